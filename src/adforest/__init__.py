@@ -1,0 +1,12 @@
+"""adforest: a random forest that keeps learning.
+
+Data arrive in batches; classes appear that nobody had seen; the world changes for a week or for good.
+`AdaptiveDecisionForestClassifier` learns batch after batch, tells temporary from sustained drift, and does not forget.
+"""
+
+from adforest.adaptation import BatchReport
+from adforest.classifier import AdaptiveDecisionForestClassifier
+from adforest.presets import paper_settings
+
+__all__ = ["AdaptiveDecisionForestClassifier", "BatchReport", "paper_settings"]
+__version__ = "0.1.0"

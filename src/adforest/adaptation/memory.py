@@ -1,0 +1,118 @@
+"""The records a model still has at hand: one bounded, class-aware store for all trees of all forests.
+
+The last few batches [the reserve window, γ] are always there. Older records are kept up to a number the user sets,
+each class by the square root of how often it was seen, so that a rare or vanished class is not washed out, and within
+a class as a uniform sample of its whole history: a record's fate is a hash of its serial number, fixed for ever.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from adforest.forest import Records
+from adforest.forest.types import Floats, Ints, Longs
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Records at hand, oldest first.
+
+    Attributes
+    ----------
+    X, y, serial
+        See `adforest.forest.Records`.
+    batch : int32 (n,)
+        Number of the batch each record came with.
+    n_seen : int
+        Records ever added.
+    seen_by_class : int64
+        Records ever added, by class.
+    """
+
+    X: Floats
+    y: Ints
+    serial: Longs
+    batch: Ints
+    n_seen: int
+    seen_by_class: Longs
+
+    @classmethod
+    def empty(cls, n_features: int) -> "Memory":
+        """Return a memory without records."""
+        ints, longs = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64)
+        return cls(np.empty((0, n_features)), ints, longs, ints, 0, longs)
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def add(self, X: Floats, y: Ints, batch: int, n_classes: int) -> "Memory":
+        """Return the memory with one more batch."""
+        seen = np.bincount(y, minlength=n_classes)
+        seen[: len(self.seen_by_class)] += self.seen_by_class
+        return Memory(
+            X=np.concatenate([self.X, X]),
+            y=np.concatenate([self.y, y]),
+            serial=np.concatenate([self.serial, np.arange(self.n_seen, self.n_seen + len(y))]),
+            batch=np.concatenate([self.batch, np.full(len(y), batch, dtype=np.int32)]),
+            n_seen=self.n_seen + len(y),
+            seen_by_class=seen,
+        )
+
+    def keep(self, kept: Longs) -> "Memory":
+        """Return the memory with only the records at the given positions."""
+        return Memory(
+            self.X[kept], self.y[kept], self.serial[kept], self.batch[kept], self.n_seen, self.seen_by_class
+        )
+
+    def records(self, n_categories: Ints, n_classes: int) -> Records:
+        """Return everything at hand as a block to grow from."""
+        return Records(self.X, self.y, self.serial, n_categories, n_classes)
+
+    def survivors(self, size: int | None, window_start: int) -> Longs | None:
+        """Return the positions of the records to keep, or None where all may stay.
+
+        Parameters
+        ----------
+        size : int or None
+            How many records to keep; batches from window_start on are kept even beyond that.
+        """
+        if size is None or len(self) <= size:
+            return None
+        recent = self.batch >= window_start
+        room = max(0, size - int(recent.sum()))
+        older = np.flatnonzero(~recent)
+        if len(older) <= room:
+            return None
+        quota = _quotas(np.bincount(self.y[older], minlength=len(self.seen_by_class)), self.seen_by_class, room)
+        # Sort by class, then by hash; a record stays while its rank in its class is within the quota.
+        key = (self.y[older].astype(np.uint64) << np.uint64(40)) | (_hash(self.serial[older]) >> np.uint64(24))
+        order = np.argsort(key, kind="stable")
+        klass = self.y[older[order]]
+        rank = np.arange(len(order)) - np.searchsorted(klass, klass)
+        return np.sort(np.concatenate([older[order[rank < quota[klass]]], np.flatnonzero(recent)]))
+
+
+def _quotas(held: Longs, seen: Longs, room: int) -> Longs:
+    """Share out room among classes by the square root of how often they were seen, none more than it holds."""
+    quota = np.zeros_like(held)
+    open_classes = held > 0
+    while room > 0 and open_classes.any():
+        share = np.sqrt(seen) * open_classes
+        offer = np.floor(room * share / share.sum()).astype(np.int64)
+        if not offer.any():
+            break
+        given = np.minimum(offer, held - quota)
+        quota += given
+        room -= int(given.sum())
+        open_classes = quota < held
+        if (given == offer).all():
+            break
+    return quota
+
+
+def _hash(serial: Longs) -> "np.ndarray[tuple[int], np.dtype[np.uint64]]":
+    """Return a number for each serial number that looks random (the finaliser of splitmix64)."""
+    z = serial.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))

@@ -1,0 +1,150 @@
+"""Find what a batch perturbed in a forest, and repair it there (the paper's Algorithm 2)."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from adforest.adaptation.boxes import Cut
+from adforest.adaptation.perturbation import LeafStatistics, is_perturbed
+from adforest.forest import Forest, Records, Rows, Tree, TreeEditor, in_threads
+from adforest.forest._kernels import counting
+from adforest.forest.types import Bytes, Ints, Mask
+from adforest.growers import Grower, Grown
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Assessment:
+    """What a batch finds in one tree: the leaf of each record, and the leaves it perturbs."""
+
+    leaf: Ints
+    leaves: LeafStatistics
+    perturbed: Mask
+
+    @property
+    def n_perturbed(self) -> int:
+        """How many leaves are perturbed."""
+        return int(self.perturbed.sum())
+
+
+def assess(tree: Tree, batch: Records, reading: str, tolerance: float) -> Assessment:
+    """Send a batch down a tree, without changing it, and see which leaves it perturbs."""
+    leaf = tree.route(batch.X)
+    rows = _tally(leaf, batch, np.ones(len(batch), dtype=np.uint8), len(tree.nodes))
+    reached, statistics = tree.compare(rows)
+    leaves = LeafStatistics(reached, *statistics)
+    return Assessment(leaf, leaves, is_perturbed(leaves, reading, tolerance))
+
+
+@dataclass(frozen=True, slots=True)
+class RepairRules:
+    """How trees are repaired.
+
+    Attributes
+    ----------
+    tree_threshold : float
+        A tree changes its shape if more than this share of its leaves is perturbed.
+    expands : bool
+        Whether perturbed leaves are expanded (entropy, iSAT) or only given roots (SAT).
+    only_perturbed : bool
+        Whether leaves must be perturbed to be expanded; otherwise every impure leaf the batch reached is.
+    min_samples_leaf : int
+    n_jobs : int or None
+    """
+
+    tree_threshold: float
+    expands: bool
+    only_perturbed: bool
+    min_samples_leaf: int
+    n_jobs: int | None
+
+
+def repair_forest(
+    forest: Forest,
+    assessments: Iterable[Assessment],
+    records: Records,
+    batch: Records,
+    roots: list[tuple[Cut, Mask]],
+    rules: RepairRules,
+    grower: Grower,
+    seeds: list[int],
+) -> Forest:
+    """Return the forest after it learnt a batch, which is the last part of records."""
+
+    def repair(work: tuple[Tree, Ints, Assessment, int]) -> Grown:
+        return _repair_tree(*work, records=records, batch=batch, roots=roots, rules=rules, grower=grower)
+
+    work = zip(forest.trees, forest.leaf_of, assessments, seeds, strict=True)
+    repaired = in_threads(repair, work, rules.n_jobs)
+    known = np.concatenate([forest.known, np.ones(len(batch), dtype=bool)])
+    return Forest(tuple(g.tree for g in repaired), tuple(g.leaf_of for g in repaired), known)
+
+
+def _repair_tree(
+    tree: Tree,
+    leaf_of: Ints,
+    assessment: Assessment,
+    seed: int,
+    *,
+    records: Records,
+    batch: Records,
+    roots: list[tuple[Cut, Mask]],
+    rules: RepairRules,
+    grower: Grower,
+) -> Grown:
+    """Change a tree's shape where the batch perturbs it, and add the batch to its counts."""
+    weights = grower.weights(batch.serial, tree)
+    leaf_of = np.concatenate([leaf_of, np.where(weights > 0, assessment.leaf, np.int32(-1))])
+    in_batch = slice(len(leaf_of) - len(batch), None)
+    editor = TreeEditor(tree)
+    targets = np.empty(0, dtype=np.int32)
+    if assessment.n_perturbed > rules.tree_threshold * tree.n_leaves:
+        targets = _targets(assessment, rules)
+        for cut, beyond in roots:
+            old_root_is_leaf = editor.nodes["split"][0] < 0
+            new, moved = editor.add_root(cut.feature, cut.value, tree_left=cut.tree_left)
+            if old_root_is_leaf:
+                leaf_of[leaf_of == 0] = moved
+                targets[targets == 0] = moved
+            leaf_of[in_batch][beyond & (weights > 0)] = new
+            targets = np.append(targets, np.int32(new))
+    expanding = _marks(targets, len(editor.nodes))[leaf_of]
+    if expanding.any():
+        _expand(editor, tree, records, np.flatnonzero(expanding).astype(np.int32), leaf_of, grower, seed)
+    weights[expanding[in_batch]] = 0  # counted in their new leaves already
+    editor.add(_tally(leaf_of[in_batch], batch, weights, len(editor.nodes)))
+    return Grown(editor.finish(), leaf_of)
+
+
+def _expand(
+    editor: TreeEditor, tree: Tree, records: Records, samples: Ints, leaf_of: Ints, grower: Grower, seed: int
+) -> None:
+    """Let the grower expand the leaves that hold the samples."""
+    samples = samples[np.argsort(leaf_of[samples], kind="stable")]
+    leaf = leaf_of[samples]
+    starts = np.flatnonzero(np.append(True, leaf[1:] != leaf[:-1]))
+    weights = np.maximum(grower.weights(records.serial[samples], tree), 1)
+    grower.expand(editor, records, weights, samples, np.append(starts, len(samples)), leaf[starts], leaf_of, seed)
+
+
+def _marks(leaves: Ints, n_nodes: int) -> Mask:
+    """Return a mask by node number; its last entry, which -1 reads, is False."""
+    marks = np.zeros(n_nodes + 1, dtype=bool)
+    marks[leaves] = True
+    return marks
+
+
+def _tally(leaf: Ints, batch: Records, weights: Bytes, n_nodes: int) -> Rows:
+    """Add up a batch by leaf and class."""
+    return Rows(*counting.tally(leaf, batch.y, weights, n_nodes, batch.n_classes))
+
+
+def _targets(assessment: Assessment, rules: RepairRules) -> Ints:
+    """Return the leaves to expand: perturbed, impure, and larger than a leaf must be."""
+    if not rules.expands:
+        return np.empty(0, dtype=np.int32)
+    leaves = assessment.leaves
+    chosen = (leaves.n_classes > 1) & (leaves.held + leaves.brought > rules.min_samples_leaf)
+    if rules.only_perturbed:
+        chosen &= assessment.perturbed
+    return leaves.leaf[chosen]

@@ -1,0 +1,70 @@
+"""What happened in a batch, and why."""
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class BatchReport:
+    """What learning one batch did to the model.
+
+    Attributes
+    ----------
+    batch : int
+        Its number, from 1.
+    n_records : int
+    scenario : {"SKC", "MKC", "SUC", "MUC", "MKUC"}
+        Its classes against those known before, see `adforest.adaptation.scenario`.
+    new_classes : tuple
+        Class values never seen before.
+    drift : {"none", "temporary", "sustained"}
+        Whether the active forest could be repaired, and if not, whether that has lasted.
+    perturbed : dict of str to float
+        By forest: the share of perturbed leaves [ϑ].
+    action : dict of str to str
+        By forest: "built", "repaired", "rebuilt", "kept" as it was, "replaced" by the temporary forest, or "dropped".
+    accuracy : dict of str to float
+        By forest: what its selection went by; on the batch before learning it or after, as ``selection`` says.
+    n_leaves : dict of str to int
+        By forest that stands after the batch.
+    answering : {"permanent", "active", "temporary"}
+        The forest that answers from now on.
+    seconds : float
+        What learning the batch took.
+
+    Examples
+    --------
+    >>> print(BatchReport(2, 400, "MKC", (), "none", {"permanent": 0.1, "active": 0.1},
+    ...                   {"permanent": "repaired", "active": "repaired"}, {"permanent": 0.9, "active": 0.88},
+    ...                   {"permanent": 120, "active": 110}, "permanent", 0.25))
+    batch 2: 400 records, MKC, drift none, permanent answers (0.250 s)
+      permanent   repaired   perturbed 0.100  accuracy 0.900  leaves 120
+      active      repaired   perturbed 0.100  accuracy 0.880  leaves 110
+    """
+
+    batch: int
+    n_records: int
+    scenario: str
+    new_classes: tuple[Any, ...]
+    drift: str
+    perturbed: dict[str, float]
+    action: dict[str, str]
+    accuracy: dict[str, float]
+    n_leaves: dict[str, int]
+    answering: str
+    seconds: float
+
+    def __str__(self) -> str:
+        plural = "" if self.n_records == 1 else "s"
+        new = f", new classes {', '.join(map(str, self.new_classes))}" if self.new_classes else ""
+        lines = [
+            f"batch {self.batch}: {self.n_records} record{plural}, {self.scenario}{new}, drift {self.drift}, "
+            f"{self.answering} answers ({self.seconds:.3f} s)"
+        ]
+        for name, action in self.action.items():
+            line = f"  {name:<10}  {action:<9}"
+            for title, values in (("perturbed", self.perturbed), ("accuracy", self.accuracy)):
+                line += f"  {title} {values[name]:.3f}" if name in values else ""
+            line += f"  leaves {self.n_leaves[name]}" if name in self.n_leaves else ""
+            lines.append(line.rstrip())
+        return "\n".join(lines)

@@ -1,0 +1,417 @@
+"""The scikit-learn face: check parameters, encode tables, delegate to the learner, and swap in what it learnt."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from adforest.adaptation import READINGS, BatchReport, Learner, Settings
+from adforest.encoding import LabelTable, TableEncoder, check_same_length
+from adforest.forest import Forest
+from adforest.forest.types import AnyArray, Floats
+from adforest.growers import Grower, RandomForestGrower
+
+
+class AdaptiveDecisionForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A forest that keeps learning: batch after batch, new classes welcome, nothing forgotten.
+
+    Three forests learn side by side. The *permanent* forest learns every batch; the *active* one those batches that
+    it can be repaired for; a *temporary* one is built when a batch drifts away, and takes the active forest's place
+    if the drift lasts. Repair means: trees grow new roots where a batch lies outside of what they have seen (iSAT),
+    and expand the leaves that it perturbs from the records known there.
+
+    Parameters
+    ----------
+    n_estimators : int, default=10
+        Trees in each forest.
+    base_forest : {"random_forest"}, default="random_forest"
+        Who builds the trees.
+    splitting : {"isat", "sat", "entropy"}, default="isat"
+        Where perturbed trees are cut: "sat" puts new roots between separate boxes, "entropy" expands leaves, "isat"
+        does both, and cuts at the bounds of overlapping boxes too.
+    repair_threshold : float, default=0.4
+        A forest is repairable if at most this share of its leaves is perturbed [θ].
+    error_tolerance : float, default=0.02
+        How much confidence a leaf may lose before it counts as perturbed [ε].
+    drift_threshold : int, default=3
+        A drift is sustained once more than this many batches in a row could not repair the active forest [λ].
+    window_size : int, default=3
+        Batches a temporary forest is built from [γ].
+    memory_size : int or None, default=100_000
+        Records kept for growing trees; the batches of the window are kept even beyond it. None keeps everything, 0
+        lets leaves know nothing but the batch at hand. Each class keeps room by the square root of its frequency.
+    min_samples_leaf : int, default=1
+        Records a leaf must keep.
+    max_features : {"auto", "sqrt", "log2"}, int, float or None, default="auto"
+        Attributes tried at each node; "auto" is int(log2 m) + 1, the rest as in scikit-learn.
+    max_bins : int, default=255
+        Codes per numerical attribute while a node is large; small nodes are cut exactly.
+    max_depth : int or None, default=None
+        Depth at which growing stops.
+    perturbation : {"predicted", "merged", "batch"}, default="predicted"
+        What a leaf's confidence after a batch means: the share of the batch's records that are of the class the leaf
+        predicts, the confidence of old and new counts together, or that of the new counts alone.
+    tree_repair : {"any", "share"}, default="any"
+        A tree changes its shape if any of its leaves is perturbed, or if more than `repair_threshold` of them are.
+    renewal : int, default=1
+        Trees of a repaired forest that are grown anew from memory at each batch, in turn. 0 only ever repairs.
+    voting : {"soft", "majority"}, default="soft"
+        Whether trees add up class shares or cast one vote each.
+    selection : {"prequential", "training"}, default="prequential"
+        Which forest answers: the one that did best on recent batches before learning them, or on the last batch
+        after learning it.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Which columns are categorical: those of text or categorical type, those given by mask, position or name, none.
+    n_jobs : int or None, default=None
+        Threads. The forest is the same for any number.
+    random_state : int, RandomState or None, default=None
+    verbose : int, default=0
+        Print each batch's report if positive.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        Class values seen or declared so far, sorted.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Only if the columns have names.
+    feature_importances_ : ndarray
+        Entropy gain by attribute, summing to one.
+    permanent_forest_, active_forest_ : Forest
+    temporary_forest_ : Forest or None
+    answering_forest_ : {"permanent", "active", "temporary"}
+    history_ : list of BatchReport
+
+    Notes
+    -----
+    A missing value takes the side of a node that gained more from it in training, or the heavier side where none was
+    missing then. A category that a node never saw is treated as missing.
+
+    A batch is learnt on the side and swapped in at once: other threads that predict meanwhile see the old model or
+    the new one, and an exception leaves the old one.
+
+    References
+    ----------
+    Rahman & Islam, Adaptive Decision Forest: An incremental machine learning framework, Pattern Recognition 122, 2022.
+
+    Examples
+    --------
+    >>> from adforest import AdaptiveDecisionForestClassifier
+    >>> model = AdaptiveDecisionForestClassifier(random_state=0)
+    >>> model = model.partial_fit([[1, "a"], [2, "a"], [8, "b"]], ["low", "low", "high"])
+    >>> model = model.partial_fit([[50, "b"], [60, "c"]], ["huge", "huge"])
+    >>> model.predict([[1.5, "a"], [55, "b"]]).tolist()
+    ['low', 'huge']
+    >>> model.history_[-1].scenario
+    'SUC'
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "base_forest": [StrOptions({"random_forest"})],
+        "splitting": [StrOptions({"isat", "sat", "entropy"})],
+        "repair_threshold": [Interval(Real, 0, 1, closed="both")],
+        "error_tolerance": [Interval(Real, 0, 1, closed="both")],
+        "drift_threshold": [Interval(Integral, 0, None, closed="left")],
+        "window_size": [Interval(Integral, 1, None, closed="left")],
+        "memory_size": [Interval(Integral, 0, None, closed="left"), None],
+        "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
+        "max_features": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(Real, 0.0, 1.0, closed="right"),
+            StrOptions({"auto", "sqrt", "log2"}),
+            None,
+        ],
+        "max_bins": [Interval(Integral, 2, 255, closed="both")],
+        "max_depth": [Interval(Integral, 1, None, closed="left"), None],
+        "perturbation": [StrOptions(set(READINGS))],
+        "tree_repair": [StrOptions({"any", "share"})],
+        "renewal": [Interval(Integral, 0, None, closed="left")],
+        "voting": [StrOptions({"soft", "majority"})],
+        "selection": [StrOptions({"prequential", "training"})],
+        "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_estimators: int = 10,
+        *,
+        base_forest: str = "random_forest",
+        splitting: str = "isat",
+        repair_threshold: float = 0.4,
+        error_tolerance: float = 0.02,
+        drift_threshold: int = 3,
+        window_size: int = 3,
+        memory_size: int | None = 100_000,
+        min_samples_leaf: int = 1,
+        max_features: str | float | None = "auto",
+        max_bins: int = 255,
+        max_depth: int | None = None,
+        perturbation: str = "predicted",
+        tree_repair: str = "any",
+        renewal: int = 1,
+        voting: str = "soft",
+        selection: str = "prequential",
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.base_forest = base_forest
+        self.splitting = splitting
+        self.repair_threshold = repair_threshold
+        self.error_tolerance = error_tolerance
+        self.drift_threshold = drift_threshold
+        self.window_size = window_size
+        self.memory_size = memory_size
+        self.min_samples_leaf = min_samples_leaf
+        self.max_features = max_features
+        self.max_bins = max_bins
+        self.max_depth = max_depth
+        self.perturbation = perturbation
+        self.tree_repair = tree_repair
+        self.renewal = renewal
+        self.voting = voting
+        self.selection = selection
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Forget everything and learn X, y as the first batch.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        self
+        """
+        return self._learn(None, X, y, None)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+        """Learn one more batch; class values and categories not seen before are welcome.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The same columns as before; data frames in any order.
+        y : array-like of shape (n_samples,)
+        classes : array-like, optional
+            Class values to expect. Never needed; they appear in ``classes_`` before their first record.
+
+        Returns
+        -------
+        self
+        """
+        return self._learn(getattr(self, "_model", None), X, y, classes)
+
+    def _learn(self, before: _Model | None, X: Any, y: Any, classes: Any) -> Self:
+        """Learn a batch on the side, then swap the model in with one assignment."""
+        self._validate_params()
+        number = 1 if before is None else len(before.history) + 1
+        name = type(self).__name__
+        if before is None:
+            encoder, matrix = TableEncoder.learn(X, self.categorical_features, estimator_name=name)
+            labels, codes = LabelTable.learn(y)
+            learner = Learner.new(self._settings(matrix.shape[1]), matrix.shape[1])
+            history: list[BatchReport] = []
+        else:
+            encoder, matrix = before.encoder.extend(X, batch=number)
+            labels, codes = before.labels.extend(y, batch=number)
+            learner, history = before.learner, before.history
+        check_same_length(len(matrix), len(codes), number)
+        if classes is not None:
+            labels = labels.declare(classes)
+        learner, report = learner.learn(matrix, codes, encoder.n_categories, len(labels.by_arrival))
+        report = _in_words(report, labels)
+        self._model = _Model(encoder, labels, learner, [*history, report])
+        if self.verbose:
+            print(report)
+        return self
+
+    def _settings(self, n_features: int) -> Settings:
+        """Turn parameters into what the learner goes by."""
+        return Settings(
+            grower=self._grower(n_features),
+            n_estimators=self.n_estimators,
+            splitting=self.splitting,
+            repair_threshold=self.repair_threshold,
+            error_tolerance=self.error_tolerance,
+            drift_threshold=self.drift_threshold,
+            window_size=self.window_size,
+            memory_size=self.memory_size,
+            perturbation=self.perturbation,
+            tree_repair=self.tree_repair,
+            renewal=self.renewal,
+            soft=self.voting == "soft",
+            selection=self.selection,
+            min_samples_leaf=self.min_samples_leaf,
+            n_jobs=self.n_jobs,
+            seed=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
+        )
+
+    def _grower(self, n_features: int) -> Grower:
+        """Return the base forest asked for."""
+        return RandomForestGrower(
+            max_features=_count_features(self.max_features, n_features),
+            min_samples_leaf=self.min_samples_leaf,
+            max_bins=self.max_bins,
+            max_depth=self.max_depth,
+            lasting_bootstrap=self.renewal > 0,
+        )
+
+    def predict(self, X: Any) -> AnyArray:
+        """Return the most likely class of each record.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        model = self._checked()
+        answers = model.answer(X)
+        return model.labels.classes[answers.argmax(axis=1)]
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the share of each class, in the order of ``classes_``.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        return self._checked().answer(X)
+
+    def _checked(self) -> _Model:
+        """Return the model, or say that nothing was learnt yet."""
+        check_is_fitted(self)
+        return self._model
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_model")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+    @property
+    def classes_(self) -> AnyArray:
+        """Class values seen or declared so far, sorted."""
+        return self._learnt("classes_").labels.classes
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of columns."""
+        return self._learnt("n_features_in_").encoder.n_features
+
+    @property
+    def feature_names_in_(self) -> AnyArray:
+        """Names of the columns, where they have any."""
+        names = self._learnt("feature_names_in_").encoder.feature_names
+        if names is None:
+            raise AttributeError("the columns learnt have no names, so there is no feature_names_in_")
+        return names
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """Entropy gain by attribute in the forest that answers, each tree counting the same, summing to one."""
+        learner = self._learnt("feature_importances_").learner
+        trees = learner.standings[learner.answering].forest.trees
+        shares = [tree.importance / tree.importance.sum() for tree in trees if tree.importance.any()]
+        return np.mean(shares, axis=0) if shares else np.zeros(self.n_features_in_)
+
+    @property
+    def permanent_forest_(self) -> Forest:
+        """The forest that learns every batch."""
+        return self._learnt("permanent_forest_").learner.standings["permanent"].forest
+
+    @property
+    def active_forest_(self) -> Forest:
+        """The forest that learns the batches it can be repaired for."""
+        return self._learnt("active_forest_").learner.standings["active"].forest
+
+    @property
+    def temporary_forest_(self) -> Forest | None:
+        """The forest of a drift that has not lasted yet, if there is one."""
+        return self._learnt("temporary_forest_").learner.forest("temporary")
+
+    @property
+    def answering_forest_(self) -> str:
+        """Name of the forest that answers."""
+        return self._learnt("answering_forest_").learner.answering
+
+    @property
+    def history_(self) -> list[BatchReport]:
+        """One report a batch."""
+        return list(self._learnt("history_").history)
+
+    def _learnt(self, attribute: str) -> _Model:
+        """Return the model, or say that an attribute is not there yet, as hasattr expects."""
+        if not hasattr(self, "_model"):
+            raise AttributeError(f"{attribute} is there after fit() or partial_fit()")
+        return self._model
+
+
+class _Model:
+    """All that is learnt, in one object, so that it can be swapped in with one assignment."""
+
+    __slots__ = ("encoder", "history", "labels", "learner")
+
+    def __init__(
+        self, encoder: TableEncoder, labels: LabelTable, learner: Learner, history: list[BatchReport]
+    ) -> None:
+        self.encoder = encoder
+        self.labels = labels
+        self.learner = learner
+        self.history = history
+
+    def answer(self, X: Any) -> Floats:
+        """Return class shares, columns in the order of the sorted classes."""
+        matrix = self.encoder.translate(X)
+        return self.learner.answer(matrix, len(self.labels.by_arrival))[:, self.labels.order]
+
+
+def _in_words(report: BatchReport, labels: LabelTable) -> BatchReport:
+    """Return a report that names classes by value instead of code."""
+    from dataclasses import replace
+
+    return replace(report, new_classes=tuple(np.sort(labels.by_arrival[list(report.new_classes)]).tolist()))
+
+
+def _count_features(max_features: str | float | None, m: int) -> int:
+    """Return how many attributes to try at each node."""
+    if max_features is None:
+        return m
+    if max_features == "auto":
+        return min(m, int(math.log2(m)) + 1)
+    if max_features == "sqrt":
+        return max(1, int(math.sqrt(m)))
+    if max_features == "log2":
+        return max(1, int(math.log2(m)))
+    if isinstance(max_features, Integral):
+        return min(m, int(max_features))
+    return max(1, int(float(max_features) * m))

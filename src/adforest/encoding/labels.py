@@ -1,0 +1,235 @@
+"""Labels in: class values become codes in order of arrival, and new ones are welcome in every batch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import column_or_1d
+
+from adforest.encoding.tables import ESTIMATOR_NAME, code_values, is_missing, source_of
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelTable:
+    """The class values a model knows, in order of arrival; immutable, like the encoder of its tables.
+
+    Make one with `learn`. A class keeps its code for ever; `order` leads from sorted classes to codes.
+
+    Attributes
+    ----------
+    by_arrival : ndarray
+        Class values; the position is the code.
+    classes : ndarray
+        The same values sorted, as scikit-learn's ``classes_``.
+    order : ndarray of intp
+        ``by_arrival[order]`` equals ``classes``.
+
+    Examples
+    --------
+    >>> from adforest.encoding import LabelTable
+    >>> labels, codes = LabelTable.learn(["walk", "sit", "walk"])
+    >>> codes
+    array([0, 1, 0], dtype=int32)
+    >>> labels, codes = labels.extend(["run"])
+    >>> codes, labels.classes.tolist()
+    (array([2], dtype=int32), ['run', 'sit', 'walk'])
+    """
+
+    by_arrival: NDArray[Any]
+    classes: NDArray[Any]
+    order: NDArray[np.intp]
+
+    @classmethod
+    def learn(cls, y: Any, batch: int | None = 1) -> tuple[LabelTable, NDArray[np.int32]]:
+        """Learn the labels of a first batch.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_records,)
+            Labels: text, whole numbers or booleans; none may be missing.
+        batch : int or None, default=1
+            Number of the batch, for errors.
+
+        Returns
+        -------
+        labels : LabelTable
+            The table, to be kept for later batches.
+        codes : ndarray of int32 of shape (n_records,)
+            One code a record.
+        """
+        source = f"the labels of {source_of(batch)}"
+        values, codes = _distinct(_read_labels(y, source), source)
+        return cls._of(values), codes
+
+    def extend(self, y: Any, batch: int | None = None) -> tuple[LabelTable, NDArray[np.int32]]:
+        """Learn the labels of a later batch; return the table that knows them all and the batch's codes.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_records,)
+            Labels, of the kind learnt before: text stays text, numbers stay numbers.
+        batch : int or None, default=None
+            Number of the batch, for errors.
+
+        Returns
+        -------
+        labels : LabelTable
+            A new table, or this one if the batch brought no new class.
+        codes : ndarray of int32 of shape (n_records,)
+            One code a record.
+        """
+        source = f"the labels of {source_of(batch)}"
+        values, codes = _distinct(_read_labels(y, source), source)
+        return self._add(values, codes, source)
+
+    def declare(self, classes: Any) -> LabelTable:
+        """Return a table that also knows classes no record has shown yet, as ``partial_fit(classes=...)`` names them.
+
+        Parameters
+        ----------
+        classes : array-like
+            Class values; those known already are passed over.
+
+        Returns
+        -------
+        labels : LabelTable
+            A new table, or this one if all were known.
+        """
+        source = "the classes declared"
+        values, codes = _distinct(_read_labels(classes, source), source)
+        return self._add(values, codes, source)[0]
+
+    def _add(self, values: NDArray[Any], codes: NDArray[np.int32], source: str) -> tuple[LabelTable, NDArray[np.int32]]:
+        """Return the table with new values behind the old ones, and the codes renumbered to it."""
+        if not len(self.by_arrival):
+            return type(self)._of(values), codes
+        if _holds_text(values) != _holds_text(self.by_arrival) and len(values):
+            kind, other = ("text", "numbers") if _holds_text(values) else ("numbers", "text")
+            raise TypeError(
+                f"{source} are {kind} ({values.tolist()[0]!r}) but the model learnt {other} "
+                f"({self.by_arrival.tolist()[0]!r}). Convert them to {other}, or start a new model with fit()."
+            )
+        known = {value: code for code, value in enumerate(self.by_arrival.tolist())}
+        is_new = np.array([value not in known for value in values.tolist()], dtype=bool)
+        places = [known.setdefault(value, len(known)) for value in values.tolist()]
+        codes = np.array(places, dtype=np.int32)[codes]
+        if not is_new.any():
+            return self, codes
+        new = values[is_new]
+        if self.by_arrival.dtype.kind in "iu" and new.dtype.kind == "f":
+            new = new.astype(np.int64)  # they are whole: 3.0 joins 1 and 2 as 3, and integer classes stay integers
+        return type(self)._of(np.concatenate([self.by_arrival, new])), codes
+
+    @classmethod
+    def _of(cls, by_arrival: NDArray[Any]) -> LabelTable:
+        """Return the table of some distinct values."""
+        order = np.argsort(by_arrival, kind="stable")
+        return cls(by_arrival, by_arrival[order], order)
+
+
+def check_same_length(n_records: int, n_labels: int, batch: int | None = None) -> None:
+    """Raise if a batch has not one label a record.
+
+    Parameters
+    ----------
+    n_records, n_labels : int
+        How many of each arrived.
+    batch : int or None, default=None
+        Number of the batch, for the error.
+
+    Raises
+    ------
+    ValueError
+        If the two differ.
+    """
+    if n_records != n_labels:
+        came = "there are" if batch is None else f"batch {batch} has"
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: [{n_records}, {n_labels}]; {came} "
+            f"{n_records} records but {n_labels} labels. Pass one label a record."
+        )
+
+
+def _read_labels(y: Any, source: str) -> NDArray[Any]:
+    """Return labels as a 1-d array of text, whole numbers or booleans, or raise an error that says what they are."""
+    if y is None:
+        raise ValueError(f"{ESTIMATOR_NAME} requires y to be passed, but the target y is None. Pass its labels.")
+    labels: NDArray[Any] = np.asarray(y)
+    if isinstance(y, (list, tuple)) and labels.dtype.kind == "U" and set(map(type, y)) != {str}:
+        labels = np.array(y, dtype=object)  # NumPy would make NaN the text "nan"
+    labels = np.asarray(column_or_1d(labels, warn=True))
+    if labels.dtype.kind in "OT":
+        labels = _read_objects(labels.astype(object), source)
+    if labels.dtype.kind == "f":
+        _check_whole(labels, source)
+    elif labels.dtype.kind not in "iubUO":
+        raise ValueError(
+            f"Unknown label type: {labels.dtype}. {source} must be text, whole numbers or booleans. Convert them to "
+            "one of these."
+        )
+    return labels
+
+
+def _read_objects(labels: NDArray[np.object_], source: str) -> NDArray[Any]:
+    """Return text labels as they are, and other objects as the numbers they stand for."""
+    types = set(map(type, labels.tolist()))
+    if types == {str}:
+        return labels
+    missing = [is_missing(label) for label in labels.tolist()]
+    if any(missing):
+        raise _missing_labels(sum(missing), source)
+    if all(issubclass(kind, str) for kind in types):
+        return labels
+    if any(issubclass(kind, str) for kind in types):
+        kinds = " and ".join(sorted(kind.__name__ for kind in types))
+        raise TypeError(f"{source} mix values of type {kinds}; expected all text or all numbers. Convert them to text.")
+    numbers = np.array(labels.tolist())
+    if numbers.dtype.kind not in "iubf" or numbers.ndim != 1:
+        raise ValueError(
+            f"Unknown label type: unknown. {source} hold values of type {type(labels[0]).__name__}; expected text, "
+            "whole numbers or booleans. Convert them to one of these."
+        )
+    return numbers
+
+
+def _check_whole(labels: NDArray[Any], source: str) -> None:
+    """Raise if labels are missing, infinite or no whole numbers."""
+    missing = np.isnan(labels)
+    if missing.any():
+        raise _missing_labels(int(missing.sum()), source)
+    if np.isinf(labels).any():
+        raise ValueError(f"Input y contains infinity: {source} must be whole numbers or text. Drop those records.")
+    broken = labels != np.floor(labels)
+    if broken.any():
+        raise ValueError(
+            f"Unknown label type: continuous. {source} hold numbers such as {labels[broken][0]}; a classifier expects "
+            "classes. Convert them to text or whole numbers if they are classes, or cut them into intervals."
+        )
+
+
+def _missing_labels(n_missing: int, source: str) -> ValueError:
+    """Return the error for records without a label."""
+    return ValueError(
+        f"Input y contains NaN. {source} lack {n_missing} {'value' if n_missing == 1 else 'values'}; every record "
+        "needs its class. Drop the records without one."
+    )
+
+
+def _distinct(labels: NDArray[Any], source: str) -> tuple[NDArray[Any], NDArray[np.int32]]:
+    """Return the distinct labels in order of first appearance, and every label's position among them."""
+    if _holds_text(labels):  # hashing text beats sorting it
+        coded = code_values(labels.tolist(), source)
+        return np.array(coded.values, dtype=labels.dtype), coded.codes.astype(np.int32)
+    values, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    arrival = np.argsort(first)
+    rank = np.empty(len(arrival), dtype=np.int32)
+    rank[arrival] = np.arange(len(arrival), dtype=np.int32)
+    return values[arrival], rank[inverse]
+
+
+def _holds_text(values: NDArray[Any]) -> bool:
+    """Return whether class values are text."""
+    return values.dtype.kind in "UO"

@@ -1,0 +1,100 @@
+from libc.stdint cimport int32_t, uint16_t, uint32_t
+
+cdef struct Pair:
+    double value
+    uint32_t item
+
+
+cdef inline void sort_pairs(Pair* pairs, Pair* spare, Py_ssize_t n) noexcept nogil:
+    """Sort pairs by value, stably; spare is scratch of the same length."""
+    cdef Py_ssize_t run = 8, start, stop, middle, i, j, k
+    cdef Pair moving
+    cdef Pair* source = pairs
+    cdef Pair* target = spare
+    cdef Pair* swap
+    start = 0
+    while start < n:
+        stop = min(start + run, n)
+        for i in range(start + 1, stop):
+            moving = pairs[i]
+            j = i
+            while j > start and pairs[j - 1].value > moving.value:
+                pairs[j] = pairs[j - 1]
+                j -= 1
+            pairs[j] = moving
+        start = stop
+    while run < n:
+        start = 0
+        while start < n:
+            middle = min(start + run, n)
+            stop = min(middle + run, n)
+            i = start
+            j = middle
+            k = start
+            while i < middle and j < stop:
+                if source[j].value < source[i].value:
+                    target[k] = source[j]
+                    j += 1
+                else:
+                    target[k] = source[i]
+                    i += 1
+                k += 1
+            while i < middle:
+                target[k] = source[i]
+                i += 1
+                k += 1
+            while j < stop:
+                target[k] = source[j]
+                j += 1
+                k += 1
+            start = stop
+        swap = source
+        source = target
+        target = swap
+        run *= 2
+    if source != pairs:
+        for i in range(n):
+            pairs[i] = source[i]
+
+
+cdef inline double between(double low, double high) noexcept nogil:
+    """Return a threshold t with low <= t < high, the middle where floating point has one."""
+    cdef double middle = low / 2 + high / 2
+    if middle >= low and middle < high:
+        return middle
+    return low
+
+
+cdef inline Py_ssize_t find_edges(const Pair* pairs, Py_ssize_t n, Py_ssize_t max_bins, double* edges) noexcept nogil:
+    """Write the upper bounds of at most max_bins quantile bins of sorted pairs; return how many bins there are.
+
+    Few distinct values get a bin each; otherwise a bound is set wherever the running share passes the next quantile.
+    """
+    cdef Py_ssize_t distinct = 1, i, bins = 0
+    cdef double share
+    if n == 0:
+        return 0
+    for i in range(1, n):
+        if pairs[i].value != pairs[i - 1].value:
+            distinct += 1
+    share = 0 if distinct <= max_bins else <double>n / max_bins
+    for i in range(1, n):
+        if pairs[i].value != pairs[i - 1].value and i >= share * (bins + 1) and bins < max_bins - 1:
+            edges[bins] = between(pairs[i - 1].value, pairs[i].value)
+            bins += 1
+    return bins + 1
+
+
+cdef inline uint16_t code_of(double value, const double* edges, Py_ssize_t n_bins) noexcept nogil:
+    """Return the first bin whose upper bound is not below value (the last bin has none); missing gets n_bins."""
+    cdef Py_ssize_t low = 0, half, length = n_bins - 1
+    if value != value:
+        return <uint16_t>n_bins
+    while length > 0:
+        half = length >> 1
+        if edges[low + half] < value:
+            low += half + 1
+            length -= half + 1
+        else:
+            length = half
+    return <uint16_t>low

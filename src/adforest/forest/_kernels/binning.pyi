@@ -1,0 +1,3 @@
+from adforest.forest.types import Floats, Ints, Words16
+
+def bin_columns(X: Floats, n_categories: Ints, max_bins: int) -> tuple[Words16, Floats, Ints]: ...

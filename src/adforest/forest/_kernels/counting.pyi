@@ -1,0 +1,17 @@
+from adforest.forest.types import Bytes, Floats, Ints, Longs
+
+def tally(leaf: Ints, y: Ints, weights: Bytes, n_nodes: int, n_classes: int) -> tuple[Ints, Ints, Floats]: ...
+def compare(
+    row_start: Ints, row_class: Ints, row_weight: Floats, new_node: Ints, new_class: Ints, new_weight: Floats
+) -> tuple[Ints, Floats]: ...
+def merge(
+    row_start: Ints,
+    row_class: Ints,
+    row_weight: Floats,
+    dropped: Bytes,
+    new_node: Ints,
+    new_class: Ints,
+    new_weight: Floats,
+    n_nodes: int,
+) -> tuple[Ints, Ints, Floats, Floats]: ...
+def bootstrap_weights(serial: Longs, seed: int) -> Bytes: ...

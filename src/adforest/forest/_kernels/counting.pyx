@@ -1,0 +1,195 @@
+"""Class counts in leaves: tally a batch by leaf, compare it with what the leaves held, merge it in.
+
+A tree's counts are rows, one per node, empty for inner nodes:
+
+    row_start   | 0 | 0 | 2 | 3 | ...        node i holds row_class[row_start[i]:row_start[i + 1]]
+    row_class   | 0 5 | 5 | ...              ascending within a row
+    row_weight  | 7 1 | 4 | ...
+"""
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+
+import numpy as np
+
+
+def tally(const int32_t[::1] leaf, const int32_t[::1] y, const uint8_t[::1] weights, Py_ssize_t n_nodes,
+          Py_ssize_t n_classes):
+    """Return (row_node, row_class, row_weight): the weight of each class in each leaf, ascending by leaf and class.
+
+    Records whose leaf is negative or whose weight is 0 are left out.
+    """
+    cdef Py_ssize_t n = leaf.shape[0], i, at, total = 0, rows = 0
+    start_array = np.zeros(n_nodes + 1, dtype=np.int64)
+    order_array = np.empty(n, dtype=np.int64)
+    count_start_array = np.zeros(n_classes + 1, dtype=np.int64)
+    by_class_array = np.empty(n, dtype=np.int64)
+    node_array = np.empty(n, dtype=np.int32)
+    class_array = np.empty(n, dtype=np.int32)
+    weight_array = np.empty(n, dtype=np.float64)
+    cdef int64_t[::1] start = start_array, order = order_array
+    cdef int64_t[::1] class_start = count_start_array, by_class = by_class_array
+    cdef int32_t[::1] row_node = node_array, row_class = class_array
+    cdef double[::1] row_weight = weight_array
+    with nogil:
+        # Two stable counting passes, by class then by leaf, leave records sorted by (leaf, class).
+        for i in range(n):
+            if leaf[i] >= 0 and weights[i] > 0:
+                start[leaf[i] + 1] += 1
+                class_start[y[i] + 1] += 1
+                total += 1
+        for i in range(n_classes):
+            class_start[i + 1] += class_start[i]
+        for i in range(n_nodes):
+            start[i + 1] += start[i]
+        for i in range(n):
+            if leaf[i] >= 0 and weights[i] > 0:
+                by_class[class_start[y[i]]] = i
+                class_start[y[i]] += 1
+        for i in range(total):
+            at = by_class[i]
+            order[start[leaf[at]]] = at
+            start[leaf[at]] += 1
+        for i in range(total):
+            at = order[i]
+            if rows > 0 and row_node[rows - 1] == leaf[at] and row_class[rows - 1] == y[at]:
+                row_weight[rows - 1] += weights[at]
+            else:
+                row_node[rows] = leaf[at]
+                row_class[rows] = y[at]
+                row_weight[rows] = weights[at]
+                rows += 1
+    return node_array[:rows].copy(), class_array[:rows].copy(), weight_array[:rows].copy()
+
+
+def compare(const int32_t[::1] row_start, const int32_t[::1] row_class, const double[::1] row_weight,
+            const int32_t[::1] new_node, const int32_t[::1] new_class, const double[::1] new_weight):
+    """Set what leaves held beside what a tally brings; one entry for each leaf of the tally.
+
+    Returns
+    -------
+    leaf : int32
+        The leaf's number.
+    statistics : float64 (7, n_leaves)
+        Total and largest class weight held; total and largest class weight brought; largest class weight of both
+        together; weight brought in the class that the leaf predicts (its most frequent, the first among equals);
+        number of classes of both together.
+    """
+    cdef Py_ssize_t n = new_node.shape[0], i = 0, j, stop, old, old_stop, leaves = 0
+    cdef int32_t node, predicted, k
+    cdef double held, held_top, brought, brought_top, both_top, in_predicted, weight
+    cdef int64_t classes
+    leaf_array = np.empty(n, dtype=np.int32)
+    statistics_array = np.empty((7, n))
+    cdef int32_t[::1] leaf = leaf_array
+    cdef double[:, ::1] statistics = statistics_array
+    with nogil:
+        while i < n:
+            node = new_node[i]
+            old = row_start[node]
+            old_stop = row_start[node + 1]
+            held = held_top = brought = brought_top = both_top = in_predicted = 0
+            predicted = -1
+            for j in range(old, old_stop):
+                held += row_weight[j]
+                if row_weight[j] > held_top:
+                    held_top = row_weight[j]
+                    predicted = row_class[j]
+            classes = old_stop - old
+            both_top = held_top
+            stop = i
+            while stop < n and new_node[stop] == node:
+                k = new_class[stop]
+                weight = new_weight[stop]
+                brought += weight
+                brought_top = max(brought_top, weight)
+                if k == predicted:
+                    in_predicted = weight
+                while old < old_stop and row_class[old] < k:
+                    old += 1
+                if old < old_stop and row_class[old] == k:
+                    both_top = max(both_top, weight + row_weight[old])
+                else:
+                    both_top = max(both_top, weight)
+                    classes += 1
+                stop += 1
+            leaf[leaves] = node
+            statistics[0, leaves] = held
+            statistics[1, leaves] = held_top
+            statistics[2, leaves] = brought
+            statistics[3, leaves] = brought_top
+            statistics[4, leaves] = both_top
+            statistics[5, leaves] = in_predicted
+            statistics[6, leaves] = classes
+            leaves += 1
+            i = stop
+    return leaf_array[:leaves].copy(), np.ascontiguousarray(statistics_array[:, :leaves])
+
+
+def merge(const int32_t[::1] row_start, const int32_t[::1] row_class, const double[::1] row_weight,
+          const uint8_t[::1] dropped, const int32_t[::1] new_node, const int32_t[::1] new_class,
+          const double[::1] new_weight, Py_ssize_t n_nodes):
+    """Return rows that hold the old weights, but for nodes marked as dropped, plus those of a tally.
+
+    The tally is ascending by node and class, and ``n_nodes`` may exceed the nodes there were. Also returned is each
+    row's scale, one over its total (0 for empty rows).
+    """
+    cdef Py_ssize_t n_old = row_start.shape[0] - 1, n_new = new_node.shape[0], node, old, stop, i = 0, at = 0
+    start_array = np.zeros(n_nodes + 1, dtype=np.int32)
+    class_array = np.empty(row_class.shape[0] + n_new, dtype=np.int32)
+    weight_array = np.empty(row_class.shape[0] + n_new, dtype=np.float64)
+    scale_array = np.zeros(n_nodes, dtype=np.float64)
+    cdef int32_t[::1] start = start_array, out_class = class_array
+    cdef double[::1] out_weight = weight_array, scale = scale_array
+    cdef double total
+    with nogil:
+        for node in range(n_nodes):
+            start[node] = <int32_t>at
+            old = stop = 0
+            if node < n_old and not dropped[node]:
+                old = row_start[node]
+                stop = row_start[node + 1]
+            total = 0
+            while old < stop or (i < n_new and new_node[i] == node):
+                if old < stop and (i >= n_new or new_node[i] != node or row_class[old] < new_class[i]):
+                    out_class[at] = row_class[old]
+                    out_weight[at] = row_weight[old]
+                    old += 1
+                elif old < stop and row_class[old] == new_class[i]:
+                    out_class[at] = row_class[old]
+                    out_weight[at] = row_weight[old] + new_weight[i]
+                    old += 1
+                    i += 1
+                else:
+                    out_class[at] = new_class[i]
+                    out_weight[at] = new_weight[i]
+                    i += 1
+                total += out_weight[at]
+                at += 1
+            if total > 0:
+                scale[node] = 1 / total
+        start[n_nodes] = <int32_t>at
+    return start_array, class_array[:at].copy(), weight_array[:at].copy(), scale_array
+
+
+def bootstrap_weights(const int64_t[::1] serial, uint64_t seed):
+    """Return how often each record counts in a tree: a Poisson(1) draw fixed by the record's serial number and seed."""
+    cdef Py_ssize_t n = serial.shape[0], i
+    weight_array = np.empty(n, dtype=np.uint8)
+    cdef uint8_t[::1] weight = weight_array
+    cdef uint64_t z
+    cdef double u, share, cumulated
+    cdef int k
+    with nogil:
+        for i in range(n):
+            z = seed + <uint64_t>serial[i] * <uint64_t>0x9e3779b97f4a7c15
+            z = (z ^ (z >> 30)) * <uint64_t>0xbf58476d1ce4e5b9
+            z = (z ^ (z >> 27)) * <uint64_t>0x94d049bb133111eb
+            z = z ^ (z >> 31)
+            u = <double>(z >> 11) * (1.0 / 9007199254740992.0)
+            share = cumulated = 0.36787944117144233  # exp(-1)
+            k = 0
+            while u >= cumulated and k < 16:
+                k += 1
+                share /= k
+                cumulated += share
+            weight[i] = <uint8_t>k
+    return weight_array

@@ -1,0 +1,732 @@
+"""Grow trees from records: a whole tree from its root, or subtrees at many leaves of a tree in one call.
+
+A node's records are a segment of two parallel arrays, items and labels, partitioned in place:
+
+    items   | left child's ... | right child's ... |      which record, as the block at hand numbers them
+    labels  | class << 8 | weight, ...             |
+
+A *block* is a set of records that were coded together. The root's block has at most max_bins codes per attribute.
+As soon as a node holds BLOCK records or fewer it becomes a block of its own, coded by its own distinct values: from
+there on every cut is exact, and all the codes fit the first-level cache.
+"""
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc, realloc
+from libc.string cimport memcpy
+
+import numpy as np
+
+from .binning cimport Pair, between, code_of, find_edges, sort_pairs
+from .node cimport CATEGORICAL, MISSING_LEFT, Node
+from .splitting cimport MAX_WEIGHT, Cut, Scratch, best_cut_of, xlogx
+
+from .splitting import xlogx_table
+
+NODE = np.dtype([("threshold", np.float64), ("left", np.int32), ("split", np.int32)])
+
+cdef enum:
+    BLOCK = 128             # records that are coded exactly
+    EDGE_SAMPLE = 4096      # records that place the bins of a block between the two kinds
+    MAX_HISTOGRAM = 1 << 20
+
+cdef double[::1] XLOGX = xlogx_table()
+
+
+cdef struct Block:
+    bint exact
+    uint16_t* codes         # codes[f * stride + item]
+    Py_ssize_t stride
+    double* bounds          # exact: the value of a code; else the largest value that has the code
+    Py_ssize_t bounds_stride
+    int32_t* n_codes        # per attribute; -1 while it is not coded
+    uint32_t* record        # item -> record; NULL where items are records
+    Py_ssize_t n            # how many records
+    int32_t* feature        # attributes not known to be constant in the block
+    Py_ssize_t n_features
+
+
+cdef struct Task:
+    Py_ssize_t start
+    Py_ssize_t stop
+    int32_t node            # index among the new nodes, or -1 - group
+    int32_t depth
+
+
+cdef struct Grower:
+    const double* X
+    Py_ssize_t m
+    const int32_t* n_categories
+    uint32_t* items
+    uint32_t* labels
+    uint32_t* spare_items
+    uint32_t* spare_labels
+    uint16_t* codes         # codes of the node at hand, one per record
+    Scratch scratch
+    Pair* pairs
+    Pair* spare_pairs
+    double* category_score
+    int32_t* category_weight
+    uint16_t* category_rank
+    uint8_t* category_left  # of the best cut so far
+    Block small
+    uint64_t random
+    Py_ssize_t max_features
+    Py_ssize_t max_bins
+    Py_ssize_t min_leaf
+    int32_t max_depth
+    Py_ssize_t max_new_nodes
+    Node* group_nodes
+    Node* nodes
+    Py_ssize_t n_nodes
+    Py_ssize_t nodes_room
+    int32_t base            # number of the first new node in the tree
+    uint64_t* words
+    Py_ssize_t n_words
+    Py_ssize_t words_room
+    Py_ssize_t words_base
+    int32_t* row_node
+    int32_t* row_class
+    int32_t* row_weight
+    Py_ssize_t n_rows
+    Py_ssize_t rows_room
+    int32_t* leaf_of
+    const int32_t* group_node
+    double* importance
+    bint out_of_memory
+
+
+cdef inline uint64_t draw(uint64_t* state) noexcept nogil:
+    """Return the next number of a splitmix64 generator."""
+    cdef uint64_t z
+    state[0] += <uint64_t>0x9e3779b97f4a7c15
+    z = state[0]
+    z = (z ^ (z >> 30)) * <uint64_t>0xbf58476d1ce4e5b9
+    z = (z ^ (z >> 27)) * <uint64_t>0x94d049bb133111eb
+    return z ^ (z >> 31)
+
+
+cdef inline double score_of_class(uint64_t salt, uint64_t k) noexcept nogil:
+    """Return a random number in [0, 1) that depends on the salt and the class alone."""
+    cdef uint64_t state = salt + k * <uint64_t>0xd1342543de82ef95
+    return <double>(draw(&state) >> 11) * (1.0 / 9007199254740992.0)
+
+
+cdef void code_exactly(Grower* g, Block* b, Py_ssize_t f) noexcept nogil:
+    """Give each distinct value of an attribute in a block a code of its own, in ascending order."""
+    cdef Py_ssize_t i, known = 0, n = b.n
+    cdef int32_t code = -1
+    cdef double value
+    cdef uint16_t* codes = b.codes + f * b.stride
+    cdef double* values = b.bounds + f * b.bounds_stride
+    cdef Pair* pairs = g.pairs
+    for i in range(n):
+        value = g.X[<Py_ssize_t>b.record[i] * g.m + f]
+        if value == value:
+            pairs[known].value = value
+            pairs[known].item = <uint32_t>i
+            known += 1
+        else:
+            codes[i] = 65535
+    sort_pairs(pairs, g.spare_pairs, known)
+    for i in range(known):
+        if code < 0 or pairs[i].value != values[code]:
+            code += 1
+            values[code] = pairs[i].value
+        codes[pairs[i].item] = <uint16_t>code
+    b.n_codes[f] = code + 1
+    if known < n:
+        for i in range(n):
+            if codes[i] == 65535:
+                codes[i] = <uint16_t>(code + 1)
+
+
+cdef void code_by_quantiles(Grower* g, Block* b, Py_ssize_t f) noexcept nogil:
+    """Code an attribute of a large block by quantiles of a sample of it; categories keep their own codes."""
+    cdef Py_ssize_t i, known = 0, n = b.n, step = (b.n + EDGE_SAMPLE - 1) // EDGE_SAMPLE
+    cdef double value
+    cdef uint16_t* codes = b.codes + f * b.stride
+    cdef double* edges = b.bounds + f * b.bounds_stride
+    if g.n_categories[f] > 0:
+        b.n_codes[f] = g.n_categories[f]
+        for i in range(n):
+            value = g.X[<Py_ssize_t>b.record[i] * g.m + f]
+            codes[i] = <uint16_t>value if value == value else <uint16_t>g.n_categories[f]
+        return
+    i = 0
+    while i < n:
+        value = g.X[<Py_ssize_t>b.record[i] * g.m + f]
+        if value == value:
+            g.pairs[known].value = value
+            known += 1
+        i += step
+    sort_pairs(g.pairs, g.spare_pairs, known)
+    b.n_codes[f] = max(1, <int32_t>find_edges(g.pairs, known, g.max_bins, edges))
+    for i in range(n):
+        codes[i] = code_of(g.X[<Py_ssize_t>b.record[i] * g.m + f], edges, b.n_codes[f])
+
+
+cdef Py_ssize_t rank_categories(Grower* g, const uint32_t* labels, Py_ssize_t n, int32_t missing_code) noexcept nogil:
+    """Replace the node's category codes by ranks; return how many categories the node has.
+
+    Categories are ordered by the mean of a random score of their records' classes. With two classes this is the order
+    of the class share, along which the best of all subsets is a prefix; with more it is a fresh random projection of
+    the class shares, which suits a forest.
+    """
+    cdef Py_ssize_t i, present = 0, k
+    cdef uint16_t code
+    cdef uint64_t salt = draw(&g.random)
+    for i in range(n):
+        g.category_weight[g.codes[i]] = 0
+    for i in range(n):
+        code = g.codes[i]
+        if code == missing_code:
+            continue
+        if g.category_weight[code] == 0:
+            g.pairs[present].item = code
+            present += 1
+            g.category_score[code] = 0
+        k = labels[i] & MAX_WEIGHT
+        g.category_weight[code] += <int32_t>k
+        g.category_score[code] += k * score_of_class(salt, labels[i] >> 8)
+    for i in range(present):
+        code = <uint16_t>g.pairs[i].item
+        g.pairs[i].value = g.category_score[code] / g.category_weight[code]
+    sort_pairs(g.pairs, g.spare_pairs, present)
+    for i in range(present):
+        g.category_rank[g.pairs[i].item] = <uint16_t>i
+    for i in range(n):
+        if g.codes[i] == missing_code:
+            g.codes[i] = <uint16_t>present
+        else:
+            g.codes[i] = g.category_rank[g.codes[i]]
+    return present
+
+
+cdef bint try_attribute(Grower* g, Block* b, Py_ssize_t f, Py_ssize_t start, Py_ssize_t stop, double node_sum,
+                        int64_t total, Cut* best) noexcept nogil:
+    """Improve best by attribute f; return whether it takes more than one value in the node."""
+    cdef Py_ssize_t i, n = stop - start, present
+    cdef int32_t missing_code = b.n_codes[f]
+    cdef const uint16_t* column = b.codes + f * b.stride
+    cdef const uint32_t* items = g.items + start
+    cdef uint16_t first = column[items[0]], code
+    cdef bint varies = False
+    cdef double before = best.score
+    for i in range(n):
+        code = column[items[i]]
+        g.codes[i] = code
+        varies |= code != first
+    if not varies:
+        return False
+    if g.n_categories[f] == 0:
+        best_cut_of(&g.scratch, g.codes, g.labels + start, n, missing_code, node_sum, total, g.min_leaf, best)
+    else:
+        present = rank_categories(g, g.labels + start, n, missing_code)
+        best_cut_of(&g.scratch, g.codes, g.labels + start, n, <int32_t>present, node_sum, total, g.min_leaf, best)
+        if best.score > before:
+            for i in range(present):
+                g.category_left[g.pairs[i].item] = i <= best.low
+    if best.score > before:
+        best.feature = <int32_t>f
+    return True
+
+
+cdef bint find_cut(Grower* g, Block* b, Py_ssize_t start, Py_ssize_t stop, double node_sum, int64_t total,
+                   Cut* best) noexcept nogil:
+    """Draw attributes until max_features of them vary in the node, and go on until some cut is possible."""
+    cdef Py_ssize_t drawn = 0, tried = 0, at
+    cdef int32_t f
+    best.score = -INFINITY
+    while drawn < b.n_features and (tried < g.max_features or best.score == -INFINITY):
+        at = drawn + <Py_ssize_t>(draw(&g.random) % <uint64_t>(b.n_features - drawn))
+        f = b.feature[at]
+        b.feature[at] = b.feature[drawn]
+        b.feature[drawn] = f
+        if b.n_codes[f] == -1:
+            if b.exact:
+                code_exactly(g, b, f)
+            else:
+                code_by_quantiles(g, b, f)
+            if is_constant(b, f):
+                b.n_features -= 1
+                b.feature[drawn] = b.feature[b.n_features]
+                b.feature[b.n_features] = f
+                continue
+        drawn += 1
+        if try_attribute(g, b, f, start, stop, node_sum, total, best):
+            tried += 1
+    return best.score > -INFINITY
+
+
+cdef inline bint is_constant(const Block* b, Py_ssize_t f) noexcept nogil:
+    """Return whether all records of the block share one code of attribute f."""
+    cdef const uint16_t* column = b.codes + f * b.stride
+    cdef Py_ssize_t i
+    for i in range(1, b.n):
+        if column[i] != column[0]:
+            return False
+    return True
+
+
+cdef inline bint side_of(const Grower* g, const Cut* cut, int32_t missing_code, bint categorical,
+                         uint16_t code) noexcept nogil:
+    if code == missing_code:
+        return cut.missing_left
+    if categorical:
+        return g.category_left[code]
+    return code <= cut.low
+
+
+cdef Py_ssize_t partition(Grower* g, Block* b, Py_ssize_t start, Py_ssize_t stop, Cut* cut) noexcept nogil:
+    """Put the left side's records first, keeping their order; return where the right side begins.
+
+    Where no value was missing, the side that weighs more is written into the cut as the side of missing values.
+    """
+    cdef Py_ssize_t i, at = start, spare = 0
+    cdef int64_t balance = 0
+    cdef int32_t f = cut.feature, missing_code = b.n_codes[f]
+    cdef const uint16_t* column = b.codes + f * b.stride
+    cdef bint categorical = g.n_categories[f] > 0, seen_missing = False
+    cdef uint32_t item, label
+    cdef uint16_t code
+    for i in range(start, stop):
+        item = g.items[i]
+        label = g.labels[i]
+        code = column[item]
+        seen_missing |= code == missing_code
+        if side_of(g, cut, missing_code, categorical, code):
+            g.items[at] = item
+            g.labels[at] = label
+            at += 1
+            balance += label & MAX_WEIGHT
+        else:
+            g.spare_items[spare] = item
+            g.spare_labels[spare] = label
+            spare += 1
+            balance -= label & MAX_WEIGHT
+    memcpy(g.items + at, g.spare_items, spare * sizeof(uint32_t))
+    memcpy(g.labels + at, g.spare_labels, spare * sizeof(uint32_t))
+    if not seen_missing:
+        cut.missing_left = balance >= 0
+    return at
+
+
+cdef bint reserve(void** array, Py_ssize_t* room, Py_ssize_t needed, size_t size) noexcept nogil:
+    """Make room for needed elements, doubling; return False where memory ran out."""
+    cdef Py_ssize_t more
+    cdef void* grown
+    if needed <= room[0]:
+        return True
+    more = max(needed, 2 * room[0])
+    grown = realloc(array[0], more * size)
+    if grown == NULL:
+        return False
+    array[0] = grown
+    room[0] = more
+    return True
+
+
+cdef double write_categories(Grower* g, const Block* b, Py_ssize_t start, Py_ssize_t stop,
+                             const Cut* cut) noexcept nogil:
+    """Append the bit set of the categories that go left; return where it begins.
+
+    Categories the node did not see follow the missing values.
+    """
+    cdef Py_ssize_t n_words = (g.n_categories[cut.feature] + 63) // 64, i, first = g.n_words
+    cdef uint64_t category, bit, unseen = ~<uint64_t>0 if cut.missing_left else 0
+    cdef const uint16_t* column = b.codes + cut.feature * b.stride
+    cdef const double* values = b.bounds + cut.feature * b.bounds_stride
+    cdef uint16_t code
+    if not reserve(<void**>&g.words, &g.words_room, first + 1 + n_words, sizeof(uint64_t)):
+        g.out_of_memory = True
+        return 0
+    g.words[first] = n_words
+    for i in range(n_words):
+        g.words[first + 1 + i] = unseen
+    for i in range(start, stop):
+        code = column[g.items[i]]
+        if code == b.n_codes[cut.feature]:
+            continue
+        category = <uint64_t>values[code] if b.exact else <uint64_t>code
+        bit = <uint64_t>1 << (category & 63)
+        if g.category_left[code]:
+            g.words[first + 1 + (category >> 6)] |= bit
+        else:
+            g.words[first + 1 + (category >> 6)] &= ~bit
+    g.n_words += 1 + n_words
+    return <double>(g.words_base + first)
+
+
+cdef double threshold_of(const Grower* g, const Block* b, const Cut* cut) noexcept nogil:
+    """Return the value up to which records go left."""
+    cdef const double* bounds = b.bounds + cut.feature * b.bounds_stride
+    if cut.high >= b.n_codes[cut.feature]:
+        return INFINITY  # everything known against everything missing
+    if b.exact:
+        return between(bounds[cut.low], bounds[cut.high])
+    return bounds[(cut.low + cut.high - 1) // 2]
+
+
+cdef void make_leaf(Grower* g, const Block* b, const Task* task) noexcept nogil:
+    """Close a node: its class counts become rows, its records learn where they are. Clears the counts."""
+    cdef Py_ssize_t i, room
+    cdef int32_t k, node
+    cdef Node* closed = &g.nodes[task.node] if task.node >= 0 else &g.group_nodes[-1 - task.node]
+    node = g.base + task.node if task.node >= 0 else g.group_node[-1 - task.node]
+    closed.threshold = 0
+    closed.left = -1
+    closed.split = -1
+    for i in range(task.start, task.stop):
+        g.leaf_of[b.record[g.items[i]] if b.record != NULL else g.items[i]] = node
+        k = g.labels[i] >> 8
+        if g.scratch.count[k] == 0:
+            continue
+        if g.n_rows == g.rows_room:
+            room = g.rows_room
+            if not (reserve(<void**>&g.row_node, &room, g.n_rows + 1, sizeof(int32_t))):
+                g.out_of_memory = True
+                return
+            room = g.rows_room
+            if not (reserve(<void**>&g.row_class, &room, g.n_rows + 1, sizeof(int32_t))):
+                g.out_of_memory = True
+                return
+            if not (reserve(<void**>&g.row_weight, &g.rows_room, g.n_rows + 1, sizeof(int32_t))):
+                g.out_of_memory = True
+                return
+        g.row_node[g.n_rows] = node
+        g.row_class[g.n_rows] = k
+        g.row_weight[g.n_rows] = g.scratch.count[k]
+        g.n_rows += 1
+        g.scratch.count[k] = 0
+
+
+cdef bint split_node(Grower* g, Block* b, const Task* task, Task* children) noexcept nogil:
+    """Cut a node in two, or close it as a leaf; return whether there are children to go on with."""
+    cdef Py_ssize_t i, n = task.stop - task.start, middle
+    cdef int64_t total = 0
+    cdef double node_sum = 0
+    cdef int32_t weight, k, count
+    cdef Cut cut
+    cdef Node* node
+    cdef bint pure
+    for i in range(task.start, task.stop):
+        k = g.labels[i] >> 8
+        weight = g.labels[i] & MAX_WEIGHT
+        count = g.scratch.count[k]
+        node_sum += xlogx(g.scratch.table, count + weight) - xlogx(g.scratch.table, count)
+        g.scratch.count[k] = count + weight
+        total += weight
+    pure = n == 0 or g.scratch.count[g.labels[task.start] >> 8] == total
+    if (pure or n < 2 * g.min_leaf or (g.max_depth >= 0 and task.depth >= g.max_depth)
+            or g.n_nodes + 2 > g.max_new_nodes or not find_cut(g, b, task.start, task.stop, node_sum, total, &cut)):
+        make_leaf(g, b, task)
+        return False
+    for i in range(task.start, task.stop):
+        g.scratch.count[g.labels[i] >> 8] = 0
+    if not reserve(<void**>&g.nodes, &g.nodes_room, g.n_nodes + 2, sizeof(Node)):
+        g.out_of_memory = True
+        return False
+    g.importance[cut.feature] += max(0.0, cut.score - node_sum + xlogx(g.scratch.table, total))
+    middle = partition(g, b, task.start, task.stop, &cut)
+    node = &g.nodes[task.node] if task.node >= 0 else &g.group_nodes[-1 - task.node]
+    node.left = g.base + <int32_t>g.n_nodes
+    node.split = (cut.feature << 2) | (MISSING_LEFT if cut.missing_left else 0)
+    if g.n_categories[cut.feature] > 0:
+        node.split |= CATEGORICAL
+        node.threshold = write_categories(g, b, task.start, task.stop, &cut)
+    else:
+        node.threshold = threshold_of(g, b, &cut)
+    children[0] = Task(task.start, middle, <int32_t>g.n_nodes, task.depth + 1)
+    children[1] = Task(middle, task.stop, <int32_t>g.n_nodes + 1, task.depth + 1)
+    g.n_nodes += 2
+    return True
+
+
+cdef void grow_small(Grower* g, const Block* parent, const Task* root) noexcept nogil:
+    """Grow everything below a node of at most BLOCK records, depth first."""
+    cdef Task stack[BLOCK + 2]
+    cdef Task task
+    cdef Block* b = &g.small
+    cdef Py_ssize_t i, top = 1
+    b.n = root.stop - root.start
+    for i in range(b.n):
+        b.record[i] = parent.record[g.items[root.start + i]] if parent.record != NULL else g.items[root.start + i]
+        g.items[root.start + i] = <uint32_t>i
+    b.n_features = parent.n_features
+    for i in range(b.n_features):
+        b.feature[i] = parent.feature[i]
+        b.n_codes[parent.feature[i]] = -1
+    stack[0] = root[0]
+    while top > 0 and not g.out_of_memory:
+        top -= 1
+        task = stack[top]
+        if split_node(g, b, &task, &stack[top]):
+            top += 2
+
+
+cdef void grow_large(Grower* g, Block* b, Task root) noexcept nogil:
+    """Grow everything below a node breadth first, so that a limit on nodes stops all branches at about one depth."""
+    cdef Task* queue = NULL
+    cdef Task task
+    cdef Py_ssize_t room = 0, head = 0, tail = 1
+    if not reserve(<void**>&queue, &room, 64, sizeof(Task)):
+        g.out_of_memory = True
+        return
+    queue[0] = root
+    while head < tail and not g.out_of_memory:
+        task = queue[head]
+        head += 1
+        if task.stop - task.start <= BLOCK:
+            grow_small(g, b, &task)
+            continue
+        if not reserve(<void**>&queue, &room, tail + 2, sizeof(Task)):
+            g.out_of_memory = True
+            break
+        if split_node(g, b, &task, queue + tail):
+            tail += 2
+    free(queue)
+
+
+cdef void grow_group(Grower* g, Block* shared, Task root) noexcept nogil:
+    """Grow one group: by the shared codes where there are any, else by codes of its own."""
+    cdef Block own
+    cdef Py_ssize_t i, n = root.stop - root.start
+    if shared.codes != NULL:
+        grow_large(g, shared, root)
+        return
+    if n <= BLOCK:
+        shared.n_features = g.m
+        for i in range(g.m):
+            shared.feature[i] = <int32_t>i
+        grow_small(g, shared, &root)
+        return
+    own.exact = False
+    own.n = n
+    own.stride = n
+    own.bounds_stride = g.max_bins
+    own.codes = <uint16_t*>malloc(g.m * n * sizeof(uint16_t))
+    own.bounds = <double*>malloc(g.m * g.max_bins * sizeof(double))
+    own.n_codes = <int32_t*>malloc(g.m * sizeof(int32_t))
+    own.feature = <int32_t*>malloc(g.m * sizeof(int32_t))
+    own.record = <uint32_t*>malloc(n * sizeof(uint32_t))
+    if own.codes == NULL or own.bounds == NULL or own.n_codes == NULL or own.feature == NULL or own.record == NULL:
+        g.out_of_memory = True
+    else:
+        own.n_features = g.m
+        for i in range(g.m):
+            own.feature[i] = <int32_t>i
+            own.n_codes[i] = -1
+        for i in range(n):
+            own.record[i] = g.items[root.start + i]
+            g.items[root.start + i] = <uint32_t>i
+        grow_large(g, &own, root)
+    free(own.codes)
+    free(own.bounds)
+    free(own.n_codes)
+    free(own.feature)
+    free(own.record)
+
+
+cdef bint open_grower(Grower* g, Block* shared, Py_ssize_t n_items, Py_ssize_t n_classes, int32_t max_codes) noexcept:
+    """Allocate all scratch of a grower; return False where memory ran out."""
+    cdef Py_ssize_t m = g.m
+    cdef Py_ssize_t n_pairs = max(max(<Py_ssize_t>EDGE_SAMPLE, n_items if max_codes > 0 else 0), <Py_ssize_t>BLOCK) + 1
+    cdef Py_ssize_t histogram = (g.max_bins + 1) * n_classes
+    n_pairs = min(n_pairs, max(<Py_ssize_t>EDGE_SAMPLE, <Py_ssize_t>max_codes) + 1)
+    max_codes = max(max_codes, <int32_t>max(g.max_bins, <Py_ssize_t>BLOCK)) + 2
+    g.scratch.n_classes = n_classes
+    g.scratch.histogram_size = histogram if histogram <= MAX_HISTOGRAM else 0
+    g.scratch.table = &XLOGX[0]
+    g.scratch.count = <int32_t*>malloc(3 * n_classes * sizeof(int32_t))
+    g.scratch.keys = <uint64_t*>malloc(n_items * sizeof(uint64_t))
+    g.scratch.bucket = <int32_t*>malloc(max_codes * sizeof(int32_t))
+    g.scratch.histogram = <int32_t*>malloc(max(g.scratch.histogram_size, 1) * sizeof(int32_t))
+    g.items = <uint32_t*>malloc(4 * n_items * sizeof(uint32_t))
+    g.codes = <uint16_t*>malloc(n_items * sizeof(uint16_t))
+    g.pairs = <Pair*>malloc(2 * n_pairs * sizeof(Pair))
+    g.category_score = <double*>malloc(max_codes * sizeof(double))
+    g.category_weight = <int32_t*>malloc(max_codes * sizeof(int32_t))
+    g.category_rank = <uint16_t*>malloc(max_codes * sizeof(uint16_t))
+    g.category_left = <uint8_t*>malloc(max_codes)
+    g.small.exact = True
+    g.small.stride = BLOCK
+    g.small.bounds_stride = BLOCK
+    g.small.codes = <uint16_t*>malloc(m * BLOCK * sizeof(uint16_t))
+    g.small.bounds = <double*>malloc(m * BLOCK * sizeof(double))
+    g.small.n_codes = <int32_t*>malloc(m * sizeof(int32_t))
+    g.small.feature = <int32_t*>malloc(m * sizeof(int32_t))
+    g.small.record = <uint32_t*>malloc(BLOCK * sizeof(uint32_t))
+    shared.feature = <int32_t*>malloc(m * sizeof(int32_t))
+    g.nodes_room = 256
+    g.nodes = <Node*>malloc(g.nodes_room * sizeof(Node))
+    g.rows_room = 256
+    g.row_node = <int32_t*>malloc(g.rows_room * sizeof(int32_t))
+    g.row_class = <int32_t*>malloc(g.rows_room * sizeof(int32_t))
+    g.row_weight = <int32_t*>malloc(g.rows_room * sizeof(int32_t))
+    if (g.scratch.count == NULL or g.scratch.keys == NULL or g.scratch.bucket == NULL or g.scratch.histogram == NULL
+            or g.items == NULL or g.codes == NULL or g.pairs == NULL or g.category_score == NULL
+            or g.category_weight == NULL or g.category_rank == NULL or g.category_left == NULL or g.small.codes == NULL
+            or g.small.bounds == NULL or g.small.n_codes == NULL or g.small.feature == NULL or g.small.record == NULL
+            or shared.feature == NULL or g.nodes == NULL or g.row_node == NULL or g.row_class == NULL
+            or g.row_weight == NULL):
+        return False
+    g.scratch.left = g.scratch.count + n_classes
+    g.scratch.right = g.scratch.left + n_classes
+    g.labels = g.items + n_items
+    g.spare_items = g.labels + n_items
+    g.spare_labels = g.spare_items + n_items
+    g.spare_pairs = g.pairs + n_pairs
+    return True
+
+
+cdef void close_grower(Grower* g, Block* shared) noexcept:
+    """Free what open_grower allocated and what growing added."""
+    free(g.scratch.count)
+    free(g.scratch.keys)
+    free(g.scratch.bucket)
+    free(g.scratch.histogram)
+    free(g.items)
+    free(g.codes)
+    free(g.pairs)
+    free(g.category_score)
+    free(g.category_weight)
+    free(g.category_rank)
+    free(g.category_left)
+    free(g.small.codes)
+    free(g.small.bounds)
+    free(g.small.n_codes)
+    free(g.small.feature)
+    free(g.small.record)
+    free(shared.feature)
+    free(g.nodes)
+    free(g.words)
+    free(g.row_node)
+    free(g.row_class)
+    free(g.row_weight)
+
+
+cdef copy_out(const void* source, Py_ssize_t n, dtype):
+    """Return n elements of C memory as a NumPy array of its own."""
+    array = np.empty(n, dtype=dtype)
+    cdef uint8_t[::1] view
+    if n > 0:
+        view = array.view(np.uint8)
+        memcpy(&view[0], source, view.shape[0])
+    return array
+
+
+def grow(const double[:, ::1] X, const int32_t[::1] y, const uint8_t[::1] weights, const int32_t[::1] n_categories,
+         const int32_t[::1] samples, const int64_t[::1] group_start, const int32_t[::1] group_node,
+         const int32_t[::1] group_depth, int32_t[::1] leaf_of, *, Py_ssize_t n_classes, Py_ssize_t max_features,
+         Py_ssize_t min_leaf, Py_ssize_t max_bins, int32_t max_depth, Py_ssize_t max_new_nodes, int32_t base,
+         Py_ssize_t words_base, uint64_t seed, binned=None):
+    """Grow a subtree for each group of records, all for one tree.
+
+    Parameters
+    ----------
+    X, y : float64 (n, m), int32 (n,)
+        The records.
+    weights : uint8
+        How often each record in samples counts, at least 1.
+    n_categories : int32 (m,)
+        0 for numerical attributes.
+    samples : int32
+        Records of all groups, one group after the other; group g is ``samples[group_start[g]:group_start[g + 1]]``.
+    group_node, group_depth : int32 (n_groups,)
+        The number and depth of the node that each group's subtree takes the place of.
+    leaf_of : int32 (n,)
+        Written for every record in samples: the number of the leaf it is in now.
+    max_depth : int
+        Depth from the root of the tree at which growing stops; -1 for no limit.
+    max_new_nodes : int
+        How many nodes may be added.
+    base, words_base : int
+        How many nodes and category words the tree has already.
+    binned : (codes, edges, n_codes), optional
+        What `bin_columns` returned for X, shared by several trees.
+
+    Returns
+    -------
+    group_nodes, nodes : NODE
+        The nodes to put at group_node, and those to append to the tree.
+    words : uint64
+        Category words to append to the tree.
+    row_node, row_class, row_weight : int32
+        Weight of each class in each new leaf.
+    importance : float64 (m,)
+        Entropy gain, in bits times weight, of the new cuts by attribute.
+    """
+    cdef Py_ssize_t n_items = samples.shape[0], n_groups = group_node.shape[0], i, m = X.shape[1]
+    cdef Grower g
+    cdef Block shared
+    cdef const uint16_t[:, ::1] codes
+    cdef const double[:, ::1] edges
+    cdef const int32_t[::1] n_codes
+    group_nodes = np.zeros(n_groups, dtype=NODE)
+    importance = np.zeros(m)
+    if n_items == 0:
+        group_nodes["left"] = -1
+        group_nodes["split"] = -1
+        nothing = np.empty(0, dtype=np.int32)
+        return (group_nodes, np.empty(0, dtype=NODE), np.empty(0, dtype=np.uint64), nothing, nothing, nothing,
+                importance)
+    cdef Node[::1] group_nodes_view = group_nodes
+    cdef double[::1] importance_view = importance
+    g.X = &X[0, 0]
+    g.m = m
+    g.n_categories = &n_categories[0]
+    g.random = seed
+    g.max_features = max_features
+    g.max_bins = max_bins
+    g.min_leaf = max(min_leaf, 1)
+    g.max_depth = max_depth
+    g.max_new_nodes = max_new_nodes
+    g.group_nodes = &group_nodes_view[0]
+    g.group_node = &group_node[0]
+    g.n_nodes = 0
+    g.base = base
+    g.words = NULL
+    g.n_words = 0
+    g.words_room = 0
+    g.words_base = words_base
+    g.n_rows = 0
+    g.leaf_of = &leaf_of[0]
+    g.importance = &importance_view[0]
+    g.out_of_memory = False
+    shared.exact = False
+    shared.codes = NULL
+    shared.bounds = NULL
+    shared.record = NULL
+    try:
+        if not open_grower(&g, &shared, n_items, n_classes, np.max(n_categories)):
+            raise MemoryError
+        if binned is not None:
+            codes, edges, n_codes = binned
+            shared.codes = <uint16_t*>&codes[0, 0]
+            shared.stride = codes.shape[1]
+            shared.n = codes.shape[1]
+            shared.bounds = <double*>&edges[0, 0]
+            shared.bounds_stride = edges.shape[1]
+            shared.n_codes = <int32_t*>&n_codes[0]
+            shared.n_features = 0
+            for i in range(m):
+                if not is_constant(&shared, i):
+                    shared.feature[shared.n_features] = <int32_t>i
+                    shared.n_features += 1
+        with nogil:
+            for i in range(n_classes):
+                g.scratch.count[i] = 0
+            for i in range(n_items):
+                g.items[i] = <uint32_t>samples[i]
+                g.labels[i] = (<uint32_t>y[samples[i]] << 8) | weights[i]
+            for i in range(n_groups):
+                grow_group(&g, &shared, Task(group_start[i], group_start[i + 1], <int32_t>(-1 - i), group_depth[i]))
+                if g.out_of_memory:
+                    break
+        if g.out_of_memory:
+            raise MemoryError
+        return (group_nodes, copy_out(g.nodes, g.n_nodes, NODE), copy_out(g.words, g.n_words, np.uint64),
+                copy_out(g.row_node, g.n_rows, np.int32), copy_out(g.row_class, g.n_rows, np.int32),
+                copy_out(g.row_weight, g.n_rows, np.int32), importance)
+    finally:
+        close_grower(&g, &shared)

@@ -1,0 +1,24 @@
+from adforest.forest.types import Floats, Ints, Nodes, Words
+
+def route(nodes: Nodes, words: Words, X: Floats) -> Ints: ...
+def vote(
+    nodes: Nodes,
+    words: Words,
+    row_start: Ints,
+    row_class: Ints,
+    row_weight: Floats,
+    row_scale: Floats,
+    soft: bool,
+    X: Floats,
+    votes: Floats,
+) -> None: ...
+def vote_from(
+    leaf: Ints,
+    row_start: Ints,
+    row_class: Ints,
+    row_weight: Floats,
+    row_scale: Floats,
+    soft: bool,
+    votes: Floats,
+) -> None: ...
+def depths(nodes: Nodes) -> Ints: ...

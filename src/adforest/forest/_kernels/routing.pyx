@@ -1,0 +1,123 @@
+"""Send raw records down a tree, and let the leaves they reach answer."""
+from libc.stdint cimport int32_t, uint64_t
+
+import numpy as np
+
+from .node cimport CATEGORICAL, MISSING_LEFT, Node, goes_left
+
+cdef enum:
+    LANES = 8       # records that walk side by side, so that their cache misses overlap
+    STRIDE = 512    # records whose leaves are held between walking and answering
+
+
+cdef void walk(const Node* nodes, const uint64_t* words, const double* X, Py_ssize_t n, Py_ssize_t m,
+               int32_t* leaf) noexcept nogil:
+    """Write the leaf that each of n records reaches."""
+    cdef Py_ssize_t i, lane, width
+    cdef int32_t at[LANES]
+    cdef const Node* node
+    cdef const double* record
+    cdef double value
+    cdef bint moving
+    i = 0
+    while i < n:
+        width = min(<Py_ssize_t>LANES, n - i)
+        record = X + i * m
+        for lane in range(width):
+            at[lane] = 0
+        moving = True
+        while moving:
+            moving = False
+            for lane in range(width):
+                node = nodes + at[lane]
+                if node.split < 0:
+                    continue
+                moving = True
+                value = record[lane * m + (node.split >> 2)]
+                if node.split & CATEGORICAL:
+                    at[lane] = node.left + (not goes_left(node, words, value))
+                else:
+                    at[lane] = node.left + 1 - ((value <= node.threshold)
+                                                | ((value != value) & ((node.split & MISSING_LEFT) != 0)))
+        for lane in range(width):
+            leaf[i + lane] = at[lane]
+        i += width
+
+
+cdef void add_answers(const int32_t* leaf, Py_ssize_t n, const int32_t* row_start, const int32_t* row_class,
+                      const double* row_weight, const double* row_scale, bint soft, double* votes,
+                      Py_ssize_t n_classes) noexcept nogil:
+    """Add each leaf's class shares, or one vote for its most frequent class, to the votes of its record."""
+    cdef Py_ssize_t i, j, best
+    for i in range(n):
+        if leaf[i] < 0 or row_start[leaf[i]] == row_start[leaf[i] + 1]:
+            continue
+        if soft:
+            for j in range(row_start[leaf[i]], row_start[leaf[i] + 1]):
+                votes[i * n_classes + row_class[j]] += row_weight[j] * row_scale[leaf[i]]
+        else:
+            best = row_start[leaf[i]]
+            for j in range(best + 1, row_start[leaf[i] + 1]):
+                if row_weight[j] > row_weight[best]:
+                    best = j
+            votes[i * n_classes + row_class[best]] += 1
+
+
+def route(const Node[::1] nodes, const uint64_t[::1] words, const double[:, ::1] X):
+    """Return the number of the leaf that each record reaches, as int32."""
+    leaf_array = np.empty(X.shape[0], dtype=np.int32)
+    cdef int32_t[::1] leaf = leaf_array
+    cdef Py_ssize_t n = X.shape[0]
+    if n > 0:
+        with nogil:
+            walk(&nodes[0], &words[0], &X[0, 0], n, X.shape[1], &leaf[0])
+    return leaf_array
+
+
+def vote(const Node[::1] nodes, const uint64_t[::1] words, const int32_t[::1] row_start,
+         const int32_t[::1] row_class, const double[::1] row_weight, const double[::1] row_scale, bint soft,
+         const double[:, ::1] X, double[:, ::1] votes):
+    """Send records down one tree and add its answers to votes (n, n_classes)."""
+    cdef Py_ssize_t i, n = X.shape[0], m = X.shape[1], width
+    cdef int32_t leaf[STRIDE]
+    if row_class.shape[0] == 0:
+        return
+    with nogil:
+        i = 0
+        while i < n:
+            width = min(<Py_ssize_t>STRIDE, n - i)
+            walk(&nodes[0], &words[0], &X[i, 0], width, m, leaf)
+            add_answers(leaf, width, &row_start[0], &row_class[0], &row_weight[0], &row_scale[0], soft, &votes[i, 0],
+                        votes.shape[1])
+            i += width
+
+
+def vote_from(const int32_t[::1] leaf, const int32_t[::1] row_start, const int32_t[::1] row_class,
+              const double[::1] row_weight, const double[::1] row_scale, bint soft, double[:, ::1] votes):
+    """Add the answers of leaves already reached to votes (n, n_classes)."""
+    if leaf.shape[0] == 0 or row_class.shape[0] == 0:
+        return
+    with nogil:
+        add_answers(&leaf[0], leaf.shape[0], &row_start[0], &row_class[0], &row_weight[0], &row_scale[0], soft,
+                    &votes[0, 0], votes.shape[1])
+
+
+def depths(const Node[::1] nodes):
+    """Return each node's distance from the root, as int32."""
+    cdef Py_ssize_t n = nodes.shape[0], top = 1
+    depth_array = np.zeros(n, dtype=np.int32)
+    stack_array = np.zeros(n + 1, dtype=np.int32)
+    cdef int32_t[::1] depth = depth_array
+    cdef int32_t[::1] stack = stack_array
+    cdef int32_t at
+    with nogil:
+        while top > 0:
+            top -= 1
+            at = stack[top]
+            if nodes[at].split >= 0:
+                depth[nodes[at].left] = depth[at] + 1
+                depth[nodes[at].left + 1] = depth[at] + 1
+                stack[top] = nodes[at].left
+                stack[top + 1] = nodes[at].left + 1
+                top += 2
+    return depth_array

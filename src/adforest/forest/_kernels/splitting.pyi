@@ -1,0 +1,6 @@
+from adforest.forest.types import Bytes, Floats, Ints, Words16
+
+def xlogx_table() -> Floats: ...
+def best_cut(
+    codes: Words16, classes: Ints, weights: Bytes, n_codes: int, n_classes: int, min_leaf: int
+) -> tuple[float, int, int, bool] | None: ...

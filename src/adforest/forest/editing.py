@@ -1,0 +1,160 @@
+"""Edit a tree: put a root above it, grow subtrees at its leaves, add class weights; then read the new tree off."""
+
+import numpy as np
+
+from adforest.forest._kernels import counting, growing, routing
+from adforest.forest._kernels.growing import NODE
+from adforest.forest.records import Records
+from adforest.forest.tree import CATEGORICAL, MISSING_LEFT, Rows, Tree
+from adforest.forest.types import Bytes, Floats, Ints, Longs, Mask, Words16
+
+Binned = tuple[Words16, Floats, Ints]
+
+
+class TreeEditor:
+    """Collects changes to a tree and applies them all at once; the tree itself stays as it is."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self.nodes = tree.nodes
+        self._words = tree.words
+        self._importance = tree.importance
+        self._dropped = np.zeros(len(tree.nodes), dtype=np.uint8)
+        self._rows: list[Rows] = []
+
+    def add_root(self, feature: int, cut: float | Mask, *, tree_left: bool) -> tuple[int, int]:
+        """Put a new root above the tree, which takes one side; the other is an empty leaf.
+
+        The root keeps number 0, the old root's node moves to the end:
+
+            | 0: new root | 1 ... | n: left child | n + 1: right child |
+
+        Parameters
+        ----------
+        feature : int
+            The attribute the new root asks about.
+        cut : float or bool array
+            The largest value that goes left, or which categories go left.
+        tree_left : bool
+            Whether the old tree is on the left. Missing values and unseen categories go where the tree is.
+
+        Returns
+        -------
+        tuple of int
+            The numbers of the empty leaf and of the old root.
+        """
+        n = len(self.nodes)
+        leaf, moved = (n + 1, n) if tree_left else (n, n + 1)
+        root = np.zeros(1, dtype=NODE)
+        root["left"] = n
+        root["split"] = (feature << 2) | (MISSING_LEFT if tree_left else 0)
+        if isinstance(cut, np.ndarray):
+            root["split"] |= CATEGORICAL
+            root["threshold"] = len(self._words)
+            self._words = np.concatenate([self._words, _bit_set(cut, fill=tree_left)])
+        else:
+            root["threshold"] = cut
+        children = np.zeros(2, dtype=NODE)
+        children["left"] = children["split"] = -1
+        children[moved - n] = self.nodes[0]
+        if self.nodes["split"][0] < 0:
+            self._move_row(0, moved)
+        self.nodes = np.concatenate([root, self.nodes[1:], children])
+        return leaf, moved
+
+    def _move_row(self, node: int, target: int) -> None:
+        """Carry the class weights of one node over to another."""
+        if node < len(self._dropped) and not self._dropped[node]:
+            held = slice(*self._tree.row_start[node : node + 2])
+            klass, weight = self._tree.row_class[held], self._tree.row_weight[held]
+            self._dropped[node] = 1
+            self._rows.append(Rows(np.full(len(klass), target, dtype=np.int32), klass, weight))
+        self._rows = [rows._replace(node=np.where(rows.node == node, target, rows.node)) for rows in self._rows]
+
+    def grow(
+        self,
+        records: Records,
+        weights: Bytes,
+        samples: Ints,
+        group_start: Longs,
+        group_node: Ints,
+        leaf_of: Ints,
+        *,
+        max_features: int,
+        min_leaf: int,
+        max_bins: int,
+        max_depth: int | None,
+        max_nodes: int | None,
+        seed: int,
+        binned: Binned | None = None,
+    ) -> None:
+        """Grow a subtree at each of the given leaves from its group of records, see `growing.grow`.
+
+        What the leaves held is dropped: their new leaves hold the weights of the records given.
+        """
+        if max_depth is None:
+            depth = np.zeros(len(group_node), dtype=np.int32)
+        else:
+            depth = routing.depths(self.nodes)[group_node]
+        room = np.iinfo(np.int32).max if max_nodes is None else max(0, max_nodes - len(self.nodes))
+        group_nodes, nodes, words, row_node, row_class, row_weight, importance = growing.grow(
+            records.X,
+            records.y,
+            weights,
+            records.n_categories,
+            samples,
+            group_start,
+            group_node,
+            depth,
+            leaf_of,
+            n_classes=records.n_classes,
+            max_features=max_features,
+            min_leaf=min_leaf,
+            max_bins=max_bins,
+            max_depth=-1 if max_depth is None else max_depth,
+            max_new_nodes=room,
+            base=len(self.nodes),
+            words_base=len(self._words),
+            seed=seed,
+            binned=binned,
+        )
+        self._dropped[group_node[group_node < len(self._dropped)]] = 1
+        self.nodes = np.concatenate([self.nodes, nodes])
+        self.nodes[group_node] = group_nodes
+        if len(words):
+            self._words = np.concatenate([self._words, words])
+        self._rows.append(Rows(row_node, row_class, row_weight.astype(np.float64)))
+        self._importance = self._importance + importance
+
+    def add(self, rows: Rows) -> None:
+        """Add class weights to leaves."""
+        self._rows.append(rows)
+
+    def finish(self) -> Tree:
+        """Return the edited tree."""
+        added = self._rows[0] if len(self._rows) == 1 else Rows(*map(np.concatenate, zip(*self._rows, strict=True)))
+        added = _summed(Rows.ordered(*added)) if len(self._rows) > 1 else Rows.ordered(*added)
+        tree = self._tree
+        row_start, row_class, row_weight, row_scale = counting.merge(
+            tree.row_start, tree.row_class, tree.row_weight, self._dropped, *added, len(self.nodes)
+        )
+        return Tree(
+            self.nodes, self._words, row_start, row_class, row_weight, row_scale, self._importance, tree.seed
+        )
+
+
+def _summed(rows: Rows) -> Rows:
+    """Add up the lines of ordered rows that share node and class."""
+    first = np.ones(len(rows.node), dtype=bool)
+    first[1:] = (rows.node[1:] != rows.node[:-1]) | (rows.klass[1:] != rows.klass[:-1])
+    start = np.flatnonzero(first)
+    weight = np.add.reduceat(rows.weight, start) if len(start) else rows.weight
+    return Rows(rows.node[start], rows.klass[start], weight)
+
+
+def _bit_set(left: Mask, *, fill: bool) -> "np.ndarray[tuple[int], np.dtype[np.uint64]]":
+    """Return the words of a node's category set: their number, then the bits; those to spare follow fill."""
+    n_words = max(1, -(-len(left) // 64))
+    bits = np.full(n_words * 64, fill)
+    bits[: len(left)] = left
+    return np.concatenate([[np.uint64(n_words)], np.packbits(bits, bitorder="little").view(np.uint64)])

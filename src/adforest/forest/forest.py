@@ -1,0 +1,94 @@
+"""A forest: trees, and which leaf of each tree every record in memory is in."""
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from adforest.forest.tree import Tree
+from adforest.forest.types import Floats, Ints, Longs, Mask
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+SHARE = 4096  # records that are worth a thread of their own
+
+
+def in_threads(work: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | None) -> list[Result]:
+    """Apply work to every item, in as many threads as n_jobs says; results keep the order of the items."""
+    items = list(items)
+    n_threads = min(effective_n_jobs(n_jobs), len(items))
+    if n_threads <= 1:
+        return [work(item) for item in items]
+    with ThreadPoolExecutor(n_threads) as pool:
+        return list(pool.map(work, items))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Forest:
+    """Trees that answer together.
+
+    Attributes
+    ----------
+    trees : tuple of Tree
+    leaf_of : tuple of int32 arrays
+        For each tree the leaf of every record in memory, -1 for records that do not count in the tree.
+    known : bool array
+        Which records in memory the forest has learnt.
+    """
+
+    trees: tuple[Tree, ...]
+    leaf_of: tuple[Ints, ...]
+    known: Mask
+
+    def __len__(self) -> int:
+        return len(self.trees)
+
+    @property
+    def n_leaves(self) -> int:
+        """Leaves of all trees."""
+        return sum(tree.n_leaves for tree in self.trees)
+
+    @property
+    def n_nodes(self) -> int:
+        """Nodes of all trees."""
+        return sum(len(tree.nodes) for tree in self.trees)
+
+    def answer(self, X: Floats, n_classes: int, *, soft: bool, n_jobs: int | None = None) -> Floats:
+        """Return the mean of the trees' answers: class shares, each line summing to one where any tree knows."""
+        votes = np.zeros((len(X), n_classes))
+        if len(X) < 2 * SHARE or effective_n_jobs(n_jobs) == 1:
+            self._vote(X, votes, soft=soft)
+        else:
+            starts = range(0, len(X), SHARE)
+            in_threads(lambda s: self._vote(X[s : s + SHARE], votes[s : s + SHARE], soft=soft), starts, n_jobs)
+        return _normalised(votes)
+
+    def _vote(self, X: Floats, votes: Floats, *, soft: bool) -> None:
+        for tree in self.trees:
+            tree.vote(X, votes, soft=soft)
+
+    def answer_from(self, leaves: Iterable[Ints], n_classes: int, n_records: int, *, soft: bool) -> Floats:
+        """Return what `answer` returns for records whose leaf in each tree is known already."""
+        votes = np.zeros((n_records, n_classes))
+        for tree, leaf in zip(self.trees, leaves, strict=True):
+            tree.vote_from(leaf, votes, soft=soft)
+        return _normalised(votes)
+
+    def keep(self, kept: Longs) -> "Forest":
+        """Return the forest after memory kept only the given records."""
+        return Forest(self.trees, tuple(leaf_of[kept] for leaf_of in self.leaf_of), self.known[kept])
+
+    def forget(self) -> "Forest":
+        """Return the forest with no record known to any leaf."""
+        nowhere = np.full(len(self.known), -1, dtype=np.int32)
+        return Forest(self.trees, (nowhere,) * len(self.trees), np.zeros_like(self.known))
+
+
+def _normalised(votes: Floats) -> Floats:
+    """Scale each line to sum to one, in place."""
+    total = votes.sum(axis=1, keepdims=True)
+    np.divide(votes, total, out=votes, where=total > 0)
+    return votes

@@ -1,0 +1,33 @@
+"""A block of encoded records: what growers build from."""
+
+from dataclasses import dataclass
+
+from adforest.forest.types import Floats, Ints, Longs
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Encoded records and what must be known to read them.
+
+    Parameters
+    ----------
+    X : float64 (n, m)
+        Values; categorical attributes hold category codes, NaN is missing.
+    y : int32 (n,)
+        Class codes.
+    serial : int64 (n,)
+        A number of its own for every record ever seen; fixes its bootstrap weight in each tree.
+    n_categories : int32 (m,)
+        Categories known per attribute, 0 for numerical ones.
+    n_classes : int
+        Classes known.
+    """
+
+    X: Floats
+    y: Ints
+    serial: Longs
+    n_categories: Ints
+    n_classes: int
+
+    def __len__(self) -> int:
+        return len(self.y)

@@ -1,0 +1,100 @@
+"""A tree is a few flat arrays that never change; whatever edits one makes another."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from adforest.forest._kernels import counting, routing
+from adforest.forest._kernels.growing import NODE
+from adforest.forest.types import Floats, Ints, Nodes, Words
+
+CATEGORICAL, MISSING_LEFT = 1, 2
+
+
+class Rows(NamedTuple):
+    """Weight of classes in nodes, ascending by node and class: one line a (node, class) pair."""
+
+    node: Ints
+    klass: Ints
+    weight: Floats
+
+    @classmethod
+    def ordered(cls, node: Ints, klass: Ints, weight: Floats | Ints) -> "Rows":
+        """Sort lines by node and class."""
+        width = np.int64(klass.max(initial=0)) + 1
+        order = np.argsort(node * width + klass, kind="stable")
+        return cls(node[order], klass[order], weight[order].astype(np.float64))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tree:
+    """One decision tree with the class weights of its leaves.
+
+    Attributes
+    ----------
+    nodes : structured array
+        ``threshold``, ``left`` (the right child is its neighbour) and ``split``: negative for a leaf, otherwise the
+        attribute times four plus two flags (missing values go left; the cut is by categories).
+    words : uint64
+        Bit sets of the categories that go left, each preceded by its length.
+    row_start, row_class, row_weight, row_scale
+        Class weights by node, see `adforest.forest._kernels.counting`.
+    importance : float64 (m,)
+        Entropy gain of the tree's cuts by attribute, in bits times weight.
+    seed : int
+        Fixes the bootstrap weight of every record in this tree.
+    """
+
+    nodes: Nodes
+    words: Words
+    row_start: Ints
+    row_class: Ints
+    row_weight: Floats
+    row_scale: Floats
+    importance: Floats
+    seed: int
+    n_leaves: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        # Every inner node has two children, so leaves are one more than half of the rest.
+        object.__setattr__(self, "n_leaves", (len(self.nodes) + 1) // 2)
+
+    @classmethod
+    def bare(cls, n_features: int, seed: int) -> "Tree":
+        """Return a tree of one empty leaf."""
+        nodes = np.zeros(1, dtype=NODE)
+        nodes["left"] = nodes["split"] = -1
+        return cls(
+            nodes=nodes,
+            words=np.zeros(1, dtype=np.uint64),
+            row_start=np.zeros(2, dtype=np.int32),
+            row_class=np.empty(0, dtype=np.int32),
+            row_weight=np.empty(0),
+            row_scale=np.zeros(1),
+            importance=np.zeros(n_features),
+            seed=seed,
+        )
+
+    @property
+    def depth(self) -> int:
+        """Length of the longest path from the root."""
+        return int(routing.depths(self.nodes).max())
+
+    def route(self, X: Floats) -> Ints:
+        """Return the number of the leaf that each record reaches."""
+        return routing.route(self.nodes, self.words, X)
+
+    def vote(self, X: Floats, votes: Floats, *, soft: bool) -> None:
+        """Add this tree's answers for the records to votes."""
+        routing.vote(
+            self.nodes, self.words, self.row_start, self.row_class, self.row_weight, self.row_scale, soft, X, votes
+        )
+
+    def vote_from(self, leaf: Ints, votes: Floats, *, soft: bool) -> None:
+        """Add the answers of leaves already reached to votes."""
+        routing.vote_from(leaf, self.row_start, self.row_class, self.row_weight, self.row_scale, soft, votes)
+
+    def compare(self, rows: Rows) -> tuple[Ints, Floats]:
+        """Set what leaves hold beside what rows bring, see `counting.compare`."""
+        return counting.compare(self.row_start, self.row_class, self.row_weight, *rows)

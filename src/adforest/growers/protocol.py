@@ -1,0 +1,42 @@
+"""What the adaptation asks of a base forest; random forest, SysFor and Hoeffding trees all answer to it."""
+
+from typing import NamedTuple, Protocol
+
+from adforest.forest import Records, Tree, TreeEditor
+from adforest.forest.types import Bytes, Ints, Longs
+
+
+class Grown(NamedTuple):
+    """A new tree and the leaf of every record in it, -1 for records that do not count in it."""
+
+    tree: Tree
+    leaf_of: Ints
+
+
+class Grower(Protocol):
+    """Builds forests, renews single trees, and expands leaves; deterministic by the seeds it is given."""
+
+    def build(self, records: Records, known: Ints, seeds: list[int], n_jobs: int | None) -> list[Grown]:
+        """Build one tree for each seed from the known records (by position); fewer where the data offer no more."""
+        ...
+
+    def weights(self, serial: Longs, tree: Tree) -> Bytes:
+        """Return how often each record counts when it is added to a tree that stands already."""
+        ...
+
+    def expand(
+        self,
+        editor: TreeEditor,
+        records: Records,
+        weights: Bytes,
+        samples: Ints,
+        group_start: Longs,
+        group_node: Ints,
+        leaf_of: Ints,
+        seed: int,
+    ) -> None:
+        """Grow a subtree at each given leaf from its group of records, and write where they are now to leaf_of.
+
+        Weights go with samples, and are at least 1.
+        """
+        ...

@@ -1,0 +1,127 @@
+"""Random forest: a bootstrap sample per tree, a fresh random subset of attributes per node, entropy gain."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from adforest.forest import Binned, Records, Tree, TreeEditor, in_threads
+from adforest.forest._kernels.binning import bin_columns
+from adforest.forest._kernels.counting import bootstrap_weights
+from adforest.forest.types import Bytes, Ints, Longs
+from adforest.growers.protocol import Grown
+
+WORTH_BINNING = 512  # with fewer records the grower codes nodes by their own values anyway
+
+
+@dataclass(frozen=True, slots=True)
+class RandomForestGrower:
+    """Grows the trees of ADF-R.
+
+    Parameters
+    ----------
+    max_features : int
+        Attributes drawn at each node.
+    min_samples_leaf : int
+        Records a leaf must keep.
+    max_bins : int
+        Codes per numerical attribute while a node is large.
+    max_depth : int or None
+    lasting_bootstrap : bool
+        Whether a record keeps its bootstrap weight in each tree when it is added by a repair; otherwise the bootstrap
+        is over once the tree is built.
+    """
+
+    max_features: int
+    min_samples_leaf: int = 1
+    max_bins: int = 255
+    max_depth: int | None = None
+    lasting_bootstrap: bool = True
+
+    def build(self, records: Records, known: Ints, seeds: list[int], n_jobs: int | None) -> list[Grown]:
+        """Build one tree for each seed from the known records."""
+        binned = None
+        if len(known) > WORTH_BINNING:
+            if len(known) < len(records):
+                records, everywhere = _subset(records, known), len(records)
+                grown = self.build(records, np.arange(len(known), dtype=np.int32), seeds, n_jobs)
+                return [Grown(tree, _spread(leaf_of, known, everywhere)) for tree, leaf_of in grown]
+            binned = bin_columns(records.X, records.n_categories, self.max_bins)
+        return in_threads(lambda seed: self._build_one(records, known, seed, binned), seeds, n_jobs)
+
+    def _build_one(self, records: Records, known: Ints, seed: int, binned: Binned | None) -> Grown:
+        """Build one tree from scratch."""
+        weights = bootstrap_weights(records.serial[known], seed)
+        drawn = weights > 0
+        if not drawn.any():  # a handful of records, none of which was drawn
+            weights, drawn = np.ones_like(weights), ~drawn
+        editor = TreeEditor(Tree.bare(records.X.shape[1], seed))
+        leaf_of = np.full(len(records), -1, dtype=np.int32)
+        root, groups = np.zeros(1, dtype=np.int32), np.array([0, drawn.sum()])
+        self._grow(editor, records, weights[drawn], known[drawn], groups, root, leaf_of, seed, binned)
+        tree = editor.finish()
+        if not self.lasting_bootstrap:  # repairs will count the records that were not drawn, too
+            leaf_of[known[~drawn]] = tree.route(records.X[known[~drawn]])
+        return Grown(tree, leaf_of)
+
+    def weights(self, serial: Longs, tree: Tree) -> Bytes:
+        """Return how often each record counts in a repair of the tree."""
+        if self.lasting_bootstrap:
+            return bootstrap_weights(serial, tree.seed)
+        return np.ones(len(serial), dtype=np.uint8)
+
+    def expand(
+        self,
+        editor: TreeEditor,
+        records: Records,
+        weights: Bytes,
+        samples: Ints,
+        group_start: Longs,
+        group_node: Ints,
+        leaf_of: Ints,
+        seed: int,
+    ) -> None:
+        """Grow a subtree at each given leaf from its group of records."""
+        self._grow(editor, records, weights, samples, group_start, group_node, leaf_of, seed, None)
+
+    def _grow(
+        self,
+        editor: TreeEditor,
+        records: Records,
+        weights: Bytes,
+        samples: Ints,
+        group_start: Longs,
+        group_node: Ints,
+        leaf_of: Ints,
+        seed: int,
+        binned: Binned | None,
+    ) -> None:
+        """Call the kernel with this grower's limits."""
+        editor.grow(
+            records,
+            weights,
+            samples,
+            group_start,
+            group_node,
+            leaf_of,
+            max_features=self.max_features,
+            min_leaf=self.min_samples_leaf,
+            max_bins=self.max_bins,
+            max_depth=self.max_depth,
+            max_nodes=None,
+            seed=seed,
+            binned=binned,
+        )
+
+
+def _subset(records: Records, known: Ints) -> Records:
+    """Return the known records as a block of their own."""
+    return Records(
+        records.X[known], records.y[known], records.serial[known], records.n_categories, records.n_classes
+    )
+
+
+def _spread(leaf_of: Ints, known: Ints, n: int) -> Ints:
+    """Number leaves by position in the whole block again."""
+    spread = np.full(n, -1, dtype=np.int32)
+    spread[known] = leaf_of
+    return spread

@@ -1,0 +1,38 @@
+"""One batch of a stream: what to learn from it and what to test on after it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Records that arrive together, and the records that judge the model after it has learnt them.
+
+    Attributes
+    ----------
+    number : int
+        Position in the stream, counted from 1.
+    scenario : str
+        The paper's name of the batch's class mixture, such as ``"MKC-1"`` or ``"SUC"``.
+    X_train, y_train : table and array
+        Records to learn and their class values. Tables are of the kind the simulator was given.
+    X_test, y_test : table and array
+        Records of this batch and of the two before it; no batch ever trains on them.
+    X_held, y_held : table and array
+        Records of this batch alone that no batch ever trains on, for measuring what is retained of it later. The tests
+        of the two following batches draw from them; the test of this batch does not.
+    """
+
+    number: int
+    scenario: str
+    X_train: Any
+    y_train: NDArray[np.generic]
+    X_test: Any
+    y_test: NDArray[np.generic]
+    X_held: Any
+    y_held: NDArray[np.generic]

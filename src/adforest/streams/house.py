@@ -1,0 +1,73 @@
+"""A made-up rental market: nine attributes of a house decide which of seven rents it fetches, most of the time."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adforest.streams.dataset import Dataset
+
+RENTS = np.array(["under 300", "300-349", "350-399", "400-449", "450-499", "500-599", "600 or more"])
+LARGE_AREA = 400
+NUMERICAL = {"Area": (100, 799), "Beds": (1, 3), "Baths": (1, 2), "Parkings": (0, 1)}
+YES_OR_NO = ("CTS", "CTC", "CTT", "Heating", "View")
+
+# Calibrated so that a forest of 100 trees with leaves of 5, grown on 200,000 records, is right about 87 times in 100.
+SURPRISE = 0.125
+
+
+def make_house(n_records: int = 300_000, *, random_state: int | np.random.Generator | None = None) -> Dataset:
+    """Draw a table of rented houses like the synthetic data set of the paper.
+
+    View, CTC, CTS, the number of beds and whether the area reaches 400 add up to a rent; the other four attributes have
+    no say in it. One house in eight fetches the rent next to the one its attributes deserve.
+
+    Parameters
+    ----------
+    n_records : int, default=300_000
+        How many houses to draw, each independently of the others.
+    random_state : int, Generator or None, default=None
+        Seed or source of the draws; the same seed gives the same table.
+
+    Returns
+    -------
+    Dataset
+        Four numerical columns, five categorical ones (``"n"`` or ``"y"``) and a rent category as the class.
+
+    Examples
+    --------
+    >>> from adforest.streams import make_house
+    >>> house = make_house(1000, random_state=0)
+    >>> house.X.shape
+    (1000, 9)
+    >>> house.feature_names[:4]
+    ('Area', 'Beds', 'Baths', 'Parkings')
+    """
+    rng = np.random.default_rng(random_state)
+    columns = {name: rng.integers(low, high, n_records, endpoint=True) for name, (low, high) in NUMERICAL.items()}
+    columns |= {name: rng.integers(0, 2, n_records) for name in YES_OR_NO}
+    rent = _surprise(_deserved_rent(columns), rng)
+    return Dataset(
+        name="house",
+        X=np.column_stack(list(columns.values())).astype(np.float64),
+        y=RENTS[rent],
+        feature_names=tuple(columns),
+        categorical=tuple(name in YES_OR_NO for name in columns),
+        categories={name: np.array(["n", "y"]) for name in YES_OR_NO},
+    )
+
+
+def _deserved_rent(columns: dict[str, NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Return the position in RENTS that a house's attributes add up to."""
+    is_large = columns["Area"] >= LARGE_AREA
+    points = 2 * columns["View"] + 2 * columns["CTC"] + columns["CTS"] + 2 * is_large + columns["Beds"] - 1
+    # The sum runs from 0 to 9; the rare ends share a category with their neighbours.
+    return np.clip(points - 1, 0, len(RENTS) - 1)
+
+
+def _surprise(rent: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return the rents with a few moved one category up or down, inwards at the ends."""
+    last = len(RENTS) - 1
+    step = np.where(rng.random(len(rent)) < 0.5, -1, 1)
+    step = np.where(rent == 0, 1, np.where(rent == last, -1, step))
+    return np.where(rng.random(len(rent)) < SURPRISE, rent + step, rent)

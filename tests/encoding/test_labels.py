@@ -1,0 +1,155 @@
+"""Labels become codes in order of arrival; what is no label says so."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.exceptions import DataConversionWarning
+
+from adforest.encoding import LabelTable, check_same_length
+
+WORDS = ["sit", "walk", "sit", "run"]
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        WORDS,
+        tuple(WORDS),
+        np.array(WORDS),
+        np.array(WORDS, dtype=object),
+        np.array(WORDS, dtype=np.dtypes.StringDType()),
+        pd.Series(WORDS),
+        pd.Series(WORDS, dtype="category"),
+        pl.Series(WORDS),
+        pl.Series(WORDS, dtype=pl.Categorical),
+        pa.array(WORDS),
+        pa.chunked_array([WORDS[:1], WORDS[1:]]),
+        pa.array(WORDS).dictionary_encode(),
+    ],
+    ids=lambda y: f"{type(y).__module__}.{type(y).__name__}",
+)
+def test_text_from_anywhere(y):
+    labels, codes = LabelTable.learn(y)
+    assert codes.tolist() == [0, 1, 0, 2]
+    assert codes.dtype == np.int32
+    assert labels.by_arrival.tolist() == ["sit", "walk", "run"]
+    assert labels.classes.tolist() == ["run", "sit", "walk"]
+    assert labels.by_arrival[labels.order].tolist() == labels.classes.tolist()
+
+
+@pytest.mark.parametrize(
+    ("y", "dtype"),
+    [
+        (np.array([3, 1], dtype=np.uint8), np.uint8),
+        (np.array([3, 1], dtype=object), np.int64),
+        ([3, 1], np.int64),
+        ([3.0, 1.0], np.float64),
+        ([True, False], np.bool_),
+        (pd.Series([3, 1], dtype="Int64"), np.int64),
+        (pd.Series([True, False], dtype="boolean"), np.bool_),
+        (pl.Series([3, 1], dtype=pl.Int8), np.int8),
+        (pa.array([3, 1]), np.int64),
+    ],
+)
+def test_numbers_keep_their_dtype(y, dtype):
+    labels, codes = LabelTable.learn(y)
+    assert codes.tolist() == [0, 1]
+    assert labels.classes.dtype == dtype
+    np.testing.assert_array_equal(labels.classes, np.unique(np.asarray(y).astype(dtype)))
+
+
+@given(st.lists(st.lists(st.integers(-3, 3), min_size=1, max_size=8), min_size=1, max_size=5), st.booleans())
+def test_every_label_comes_back(batches, as_text):
+    batches = [np.array([f"{'x' * abs(n)}{n}" for n in batch]) if as_text else np.array(batch) for batch in batches]
+    labels, _ = LabelTable.learn(batches[0])
+    for batch in batches:
+        labels, codes = labels.extend(batch)
+        np.testing.assert_array_equal(labels.by_arrival[codes], batch)
+    every = np.concatenate(batches)
+    np.testing.assert_array_equal(labels.classes, np.unique(every))
+    assert labels.classes.dtype == np.unique(every).dtype or as_text
+    assert labels.by_arrival.tolist() == list(dict.fromkeys(every.tolist()))
+
+
+def test_the_old_table_stays_as_it_was():
+    labels, _ = LabelTable.learn(["b", "a"])
+    grown, codes = labels.extend(["much longer", "a"], batch=2)
+    assert codes.tolist() == [2, 1]
+    assert labels.classes.tolist() == ["a", "b"]
+    assert grown.classes.tolist() == ["a", "b", "much longer"]
+    assert labels.extend(["a"])[0] is labels
+
+
+def test_whole_floats_join_integers():
+    labels, _ = LabelTable.learn(np.array([1, 2], dtype=np.uint8))
+    grown, codes = labels.extend([2.0, -1.0, 300.0])
+    assert codes.tolist() == [1, 2, 3]
+    assert grown.classes.dtype.kind == "i"
+    assert grown.classes.tolist() == [-1, 1, 2, 300]
+
+
+def test_declared_classes_are_known_before_they_come():
+    labels, _ = LabelTable.learn([5, 2])
+    declared = labels.declare([9, 2, 0])
+    assert declared.by_arrival.tolist() == [5, 2, 9, 0]
+    assert declared.classes.tolist() == [0, 2, 5, 9]
+    assert declared.declare(np.array([9])) is declared
+    assert labels.classes.tolist() == [2, 5]
+    with pytest.raises(TypeError, match=r"the classes declared are text \('a'\) but the model learnt numbers \(5\)"):
+        labels.declare(["a"])
+
+
+def test_pickled_tables_answer_alike():
+    labels, codes = LabelTable.learn(WORDS)
+    assert pickle.loads(pickle.dumps(labels)).extend(WORDS)[1].tolist() == codes.tolist()
+
+
+@pytest.mark.parametrize(
+    ("y", "error", "message"),
+    [
+        (None, ValueError, "requires y to be passed, but the target y is None"),
+        ([0.5, 1.0], ValueError, "Unknown label type: continuous. the labels of batch 1 hold numbers such as 0.5"),
+        ([1.0, np.nan], ValueError, "Input y contains NaN. the labels of batch 1 lack 1 value; .* Drop the records"),
+        (["a", None], ValueError, "Input y contains NaN"),
+        (["a", np.nan, np.nan], ValueError, "Input y contains NaN. the labels of batch 1 lack 2 values"),
+        (pd.Series(["a", None]), ValueError, "Input y contains NaN"),
+        (pd.Series([1, None], dtype="Int64"), ValueError, "Input y contains NaN"),
+        (pl.Series(["a", None]), ValueError, "Input y contains NaN"),
+        (pa.array([1, None]), ValueError, "Input y contains NaN"),
+        ([1.0, np.inf], ValueError, "Input y contains infinity"),
+        ([1, "a"], TypeError, "the labels of batch 1 mix values of type int and str; expected all text or all numbers"),
+        (np.ones((2, 2)), ValueError, "y should be a 1d array"),
+        (np.array([{}, {}]), ValueError, "Unknown label type: unknown. the labels of batch 1 hold values of type dict"),
+        (np.array(["2020-01-01"], dtype="M8[D]"), ValueError, "Unknown label type: datetime64"),
+        (np.array([b"a"]), ValueError, "Unknown label type: .* must be text, whole numbers or booleans"),
+    ],
+)
+def test_what_is_no_label_says_so(y, error, message):
+    with pytest.raises(error, match=message):
+        LabelTable.learn(y)
+
+
+def test_text_and_numbers_do_not_mix_between_batches():
+    with pytest.raises(TypeError, match=r"the labels of batch 3 are numbers \(1\) but the model learnt text \('b'\)"):
+        LabelTable.learn(["b"])[0].extend([1], batch=3)
+    with pytest.raises(TypeError, match=r"the labels of batch 3 are text \('b'\) but the model learnt numbers \(1\)"):
+        LabelTable.learn([1])[0].extend(["b"], batch=3)
+
+
+def test_column_vectors_warn_as_in_scikit_learn():
+    with pytest.warns(DataConversionWarning, match="A column-vector y was passed"):
+        assert LabelTable.learn(np.array([[2], [1], [2]]))[1].tolist() == [0, 1, 0]
+
+
+def test_one_label_a_record():
+    check_same_length(3, 3, batch=7)
+    with pytest.raises(ValueError, match=r"samples: \[2, 3\]; batch 7 has 2 records but 3 labels. Pass one label"):
+        check_same_length(2, 3, batch=7)
+    with pytest.raises(ValueError, match="there are 2 records but 1 labels"):
+        check_same_length(2, 1)
