@@ -272,7 +272,6 @@ class AdaptiveDecisionForestClassifier(ClassifierMixin, BaseEstimator):  # type:
             min_samples_leaf=self.min_samples_leaf,
             max_bins=self.max_bins,
             max_depth=self.max_depth,
-            lasting_bootstrap=self.renewal > 0,
         )
 
     def predict(self, X: Any) -> AnyArray:

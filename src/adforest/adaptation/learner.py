@@ -178,7 +178,6 @@ class _Lesson:
             rules = RepairRules(
                 tree_threshold=settings.repair_threshold if settings.tree_repair == "share" else 0.0,
                 expands=settings.splitting != "sat",
-                only_perturbed=not settings.renewal,
                 min_samples_leaf=settings.min_samples_leaf,
                 n_jobs=settings.n_jobs,
             )

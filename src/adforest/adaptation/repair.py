@@ -46,15 +46,12 @@ class RepairRules:
         A tree changes its shape if more than this share of its leaves is perturbed.
     expands : bool
         Whether perturbed leaves are expanded (entropy, iSAT) or only given roots (SAT).
-    only_perturbed : bool
-        Whether leaves must be perturbed to be expanded; otherwise every impure leaf the batch reached is.
     min_samples_leaf : int
     n_jobs : int or None
     """
 
     tree_threshold: float
     expands: bool
-    only_perturbed: bool
     min_samples_leaf: int
     n_jobs: int | None
 
@@ -93,7 +90,7 @@ def _repair_tree(
     grower: Grower,
 ) -> Grown:
     """Change a tree's shape where the batch perturbs it, and add the batch to its counts."""
-    weights = grower.weights(batch.serial, tree)
+    weights = grower.weights(batch.serial, tree.seed)
     leaf_of = np.concatenate([leaf_of, np.where(weights > 0, assessment.leaf, np.int32(-1))])
     in_batch = slice(len(leaf_of) - len(batch), None)
     editor = TreeEditor(tree)
@@ -123,7 +120,7 @@ def _expand(
     samples = samples[np.argsort(leaf_of[samples], kind="stable")]
     leaf = leaf_of[samples]
     starts = np.flatnonzero(np.append(True, leaf[1:] != leaf[:-1]))
-    weights = np.maximum(grower.weights(records.serial[samples], tree), 1)
+    weights = np.maximum(grower.weights(records.serial[samples], tree.seed), 1)
     grower.expand(editor, records, weights, samples, np.append(starts, len(samples)), leaf[starts], leaf_of, seed)
 
 
@@ -144,7 +141,5 @@ def _targets(assessment: Assessment, rules: RepairRules) -> Ints:
     if not rules.expands:
         return np.empty(0, dtype=np.int32)
     leaves = assessment.leaves
-    chosen = (leaves.n_classes > 1) & (leaves.held + leaves.brought > rules.min_samples_leaf)
-    if rules.only_perturbed:
-        chosen &= assessment.perturbed
-    return leaves.leaf[chosen]
+    large = leaves.held + leaves.brought > rules.min_samples_leaf
+    return leaves.leaf[assessment.perturbed & (leaves.n_classes > 1) & large]

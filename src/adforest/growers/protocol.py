@@ -20,7 +20,7 @@ class Grower(Protocol):
         """Build one tree for each seed from the known records (by position); fewer where the data offer no more."""
         ...
 
-    def weights(self, serial: Longs, tree: Tree) -> Bytes:
+    def weights(self, serial: Longs, seed: int) -> Bytes:
         """Return how often each record counts when it is added to a tree that stands already."""
         ...
 

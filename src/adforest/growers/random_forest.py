@@ -26,26 +26,20 @@ class RandomForestGrower:
     max_bins : int
         Codes per numerical attribute while a node is large.
     max_depth : int or None
-    lasting_bootstrap : bool
-        Whether a record keeps its bootstrap weight in each tree when it is added by a repair; otherwise the bootstrap
-        is over once the tree is built.
     """
 
     max_features: int
     min_samples_leaf: int = 1
     max_bins: int = 255
     max_depth: int | None = None
-    lasting_bootstrap: bool = True
 
     def build(self, records: Records, known: Ints, seeds: list[int], n_jobs: int | None) -> list[Grown]:
         """Build one tree for each seed from the known records."""
-        binned = None
-        if len(known) > WORTH_BINNING:
-            if len(known) < len(records):
-                records, everywhere = _subset(records, known), len(records)
-                grown = self.build(records, np.arange(len(known), dtype=np.int32), seeds, n_jobs)
-                return [Grown(tree, _spread(leaf_of, known, everywhere)) for tree, leaf_of in grown]
-            binned = bin_columns(records.X, records.n_categories, self.max_bins)
+        if 2 * len(known) < len(records):
+            block = _subset(records, known)
+            grown = self.build(block, np.arange(len(known), dtype=np.int32), seeds, n_jobs)
+            return [Grown(tree, _spread(leaf_of, known, len(records))) for tree, leaf_of in grown]
+        binned = bin_columns(records.X, records.n_categories, self.max_bins) if len(records) > WORTH_BINNING else None
         return in_threads(lambda seed: self._build_one(records, known, seed, binned), seeds, n_jobs)
 
     def _build_one(self, records: Records, known: Ints, seed: int, binned: Binned | None) -> Grown:
@@ -59,14 +53,12 @@ class RandomForestGrower:
         root, groups = np.zeros(1, dtype=np.int32), np.array([0, drawn.sum()])
         self._grow(editor, records, weights[drawn], known[drawn], groups, root, leaf_of, seed, binned)
         tree = editor.finish()
-        if not self.lasting_bootstrap:  # repairs will count the records that were not drawn, too
-            leaf_of[known[~drawn]] = tree.route(records.X[known[~drawn]])
+        # The bootstrap is over once a tree stands: repairs count every record once, those not drawn too.
+        leaf_of[known[~drawn]] = tree.route(records.X[known[~drawn]])
         return Grown(tree, leaf_of)
 
-    def weights(self, serial: Longs, tree: Tree) -> Bytes:
-        """Return how often each record counts in a repair of the tree."""
-        if self.lasting_bootstrap:
-            return bootstrap_weights(serial, tree.seed)
+    def weights(self, serial: Longs, seed: int) -> Bytes:
+        """Return how often each record counts in a repair: once."""
         return np.ones(len(serial), dtype=np.uint8)
 
     def expand(

@@ -1,4 +1,8 @@
-from libc.stdint cimport int32_t, uint16_t, uint32_t
+from libc.math cimport INFINITY
+from libc.stdint cimport uint16_t, uint32_t
+
+cdef enum:
+    EDGES = 256     # room for the bounds of 255 bins, padded to a power of two
 
 cdef struct Pair:
     double value
@@ -69,11 +73,12 @@ cdef inline Py_ssize_t find_edges(const Pair* pairs, Py_ssize_t n, Py_ssize_t ma
     """Write the upper bounds of at most max_bins quantile bins of sorted pairs; return how many bins there are.
 
     Few distinct values get a bin each; otherwise a bound is set wherever the running share passes the next quantile.
+    Nothing but missing values makes one empty bin.
     """
     cdef Py_ssize_t distinct = 1, i, bins = 0
     cdef double share
-    if n == 0:
-        return 0
+    for i in range(EDGES):
+        edges[i] = INFINITY
     for i in range(1, n):
         if pairs[i].value != pairs[i - 1].value:
             distinct += 1
@@ -86,15 +91,12 @@ cdef inline Py_ssize_t find_edges(const Pair* pairs, Py_ssize_t n, Py_ssize_t ma
 
 
 cdef inline uint16_t code_of(double value, const double* edges, Py_ssize_t n_bins) noexcept nogil:
-    """Return the first bin whose upper bound is not below value (the last bin has none); missing gets n_bins."""
-    cdef Py_ssize_t low = 0, half, length = n_bins - 1
-    if value != value:
-        return <uint16_t>n_bins
-    while length > 0:
-        half = length >> 1
-        if edges[low + half] < value:
-            low += half + 1
-            length -= half + 1
-        else:
-            length = half
-    return <uint16_t>low
+    """Return the first bin whose upper bound is not below value (the last bin has none); missing gets n_bins.
+
+    edges is padded with infinity to EDGES, so that eight steps without a branch do.
+    """
+    cdef Py_ssize_t low = 0, half = EDGES // 2
+    while half > 0:
+        low += half * (edges[low + half - 1] < value)
+        half >>= 1
+    return <uint16_t>(low if value == value else n_bins)

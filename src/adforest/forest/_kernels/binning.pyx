@@ -5,7 +5,7 @@ from libc.stdlib cimport free, malloc
 import numpy as np
 
 cdef enum:
-    SAMPLE = 65536  # records that are enough to place 255 quantiles
+    SAMPLE = 16384  # records that are enough to place 255 quantiles
 
 
 def bin_columns(const double[:, ::1] X, const int32_t[::1] n_categories, Py_ssize_t max_bins):
@@ -18,19 +18,19 @@ def bin_columns(const double[:, ::1] X, const int32_t[::1] n_categories, Py_ssiz
     n_categories : int32 (m,)
         0 for numerical columns, otherwise the number of categories known.
     max_bins : int
-        The most codes a numerical column may have, missing not counted.
+        The most codes a numerical column may have, missing not counted; at most 255.
 
     Returns
     -------
     codes : uint16 (m, n)
         ``n_codes[j]`` stands for missing in column j.
-    edges : float64 (m, max_bins)
-        ``edges[j, c]`` is the largest value with code c, the last code of a column has none.
+    edges : float64 (m, 256)
+        ``edges[j, c]`` is the largest value with code c, infinite from the last code of a column on.
     n_codes : int32 (m,)
     """
     cdef Py_ssize_t n = X.shape[0], m = X.shape[1], i, j, known, step
     codes_array = np.empty((m, n), dtype=np.uint16)
-    edges_array = np.full((m, max_bins), np.inf)
+    edges_array = np.full((m, EDGES), np.inf)
     n_codes_array = np.empty(m, dtype=np.int32)
     cdef uint16_t[:, ::1] codes = codes_array
     cdef double[:, ::1] edges = edges_array
@@ -58,8 +58,6 @@ def bin_columns(const double[:, ::1] X, const int32_t[::1] n_categories, Py_ssiz
                 i += step
             sort_pairs(pairs, pairs + SAMPLE + 1, known)
             n_codes[j] = <int32_t>find_edges(pairs, known, max_bins, &edges[j, 0])
-            if n_codes[j] == 0:  # the sample was all missing: whatever is known shares one code
-                n_codes[j] = 1
             for i in range(n):
                 codes[j, i] = code_of(X[i, j], &edges[j, 0], n_codes[j])
     free(pairs)

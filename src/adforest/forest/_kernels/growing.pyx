@@ -16,7 +16,7 @@ from libc.string cimport memcpy
 
 import numpy as np
 
-from .binning cimport Pair, between, code_of, find_edges, sort_pairs
+from .binning cimport EDGES, Pair, between, code_of, find_edges, sort_pairs
 from .node cimport CATEGORICAL, MISSING_LEFT, Node
 from .splitting cimport MAX_WEIGHT, Cut, Scratch, best_cut_of, xlogx
 
@@ -160,7 +160,7 @@ cdef void code_by_quantiles(Grower* g, Block* b, Py_ssize_t f) noexcept nogil:
             known += 1
         i += step
     sort_pairs(g.pairs, g.spare_pairs, known)
-    b.n_codes[f] = max(1, <int32_t>find_edges(g.pairs, known, g.max_bins, edges))
+    b.n_codes[f] = <int32_t>find_edges(g.pairs, known, g.max_bins, edges)
     for i in range(n):
         codes[i] = code_of(g.X[<Py_ssize_t>b.record[i] * g.m + f], edges, b.n_codes[f])
 
@@ -503,9 +503,9 @@ cdef void grow_group(Grower* g, Block* shared, Task root) noexcept nogil:
     own.exact = False
     own.n = n
     own.stride = n
-    own.bounds_stride = g.max_bins
+    own.bounds_stride = EDGES
     own.codes = <uint16_t*>malloc(g.m * n * sizeof(uint16_t))
-    own.bounds = <double*>malloc(g.m * g.max_bins * sizeof(double))
+    own.bounds = <double*>malloc(g.m * EDGES * sizeof(double))
     own.n_codes = <int32_t*>malloc(g.m * sizeof(int32_t))
     own.feature = <int32_t*>malloc(g.m * sizeof(int32_t))
     own.record = <uint32_t*>malloc(n * sizeof(uint32_t))

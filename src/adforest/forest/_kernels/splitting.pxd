@@ -23,18 +23,16 @@ cdef inline double xlogx(const double* table, int64_t x) noexcept nogil:
     return table[x] if x < TABLE else x * log2(<double>x)
 
 
-cdef inline void move(const double* table, int32_t* left, int32_t* right, int64_t k, int32_t weight,
-                      double* left_sum, double* right_sum) noexcept nogil:
-    """Move weight of class k from right to left, and both sums of f with it."""
+cdef inline double move(const double* table, int32_t* left, int32_t* right, int64_t k, int32_t weight) noexcept nogil:
+    """Move weight of class k from right to left; return by how much the sum of f over both sides changes."""
     cdef int32_t l = left[k], r = right[k]
-    left_sum[0] += xlogx(table, l + weight) - xlogx(table, l)
-    right_sum[0] += xlogx(table, r - weight) - xlogx(table, r)
     left[k] = l + weight
     right[k] = r - weight
+    return (xlogx(table, l + weight) - xlogx(table, l)) + (xlogx(table, r - weight) - xlogx(table, r))
 
 
 cdef inline void scan_sorted(const uint64_t* keys, Py_ssize_t n, Py_ssize_t n_known, int32_t missing_code,
-                             const double* table, int32_t* left, int32_t* right, double right_sum, int64_t total,
+                             const double* table, int32_t* left, int32_t* right, double both_sums, int64_t total,
                              Py_ssize_t min_leaf, bint missing_left, Cut* best) noexcept nogil:
     """Try every cut along records sorted by code; a key is code << 32 | class << 8 | weight, missing codes last.
 
@@ -43,17 +41,17 @@ cdef inline void scan_sorted(const uint64_t* keys, Py_ssize_t n, Py_ssize_t n_kn
     cdef Py_ssize_t i, n_left = 0, n_missing = n - n_known
     cdef uint64_t key, code
     cdef int64_t left_total = 0
-    cdef double left_sum = 0, score
+    cdef double score
     if missing_left:
         for i in range(n_known, n):
             key = keys[i]
-            move(table, left, right, <uint32_t>key >> 8, key & MAX_WEIGHT, &left_sum, &right_sum)
+            both_sums += move(table, left, right, <uint32_t>key >> 8, key & MAX_WEIGHT)
             left_total += key & MAX_WEIGHT
         n_left = n_missing
     for i in range(n_known):
         key = keys[i]
         code = key >> 32
-        move(table, left, right, <uint32_t>key >> 8, key & MAX_WEIGHT, &left_sum, &right_sum)
+        both_sums += move(table, left, right, <uint32_t>key >> 8, key & MAX_WEIGHT)
         left_total += key & MAX_WEIGHT
         n_left += 1
         if i + 1 < n_known:
@@ -63,7 +61,7 @@ cdef inline void scan_sorted(const uint64_t* keys, Py_ssize_t n, Py_ssize_t n_kn
             break
         if n_left < min_leaf or n - n_left < min_leaf:
             continue
-        score = left_sum - xlogx(table, left_total) + right_sum - xlogx(table, total - left_total)
+        score = both_sums - xlogx(table, left_total) - xlogx(table, total - left_total)
         if score > best.score:
             best.score = score
             best.low = <int32_t>code
@@ -73,7 +71,7 @@ cdef inline void scan_sorted(const uint64_t* keys, Py_ssize_t n, Py_ssize_t n_kn
 
 cdef inline void scan_histogram(const int32_t* histogram, const int32_t* records, int32_t first, int32_t last,
                                 int32_t missing_code, Py_ssize_t n_classes, Py_ssize_t n, const double* table,
-                                int32_t* left, int32_t* right, double right_sum, int64_t total, Py_ssize_t min_leaf,
+                                int32_t* left, int32_t* right, double both_sums, int64_t total, Py_ssize_t min_leaf,
                                 bint missing_left, Cut* best) noexcept nogil:
     """Try every cut along a histogram of weights by (code - first, class); records counts records by code - first.
 
@@ -85,13 +83,13 @@ cdef inline void scan_histogram(const int32_t* histogram, const int32_t* records
     cdef int32_t code, low = -1, weight
     cdef int32_t n_missing = records[missing_code - first]
     cdef const int32_t* row
-    cdef double left_sum = 0, score
+    cdef double score
     if missing_left:
         row = histogram + (missing_code - first) * n_classes
         for k in range(n_classes):
             if row[k] > 0:
                 left_total += row[k]
-                move(table, left, right, k, row[k], &left_sum, &right_sum)
+                both_sums += move(table, left, right, k, row[k])
         n_left = n_missing
     for code in range(first, last + 2):
         # A cut lies between the last code that has records (low) and the next one that has.
@@ -99,7 +97,7 @@ cdef inline void scan_histogram(const int32_t* histogram, const int32_t* records
             continue
         if low >= 0 and (code <= last or (n_missing > 0 and not missing_left)):
             if n_left >= min_leaf and n - n_left >= min_leaf:
-                score = left_sum - xlogx(table, left_total) + right_sum - xlogx(table, total - left_total)
+                score = both_sums - xlogx(table, left_total) - xlogx(table, total - left_total)
                 if score > best.score:
                     best.score = score
                     best.low = low
@@ -112,7 +110,7 @@ cdef inline void scan_histogram(const int32_t* histogram, const int32_t* records
             weight = row[k]
             if weight > 0:
                 left_total += weight
-                move(table, left, right, k, weight, &left_sum, &right_sum)
+                both_sums += move(table, left, right, k, weight)
         n_left += records[code - first]
         low = code
 
@@ -194,7 +192,7 @@ cdef inline void fill_histogram(Scratch* s, const uint16_t* codes, const uint32_
 
 
 cdef inline void best_cut_of(Scratch* s, const uint16_t* codes, const uint32_t* labels, Py_ssize_t n,
-                             int32_t missing_code, double right_sum, int64_t total, Py_ssize_t min_leaf,
+                             int32_t missing_code, double node_sum, int64_t total, Py_ssize_t min_leaf,
                              Cut* best) noexcept nogil:
     """Improve best by the best cut of one attribute, whose codes in the node are given; constant ones change nothing."""
     cdef Py_ssize_t i, n_known = n
@@ -216,15 +214,15 @@ cdef inline void best_cut_of(Scratch* s, const uint16_t* codes, const uint32_t* 
         fill_histogram(s, codes, labels, n, first, top)
         reset_sides(s, labels, n)
         scan_histogram(s.histogram, s.bucket, first, last, missing_code, s.n_classes, n, s.table, s.left, s.right,
-                       right_sum, total, min_leaf, False, best)
+                       node_sum, total, min_leaf, False, best)
         if n_known < n:
             reset_sides(s, labels, n)
             scan_histogram(s.histogram, s.bucket, first, last, missing_code, s.n_classes, n, s.table, s.left, s.right,
-                           right_sum, total, min_leaf, True, best)
+                           node_sum, total, min_leaf, True, best)
         return
     sort_keys(s, codes, labels, n, first, top)
     reset_sides(s, labels, n)
-    scan_sorted(s.keys, n, n_known, missing_code, s.table, s.left, s.right, right_sum, total, min_leaf, False, best)
+    scan_sorted(s.keys, n, n_known, missing_code, s.table, s.left, s.right, node_sum, total, min_leaf, False, best)
     if n_known < n:
         reset_sides(s, labels, n)
-        scan_sorted(s.keys, n, n_known, missing_code, s.table, s.left, s.right, right_sum, total, min_leaf, True, best)
+        scan_sorted(s.keys, n, n_known, missing_code, s.table, s.left, s.right, node_sum, total, min_leaf, True, best)
