@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -37,7 +38,8 @@ class AdaptiveDecisionForestClassifier(ClassifierMixin, BaseEstimator):  # type:
         Where perturbed trees are cut: "sat" puts new roots between separate boxes, "entropy" expands leaves, "isat"
         does both, and cuts at the bounds of overlapping boxes too.
     repair_threshold : float, default=0.4
-        A forest is repairable if at most this share of its leaves is perturbed [θ].
+        A forest is repairable if at most this share of it is perturbed [θ]: of the batch's records for
+        ``perturbation="predicted"``, of the forest's leaves otherwise.
     error_tolerance : float, default=0.02
         How much confidence a leaf may lose before it counts as perturbed [ε].
     drift_threshold : int, default=3
@@ -113,7 +115,7 @@ class AdaptiveDecisionForestClassifier(ClassifierMixin, BaseEstimator):  # type:
     'SUC'
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "base_forest": [StrOptions({"random_forest"})],
         "splitting": [StrOptions({"isat", "sat", "entropy"})],
@@ -287,7 +289,8 @@ class AdaptiveDecisionForestClassifier(ClassifierMixin, BaseEstimator):  # type:
         """
         model = self._checked()
         answers = model.answer(X)
-        return model.labels.classes[answers.argmax(axis=1)]
+        best: AnyArray = model.labels.classes[answers.argmax(axis=1)]
+        return best
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the share of each class, in the order of ``classes_``.
@@ -380,9 +383,7 @@ class _Model:
 
     __slots__ = ("encoder", "history", "labels", "learner")
 
-    def __init__(
-        self, encoder: TableEncoder, labels: LabelTable, learner: Learner, history: list[BatchReport]
-    ) -> None:
+    def __init__(self, encoder: TableEncoder, labels: LabelTable, learner: Learner, history: list[BatchReport]) -> None:
         self.encoder = encoder
         self.labels = labels
         self.learner = learner
@@ -396,8 +397,6 @@ class _Model:
 
 def _in_words(report: BatchReport, labels: LabelTable) -> BatchReport:
     """Return a report that names classes by value instead of code."""
-    from dataclasses import replace
-
     return replace(report, new_classes=tuple(np.sort(labels.by_arrival[list(report.new_classes)]).tolist()))
 
 

@@ -73,7 +73,8 @@ class Cut:
             left[known] = self.value[column[known].astype(np.intp)]
         else:
             left = column <= self.value
-        return known & (left != self.tree_left)
+        beyond: Mask = known & (left != self.tree_left)
+        return beyond
 
 
 def cut_between(tree: Box, batch: Box) -> Cut | None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from adforest.adaptation.boxes import Box, root_cuts
 from adforest.adaptation.memory import Memory
+from adforest.adaptation.perturbation import perturbed_share
 from adforest.adaptation.repair import Assessment, RepairRules, assess, repair_forest
 from adforest.adaptation.report import BatchReport
 from adforest.adaptation.scenario import scenario_of
@@ -150,12 +151,15 @@ class _Lesson:
         )
         self.assessments.update({id(tree): one for tree, one in zip(fresh, found, strict=True)})
         assessments = self._assessments_of(standing.forest)
-        self.perturbed[name] = sum(one.n_perturbed for one in assessments) / standing.forest.n_leaves
+        self.perturbed[name] = perturbed_share(
+            [one.leaves for one in assessments],
+            [one.perturbed for one in assessments],
+            settings.perturbation,
+            standing.forest.n_leaves,
+        )
         if settings.selection == "prequential":
             leaves = (one.leaf for one in assessments)
-            answers = standing.forest.answer_from(
-                leaves, self.records.n_classes, len(self.batch), soft=settings.soft
-            )
+            answers = standing.forest.answer_from(leaves, self.records.n_classes, len(self.batch), soft=settings.soft)
             self._test(name, answers)
 
     def _assessments_of(self, forest: Forest) -> list[Assessment]:
@@ -218,7 +222,9 @@ class _Lesson:
         turn = [(self.number * renewal + k) % len(forest) for k in range(renewal)]
         known = np.flatnonzero(forest.known).astype(np.int32)
         seeds = self._seeds(RENEW, renewal)
-        grown = dict(zip(turn, self.settings.grower.build(self.records, known, seeds, self.settings.n_jobs), strict=True))
+        grown = dict(
+            zip(turn, self.settings.grower.build(self.records, known, seeds, self.settings.n_jobs), strict=True)
+        )
         self.repaired[same] = Forest(
             tuple(grown[i].tree if i in grown else tree for i, tree in enumerate(forest.trees)),
             tuple(grown[i].leaf_of if i in grown else leaf_of for i, leaf_of in enumerate(forest.leaf_of)),

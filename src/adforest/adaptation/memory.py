@@ -60,9 +60,7 @@ class Memory:
 
     def keep(self, kept: Longs) -> "Memory":
         """Return the memory with only the records at the given positions."""
-        return Memory(
-            self.X[kept], self.y[kept], self.serial[kept], self.batch[kept], self.n_seen, self.seen_by_class
-        )
+        return Memory(self.X[kept], self.y[kept], self.serial[kept], self.batch[kept], self.n_seen, self.seen_by_class)
 
     def records(self, n_categories: Ints, n_classes: int) -> Records:
         """Return everything at hand as a block to grow from."""

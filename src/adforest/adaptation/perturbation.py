@@ -4,7 +4,7 @@ A leaf's confidence is the share of its most frequent class. It is *perturbed* i
 exceeds its confidence after it by more than the error tolerance [ε]. What 'after' means is the reading.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -54,6 +54,19 @@ READINGS: dict[str, Callable[[LeafStatistics], Floats]] = {
     "merged": merged_confidence,
     "predicted": predicted_confidence,
 }
+
+
+def perturbed_share(leaves: Sequence[LeafStatistics], perturbed: Sequence[Mask], reading: str, n_leaves: int) -> float:
+    """Return how much of a forest a batch perturbs [ϑ], from the statistics of each of its trees.
+
+    The paper divides perturbed leaves by all leaves. Trees that are grown to the end have more leaves than a batch has
+    records, so that this tends to zero whatever happens; the reading by predictions therefore counts records instead:
+    the share of the batch that lies in perturbed leaves.
+    """
+    if reading != "predicted":
+        return sum(int(mask.sum()) for mask in perturbed) / n_leaves
+    hit = sum(float(one.brought[mask].sum()) for one, mask in zip(leaves, perturbed, strict=True))
+    return hit / sum(float(one.brought.sum()) for one in leaves)
 
 
 def is_perturbed(leaves: LeafStatistics, reading: str, tolerance: float) -> Mask:

@@ -20,7 +20,7 @@ class BatchReport:
     drift : {"none", "temporary", "sustained"}
         Whether the active forest could be repaired, and if not, whether that has lasted.
     perturbed : dict of str to float
-        By forest: the share of perturbed leaves [ϑ].
+        By forest: how much of it the batch perturbs [ϑ], see `adforest.adaptation.perturbation`.
     action : dict of str to str
         By forest: "built", "repaired", "rebuilt", "kept" as it was, "replaced" by the temporary forest, or "dropped".
     accuracy : dict of str to float

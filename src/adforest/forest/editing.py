@@ -138,9 +138,7 @@ class TreeEditor:
         row_start, row_class, row_weight, row_scale = counting.merge(
             tree.row_start, tree.row_class, tree.row_weight, self._dropped, *added, len(self.nodes)
         )
-        return Tree(
-            self.nodes, self._words, row_start, row_class, row_weight, row_scale, self._importance, tree.seed
-        )
+        return Tree(self.nodes, self._words, row_start, row_class, row_weight, row_scale, self._importance, tree.seed)
 
 
 def _summed(rows: Rows) -> Rows:

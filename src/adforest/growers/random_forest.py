@@ -107,9 +107,7 @@ class RandomForestGrower:
 
 def _subset(records: Records, known: Ints) -> Records:
     """Return the known records as a block of their own."""
-    return Records(
-        records.X[known], records.y[known], records.serial[known], records.n_categories, records.n_classes
-    )
+    return Records(records.X[known], records.y[known], records.serial[known], records.n_categories, records.n_classes)
 
 
 def _spread(leaf_of: Ints, known: Ints, n: int) -> Ints:

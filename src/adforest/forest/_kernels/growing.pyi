@@ -1,4 +1,5 @@
 import numpy as np
+
 from adforest.forest.types import Bytes, Floats, Ints, Longs, Nodes, Words, Words16
 
 NODE: np.dtype[np.void]

@@ -1,0 +1,1 @@
+"""The experiments: config, run, table, figure."""
