@@ -1,0 +1,37 @@
+# Two commands are all the set-up there is: `make demo` and `make test`. Both make .venv and can be run again.
+PYTHON ?= python3
+export PATH := $(CURDIR)/.venv/bin:$(PATH)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+BUILD := $(wildcard pyproject.toml meson.build src/adforest/meson.build)
+
+.PHONY: demo test check bench clean
+
+demo: .venv/demo ## the main job on embedded data: a table and out/demo.png
+	python -m adforest.experiments demo
+
+test: .venv/test ## the whole suite
+	pytest -n auto
+
+# -S hides the editable install's import hook, behind which import-linter would see no files.
+check: .venv/check ## style, types, import graph
+	ruff check
+	ruff format --check
+	mypy
+	PYTHONPATH=src:$$(python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') \
+	python -S -c 'from importlinter.cli import lint_imports_command as lint; lint()' --no-cache
+
+bench: .venv/test ## every measure, one JSON line each; leave the machine alone meanwhile
+	python benchmarks/measures.py
+
+# The kernels are built in place: editing a .pyx is enough, the next import compiles it.
+.venv/build: $(BUILD)
+	$(PYTHON) -m venv .venv
+	pip install -q meson-python meson ninja cython numpy
+	touch $@
+
+.venv/demo .venv/test .venv/check: .venv/%: .venv/build
+	pip install -q --no-build-isolation -e '.[$*]'
+	touch $@
+
+clean:
+	rm -rf .venv build out
