@@ -237,6 +237,22 @@ class _Lesson:
         known = np.flatnonzero(window).astype(np.int32)
         box = Box.of(self.records.X[known], self.records.n_categories)
         self.standings[TEMPORARY] = Standing(self._built(known), box)
+        if self.settings.selection == "prequential":
+            self._test_out_of_bag(TEMPORARY)
+
+    def _test_out_of_bag(self, name: str) -> None:
+        """Test a forest that was just built on the batch, each record by the trees that were built without it."""
+        forest, settings = self.standings[name].forest, self.settings
+        leaves = []
+        for tree, leaf_of in zip(forest.trees, forest.leaf_of, strict=True):
+            left_out = settings.grower.left_out(self.batch.serial, tree)
+            leaves.append(np.where(left_out, leaf_of[-len(self.batch) :], np.int32(-1)))
+        answers = forest.answer_from(leaves, self.records.n_classes, len(self.batch), soft=settings.soft)
+        tested = answers.any(axis=1)
+        if tested.any():
+            accuracy = float(np.mean(answers[tested].argmax(axis=1) == self.batch.y[tested]))
+            self.accuracy[name] = accuracy
+            self.standings[name] = replace(self.standings[name], score=accuracy)
 
     def _built(self, known: Ints) -> Forest:
         """Build a whole forest from the known records."""

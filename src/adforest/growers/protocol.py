@@ -3,7 +3,7 @@
 from typing import NamedTuple, Protocol
 
 from adforest.forest import Records, Tree, TreeEditor
-from adforest.forest.types import Bytes, Ints, Longs
+from adforest.forest.types import Bytes, Ints, Longs, Mask
 
 
 class Grown(NamedTuple):
@@ -22,6 +22,10 @@ class Grower(Protocol):
 
     def weights(self, serial: Longs, seed: int) -> Bytes:
         """Return how often each record counts when it is added to a tree that stands already."""
+        ...
+
+    def left_out(self, serial: Longs, tree: Tree) -> Mask:
+        """Return which records a tree did not see when it was built, though it might have: good for testing it."""
         ...
 
     def expand(

@@ -7,7 +7,7 @@ import numpy as np
 from adforest.forest import Binned, Records, Tree, TreeEditor, in_threads
 from adforest.forest._kernels.binning import bin_columns
 from adforest.forest._kernels.counting import bootstrap_weights
-from adforest.forest.types import Bytes, Ints, Longs
+from adforest.forest.types import Bytes, Ints, Longs, Mask
 from adforest.growers.protocol import Grown
 
 WORTH_BINNING = 512  # with fewer records the grower codes nodes by their own values anyway
@@ -60,6 +60,10 @@ class RandomForestGrower:
     def weights(self, serial: Longs, seed: int) -> Bytes:
         """Return how often each record counts in a repair: once."""
         return np.ones(len(serial), dtype=np.uint8)
+
+    def left_out(self, serial: Longs, tree: Tree) -> Mask:
+        """Return which records are out of the tree's bag."""
+        return bootstrap_weights(serial, tree.seed) == 0
 
     def expand(
         self,
