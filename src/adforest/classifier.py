@@ -38,8 +38,8 @@ class AdaptiveDecisionForestClassifier(ClassifierMixin, BaseEstimator):  # type:
         Where perturbed trees are cut: "sat" puts new roots between separate boxes, "entropy" expands leaves, "isat"
         does both, and cuts at the bounds of overlapping boxes too.
     repair_threshold : float, default=0.4
-        A forest is repairable if at most this share of it is perturbed [θ]: of the batch's records for
-        ``perturbation="predicted"``, of the forest's leaves otherwise.
+        A forest is repairable if at most this share of it is perturbed [θ]: of its leaves, or, for
+        ``perturbation="predicted"``, of the batch's records, counting those by which leaves fell short.
     error_tolerance : float, default=0.02
         How much confidence a leaf may lose before it counts as perturbed [ε].
     drift_threshold : int, default=3
@@ -47,8 +47,8 @@ class AdaptiveDecisionForestClassifier(ClassifierMixin, BaseEstimator):  # type:
     window_size : int, default=3
         Batches a temporary forest is built from [γ].
     memory_size : int or None, default=100_000
-        Records kept for growing trees; the batches of the window are kept even beyond it. None keeps everything, 0
-        lets leaves know nothing but the batch at hand. Each class keeps room by the square root of its frequency.
+        Records kept from before the window's batches, for growing trees. None keeps everything, 0 lets leaves know
+        nothing but the batch at hand. Each class has room by the square root of its frequency.
     min_samples_leaf : int, default=1
         Records a leaf must keep.
     max_features : {"auto", "sqrt", "log2"}, int, float or None, default="auto"
@@ -93,6 +93,8 @@ class AdaptiveDecisionForestClassifier(ClassifierMixin, BaseEstimator):  # type:
 
     Notes
     -----
+    Records outside the range of what the answering forest has seen are answered by the permanent forest.
+
     A missing value takes the side of a node that gained more from it in training, or the heavier side where none was
     missing then. A category that a node never saw is treated as missing.
 
@@ -230,12 +232,15 @@ class AdaptiveDecisionForestClassifier(ClassifierMixin, BaseEstimator):  # type:
         if before is None:
             encoder, matrix = TableEncoder.learn(X, self.categorical_features, estimator_name=name)
             labels, codes = LabelTable.learn(y)
-            learner = Learner.new(self._settings(matrix.shape[1]), matrix.shape[1])
+            seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+            learner = Learner.new(self._settings(matrix.shape[1], seed), matrix.shape[1])
             history: list[BatchReport] = []
         else:
             encoder, matrix = before.encoder.extend(X, batch=number)
             labels, codes = before.labels.extend(y, batch=number)
-            learner, history = before.learner, before.history
+            seed = before.learner.settings.seed
+            learner = replace(before.learner, settings=self._settings(matrix.shape[1], seed))
+            history = before.history
         check_same_length(len(matrix), len(codes), number)
         if classes is not None:
             labels = labels.declare(classes)
@@ -246,7 +251,7 @@ class AdaptiveDecisionForestClassifier(ClassifierMixin, BaseEstimator):  # type:
             print(report)
         return self
 
-    def _settings(self, n_features: int) -> Settings:
+    def _settings(self, n_features: int, seed: int) -> Settings:
         """Turn parameters into what the learner goes by."""
         return Settings(
             grower=self._grower(n_features),
@@ -264,7 +269,7 @@ class AdaptiveDecisionForestClassifier(ClassifierMixin, BaseEstimator):  # type:
             selection=self.selection,
             min_samples_leaf=self.min_samples_leaf,
             n_jobs=self.n_jobs,
-            seed=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
+            seed=seed,
         )
 
     def _grower(self, n_features: int) -> Grower:

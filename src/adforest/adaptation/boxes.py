@@ -39,6 +39,15 @@ class Box:
             categories[int(j)] = seen
         return cls(np.where(numerical, low, np.nan), np.where(numerical, high, np.nan), categories)
 
+    def contains(self, X: Floats) -> Mask:
+        """Return which records lie inside on every attribute; missing values do."""
+        inside: Mask = ~((X < self.low) | (X > self.high)).any(axis=1)
+        for j, seen in self.categories.items():
+            known = ~np.isnan(X[:, j])
+            code = np.where(known, X[:, j], 0).astype(np.intp)
+            inside &= ~known | np.append(seen, False)[np.minimum(code, len(seen))]
+        return inside
+
     def union(self, other: "Box") -> "Box":
         """Return the smallest box around both."""
         categories = dict(self.categories)
@@ -77,42 +86,35 @@ class Cut:
         return beyond
 
 
-def cut_between(tree: Box, batch: Box) -> Cut | None:
-    """Return a cut in the widest gap between two boxes, or None where they overlap on every attribute.
+def cuts_between(tree: Box, batch: Box) -> list[Cut]:
+    """Return cuts in the gaps between two boxes, the widest first; none where they overlap on every attribute.
 
     A gap is relative to the attribute's joint range, so that metres do not outvote millimetres; two categorical
     attributes without a category in common are as far apart as can be.
     """
-    span = np.fmax(tree.high, batch.high) - np.fmin(tree.low, batch.low)
-    above, below = batch.low - tree.high, tree.low - batch.high
+    cuts = []
     for j, seen in batch.categories.items():
         known = tree.categories.get(j, NONE)
         if seen.any() and known.any() and not _both(seen, known).any():
-            return Cut(j, _padded(known, len(seen)), tree_left=True)
-    gap = np.fmax(above, below)
-    if not (gap > 0).any():
-        return None
-    j = int(np.nanargmax(_relative(gap, span)))
-    if above[j] > 0:
-        return Cut(j, _middle(tree.high[j], batch.low[j]), tree_left=True)
-    return Cut(j, _middle(batch.high[j], tree.low[j]), tree_left=False)
+            cuts.append(Cut(j, _padded(known, len(seen)), tree_left=True))
+    above, below = _shares(tree.high, batch.low, tree, batch), _shares(batch.high, tree.low, tree, batch)
+    for j in _widest_first(np.fmax(above, below)):
+        if above[j] > 0:
+            cuts.append(Cut(j, _middle(tree.high[j], batch.low[j]), tree_left=True))
+        else:
+            cuts.append(Cut(j, _middle(batch.high[j], tree.low[j]), tree_left=False))
+    return cuts
 
 
-def cuts_beyond(tree: Box, batch: Box) -> list[Cut]:
-    """Return cuts at the tree's bounds where an overlapping batch reaches beyond them: at most one a direction.
+def cuts_beyond(tree: Box, batch: Box) -> tuple[list[Cut], list[Cut]]:
+    """Return cuts at the tree's upper and at its lower bounds where a batch reaches beyond them, the farthest first.
 
     New categories need no root: leaves can tell them apart.
     """
-    span = np.fmax(tree.high, batch.high) - np.fmin(tree.low, batch.low)
-    cuts = []
-    over, under = batch.high - tree.high, tree.low - batch.low
-    if (over > 0).any():
-        j = int(np.nanargmax(_relative(over, span)))
-        cuts.append(Cut(j, float(tree.high[j]), tree_left=True))
-    if (under > 0).any():
-        j = int(np.nanargmax(_relative(under, span)))
-        cuts.append(Cut(j, float(np.nextafter(tree.low[j], -np.inf)), tree_left=False))
-    return cuts
+    over, under = _shares(tree.high, batch.high, tree, batch), _shares(batch.low, tree.low, tree, batch)
+    upper = [Cut(j, float(tree.high[j]), tree_left=True) for j in _widest_first(over)]
+    lower = [Cut(j, float(np.nextafter(tree.low[j], -np.inf)), tree_left=False) for j in _widest_first(under)]
+    return upper, lower
 
 
 def root_cuts(tree: Box, batch: Box, X: Floats, splitting: str, at_least: int) -> list[tuple[Cut, Mask]]:
@@ -127,22 +129,37 @@ def root_cuts(tree: Box, batch: Box, X: Floats, splitting: str, at_least: int) -
     """
     if splitting == "entropy":
         return []
-    gap = cut_between(tree, batch)
-    cuts = [gap] if gap is not None else cuts_beyond(tree, batch) if splitting == "isat" else []
+    between = cuts_between(tree, batch)
+    if between or splitting == "sat":
+        wishes = [between]
+    else:
+        wishes = list(cuts_beyond(tree, batch))
     chosen: list[tuple[Cut, Mask]] = []
-    for cut in cuts:
-        beyond = cut.beyond(X)
-        if beyond.sum() >= at_least:
-            # A later root stands above the earlier ones: what is beyond it never reaches them.
-            chosen = [(earlier, mask & ~beyond) for earlier, mask in chosen]
-            chosen.append((cut, beyond))
+    free = np.ones(len(X), dtype=bool)
+    # The last root put on stands above the others and takes its records first.
+    for cuts in reversed(wishes):
+        for cut in cuts:
+            beyond = cut.beyond(X) & free
+            if beyond.sum() >= at_least:
+                chosen.insert(0, (cut, beyond))
+                free &= ~beyond
+                break
     return chosen
 
 
-def _relative(length: Floats, span: Floats) -> Floats:
-    """Return lengths as shares of the spans; an attribute with no length counts as nothing."""
-    share = np.divide(length, span, out=np.full_like(length, -np.inf), where=span > 0)
-    return np.where(length > 0, np.where(np.isnan(share), 1.0, share), -np.inf)
+def _shares(start: Floats, stop: Floats, tree: Box, batch: Box) -> Floats:
+    """Return how far stop lies above start, as a share of the attribute's joint range; 0 where it does not.
+
+    Halves are subtracted, since a range may be wider than a float can say.
+    """
+    length = stop / 2 - start / 2
+    span = np.fmax(tree.high, batch.high) / 2 - np.fmin(tree.low, batch.low) / 2
+    return np.divide(length, span, out=np.zeros_like(length), where=(length > 0) & (span > 0))
+
+
+def _widest_first(shares: Floats) -> list[int]:
+    """Return the attributes that have a share, the largest first."""
+    return [int(j) for j in np.argsort(-shares, kind="stable") if shares[j] > 0]
 
 
 def _middle(low: float, high: float) -> float:

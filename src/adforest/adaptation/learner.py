@@ -74,9 +74,20 @@ class Learner:
         return self.standings[name].forest if name in self.standings else None
 
     def answer(self, X: Floats, n_classes: int) -> Floats:
-        """Return class shares for some records, by the forest that answers."""
-        forest = self.standings[self.answering].forest
-        return forest.answer(X, n_classes, soft=self.settings.soft, n_jobs=self.settings.n_jobs)
+        """Return class shares for some records: by the forest that answers, where they lie in its box.
+
+        Outside of what that forest has seen, the permanent forest, which has seen everything, answers in its stead.
+        """
+        standing = self.standings[self.answering]
+        answers = self._answer_of(standing, X, n_classes)
+        if self.answering != PERMANENT:
+            outside = ~standing.box.contains(X)
+            if outside.any():
+                answers[outside] = self._answer_of(self.standings[PERMANENT], X[outside], n_classes)
+        return answers
+
+    def _answer_of(self, standing: Standing, X: Floats, n_classes: int) -> Floats:
+        return standing.forest.answer(X, n_classes, soft=self.settings.soft, n_jobs=self.settings.n_jobs)
 
     def learn(self, X: Floats, y: Ints, n_categories: Ints, n_classes: int) -> tuple["Learner", BatchReport]:
         """Return the learner after one more batch, and what happened."""
@@ -185,7 +196,7 @@ class _Lesson:
                 min_samples_leaf=settings.min_samples_leaf,
                 n_jobs=settings.n_jobs,
             )
-            at_least = max(settings.min_samples_leaf, math.ceil(BEYOND * len(self.batch)))
+            at_least = max(2, settings.min_samples_leaf, math.ceil(BEYOND * len(self.batch)))
             self.repaired[same] = repair_forest(
                 standing.forest,
                 self._assessments_of(standing.forest),
@@ -215,10 +226,11 @@ class _Lesson:
 
     def _renew(self, same: tuple[int, ...]) -> None:
         """Grow some trees of a repaired forest anew from all the records at hand it knows, in turn."""
-        renewal = min(self.settings.renewal, len(same))
-        if not renewal or self.settings.memory_size == 0:
-            return
         forest = self.repaired[same]
+        renewal = min(self.settings.renewal, len(same))
+        at_hand = np.bincount(self.records.y[forest.known], minlength=self.records.n_classes)
+        if not renewal or (at_hand[self.memory.seen_by_class > 0] == 0).any():
+            return  # a class without records at hand would be forgotten
         turn = [(self.number * renewal + k) % len(forest) for k in range(renewal)]
         known = np.flatnonzero(forest.known).astype(np.int32)
         seeds = self._seeds(RENEW, renewal)

@@ -1,6 +1,6 @@
 """The records a model still has at hand: one bounded, class-aware store for all trees of all forests.
 
-The last few batches [the reserve window, γ] are always there. Older records are kept up to a number the user sets,
+The last few batches [the reserve window, γ] are always there. Of older records a number is kept that the user sets,
 each class by the square root of how often it was seen, so that a rare or vanished class is not washed out, and within
 a class as a uniform sample of its whole history: a record's fate is a hash of its serial number, fixed for ever.
 """
@@ -72,16 +72,13 @@ class Memory:
         Parameters
         ----------
         size : int or None
-            How many records to keep; batches from window_start on are kept even beyond that.
+            How many records to keep from before batch window_start.
         """
-        if size is None or len(self) <= size:
-            return None
         recent = self.batch >= window_start
-        room = max(0, size - int(recent.sum()))
         older = np.flatnonzero(~recent)
-        if len(older) <= room:
+        if size is None or len(older) <= size:
             return None
-        quota = _quotas(np.bincount(self.y[older], minlength=len(self.seen_by_class)), self.seen_by_class, room)
+        quota = _quotas(np.bincount(self.y[older], minlength=len(self.seen_by_class)), self.seen_by_class, size)
         # Sort by class, then by hash; a record stays while its rank in its class is within the quota.
         key = (self.y[older].astype(np.uint64) << np.uint64(40)) | (_hash(self.serial[older]) >> np.uint64(24))
         order = np.argsort(key, kind="stable")
@@ -91,18 +88,22 @@ class Memory:
 
 
 def _quotas(held: Longs, seen: Longs, room: int) -> Longs:
-    """Share out room among classes by the square root of how often they were seen, none more than it holds."""
+    """Share out room among classes by the square root of how often they were seen, none more than it holds.
+
+    Every class gets one record before any gets two, the rarest first.
+    """
+    rarest_first = np.argsort(np.where(held > 0, seen, np.iinfo(np.int64).max), kind="stable")[: np.sum(held > 0)]
     quota = np.zeros_like(held)
-    open_classes = held > 0
-    while room > 0 and open_classes.any():
-        share = np.sqrt(seen) * open_classes
+    quota[rarest_first[:room]] = 1
+    room -= int(quota.sum())
+    while room > 0 and (quota < held).any():
+        share = np.sqrt(seen) * (quota < held)
         offer = np.floor(room * share / share.sum()).astype(np.int64)
         if not offer.any():
             break
         given = np.minimum(offer, held - quota)
         quota += given
         room -= int(given.sum())
-        open_classes = quota < held
         if (given == offer).all():
             break
     return quota

@@ -61,12 +61,15 @@ def perturbed_share(leaves: Sequence[LeafStatistics], perturbed: Sequence[Mask],
 
     The paper divides perturbed leaves by all leaves. Trees that are grown to the end have more leaves than a batch has
     records, so that this tends to zero whatever happens; the reading by predictions therefore counts records instead:
-    the share of the batch that lies in perturbed leaves.
+    by how much of the batch the perturbed leaves fell short of their confidence.
     """
     if reading != "predicted":
         return sum(int(mask.sum()) for mask in perturbed) / n_leaves
-    hit = sum(float(one.brought[mask].sum()) for one, mask in zip(leaves, perturbed, strict=True))
-    return hit / sum(float(one.brought.sum()) for one in leaves)
+    short = sum(
+        float((one.confidence * one.brought - one.brought_predicted)[mask].sum())
+        for one, mask in zip(leaves, perturbed, strict=True)
+    )
+    return short / sum(float(one.brought.sum()) for one in leaves)
 
 
 def is_perturbed(leaves: LeafStatistics, reading: str, tolerance: float) -> Mask:

@@ -105,10 +105,10 @@ def _repair_tree(
                 targets[targets == 0] = moved
             leaf_of[in_batch][beyond & (weights > 0)] = new
             targets = np.append(targets, np.int32(new))
-    expanding = _marks(targets, len(editor.nodes))[leaf_of]
-    if expanding.any():
-        _expand(editor, tree, records, np.flatnonzero(expanding).astype(np.int32), leaf_of, grower, seed)
-    weights[expanding[in_batch]] = 0  # counted in their new leaves already
+    samples = _samples(leaf_of, records.y, _marks(targets, len(editor.nodes)))
+    if len(samples):
+        _expand(editor, tree, records, samples, leaf_of, grower, seed)
+        weights[samples[samples >= in_batch.start] - in_batch.start] = 0  # counted in their new leaves already
     editor.add(_tally(leaf_of[in_batch], batch, weights, len(editor.nodes)))
     return Grown(editor.finish(), leaf_of)
 
@@ -116,12 +116,25 @@ def _repair_tree(
 def _expand(
     editor: TreeEditor, tree: Tree, records: Records, samples: Ints, leaf_of: Ints, grower: Grower, seed: int
 ) -> None:
-    """Let the grower expand the leaves that hold the samples."""
-    samples = samples[np.argsort(leaf_of[samples], kind="stable")]
+    """Let the grower expand the leaves that hold the samples, which are sorted by leaf."""
     leaf = leaf_of[samples]
-    starts = np.flatnonzero(np.append(True, leaf[1:] != leaf[:-1]))
+    starts = np.flatnonzero(np.append(True, np.diff(leaf) != 0))
     weights = np.maximum(grower.weights(records.serial[samples], tree.seed), 1)
     grower.expand(editor, records, weights, samples, np.append(starts, len(samples)), leaf[starts], leaf_of, seed)
+
+
+def _samples(leaf_of: Ints, y: Ints, marks: Mask) -> Ints:
+    """Return the records in marked leaves, sorted by leaf, but for leaves whose records are all of one class.
+
+    Such a leaf may hold counts of other classes, whose records memory has let go of; expanding it would forget them.
+    """
+    samples = np.flatnonzero(marks[leaf_of]).astype(np.int32)
+    samples = samples[np.argsort(leaf_of[samples], kind="stable")]
+    if not len(samples):
+        return samples
+    starts = np.flatnonzero(np.append(True, np.diff(leaf_of[samples]) != 0))
+    impure = np.minimum.reduceat(y[samples], starts) != np.maximum.reduceat(y[samples], starts)
+    return samples[np.repeat(impure, np.diff(np.append(starts, len(samples))))]
 
 
 def _marks(leaves: Ints, n_nodes: int) -> Mask:

@@ -119,6 +119,7 @@ class TreeEditor:
             binned=binned,
         )
         self._dropped[group_node[group_node < len(self._dropped)]] = 1
+        self._rows = [rows.without(group_node) for rows in self._rows]
         self.nodes = np.concatenate([self.nodes, nodes])
         self.nodes[group_node] = group_nodes
         if len(words):
@@ -132,8 +133,11 @@ class TreeEditor:
 
     def finish(self) -> Tree:
         """Return the edited tree."""
-        added = self._rows[0] if len(self._rows) == 1 else Rows(*map(np.concatenate, zip(*self._rows, strict=True)))
-        added = _summed(Rows.ordered(*added)) if len(self._rows) > 1 else Rows.ordered(*added)
+        if not self._rows:
+            self._rows.append(Rows.none())
+        added = Rows.ordered(*map(np.concatenate, zip(*self._rows, strict=True)))
+        if len(self._rows) > 1:
+            added = _summed(added)
         tree = self._tree
         row_start, row_class, row_weight, row_scale = counting.merge(
             tree.row_start, tree.row_class, tree.row_weight, self._dropped, *added, len(self.nodes)

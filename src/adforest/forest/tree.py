@@ -20,6 +20,17 @@ class Rows(NamedTuple):
     weight: Floats
 
     @classmethod
+    def none(cls) -> "Rows":
+        """Return no lines."""
+        ints = np.empty(0, dtype=np.int32)
+        return cls(ints, ints, np.empty(0))
+
+    def without(self, nodes: Ints) -> "Rows":
+        """Leave out the lines of some nodes."""
+        kept = ~np.isin(self.node, nodes)
+        return Rows(self.node[kept], self.klass[kept], self.weight[kept])
+
+    @classmethod
     def ordered(cls, node: Ints, klass: Ints, weight: Floats | Ints) -> "Rows":
         """Sort lines by node and class."""
         width = np.int64(klass.max(initial=0)) + 1

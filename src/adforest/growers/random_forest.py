@@ -63,7 +63,8 @@ class RandomForestGrower:
 
     def left_out(self, serial: Longs, tree: Tree) -> Mask:
         """Return which records are out of the tree's bag."""
-        return bootstrap_weights(serial, tree.seed) == 0
+        out_of_bag: Mask = bootstrap_weights(serial, tree.seed) == 0
+        return out_of_bag
 
     def expand(
         self,

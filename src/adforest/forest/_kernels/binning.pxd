@@ -1,5 +1,5 @@
 from libc.math cimport INFINITY
-from libc.stdint cimport uint16_t, uint32_t
+from libc.stdint cimport uint16_t, uint32_t, uint64_t
 
 cdef enum:
     EDGES = 256     # room for the bounds of 255 bins, padded to a power of two
@@ -72,22 +72,36 @@ cdef inline double between(double low, double high) noexcept nogil:
 cdef inline Py_ssize_t find_edges(const Pair* pairs, Py_ssize_t n, Py_ssize_t max_bins, double* edges) noexcept nogil:
     """Write the upper bounds of at most max_bins quantile bins of sorted pairs; return how many bins there are.
 
-    Few distinct values get a bin each; otherwise a bound is set wherever the running share passes the next quantile.
-    Nothing but missing values makes one empty bin.
+    Few distinct values get a bin each. Otherwise a bin is closed once it holds its share of what is left, and before a
+    value that fills a bin by itself. Nothing but missing values makes one empty bin.
     """
-    cdef Py_ssize_t distinct = 1, i, bins = 0
-    cdef double share
+    cdef Py_ssize_t distinct = 1, i, stop, start = 0, bins = 0
+    cdef double share = 0
     for i in range(EDGES):
         edges[i] = INFINITY
     for i in range(1, n):
         if pairs[i].value != pairs[i - 1].value:
             distinct += 1
-    share = 0 if distinct <= max_bins else <double>n / max_bins
-    for i in range(1, n):
-        if pairs[i].value != pairs[i - 1].value and i >= share * (bins + 1) and bins < max_bins - 1:
+    i = 0
+    while i < n:
+        stop = i + 1
+        while stop < n and pairs[stop].value == pairs[i].value:
+            stop += 1
+        if distinct > max_bins:
+            share = <double>(n - start) / (max_bins - bins)
+        if i > 0 and bins < max_bins - 1 and (i - start >= share or stop - i >= share):
             edges[bins] = between(pairs[i - 1].value, pairs[i].value)
             bins += 1
+            start = i
+        i = stop
     return bins + 1
+
+
+cdef inline Py_ssize_t jitter(Py_ssize_t i, Py_ssize_t step) noexcept nogil:
+    """Return a position in the i-th run of step records, lest records that come in turns fool a regular sample."""
+    cdef uint64_t z = <uint64_t>i * <uint64_t>0x9e3779b97f4a7c15
+    z ^= z >> 32
+    return i * step + <Py_ssize_t>(z * <uint64_t>0xd6e8feb86659fd93 >> 33) % step
 
 
 cdef inline uint16_t code_of(double value, const double* edges, Py_ssize_t n_bins) noexcept nogil:

@@ -49,13 +49,11 @@ def bin_columns(const double[:, ::1] X, const int32_t[::1] n_categories, Py_ssiz
                     codes[j, i] = <uint16_t>value if value == value else <uint16_t>n_categories[j]
                 continue
             known = 0
-            i = 0
-            while i < n:
-                value = X[i, j]
+            for i in range(n // step):
+                value = X[jitter(i, step), j]
                 if value == value:
                     pairs[known].value = value
                     known += 1
-                i += step
             sort_pairs(pairs, pairs + SAMPLE + 1, known)
             n_codes[j] = <int32_t>find_edges(pairs, known, max_bins, &edges[j, 0])
             for i in range(n):

@@ -16,7 +16,7 @@ from libc.string cimport memcpy
 
 import numpy as np
 
-from .binning cimport EDGES, Pair, between, code_of, find_edges, sort_pairs
+from .binning cimport EDGES, Pair, between, code_of, find_edges, jitter, sort_pairs
 from .node cimport CATEGORICAL, MISSING_LEFT, Node
 from .splitting cimport MAX_WEIGHT, Cut, Scratch, best_cut_of, xlogx
 
@@ -93,6 +93,7 @@ cdef struct Grower:
     const int32_t* group_node
     double* importance
     bint out_of_memory
+    bint stuck              # the node at hand has no cut along its block's codes, but may have along its own
 
 
 cdef inline uint64_t draw(uint64_t* state) noexcept nogil:
@@ -152,13 +153,11 @@ cdef void code_by_quantiles(Grower* g, Block* b, Py_ssize_t f) noexcept nogil:
             value = g.X[<Py_ssize_t>b.record[i] * g.m + f]
             codes[i] = <uint16_t>value if value == value else <uint16_t>g.n_categories[f]
         return
-    i = 0
-    while i < n:
-        value = g.X[<Py_ssize_t>b.record[i] * g.m + f]
+    for i in range(n // step):
+        value = g.X[<Py_ssize_t>b.record[jitter(i, step)] * g.m + f]
         if value == value:
             g.pairs[known].value = value
             known += 1
-        i += step
     sort_pairs(g.pairs, g.spare_pairs, known)
     b.n_codes[f] = <int32_t>find_edges(g.pairs, known, g.max_bins, edges)
     for i in range(n):
@@ -247,7 +246,7 @@ cdef bint find_cut(Grower* g, Block* b, Py_ssize_t start, Py_ssize_t stop, doubl
                 code_exactly(g, b, f)
             else:
                 code_by_quantiles(g, b, f)
-            if is_constant(b, f):
+            if is_constant(g, b, f):
                 b.n_features -= 1
                 b.feature[drawn] = b.feature[b.n_features]
                 b.feature[b.n_features] = f
@@ -258,12 +257,13 @@ cdef bint find_cut(Grower* g, Block* b, Py_ssize_t start, Py_ssize_t stop, doubl
     return best.score > -INFINITY
 
 
-cdef inline bint is_constant(const Block* b, Py_ssize_t f) noexcept nogil:
-    """Return whether all records of the block share one code of attribute f."""
-    cdef const uint16_t* column = b.codes + f * b.stride
+cdef inline bint is_constant(const Grower* g, const Block* b, Py_ssize_t f) noexcept nogil:
+    """Return whether all records of the block share one value of attribute f; one code may stand for several."""
     cdef Py_ssize_t i
+    cdef double value, first = g.X[(<Py_ssize_t>b.record[0] if b.record != NULL else 0) * g.m + f]
     for i in range(1, b.n):
-        if column[i] != column[0]:
+        value = g.X[(<Py_ssize_t>b.record[i] if b.record != NULL else i) * g.m + f]
+        if value != first and (value == value or first == first):
             return False
     return True
 
@@ -401,14 +401,17 @@ cdef void make_leaf(Grower* g, const Block* b, const Task* task) noexcept nogil:
 
 
 cdef bint split_node(Grower* g, Block* b, const Task* task, Task* children) noexcept nogil:
-    """Cut a node in two, or close it as a leaf; return whether there are children to go on with."""
+    """Cut a node in two, or close it as a leaf; return whether there are children to go on with.
+
+    A node whose records share all codes of their block, but not all values, is left as it is and marked as stuck.
+    """
     cdef Py_ssize_t i, n = task.stop - task.start, middle
     cdef int64_t total = 0
     cdef double node_sum = 0
     cdef int32_t weight, k, count
     cdef Cut cut
     cdef Node* node
-    cdef bint pure
+    cdef bint pure, found
     for i in range(task.start, task.stop):
         k = g.labels[i] >> 8
         weight = g.labels[i] & MAX_WEIGHT
@@ -418,11 +421,18 @@ cdef bint split_node(Grower* g, Block* b, const Task* task, Task* children) noex
         total += weight
     pure = n == 0 or g.scratch.count[g.labels[task.start] >> 8] == total
     if (pure or n < 2 * g.min_leaf or (g.max_depth >= 0 and task.depth >= g.max_depth)
-            or g.n_nodes + 2 > g.max_new_nodes or not find_cut(g, b, task.start, task.stop, node_sum, total, &cut)):
+            or g.n_nodes + 2 > g.max_new_nodes):
+        make_leaf(g, b, task)
+        return False
+    found = find_cut(g, b, task.start, task.stop, node_sum, total, &cut)
+    g.stuck = not found and not b.exact and (b.record == NULL or n < b.n)
+    if not found and not g.stuck:
         make_leaf(g, b, task)
         return False
     for i in range(task.start, task.stop):
         g.scratch.count[g.labels[i] >> 8] = 0
+    if g.stuck:
+        return False
     if not reserve(<void**>&g.nodes, &g.nodes_room, g.n_nodes + 2, sizeof(Node)):
         g.out_of_memory = True
         return False
@@ -464,6 +474,37 @@ cdef void grow_small(Grower* g, const Block* parent, const Task* root) noexcept 
             top += 2
 
 
+cdef void grow_own(Grower* g, const Block* parent, Task root) noexcept nogil:
+    """Grow everything below a large node by codes of its own."""
+    cdef Block own
+    cdef Py_ssize_t i, n = root.stop - root.start
+    own.exact = False
+    own.n = n
+    own.stride = n
+    own.bounds_stride = EDGES
+    own.codes = <uint16_t*>malloc(g.m * n * sizeof(uint16_t))
+    own.bounds = <double*>malloc(g.m * EDGES * sizeof(double))
+    own.n_codes = <int32_t*>malloc(g.m * sizeof(int32_t))
+    own.feature = <int32_t*>malloc(g.m * sizeof(int32_t))
+    own.record = <uint32_t*>malloc(n * sizeof(uint32_t))
+    if own.codes == NULL or own.bounds == NULL or own.n_codes == NULL or own.feature == NULL or own.record == NULL:
+        g.out_of_memory = True
+    else:
+        own.n_features = g.m
+        for i in range(g.m):
+            own.feature[i] = <int32_t>i
+            own.n_codes[i] = -1
+        for i in range(n):
+            own.record[i] = parent.record[g.items[root.start + i]] if parent.record != NULL else g.items[root.start + i]
+            g.items[root.start + i] = <uint32_t>i
+        grow_large(g, &own, root)
+    free(own.codes)
+    free(own.bounds)
+    free(own.n_codes)
+    free(own.feature)
+    free(own.record)
+
+
 cdef void grow_large(Grower* g, Block* b, Task root) noexcept nogil:
     """Grow everything below a node breadth first, so that a limit on nodes stops all branches at about one depth."""
     cdef Task* queue = NULL
@@ -484,12 +525,13 @@ cdef void grow_large(Grower* g, Block* b, Task root) noexcept nogil:
             break
         if split_node(g, b, &task, queue + tail):
             tail += 2
+        elif g.stuck:
+            grow_own(g, b, task)
     free(queue)
 
 
 cdef void grow_group(Grower* g, Block* shared, Task root) noexcept nogil:
     """Grow one group: by the shared codes where there are any, else by codes of its own."""
-    cdef Block own
     cdef Py_ssize_t i, n = root.stop - root.start
     if shared.codes != NULL:
         grow_large(g, shared, root)
@@ -500,31 +542,7 @@ cdef void grow_group(Grower* g, Block* shared, Task root) noexcept nogil:
             shared.feature[i] = <int32_t>i
         grow_small(g, shared, &root)
         return
-    own.exact = False
-    own.n = n
-    own.stride = n
-    own.bounds_stride = EDGES
-    own.codes = <uint16_t*>malloc(g.m * n * sizeof(uint16_t))
-    own.bounds = <double*>malloc(g.m * EDGES * sizeof(double))
-    own.n_codes = <int32_t*>malloc(g.m * sizeof(int32_t))
-    own.feature = <int32_t*>malloc(g.m * sizeof(int32_t))
-    own.record = <uint32_t*>malloc(n * sizeof(uint32_t))
-    if own.codes == NULL or own.bounds == NULL or own.n_codes == NULL or own.feature == NULL or own.record == NULL:
-        g.out_of_memory = True
-    else:
-        own.n_features = g.m
-        for i in range(g.m):
-            own.feature[i] = <int32_t>i
-            own.n_codes[i] = -1
-        for i in range(n):
-            own.record[i] = g.items[root.start + i]
-            g.items[root.start + i] = <uint32_t>i
-        grow_large(g, &own, root)
-    free(own.codes)
-    free(own.bounds)
-    free(own.n_codes)
-    free(own.feature)
-    free(own.record)
+    grow_own(g, shared, root)
 
 
 cdef bint open_grower(Grower* g, Block* shared, Py_ssize_t n_items, Py_ssize_t n_classes, int32_t max_codes) noexcept:
@@ -693,6 +711,7 @@ def grow(const double[:, ::1] X, const int32_t[::1] y, const uint8_t[::1] weight
     g.leaf_of = &leaf_of[0]
     g.importance = &importance_view[0]
     g.out_of_memory = False
+    g.stuck = False
     shared.exact = False
     shared.codes = NULL
     shared.bounds = NULL
@@ -710,7 +729,7 @@ def grow(const double[:, ::1] X, const int32_t[::1] y, const uint8_t[::1] weight
             shared.n_codes = <int32_t*>&n_codes[0]
             shared.n_features = 0
             for i in range(m):
-                if not is_constant(&shared, i):
+                if not is_constant(&g, &shared, i):
                     shared.feature[shared.n_features] = <int32_t>i
                     shared.n_features += 1
         with nogil:

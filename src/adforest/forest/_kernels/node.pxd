@@ -27,8 +27,8 @@ cdef inline bint goes_left(const Node* node, const uint64_t* words, double value
         return (node.split & MISSING_LEFT) != 0
     if node.split & CATEGORICAL:
         first = <uint64_t>node.threshold
-        category = <uint64_t>value
-        if value < 0 or category >= words[first] * 64:
+        if value < 0 or value >= <double>(words[first] * 64):
             return (node.split & MISSING_LEFT) != 0
+        category = <uint64_t>value
         return (words[first + 1 + (category >> 6)] >> (category & 63)) & 1
     return value <= node.threshold

@@ -1,0 +1,327 @@
+"""What a repair must never break: records are where routing says, and leaves hold what they were given."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adforest.adaptation import READINGS, Learner, Settings
+from adforest.adaptation.boxes import Box, root_cuts
+from adforest.adaptation.repair import RepairRules, assess, repair_forest
+from adforest.forest import Forest, Records
+from adforest.growers import RandomForestGrower
+
+
+def settings(**changes):
+    defaults = {
+        "grower": RandomForestGrower(max_features=2, min_samples_leaf=changes.get("min_samples_leaf", 1)),
+        "n_estimators": 3,
+        "splitting": "isat",
+        "repair_threshold": 0.4,
+        "error_tolerance": 0.02,
+        "drift_threshold": 1,
+        "window_size": 2,
+        "memory_size": None,
+        "perturbation": "predicted",
+        "tree_repair": "any",
+        "renewal": 1,
+        "soft": True,
+        "selection": "prequential",
+        "min_samples_leaf": 1,
+        "n_jobs": None,
+        "seed": 0,
+    }
+    return Settings(**defaults | changes)
+
+
+def make_batch(rng, n, n_classes, n_categories, shift=0.0):
+    """Return records of two numbers and a category, some missing; classes follow the numbers, more or less."""
+    y = rng.integers(0, n_classes, n).astype(np.int32)
+    X = np.column_stack([rng.normal(size=n) + 2 * y, rng.normal(size=n).round(1), rng.integers(0, n_categories, n)])
+    X[:, :2] += shift
+    X[rng.random(X.shape) < 0.05] = np.nan
+    return X, y, np.array([0, 0, n_categories], dtype=np.int32)
+
+
+def stream(seed, n_batches=6, smallest_first=1):
+    """Yield batches with growing classes and categories, now and then far away from, or contrary to, the rest."""
+    rng = np.random.default_rng(seed)
+    n_classes, n_categories = 2, 3
+    for number in range(n_batches):
+        n_classes += int(rng.random() < 0.3)
+        n_categories += int(rng.integers(0, 3))
+        shift = rng.choice([0.0, 0.0, 1.0, -1.0, 30.0, -30.0])
+        n = max(int(rng.choice([1, 2, 30, 60])), 1 if number else smallest_first)
+        X, y, kinds = make_batch(rng, n, n_classes, n_categories, shift)
+        yield X, (n_classes - 1 - y if rng.random() < 0.3 else y).astype(np.int32), kinds, n_classes
+
+
+def is_leaf(tree):
+    return tree.nodes["split"] < 0
+
+
+def weight_by_node(tree):
+    return np.array([tree.row_weight[a:b].sum() for a, b in zip(tree.row_start[:-1], tree.row_start[1:], strict=True)])
+
+
+def check_tree(tree):
+    """Check what holds for every tree: one leaf more than inner nodes, and weights that add up."""
+    assert tree.n_leaves == is_leaf(tree).sum()
+    inner = ~is_leaf(tree)
+    children = np.concatenate([tree.nodes["left"][inner], tree.nodes["left"][inner] + 1])
+    assert sorted(children.tolist()) == list(range(1, len(tree.nodes))), "every node but the root has one parent"
+    weights = weight_by_node(tree)
+    assert (tree.row_weight > 0).all()
+    held = weights > 0
+    np.testing.assert_allclose(tree.row_scale[held], 1 / weights[held])
+    assert (tree.row_scale[~held] == 0).all()
+
+
+def check_standing(learner, name):
+    """Check that a forest knows where its records are, and that its box is around them."""
+    standing, memory = learner.standings[name], learner.memory
+    forest = standing.forest
+    assert len(forest.known) == len(memory)
+    for tree, leaf_of in zip(forest.trees, forest.leaf_of, strict=True):
+        check_tree(tree)
+        assert (leaf_of[~forest.known] == -1).all()
+        np.testing.assert_array_equal(leaf_of[forest.known], tree.route(memory.X)[forest.known])
+    known = memory.X[forest.known]
+    if len(known):
+        box = Box.of(known, np.array([0, 0, max(len(standing.box.categories[2]), 1)], dtype=np.int32))
+        seen = ~np.isnan(box.low)
+        assert (standing.box.low[seen] <= box.low[seen]).all()
+        assert (standing.box.high[seen] >= box.high[seen]).all()
+        assert (standing.box.categories[2] >= box.categories[2]).all()
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    splitting=st.sampled_from(["isat", "sat", "entropy"]),
+    memory_size=st.sampled_from([None, 0, 40]),
+    perturbation=st.sampled_from(sorted(READINGS)),
+    tree_repair=st.sampled_from(["any", "share"]),
+    renewal=st.integers(0, 3),
+    min_samples_leaf=st.sampled_from([1, 5]),
+)
+def test_every_known_record_is_in_the_leaf_that_routing_says(seed, **changes):
+    learner = Learner.new(settings(seed=seed, **changes), 3)
+    for batch in stream(seed):
+        learner, _ = learner.learn(*batch)
+        for name in learner.standings:
+            check_standing(learner, name)
+
+
+@given(seed=st.integers(0, 10_000), splitting=st.sampled_from(["isat", "sat", "entropy"]))
+def test_leaves_hold_what_they_held_plus_the_batch_or_what_they_were_grown_from(seed, splitting):
+    # Without renewal, and with every record at hand: a leaf that kept its number either kept its counts and added the
+    # batch, or was expanded in vain and counts each of its records once; a new leaf counts each of its records once.
+    learner = Learner.new(settings(seed=seed, splitting=splitting, renewal=0), 3)
+    for batch in stream(seed, smallest_first=30):
+        before, n = learner.forest("permanent"), len(batch[1])
+        learner, _ = learner.learn(*batch)
+        if before is None:
+            continue
+        after = learner.forest("permanent")
+        for old, new, leaf_of in zip(before.trees, after.trees, after.leaf_of, strict=True):
+            assert len(new.nodes) >= len(old.nodes)
+            weights, records = weight_by_node(new), np.bincount(leaf_of, minlength=len(new.nodes))
+            added = np.bincount(leaf_of[-n:], minlength=len(new.nodes))
+            held = np.zeros(len(new.nodes))
+            held[: len(old.nodes)] = weight_by_node(old)
+            for leaf in np.flatnonzero(is_leaf(new)):
+                stayed = leaf < len(old.nodes) and is_leaf(old)[leaf]
+                options = {float(records[leaf])} | ({float(held[leaf] + added[leaf])} if stayed else set())
+                assert weights[leaf] in options
+            assert (weights[~is_leaf(new)] == 0).all()
+
+
+def build(X, y, n_trees=3, max_features=2, min_leaf=1, n_classes=None):
+    """Return a forest of all the records, and the records."""
+    X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=np.int32)
+    records = Records(X, y, np.arange(len(y)), np.zeros(X.shape[1], dtype=np.int32), n_classes or int(y.max()) + 1)
+    grower = RandomForestGrower(max_features=max_features, min_samples_leaf=min_leaf)
+    grown = grower.build(records, np.arange(len(y), dtype=np.int32), list(range(n_trees)), None)
+    return Forest(tuple(g.tree for g in grown), tuple(g.leaf_of for g in grown), np.ones(len(y), dtype=bool)), records
+
+
+def repair(forest, old, X, y, splitting="isat", threshold=0.0, min_leaf=1, n_jobs=None, at_least=1):
+    """Return the forest after one batch, and the assessments it went by."""
+    X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=np.int32)
+    n_classes = max(old.n_classes, int(y.max()) + 1)
+    batch = Records(X, y, np.arange(len(old), len(old) + len(y)), old.n_categories, n_classes)
+    both = Records(
+        np.vstack([old.X, X]), np.concatenate([old.y, y]), np.arange(len(old) + len(y)), old.n_categories, n_classes
+    )
+    assessments = [assess(tree, batch, "predicted", 0.02) for tree in forest.trees]
+    boxes = Box.of(old.X, old.n_categories), Box.of(X, old.n_categories)
+    roots = root_cuts(*boxes, X, splitting, at_least)
+    rules = RepairRules(threshold, splitting != "sat", min_leaf, n_jobs)
+    grower = RandomForestGrower(max_features=2, min_samples_leaf=min_leaf)
+    return repair_forest(forest, assessments, both, batch, roots, rules, grower, [7, 8, 9]), assessments
+
+
+def two_clusters(n=40, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    return rng.normal(size=(n, 2)) + 10 * y[:, None], y
+
+
+def test_a_batch_that_perturbs_nothing_only_adds_to_the_counts():
+    X, y = two_clusters()
+    forest, records = build(X, y)
+    after, assessments = repair(forest, records, X, y)
+    assert [a.n_perturbed for a in assessments] == [0, 0, 0]
+    for old, new in zip(forest.trees, after.trees, strict=True):
+        np.testing.assert_array_equal(new.nodes, old.nodes)
+        assert new.row_weight.sum() == old.row_weight.sum() + len(y)
+
+
+def test_a_tree_below_its_threshold_keeps_its_shape_and_still_counts():
+    X, y = two_clusters()
+    forest, records = build(X, y)
+    after, assessments = repair(forest, records, X + 0.01, 1 - y, threshold=1.0)
+    assert all(a.n_perturbed for a in assessments)
+    for old, new in zip(forest.trees, after.trees, strict=True):
+        np.testing.assert_array_equal(new.nodes, old.nodes)
+        assert new.row_weight.sum() == old.row_weight.sum() + len(y)
+
+
+def test_a_separate_batch_gets_a_root_of_its_own():
+    X, y = two_clusters()
+    forest, records = build(X, y)
+    far = X[:10] + 1_000
+    after, _ = repair(forest, records, far, np.full(10, 2), splitting="sat")
+    for old, new in zip(forest.trees, after.trees, strict=True):
+        assert new.n_leaves == old.n_leaves + 1, "the batch is pure, so its side is one leaf"
+        root = new.nodes[0]
+        assert X[:, root["split"] >> 2].max() < root["threshold"] < far[:, root["split"] >> 2].min()
+        assert set(new.route(far).tolist()) == {int(root["left"]) + 1}
+    answers = after.answer(np.vstack([X, far]), 3, soft=True).argmax(axis=1)
+    np.testing.assert_array_equal(answers, np.concatenate([y, np.full(10, 2)]))
+
+
+def test_old_answers_below_a_new_root_are_untouched():
+    X, y = two_clusters()
+    forest, records = build(X, y)
+    after, _ = repair(forest, records, X[:10] + 1_000, np.full(10, 2), splitting="sat")
+    inside = np.random.default_rng(1).uniform(X.min(axis=0), X.max(axis=0), size=(200, 2))
+    np.testing.assert_allclose(
+        after.answer(inside, 3, soft=True)[:, :2], forest.answer(inside, 2, soft=True), atol=1e-12
+    )
+
+
+def test_entropy_expands_the_perturbed_leaf_and_no_other():
+    X, y = two_clusters()
+    forest, records = build(X, y)
+    # Class 2 moves into half of the right-hand cluster; nothing comes to the left one.
+    news = X[y == 1]
+    news_y = np.where(news[:, 0] > np.median(news[:, 0]), 2, 1)
+    after, _ = repair(forest, records, news, news_y, splitting="entropy")
+    for old, new in zip(forest.trees, after.trees, strict=True):
+        np.testing.assert_array_equal(new.nodes["split"][0], old.nodes["split"][0])
+        assert new.n_leaves > old.n_leaves
+        left = X[y == 0]
+        np.testing.assert_array_equal(new.route(left), old.route(left))
+    assert (after.answer(news, 3, soft=True).argmax(axis=1)[news_y == 2] != 0).all()
+
+
+def test_two_roots_over_a_tree_of_one_leaf():
+    # The old root is a leaf that moves; what it holds and who is in it moves along.
+    forest, records = build([[0, 0], [1, 1]] * 5, [0] * 10)
+    X = np.array([[0.5, 0.5], [5, 0.5], [0.5, -5]] * 4)
+    after, _ = repair(forest, records, X, [1, 2, 3] * 4)
+    for old, new, leaf_of in zip(forest.trees, after.trees, after.leaf_of, strict=True):
+        assert len(old.nodes) == 1
+        check_tree(new)
+        np.testing.assert_array_equal(leaf_of, new.route(np.vstack([records.X, X])))
+    assert after.answer(X, 4, soft=True).argmax(axis=1).tolist()[1:3] == [2, 3]
+
+
+MOVED = pytest.mark.xfail(
+    strict=True,
+    reason="editing.py TreeEditor.grow: the counts that add_root moved with a lone leaf are not dropped when that leaf "
+    "is then expanded; they stay on an inner node, or count twice where the leaf cannot be split",
+)
+
+
+@MOVED
+def test_a_lone_leaf_that_moves_and_is_expanded_leaves_nothing_behind():
+    forest, records = build([[0, 0], [1, 1]] * 5, [0] * 10)
+    after, _ = repair(forest, records, np.array([[0.5, 0.5], [5, 0.5], [0.5, -5]] * 4), [1, 2, 3] * 4)
+    for tree in after.trees:
+        assert (weight_by_node(tree)[~is_leaf(tree)] == 0).all()
+
+
+@MOVED
+def test_a_lone_leaf_that_moves_and_cannot_be_split_counts_its_records_once():
+    # Identical records of two classes on the tree's side: nothing to cut there.
+    forest, records = build([[0, 0]] * 10, [0] * 10)
+    after, _ = repair(forest, records, np.array([[0, 0], [5, 0]] * 4, dtype=float), [1, 2] * 4)
+    for tree in after.trees:
+        inside = tree.route(np.array([[0.0, 0.0]]))[0]
+        assert weight_by_node(tree)[inside] == 14, "ten of the old and four of the new"
+
+
+def test_min_samples_leaf_holds_in_expansions():
+    rng = np.random.default_rng(0)
+    X, y = rng.uniform(size=(200, 2)), rng.integers(0, 2, 200)
+    forest, records = build(X, y, min_leaf=10)
+    after, _ = repair(forest, records, X, 1 - y, splitting="entropy", min_leaf=10)
+    for new, leaf_of in zip(after.trees, after.leaf_of, strict=True):
+        counts = np.bincount(leaf_of, minlength=len(new.nodes))[is_leaf(new)]
+        assert counts.min() >= 10
+
+
+@pytest.mark.parametrize("n_jobs", [2, 4])
+def test_threads_change_nothing(n_jobs):
+    rng = np.random.default_rng(3)
+    X, y = rng.uniform(size=(300, 2)), rng.integers(0, 3, 300)
+    forest, records = build(X, y)
+    (one, _), (many, _) = (repair(forest, records, X * 1.5, 2 - y, n_jobs=n) for n in (1, n_jobs))
+    for a, b in zip(one.trees, many.trees, strict=True):
+        np.testing.assert_array_equal(a.nodes, b.nodes)
+        np.testing.assert_array_equal(a.row_weight, b.row_weight)
+
+
+def test_repair_leaves_the_forest_it_started_from_as_it_was():
+    X, y = two_clusters()
+    forest, records = build(X, y)
+    nodes = [tree.nodes.copy() for tree in forest.trees]
+    weights = [tree.row_weight.copy() for tree in forest.trees]
+    leaf_of = [leaves.copy() for leaves in forest.leaf_of]
+    repair(forest, records, X + 50, 1 - y)
+    repair(forest, records, X, 1 - y)
+    for i, tree in enumerate(forest.trees):
+        np.testing.assert_array_equal(tree.nodes, nodes[i])
+        np.testing.assert_array_equal(tree.row_weight, weights[i])
+        np.testing.assert_array_equal(forest.leaf_of[i], leaf_of[i])
+
+
+@pytest.mark.xfail(
+    strict=True,
+    reason="boxes.py root_cuts: all records beyond the lower root may be taken by the upper one, which leaves an empty "
+    "leaf in every tree; records that fall there get class shares of zero from all of them",
+)
+def test_no_leaf_is_left_empty():
+    X, y = np.random.default_rng(0).uniform(size=(100, 2)), np.arange(100) % 2
+    forest, records = build(X, y)
+    batch = np.vstack([X[:20], np.tile([5.0, -5.0], (10, 1))])
+    after, _ = repair(forest, records, batch, np.r_[1 - y[:20], np.full(10, 2)])
+    assert after.answer(np.array([[5.0, 0.5]]), 3, soft=True).sum() == pytest.approx(1)
+    for tree in after.trees:
+        assert (weight_by_node(tree)[is_leaf(tree)] > 0).all()
+
+
+@pytest.mark.xfail(
+    strict=True,
+    reason="repair.py _targets: whether a leaf is pure is asked of its counts, not of the records known in it; with no "
+    "old records at hand, it is 'expanded' from a pure batch and forgets its counts (the paper asks isPure(D^l))",
+)
+def test_a_leaf_is_not_expanded_from_records_of_one_class():
+    X, y = two_clusters(200)
+    forest, records = build(X, y, n_trees=3)
+    forgetful = forest.forget()
+    after, _ = repair(forgetful, records, X[:1], [1 - y[0]], splitting="entropy")
+    for old, new in zip(forest.trees, after.trees, strict=True):
+        assert new.row_weight.sum() == old.row_weight.sum() + 1

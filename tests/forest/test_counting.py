@@ -1,0 +1,124 @@
+"""Class weights in leaves, against dictionaries; bootstrap weights, against Poisson."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import oracles
+from adforest.forest._kernels.counting import bootstrap_weights, compare, merge, tally
+
+N_NODES, N_CLASSES = 6, 5
+WEIGHTED = st.dictionaries(st.integers(0, N_CLASSES - 1), st.integers(1, 9).map(float), max_size=N_CLASSES)
+COUNTS = st.dictionaries(st.integers(0, N_NODES - 1), WEIGHTED, max_size=N_NODES)
+
+
+def as_rows(counts):
+    """Return lines of (node, class, weight), ascending."""
+    lines = [(node, k, weight) for node, row in sorted(counts.items()) for k, weight in sorted(row.items())]
+    node, klass, weight = zip(*lines, strict=True) if lines else ((), (), ())
+    return np.array(node, dtype=np.int32), np.array(klass, dtype=np.int32), np.array(weight, dtype=np.float64)
+
+
+def as_tree_rows(counts):
+    """Return row_start, row_class and row_weight as a tree of N_NODES keeps them."""
+    node, klass, weight = as_rows(counts)
+    return np.searchsorted(node, np.arange(N_NODES + 1)).astype(np.int32), klass, weight
+
+
+def as_counts(node, klass, weight):
+    counts = {}
+    for n, k, w in zip(node.tolist(), klass.tolist(), weight.tolist(), strict=True):
+        counts.setdefault(n, {})[k] = w
+    return counts
+
+
+@given(
+    records=st.lists(
+        st.tuples(st.integers(-1, N_NODES - 1), st.integers(0, N_CLASSES - 1), st.sampled_from([0, 1, 2, 255])),
+        max_size=60,
+    )
+)
+def test_a_tally_adds_up_weights_by_leaf_and_class(records):
+    leaf, y, weights = zip(*records, strict=True) if records else ((), (), ())
+    node, klass, weight = tally(
+        np.array(leaf, dtype=np.int32),
+        np.array(y, dtype=np.int32),
+        np.array(weights, dtype=np.uint8),
+        N_NODES,
+        N_CLASSES,
+    )
+    assert as_counts(node, klass, weight) == oracles.tally(leaf, y, weights)
+    lines = list(zip(node.tolist(), klass.tolist(), strict=True))
+    assert lines == sorted(set(lines))
+
+
+def test_a_tally_of_many_records_does_not_overflow():
+    n = 100_000
+    zeros = np.zeros(n, dtype=np.int32)
+    _, _, weight = tally(zeros, zeros, np.full(n, 255, dtype=np.uint8), 1, 1)
+    assert weight.tolist() == [255 * n]
+
+
+@given(held=COUNTS, brought=COUNTS)
+def test_what_leaves_held_is_set_beside_what_a_batch_brings(held, brought):
+    leaf, statistics = compare(*as_tree_rows(held), *as_rows(brought))
+    expected = {node: row for node, row in brought.items() if row}
+    assert leaf.tolist() == sorted(expected)
+    assert statistics.shape == (7, len(leaf))
+    for node, found in zip(leaf.tolist(), statistics.T.tolist(), strict=True):
+        assert found == oracles.compare(held.get(node, {}), expected[node])
+
+
+def test_a_leaf_predicts_the_first_among_equals():
+    held, brought = {0: {1: 3.0, 4: 3.0}}, {0: {1: 2.0, 4: 5.0}}
+    _, statistics = compare(*as_tree_rows(held), *as_rows(brought))
+    assert statistics[5].tolist() == [2.0]
+
+
+@given(held=COUNTS, brought=COUNTS, dropped=st.sets(st.integers(0, N_NODES - 1)), added_nodes=st.integers(0, 4))
+def test_merged_rows_hold_both_but_for_what_was_dropped(held, brought, dropped, added_nodes):
+    brought = brought | ({N_NODES + added_nodes - 1: {2: 4.0}} if added_nodes else {})
+    marks = np.isin(np.arange(N_NODES), list(dropped)).astype(np.uint8)
+    row_start, row_class, row_weight, row_scale = merge(
+        *as_tree_rows(held), marks, *as_rows(brought), N_NODES + added_nodes
+    )
+    assert len(row_start) == len(row_scale) + 1 == N_NODES + added_nodes + 1
+    node = np.repeat(np.arange(N_NODES + added_nodes), np.diff(row_start))
+    expected = {k: row for k, row in oracles.merge(held, dropped, brought).items() if row}
+    assert as_counts(node, row_class, row_weight) == expected
+    for start, stop, scale in zip(row_start, row_start[1:], row_scale, strict=False):
+        assert (np.diff(row_class[start:stop]) > 0).all()
+        assert scale == pytest.approx(1 / row_weight[start:stop].sum() if stop > start else 0)
+
+
+SERIALS = np.arange(100_000, dtype=np.int64)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2**63 + 7, 2**64 - 1])
+def test_bootstrap_weights_are_poisson_with_mean_one(seed):
+    weights = bootstrap_weights(SERIALS, seed)
+    assert weights.dtype == np.uint8
+    assert weights.mean() == pytest.approx(1, abs=0.02)
+    shares = np.bincount(weights, minlength=5)[:5] / len(weights)
+    np.testing.assert_allclose(shares, np.exp(-1) / np.array([1, 1, 2, 6, 24]), atol=0.006)
+
+
+def test_a_record_keeps_its_weight_wherever_it_stands():
+    weights = bootstrap_weights(SERIALS, 5)
+    np.testing.assert_array_equal(weights, bootstrap_weights(SERIALS, 5))
+    order = np.random.default_rng(0).permutation(len(SERIALS))[:1000]
+    np.testing.assert_array_equal(bootstrap_weights(SERIALS[order], 5), weights[order])
+    np.testing.assert_array_equal(bootstrap_weights(SERIALS[50_000:] + 0, 5), weights[50_000:])
+
+
+@pytest.mark.parametrize("other", [1, 2, 2**32, 2**63])
+def test_other_seeds_draw_other_weights(other):
+    both = np.corrcoef(bootstrap_weights(SERIALS, 0), bootstrap_weights(SERIALS, other))
+    assert abs(both[0, 1]) < 0.015
+
+
+def test_neighbouring_records_draw_on_their_own():
+    weights = bootstrap_weights(SERIALS, 3)
+    for lag in (1, 2, 64):
+        assert abs(np.corrcoef(weights[lag:], weights[:-lag])[0, 1]) < 0.015

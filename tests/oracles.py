@@ -1,0 +1,325 @@
+"""Slow, obvious answers to what the kernels compute fast, and the blocks of records both are asked about."""
+
+from collections import Counter, defaultdict
+from itertools import product
+from math import isnan
+from typing import NamedTuple
+
+import numpy as np
+from hypothesis import strategies as st
+
+from adforest.forest import Records, Tree, TreeEditor
+from adforest.forest._kernels.binning import bin_columns
+from adforest.forest._kernels.growing import NODE, grow
+
+CATEGORICAL, MISSING_LEFT = 1, 2
+
+
+# Records ------------------------------------------------------------------------------------------------------------
+
+
+class Block(NamedTuple):
+    """Records as kernels take them."""
+
+    X: np.ndarray
+    y: np.ndarray
+    weights: np.ndarray
+    n_categories: np.ndarray
+    n_classes: int
+
+    @property
+    def records(self):
+        """The same as growers take them."""
+        return Records(self.X, self.y, np.arange(len(self.y)), self.n_categories, self.n_classes)
+
+
+def block(X, y, *, weights=None, n_categories=None, n_classes=None):
+    """Return arrays of the kernels' types from whatever a test finds convenient."""
+    X = np.ascontiguousarray(X, dtype=np.float64)
+    X = X[:, None] if X.ndim == 1 else X
+    y = np.asarray(y, dtype=np.int32)
+    weights = np.ones(len(y)) if weights is None else weights
+    n_categories = np.zeros(X.shape[1]) if n_categories is None else n_categories
+    n_classes = int(y.max(initial=0)) + 1 if n_classes is None else n_classes
+    return Block(X, y, np.asarray(weights, dtype=np.uint8), np.asarray(n_categories, dtype=np.int32), n_classes)
+
+
+# Few distinct values on purpose: ties are where a scan goes wrong.
+FEW_VALUES = (-np.inf, -2.0, -5e-324, -0.0, 0.0, 5e-324, 1.0, np.nextafter(1.0, 2.0), 1e308, np.inf, np.nan)
+
+
+@st.composite
+def blocks(draw, max_records=40, max_features=4, max_classes=4, categories=(0, 0, 1, 3, 7, 70), max_weight=255):
+    """Draw a block with ties, missing and infinite values; categories lists what n_categories is drawn from."""
+    n = draw(st.integers(1, max_records))
+    n_categories = draw(st.lists(st.sampled_from(categories), min_size=1, max_size=max_features))
+    columns = [
+        draw(st.lists(st.sampled_from([*range(k), np.nan] if k else FEW_VALUES), min_size=n, max_size=n))
+        for k in n_categories
+    ]
+    n_classes = draw(st.integers(1, max_classes))
+    y = draw(st.lists(st.integers(0, n_classes - 1), min_size=n, max_size=n))
+    weights = draw(st.lists(st.integers(1, max_weight), min_size=n, max_size=n))
+    X = np.array(columns, dtype=np.float64).T
+    return block(X, y, weights=weights, n_categories=n_categories, n_classes=n_classes)
+
+
+def random_block(n, *, n_categories=(0, 0, 0), n_classes=3, missing=0.1, distinct=None, seed=0):
+    """Return a larger block in which attributes say something about the class."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(n_classes, size=n)
+    columns = [
+        (y * 3 + rng.integers(k, size=n) // 2) % k if k else rng.normal(size=n) + y % 2 * rng.integers(3)
+        for k in n_categories
+    ]
+    X = np.array(columns, dtype=np.float64).T
+    if distinct is not None:
+        X = np.where(np.array(n_categories) > 0, X, np.round(X * distinct) / distinct)
+    X[rng.random(X.shape) < missing] = np.nan
+    return block(X, y, weights=rng.integers(1, 5, size=n), n_categories=n_categories, n_classes=n_classes)
+
+
+# Growing ------------------------------------------------------------------------------------------------------------
+
+
+class GrownTree(NamedTuple):
+    """What the growing kernel made of one block, put together as a tree."""
+
+    nodes: np.ndarray
+    words: np.ndarray
+    rows: dict
+    importance: np.ndarray
+    leaf_of: np.ndarray
+
+
+def grow_groups(b, samples, group_start, group_node, *, base, weights=None, depth=None, binned=False, **limits):
+    """Call the kernel; nodes before base are leaves but for those the groups take the place of."""
+    no_limits = {"max_features": b.X.shape[1], "min_leaf": 1, "max_depth": -1, "max_new_nodes": 10**6}
+    limits = {"max_bins": 255, "seed": 0} | no_limits | limits
+    leaf_of = np.full(len(b.y), -7, dtype=np.int32)
+    samples = np.asarray(samples, dtype=np.int32)
+    group_node = np.asarray(group_node, dtype=np.int32)
+    group_nodes, added, words, row_node, row_class, row_weight, importance = grow(
+        b.X,
+        b.y,
+        b.weights[samples] if weights is None else weights,
+        b.n_categories,
+        samples,
+        np.asarray(group_start, dtype=np.int64),
+        group_node,
+        np.zeros(len(group_node), dtype=np.int32) if depth is None else np.asarray(depth, dtype=np.int32),
+        leaf_of,
+        n_classes=b.n_classes,
+        base=base,
+        words_base=1,
+        binned=bin_columns(b.X, b.n_categories, limits["max_bins"]) if binned else None,
+        **limits,
+    )
+    nodes = np.zeros(base, dtype=NODE)
+    nodes["left"] = nodes["split"] = -1
+    nodes[group_node] = group_nodes
+    rows = defaultdict(dict)
+    for node, k, weight in zip(row_node.tolist(), row_class.tolist(), row_weight.tolist(), strict=True):
+        assert k not in rows[node]
+        rows[node][k] = weight
+    words = np.concatenate([np.zeros(1, dtype=np.uint64), words])
+    return GrownTree(np.concatenate([nodes, added]), words, dict(rows), importance, leaf_of)
+
+
+def grow_tree(b, *, samples=None, **limits):
+    """Grow one tree from its root."""
+    samples = np.arange(len(b.y)) if samples is None else samples
+    return grow_groups(b, samples, [0, len(samples)], [0], base=1, **limits)
+
+
+def tree_of(b, *, seed=0, max_depth=None):
+    """Return a finished Tree of the block and the leaf of every record."""
+    editor = TreeEditor(Tree.bare(b.X.shape[1], seed))
+    leaf_of = np.full(len(b.y), -1, dtype=np.int32)
+    grow_at(editor, b, np.arange(len(b.y)), [0, len(b.y)], [0], leaf_of, seed=seed, max_depth=max_depth)
+    return editor.finish(), leaf_of
+
+
+def grow_at(editor, b, samples, group_start, group_node, leaf_of, *, seed=0, max_depth=None):
+    """Let an editor grow at leaves, trying all attributes."""
+    samples = np.asarray(samples, dtype=np.int32)
+    editor.grow(
+        b.records,
+        b.weights[samples],
+        samples,
+        np.asarray(group_start, dtype=np.int64),
+        np.asarray(group_node, dtype=np.int32),
+        leaf_of,
+        max_features=b.X.shape[1],
+        min_leaf=1,
+        max_bins=255,
+        max_depth=max_depth,
+        max_nodes=None,
+        seed=seed,
+    )
+
+
+# Cuts ---------------------------------------------------------------------------------------------------------------
+
+
+def bits(y, weights):
+    """Return the entropy of the classes in bits, times their weight."""
+    counts = np.bincount(np.asarray(y, dtype=np.int64), weights)
+    counts = counts[counts > 0]
+    return float(counts @ np.log2(counts.sum() / counts))
+
+
+def gain(y, weights, left):
+    """Return the bits that a cut into left and the rest saves."""
+    y, weights, left = np.asarray(y), np.asarray(weights), np.asarray(left, dtype=bool)
+    return bits(y, weights) - bits(y[left], weights[left]) - bits(y[~left], weights[~left])
+
+
+def best_gain(values, y, weights, min_leaf=1):
+    """Try every threshold with missing values on either side; None where nothing leaves min_leaf records each side."""
+    values = np.asarray(values, dtype=np.float64)
+    known = sorted(set(values[~np.isnan(values)].tolist()))
+    gains = []
+    for threshold, missing_left in product(known, (False, True)):
+        left = np.where(np.isnan(values), missing_left, values <= threshold)
+        if min(left.sum(), (~left).sum()) >= max(min_leaf, 1):
+            gains.append(gain(y, weights, left))
+    return max(gains, default=None)
+
+
+def best_subset_gain(values, y, weights):
+    """Try every set of categories with missing values on either side; None where all records agree."""
+    values = np.asarray(values, dtype=np.float64)
+    kinds = sorted(set(values[~np.isnan(values)].tolist()))
+    if np.isnan(values).any():
+        kinds.append(np.nan)
+    gains = []
+    for chosen in product((False, True), repeat=len(kinds)):
+        left = np.zeros(len(values), dtype=bool)
+        for kind, goes in zip(kinds, chosen, strict=True):
+            left |= goes & ((values == kind) | (np.isnan(values) & isnan(kind)))
+        if left.any() and not left.all():
+            gains.append(gain(y, weights, left))
+    return max(gains, default=None)
+
+
+# Trees --------------------------------------------------------------------------------------------------------------
+
+
+def goes_left(node, words, value):
+    """Return the side a value takes at an inner node, given as (threshold, left, split)."""
+    threshold, _, split = node
+    missing_left = bool(split & MISSING_LEFT)
+    if isnan(value):
+        return missing_left
+    if not split & CATEGORICAL:
+        return value <= threshold
+    first = int(threshold)
+    if value < 0 or value >= 64 * int(words[first]):
+        return missing_left
+    category = int(value)
+    return bool(int(words[first + 1 + category // 64]) >> category % 64 & 1)
+
+
+def walk(nodes, words, record, at=0):
+    """Return the numbers of the nodes a record passes, the leaf last; nodes is a list of tuples."""
+    path = [at]
+    while nodes[at][2] >= 0:
+        at = nodes[at][1] + (not goes_left(nodes[at], words, record[nodes[at][2] >> 2]))
+        path.append(at)
+    return path
+
+
+def route(nodes, words, X):
+    """Return the leaf of every record."""
+    nodes, words = nodes.tolist(), words.tolist()
+    return np.array([walk(nodes, words, record)[-1] for record in X.tolist()], dtype=np.int32)
+
+
+def records_at(nodes, words, X, samples, start=0):
+    """Return which of the samples pass each node, by node."""
+    nodes, words = nodes.tolist(), words.tolist()
+    passing = defaultdict(list)
+    for i in np.asarray(samples).tolist():
+        for node in walk(nodes, words, X[i].tolist(), start):
+            passing[node].append(i)
+    return dict(passing)
+
+
+def depths(nodes, at=0, depth=0):
+    """Return the depth of every node below a node, by node."""
+    found = {at: depth}
+    if nodes["split"][at] >= 0:
+        for child in (0, 1):
+            found |= depths(nodes, int(nodes["left"][at]) + child, depth + 1)
+    return found
+
+
+def rows_of(tree):
+    """Return a tree's class weights as {node: {class: weight}}, nodes without any left out."""
+    rows = {}
+    for node in range(len(tree.nodes)):
+        held = slice(tree.row_start[node], tree.row_start[node + 1])
+        if tree.row_class[held].size:
+            rows[node] = dict(zip(tree.row_class[held].tolist(), tree.row_weight[held].tolist(), strict=True))
+    return rows
+
+
+def class_weights(tree):
+    """Return the weight of each class over all nodes."""
+    total = Counter()
+    for row in rows_of(tree).values():
+        total.update(row)
+    return dict(total)
+
+
+def votes(tree, X, n_classes, *, soft):
+    """Return one tree's answers: shares of its leaf's classes, or one for the first of the most frequent."""
+    rows = rows_of(tree)
+    answers = np.zeros((len(X), n_classes))
+    for i, leaf in enumerate(route(tree.nodes, tree.words, X).tolist()):
+        row = rows.get(leaf, {})
+        for k, weight in row.items():
+            if soft:
+                answers[i, k] = weight / sum(row.values())
+            elif k == min(c for c in row if row[c] == max(row.values())):
+                answers[i, k] = 1
+    return answers
+
+
+# Counts -------------------------------------------------------------------------------------------------------------
+
+
+def tally(leaf, y, weights):
+    """Return {leaf: {class: weight}}; negative leaves and weights of zero do not count."""
+    rows = defaultdict(Counter)
+    for node, k, weight in zip(leaf, y, weights, strict=True):
+        if node >= 0 and weight > 0:
+            rows[int(node)][int(k)] += int(weight)
+    return {node: dict(row) for node, row in rows.items()}
+
+
+def compare(held, brought):
+    """Return the seven statistics of counting.compare for one leaf, from two {class: weight}."""
+    both = Counter(held) + Counter(brought)
+    predicted = min((k for k in held if held[k] == max(held.values())), default=None)
+    return [
+        sum(held.values()),
+        max(held.values(), default=0),
+        sum(brought.values()),
+        max(brought.values(), default=0),
+        max(both.values(), default=0),
+        brought.get(predicted, 0),
+        len(set(held) | set(brought)),
+    ]
+
+
+def merge(old, dropped, new):
+    """Return {node: {class: weight}} of both, the old weights of dropped nodes left out."""
+    rows = defaultdict(Counter)
+    for node, row in old.items():
+        if node not in dropped:
+            rows[node].update(row)
+    for node, row in new.items():
+        rows[node].update(row)
+    return {node: dict(row) for node, row in rows.items()}
