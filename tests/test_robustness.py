@@ -384,11 +384,6 @@ def test_numbers_of_every_size():
     assert model.predict(X).tolist() == [0, 1, 2, 3, 4, 5]
 
 
-@pytest.mark.xfail(
-    strict=True,
-    raises=RuntimeWarning,
-    reason="boxes.py cut_between: the span of values near the end of float64 overflows with a RuntimeWarning",
-)
 def test_numbers_at_the_end_of_float64():
     model = forest().fit([[-1.7e308], [-1.6e308]] * 5, [0, 0] * 5)
     model.partial_fit([[1.6e308], [1.7e308]] * 5, [1, 1] * 5)

@@ -71,14 +71,14 @@ def test_bounds_and_the_window_hold_after_every_batch(sizes, size, window, seed)
     batches = [rng.integers(0, 4, n) for n in sizes]
     for number, memory in enumerate(run(batches, size, window, 4), start=1):
         in_window = sum(sizes[max(0, number - window + 1) : number])
-        assert len(memory) <= max(size, in_window)
+        assert len(memory) <= size + in_window
         assert (memory.batch >= number - window + 2).sum() == in_window
         assert (np.diff(memory.serial) > 0).all()
         assert memory.seen_by_class.sum() == memory.n_seen == sum(sizes[:number])
 
 
 def test_memory_fills_up_before_anything_is_dropped():
-    for number, memory in enumerate(run([[0, 1, 2]] * 30, size=60, window=2, n_classes=3), start=1):
+    for number, memory in enumerate(run([[0, 1, 2]] * 30, size=60, window=1, n_classes=3), start=1):
         assert min(60 - 3, 3 * number) <= len(memory) <= min(60, 3 * number)  # a record a class may go by rounding
 
 
@@ -139,7 +139,7 @@ def test_a_vanished_rare_class_survives_1000_batches():
     batches = [[2] * 5 + [0] * 15, *[[0, 1] * 10] * 1_000]
     trail = run(batches, size=1_000, window=3, n_classes=3)
     assert [int((memory.y == 2).sum()) for memory in trail[::100]] == [5] * 11
-    assert len(trail[-1]) <= 1_000
+    assert len(trail[-1]) <= 1_000 + 2 * 20
 
 
 def test_the_same_stream_is_remembered_the_same_way():
@@ -156,11 +156,6 @@ def test_a_records_fate_does_not_depend_on_how_the_stream_is_cut():
     assert coarse.serial.tolist() == fine.serial.tolist()
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="memory.py _quotas: shares are rounded down, so that a class with less than one record's share keeps none "
-    "even while records of frequent classes stay",
-)
 @pytest.mark.parametrize(
     ("seen", "room"),
     [
@@ -174,11 +169,6 @@ def test_rounding_washes_no_class_out(seen, room):
     assert (quota > 0).sum() >= min(len(seen), room)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="memory.py survivors: the window takes the room of older records, so that one large batch (or batches of "
-    "half of memory_size) wipes out history, and a vanished class with it",
-)
 def test_a_large_batch_does_not_wipe_out_history():
     batches = [[2] * 50, *[[0, 1] * 25] * 5, [0, 1] * 500]
     last = run(batches, size=500, window=3, n_classes=3)[-1]

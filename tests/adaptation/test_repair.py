@@ -238,14 +238,6 @@ def test_two_roots_over_a_tree_of_one_leaf():
     assert after.answer(X, 4, soft=True).argmax(axis=1).tolist()[1:3] == [2, 3]
 
 
-MOVED = pytest.mark.xfail(
-    strict=True,
-    reason="editing.py TreeEditor.grow: the counts that add_root moved with a lone leaf are not dropped when that leaf "
-    "is then expanded; they stay on an inner node, or count twice where the leaf cannot be split",
-)
-
-
-@MOVED
 def test_a_lone_leaf_that_moves_and_is_expanded_leaves_nothing_behind():
     forest, records = build([[0, 0], [1, 1]] * 5, [0] * 10)
     after, _ = repair(forest, records, np.array([[0.5, 0.5], [5, 0.5], [0.5, -5]] * 4), [1, 2, 3] * 4)
@@ -253,7 +245,6 @@ def test_a_lone_leaf_that_moves_and_is_expanded_leaves_nothing_behind():
         assert (weight_by_node(tree)[~is_leaf(tree)] == 0).all()
 
 
-@MOVED
 def test_a_lone_leaf_that_moves_and_cannot_be_split_counts_its_records_once():
     # Identical records of two classes on the tree's side: nothing to cut there.
     forest, records = build([[0, 0]] * 10, [0] * 10)
@@ -298,11 +289,6 @@ def test_repair_leaves_the_forest_it_started_from_as_it_was():
         np.testing.assert_array_equal(forest.leaf_of[i], leaf_of[i])
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="boxes.py root_cuts: all records beyond the lower root may be taken by the upper one, which leaves an empty "
-    "leaf in every tree; records that fall there get class shares of zero from all of them",
-)
 def test_no_leaf_is_left_empty():
     X, y = np.random.default_rng(0).uniform(size=(100, 2)), np.arange(100) % 2
     forest, records = build(X, y)
@@ -313,11 +299,6 @@ def test_no_leaf_is_left_empty():
         assert (weight_by_node(tree)[is_leaf(tree)] > 0).all()
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="repair.py _targets: whether a leaf is pure is asked of its counts, not of the records known in it; with no "
-    "old records at hand, it is 'expanded' from a pure batch and forgets its counts (the paper asks isPure(D^l))",
-)
 def test_a_leaf_is_not_expanded_from_records_of_one_class():
     X, y = two_clusters(200)
     forest, records = build(X, y, n_trees=3)

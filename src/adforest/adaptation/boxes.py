@@ -41,7 +41,8 @@ class Box:
 
     def contains(self, X: Floats) -> Mask:
         """Return which records lie inside on every attribute; missing values do."""
-        inside: Mask = ~((X < self.low) | (X > self.high)).any(axis=1)
+        outside = (X < self.low) | (X > self.high)
+        inside: Mask = np.logical_not(np.any(outside, axis=1))
         for j, seen in self.categories.items():
             known = ~np.isnan(X[:, j])
             code = np.where(known, X[:, j], 0).astype(np.intp)
@@ -130,10 +131,7 @@ def root_cuts(tree: Box, batch: Box, X: Floats, splitting: str, at_least: int) -
     if splitting == "entropy":
         return []
     between = cuts_between(tree, batch)
-    if between or splitting == "sat":
-        wishes = [between]
-    else:
-        wishes = list(cuts_beyond(tree, batch))
+    wishes = [between] if between or splitting == "sat" else list(cuts_beyond(tree, batch))
     chosen: list[tuple[Cut, Mask]] = []
     free = np.ones(len(X), dtype=bool)
     # The last root put on stands above the others and takes its records first.
@@ -150,11 +148,12 @@ def root_cuts(tree: Box, batch: Box, X: Floats, splitting: str, at_least: int) -
 def _shares(start: Floats, stop: Floats, tree: Box, batch: Box) -> Floats:
     """Return how far stop lies above start, as a share of the attribute's joint range; 0 where it does not.
 
-    Halves are subtracted, since a range may be wider than a float can say.
+    Halves are subtracted, since a range may be wider than a float can say; the smallest of gaps still is one.
     """
     length = stop / 2 - start / 2
     span = np.fmax(tree.high, batch.high) / 2 - np.fmin(tree.low, batch.low) / 2
-    return np.divide(length, span, out=np.zeros_like(length), where=(length > 0) & (span > 0))
+    share = np.divide(length, span, out=np.zeros_like(length), where=(length > 0) & (span > 0))
+    return np.where(stop > start, np.maximum(share, np.finfo(np.float64).tiny), 0.0)
 
 
 def _widest_first(shares: Floats) -> list[int]:

@@ -229,7 +229,7 @@ class _Lesson:
         forest = self.repaired[same]
         renewal = min(self.settings.renewal, len(same))
         at_hand = np.bincount(self.records.y[forest.known], minlength=self.records.n_classes)
-        if not renewal or (at_hand[self.memory.seen_by_class > 0] == 0).any():
+        if not renewal or self.settings.memory_size == 0 or (at_hand[self.memory.seen_by_class > 0] == 0).any():
             return  # a class without records at hand would be forgotten
         turn = [(self.number * renewal + k) % len(forest) for k in range(renewal)]
         known = np.flatnonzero(forest.known).astype(np.int32)

@@ -90,22 +90,27 @@ class Memory:
 def _quotas(held: Longs, seen: Longs, room: int) -> Longs:
     """Share out room among classes by the square root of how often they were seen, none more than it holds.
 
-    Every class gets one record before any gets two, the rarest first.
+    No class goes without a record while another has two.
     """
-    rarest_first = np.argsort(np.where(held > 0, seen, np.iinfo(np.int64).max), kind="stable")[: np.sum(held > 0)]
     quota = np.zeros_like(held)
-    quota[rarest_first[:room]] = 1
-    room -= int(quota.sum())
     while room > 0 and (quota < held).any():
         share = np.sqrt(seen) * (quota < held)
-        offer = np.floor(room * share / share.sum()).astype(np.int64)
-        if not offer.any():
-            break
+        offer = np.floor(room * share / share.sum() + 1e-9).astype(np.int64)
         given = np.minimum(offer, held - quota)
         quota += given
         room -= int(given.sum())
         if (given == offer).all():
             break
+    empty = np.flatnonzero((quota == 0) & (held > 0))
+    for k in empty[np.argsort(seen[empty], kind="stable")]:
+        richest = quota.argmax()
+        if room > 0:
+            room -= 1
+        elif quota[richest] > 1:
+            quota[richest] -= 1
+        else:
+            break
+        quota[k] = 1
     return quota
 
 

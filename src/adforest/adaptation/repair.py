@@ -134,7 +134,8 @@ def _samples(leaf_of: Ints, y: Ints, marks: Mask) -> Ints:
         return samples
     starts = np.flatnonzero(np.append(True, np.diff(leaf_of[samples]) != 0))
     impure = np.minimum.reduceat(y[samples], starts) != np.maximum.reduceat(y[samples], starts)
-    return samples[np.repeat(impure, np.diff(np.append(starts, len(samples))))]
+    chosen: Ints = samples[np.repeat(impure, np.diff(np.append(starts, len(samples))))]
+    return chosen
 
 
 def _marks(leaves: Ints, n_nodes: int) -> Mask:
