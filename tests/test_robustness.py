@@ -64,7 +64,7 @@ BAD_TABLES = {
     "too many labels": (FRAME, np.append(RENT, "low"), ["4 records but 5 labels"]),
     "a missing label": (FRAME, ["low", None, "low", "high"], ["NaN", "lack 1 value", "Drop"]),
     "a NaN label": (FRAME, np.array(["low", np.nan, "low", "high"], dtype=object), ["NaN", "lack 1 value", "Drop"]),
-    "numbers as labels": (FRAME, [0, 1, 0, 1], ["numbers (0)", "learnt text ('low')", "Convert"]),
+    "numbers as labels": (FRAME, [0, 1, 0, 1], ["numbers (0)", "learnt text ('high')", "Convert"]),
     "mixed labels": (FRAME, ["low", 1, "low", "high"], ["int and str", "Convert them to text"]),
     "2-d labels": (FRAME, np.array([["low", "high"]] * 4), ["1d array", "shape (4, 2)"]),
     "no labels": (FRAME, None, ["requires y"]),

@@ -293,7 +293,7 @@ class AdaptiveDecisionForestClassifier(ClassifierMixin, BaseEstimator):  # type:
         ndarray of shape (n_samples,)
         """
         model = self._checked()
-        answers = model.answer(X)
+        answers = model.votes(X)
         best: AnyArray = model.labels.classes[answers.argmax(axis=1)]
         return best
 
@@ -308,7 +308,9 @@ class AdaptiveDecisionForestClassifier(ClassifierMixin, BaseEstimator):  # type:
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        return self._checked().answer(X)
+        votes = self._checked().votes(X)
+        total = votes.sum(axis=1, keepdims=True)
+        return np.divide(votes, total, out=votes, where=total > 0)
 
     def _checked(self) -> _Model:
         """Return the model, or say that nothing was learnt yet."""
@@ -394,10 +396,10 @@ class _Model:
         self.learner = learner
         self.history = history
 
-    def answer(self, X: Any) -> Floats:
-        """Return class shares, columns in the order of the sorted classes."""
-        matrix = self.encoder.translate(X)
-        return self.learner.answer(matrix, len(self.labels.by_arrival))[:, self.labels.order]
+    def votes(self, X: Any) -> Floats:
+        """Return the trees' votes, columns in the order of the sorted classes."""
+        votes = self.learner.answer(self.encoder.translate(X), len(self.labels.by_arrival))
+        return votes if self.labels.is_sorted else votes[:, self.labels.order]
 
 
 def _in_words(report: BatchReport, labels: LabelTable) -> BatchReport:

@@ -1,4 +1,4 @@
-"""Labels become codes in order of arrival; what is no label says so."""
+"""Labels become codes in order of arrival by batch; what is no label says so."""
 
 import pickle
 
@@ -36,9 +36,10 @@ WORDS = ["sit", "walk", "sit", "run"]
 )
 def test_text_from_anywhere(y):
     labels, codes = LabelTable.learn(y)
-    assert codes.tolist() == [0, 1, 0, 2]
+    assert codes.tolist() == [1, 2, 1, 0]
     assert codes.dtype == np.int32
-    assert labels.by_arrival.tolist() == ["sit", "walk", "run"]
+    assert labels.by_arrival.tolist() == ["run", "sit", "walk"]
+    assert labels.is_sorted
     assert labels.classes.tolist() == ["run", "sit", "walk"]
     assert labels.by_arrival[labels.order].tolist() == labels.classes.tolist()
 
@@ -59,7 +60,7 @@ def test_text_from_anywhere(y):
 )
 def test_numbers_keep_their_dtype(y, dtype):
     labels, codes = LabelTable.learn(y)
-    assert codes.tolist() == [0, 1]
+    assert codes.tolist() == [1, 0]
     assert labels.classes.dtype == dtype
     np.testing.assert_array_equal(labels.classes, np.unique(np.asarray(y).astype(dtype)))
 
@@ -74,13 +75,15 @@ def test_every_label_comes_back(batches, as_text):
     every = np.concatenate(batches)
     np.testing.assert_array_equal(labels.classes, np.unique(every))
     assert labels.classes.dtype == np.unique(every).dtype or as_text
-    assert labels.by_arrival.tolist() == list(dict.fromkeys(every.tolist()))
+    sorted_by_batch = [value for batch in batches for value in sorted(batch.tolist())]
+    assert labels.by_arrival.tolist() == list(dict.fromkeys(sorted_by_batch))
+    assert labels.is_sorted == (labels.by_arrival.tolist() == labels.classes.tolist())
 
 
 def test_the_old_table_stays_as_it_was():
     labels, _ = LabelTable.learn(["b", "a"])
     grown, codes = labels.extend(["much longer", "a"], batch=2)
-    assert codes.tolist() == [2, 1]
+    assert codes.tolist() == [2, 0]
     assert labels.classes.tolist() == ["a", "b"]
     assert grown.classes.tolist() == ["a", "b", "much longer"]
     assert labels.extend(["a"])[0] is labels
@@ -97,11 +100,11 @@ def test_whole_floats_join_integers():
 def test_declared_classes_are_known_before_they_come():
     labels, _ = LabelTable.learn([5, 2])
     declared = labels.declare([9, 2, 0])
-    assert declared.by_arrival.tolist() == [5, 2, 9, 0]
+    assert declared.by_arrival.tolist() == [2, 5, 0, 9]
     assert declared.classes.tolist() == [0, 2, 5, 9]
     assert declared.declare(np.array([9])) is declared
     assert labels.classes.tolist() == [2, 5]
-    with pytest.raises(TypeError, match=r"the classes declared are text \('a'\) but the model learnt numbers \(5\)"):
+    with pytest.raises(TypeError, match=r"the classes declared are text \('a'\) but the model learnt numbers \(2\)"):
         labels.declare(["a"])
 
 
@@ -144,7 +147,7 @@ def test_text_and_numbers_do_not_mix_between_batches():
 
 def test_column_vectors_warn_as_in_scikit_learn():
     with pytest.warns(DataConversionWarning, match="A column-vector y was passed"):
-        assert LabelTable.learn(np.array([[2], [1], [2]]))[1].tolist() == [0, 1, 0]
+        assert LabelTable.learn(np.array([[2], [1], [2]]))[1].tolist() == [1, 0, 1]
 
 
 def test_one_label_a_record():

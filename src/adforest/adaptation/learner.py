@@ -74,7 +74,7 @@ class Learner:
         return self.standings[name].forest if name in self.standings else None
 
     def answer(self, X: Floats, n_classes: int) -> Floats:
-        """Return class shares for some records: by the forest that answers, where they lie in its box.
+        """Return class votes for some records: by the forest that answers, where they lie in its box.
 
         Outside of what that forest has seen, the permanent forest, which has seen everything, answers in its stead.
         """

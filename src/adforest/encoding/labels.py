@@ -1,4 +1,4 @@
-"""Labels in: class values become codes in order of arrival, and new ones are welcome in every batch."""
+"""Labels in: class values become codes in order of arrival by batch, and new ones are welcome in every batch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from adforest.encoding.tables import ESTIMATOR_NAME, code_values, is_missing, so
 class LabelTable:
     """The class values a model knows, in order of arrival; immutable, like the encoder of its tables.
 
-    Make one with `learn`. A class keeps its code for ever; `order` leads from sorted classes to codes.
+    Values that arrive in one batch are sorted among themselves. Make one with `learn`. A class keeps its code for ever; `order` leads from sorted classes to codes.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class LabelTable:
     >>> from adforest.encoding import LabelTable
     >>> labels, codes = LabelTable.learn(["walk", "sit", "walk"])
     >>> codes
-    array([0, 1, 0], dtype=int32)
+    array([1, 0, 1], dtype=int32)
     >>> labels, codes = labels.extend(["run"])
     >>> codes, labels.classes.tolist()
     (array([2], dtype=int32), ['run', 'sit', 'walk'])
@@ -41,6 +41,11 @@ class LabelTable:
     by_arrival: NDArray[Any]
     classes: NDArray[Any]
     order: NDArray[np.intp]
+
+    @property
+    def is_sorted(self) -> bool:
+        """Whether codes already are in the order of sorted classes."""
+        return bool((self.order[1:] > self.order[:-1]).all())
 
     @classmethod
     def learn(cls, y: Any, batch: int | None = 1) -> tuple[LabelTable, NDArray[np.int32]]:
@@ -219,15 +224,16 @@ def _missing_labels(n_missing: int, source: str) -> ValueError:
 
 
 def _distinct(labels: NDArray[Any], source: str) -> tuple[NDArray[Any], NDArray[np.int32]]:
-    """Return the distinct labels in order of first appearance, and every label's position among them."""
+    """Return the distinct labels, sorted, and every label's position among them."""
     if _holds_text(labels):  # hashing text beats sorting it
         coded = code_values(labels.tolist(), source)
-        return np.array(coded.values, dtype=labels.dtype), coded.codes.astype(np.int32)
-    values, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-    arrival = np.argsort(first)
-    rank = np.empty(len(arrival), dtype=np.int32)
-    rank[arrival] = np.arange(len(arrival), dtype=np.int32)
-    return values[arrival], rank[inverse]
+        values, codes = np.array(coded.values, dtype=labels.dtype), coded.codes
+        order = np.argsort(values)
+        rank = np.empty(len(order), dtype=np.int32)
+        rank[order] = np.arange(len(order), dtype=np.int32)
+        return values[order], rank[codes]
+    values, codes = np.unique(labels, return_inverse=True)
+    return values, codes.astype(np.int32)
 
 
 def _holds_text(values: NDArray[Any]) -> bool:

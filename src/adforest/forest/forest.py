@@ -57,14 +57,14 @@ class Forest:
         return sum(len(tree.nodes) for tree in self.trees)
 
     def answer(self, X: Floats, n_classes: int, *, soft: bool, n_jobs: int | None = None) -> Floats:
-        """Return the mean of the trees' answers: class shares, each line summing to one where any tree knows."""
+        """Return the sum of the trees' answers by class, at most one a tree and record."""
         votes = np.zeros((len(X), n_classes))
         if len(X) < 2 * SHARE or effective_n_jobs(n_jobs) == 1:
             self._vote(X, votes, soft=soft)
         else:
             starts = range(0, len(X), SHARE)
             in_threads(lambda s: self._vote(X[s : s + SHARE], votes[s : s + SHARE], soft=soft), starts, n_jobs)
-        return _normalised(votes)
+        return votes
 
     def _vote(self, X: Floats, votes: Floats, *, soft: bool) -> None:
         for tree in self.trees:
@@ -75,7 +75,7 @@ class Forest:
         votes = np.zeros((n_records, n_classes))
         for tree, leaf in zip(self.trees, leaves, strict=True):
             tree.vote_from(leaf, votes, soft=soft)
-        return _normalised(votes)
+        return votes
 
     def keep(self, kept: Longs) -> "Forest":
         """Return the forest after memory kept only the given records."""
@@ -85,10 +85,3 @@ class Forest:
         """Return the forest with no record known to any leaf."""
         nowhere = np.full(len(self.known), -1, dtype=np.int32)
         return Forest(self.trees, (nowhere,) * len(self.trees), np.zeros_like(self.known))
-
-
-def _normalised(votes: Floats) -> Floats:
-    """Scale each line to sum to one, in place."""
-    total = votes.sum(axis=1, keepdims=True)
-    np.divide(votes, total, out=votes, where=total > 0)
-    return votes
