@@ -37,7 +37,7 @@ class OneTree:
 
     kernel = RandomForestGrower(max_features=2)
 
-    def build(self, records, known, seeds, n_jobs):
+    def build(self, records, known, seeds, n_jobs, places=None):
         grown = []
         for seed in seeds:
             editor, leaf_of = TreeEditor(Tree.bare(2, seed)), np.full(len(records), -1, dtype=np.int32)

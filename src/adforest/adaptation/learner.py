@@ -225,18 +225,18 @@ class _Lesson:
         self.action[name] = "kept"
 
     def _renew(self, same: tuple[int, ...]) -> None:
-        """Grow some trees of a repaired forest anew from all the records at hand it knows, in turn."""
-        forest = self.repaired[same]
-        renewal = min(self.settings.renewal, len(same))
-        at_hand = np.bincount(self.records.y[forest.known], minlength=self.records.n_classes)
-        if not renewal or self.settings.memory_size == 0 or (at_hand[self.memory.seen_by_class > 0] == 0).any():
-            return  # a class without records at hand would be forgotten
-        turn = [(self.number * renewal + k) % len(forest) for k in range(renewal)]
+        """Grow some trees of a repaired forest anew from all the records at hand it knows, in turn.
+
+        A tree that knows a class of which no record is at hand stays: it would forget that class.
+        """
+        forest, settings = self.repaired[same], self.settings
+        renewal = min(settings.renewal, len(forest)) if settings.memory_size != 0 else 0
         known = np.flatnonzero(forest.known).astype(np.int32)
-        seeds = self._seeds(RENEW, renewal)
-        grown = dict(
-            zip(turn, self.settings.grower.build(self.records, known, seeds, self.settings.n_jobs), strict=True)
-        )
+        at_hand = np.unique(self.records.y[known])
+        turn = [(self.number * renewal + k) % len(forest) for k in range(renewal)]
+        turn = [place for place in turn if np.isin(forest.trees[place].row_class, at_hand).all()]
+        seeds = self._seeds(RENEW, len(turn))
+        grown = dict(zip(turn, settings.grower.build(self.records, known, seeds, settings.n_jobs, turn), strict=False))
         self.repaired[same] = Forest(
             tuple(grown[i].tree if i in grown else tree for i, tree in enumerate(forest.trees)),
             tuple(grown[i].leaf_of if i in grown else leaf_of for i, leaf_of in enumerate(forest.leaf_of)),

@@ -16,7 +16,8 @@ from adforest.encoding.tables import ESTIMATOR_NAME, code_values, is_missing, so
 class LabelTable:
     """The class values a model knows, in order of arrival; immutable, like the encoder of its tables.
 
-    Values that arrive in one batch are sorted among themselves. Make one with `learn`. A class keeps its code for ever; `order` leads from sorted classes to codes.
+    Values that arrive in one batch are sorted among themselves. A class keeps its code for ever; `order` leads from
+    sorted classes to codes. Make a table with `learn`.
 
     Attributes
     ----------

@@ -1,5 +1,6 @@
 """What the adaptation asks of a base forest; random forest, SysFor and Hoeffding trees all answer to it."""
 
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from adforest.forest import Records, Tree, TreeEditor
@@ -16,8 +17,14 @@ class Grown(NamedTuple):
 class Grower(Protocol):
     """Builds forests, renews single trees, and expands leaves; deterministic by the seeds it is given."""
 
-    def build(self, records: Records, known: Ints, seeds: list[int], n_jobs: int | None) -> list[Grown]:
-        """Build one tree for each seed from the known records (by position); fewer where the data offer no more."""
+    def build(
+        self, records: Records, known: Ints, seeds: list[int], n_jobs: int | None, places: Sequence[int] | None = None
+    ) -> list[Grown]:
+        """Build trees from the known records (by position), one for each seed and place in the forest.
+
+        A systematic base forest has a certain tree for every place (by default the first ones), and no tree where the
+        data offer no more.
+        """
         ...
 
     def weights(self, serial: Longs, seed: int) -> Bytes:

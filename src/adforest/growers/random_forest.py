@@ -1,5 +1,6 @@
 """Random forest: a bootstrap sample per tree, a fresh random subset of attributes per node, entropy gain."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,8 +34,10 @@ class RandomForestGrower:
     max_bins: int = 255
     max_depth: int | None = None
 
-    def build(self, records: Records, known: Ints, seeds: list[int], n_jobs: int | None) -> list[Grown]:
-        """Build one tree for each seed from the known records."""
+    def build(
+        self, records: Records, known: Ints, seeds: list[int], n_jobs: int | None, places: Sequence[int] | None = None
+    ) -> list[Grown]:
+        """Build one tree for each seed from the known records; all places are alike."""
         if 2 * len(known) < len(records):
             block = _subset(records, known)
             grown = self.build(block, np.arange(len(known), dtype=np.int32), seeds, n_jobs)
