@@ -310,7 +310,8 @@ class AdaptiveDecisionForestClassifier(ClassifierMixin, BaseEstimator):  # type:
         """
         votes = self._checked().votes(X)
         total = votes.sum(axis=1, keepdims=True)
-        return np.divide(votes, total, out=votes, where=total > 0)
+        np.divide(votes, total, out=votes, where=total > 0)
+        return votes
 
     def _checked(self) -> _Model:
         """Return the model, or say that nothing was learnt yet."""
