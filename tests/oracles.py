@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
-from adforest.forest import Records, Tree, TreeEditor
+from adforest.forest import Growth, Records, Tree, TreeEditor
 from adforest.forest._kernels.binning import bin_columns
 from adforest.forest._kernels.growing import NODE, grow
 
@@ -150,12 +150,8 @@ def grow_at(editor, b, samples, group_start, group_node, leaf_of, *, seed=0, max
         np.asarray(group_start, dtype=np.int64),
         np.asarray(group_node, dtype=np.int32),
         leaf_of,
-        max_features=b.X.shape[1],
-        min_leaf=1,
-        max_bins=255,
-        max_depth=max_depth,
-        max_nodes=None,
-        seed=seed,
+        Growth(max_features=b.X.shape[1], max_depth=max_depth),
+        seed,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -15,9 +16,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from adforest.adaptation import READINGS, BatchReport, Learner, Settings
 from adforest.encoding import LabelTable, TableEncoder, check_same_length
-from adforest.forest import Forest
+from adforest.forest import Forest, Growth
 from adforest.forest.types import AnyArray, Floats
-from adforest.growers import Grower, RandomForestGrower
+from adforest.growers import Grower, RandomForestGrower, SysForGrower
+
+GROWERS: dict[str, Callable[[Growth], Grower]] = {
+    "random_forest": RandomForestGrower,
+    "sysfor": SysForGrower,
+}
 
 
 class AdaptiveDecisionForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -32,8 +38,8 @@ class AdaptiveDecisionForestClassifier(ClassifierMixin, BaseEstimator):  # type:
     ----------
     n_estimators : int, default=10
         Trees in each forest.
-    base_forest : {"random_forest"}, default="random_forest"
-        Who builds the trees.
+    base_forest : {"random_forest", "sysfor"}, default="random_forest"
+        Who builds the trees: random forest (ADF-R) or SysFor (ADF-S), which draws no lots.
     splitting : {"isat", "sat", "entropy"}, default="isat"
         Where perturbed trees are cut: "sat" puts new roots between separate boxes, "entropy" expands leaves, "isat"
         does both, and cuts at the bounds of overlapping boxes too.
@@ -119,7 +125,7 @@ class AdaptiveDecisionForestClassifier(ClassifierMixin, BaseEstimator):  # type:
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
-        "base_forest": [StrOptions({"random_forest"})],
+        "base_forest": [StrOptions(set(GROWERS))],
         "splitting": [StrOptions({"isat", "sat", "entropy"})],
         "repair_threshold": [Interval(Real, 0, 1, closed="both")],
         "error_tolerance": [Interval(Real, 0, 1, closed="both")],
@@ -274,12 +280,13 @@ class AdaptiveDecisionForestClassifier(ClassifierMixin, BaseEstimator):  # type:
 
     def _grower(self, n_features: int) -> Grower:
         """Return the base forest asked for."""
-        return RandomForestGrower(
+        how = Growth(
             max_features=_count_features(self.max_features, n_features),
             min_samples_leaf=self.min_samples_leaf,
             max_bins=self.max_bins,
             max_depth=self.max_depth,
         )
+        return GROWERS[self.base_forest](how)
 
     def predict(self, X: Any) -> AnyArray:
         """Return the most likely class of each record.

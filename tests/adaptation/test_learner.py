@@ -8,6 +8,7 @@ import pytest
 
 from adforest import AdaptiveDecisionForestClassifier
 from adforest.adaptation import Learner, Settings
+from adforest.forest import Growth
 from adforest.growers import RandomForestGrower
 
 NUMERICAL = np.zeros(2, dtype=np.int32)
@@ -19,7 +20,7 @@ def settings(**changes):
     model = AdaptiveDecisionForestClassifier()
     names = Settings.__dataclass_fields__.keys() - {"grower", "soft", "seed"}
     defaults = {name: getattr(model, name) for name in names}
-    defaults |= {"grower": RandomForestGrower(max_features=2), "soft": True, "seed": 0}
+    defaults |= {"grower": RandomForestGrower(Growth(max_features=2)), "soft": True, "seed": 0}
     return Settings(**defaults | changes)
 
 

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from adforest.adaptation import READINGS, Learner, Settings
 from adforest.adaptation.boxes import Box, root_cuts
 from adforest.adaptation.repair import RepairRules, assess, repair_forest
-from adforest.forest import Forest, Records
+from adforest.forest import Forest, Growth, Records
 from adforest.growers import RandomForestGrower
 
 
 def settings(**changes):
     defaults = {
-        "grower": RandomForestGrower(max_features=2, min_samples_leaf=changes.get("min_samples_leaf", 1)),
+        "grower": RandomForestGrower(Growth(max_features=2, min_samples_leaf=changes.get("min_samples_leaf", 1))),
         "n_estimators": 3,
         "splitting": "isat",
         "repair_threshold": 0.4,
@@ -140,7 +140,7 @@ def build(X, y, n_trees=3, max_features=2, min_leaf=1, n_classes=None):
     """Return a forest of all the records, and the records."""
     X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=np.int32)
     records = Records(X, y, np.arange(len(y)), np.zeros(X.shape[1], dtype=np.int32), n_classes or int(y.max()) + 1)
-    grower = RandomForestGrower(max_features=max_features, min_samples_leaf=min_leaf)
+    grower = RandomForestGrower(Growth(max_features=max_features, min_samples_leaf=min_leaf))
     grown = grower.build(records, np.arange(len(y), dtype=np.int32), list(range(n_trees)), None)
     return Forest(tuple(g.tree for g in grown), tuple(g.leaf_of for g in grown), np.ones(len(y), dtype=bool)), records
 
@@ -157,7 +157,7 @@ def repair(forest, old, X, y, splitting="isat", threshold=0.0, min_leaf=1, n_job
     boxes = Box.of(old.X, old.n_categories), Box.of(X, old.n_categories)
     roots = root_cuts(*boxes, X, splitting, at_least)
     rules = RepairRules(threshold, splitting != "sat", min_leaf, n_jobs)
-    grower = RandomForestGrower(max_features=2, min_samples_leaf=min_leaf)
+    grower = RandomForestGrower(Growth(max_features=2, min_samples_leaf=min_leaf))
     return repair_forest(forest, assessments, both, batch, roots, rules, grower, [7, 8, 9]), assessments
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from adforest.adaptation import Learner, Settings
-from adforest.forest import Tree, TreeEditor
+from adforest.forest import Growth, Tree, TreeEditor
 from adforest.growers import Grown, RandomForestGrower
 
 AREA, BEDS = 0, 1
@@ -35,7 +35,7 @@ NAMES = ("sat", "entropy", "isat")
 class OneTree:
     """A grower without a bootstrap: the tree that one would draw by hand. Adaptation need not know the difference."""
 
-    kernel = RandomForestGrower(max_features=2)
+    kernel = RandomForestGrower(Growth(max_features=2))
 
     def build(self, records, known, seeds, n_jobs, places=None):
         grown = []

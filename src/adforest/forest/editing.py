@@ -1,5 +1,8 @@
 """Edit a tree: put a root above it, grow subtrees at its leaves, add class weights; then read the new tree off."""
 
+from dataclasses import dataclass
+from statistics import NormalDist
+
 import numpy as np
 
 from adforest.forest._kernels import counting, growing, routing
@@ -9,6 +12,35 @@ from adforest.forest.tree import CATEGORICAL, MISSING_LEFT, Rows, Tree
 from adforest.forest.types import Bytes, Floats, Ints, Longs, Mask, Words16
 
 Binned = tuple[Words16, Floats, Ints]
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """How a subtree is grown.
+
+    Attributes
+    ----------
+    max_features : int
+        Attributes drawn at each node.
+    min_samples_leaf : int
+        Records a leaf must keep.
+    max_bins : int
+        Codes per numerical attribute while a node is large; at most 255.
+    max_depth, max_nodes : int or None
+        Limits of the whole tree.
+    by_ratio : bool
+        Choose cuts as C4.5 does: of all attributes, by gain ratio among those of at least average gain.
+    prune_confidence : float
+        Prune by C4.5's estimate of errors with this confidence; 0 for not at all.
+    """
+
+    max_features: int
+    min_samples_leaf: int = 1
+    max_bins: int = 255
+    max_depth: int | None = None
+    max_nodes: int | None = None
+    by_ratio: bool = False
+    prune_confidence: float = 0.0
 
 
 class TreeEditor:
@@ -45,22 +77,31 @@ class TreeEditor:
         """
         n = len(self.nodes)
         leaf, moved = (n + 1, n) if tree_left else (n, n + 1)
-        root = np.zeros(1, dtype=NODE)
-        root["left"] = n
-        root["split"] = (feature << 2) | (MISSING_LEFT if tree_left else 0)
-        if isinstance(cut, np.ndarray):
-            root["split"] |= CATEGORICAL
-            root["threshold"] = len(self._words)
-            self._words = np.concatenate([self._words, _bit_set(cut, fill=tree_left)])
-        else:
-            root["threshold"] = cut
+        old_root = self.nodes[0].copy()
+        if old_root["split"] < 0:
+            self._move_row(0, moved)
+        self.split(0, feature, cut, missing_left=tree_left)
+        self.nodes[moved] = old_root
+        return leaf, moved
+
+    def split(self, node: int, feature: int, cut: float | Mask, *, missing_left: bool) -> int:
+        """Make a node ask about an attribute; return the number of the first of its two new, empty leaves.
+
+        Categories beyond those in cut go where missing values go.
+        """
+        n = len(self.nodes)
         children = np.zeros(2, dtype=NODE)
         children["left"] = children["split"] = -1
-        children[moved - n] = self.nodes[0]
-        if self.nodes["split"][0] < 0:
-            self._move_row(0, moved)
-        self.nodes = np.concatenate([root, self.nodes[1:], children])
-        return leaf, moved
+        self.nodes = np.concatenate([self.nodes, children])
+        kind = CATEGORICAL if isinstance(cut, np.ndarray) else 0
+        self.nodes["left"][node] = n
+        self.nodes["split"][node] = (feature << 2) | (MISSING_LEFT if missing_left else 0) | kind
+        if isinstance(cut, np.ndarray):
+            self.nodes["threshold"][node] = len(self._words)
+            self._words = np.concatenate([self._words, _bit_set(cut, fill=missing_left)])
+        else:
+            self.nodes["threshold"][node] = cut
+        return n
 
     def _move_row(self, node: int, target: int) -> None:
         """Carry the class weights of one node over to another."""
@@ -79,12 +120,7 @@ class TreeEditor:
         group_start: Longs,
         group_node: Ints,
         leaf_of: Ints,
-        *,
-        max_features: int,
-        min_leaf: int,
-        max_bins: int,
-        max_depth: int | None,
-        max_nodes: int | None,
+        how: Growth,
         seed: int,
         binned: Binned | None = None,
     ) -> None:
@@ -92,11 +128,10 @@ class TreeEditor:
 
         What the leaves held is dropped: their new leaves hold the weights of the records given.
         """
-        if max_depth is None:
+        if how.max_depth is None:
             depth = np.zeros(len(group_node), dtype=np.int32)
         else:
             depth = routing.depths(self.nodes)[group_node]
-        room = np.iinfo(np.int32).max if max_nodes is None else max(0, max_nodes - len(self.nodes))
         group_nodes, nodes, words, row_node, row_class, row_weight, importance = growing.grow(
             records.X,
             records.y,
@@ -108,15 +143,18 @@ class TreeEditor:
             depth,
             leaf_of,
             n_classes=records.n_classes,
-            max_features=max_features,
-            min_leaf=min_leaf,
-            max_bins=max_bins,
-            max_depth=-1 if max_depth is None else max_depth,
-            max_new_nodes=room,
+            max_features=how.max_features,
+            min_leaf=how.min_samples_leaf,
+            max_bins=how.max_bins,
+            max_depth=-1 if how.max_depth is None else how.max_depth,
+            max_new_nodes=np.iinfo(np.int32).max if how.max_nodes is None else max(0, how.max_nodes - len(self.nodes)),
             base=len(self.nodes),
             words_base=len(self._words),
             seed=seed,
             binned=binned,
+            by_ratio=how.by_ratio,
+            confidence=how.prune_confidence,
+            deviate=NormalDist().inv_cdf(1 - how.prune_confidence) if how.prune_confidence else 0.0,
         )
         self._dropped[group_node[group_node < len(self._dropped)]] = 1
         self._rows = [rows.without(group_node) for rows in self._rows]
@@ -135,9 +173,7 @@ class TreeEditor:
         """Return the edited tree."""
         if not self._rows:
             self._rows.append(Rows.none())
-        added = Rows.ordered(*map(np.concatenate, zip(*self._rows, strict=True)))
-        if len(self._rows) > 1:
-            added = _summed(added)
+        added = _summed(Rows.ordered(*map(np.concatenate, zip(*self._rows, strict=True))))
         tree = self._tree
         row_start, row_class, row_weight, row_scale = counting.merge(
             tree.row_start, tree.row_class, tree.row_weight, self._dropped, *added, len(self.nodes)

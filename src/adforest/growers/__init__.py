@@ -2,5 +2,6 @@
 
 from adforest.growers.protocol import Grower, Grown
 from adforest.growers.random_forest import RandomForestGrower
+from adforest.growers.sysfor import SysForGrower
 
-__all__ = ["Grower", "Grown", "RandomForestGrower"]
+__all__ = ["Grower", "Grown", "RandomForestGrower", "SysForGrower"]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adforest.forest import Binned, Records, Tree, TreeEditor, in_threads
+from adforest.forest import Binned, Growth, Records, Tree, TreeEditor, in_threads
 from adforest.forest._kernels.binning import bin_columns
 from adforest.forest._kernels.counting import bootstrap_weights
 from adforest.forest.types import Bytes, Ints, Longs, Mask
@@ -16,23 +16,9 @@ WORTH_BINNING = 512  # with fewer records the grower codes nodes by their own va
 
 @dataclass(frozen=True, slots=True)
 class RandomForestGrower:
-    """Grows the trees of ADF-R.
+    """Grows the trees of ADF-R, as ``how`` says: attributes drawn at each node, limits of a leaf and of a tree."""
 
-    Parameters
-    ----------
-    max_features : int
-        Attributes drawn at each node.
-    min_samples_leaf : int
-        Records a leaf must keep.
-    max_bins : int
-        Codes per numerical attribute while a node is large.
-    max_depth : int or None
-    """
-
-    max_features: int
-    min_samples_leaf: int = 1
-    max_bins: int = 255
-    max_depth: int | None = None
+    how: Growth
 
     def build(
         self, records: Records, known: Ints, seeds: list[int], n_jobs: int | None, places: Sequence[int] | None = None
@@ -42,7 +28,9 @@ class RandomForestGrower:
             block = _subset(records, known)
             grown = self.build(block, np.arange(len(known), dtype=np.int32), seeds, n_jobs)
             return [Grown(tree, _spread(leaf_of, known, len(records))) for tree, leaf_of in grown]
-        binned = bin_columns(records.X, records.n_categories, self.max_bins) if len(records) > WORTH_BINNING else None
+        binned = (
+            bin_columns(records.X, records.n_categories, self.how.max_bins) if len(records) > WORTH_BINNING else None
+        )
         return in_threads(lambda seed: self._build_one(records, known, seed, binned), seeds, n_jobs)
 
     def _build_one(self, records: Records, known: Ints, seed: int, binned: Binned | None) -> Grown:
@@ -54,7 +42,7 @@ class RandomForestGrower:
         editor = TreeEditor(Tree.bare(records.X.shape[1], seed))
         leaf_of = np.full(len(records), -1, dtype=np.int32)
         root, groups = np.zeros(1, dtype=np.int32), np.array([0, drawn.sum()])
-        self._grow(editor, records, weights[drawn], known[drawn], groups, root, leaf_of, seed, binned)
+        editor.grow(records, weights[drawn], known[drawn], groups, root, leaf_of, self.how, seed, binned)
         tree = editor.finish()
         # The bootstrap is over once a tree stands: repairs count every record once, those not drawn too.
         leaf_of[known[~drawn]] = tree.route(records.X[known[~drawn]])
@@ -81,36 +69,7 @@ class RandomForestGrower:
         seed: int,
     ) -> None:
         """Grow a subtree at each given leaf from its group of records."""
-        self._grow(editor, records, weights, samples, group_start, group_node, leaf_of, seed, None)
-
-    def _grow(
-        self,
-        editor: TreeEditor,
-        records: Records,
-        weights: Bytes,
-        samples: Ints,
-        group_start: Longs,
-        group_node: Ints,
-        leaf_of: Ints,
-        seed: int,
-        binned: Binned | None,
-    ) -> None:
-        """Call the kernel with this grower's limits."""
-        editor.grow(
-            records,
-            weights,
-            samples,
-            group_start,
-            group_node,
-            leaf_of,
-            max_features=self.max_features,
-            min_leaf=self.min_samples_leaf,
-            max_bins=self.max_bins,
-            max_depth=self.max_depth,
-            max_nodes=None,
-            seed=seed,
-            binned=binned,
-        )
+        editor.grow(records, weights, samples, group_start, group_node, leaf_of, self.how, seed)
 
 
 def _subset(records: Records, known: Ints) -> Records:

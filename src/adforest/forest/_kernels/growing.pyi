@@ -25,4 +25,7 @@ def grow(
     words_base: int,
     seed: int,
     binned: tuple[Words16, Floats, Ints] | None = None,
+    by_ratio: bool = False,
+    confidence: float = 0.0,
+    deviate: float = 0.0,
 ) -> tuple[Nodes, Nodes, Words, Ints, Ints, Ints, Floats]: ...

@@ -9,7 +9,7 @@ A *block* is a set of records that were coded together. The root's block has at 
 As soon as a node holds BLOCK records or fewer it becomes a block of its own, coded by its own distinct values: from
 there on every cut is exact, and all the codes fit the first-level cache.
 """
-from libc.math cimport INFINITY
+from libc.math cimport INFINITY, pow, sqrt
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy
@@ -28,8 +28,19 @@ cdef enum:
     BLOCK = 128             # records that are coded exactly
     EDGE_SAMPLE = 4096      # records that place the bins of a block between the two kinds
     MAX_HISTOGRAM = 1 << 20
+    PENDING = -2            # an alias not known yet
+
+cdef double LEAST_GAIN = 1e-9   # bits a record, that C4.5 asks of a cut
 
 cdef double[::1] XLOGX = xlogx_table()
+
+
+cdef struct Closing:
+    # What pruning asks of a node.
+    int32_t total           # weight
+    int32_t top             # weight of its most frequent class
+    double gain             # of its cut, in bits times weight
+    double errors           # expected below it
 
 
 cdef struct Block:
@@ -75,6 +86,13 @@ cdef struct Grower:
     Py_ssize_t min_leaf
     int32_t max_depth
     Py_ssize_t max_new_nodes
+    bint by_ratio           # C4.5: the best gain ratio among attributes of at least average gain
+    Cut* cuts               # one per attribute, for that
+    double confidence       # of pruning; 0 for none
+    double deviate          # the normal deviate that leaves confidence above it
+    Closing* closings       # one per new node
+    Py_ssize_t closings_room
+    Closing group_closing   # of the node the group at hand takes the place of
     Node* group_nodes
     Node* nodes
     Py_ssize_t n_nodes
@@ -169,11 +187,18 @@ cdef Py_ssize_t rank_categories(Grower* g, const uint32_t* labels, Py_ssize_t n,
 
     Categories are ordered by the mean of a random score of their records' classes. With two classes this is the order
     of the class share, along which the best of all subsets is a prefix; with more it is a fresh random projection of
-    the class shares, which suits a forest.
+    the class shares, which suits a forest. C4.5 draws no lots: there the most frequent class scores 1, others 0.
     """
     cdef Py_ssize_t i, present = 0, k
     cdef uint16_t code
-    cdef uint64_t salt = draw(&g.random)
+    cdef uint64_t salt = 0
+    cdef uint32_t top = labels[0] >> 8
+    if g.by_ratio:
+        for i in range(n):
+            if g.scratch.count[labels[i] >> 8] > g.scratch.count[top]:
+                top = labels[i] >> 8
+    else:
+        salt = draw(&g.random)
     for i in range(n):
         g.category_weight[g.codes[i]] = 0
     for i in range(n):
@@ -186,7 +211,10 @@ cdef Py_ssize_t rank_categories(Grower* g, const uint32_t* labels, Py_ssize_t n,
             g.category_score[code] = 0
         k = labels[i] & MAX_WEIGHT
         g.category_weight[code] += <int32_t>k
-        g.category_score[code] += k * score_of_class(salt, labels[i] >> 8)
+        if g.by_ratio:
+            g.category_score[code] += k * (labels[i] >> 8 == top)
+        else:
+            g.category_score[code] += k * score_of_class(salt, labels[i] >> 8)
     for i in range(present):
         code = <uint16_t>g.pairs[i].item
         g.pairs[i].value = g.category_score[code] / g.category_weight[code]
@@ -230,27 +258,76 @@ cdef bint try_attribute(Grower* g, Block* b, Py_ssize_t f, Py_ssize_t start, Py_
     return True
 
 
+cdef bint is_ready(Grower* g, Block* b, Py_ssize_t f) noexcept nogil:
+    """Code an attribute where it is not coded yet; return False where it turns out to be constant in the block."""
+    if b.n_codes[f] != -1:
+        return True
+    if b.exact:
+        code_exactly(g, b, f)
+    else:
+        code_by_quantiles(g, b, f)
+    return not is_constant(g, b, f)
+
+
+cdef bint find_cut_by_ratio(Grower* g, Block* b, Py_ssize_t start, Py_ssize_t stop, double node_sum, int64_t total,
+                            Cut* best) noexcept nogil:
+    """Take the best cut by gain of every attribute, and of those with at least average gain the best by gain ratio."""
+    cdef Py_ssize_t i = 0, n_cuts = 0
+    cdef double base = xlogx(g.scratch.table, total) - node_sum, gain, ratio, best_ratio = 0, average = 0
+    cdef Cut* cut
+    while i < b.n_features:
+        if not is_ready(g, b, b.feature[i]):
+            b.n_features -= 1
+            b.feature[i] = b.feature[b.n_features]
+            continue
+        cut = &g.cuts[i]
+        cut.score = -INFINITY
+        try_attribute(g, b, b.feature[i], start, stop, node_sum, total, cut)
+        if cut.score > -INFINITY:
+            average += cut.score + base
+            n_cuts += 1
+        i += 1
+    best.score = -INFINITY
+    for i in range(b.n_features):
+        cut = &g.cuts[i]
+        gain = cut.score + base
+        if cut.score == -INFINITY or gain <= LEAST_GAIN * total or gain * n_cuts < average * (1 - 1e-12):
+            continue
+        ratio = gain / (xlogx(g.scratch.table, total) - xlogx(g.scratch.table, cut.left_total)
+                        - xlogx(g.scratch.table, total - cut.left_total))
+        if ratio > best_ratio or (ratio == best_ratio and cut.feature < best.feature):
+            best_ratio = ratio
+            best[0] = cut[0]
+    if best.score == -INFINITY:
+        return False
+    if g.n_categories[best.feature] > 0:  # attributes tried later have overwritten which categories go left
+        cut = &g.cuts[0]
+        cut.score = -INFINITY
+        try_attribute(g, b, best.feature, start, stop, node_sum, total, cut)
+    return True
+
+
 cdef bint find_cut(Grower* g, Block* b, Py_ssize_t start, Py_ssize_t stop, double node_sum, int64_t total,
                    Cut* best) noexcept nogil:
-    """Draw attributes until max_features of them vary in the node, and go on until some cut is possible."""
+    """Draw attributes until max_features of them vary in the node, and go on until some cut is possible.
+
+    C4.5 looks at all of them instead.
+    """
     cdef Py_ssize_t drawn = 0, tried = 0, at
     cdef int32_t f
+    if g.by_ratio:
+        return find_cut_by_ratio(g, b, start, stop, node_sum, total, best)
     best.score = -INFINITY
     while drawn < b.n_features and (tried < g.max_features or best.score == -INFINITY):
         at = drawn + <Py_ssize_t>(draw(&g.random) % <uint64_t>(b.n_features - drawn))
         f = b.feature[at]
         b.feature[at] = b.feature[drawn]
         b.feature[drawn] = f
-        if b.n_codes[f] == -1:
-            if b.exact:
-                code_exactly(g, b, f)
-            else:
-                code_by_quantiles(g, b, f)
-            if is_constant(g, b, f):
-                b.n_features -= 1
-                b.feature[drawn] = b.feature[b.n_features]
-                b.feature[b.n_features] = f
-                continue
+        if not is_ready(g, b, f):
+            b.n_features -= 1
+            b.feature[drawn] = b.feature[b.n_features]
+            b.feature[b.n_features] = f
+            continue
         drawn += 1
         if try_attribute(g, b, f, start, stop, node_sum, total, best):
             tried += 1
@@ -367,6 +444,21 @@ cdef double threshold_of(const Grower* g, const Block* b, const Cut* cut) noexce
     return bounds[(cut.low + cut.high - 1) // 2]
 
 
+cdef void note(Grower* g, const Task* task, double gain) noexcept nogil:
+    """Note what pruning will ask of a node whose counts are at hand."""
+    cdef Py_ssize_t i
+    cdef int32_t k
+    cdef Closing* closing = &g.closings[task.node] if task.node >= 0 else &g.group_closing
+    closing.total = 0
+    closing.top = 0
+    closing.gain = gain
+    for i in range(task.start, task.stop):
+        closing.total += g.labels[i] & MAX_WEIGHT
+        k = g.scratch.count[g.labels[i] >> 8]
+        if k > closing.top:
+            closing.top = k
+
+
 cdef void make_leaf(Grower* g, const Block* b, const Task* task) noexcept nogil:
     """Close a node: its class counts become rows, its records learn where they are. Clears the counts."""
     cdef Py_ssize_t i, room
@@ -376,6 +468,8 @@ cdef void make_leaf(Grower* g, const Block* b, const Task* task) noexcept nogil:
     closed.threshold = 0
     closed.left = -1
     closed.split = -1
+    if g.confidence > 0:
+        note(g, task, 0)
     for i in range(task.start, task.stop):
         g.leaf_of[b.record[g.items[i]] if b.record != NULL else g.items[i]] = node
         k = g.labels[i] >> 8
@@ -429,11 +523,14 @@ cdef bint split_node(Grower* g, Block* b, const Task* task, Task* children) noex
     if not found and not g.stuck:
         make_leaf(g, b, task)
         return False
+    if g.confidence > 0 and found:
+        note(g, task, cut.score - node_sum + xlogx(g.scratch.table, total))
     for i in range(task.start, task.stop):
         g.scratch.count[g.labels[i] >> 8] = 0
     if g.stuck:
         return False
-    if not reserve(<void**>&g.nodes, &g.nodes_room, g.n_nodes + 2, sizeof(Node)):
+    if not reserve(<void**>&g.nodes, &g.nodes_room, g.n_nodes + 2, sizeof(Node)) or (
+            g.confidence > 0 and not reserve(<void**>&g.closings, &g.closings_room, g.n_nodes + 2, sizeof(Closing))):
         g.out_of_memory = True
         return False
     g.importance[cut.feature] += max(0.0, cut.score - node_sum + xlogx(g.scratch.table, total))
@@ -545,6 +642,98 @@ cdef void grow_group(Grower* g, Block* shared, Task root) noexcept nogil:
     grow_own(g, shared, root)
 
 
+cdef double expected_errors(const Grower* g, const Closing* node) noexcept nogil:
+    """Return how many errors a leaf expects on as many new records: C4.5's upper limit of the binomial share.
+
+    With a confidence of a quarter, the limit is what a true error share would stay below in three cases of four, given
+    the errors seen; half an error is added to those as a correction for continuity.
+    """
+    cdef double n = node.total, errors = node.total - node.top, share, z = g.deviate
+    if n == 0:
+        return 0
+    if errors < 1:  # no error among n: the share for which that has just the probability of the confidence
+        return n * (1 - pow(g.confidence, 1 / n))
+    if errors + 0.5 >= n:
+        return n
+    share = (errors + 0.5) / n
+    share = (share + z * z / (2 * n) + z * sqrt(share / n * (1 - share) + z * z / (4 * n * n))) / (1 + z * z / n)
+    return share * n
+
+
+cdef void prune(Grower* g, Py_ssize_t first, Py_ssize_t group, int32_t* alias) noexcept nogil:
+    """Turn inner nodes into leaves, from the bottom up, where a leaf expects no more errors than the subtree.
+
+    Children are numbered after their parents. Afterwards alias[i], for each new node from first on, is its new number
+    among the new nodes, or, where it is gone, that of the leaf its records are in; the group's own node is -1.
+    """
+    cdef Py_ssize_t i, j, kept = first, left
+    cdef Node* node
+    cdef Closing* closing
+    cdef double as_leaf, below
+    for i in range(g.n_nodes - 1, first - 2, -1):
+        node = &g.nodes[i] if i >= first else &g.group_nodes[group]
+        closing = &g.closings[i] if i >= first else &g.group_closing
+        as_leaf = expected_errors(g, closing)
+        closing.errors = as_leaf
+        if node.split < 0:
+            continue
+        left = node.left - g.base
+        below = g.closings[left].errors + g.closings[left + 1].errors
+        if as_leaf <= below + 0.1:
+            g.importance[node.split >> 2] -= closing.gain
+            node.split = -2     # a leaf from now on; left still says where its children are
+        else:
+            closing.errors = below
+    for i in range(first, g.n_nodes):
+        alias[i] = PENDING
+    for i in range(first - 1, g.n_nodes):
+        node = &g.nodes[i] if i >= first else &g.group_nodes[group]
+        if i >= first and alias[i] == PENDING:
+            alias[i] = <int32_t>kept
+            kept += 1
+        elif i >= first:
+            if node.split != -1:    # inside a pruned subtree: everything below goes where this went
+                if node.split >= 0:
+                    g.importance[node.split >> 2] -= g.closings[i].gain
+                alias[node.left - g.base] = alias[i]
+                alias[node.left - g.base + 1] = alias[i]
+            continue
+        if node.split == -2:
+            alias[node.left - g.base] = alias[i] if i >= first else -1
+            alias[node.left - g.base + 1] = alias[i] if i >= first else -1
+            node.split = -1
+            node.left = -1
+            node.threshold = 0
+    # Move what is left together; brothers stay neighbours, since they are kept or gone together.
+    if g.group_nodes[group].split >= 0:
+        g.group_nodes[group].left = g.base + alias[g.group_nodes[group].left - g.base]
+    j = first
+    for i in range(first, g.n_nodes):
+        if alias[i] == j:  # a node that is gone has the number of one kept before
+            g.nodes[j] = g.nodes[i]
+            if g.nodes[j].split >= 0:
+                g.nodes[j].left = g.base + alias[g.nodes[j].left - g.base]
+            j += 1
+    g.n_nodes = kept
+
+
+cdef void prune_group(Grower* g, Py_ssize_t first, Py_ssize_t first_row, Py_ssize_t group, const int32_t* samples,
+                      Py_ssize_t n) noexcept nogil:
+    """Prune the subtree of a group, and tell its rows and records where they are now."""
+    cdef int32_t* alias = <int32_t*>malloc(max(g.n_nodes, 1) * sizeof(int32_t))
+    cdef Py_ssize_t i
+    cdef int32_t* at
+    if alias == NULL:
+        g.out_of_memory = True
+        return
+    prune(g, first, group, alias)
+    for i in range(g.n_rows - first_row + n):
+        at = &g.row_node[first_row + i] if i < g.n_rows - first_row else &g.leaf_of[samples[i - g.n_rows + first_row]]
+        if at[0] >= g.base:
+            at[0] = g.base + alias[at[0] - g.base] if alias[at[0] - g.base] >= 0 else g.group_node[group]
+    free(alias)
+
+
 cdef bint open_grower(Grower* g, Block* shared, Py_ssize_t n_items, Py_ssize_t n_classes, int32_t max_codes) noexcept:
     """Allocate all scratch of a grower; return False where memory ran out."""
     cdef Py_ssize_t m = g.m
@@ -575,6 +764,9 @@ cdef bint open_grower(Grower* g, Block* shared, Py_ssize_t n_items, Py_ssize_t n
     g.small.feature = <int32_t*>malloc(m * sizeof(int32_t))
     g.small.record = <uint32_t*>malloc(BLOCK * sizeof(uint32_t))
     shared.feature = <int32_t*>malloc(m * sizeof(int32_t))
+    g.cuts = <Cut*>malloc(m * sizeof(Cut))
+    g.closings_room = 256
+    g.closings = <Closing*>malloc(g.closings_room * sizeof(Closing))
     g.nodes_room = 256
     g.nodes = <Node*>malloc(g.nodes_room * sizeof(Node))
     g.rows_room = 256
@@ -585,7 +777,7 @@ cdef bint open_grower(Grower* g, Block* shared, Py_ssize_t n_items, Py_ssize_t n
             or g.items == NULL or g.codes == NULL or g.pairs == NULL or g.category_score == NULL
             or g.category_weight == NULL or g.category_rank == NULL or g.category_left == NULL or g.small.codes == NULL
             or g.small.bounds == NULL or g.small.n_codes == NULL or g.small.feature == NULL or g.small.record == NULL
-            or shared.feature == NULL or g.nodes == NULL or g.row_node == NULL or g.row_class == NULL
+            or shared.feature == NULL or g.cuts == NULL or g.closings == NULL or g.nodes == NULL or g.row_node == NULL or g.row_class == NULL
             or g.row_weight == NULL):
         return False
     g.scratch.left = g.scratch.count + n_classes
@@ -616,6 +808,8 @@ cdef void close_grower(Grower* g, Block* shared) noexcept:
     free(g.small.feature)
     free(g.small.record)
     free(shared.feature)
+    free(g.cuts)
+    free(g.closings)
     free(g.nodes)
     free(g.words)
     free(g.row_node)
@@ -637,7 +831,8 @@ def grow(const double[:, ::1] X, const int32_t[::1] y, const uint8_t[::1] weight
          const int32_t[::1] samples, const int64_t[::1] group_start, const int32_t[::1] group_node,
          const int32_t[::1] group_depth, int32_t[::1] leaf_of, *, Py_ssize_t n_classes, Py_ssize_t max_features,
          Py_ssize_t min_leaf, Py_ssize_t max_bins, int32_t max_depth, Py_ssize_t max_new_nodes, int32_t base,
-         Py_ssize_t words_base, uint64_t seed, binned=None):
+         Py_ssize_t words_base, uint64_t seed, binned=None, bint by_ratio=False, double confidence=0,
+         double deviate=0):
     """Grow a subtree for each group of records, all for one tree.
 
     Parameters
@@ -662,6 +857,11 @@ def grow(const double[:, ::1] X, const int32_t[::1] y, const uint8_t[::1] weight
         How many nodes and category words the tree has already.
     binned : (codes, edges, n_codes), optional
         What `bin_columns` returned for X, shared by several trees.
+    by_ratio : bool
+        Choose cuts as C4.5 does: of all attributes, by gain ratio among those of at least average gain.
+    confidence, deviate : float
+        Prune by C4.5's estimate of errors with this confidence, 0 for not at all; deviate is the standard normal
+        quantile of one minus the confidence.
 
     Returns
     -------
@@ -670,11 +870,11 @@ def grow(const double[:, ::1] X, const int32_t[::1] y, const uint8_t[::1] weight
     words : uint64
         Category words to append to the tree.
     row_node, row_class, row_weight : int32
-        Weight of each class in each new leaf.
+        Weight of each class in each new leaf; after pruning, in several lines.
     importance : float64 (m,)
         Entropy gain, in bits times weight, of the new cuts by attribute.
     """
-    cdef Py_ssize_t n_items = samples.shape[0], n_groups = group_node.shape[0], i, m = X.shape[1]
+    cdef Py_ssize_t n_items = samples.shape[0], n_groups = group_node.shape[0], i, m = X.shape[1], first, first_row
     cdef Grower g
     cdef Block shared
     cdef const uint16_t[:, ::1] codes
@@ -699,6 +899,9 @@ def grow(const double[:, ::1] X, const int32_t[::1] y, const uint8_t[::1] weight
     g.min_leaf = max(min_leaf, 1)
     g.max_depth = max_depth
     g.max_new_nodes = max_new_nodes
+    g.by_ratio = by_ratio
+    g.confidence = confidence
+    g.deviate = deviate
     g.group_nodes = &group_nodes_view[0]
     g.group_node = &group_node[0]
     g.n_nodes = 0
@@ -739,7 +942,11 @@ def grow(const double[:, ::1] X, const int32_t[::1] y, const uint8_t[::1] weight
                 g.items[i] = <uint32_t>samples[i]
                 g.labels[i] = (<uint32_t>y[samples[i]] << 8) | weights[i]
             for i in range(n_groups):
+                first = g.n_nodes
+                first_row = g.n_rows
                 grow_group(&g, &shared, Task(group_start[i], group_start[i + 1], <int32_t>(-1 - i), group_depth[i]))
+                if g.confidence > 0 and not g.out_of_memory:
+                    prune_group(&g, first, first_row, i, &samples[group_start[i]], group_start[i + 1] - group_start[i])
                 if g.out_of_memory:
                     break
         if g.out_of_memory:

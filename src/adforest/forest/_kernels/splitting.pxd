@@ -16,6 +16,7 @@ cdef struct Cut:
     int32_t low             # last code on the left
     int32_t high            # first code on the right; n_codes when only missing values are there
     bint missing_left
+    int64_t left_total      # weight on the left
     int32_t feature
 
 
@@ -67,6 +68,7 @@ cdef inline void scan_sorted(const uint64_t* keys, Py_ssize_t n, Py_ssize_t n_kn
             best.low = <int32_t>code
             best.high = <int32_t>(keys[i + 1] >> 32) if i + 1 < n_known else missing_code
             best.missing_left = missing_left
+            best.left_total = left_total
 
 
 cdef inline void scan_histogram(const int32_t* histogram, const int32_t* records, int32_t first, int32_t last,
@@ -103,6 +105,7 @@ cdef inline void scan_histogram(const int32_t* histogram, const int32_t* records
                     best.low = low
                     best.high = code if code <= last else missing_code
                     best.missing_left = missing_left
+                    best.left_total = left_total
         if code > last:
             break
         row = histogram + (code - first) * n_classes

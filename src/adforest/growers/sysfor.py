@@ -1,0 +1,254 @@
+"""SysFor (Islam & Giggins 2011): a forest without randomness, one tree for every attribute that is good at the top."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+
+from adforest.forest import Growth, Records, Tree, TreeEditor, in_threads
+from adforest.forest._kernels.binning import bin_columns
+from adforest.forest.types import Bytes, Floats, Ints, Longs, Mask
+from adforest.growers.protocol import Grown
+
+PRUNE_CONFIDENCE = 0.25  # of C4.5
+
+
+class GoodCut(NamedTuple):
+    """A cut that is worth a tree of its own."""
+
+    feature: int
+    value: float | Mask  # the largest value that goes left, or which categories do
+    missing_left: bool
+    gain_ratio: float
+
+    def left(self, X: Floats) -> Mask:
+        """Return which records go left."""
+        column = X[:, self.feature]
+        known = ~np.isnan(column)
+        if isinstance(self.value, np.ndarray):
+            left: Mask = self.value[np.where(known, column, 0).astype(np.intp)]
+        else:
+            left = column <= self.value
+        return np.where(known, left, self.missing_left)
+
+
+def good_cuts(records: Records, known: Ints, min_leaf: int, goodness: float, separation: float) -> list[GoodCut]:
+    """List the good attributes of some records with their cuts, best first.
+
+    For each attribute its cut of the highest gain ratio; a numerical one enters again with other cuts that lie more
+    than `separation` of its range from those it has. What is more than `goodness` below the best is left out.
+
+    Parameters
+    ----------
+    records : Records
+    known : int32
+        Positions of the records to look at.
+    min_leaf : int
+        Records that both sides of a cut must hold.
+    goodness, separation : float
+    """
+    X, y = records.X[known], records.y[known]
+    codes, edges, n_codes = bin_columns(X, records.n_categories, 255)
+    cuts: list[GoodCut] = []
+    for j in range(X.shape[1]):
+        counts = np.zeros((n_codes[j] + 1, records.n_classes))
+        np.add.at(counts, (codes[j], y), 1)
+        if records.n_categories[j]:
+            cuts += _categorical_cut(j, counts, min_leaf)
+        else:
+            span = np.nanmax(X[:, j]) - np.nanmin(X[:, j]) if (n_codes[j] > 1) else 0.0
+            cuts += _numerical_cuts(j, counts, edges[j], min_leaf, separation * span)
+    if not cuts:
+        return []
+    least = max(cut.gain_ratio for cut in cuts) - goodness
+    return sorted((cut for cut in cuts if cut.gain_ratio >= least), key=lambda cut: (-cut.gain_ratio, cut.feature))
+
+
+def _numerical_cuts(feature: int, counts: Floats, edges: Floats, min_leaf: int, apart: float) -> list[GoodCut]:
+    """Return the cuts of a numerical attribute by descending gain ratio, each farther than apart from those before."""
+    ratio, missing_left = _gain_ratios(counts, min_leaf)
+    values = np.append(edges[: len(ratio) - 1], np.inf)  # the last cut is everything known against everything missing
+    cuts: list[GoodCut] = []
+    for c in np.argsort(-ratio, kind="stable"):
+        if ratio[c] <= 0:
+            break
+        if all(abs(values[c] - float(cut.value)) > apart for cut in cuts):
+            cuts.append(GoodCut(feature, float(values[c]), bool(missing_left[c]), float(ratio[c])))
+    return cuts
+
+
+def _categorical_cut(feature: int, counts: Floats, min_leaf: int) -> list[GoodCut]:
+    """Return the best cut along the categories ordered by their share of the most frequent class, if there is one."""
+    known, missing = counts[:-1], counts[-1:]
+    total = known.sum(axis=1)
+    present = np.flatnonzero(total)
+    share = known[present, known.sum(axis=0).argmax()] / total[present]
+    order = present[np.argsort(share, kind="stable")]
+    ratio, missing_left = _gain_ratios(np.vstack([known[order], missing]), min_leaf)
+    if not len(ratio) or ratio.max() <= 0:
+        return []
+    best = int(ratio.argmax())
+    left = np.full(len(known), missing_left[best])  # categories not seen here follow missing values
+    left[order] = np.arange(len(order)) <= best
+    return [GoodCut(feature, left, bool(missing_left[best]), float(ratio[best]))]
+
+
+def _gain_ratios(counts: Floats, min_leaf: int) -> tuple[Floats, Mask]:
+    """Return for the cut after each known code its gain ratio, and whether missing values go left to reach it.
+
+    counts has a line of class weights for each code and a last one for missing values. Cuts that leave fewer than
+    min_leaf records on a side have a ratio of -1.
+    """
+    known, missing = counts[:-1], counts[-1]
+    before = np.cumsum(known, axis=0)
+    options = [_ratio(before, counts.sum(axis=0) - before, min_leaf)]
+    if missing.any():
+        options.append(_ratio(before + missing, known.sum(axis=0) - before, min_leaf))
+        ratios = np.stack(options)
+        return ratios.max(axis=0), ratios.argmax(axis=0) == 1
+    heavier_left = before.sum(axis=1) * 2 >= counts.sum()
+    return options[0], heavier_left
+
+
+def _ratio(left: Floats, right: Floats, min_leaf: int) -> Floats:
+    """Return the gain ratio of cuts with the given class weights on either side."""
+    n_left, n_right = left.sum(axis=1), right.sum(axis=1)
+    n = n_left + n_right
+    bits = _bits(left + right) - _bits(left) - _bits(right)
+    split = _xlogx(n) - _xlogx(n_left) - _xlogx(n_right)
+    ratio = np.divide(bits, split, out=np.full(len(n), -1.0), where=split > 0)
+    return np.where((n_left >= min_leaf) & (n_right >= min_leaf), ratio, -1.0)
+
+
+def _bits(weights: Floats) -> Floats:
+    """Return entropy times weight, by line."""
+    bits: Floats = _xlogx(weights.sum(axis=1)) - _xlogx(weights).sum(axis=1)
+    return bits
+
+
+def _xlogx(x: Floats) -> Floats:
+    """Return x log2 x, 0 at 0."""
+    return x * np.log2(np.where(x > 0, x, 1.0))
+
+
+@dataclass(frozen=True)
+class SysForGrower:
+    """Grows the trees of ADF-S: the i-th tree has the i-th good cut at its root, and C4.5 trees below.
+
+    If that gives fewer trees than asked for, roots are used again with the good cuts of their two parts at level two.
+
+    Parameters
+    ----------
+    how : Growth
+        Limits of leaves and trees.
+    goodness : float
+        How far below the best gain ratio a good cut may be.
+    separation : float
+        Share of its range by which the cuts of one numerical attribute must lie apart.
+    """
+
+    how: Growth
+    goodness: float = 0.3
+    separation: float = 0.3
+
+    @cached_property
+    def _c45(self) -> Growth:
+        """How C4.5 grows within the same limits."""
+        how = self.how
+        return Growth(
+            how.max_features,
+            how.min_samples_leaf,
+            how.max_bins,
+            how.max_depth,
+            how.max_nodes,
+            by_ratio=True,
+            prune_confidence=PRUNE_CONFIDENCE,
+        )
+
+    def build(
+        self, records: Records, known: Ints, seeds: list[int], n_jobs: int | None, places: Sequence[int] | None = None
+    ) -> list[Grown]:
+        """Build the trees at the given places of the systematic forest; fewer where the data offer no more."""
+        wanted = range(len(seeds)) if places is None else places
+        plans = dict(enumerate(islice(self._plans(records, known), max(wanted, default=-1) + 1)))
+        chosen = [(seed, plans[place]) for seed, place in zip(seeds, wanted, strict=True) if place in plans]
+        return in_threads(lambda one: self._grow(records, known, *one), chosen, n_jobs)
+
+    def _plans(self, records: Records, known: Ints) -> Iterator["_Plan"]:
+        """Yield what the top of each tree looks like: roots alone first, then roots with cuts at level two."""
+        roots = self._good(records, known)
+        if not roots:
+            yield _Plan()  # nothing to cut: one tree of one leaf
+        for root in roots:
+            yield _Plan(root)
+        for root in roots:
+            left = root.left(records.X[known])
+            parts = [known[left], known[~left]]
+            good = [self._good(records, part) for part in parts]
+            mean = sum(len(part) * len(cuts) for part, cuts in zip(parts, good, strict=True)) / len(known)
+            for x in range(round(mean)):
+                below = [cuts[x] if x < len(cuts) else cuts[0] if cuts else None for cuts in good]
+                yield _Plan(root, below[0], below[1])
+
+    def _good(self, records: Records, known: Ints) -> list[GoodCut]:
+        return good_cuts(records, known, self.how.min_samples_leaf, self.goodness, self.separation)
+
+    def _grow(self, records: Records, known: Ints, seed: int, plan: "_Plan") -> Grown:
+        """Make the top of a tree as planned, and let C4.5 grow below."""
+        editor = TreeEditor(Tree.bare(records.X.shape[1], seed))
+        leaf_of = np.full(len(records), -1, dtype=np.int32)
+        groups = [(0, known)]
+        if plan.root is not None:
+            groups = _split(editor, records, 0, known, plan.root)
+            below = [plan.left, plan.right]
+            groups = [
+                group
+                for (node, part), cut in zip(groups, below, strict=True)
+                for group in (_split(editor, records, node, part, cut) if cut is not None else [(node, part)])
+            ]
+        samples = np.concatenate([part for _, part in groups])
+        starts = np.cumsum([0, *(len(part) for _, part in groups)])
+        nodes = np.array([node for node, _ in groups], dtype=np.int32)
+        self.expand(editor, records, np.ones(len(samples), dtype=np.uint8), samples, starts, nodes, leaf_of, seed)
+        return Grown(editor.finish(), leaf_of)
+
+    def weights(self, serial: Longs, seed: int) -> Bytes:
+        """Return how often each record counts in a repair: once."""
+        return np.ones(len(serial), dtype=np.uint8)
+
+    def left_out(self, serial: Longs, tree: Tree) -> Mask:
+        """Return which records a tree was built without: none, since nothing is drawn."""
+        return np.zeros(len(serial), dtype=bool)
+
+    def expand(
+        self,
+        editor: TreeEditor,
+        records: Records,
+        weights: Bytes,
+        samples: Ints,
+        group_start: Longs,
+        group_node: Ints,
+        leaf_of: Ints,
+        seed: int,
+    ) -> None:
+        """Grow a pruned C4.5 tree at each given leaf from its group of records."""
+        editor.grow(records, weights, samples, group_start, group_node, leaf_of, self._c45, seed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """The top of a tree: its root, and the cuts of the two parts, where they are given."""
+
+    root: GoodCut | None = field(default=None)
+    left: GoodCut | None = field(default=None)
+    right: GoodCut | None = field(default=None)
+
+
+def _split(editor: TreeEditor, records: Records, node: int, part: Ints, cut: GoodCut) -> list[tuple[int, Ints]]:
+    """Cut a leaf; return its two children with their records."""
+    left = cut.left(records.X[part])
+    child = editor.split(node, cut.feature, cut.value, missing_left=cut.missing_left)
+    return [(child, part[left]), (child + 1, part[~left])]
