@@ -18,9 +18,10 @@ from adforest.adaptation import READINGS, BatchReport, Learner, Settings
 from adforest.encoding import LabelTable, TableEncoder, check_same_length
 from adforest.forest import Forest, Growth
 from adforest.forest.types import AnyArray, Floats
-from adforest.growers import Grower, RandomForestGrower, SysForGrower
+from adforest.growers import Grower, HoeffdingGrower, RandomForestGrower, SysForGrower
 
 GROWERS: dict[str, Callable[[Growth], Grower]] = {
+    "hoeffding": HoeffdingGrower,
     "random_forest": RandomForestGrower,
     "sysfor": SysForGrower,
 }
@@ -38,8 +39,9 @@ class AdaptiveDecisionForestClassifier(ClassifierMixin, BaseEstimator):  # type:
     ----------
     n_estimators : int, default=10
         Trees in each forest.
-    base_forest : {"random_forest", "sysfor"}, default="random_forest"
-        Who builds the trees: random forest (ADF-R) or SysFor (ADF-S), which draws no lots.
+    base_forest : {"random_forest", "sysfor", "hoeffding"}, default="random_forest"
+        Who builds the trees: random forest (ADF-R), SysFor (ADF-S), which draws no lots, or Hoeffding trees (ADF-H),
+        for which ``min_samples_leaf`` is the grace period, at least 20.
     splitting : {"isat", "sat", "entropy"}, default="isat"
         Where perturbed trees are cut: "sat" puts new roots between separate boxes, "entropy" expands leaves, "isat"
         does both, and cuts at the bounds of overlapping boxes too.

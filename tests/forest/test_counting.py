@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
-from adforest.forest._kernels.counting import bootstrap_weights, compare, merge, tally
+from adforest.forest._kernels.counting import poisson_weights, compare, merge, tally
 
 N_NODES, N_CLASSES = 6, 5
 WEIGHTED = st.dictionaries(st.integers(0, N_CLASSES - 1), st.integers(1, 9).map(float), max_size=N_CLASSES)
@@ -96,8 +96,8 @@ SERIALS = np.arange(100_000, dtype=np.int64)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2**63 + 7, 2**64 - 1])
-def test_bootstrap_weights_are_poisson_with_mean_one(seed):
-    weights = bootstrap_weights(SERIALS, seed)
+def test_poisson_weights_are_poisson_with_mean_one(seed):
+    weights = poisson_weights(SERIALS, seed, 1.0)
     assert weights.dtype == np.uint8
     assert weights.mean() == pytest.approx(1, abs=0.02)
     shares = np.bincount(weights, minlength=5)[:5] / len(weights)
@@ -105,20 +105,20 @@ def test_bootstrap_weights_are_poisson_with_mean_one(seed):
 
 
 def test_a_record_keeps_its_weight_wherever_it_stands():
-    weights = bootstrap_weights(SERIALS, 5)
-    np.testing.assert_array_equal(weights, bootstrap_weights(SERIALS, 5))
+    weights = poisson_weights(SERIALS, 5, 1.0)
+    np.testing.assert_array_equal(weights, poisson_weights(SERIALS, 5, 1.0))
     order = np.random.default_rng(0).permutation(len(SERIALS))[:1000]
-    np.testing.assert_array_equal(bootstrap_weights(SERIALS[order], 5), weights[order])
-    np.testing.assert_array_equal(bootstrap_weights(SERIALS[50_000:] + 0, 5), weights[50_000:])
+    np.testing.assert_array_equal(poisson_weights(SERIALS[order], 5, 1.0), weights[order])
+    np.testing.assert_array_equal(poisson_weights(SERIALS[50_000:] + 0, 5, 1.0), weights[50_000:])
 
 
 @pytest.mark.parametrize("other", [1, 2, 2**32, 2**63])
 def test_other_seeds_draw_other_weights(other):
-    both = np.corrcoef(bootstrap_weights(SERIALS, 0), bootstrap_weights(SERIALS, other))
+    both = np.corrcoef(poisson_weights(SERIALS, 0, 1.0), poisson_weights(SERIALS, other, 1.0))
     assert abs(both[0, 1]) < 0.015
 
 
 def test_neighbouring_records_draw_on_their_own():
-    weights = bootstrap_weights(SERIALS, 3)
+    weights = poisson_weights(SERIALS, 3, 1.0)
     for lag in (1, 2, 64):
         assert abs(np.corrcoef(weights[lag:], weights[:-lag])[0, 1]) < 0.015

@@ -10,7 +10,7 @@ from sklearn.model_selection import train_test_split
 
 import oracles
 from adforest.forest import Forest, Growth, Records, TreeEditor
-from adforest.forest._kernels.counting import bootstrap_weights
+from adforest.forest._kernels.counting import poisson_weights
 from adforest.growers import RandomForestGrower
 
 
@@ -44,7 +44,7 @@ def test_leaves_hold_the_bootstrap_and_every_record_has_its_leaf(n):
     b = oracles.random_block(n, n_categories=(0, 6, 0))
     (grown,) = RandomForestGrower(Growth(max_features=2)).build(b.records, everyone(b.records), [7], 1)
     np.testing.assert_array_equal(grown.leaf_of, oracles.route(grown.tree.nodes, grown.tree.words, b.X))
-    weights = bootstrap_weights(b.records.serial, 7)
+    weights = poisson_weights(b.records.serial, 7, 1.0)
     assert 0.5 * n < (weights > 0).sum() < 0.75 * n
     assert oracles.rows_of(grown.tree) == oracles.tally(grown.leaf_of, b.y, weights)
     assert grown.tree.seed == 7
@@ -69,7 +69,7 @@ def test_records_not_known_are_nowhere_and_count_for_nothing(n, share):
 
 
 def test_a_record_nobody_drew_counts_all_the_same():
-    seed = next(seed for seed in range(100) if bootstrap_weights(np.zeros(1, dtype=np.int64), seed)[0] == 0)
+    seed = next(seed for seed in range(100) if poisson_weights(np.zeros(1, dtype=np.int64), seed, 1.0)[0] == 0)
     records = oracles.block([3.0], [1], n_classes=2).records
     (grown,) = RandomForestGrower(Growth(max_features=1)).build(records, everyone(records), [seed], 1)
     assert oracles.rows_of(grown.tree) == {0: {1: 1}}
@@ -89,7 +89,7 @@ def test_limits_reach_the_trees():
     grower = RandomForestGrower(Growth(max_features=2, min_samples_leaf=20, max_depth=3))
     for grown in grower.build(records, everyone(records), [1, 2, 3], 1):
         assert grown.tree.depth <= 3
-        drawn = bootstrap_weights(records.serial, grown.tree.seed) > 0
+        drawn = poisson_weights(records.serial, grown.tree.seed, 1.0) > 0
         assert np.unique(grown.leaf_of[drawn], return_counts=True)[1].min() >= 20
 
 

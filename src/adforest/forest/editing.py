@@ -9,7 +9,7 @@ from adforest.forest._kernels import counting, growing, routing
 from adforest.forest._kernels.growing import NODE
 from adforest.forest.records import Records
 from adforest.forest.tree import CATEGORICAL, MISSING_LEFT, Rows, Tree
-from adforest.forest.types import Bytes, Floats, Ints, Longs, Mask, Words16
+from adforest.forest.types import Bytes, Floats, Ints, Longs, Mask, Nodes, Words, Words16
 
 Binned = tuple[Words16, Floats, Ints]
 
@@ -128,10 +128,6 @@ class TreeEditor:
 
         What the leaves held is dropped: their new leaves hold the weights of the records given.
         """
-        if how.max_depth is None:
-            depth = np.zeros(len(group_node), dtype=np.int32)
-        else:
-            depth = routing.depths(self.nodes)[group_node]
         group_nodes, nodes, words, row_node, row_class, row_weight, importance = growing.grow(
             records.X,
             records.y,
@@ -140,7 +136,7 @@ class TreeEditor:
             samples,
             group_start,
             group_node,
-            depth,
+            self.depths_of(group_node) if how.max_depth is not None else np.zeros_like(group_node),
             leaf_of,
             n_classes=records.n_classes,
             max_features=how.max_features,
@@ -156,14 +152,31 @@ class TreeEditor:
             confidence=how.prune_confidence,
             deviate=NormalDist().inv_cdf(1 - how.prune_confidence) if how.prune_confidence else 0.0,
         )
+        self.attach(group_node, group_nodes, nodes, words, importance)
+        self._rows.append(Rows(row_node, row_class, row_weight.astype(np.float64)))
+
+    def attach(self, group_node: Ints, group_nodes: Nodes, nodes: Nodes, words: Words, importance: Floats) -> None:
+        """Put subtrees in the place of leaves, see what `growing.grow` returns; what the leaves held is dropped."""
         self._dropped[group_node[group_node < len(self._dropped)]] = 1
         self._rows = [rows.without(group_node) for rows in self._rows]
         self.nodes = np.concatenate([self.nodes, nodes])
         self.nodes[group_node] = group_nodes
-        if len(words):
-            self._words = np.concatenate([self._words, words])
-        self._rows.append(Rows(row_node, row_class, row_weight.astype(np.float64)))
+        self._words = np.concatenate([self._words, words])
         self._importance = self._importance + importance
+
+    @property
+    def n_words(self) -> int:
+        """How many category words the tree has."""
+        return len(self._words)
+
+    def depths_of(self, nodes: Ints) -> Ints:
+        """Return how far some nodes are from the root."""
+        depths: Ints = routing.depths(self.nodes)[nodes]
+        return depths
+
+    def route(self, X: Floats) -> Ints:
+        """Return the leaf that each record reaches in the tree as edited so far."""
+        return routing.route(self.nodes, self._words, X)
 
     def add(self, rows: Rows) -> None:
         """Add class weights to leaves."""

@@ -1,7 +1,8 @@
 """Who builds trees from a block of records."""
 
+from adforest.growers.hoeffding import HoeffdingGrower
 from adforest.growers.protocol import Grower, Grown
 from adforest.growers.random_forest import RandomForestGrower
 from adforest.growers.sysfor import SysForGrower
 
-__all__ = ["Grower", "Grown", "RandomForestGrower", "SysForGrower"]
+__all__ = ["Grower", "Grown", "HoeffdingGrower", "RandomForestGrower", "SysForGrower"]

@@ -7,7 +7,7 @@ import numpy as np
 
 from adforest.forest import Binned, Growth, Records, Tree, TreeEditor, in_threads
 from adforest.forest._kernels.binning import bin_columns
-from adforest.forest._kernels.counting import bootstrap_weights
+from adforest.forest._kernels.counting import poisson_weights
 from adforest.forest.types import Bytes, Ints, Longs, Mask
 from adforest.growers.protocol import Grown
 
@@ -35,7 +35,7 @@ class RandomForestGrower:
 
     def _build_one(self, records: Records, known: Ints, seed: int, binned: Binned | None) -> Grown:
         """Build one tree from scratch."""
-        weights = bootstrap_weights(records.serial[known], seed)
+        weights = poisson_weights(records.serial[known], seed, 1.0)
         drawn = weights > 0
         if not drawn.any():  # a handful of records, none of which was drawn
             weights, drawn = np.ones_like(weights), ~drawn
@@ -54,7 +54,7 @@ class RandomForestGrower:
 
     def left_out(self, serial: Longs, tree: Tree) -> Mask:
         """Return which records are out of the tree's bag."""
-        out_of_bag: Mask = bootstrap_weights(serial, tree.seed) == 0
+        out_of_bag: Mask = poisson_weights(serial, tree.seed, 1.0) == 0
         return out_of_bag
 
     def expand(

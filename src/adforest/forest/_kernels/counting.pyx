@@ -6,9 +6,13 @@ A tree's counts are rows, one per node, empty for inner nodes:
     row_class   | 0 5 | 5 | ...              ascending within a row
     row_weight  | 7 1 | 4 | ...
 """
+from libc.math cimport exp
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 import numpy as np
+
+cdef enum:
+    LARGEST = 40    # weight that is never exceeded
 
 
 def tally(const int32_t[::1] leaf, const int32_t[::1] y, const uint8_t[::1] weights, Py_ssize_t n_nodes,
@@ -170,18 +174,18 @@ def merge(const int32_t[::1] row_start, const int32_t[::1] row_class, const doub
     return start_array, class_array[:at].copy(), weight_array[:at].copy(), scale_array
 
 
-def bootstrap_weights(const int64_t[::1] serial, uint64_t seed):
-    """Return how often each record counts in a tree: a Poisson(1) draw fixed by the record's serial number and seed."""
+def poisson_weights(const int64_t[::1] serial, uint64_t seed, double mean):
+    """Return how often each record counts in a tree: a Poisson draw fixed by the record's serial number and seed."""
     cdef Py_ssize_t n = serial.shape[0], i
     weight_array = np.empty(n, dtype=np.uint8)
     cdef uint8_t[::1] weight = weight_array
     cdef uint64_t z
-    cdef double u, share = 0.36787944117144233  # exp(-1)
-    cdef double cumulated[16]
+    cdef double u, share = exp(-mean)
+    cdef double cumulated[LARGEST]
     cdef int k
     cumulated[0] = share
-    for k in range(1, 16):
-        share /= k
+    for k in range(1, LARGEST):
+        share *= mean / k
         cumulated[k] = cumulated[k - 1] + share
     with nogil:
         for i in range(n):
@@ -190,10 +194,10 @@ def bootstrap_weights(const int64_t[::1] serial, uint64_t seed):
             z = (z ^ (z >> 27)) * <uint64_t>0x94d049bb133111eb
             z = z ^ (z >> 31)
             u = <double>(z >> 11) * (1.0 / 9007199254740992.0)
-            # The first three without a branch: they are nearly all there is.
+            # The first three without a branch: for a mean of 1 they are nearly all there is.
             k = (u >= cumulated[0]) + (u >= cumulated[1]) + (u >= cumulated[2])
             if k == 3:
-                while k < 16 and u >= cumulated[k]:
+                while k < LARGEST and u >= cumulated[k]:
                     k += 1
             weight[i] = <uint8_t>k
     return weight_array
