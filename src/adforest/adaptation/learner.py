@@ -195,6 +195,7 @@ class _Lesson:
                 expands=settings.splitting != "sat",
                 min_samples_leaf=settings.min_samples_leaf,
                 n_jobs=settings.n_jobs,
+                batch=self.number,
             )
             at_least = max(2, settings.min_samples_leaf, math.ceil(BEYOND * len(self.batch)))
             self.repaired[same] = repair_forest(
@@ -238,7 +239,7 @@ class _Lesson:
         seeds = self._seeds(RENEW, len(turn))
         grown = dict(zip(turn, settings.grower.build(self.records, known, seeds, settings.n_jobs, turn), strict=False))
         self.repaired[same] = Forest(
-            tuple(grown[i].tree if i in grown else tree for i, tree in enumerate(forest.trees)),
+            tuple(grown[i].tree.built_at(self.number) if i in grown else tree for i, tree in enumerate(forest.trees)),
             tuple(grown[i].leaf_of if i in grown else leaf_of for i, leaf_of in enumerate(forest.leaf_of)),
             forest.known,
         )
@@ -272,7 +273,8 @@ class _Lesson:
         grown = self.settings.grower.build(self.records, known, seeds, self.settings.n_jobs)
         learnt = np.zeros(len(self.records), dtype=bool)
         learnt[known] = True
-        return Forest(tuple(one.tree for one in grown), tuple(one.leaf_of for one in grown), learnt)
+        trees = tuple(one.tree.built_at(self.number) for one in grown)
+        return Forest(trees, tuple(one.leaf_of for one in grown), learnt)
 
     def _seeds(self, purpose: int, n: int) -> list[int]:
         """Return seeds for n trees, fixed by the model's seed, the batch and the purpose."""

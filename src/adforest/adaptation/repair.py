@@ -48,12 +48,15 @@ class RepairRules:
         Whether perturbed leaves are expanded (entropy, iSAT) or only given roots (SAT).
     min_samples_leaf : int
     n_jobs : int or None
+    batch : int
+        Number of the batch that is learnt.
     """
 
     tree_threshold: float
     expands: bool
     min_samples_leaf: int
     n_jobs: int | None
+    batch: int = 0
 
 
 def repair_forest(
@@ -93,7 +96,7 @@ def _repair_tree(
     weights = grower.weights(batch.serial, tree.seed)
     leaf_of = np.concatenate([leaf_of, np.where(weights > 0, assessment.leaf, np.int32(-1))])
     in_batch = slice(len(leaf_of) - len(batch), None)
-    editor = TreeEditor(tree)
+    editor = TreeEditor(tree, rules.batch)
     targets = np.empty(0, dtype=np.int32)
     if assessment.n_perturbed > rules.tree_threshold * tree.n_leaves:
         targets = _targets(assessment, rules)

@@ -8,8 +8,8 @@ import numpy as np
 from adforest.forest._kernels import counting, growing, routing
 from adforest.forest._kernels.growing import NODE
 from adforest.forest.records import Records
-from adforest.forest.tree import CATEGORICAL, MISSING_LEFT, Rows, Tree
-from adforest.forest.types import Bytes, Floats, Ints, Longs, Mask, Nodes, Words, Words16
+from adforest.forest.tree import CATEGORICAL, LEAF_EXPANDED, MISSING_LEFT, ROOT_ADDED, Rows, Tree
+from adforest.forest.types import AnyArray, Bytes, Floats, Ints, Longs, Mask, Nodes, Words, Words16
 
 Binned = tuple[Words16, Floats, Ints]
 
@@ -46,8 +46,11 @@ class Growth:
 class TreeEditor:
     """Collects changes to a tree and applies them all at once; the tree itself stays as it is."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: Tree, batch: int = 0) -> None:
         self._tree = tree
+        self._batch = batch
+        self._born = tree.born
+        self._cause = tree.cause
         self.nodes = tree.nodes
         self._words = tree.words
         self._importance = tree.importance
@@ -77,11 +80,12 @@ class TreeEditor:
         """
         n = len(self.nodes)
         leaf, moved = (n + 1, n) if tree_left else (n, n + 1)
-        old_root = self.nodes[0].copy()
+        old_root, born, cause = self.nodes[0].copy(), self._born[0], self._cause[0]
         if old_root["split"] < 0:
             self._move_row(0, moved)
         self.split(0, feature, cut, missing_left=tree_left)
-        self.nodes[moved] = old_root
+        self._stamp(np.array([0, leaf]), ROOT_ADDED)
+        self.nodes[moved], self._born[moved], self._cause[moved] = old_root, born, cause
         return leaf, moved
 
     def split(self, node: int, feature: int, cut: float | Mask, *, missing_left: bool) -> int:
@@ -93,6 +97,7 @@ class TreeEditor:
         children = np.zeros(2, dtype=NODE)
         children["left"] = children["split"] = -1
         self.nodes = np.concatenate([self.nodes, children])
+        self._stamp(np.array([node, n, n + 1]), LEAF_EXPANDED)
         kind = CATEGORICAL if isinstance(cut, np.ndarray) else 0
         self.nodes["left"][node] = n
         self.nodes["split"][node] = (feature << 2) | (MISSING_LEFT if missing_left else 0) | kind
@@ -159,10 +164,21 @@ class TreeEditor:
         """Put subtrees in the place of leaves, see what `growing.grow` returns; what the leaves held is dropped."""
         self._dropped[group_node[group_node < len(self._dropped)]] = 1
         self._rows = [rows.without(group_node) for rows in self._rows]
+        first = len(self.nodes)
         self.nodes = np.concatenate([self.nodes, nodes])
         self.nodes[group_node] = group_nodes
+        cut = group_node[group_nodes["split"] >= 0]
+        self._stamp(np.concatenate([cut, np.arange(first, len(self.nodes))]), LEAF_EXPANDED)
         self._words = np.concatenate([self._words, words])
         self._importance = self._importance + importance
+
+    def _stamp(self, nodes: AnyArray, cause: int) -> None:
+        """Note that this batch made some nodes what they are."""
+        more = len(self.nodes) - len(self._born)
+        self._born = np.concatenate([self._born, np.zeros(more, dtype=np.int32)])
+        self._cause = np.concatenate([self._cause, np.zeros(more, dtype=np.uint8)])
+        self._born[nodes] = self._batch
+        self._cause[nodes] = cause
 
     @property
     def n_words(self) -> int:
@@ -191,7 +207,18 @@ class TreeEditor:
         row_start, row_class, row_weight, row_scale = counting.merge(
             tree.row_start, tree.row_class, tree.row_weight, self._dropped, *added, len(self.nodes)
         )
-        return Tree(self.nodes, self._words, row_start, row_class, row_weight, row_scale, self._importance, tree.seed)
+        return Tree(
+            self.nodes,
+            self._words,
+            row_start,
+            row_class,
+            row_weight,
+            row_scale,
+            self._importance,
+            tree.seed,
+            self._born,
+            self._cause,
+        )
 
 
 def _summed(rows: Rows) -> Rows:

@@ -1,15 +1,17 @@
 """A tree is a few flat arrays that never change; whatever edits one makes another."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from adforest.forest._kernels import counting, routing
 from adforest.forest._kernels.growing import NODE
-from adforest.forest.types import Floats, Ints, Nodes, Words
+from adforest.forest.types import Bytes, Floats, Ints, Nodes, Words
 
 CATEGORICAL, MISSING_LEFT = 1, 2
+CAUSES = ("tree built", "root added", "leaf expanded")
+BUILT, ROOT_ADDED, LEAF_EXPANDED = range(3)
 
 
 class Rows(NamedTuple):
@@ -55,6 +57,10 @@ class Tree:
         Entropy gain of the tree's cuts by attribute, in bits times weight.
     seed : int
         Fixes the bootstrap weight of every record in this tree.
+    born : int32
+        By node: the batch that made it what it is, a question or a leaf.
+    cause : uint8
+        By node: what that batch did, see `CAUSES`.
     """
 
     nodes: Nodes
@@ -65,6 +71,8 @@ class Tree:
     row_scale: Floats
     importance: Floats
     seed: int
+    born: Ints
+    cause: Bytes
     n_leaves: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -85,7 +93,13 @@ class Tree:
             row_scale=np.zeros(1),
             importance=np.zeros(n_features),
             seed=seed,
+            born=np.zeros(1, dtype=np.int32),
+            cause=np.zeros(1, dtype=np.uint8),
         )
+
+    def built_at(self, batch: int) -> "Tree":
+        """Return the tree with all its nodes said to be built at a batch."""
+        return replace(self, born=np.full_like(self.born, batch), cause=np.zeros_like(self.cause))
 
     @property
     def depth(self) -> int:
