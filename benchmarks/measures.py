@@ -15,6 +15,8 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
 from adforest import AdaptiveDecisionForestClassifier
+from adforest.forest import Growth, Records
+from adforest.growers import HoeffdingGrower
 from adforest.streams import Batch, load_dataset, simulate_scenarios
 
 DATA = Path(os.environ.get("ADFOREST_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
@@ -71,6 +73,46 @@ def measure_grow() -> Iterator[dict[str, Any]]:
             "points_above": 100 * (a.score(X_fresh, y_fresh) - b.score(X_fresh, y_fresh)),
             "goal": ">= -0.5",
         }
+
+
+def measure_sysfor() -> Iterator[dict[str, Any]]:
+    X, y = clusters(4_000, seed=1)
+    random_forest, sysfor = medians(
+        [lambda: ours(max_features=3).fit(X, y), lambda: ours(base_forest="sysfor").fit(X, y)], 9
+    )
+    yield {
+        "measure": "grow 10 SysFor trees on 4,000 x 6",
+        "seconds": sysfor,
+        "random_forest_seconds": random_forest,
+        "times_slower": sysfor / random_forest,
+        "goal": "<= 3",
+    }
+
+
+def measure_hoeffding() -> Iterator[dict[str, Any]]:
+    try:
+        from river.tree import HoeffdingTreeClassifier
+    except ImportError:
+        yield {"measure": "Hoeffding tree", "skipped": "pip install river"}
+        return
+    X, y = clusters(100_000, seed=1)
+    records = Records(X, y.astype(np.int32), np.arange(len(X)), np.zeros(6, dtype=np.int32), 11)
+    rows, known = [dict(enumerate(row)) for row in X.tolist()], np.arange(len(X), dtype=np.int32)
+    grower = HoeffdingGrower(Growth(max_features=6, min_samples_leaf=200))
+
+    def river() -> None:
+        tree = HoeffdingTreeClassifier(grace_period=200, leaf_prediction="mc", binary_split=True)
+        for row, klass in zip(rows, y.tolist(), strict=True):
+            tree.learn_one(row, klass)
+
+    t_ours, t_river = medians([lambda: grower.build(records, known, [0], None), river], 3)
+    yield {
+        "measure": "Hoeffding tree on 100,000 x 6",
+        "records_per_second": len(X) / t_ours,
+        "river_records_per_second": len(X) / t_river,
+        "times_faster": t_river / t_ours,
+        "goal": ">= 50",
+    }
 
 
 def measure_threads() -> Iterator[dict[str, Any]]:
@@ -179,6 +221,8 @@ def measure_accuracy() -> Iterator[dict[str, Any]]:
 
 MEASURES = {
     "grow": measure_grow,
+    "sysfor": measure_sysfor,
+    "hoeffding": measure_hoeffding,
     "threads": measure_threads,
     "predict": measure_predict,
     "cost": measure_cost,

@@ -1,0 +1,194 @@
+"""Hoeffding trees: River referees every split; what the trees hold is what they saw."""
+
+from math import log
+
+import numpy as np
+import oracles
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from adforest import AdaptiveDecisionForestClassifier
+from adforest.forest import Growth, Records
+from adforest.forest._kernels.streaming import stream
+from adforest.growers import HoeffdingGrower
+
+
+def grow(X, y, n_categories, weights=None, grace=200.0, n_classes=None, max_depth=-1):
+    """Return the nodes and words of one tree that saw the records in order."""
+    n = len(X)
+    group_nodes, nodes, words, importance = stream(
+        np.ascontiguousarray(X, dtype=np.float64),
+        np.asarray(y, dtype=np.int32),
+        np.ones(n, dtype=np.uint8) if weights is None else weights,
+        np.asarray(n_categories, dtype=np.int32),
+        np.arange(n, dtype=np.int32),
+        np.array([0, n]),
+        np.zeros(1, dtype=np.int32),
+        n_classes=int(np.max(y)) + 1 if n_classes is None else n_classes,
+        grace=grace,
+        log_inverse_delta=log(1e7),
+        tie=0.05,
+        max_depth=max_depth,
+        base=1,
+        words_base=1,
+    )
+    return np.concatenate([group_nodes, nodes]), np.concatenate([[np.uint64(0)], words]), importance
+
+
+def questions(nodes, words, n_categories, at=0):
+    """Return a tree as nested (attribute, threshold or category, left, right); None is a leaf."""
+    if nodes["split"][at] < 0:
+        return None
+    feature, value, left = int(nodes["split"][at]) >> 2, float(nodes["threshold"][at]), int(nodes["left"][at])
+    if n_categories[feature]:
+        bits = int(words[int(value) + 1])
+        assert bits & (bits - 1) == 0, "one category against the rest"
+        value = bits.bit_length() - 1
+    below = (questions(nodes, words, n_categories, left), questions(nodes, words, n_categories, left + 1))
+    return feature, value, *below
+
+
+def rivers(node):
+    """Return River's tree in the same form."""
+    if not hasattr(node, "children"):
+        return None
+    value = node.threshold if hasattr(node, "threshold") else node.value
+    return node.feature, value, *map(rivers, node.children)
+
+
+def assert_same(ours, theirs):
+    assert (ours is None) == (theirs is None)
+    if ours is not None:
+        assert ours[0] == theirs[0]
+        assert ours[1] == pytest.approx(theirs[1], rel=1e-9, abs=1e-9)
+        assert_same(ours[2], theirs[2])
+        assert_same(ours[3], theirs[3])
+
+
+def n_questions(tree):
+    return 0 if tree is None else 1 + n_questions(tree[2]) + n_questions(tree[3])
+
+
+def clusters(n, seed):
+    """Return records of four classes by rules that a few questions find out: first x0, then x1 or x3."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 5)) * 3
+    y = np.where(X[:, 0] > 0.5, 2 + (X[:, 1] > 1), X[:, 3] > -1)
+    return X, np.where(rng.random(n) < 0.05, rng.integers(0, 4, n), y)
+
+
+@pytest.mark.parametrize(
+    ("n", "grace", "categories"), [(6_000, 200, (0,) * 5), (6_000, 25, (0,) * 5), (5_000, 50, (0, 4, 0, 7, 0))]
+)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_river_asks_the_same_questions(n, grace, categories, seed):
+    tree = pytest.importorskip("river.tree", reason="River referees Hoeffding trees: pip install river")
+    X, y = clusters(n, seed)
+    for j in np.flatnonzero(categories):
+        X[:, j] = np.clip(np.round(X[:, j] + categories[j] / 2), 0, categories[j] - 1)
+    river = tree.HoeffdingTreeClassifier(
+        grace_period=grace,
+        delta=1e-7,
+        tau=0.05,
+        leaf_prediction="mc",
+        binary_split=True,
+        nominal_attributes=[int(j) for j in np.flatnonzero(categories)],
+    )
+    for record, klass in zip(X.tolist(), y.tolist(), strict=True):
+        river.learn_one(dict(enumerate(record)), klass)
+    nodes, words, _ = grow(X, y, categories, grace=grace)
+    ours = questions(nodes, words, categories)
+    assert n_questions(ours) >= 3, "a stream that never splits shows nothing"
+    assert_same(ours, rivers(river._root))
+
+
+def test_weights_count_as_repeated_records():
+    X, y = clusters(2_000, 3)
+    weights = np.random.default_rng(0).integers(0, 4, len(X)).astype(np.uint8)
+    # Splits are tried after each record, whatever its weight; so let the grace period never end inside one.
+    once, _, _ = grow(X, y, (0,) * 5, weights=weights * 0 + 3, grace=300)
+    thrice, _, _ = grow(np.repeat(X, 3, axis=0), np.repeat(y, 3), (0,) * 5, grace=300)
+    np.testing.assert_array_equal(once["split"], thrice["split"])
+    np.testing.assert_allclose(once["threshold"], thrice["threshold"], rtol=1e-9)
+
+
+def test_records_of_no_weight_are_not_seen():
+    X, y = clusters(3_000, 4)
+    seen = np.random.default_rng(0).random(len(X)) < 0.6
+    some, _, _ = grow(X, y, (0,) * 5, weights=seen.astype(np.uint8))
+    alone, _, _ = grow(X[seen], y[seen], (0,) * 5)
+    np.testing.assert_array_equal(some, alone)
+
+
+@pytest.mark.parametrize("max_depth", [0, 1, 2])
+def test_depth_is_limited(max_depth):
+    X, y = clusters(6_000, 5)
+    nodes, _, _ = grow(X, y, (0,) * 5, grace=25, max_depth=max_depth)
+    assert len(nodes) == 2 ** (max_depth + 1) - 1
+
+
+@pytest.mark.parametrize(
+    ("X", "y"),
+    [
+        (np.zeros((500, 2)), np.arange(500) % 2),
+        (np.full((500, 2), np.nan), np.arange(500) % 2),
+        (np.random.default_rng(0).normal(size=(500, 2)), np.zeros(500, dtype=int)),
+        (np.zeros((1, 2)), np.zeros(1, dtype=int)),
+    ],
+    ids=["constant", "all missing", "one class", "one record"],
+)
+def test_nothing_to_ask(X, y):
+    nodes, _, importance = grow(X, y, (0, 0), grace=20)
+    assert len(nodes) == 1
+    assert not importance.any()
+
+
+def block(n, seed=0, n_categories=(0, 0, 0, 0, 0)):
+    X, y = clusters(n, seed)
+    return Records(X, y.astype(np.int32), np.arange(n), np.array(n_categories, dtype=np.int32), 4)
+
+
+def test_leaves_hold_the_weight_of_what_they_saw():
+    records, grower = block(3_000), HoeffdingGrower(Growth(max_features=5))
+    for grown in grower.build(records, np.arange(3_000, dtype=np.int32), [1, 2, 3], None):
+        weights = grower.weights(records.serial, grown.tree.seed)
+        np.testing.assert_array_equal(grown.leaf_of, grown.tree.route(records.X))
+        expected = {}
+        for leaf, klass, weight in zip(grown.leaf_of.tolist(), records.y.tolist(), weights.tolist(), strict=True):
+            expected.setdefault(leaf, {}).setdefault(klass, 0)
+            expected[leaf][klass] += weight
+        assert oracles.rows_of(grown.tree) == {
+            leaf: {k: w for k, w in row.items() if w} for leaf, row in expected.items() if any(row.values())
+        }
+
+
+def test_weights_are_poisson_with_a_mean_of_six():
+    weights = HoeffdingGrower(Growth(max_features=1)).weights(np.arange(100_000), 7)
+    assert weights.mean() == pytest.approx(6, abs=0.05)
+    assert weights.var() == pytest.approx(6, abs=0.15)
+
+
+def test_the_same_trees_for_any_number_of_threads():
+    records, grower = block(2_000), HoeffdingGrower(Growth(max_features=5))
+    known = np.arange(2_000, dtype=np.int32)
+    for one, four in zip(
+        grower.build(records, known, [1, 2, 3, 4], 1), grower.build(records, known, [1, 2, 3, 4], 4), strict=True
+    ):
+        np.testing.assert_array_equal(one.tree.nodes, four.tree.nodes)
+        np.testing.assert_array_equal(one.tree.row_weight, four.tree.row_weight)
+
+
+def test_a_stream_with_a_late_class():
+    model = AdaptiveDecisionForestClassifier(base_forest="hoeffding", random_state=0)
+    for number in range(4):
+        X, y = clusters(1_500, number)
+        keep = (y != 3) | (number >= 2)
+        model.partial_fit(X[keep], y[keep])
+    X, y = clusters(1_000, 9)
+    assert model.score(X, y) > 0.6
+    assert model.score(X[y == 3], y[y == 3]) > 0.4
+
+
+@parametrize_with_checks([AdaptiveDecisionForestClassifier(base_forest="hoeffding", random_state=0)])
+def test_scikit_learns_contract(estimator, check):
+    check(estimator)
