@@ -99,11 +99,13 @@ def measure_hoeffding() -> Iterator[dict[str, Any]]:
     records = Records(X, y.astype(np.int32), np.arange(len(X)), np.zeros(6, dtype=np.int32), 11)
     rows, known = [dict(enumerate(row)) for row in X.tolist()], np.arange(len(X), dtype=np.int32)
     grower = HoeffdingGrower(Growth(max_features=6, min_samples_leaf=200))
+    weights = grower.weights(records.serial, 0).tolist()  # River learns with the same weights
 
     def river() -> None:
         tree = HoeffdingTreeClassifier(grace_period=200, leaf_prediction="mc", binary_split=True)
-        for row, klass in zip(rows, y.tolist(), strict=True):
-            tree.learn_one(row, klass)
+        for row, klass, weight in zip(rows, y.tolist(), weights, strict=True):
+            if weight:
+                tree.learn_one(row, klass, w=weight)
 
     t_ours, t_river = medians([lambda: grower.build(records, known, [0], None), river], 3)
     yield {

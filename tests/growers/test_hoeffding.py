@@ -3,10 +3,10 @@
 from math import log
 
 import numpy as np
-import oracles
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import oracles
 from adforest import AdaptiveDecisionForestClassifier
 from adforest.forest import Growth, Records
 from adforest.forest._kernels.streaming import stream

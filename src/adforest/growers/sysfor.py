@@ -54,8 +54,10 @@ def good_cuts(records: Records, known: Ints, min_leaf: int, goodness: float, sep
     codes, edges, n_codes = bin_columns(X, records.n_categories, 255)
     cuts: list[GoodCut] = []
     for j in range(X.shape[1]):
-        counts = np.zeros((n_codes[j] + 1, records.n_classes))
-        np.add.at(counts, (codes[j], y), 1)
+        shape = (int(n_codes[j]) + 1, records.n_classes)
+        counts = (
+            np.bincount(codes[j] * np.int64(shape[1]) + y, minlength=shape[0] * shape[1]).reshape(shape).astype(float)
+        )
         if records.n_categories[j]:
             cuts += _categorical_cut(j, counts, min_leaf)
         else:

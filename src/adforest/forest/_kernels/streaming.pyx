@@ -59,7 +59,7 @@ cdef struct Stream:
     Py_ssize_t words_base
     double* left                # class weights expected on either side of the cut at hand
     double* right
-    double* totals
+    double* totals              # see sum_up
     double* importance
     bint out_of_memory
 
@@ -91,7 +91,6 @@ cdef void expect(Stream* s, const double* statistics, Py_ssize_t f, double value
     """Fill both sides with the class weights expected if an attribute is cut at value."""
     cdef Py_ssize_t k
     cdef const double* g
-    cdef double deviation
     for k in range(s.C):
         if s.n_categories[f] > 0:
             s.left[k] = statistics[<Py_ssize_t>value * s.C + k]
@@ -100,12 +99,26 @@ cdef void expect(Stream* s, const double* statistics, Py_ssize_t f, double value
         g = statistics + k * GAUSS
         if g[0] == 0 or value >= g[4]:
             s.left[k] = g[0]
-        elif value < g[3]:
+        elif value < g[3] or s.totals[k] == 0:
             s.left[k] = 0
         else:
-            deviation = sqrt(g[2] / (g[0] - 1)) if g[0] > 1 else 0
-            s.left[k] = g[0] * 0.5 * erfc((g[1] - value) / (deviation * 1.4142135623730951)) if deviation > 0 else 0
+            s.left[k] = g[0] * 0.5 * erfc((g[1] - value) * s.totals[k])
         s.right[k] = g[0] - s.left[k]
+
+
+cdef void sum_up(Stream* s, const double* statistics, Py_ssize_t f) noexcept nogil:
+    """Fill totals with what all cuts of an attribute share: class weights, or one over sqrt(2) standard deviations."""
+    cdef Py_ssize_t i, k
+    cdef const double* g
+    for k in range(s.C):
+        s.totals[k] = 0
+        if s.n_categories[f] == 0:
+            g = statistics + k * GAUSS
+            if g[0] > 1 and g[2] > 0:
+                s.totals[k] = 1 / sqrt(2 * g[2] / (g[0] - 1))
+    for i in range(s.n_categories[f]):
+        for k in range(s.C):
+            s.totals[k] += statistics[i * s.C + k]
 
 
 cdef Merit best_of(Stream* s, const double* block, Py_ssize_t f, double entropy) noexcept nogil:
@@ -117,13 +130,9 @@ cdef Merit best_of(Stream* s, const double* block, Py_ssize_t f, double entropy)
     best.gain = -INFINITY
     best.feature = <int32_t>f
     best.value = 0
+    sum_up(s, statistics, f)
     if s.n_categories[f] > 0:
         n_cuts = s.n_categories[f]
-        for k in range(s.C):
-            s.totals[k] = 0
-        for i in range(n_cuts):
-            for k in range(s.C):
-                s.totals[k] += statistics[i * s.C + k]
     else:
         for k in range(s.C):
             if statistics[k * GAUSS] > 0:
@@ -208,8 +217,7 @@ cdef void split(Stream* s, Py_ssize_t at, Merit cut) noexcept nogil:
     if not reserve_nodes(s):
         s.out_of_memory = True
         return
-    if categorical:
-        best_of(s, block, cut.feature, 0)  # fills the totals of the attribute
+    sum_up(s, block + s.offset[cut.feature], cut.feature)
     expect(s, block + s.offset[cut.feature], cut.feature, cut.value)
     for k in range(s.C):
         left_total += s.left[k]
