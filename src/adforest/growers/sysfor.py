@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from adforest.forest import Growth, Records, Tree, TreeEditor, in_threads
+from adforest.forest import Binned, Growth, Records, Tree, TreeEditor, in_threads
 from adforest.forest._kernels.binning import bin_columns
 from adforest.forest.types import Bytes, Floats, Ints, Longs, Mask
 from adforest.growers.protocol import Grown
@@ -177,7 +177,11 @@ class SysForGrower:
         wanted = range(len(seeds)) if places is None else places
         plans = dict(enumerate(islice(self._plans(records, known), max(wanted, default=-1) + 1)))
         chosen = [(seed, plans[place]) for seed, place in zip(seeds, wanted, strict=True) if place in plans]
-        return in_threads(lambda one: self._grow(records, known, *one), chosen, n_jobs)
+        # Codes of all records are worth their while only if most of them are known.
+        binned = (
+            bin_columns(records.X, records.n_categories, self.how.max_bins) if 2 * len(known) > len(records) else None
+        )
+        return in_threads(lambda one: self._grow(records, known, *one, binned), chosen, n_jobs)
 
     def _plans(self, records: Records, known: Ints) -> Iterator["_Plan"]:
         """Yield what the top of each tree looks like: roots alone first, then roots with cuts at level two."""
@@ -198,7 +202,7 @@ class SysForGrower:
     def _good(self, records: Records, known: Ints) -> list[GoodCut]:
         return good_cuts(records, known, self.how.min_samples_leaf, self.goodness, self.separation)
 
-    def _grow(self, records: Records, known: Ints, seed: int, plan: "_Plan") -> Grown:
+    def _grow(self, records: Records, known: Ints, seed: int, plan: "_Plan", binned: Binned | None) -> Grown:
         """Make the top of a tree as planned, and let C4.5 grow below."""
         editor = TreeEditor(Tree.bare(records.X.shape[1], seed))
         leaf_of = np.full(len(records), -1, dtype=np.int32)
@@ -214,7 +218,8 @@ class SysForGrower:
         samples = np.concatenate([part for _, part in groups])
         starts = np.cumsum([0, *(len(part) for _, part in groups)])
         nodes = np.array([node for node, _ in groups], dtype=np.int32)
-        self.expand(editor, records, np.ones(len(samples), dtype=np.uint8), samples, starts, nodes, leaf_of, seed)
+        weights = np.ones(len(samples), dtype=np.uint8)
+        editor.grow(records, weights, samples, starts, nodes, leaf_of, self._c45, seed, binned)
         return Grown(editor.finish(), leaf_of)
 
     def weights(self, serial: Longs, seed: int) -> Bytes:
