@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
-from adforest.forest._kernels.counting import poisson_weights, compare, merge, tally
+from adforest.forest._kernels.counting import compare, merge, poisson_weights, tally
 
 N_NODES, N_CLASSES = 6, 5
 WEIGHTED = st.dictionaries(st.integers(0, N_CLASSES - 1), st.integers(1, 9).map(float), max_size=N_CLASSES)

@@ -234,9 +234,10 @@ class _Lesson:
         renewal = min(settings.renewal, len(forest)) if settings.memory_size != 0 else 0
         known = np.flatnonzero(forest.known).astype(np.int32)
         at_hand = np.unique(self.records.y[known])
-        turn = [(self.number * renewal + k) % len(forest) for k in range(renewal)]
+        turn = sorted((self.number * renewal + k) % len(forest) for k in range(renewal))
         turn = [place for place in turn if np.isin(forest.trees[place].row_class, at_hand).all()]
         seeds = self._seeds(RENEW, len(turn))
+        # A systematic base forest may have no trees for the last places.
         grown = dict(zip(turn, settings.grower.build(self.records, known, seeds, settings.n_jobs, turn), strict=False))
         self.repaired[same] = Forest(
             tuple(grown[i].tree.built_at(self.number) if i in grown else tree for i, tree in enumerate(forest.trees)),

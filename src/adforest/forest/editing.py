@@ -88,11 +88,13 @@ class TreeEditor:
         self.nodes[moved], self._born[moved], self._cause[moved] = old_root, born, cause
         return leaf, moved
 
-    def split(self, node: int, feature: int, cut: float | Mask, *, missing_left: bool) -> int:
+    def split(self, node: int, feature: int, cut: float | Mask, *, missing_left: bool, gain: float = 0.0) -> int:
         """Make a node ask about an attribute; return the number of the first of its two new, empty leaves.
 
-        Categories beyond those in cut go where missing values go.
+        Categories beyond those in cut go where missing values go; the gain, in bits times weight, counts as importance.
         """
+        self._importance = self._importance.copy()
+        self._importance[feature] += gain
         n = len(self.nodes)
         children = np.zeros(2, dtype=NODE)
         children["left"] = children["split"] = -1

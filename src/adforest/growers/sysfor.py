@@ -23,6 +23,7 @@ class GoodCut(NamedTuple):
     value: float | Mask  # the largest value that goes left, or which categories do
     missing_left: bool
     gain_ratio: float
+    gain: float  # in bits times records
 
     def left(self, X: Floats) -> Mask:
         """Return which records go left."""
@@ -61,24 +62,25 @@ def good_cuts(records: Records, known: Ints, min_leaf: int, goodness: float, sep
         if records.n_categories[j]:
             cuts += _categorical_cut(j, counts, min_leaf)
         else:
-            span = np.nanmax(X[:, j]) - np.nanmin(X[:, j]) if (n_codes[j] > 1) else 0.0
-            cuts += _numerical_cuts(j, counts, edges[j], min_leaf, separation * span)
+            # Halves, since a range may be wider than a float can say.
+            half = np.nanmax(X[:, j]) / 2 - np.nanmin(X[:, j]) / 2 if n_codes[j] > 1 else 0.0
+            cuts += _numerical_cuts(j, counts, edges[j], min_leaf, separation * half)
     if not cuts:
         return []
     least = max(cut.gain_ratio for cut in cuts) - goodness
     return sorted((cut for cut in cuts if cut.gain_ratio >= least), key=lambda cut: (-cut.gain_ratio, cut.feature))
 
 
-def _numerical_cuts(feature: int, counts: Floats, edges: Floats, min_leaf: int, apart: float) -> list[GoodCut]:
-    """Return the cuts of a numerical attribute by descending gain ratio, each farther than apart from those before."""
-    ratio, missing_left = _gain_ratios(counts, min_leaf)
+def _numerical_cuts(feature: int, counts: Floats, edges: Floats, min_leaf: int, half_apart: float) -> list[GoodCut]:
+    """Return the cuts of a numerical attribute by descending gain ratio, each far enough from those before."""
+    ratio, gain, missing_left = _gain_ratios(counts, min_leaf)
     values = np.append(edges[: len(ratio) - 1], np.inf)  # the last cut is everything known against everything missing
     cuts: list[GoodCut] = []
     for c in np.argsort(-ratio, kind="stable"):
         if ratio[c] <= 0:
             break
-        if all(abs(values[c] - float(cut.value)) > apart for cut in cuts):
-            cuts.append(GoodCut(feature, float(values[c]), bool(missing_left[c]), float(ratio[c])))
+        if all(abs(values[c] / 2 - float(cut.value) / 2) > half_apart for cut in cuts):
+            cuts.append(GoodCut(feature, float(values[c]), bool(missing_left[c]), float(ratio[c]), float(gain[c])))
     return cuts
 
 
@@ -89,40 +91,40 @@ def _categorical_cut(feature: int, counts: Floats, min_leaf: int) -> list[GoodCu
     present = np.flatnonzero(total)
     share = known[present, known.sum(axis=0).argmax()] / total[present]
     order = present[np.argsort(share, kind="stable")]
-    ratio, missing_left = _gain_ratios(np.vstack([known[order], missing]), min_leaf)
+    ratio, gain, missing_left = _gain_ratios(np.vstack([known[order], missing]), min_leaf)
     if not len(ratio) or ratio.max() <= 0:
         return []
     best = int(ratio.argmax())
     left = np.full(len(known), missing_left[best])  # categories not seen here follow missing values
     left[order] = np.arange(len(order)) <= best
-    return [GoodCut(feature, left, bool(missing_left[best]), float(ratio[best]))]
+    return [GoodCut(feature, left, bool(missing_left[best]), float(ratio[best]), float(gain[best]))]
 
 
-def _gain_ratios(counts: Floats, min_leaf: int) -> tuple[Floats, Mask]:
-    """Return for the cut after each known code its gain ratio, and whether missing values go left to reach it.
+def _gain_ratios(counts: Floats, min_leaf: int) -> tuple[Floats, Floats, Mask]:
+    """Return for the cut after each known code its gain ratio and gain, and whether missing values go left for it.
 
     counts has a line of class weights for each code and a last one for missing values. Cuts that leave fewer than
     min_leaf records on a side have a ratio of -1.
     """
     known, missing = counts[:-1], counts[-1]
     before = np.cumsum(known, axis=0)
-    options = [_ratio(before, counts.sum(axis=0) - before, min_leaf)]
-    if missing.any():
-        options.append(_ratio(before + missing, known.sum(axis=0) - before, min_leaf))
-        ratios = np.stack(options)
-        return ratios.max(axis=0), ratios.argmax(axis=0) == 1
-    heavier_left = before.sum(axis=1) * 2 >= counts.sum()
-    return options[0], heavier_left
+    ratio, gain = _ratio(before, counts.sum(axis=0) - before, min_leaf)
+    if not missing.any():
+        return ratio, gain, before.sum(axis=1) * 2 >= counts.sum()
+    other_ratio, other_gain = _ratio(before + missing, known.sum(axis=0) - before, min_leaf)
+    left = other_ratio > ratio
+    return np.where(left, other_ratio, ratio), np.where(left, other_gain, gain), left
 
 
-def _ratio(left: Floats, right: Floats, min_leaf: int) -> Floats:
-    """Return the gain ratio of cuts with the given class weights on either side."""
+def _ratio(left: Floats, right: Floats, min_leaf: int) -> tuple[Floats, Floats]:
+    """Return gain ratio and gain of cuts with the given class weights on either side."""
     n_left, n_right = left.sum(axis=1), right.sum(axis=1)
     n = n_left + n_right
-    bits = _bits(left + right) - _bits(left) - _bits(right)
+    gain = _bits(left + right) - _bits(left) - _bits(right)
     split = _xlogx(n) - _xlogx(n_left) - _xlogx(n_right)
-    ratio = np.divide(bits, split, out=np.full(len(n), -1.0), where=split > 0)
-    return np.where((n_left >= min_leaf) & (n_right >= min_leaf), ratio, -1.0)
+    ratio = np.divide(gain, split, out=np.full(len(n), -1.0), where=split > 0)
+    # Rounded, so that what differs by rounding alone is equal, and nothing gained is nothing.
+    return np.where((n_left >= min_leaf) & (n_right >= min_leaf), np.round(ratio, 10), -1.0), gain
 
 
 def _bits(weights: Floats) -> Floats:
@@ -190,6 +192,8 @@ class SysForGrower:
             yield _Plan()  # nothing to cut: one tree of one leaf
         for root in roots:
             yield _Plan(root)
+        if self.how.max_depth is not None and self.how.max_depth < 2:
+            return
         for root in roots:
             left = root.left(records.X[known])
             parts = [known[left], known[~left]]
@@ -257,5 +261,5 @@ class _Plan:
 def _split(editor: TreeEditor, records: Records, node: int, part: Ints, cut: GoodCut) -> list[tuple[int, Ints]]:
     """Cut a leaf; return its two children with their records."""
     left = cut.left(records.X[part])
-    child = editor.split(node, cut.feature, cut.value, missing_left=cut.missing_left)
+    child = editor.split(node, cut.feature, cut.value, missing_left=cut.missing_left, gain=cut.gain)
     return [(child, part[left]), (child + 1, part[~left])]
