@@ -1,0 +1,140 @@
+"""A node's question in the user's words: names of columns and categories, thresholds no longer than they need be."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from adforest.encoding import TableEncoder
+from adforest.forest import Tree
+from adforest.forest.tree import CATEGORICAL, MISSING_LEFT
+from adforest.forest.types import Floats
+
+DIGITS = 4  # significant digits of a threshold, if they separate
+FULL_DIGITS = 17  # tell any two floats apart
+MOST_CATEGORIES = 8  # named in one question
+WHOLE = 1e15  # whole numbers below are written without an exponent
+
+
+class Condition(NamedTuple):
+    """What is true of the records that go left, and of those that go right."""
+
+    left: str
+    right: str
+
+
+class Questions:
+    """Puts the questions of one tree into words.
+
+    Parameters
+    ----------
+    tree : Tree
+    encoder : TableEncoder
+        Knows what columns and categories are called.
+    records : float64 (n, m)
+        Records at hand. Thresholds are written so that they separate these as the tree does, and the side of missing
+        values is told for columns in which one of them lacks its value.
+    """
+
+    def __init__(self, tree: Tree, encoder: TableEncoder, records: Floats) -> None:
+        self._tree = tree
+        self._encoder = encoder
+        self._records = records
+        self._values = cache(self._sorted_values)
+        self._thresholds = cache(self._sorted_thresholds)
+
+    def condition(self, node: int) -> Condition:
+        """Return what an inner node asks."""
+        threshold, _, split = self._tree.nodes[node].tolist()
+        feature, missing_left = split >> 2, bool(split & MISSING_LEFT)
+        read = self._by_categories if split & CATEGORICAL else self._by_threshold
+        sides = read(threshold, feature, missing_left)
+        if sides is None:
+            sides = ("is missing", "is known") if missing_left else ("is known", "is missing")
+        elif self._lacks_values(feature):
+            left, right = sides
+            sides = (f"{left} or missing", right) if missing_left else (left, f"{right} or missing")
+        name = self._name(feature)
+        return Condition(f"{name} {sides[0]}", f"{name} {sides[1]}")
+
+    def _name(self, feature: int) -> str:
+        """Return what a column is called, by position where it has no name."""
+        names = self._encoder.feature_names
+        return f"x[{feature}]" if names is None else write_value(names[feature])
+
+    def _lacks_values(self, feature: int) -> bool:
+        """Return whether a record at hand has no value in a column."""
+        return len(self._values(feature)) - 2 < len(self._records)
+
+    def _by_categories(self, first: float, feature: int, missing_left: bool) -> tuple[str, str] | None:
+        """Return the two sides of a bit set, which may know fewer categories than the encoder."""
+        names = [write_value(value) for value in self._encoder.category_values(feature)]
+        start = int(first) + 1
+        words = self._tree.words[start : start + int(self._tree.words[start - 1])]
+        bits = np.unpackbits(words.view(np.uint8), bitorder="little")[: len(names)].astype(bool)
+        goes_left = np.append(bits, np.full(len(names) - len(bits), missing_left))
+        left = [name for name, is_left in zip(names, goes_left, strict=True) if is_left]
+        right = [name for name, is_left in zip(names, goes_left, strict=True) if not is_left]
+        return _in_sets(left, right, prefers_right=missing_left) if left and right else None
+
+    def _by_threshold(self, threshold: float, feature: int, missing_left: bool) -> tuple[str, str] | None:
+        """Return the two sides of a threshold."""
+        if np.isinf(threshold):
+            return None
+        above = float(np.nextafter(threshold, np.inf))
+        if len(repr(above)) < FULL_DIGITS / 2 and len(repr(threshold)) > len(repr(above)) + DIGITS:
+            number = write_value(above)  # the threshold is 99.99999999999999: a root that lets 100 go right
+            return f"< {number}", f">= {number}"
+        number = self._separating(threshold, feature)
+        return f"<= {number}", f"> {number}"
+
+    def _separating(self, threshold: float, feature: int) -> str:
+        """Write a threshold so that it still separates records, and differs from the tree's other ones."""
+        values, others = self._values(feature), self._thresholds(feature)
+        place, rank = np.searchsorted(values, threshold, side="right"), np.searchsorted(others, threshold)
+        low = max(values[place - 1], (others[rank - 1] + threshold) / 2)
+        high = min(values[place], (threshold + others[rank + 1]) / 2)
+        return write_number(threshold, low, high)
+
+    def _sorted_values(self, feature: int) -> Floats:
+        """Return the values of the records at hand in one column, between two infinities."""
+        column = self._records[:, feature]
+        return np.sort(np.concatenate([[-np.inf], column[~np.isnan(column)], [np.inf]]))
+
+    def _sorted_thresholds(self, feature: int) -> Floats:
+        """Return all thresholds of the tree for one column, between two infinities."""
+        split = self._tree.nodes["split"]
+        asks = (split >= 0) & (split >> 2 == feature) & (split & CATEGORICAL == 0)
+        return np.unique(np.concatenate([[-np.inf], self._tree.nodes["threshold"][asks], [np.inf]]))
+
+
+def write_number(value: float, low: float = -np.inf, high: float = np.inf) -> str:
+    """Return the shortest way to write a number, from four significant digits on, that is in [low, high)."""
+    if value.is_integer() and abs(value) < WHOLE:
+        return str(int(value))
+    whole_digits = len(str(int(abs(value)))) if abs(value) < WHOLE else 0
+    for digits in range(max(DIGITS, whole_digits), FULL_DIGITS):
+        text = f"{value:.{digits}g}"
+        if low <= float(text) < high:
+            return text
+    return repr(value)
+
+
+def write_value(value: object) -> str:
+    """Return a name, category, class value or weight in full: whole numbers without a point, text in one line."""
+    if isinstance(value, float):
+        return write_number(value, value, float(np.nextafter(value, np.inf)))
+    return " ".join(str(value).splitlines())
+
+
+def _in_sets(left: list[str], right: list[str], *, prefers_right: bool) -> tuple[str, str]:
+    """Name the smaller of two sets of categories; of equal ones the one that missing values stay out of."""
+    if len(right) < len(left) or (len(right) == len(left) and prefers_right):
+        right_side, left_side = _in_sets(right, left, prefers_right=False)
+        return left_side, right_side
+    more = len(left) - MOST_CATEGORIES
+    named = left if more <= 0 else [*left[:MOST_CATEGORIES], f"... {more} more"]
+    listed = "{" + ", ".join(named) + "}"
+    return f"in {listed}", f"not in {listed}"

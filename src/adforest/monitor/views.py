@@ -1,0 +1,226 @@
+"""What there is to see of a tree: its nodes from the root on, each with its question or its counts, and who made it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from adforest.adaptation import Learner
+from adforest.classifier import AdaptiveDecisionForestClassifier
+from adforest.forest import Tree
+from adforest.forest._kernels import routing
+from adforest.forest.tree import CAUSES
+from adforest.forest.types import AnyArray, Longs
+from adforest.monitor.questions import Condition, Questions, write_value
+
+FORESTS = ("permanent", "active", "temporary")
+
+# Okabe and Ito's colours, which colour-blind people can tell apart; those that carry black text best come first.
+COLOURS = ("56B4E9", "E69F00", "009E73", "CC79A7", "F0E442", "D55E00", "0072B2", "999999")
+PALER = 0.3  # share of white in the first round of colours
+NOBODY = "#FFFFFF"  # the colour of a leaf without records
+
+
+@dataclass(frozen=True, slots=True)
+class NodeView:
+    """One node as it is shown.
+
+    Attributes
+    ----------
+    number : int
+        Its place among the tree's nodes.
+    parent : int
+        Place of the node above in the list of views, -1 for the root.
+    is_left : bool
+        Whether it is where its parent's question is answered with yes.
+    depth : int
+    condition : Condition or None
+        What it asks; None for a leaf and where the view ends.
+    counts : tuple of (str, float)
+        Weight by class, largest first: of a leaf, or of all leaves below where the view ends.
+    klass : int
+        Code of the class it predicts, -1 for none.
+    n_below : int
+        How many nodes the view leaves out below this one.
+    batch : int
+        The batch that made it what it is.
+    cause : int
+        Why, see `adforest.forest.tree.CAUSES`.
+    is_news : bool
+        Whether another batch made the node above, or for another reason.
+    """
+
+    number: int
+    parent: int
+    is_left: bool
+    depth: int
+    condition: Condition | None
+    counts: tuple[tuple[str, float], ...]
+    klass: int
+    n_below: int
+    batch: int
+    cause: int
+    is_news: bool
+
+    @property
+    def mark(self) -> str:
+        """Which batch made the node, and why."""
+        return f"batch {self.batch}: {CAUSES[self.cause]}"
+
+    @property
+    def colour(self) -> str:
+        """Colour of the class it predicts, as ``#RRGGBB``."""
+        return _colour_of_class(self.klass)
+
+    @property
+    def below(self) -> str:
+        """What is left out below the node."""
+        return f"... {self.n_below:,} nodes below" if self.n_below else ""
+
+    def counted(self, most: int | None = None) -> list[str]:
+        """Return a few words for each class, largest first, and for the rest of them if there are more than most."""
+        words = [f"{name} {write_value(weight)}" for name, weight in self.counts[:most]]
+        more = len(self.counts) - len(words)
+        return [*words, f"... {more} more"] if more else words or ["no records"]
+
+
+def view_tree(model: Any, forest: str, tree: int, max_depth: int | None) -> list[NodeView]:
+    """Return the nodes of a model's tree as they are shown, each before those below it, the left ones first.
+
+    Parameters
+    ----------
+    model : AdaptiveDecisionForestClassifier
+    forest : {"permanent", "active", "temporary"}
+    tree : int
+        Number of the tree in the forest.
+    max_depth : int or None
+        Where the view ends.
+    """
+    _check_depth(max_depth)
+    if not isinstance(model, AdaptiveDecisionForestClassifier):
+        raise TypeError(f"got {type(model).__name__}; expected a fitted AdaptiveDecisionForestClassifier")
+    learnt = model._checked()  # read once: another thread may swap in the next one
+    found = _find_tree(learnt.learner, forest, tree)
+    questions = Questions(found, learnt.encoder, learnt.learner.memory.X)
+    shown_by = _shown_by(found, max_depth)
+    n_below = np.bincount(shown_by, minlength=len(found.nodes)) - 1
+    counts = _Counts(found, shown_by, learnt.labels.by_arrival)
+    views: list[NodeView] = []
+    for number, parent, is_left in _walk(found, n_below):
+        above = views[parent] if parent >= 0 else None
+        batch, cause = int(found.born[number]), int(found.cause[number])
+        asks = found.nodes["split"][number] >= 0 and not n_below[number]
+        views.append(
+            NodeView(
+                number=number,
+                parent=parent,
+                is_left=is_left,
+                depth=0 if above is None else above.depth + 1,
+                condition=questions.condition(number) if asks else None,
+                counts=counts.of(number),
+                klass=counts.first_of(number),
+                n_below=int(n_below[number]),
+                batch=batch,
+                cause=cause,
+                is_news=above is None or (above.batch, above.cause) != (batch, cause),
+            )
+        )
+    return views
+
+
+def _find_tree(learner: Learner, forest: str, tree: int) -> Tree:
+    """Return a tree, or raise an error that says which there are."""
+    if forest not in FORESTS:
+        raise ValueError(f"forest is {forest!r}; expected {', '.join(map(repr, FORESTS[:-1]))} or {FORESTS[-1]!r}")
+    found = learner.forest(forest)
+    if found is None:
+        raise ValueError(
+            f"there is no {forest} forest after batch {learner.n_batches}: it stands only while a drift may pass. "
+            f"Look at one of these: {', '.join(learner.standings)}."
+        )
+    try:
+        is_there = 0 <= index(tree) < len(found)
+    except TypeError:
+        raise TypeError(f"tree is {tree!r}; expected a whole number from 0 to {len(found) - 1}") from None
+    if not is_there:
+        trees = f"trees 0 to {len(found) - 1}" if len(found) > 1 else "one tree, number 0"
+        raise IndexError(f"tree is {tree}, but the {forest} forest has {trees}. Choose one of them.")
+    return found.trees[tree]
+
+
+def _check_depth(max_depth: int | None) -> None:
+    """Raise if a depth is none."""
+    if max_depth is not None and (not isinstance(max_depth, (int, np.integer)) or max_depth < 0):
+        raise ValueError(f"max_depth is {max_depth!r}; expected a whole number from 0 on, or None for the whole tree")
+
+
+def _shown_by(tree: Tree, max_depth: int | None) -> Longs:
+    """Return for every node the one that shows it: itself, or the one above it at which the view ends."""
+    shown_by = np.arange(len(tree.nodes))
+    if max_depth is None:
+        return shown_by
+    left, split = tree.nodes["left"].tolist(), tree.nodes["split"].tolist()
+    stack = np.flatnonzero(routing.depths(tree.nodes) == max_depth).tolist()
+    while stack:
+        number = stack.pop()
+        if split[number] >= 0:
+            child = left[number]
+            shown_by[child] = shown_by[child + 1] = shown_by[number]
+            stack += [child, child + 1]
+    return shown_by
+
+
+def _walk(tree: Tree, n_below: Longs) -> Iterator[tuple[int, int, bool]]:
+    """Visit the nodes to be shown: number, place of the one above among those visited, and whether it is left of it.
+
+    A stack of our own, since trees may be deeper than Python's.
+    """
+    left, split = tree.nodes["left"].tolist(), tree.nodes["split"].tolist()
+    stack, place = [(0, -1, False)], 0
+    while stack:
+        number, parent, is_left = stack.pop()
+        yield number, parent, is_left
+        if split[number] >= 0 and not n_below[number]:
+            child = left[number]
+            stack += [(child + 1, place, False), (child, place, True)]
+        place += 1
+
+
+class _Counts:
+    """The class weights of the nodes to be shown, largest first."""
+
+    def __init__(self, tree: Tree, shown_by: Longs, names: AnyArray) -> None:
+        node = shown_by[np.repeat(np.arange(len(tree.nodes)), np.diff(tree.row_start))]
+        pair, inverse = np.unique(node * len(names) + tree.row_class, return_inverse=True)
+        weight = np.bincount(inverse, weights=tree.row_weight, minlength=len(pair))
+        node, klass = np.divmod(pair, len(names))
+        order = np.lexsort((klass, -weight, node))
+        self._names = names
+        self._class = klass[order]
+        self._weight = weight[order]
+        self._start = np.searchsorted(node, np.arange(len(tree.nodes) + 1))
+
+    def of(self, node: int) -> tuple[tuple[str, float], ...]:
+        """Return names and weights of a node's classes."""
+        held = slice(*self._start[node : node + 2])
+        pairs = zip(self._class[held], self._weight[held].tolist(), strict=True)
+        return tuple((write_value(self._names[klass]), weight) for klass, weight in pairs)
+
+    def first_of(self, node: int) -> int:
+        """Return the code of the class that a node predicts."""
+        start, stop = self._start[node : node + 2]
+        return int(self._class[start]) if start < stop else -1
+
+
+def _colour_of_class(code: int) -> str:
+    """Return a class's colour by order of arrival; colours return paler when there are more classes than colours."""
+    if code < 0:
+        return NOBODY
+    rounds, place = divmod(code, len(COLOURS))
+    white = 1 - (1 - PALER) / (1 + rounds)
+    channels = bytes.fromhex(COLOURS[place])
+    return "#" + bytes(round(255 * white + channel * (1 - white)) for channel in channels).hex().upper()
