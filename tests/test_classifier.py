@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from adforest import AdaptiveDecisionForestClassifier, BatchReport, paper_settings
-from adforest.classifier import _count_features
+from adforest.growers import count_features
 
 
 def forest(**changes):
@@ -451,7 +451,7 @@ def test_silent_by_default(capsys):
     ],
 )
 def test_max_features_in_all_spellings(max_features, m, expected):
-    assert _count_features(max_features, m) == expected
+    assert count_features(max_features, m) == expected
     X = np.random.default_rng(0).normal(size=(30, m))
     model = forest(n_estimators=2, max_features=max_features).fit(X, np.arange(30) % 2)
     assert model.predict(X).shape == (30,)

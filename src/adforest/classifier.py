@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral, Real
@@ -18,7 +17,7 @@ from adforest.adaptation import READINGS, BatchReport, Learner, Settings
 from adforest.encoding import LabelTable, TableEncoder, check_same_length
 from adforest.forest import Forest, Growth
 from adforest.forest.types import AnyArray, Floats
-from adforest.growers import Grower, HoeffdingGrower, RandomForestGrower, SysForGrower
+from adforest.growers import Grower, HoeffdingGrower, RandomForestGrower, SysForGrower, count_features
 
 GROWERS: dict[str, Callable[[Growth], Grower]] = {
     "hoeffding": HoeffdingGrower,
@@ -283,7 +282,7 @@ class AdaptiveDecisionForestClassifier(ClassifierMixin, BaseEstimator):  # type:
     def _grower(self, n_features: int) -> Grower:
         """Return the base forest asked for."""
         how = Growth(
-            max_features=_count_features(self.max_features, n_features),
+            max_features=count_features(self.max_features, n_features),
             min_samples_leaf=self.min_samples_leaf,
             max_bins=self.max_bins,
             max_depth=self.max_depth,
@@ -415,18 +414,3 @@ class _Model:
 def _in_words(report: BatchReport, labels: LabelTable) -> BatchReport:
     """Return a report that names classes by value instead of code."""
     return replace(report, new_classes=tuple(np.sort(labels.by_arrival[list(report.new_classes)]).tolist()))
-
-
-def _count_features(max_features: str | float | None, m: int) -> int:
-    """Return how many attributes to try at each node."""
-    if max_features is None:
-        return m
-    if max_features == "auto":
-        return min(m, int(math.log2(m)) + 1)
-    if max_features == "sqrt":
-        return max(1, int(math.sqrt(m)))
-    if max_features == "log2":
-        return max(1, int(math.log2(m)))
-    if isinstance(max_features, Integral):
-        return min(m, int(max_features))
-    return max(1, int(float(max_features) * m))

@@ -1,8 +1,9 @@
 """Who builds trees from a block of records."""
 
+from adforest.growers.features import count_features
 from adforest.growers.hoeffding import HoeffdingGrower
 from adforest.growers.protocol import Grower, Grown
 from adforest.growers.random_forest import RandomForestGrower
 from adforest.growers.sysfor import SysForGrower
 
-__all__ = ["Grower", "Grown", "HoeffdingGrower", "RandomForestGrower", "SysForGrower"]
+__all__ = ["Grower", "Grown", "HoeffdingGrower", "RandomForestGrower", "SysForGrower", "count_features"]

@@ -1,0 +1,223 @@
+"""Rivals made of our own random forest: refitted on a window of batches, or with trees added for every batch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from adforest.forest import Forest, Growth, Records, Tree
+from adforest.forest.types import Floats, Ints
+from adforest.growers import Grower, RandomForestGrower, count_features
+from adforest.rivals.base import Lesson, Model, State, VotingRival, spawn_seeds
+
+AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
+FOREST_PARAMETERS: dict[str, list[Any]] = {
+    "max_features": [
+        AT_LEAST_ONE,
+        Interval(Real, 0.0, 1.0, closed="right"),
+        StrOptions({"auto", "sqrt", "log2"}),
+        None,
+    ],
+    "min_samples_leaf": [AT_LEAST_ONE],
+    "n_jobs": [Integral, None],
+    "random_state": ["random_state"],
+}
+
+
+class ForestRival(VotingRival[State]):
+    """A rival whose state is, or holds, a forest of our own trees; they vote softly."""
+
+    max_features: str | float | None
+    min_samples_leaf: int
+    n_jobs: int | None
+
+    def _forest_of(self, state: State) -> Forest:
+        """Return the forest that answers."""
+        raise NotImplementedError
+
+    def _grower(self, n_features: int) -> Grower:
+        """Return who builds the trees."""
+        return RandomForestGrower(Growth(count_features(self.max_features, n_features), self.min_samples_leaf))
+
+    def _grown(self, records: Records, seeds: list[int]) -> Forest:
+        """Grow a forest from all of the records."""
+        everything = np.arange(len(records), dtype=np.int32)
+        grown = self._grower(records.X.shape[1]).build(records, everything, seeds, n_jobs=self.n_jobs)
+        return forest_of(tree for tree, _ in grown)
+
+    def _votes(self, model: Model[State], X: Floats) -> Floats:
+        n_classes = len(model.labels.by_arrival)
+        return self._forest_of(model.state).answer(X, n_classes, soft=True, n_jobs=self.n_jobs)
+
+    @property
+    def forest_(self) -> Forest:
+        """The forest that answers."""
+        return self._forest_of(self._known("forest_").state)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Refit:
+    """The batches at hand, and the forest grown from them."""
+
+    batches: tuple[tuple[Floats, Ints], ...]
+    forest: Forest
+
+
+class RefitForestClassifier(ForestRival[Refit]):
+    """Random forest refitted for every batch: on the batch, on the last few, or on everything.
+
+    Parameters
+    ----------
+    n_estimators : int, default=10
+        Trees.
+    window : int or None, default=1
+        Batches it is refitted on, the last ones; None keeps all of them. What falls out of the window is forgotten,
+        though its classes stay in ``classes_``.
+    max_features : {"auto", "sqrt", "log2"}, int, float or None, default="auto"
+        Attributes tried at each node; "auto" is int(log2 m) + 1, the rest as in scikit-learn.
+    min_samples_leaf : int, default=1
+        Records a leaf must keep.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Which columns are categorical: those of text or categorical type, those given by mask, position or name, none.
+    n_jobs : int or None, default=None
+        Threads. The forest is the same for any number.
+    random_state : int, RandomState or None, default=None
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        Class values seen or declared so far, sorted.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Only if the columns have names.
+    forest_ : Forest
+
+    Examples
+    --------
+    >>> from adforest.rivals import RefitForestClassifier
+    >>> model = RefitForestClassifier(window=None, random_state=0)
+    >>> model = model.partial_fit([[1], [2], [8], [9]], ["low", "low", "high", "high"])
+    >>> model = model.partial_fit([[50], [60]], ["huge", "huge"])
+    >>> model.predict([[1.5], [55]]).tolist()
+    ['low', 'huge']
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = FOREST_PARAMETERS | {
+        "n_estimators": [AT_LEAST_ONE],
+        "window": [AT_LEAST_ONE, None],
+        "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
+    }
+
+    def __init__(
+        self,
+        n_estimators: int = 10,
+        *,
+        window: int | None = 1,
+        max_features: str | float | None = "auto",
+        min_samples_leaf: int = 1,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.window = window
+        self.max_features = max_features
+        self.min_samples_leaf = min_samples_leaf
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _learnt_from(self, before: Refit | None, lesson: Lesson) -> Refit:
+        batch = lesson.records
+        # Copied, because the matrix may be the caller's own array, which is free to change after this call.
+        batches = (*(before.batches if before else ()), (batch.X.copy(), batch.y))
+        batches = batches[-self.window :] if self.window is not None else batches
+        X, y = (np.concatenate(parts) for parts in zip(*batches, strict=True))
+        # Records are numbered afresh: a refit is the very forest that fit() makes of the same records.
+        serial = np.arange(len(y), dtype=np.int64)
+        window = Records(X, y, serial, batch.n_categories, batch.n_classes)
+        return Refit(batches, self._grown(window, spawn_seeds([lesson.seed], self.n_estimators)))
+
+    def _forest_of(self, state: Refit) -> Forest:
+        return state.forest
+
+
+class AddTreesForestClassifier(ForestRival[Forest]):
+    """Random forest that grows new trees on every batch and drops none; all of them vote.
+
+    Ten lines and no memory of records: what any cleverer method must visibly beat. A tree never votes for classes
+    that came after it, so a new class needs several batches to be heard among many old trees.
+
+    Parameters
+    ----------
+    trees_per_batch : int, default=10
+        Trees grown on every batch.
+    max_features : {"auto", "sqrt", "log2"}, int, float or None, default="auto"
+        Attributes tried at each node; "auto" is int(log2 m) + 1, the rest as in scikit-learn.
+    min_samples_leaf : int, default=1
+        Records a leaf must keep.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Which columns are categorical: those of text or categorical type, those given by mask, position or name, none.
+    n_jobs : int or None, default=None
+        Threads. The forest is the same for any number.
+    random_state : int, RandomState or None, default=None
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        Class values seen or declared so far, sorted.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Only if the columns have names.
+    forest_ : Forest
+        All trees, in order of arrival.
+
+    Examples
+    --------
+    >>> from adforest.rivals import AddTreesForestClassifier
+    >>> model = AddTreesForestClassifier(trees_per_batch=5, random_state=0)
+    >>> model = model.partial_fit([[1], [2], [8], [9]], ["low", "low", "high", "high"])
+    >>> model = model.partial_fit([[1], [2], [8], [9]], ["low", "low", "high", "high"])
+    >>> len(model.forest_), model.predict([[1.5], [8.5]]).tolist()
+    (10, ['low', 'high'])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = FOREST_PARAMETERS | {
+        "trees_per_batch": [AT_LEAST_ONE],
+        "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
+    }
+
+    def __init__(
+        self,
+        trees_per_batch: int = 10,
+        *,
+        max_features: str | float | None = "auto",
+        min_samples_leaf: int = 1,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.trees_per_batch = trees_per_batch
+        self.max_features = max_features
+        self.min_samples_leaf = min_samples_leaf
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _learnt_from(self, before: Forest | None, lesson: Lesson) -> Forest:
+        new = self._grown(lesson.records, lesson.seeds(self.trees_per_batch))
+        return new if before is None else forest_of((*before.trees, *new.trees))
+
+    def _forest_of(self, state: Forest) -> Forest:
+        return state
+
+
+def forest_of(trees: Any) -> Forest:
+    """Return a forest that remembers no records."""
+    trees = tuple[Tree, ...](trees)
+    nowhere: Ints = np.empty(0, dtype=np.int32)
+    return Forest(trees, (nowhere,) * len(trees), np.empty(0, dtype=bool))
