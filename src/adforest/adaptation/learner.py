@@ -236,6 +236,8 @@ class _Lesson:
         at_hand = np.unique(self.records.y[known])
         turn = sorted((self.number * renewal + k) % len(forest) for k in range(renewal))
         turn = [place for place in turn if np.isin(forest.trees[place].row_class, at_hand).all()]
+        if not turn:
+            return
         seeds = self._seeds(RENEW, len(turn))
         # A systematic base forest may have no trees for the last places.
         grown = dict(zip(turn, settings.grower.build(self.records, known, seeds, settings.n_jobs, turn), strict=False))
