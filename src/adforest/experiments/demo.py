@@ -184,7 +184,9 @@ def _four(values: dict[str, float]) -> str:
 def describe_setting(run: DemoRun) -> str:
     """Return what was compared, in a few lines to stand above the table."""
     settings = run.settings
-    kept = "every record" if run.memory_size is None else f"at most {run.memory_size:,} records"
+    kept = (
+        "every record" if run.memory_size is None else f"at most {run.memory_size:,} records besides the last batches"
+    )
     return _wrap(
         f"House, {settings.n_records:,} made-up records, seed {settings.seed}, in 34 batches by the paper's protocol; "
         "all methods on one thread (CPU seconds), all tested on the same records, which nobody learns.",
