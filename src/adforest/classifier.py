@@ -1,22 +1,20 @@
-"""The scikit-learn face: check parameters, encode tables, delegate to the learner, and swap in what it learnt."""
+"""The Adaptive Decision Forest as a scikit-learn classifier: parameters in, the learner's state kept, reports out."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from adforest.adaptation import READINGS, BatchReport, Learner, Settings
-from adforest.encoding import LabelTable, TableEncoder, check_same_length
+from adforest.encoding import LabelTable
+from adforest.estimator import Lesson, Model, VotingBatchClassifier
 from adforest.forest import Forest, Growth
-from adforest.forest.types import AnyArray, Floats
+from adforest.forest.types import Floats
 from adforest.growers import Grower, HoeffdingGrower, RandomForestGrower, SysForGrower, count_features
 
 GROWERS: dict[str, Callable[[Growth], Grower]] = {
@@ -26,7 +24,7 @@ GROWERS: dict[str, Callable[[Growth], Grower]] = {
 }
 
 
-class AdaptiveDecisionForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
     """A forest that keeps learning: batch after batch, new classes welcome, nothing forgotten.
 
     Three forests learn side by side. The *permanent* forest learns every batch; the *active* one those batches that
@@ -200,63 +198,26 @@ class AdaptiveDecisionForestClassifier(ClassifierMixin, BaseEstimator):  # type:
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Forget everything and learn X, y as the first batch.
+    def _learnt_from(self, before: _State | None, lesson: Lesson) -> _State:
+        """Let the learner learn a batch, by the parameters as they are now."""
+        batch = lesson.records
+        settings = self._settings(batch.X.shape[1], lesson.seed)
+        learner = Learner.new(settings, batch.X.shape[1])
+        if before is not None:
+            learner = replace(before.learner, settings=settings)
+        learner, report = learner.learn(batch.X, batch.y, batch.n_categories, batch.n_classes)
+        report = _in_words(report, lesson.labels)
+        return _State(learner, (*(before.history if before else ()), report))
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-
-        Returns
-        -------
-        self
-        """
-        return self._learn(None, X, y, None)
-
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
-        """Learn one more batch; class values and categories not seen before are welcome.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            The same columns as before; data frames in any order.
-        y : array-like of shape (n_samples,)
-        classes : array-like, optional
-            Class values to expect. Never needed; they appear in ``classes_`` before their first record.
-
-        Returns
-        -------
-        self
-        """
-        return self._learn(getattr(self, "_model", None), X, y, classes)
-
-    def _learn(self, before: _Model | None, X: Any, y: Any, classes: Any) -> Self:
-        """Learn a batch on the side, then swap the model in with one assignment."""
-        self._validate_params()
-        number = 1 if before is None else len(before.history) + 1
-        name = type(self).__name__
-        if before is None:
-            encoder, matrix = TableEncoder.learn(X, self.categorical_features, estimator_name=name)
-            labels, codes = LabelTable.learn(y)
-            seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-            learner = Learner.new(self._settings(matrix.shape[1], seed), matrix.shape[1])
-            history: list[BatchReport] = []
-        else:
-            encoder, matrix = before.encoder.extend(X, batch=number)
-            labels, codes = before.labels.extend(y, batch=number)
-            seed = before.learner.settings.seed
-            learner = replace(before.learner, settings=self._settings(matrix.shape[1], seed))
-            history = before.history
-        check_same_length(len(matrix), len(codes), number)
-        if classes is not None:
-            labels = labels.declare(classes)
-        learner, report = learner.learn(matrix, codes, encoder.n_categories, len(labels.by_arrival))
-        report = _in_words(report, labels)
-        self._model = _Model(encoder, labels, learner, [*history, report])
+    def _learn(self, before: Model[_State] | None, X: Any, y: Any, classes: Any) -> Self:
+        """Learn a batch, and print its report once it is learnt."""
+        super()._learn(before, X, y, classes)
         if self.verbose:
-            print(report)
+            print(self.history_[-1])
         return self
+
+    def _votes(self, model: Model[_State], X: Floats) -> Floats:
+        return model.state.learner.answer(X, len(model.labels.by_arrival))
 
     def _settings(self, n_features: int, seed: int) -> Settings:
         """Turn parameters into what the learner goes by."""
@@ -289,75 +250,10 @@ class AdaptiveDecisionForestClassifier(ClassifierMixin, BaseEstimator):  # type:
         )
         return GROWERS[self.base_forest](how)
 
-    def predict(self, X: Any) -> AnyArray:
-        """Return the most likely class of each record.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        model = self._checked()
-        answers = model.votes(X)
-        best: AnyArray = model.labels.classes[answers.argmax(axis=1)]
-        return best
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Return the share of each class, in the order of ``classes_``.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-        """
-        votes = self._checked().votes(X)
-        total = votes.sum(axis=1, keepdims=True)
-        np.divide(votes, total, out=votes, where=total > 0)
-        return votes
-
-    def _checked(self) -> _Model:
-        """Return the model, or say that nothing was learnt yet."""
-        check_is_fitted(self)
-        return self._model
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_model")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
-
-    @property
-    def classes_(self) -> AnyArray:
-        """Class values seen or declared so far, sorted."""
-        return self._learnt("classes_").labels.classes
-
-    @property
-    def n_features_in_(self) -> int:
-        """Number of columns."""
-        return self._learnt("n_features_in_").encoder.n_features
-
-    @property
-    def feature_names_in_(self) -> AnyArray:
-        """Names of the columns, where they have any."""
-        names = self._learnt("feature_names_in_").encoder.feature_names
-        if names is None:
-            raise AttributeError("the columns learnt have no names, so there is no feature_names_in_")
-        return names
-
     @property
     def feature_importances_(self) -> Floats:
         """Entropy gain by attribute in the forest that answers, each tree counting the same, summing to one."""
-        learner = self._learnt("feature_importances_").learner
+        learner = self._known("feature_importances_").state.learner
         trees = learner.standings[learner.answering].forest.trees
         shares = [tree.importance / tree.importance.sum() for tree in trees if tree.importance.any()]
         return np.mean(shares, axis=0) if shares else np.zeros(self.n_features_in_)
@@ -365,50 +261,35 @@ class AdaptiveDecisionForestClassifier(ClassifierMixin, BaseEstimator):  # type:
     @property
     def permanent_forest_(self) -> Forest:
         """The forest that learns every batch."""
-        return self._learnt("permanent_forest_").learner.standings["permanent"].forest
+        return self._known("permanent_forest_").state.learner.standings["permanent"].forest
 
     @property
     def active_forest_(self) -> Forest:
         """The forest that learns the batches it can be repaired for."""
-        return self._learnt("active_forest_").learner.standings["active"].forest
+        return self._known("active_forest_").state.learner.standings["active"].forest
 
     @property
     def temporary_forest_(self) -> Forest | None:
         """The forest of a drift that has not lasted yet, if there is one."""
-        return self._learnt("temporary_forest_").learner.forest("temporary")
+        return self._known("temporary_forest_").state.learner.forest("temporary")
 
     @property
     def answering_forest_(self) -> str:
         """Name of the forest that answers."""
-        return self._learnt("answering_forest_").learner.answering
+        return self._known("answering_forest_").state.learner.answering
 
     @property
     def history_(self) -> list[BatchReport]:
         """One report a batch."""
-        return list(self._learnt("history_").history)
-
-    def _learnt(self, attribute: str) -> _Model:
-        """Return the model, or say that an attribute is not there yet, as hasattr expects."""
-        if not hasattr(self, "_model"):
-            raise AttributeError(f"{attribute} is there after fit() or partial_fit()")
-        return self._model
+        return list(self._known("history_").state.history)
 
 
-class _Model:
-    """All that is learnt, in one object, so that it can be swapped in with one assignment."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _State:
+    """What is learnt besides how to read tables and labels."""
 
-    __slots__ = ("encoder", "history", "labels", "learner")
-
-    def __init__(self, encoder: TableEncoder, labels: LabelTable, learner: Learner, history: list[BatchReport]) -> None:
-        self.encoder = encoder
-        self.labels = labels
-        self.learner = learner
-        self.history = history
-
-    def votes(self, X: Any) -> Floats:
-        """Return the trees' votes, columns in the order of the sorted classes."""
-        votes = self.learner.answer(self.encoder.translate(X), len(self.labels.by_arrival))
-        return votes if self.labels.is_sorted else votes[:, self.labels.order]
+    learner: Learner
+    history: tuple[BatchReport, ...]
 
 
 def _in_words(report: BatchReport, labels: LabelTable) -> BatchReport:

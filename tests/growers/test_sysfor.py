@@ -702,7 +702,7 @@ def test_after_every_batch_records_are_in_the_leaves_they_reach(changes):
     model = sysfor(**changes)
     for X, y in batches():
         model.partial_fit(X, y)
-        memory = model._model.learner.memory
+        memory = model._model.state.learner.memory
         for forest in (model.permanent_forest_, model.active_forest_, model.temporary_forest_):
             for tree, leaf_of in zip(forest.trees, forest.leaf_of, strict=True) if forest else ():
                 placed = leaf_of >= 0

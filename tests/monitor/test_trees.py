@@ -53,10 +53,13 @@ def planted(model, tree):
     """The model, with that tree for a permanent forest."""
     model = copy(model)
     model._model = copy(model._model)
-    standings = dict(model._model.learner.standings)
+    standings = dict(model._model.state.learner.standings)
     forest = replace(standings["permanent"].forest, trees=(tree,))
     standings["permanent"] = replace(standings["permanent"], forest=forest)
-    model._model.learner = replace(model._model.learner, standings=standings)
+    model._model = replace(
+        model._model,
+        state=replace(model._model.state, learner=replace(model._model.state.learner, standings=standings)),
+    )
     return model
 
 

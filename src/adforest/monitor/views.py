@@ -104,8 +104,8 @@ def view_tree(model: Any, forest: str, tree: int, max_depth: int | None) -> list
     if not isinstance(model, AdaptiveDecisionForestClassifier):
         raise TypeError(f"got {type(model).__name__}; expected a fitted AdaptiveDecisionForestClassifier")
     learnt = model._checked()  # read once: another thread may swap in the next one
-    found = _find_tree(learnt.learner, forest, tree)
-    questions = Questions(found, learnt.encoder, learnt.learner.memory.X)
+    found = _find_tree(learnt.state.learner, forest, tree)
+    questions = Questions(found, learnt.encoder, learnt.state.learner.memory.X)
     shown_by = _shown_by(found, max_depth)
     n_below = np.bincount(shown_by, minlength=len(found.nodes)) - 1
     counts = _Counts(found, shown_by, learnt.labels.by_arrival)

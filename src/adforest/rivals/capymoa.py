@@ -8,8 +8,9 @@ import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from adforest.encoding import TableEncoder
+from adforest.estimator import Lesson, Model, VotingBatchClassifier
 from adforest.forest.types import Floats
-from adforest.rivals.base import Lesson, Model, VotingRival, require
+from adforest.rivals.base import require
 from adforest.rivals.forests import AT_LEAST_ONE
 
 MODELS = {
@@ -25,7 +26,7 @@ UNCOPIED = "StreamingRandomPatches"  # MOA marks its members as not serialisable
 ROOM = 100  # classes, and categories of a column, that MOA's header has room for at least
 
 
-class CapyMOAClassifier(VotingRival["Learner"]):
+class CapyMOAClassifier(VotingBatchClassifier["Learner"]):
     """A learner of MOA, fed one record after the other, class values by value.
 
     ===================  ====================================================================

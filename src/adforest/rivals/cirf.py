@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adforest.adaptation.boxes import Box, Cut, cuts_between
+from adforest.estimator import Lesson
 from adforest.forest import Forest, Records, Rows, Tree, TreeEditor, in_threads
 from adforest.forest._kernels import counting
 from adforest.forest.types import Mask
-from adforest.rivals.base import Lesson
 from adforest.rivals.forests import AT_LEAST_ONE, FOREST_PARAMETERS, ForestRival, forest_of
 
 

@@ -10,8 +10,9 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils._param_validation import StrOptions
 
+from adforest.estimator import Lesson, Model, VotingBatchClassifier
 from adforest.forest.types import Floats
-from adforest.rivals.base import Lesson, Model, VotingRival, require
+from adforest.rivals.base import require
 from adforest.rivals.forests import AT_LEAST_ONE
 
 NONE = -1
@@ -27,7 +28,7 @@ class Boosted:
     n_restarts: int
 
 
-class ContinuedLightGBMClassifier(VotingRival[Boosted]):
+class ContinuedLightGBMClassifier(VotingBatchClassifier[Boosted]):
     """LightGBM that goes on boosting its last model with every batch.
 
     LightGBM's number of classes is fixed when a model is made. A class that was declared, by

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from adforest.estimator import BatchClassifier, Lesson, Model
 from adforest.forest.types import Floats
-from adforest.rivals.base import Lesson, Model, Rival
 from adforest.rivals.means import ClassSums, squared_distances
 
 
-class NCMClassifier(Rival[ClassSums]):
+class NCMClassifier(BatchClassifier[ClassSums]):
     """Nearest class mean: each class is the mean of all its records, and the nearest mean answers.
 
     Means are kept as sums and counts, so after any number of batches they are those of all records seen.

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from adforest.estimator import Lesson, Model, VotingBatchClassifier
 from adforest.forest import in_threads
 from adforest.forest.types import Floats, Ints, Longs
-from adforest.rivals.base import Lesson, Model, VotingRival
 from adforest.rivals.forests import AT_LEAST_ONE
 from adforest.rivals.ncm_tree import Growth, NCMTree
 
@@ -25,7 +25,7 @@ class Grove:
     leaf_of: tuple[Longs, ...]
 
 
-class NCMForestClassifier(VotingRival[Grove]):
+class NCMForestClassifier(VotingBatchClassifier[Grove]):
     """Forest whose nodes send a record to the side of its nearest class mean.
 
     A node knows the means of the classes that were there when it was made, each drawn at random to be positive or

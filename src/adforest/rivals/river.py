@@ -10,8 +10,9 @@ import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from adforest.encoding import TableEncoder
+from adforest.estimator import Lesson, Model, VotingBatchClassifier
 from adforest.forest.types import Floats
-from adforest.rivals.base import Lesson, Model, VotingRival, require
+from adforest.rivals.base import require
 from adforest.rivals.forests import AT_LEAST_ONE
 
 MODELS = (
@@ -26,7 +27,7 @@ MODELS = (
 LARGEST_SEED = 2**31
 
 
-class RiverClassifier(VotingRival[Any]):
+class RiverClassifier(VotingBatchClassifier[Any]):
     """A learner of River 0.26, fed one record after the other, class values by value.
 
     ============================  =====================================================================  ==========

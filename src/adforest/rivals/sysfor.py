@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import Interval
 
+from adforest.estimator import Model
 from adforest.forest import Growth
 from adforest.forest.types import Floats
 from adforest.growers import Grower, SysForGrower
-from adforest.rivals.base import Model
 from adforest.rivals.forests import Refit, RefitForestClassifier
 
 SHARE = Interval(Real, 0.0, 1.0, closed="both")

@@ -1,0 +1,245 @@
+"""The scikit-learn face of whatever learns batches: tables in, learnt on the side and swapped in, answers out."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, Self, TypeVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from adforest.encoding import LabelTable, TableEncoder, check_same_length
+from adforest.forest import Records
+from adforest.forest.types import AnyArray, Floats
+
+State = TypeVar("State")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lesson:
+    """One batch, encoded, and what must be known to read it.
+
+    Attributes
+    ----------
+    number : int
+        Position of the batch, counted from 1.
+    records : Records
+        The batch; classes by code, categories by code.
+    encoder, labels : TableEncoder, LabelTable
+        Lead from codes back to names and values; they know this batch already.
+    seed : int
+        Drawn once per model.
+    """
+
+    number: int
+    records: Records
+    encoder: TableEncoder
+    labels: LabelTable
+    seed: int
+
+    def seeds(self, n: int) -> list[int]:
+        """Return seeds for n trees, fixed by the model's seed and the batch."""
+        return spawn_seeds([self.seed, self.number], n)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Model(Generic[State]):
+    """All that is learnt, in one object, so that it can be swapped in with one assignment."""
+
+    encoder: TableEncoder
+    labels: LabelTable
+    state: State
+    n_batches: int
+    n_records: int
+    seed: int
+
+
+class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: ignore[misc]
+    """The face of every classifier here. One says how a batch changes its state, and what the state answers.
+
+    A batch is learnt on the side and swapped in at once: other threads that predict meanwhile see the old model or
+    the new one, and an exception leaves the old one.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
+    _takes_categories: bool = True
+    _takes_missing: bool = True
+
+    @abstractmethod
+    def _learnt_from(self, before: State | None, lesson: Lesson) -> State:
+        """Return the state after a batch, without changing the one before; None means that nothing was learnt."""
+
+    @abstractmethod
+    def _votes(self, model: Model[State], X: Floats) -> Floats:
+        """Return how much speaks for each class (columns by code) for each record."""
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Forget everything and learn X, y as the first batch.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        self
+        """
+        return self._learn(None, X, y, None)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+        """Learn one more batch; class values not seen before are welcome.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The same columns as before; data frames in any order.
+        y : array-like of shape (n_samples,)
+        classes : array-like, optional
+            Class values to expect. They appear in ``classes_`` before their first record.
+
+        Returns
+        -------
+        self
+        """
+        return self._learn(getattr(self, "_model", None), X, y, classes)
+
+    def _learn(self, before: Model[State] | None, X: Any, y: Any, classes: Any) -> Self:
+        """Learn a batch on the side, then swap the model in with one assignment."""
+        self._validate_params()
+        name = type(self).__name__
+        if y is None:
+            raise ValueError(f"{name} requires y to be passed, but the target y is None. Pass the labels.")
+        if before is None:
+            number, n_before = 1, 0
+            listed = getattr(self, "categorical_features", "from_dtype")
+            encoder, matrix = TableEncoder.learn(X, listed, estimator_name=name)
+            labels, codes = LabelTable.learn(y)
+            seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        else:
+            number, n_before, seed = before.n_batches + 1, before.n_records, before.seed
+            encoder, matrix = before.encoder.extend(X, batch=number)
+            labels, codes = before.labels.extend(y, batch=number)
+        check_same_length(len(matrix), len(codes), number)
+        self._check_values(encoder, matrix, f"batch {number}")
+        if classes is not None:
+            labels = labels.declare(classes)
+        serial = np.arange(n_before, n_before + len(matrix), dtype=np.int64)
+        records = Records(matrix, codes, serial, encoder.n_categories, len(labels.by_arrival))
+        lesson = Lesson(number, records, encoder, labels, seed)
+        state = self._learnt_from(None if before is None else before.state, lesson)
+        self._model = Model(encoder, labels, state, number, n_before + len(matrix), seed)
+        return self
+
+    def _check_values(self, encoder: TableEncoder, matrix: Floats, source: str) -> None:
+        """Raise if a table holds categories or gaps that this classifier cannot learn."""
+        name = type(self).__name__
+        if not self._takes_categories and encoder.is_categorical.any():
+            position = int(encoder.is_categorical.argmax())
+            shown = ", ".join(map(repr, encoder.category_values(position)[:3]))
+            raise TypeError(
+                f"{name} learns numbers only, but {_column(encoder, position)} of {source} is categorical ({shown}). "
+                "Drop it, or convert it to numbers, for example to one 0/1 column a category."
+            )
+        if not self._takes_missing and np.isnan(matrix).any():
+            position = int(np.isnan(matrix).any(axis=0).argmax())
+            raise ValueError(
+                f"Input X contains NaN: {name} cannot learn missing values, but {_column(encoder, position)} of "
+                f"{source} lacks some. Drop those records, or fill them in, for example with SimpleImputer."
+            )
+
+    def predict(self, X: Any) -> AnyArray:
+        """Return the most likely class of each record.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        model, votes = self._answers(X)
+        best: AnyArray = model.labels.classes[votes.argmax(axis=1)]
+        return best
+
+    def _answers(self, X: Any) -> tuple[Model[State], Floats]:
+        """Return the model that answers, and its votes, columns in the order of the sorted classes."""
+        model = self._checked()
+        matrix = model.encoder.translate(X)
+        self._check_values(model.encoder, matrix, "these records")
+        votes = self._votes(model, matrix)
+        return model, votes if model.labels.is_sorted else votes[:, model.labels.order]
+
+    def _checked(self) -> Model[State]:
+        """Return the model, or say that nothing was learnt yet."""
+        check_is_fitted(self)
+        model: Model[State] = self._model
+        return model
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_model")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self._takes_missing
+        tags.input_tags.categorical = tags.input_tags.string = self._takes_categories
+        return tags
+
+    @property
+    def classes_(self) -> AnyArray:
+        """Class values seen or declared so far, sorted."""
+        return self._known("classes_").labels.classes
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of columns."""
+        return self._known("n_features_in_").encoder.n_features
+
+    @property
+    def feature_names_in_(self) -> AnyArray:
+        """Names of the columns, where they have any."""
+        names = self._known("feature_names_in_").encoder.feature_names
+        if names is None:
+            raise AttributeError("the columns learnt have no names, so there is no feature_names_in_")
+        return names
+
+    def _known(self, attribute: str) -> Model[State]:
+        """Return the model, or say that an attribute is not there yet, as hasattr expects."""
+        if not hasattr(self, "_model"):
+            raise AttributeError(f"{attribute} is there after fit() or partial_fit()")
+        model: Model[State] = self._model
+        return model
+
+
+class VotingBatchClassifier(BatchClassifier[State]):
+    """A classifier whose votes can be read as shares."""
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the share of each class, in the order of ``classes_``.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        _, votes = self._answers(X)
+        votes[~votes.any(axis=1)] = 1.0  # where nothing speaks for any class, all are alike
+        shares: Floats = votes / votes.sum(axis=1, keepdims=True)
+        return shares
+
+
+def spawn_seeds(entropy: list[int], n: int) -> list[int]:
+    """Return n seeds fixed by some numbers."""
+    return [int(seed) for seed in np.random.SeedSequence(entropy).generate_state(n, np.uint64)]
+
+
+def _column(encoder: TableEncoder, position: int) -> str:
+    """Return how an error calls a column."""
+    return f"column {position if encoder.feature_names is None else repr(encoder.feature_names[position])}"
