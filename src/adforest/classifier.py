@@ -25,7 +25,7 @@ GROWERS: dict[str, Callable[[Growth], Grower]] = {
 
 
 class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
-    """A forest that keeps learning: batch after batch, new classes welcome, nothing forgotten.
+    """A forest that keeps learning: batch after batch, new classes welcome, old ones kept.
 
     Three forests learn side by side. The *permanent* forest learns every batch; the *active* one those batches that
     it can be repaired for; a *temporary* one is built when a batch drifts away, and takes the active forest's place

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from adforest.encoding import LabelTable, TableEncoder, check_same_length
 from adforest.forest import Records
 from adforest.forest.types import AnyArray, Floats
+from adforest.growers import spawn_seeds
 
 State = TypeVar("State")
 
@@ -233,11 +234,6 @@ class VotingBatchClassifier(BatchClassifier[State]):
         votes[~votes.any(axis=1)] = 1.0  # where nothing speaks for any class, all are alike
         shares: Floats = votes / votes.sum(axis=1, keepdims=True)
         return shares
-
-
-def spawn_seeds(entropy: list[int], n: int) -> list[int]:
-    """Return n seeds fixed by some numbers."""
-    return [int(seed) for seed in np.random.SeedSequence(entropy).generate_state(n, np.uint64)]
 
 
 def _column(encoder: TableEncoder, position: int) -> str:

@@ -15,7 +15,7 @@ from adforest.adaptation.scenario import scenario_of
 from adforest.adaptation.selection import most_accurate, smoothed
 from adforest.forest import Forest, Records, in_threads
 from adforest.forest.types import Floats, Ints, Longs
-from adforest.growers import Grower
+from adforest.growers import Grower, spawn_seeds
 
 PERMANENT, ACTIVE, TEMPORARY = "permanent", "active", "temporary"
 BUILD, REPAIR, RENEW = range(3)  # what a seed is for
@@ -281,8 +281,7 @@ class _Lesson:
 
     def _seeds(self, purpose: int, n: int) -> list[int]:
         """Return seeds for n trees, fixed by the model's seed, the batch and the purpose."""
-        sequence = np.random.SeedSequence([self.settings.seed, self.number, purpose])
-        return [int(seed) for seed in sequence.generate_state(n, np.uint64)]
+        return spawn_seeds([self.settings.seed, self.number, purpose], n)
 
     def _concluded(self, drift: str, n_unrepairable: int) -> tuple[Learner, BatchReport]:
         """Choose who answers, let go of records memory has no room for, and report."""

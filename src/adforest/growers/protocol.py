@@ -3,8 +3,15 @@
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
+import numpy as np
+
 from adforest.forest import Records, Tree, TreeEditor
 from adforest.forest.types import Bytes, Ints, Longs, Mask
+
+
+def spawn_seeds(entropy: list[int], n: int) -> list[int]:
+    """Return n seeds for trees, fixed by some numbers."""
+    return [int(seed) for seed in np.random.SeedSequence(entropy).generate_state(n, np.uint64)]
 
 
 class Grown(NamedTuple):

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from adforest.estimator import Lesson, Model, State, VotingBatchClassifier, spawn_seeds
+from adforest.estimator import Lesson, Model, State, VotingBatchClassifier
 from adforest.forest import Forest, Growth, Records, Tree
 from adforest.forest.types import Floats, Ints
-from adforest.growers import Grower, RandomForestGrower, count_features
+from adforest.growers import Grower, RandomForestGrower, count_features, spawn_seeds
 
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
 FOREST_PARAMETERS: dict[str, list[Any]] = {
