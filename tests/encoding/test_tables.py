@@ -36,6 +36,15 @@ SAME_TABLE = {
     "pyarrow": pa.table(COLUMNS),
     "pyarrow large": pa.table({**COLUMNS, "colour": pa.array(COLOURS, pa.large_string())}),
     "pyarrow dictionary": pa.table({**COLUMNS, "colour": pa.array(COLOURS).dictionary_encode()}),
+    "pyarrow dictionary of views": pa.table(
+        {
+            **COLUMNS,
+            "colour": pa.DictionaryArray.from_arrays(
+                pa.array(COLOURS).dictionary_encode().indices,
+                pa.array(COLOURS).dictionary_encode().dictionary.cast(pa.string_view()),
+            ),
+        }
+    ),
     "pyarrow chunks": pa.concat_tables([pa.table(COLUMNS)[:1], pa.table(COLUMNS)[1:]]),
     "pyarrow batch": pa.record_batch(COLUMNS),
 }

@@ -288,6 +288,15 @@ def _polars_columns(frame: Any, place: Place) -> FloatArray | list[Column]:
     return [read(series, place(position)) for position, series in enumerate(frame.get_columns())]
 
 
+def _decoded(column: Any) -> Any:
+    """Return a dictionary column of pyarrow as its values; it cannot decode text views, which polars writes, by itself."""
+    pyarrow = sys.modules["pyarrow"]
+    kind = column.type.value_type
+    kind = pyarrow.large_string() if pyarrow.types.is_string_view(kind) else kind
+    chunks = [chunk.dictionary.cast(kind).take(chunk.indices) for chunk in column.chunks]
+    return pyarrow.chunked_array(chunks, type=kind)
+
+
 def _pyarrow_columns(table: Any, place: Place) -> list[Column]:
     """Return the content of a pyarrow Table or RecordBatch."""
     pyarrow = sys.modules["pyarrow"]
@@ -296,7 +305,7 @@ def _pyarrow_columns(table: Any, place: Place) -> list[Column]:
     def read(column: Any, place: str) -> Column:
         is_dictionary = types.is_dictionary(column.type)
         if is_dictionary:
-            column = column.cast(column.type.value_type)
+            column = _decoded(column)
         kind = column.type
         is_text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
         is_number = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
