@@ -1,0 +1,262 @@
+"""What the columns of a stream of files hold: judged by the first file, asked of all others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import compute
+
+from adforest.streams.formats import TableFile, read_blocks, read_schema
+
+NUMBERS = pa.float64()
+TEXT = pa.string()
+NUMBERED = pa.dictionary(pa.int32(), pa.float64())  # categories that are numbers
+
+LARGEST_EXACT = 2**53  # beyond it, neighbouring whole numbers are one float
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the user asked for.
+
+    Attributes
+    ----------
+    target : str
+        The column that holds the classes.
+    columns : tuple of str or None
+        The columns to learn from, None for all.
+    drop : tuple of str
+        Columns to leave out.
+    categorical : tuple of str
+        Columns to be read as text, whatever they look like.
+    """
+
+    target: str
+    columns: tuple[str, ...] | None
+    drop: tuple[str, ...]
+    categorical: tuple[str, ...]
+
+    def features(self, names: Sequence[str]) -> list[str]:
+        """Return the names of the columns to learn from, in their order."""
+        kept = names if self.columns is None else self.columns
+        return [name for name in dict.fromkeys(kept) if name != self.target and name not in self.drop]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The columns every batch has.
+
+    Attributes
+    ----------
+    choice : Choice
+        What the user asked for.
+    types : dict of str to Arrow type
+        The features in their order, the target last.
+    first : Path
+        The file that was judged.
+    """
+
+    choice: Choice
+    types: Mapping[str, Any]
+    first: Path
+
+    @property
+    def features(self) -> list[str]:
+        """Names of the columns to learn from."""
+        return list(self.types)[:-1]
+
+    def read(self, file: TableFile) -> Iterator[Any]:
+        """Yield a file's records in this layout as record batches, or raise an error that says where they differ."""
+        self._check(file)
+        n_before = 0
+        for block in read_blocks(file, self.types):
+            columns = [self._converted(block.column(name), name, file) for name in self.types]
+            self._check_target(columns[-1], file, n_before)
+            n_before += block.num_rows
+            yield pa.RecordBatch.from_arrays(columns, names=list(self.types))
+
+    def _check(self, file: TableFile) -> None:
+        """Raise unless a file has the columns, and in types that can be converted."""
+        schema = read_schema(file)
+        check_names(schema.names, self.choice.target, file)
+        missing = [name for name in self.types if name not in schema.names]
+        extra = [name for name in self.choice.features(schema.names) if name not in self.types]
+        if missing or extra:
+            parts = [f"{what} {_listed(names)}" for what, names in (("lacks", missing), ("adds", extra)) if names]
+            raise ValueError(
+                f"'{file.path}' {' and '.join(parts)}; expected the columns of '{self.first}'. "
+                + ("Rename or remove" if extra else "Add or rename")
+                + " columns there, or name those to learn from, which every file must have, in columns=[...]."
+            )
+        for name, kind in self.types.items() if file.keeps_types else ():
+            found, is_target = schema.field(name).type, name == self.choice.target
+            if name not in self.choice.categorical and not _can_become(found, kind, is_target=is_target):
+                raise ValueError(
+                    f"column {name!r} of '{file.path}' holds {_word(found)}; expected {_word(kind)}, as in "
+                    f"'{self.first}'. Convert it, or pass categorical=[{name!r}] to read it as text in all files."
+                )
+
+    def _converted(self, column: Any, name: str, file: TableFile) -> Any:
+        """Return a column in the type this layout has for it."""
+        kind = self.types[name]
+        if column.type == kind:
+            return column
+        plain, is_safe = NUMBERS if kind == NUMBERED else kind, name == self.choice.target
+        try:
+            if pa.types.is_dictionary(column.type):
+                values = column.dictionary.cast(plain, safe=is_safe).take(column.indices)
+            else:
+                values = column.cast(plain, safe=is_safe)
+            return values.dictionary_encode() if kind == NUMBERED else values
+        except pa.ArrowException as error:
+            raise ValueError(
+                f"column {name!r} of '{file.path}' cannot be read as {_word(kind)} ({error}). Convert it, or leave it "
+                f"out with drop=[{name!r}]."
+            ) from error
+
+    def _check_target(self, column: Any, file: TableFile, n_before: int) -> None:
+        """Raise if a record has no class, or one that a float cannot tell from its neighbours."""
+        target = self.choice.target
+        missing = compute.is_null(column, nan_is_null=True)
+        if compute.any(missing).as_py():
+            raise ValueError(
+                f"record {n_before + missing.index(True).as_py() + 1} of '{file.path}' has no value in the target "
+                f"column {target!r}; every record needs its class. Fill it in, or remove the record."
+            )
+        if column.type == NUMBERS and (compute.max(compute.abs(column)).as_py() or 0) >= LARGEST_EXACT:
+            raise ValueError(
+                f"the target column {target!r} of '{file.path}' holds numbers too large to tell apart. Pass "
+                f"categorical=[{target!r}] to read it as text."
+            )
+
+
+def judge(files: Sequence[TableFile], choice: Choice) -> Layout:
+    """Return the layout of the first file; columns that are empty there are judged by the first file that fills them.
+
+    Parameters
+    ----------
+    files : sequence of TableFile
+        The files of the stream in their order.
+    choice : Choice
+        What the user asked for.
+    """
+    first = files[0]
+    names = read_schema(first).names
+    check_names(names, choice.target, first)
+    for parameter in ("columns", "drop", "categorical"):
+        unknown = [name for name in getattr(choice, parameter) or () if name not in names]
+        if unknown:
+            raise ValueError(
+                f"{parameter} names {_listed(unknown)}, which '{first.path}' does not have; its columns are "
+                f"{_listed(names)}. Correct the name."
+            )
+    features = choice.features(names)
+    if not features:
+        raise ValueError(
+            f"no column of '{first.path}' is left to learn from beside the target {choice.target!r}; its columns are "
+            f"{_listed(names)}. Choose others with columns=[...], or drop fewer."
+        )
+    types = {name: _judged(name, files, choice) for name in [*features, choice.target]}
+    return Layout(choice, types, first.path)
+
+
+def check_names(names: Sequence[str], target: str, file: TableFile) -> None:
+    """Raise unless every name occurs once and the target is among them."""
+    repeated = next((name for name in names if names.count(name) > 1), None)
+    if repeated is not None:
+        raise ValueError(
+            f"column name {repeated!r} occurs {names.count(repeated)} times in '{file.path}'; columns are matched by "
+            "name, so every name must occur once. Rename or remove the others."
+        )
+    if target not in names:
+        hint = " If these are several columns in one, pass delimiter=';' or whatever parts them." * (len(names) == 1)
+        raise ValueError(
+            f"the target {target!r} is no column of '{file.path}'; its columns are {_listed(names)}. Name one of them."
+            + hint
+        )
+
+
+def _judged(name: str, files: Sequence[TableFile], choice: Choice) -> Any:
+    """Return the type a column shall have in every batch."""
+    is_target = name == choice.target
+    if name in choice.categorical:
+        return TEXT
+    for position, file in enumerate(files):
+        try:
+            found = read_schema(file).field(name).type
+        except (ValueError, KeyError, OSError):
+            if not position:
+                raise
+            continue  # what is wrong with a later file is said when its turn comes
+        if pa.types.is_null(found):
+            continue
+        kind = _class_type(found) if is_target else _feature_type(found)
+        if kind is None:
+            raise _unlearnable(name, found, file, is_target=is_target)
+        return kind
+    return TEXT if is_target else NUMBERS
+
+
+def _unlearnable(name: str, found: Any, file: TableFile, *, is_target: bool) -> ValueError:
+    """Return the error for a column whose values cannot be learnt."""
+    place = f"{'the target' if is_target else 'column'} {name!r} of '{file.path}'"
+    if pa.types.is_binary(found) and not file.keeps_types:
+        return ValueError(f"{place} holds text in another encoding. Pass the right one, such as encoding='latin-1'.")
+    remedy = f"pass categorical=[{name!r}] if its values are categories"
+    expected = "text, numbers or booleans" if is_target else "numbers or text"
+    advice = f"P{remedy[1:]}" if is_target else f"Leave it out with drop=[{name!r}], or {remedy}"
+    return ValueError(f"{place} holds {_word(found)}; expected {expected}. {advice}.")
+
+
+def _feature_type(found: Any) -> Any:
+    """Return the type of a feature in every batch, or None for what cannot be learnt."""
+    plain = found.value_type if pa.types.is_dictionary(found) else found
+    if _is_text(plain):
+        return TEXT
+    is_number = pa.types.is_boolean(plain) or _class_type(plain) is not None
+    return (NUMBERED if plain is not found else NUMBERS) if is_number else None
+
+
+def _class_type(found: Any) -> Any:
+    """Return the type of the target in every batch, or None for what cannot be a class; whole numbers stay whole."""
+    plain = found.value_type if pa.types.is_dictionary(found) else found
+    if _is_text(plain):
+        return TEXT
+    if pa.types.is_boolean(plain) or pa.types.is_uint64(plain):
+        return plain
+    if pa.types.is_integer(plain):
+        return pa.int64()
+    return NUMBERS if pa.types.is_floating(plain) or pa.types.is_decimal(plain) else None
+
+
+def _is_text(kind: Any) -> bool:
+    """Return whether an Arrow type is one of its kinds of text."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def _can_become(found: Any, kind: Any, *, is_target: bool) -> bool:
+    """Return whether a column that a file stores in one type can be converted to the type of the stream."""
+    if pa.types.is_null(found):
+        return True
+    if not is_target:
+        return (_feature_type(found) in (NUMBERS, NUMBERED)) if kind != TEXT else _feature_type(found) == TEXT
+    distinct = (None, TEXT, pa.bool_())
+    return bool(_class_type(found) == kind or (_class_type(found) not in distinct and kind not in distinct))
+
+
+def _word(kind: Any) -> str:
+    """Return how an error calls what a column holds."""
+    if _is_text(kind.value_type if pa.types.is_dictionary(kind) else kind):
+        return "text"
+    if _feature_type(kind) in (NUMBERS, NUMBERED):
+        return "booleans" if pa.types.is_boolean(kind) else "numbers"
+    return f"dates or times ({kind})" if pa.types.is_temporal(kind) else f"values of type {kind}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return names for an error, the first twenty at most."""
+    return ", ".join(map(repr, names[:20])) + (", …" if len(names) > 20 else "")
