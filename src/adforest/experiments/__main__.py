@@ -1,4 +1,4 @@
-"""Run an experiment by name: ``python -m adforest.experiments demo``."""
+"""Run an experiment by name: ``python -m adforest.experiments accuracy --quick``."""
 
 from __future__ import annotations
 
@@ -9,6 +9,10 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from adforest.experiments import demo
+from adforest.experiments.catalogue import SEEDS, STUDIES
+from adforest.experiments.conducting import conduct
+from adforest.experiments.options import add_options, read_options
+from adforest.experiments.running import PartsError
 
 PROGRAM = "python -m adforest.experiments"
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130  # exit codes, as shells count them
@@ -33,8 +37,19 @@ class Experiment:
     run: Callable[[argparse.Namespace], None]
 
 
+def _experiment(summary: str, *names: str, n_seeds: int = 1) -> Experiment:
+    """Return the experiment that conducts these studies, with that many seeds without being told."""
+    return Experiment(
+        summary,
+        lambda parser: add_options(parser, n_seeds),
+        lambda arguments: conduct(names, read_options(arguments, n_seeds)),
+    )
+
+
 EXPERIMENTS = {
     "demo": Experiment(demo.SUMMARY, demo.add_options, demo.main),
+    **{name: _experiment(study.SUMMARY, name, n_seeds=SEEDS.get(name, 1)) for name, study in STUDIES.items()},
+    "all": _experiment("every experiment but the demo, parts that they share run once", *STUDIES),
 }
 
 
@@ -62,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _make_parser().parse_args(arguments)
     try:
         EXPERIMENTS[options.name].run(options)
-    except (ImportError, OSError, ValueError) as error:
+    except (ImportError, OSError, ValueError, PartsError) as error:
         print(f"{PROGRAM} {options.name}: {error}", file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:

@@ -138,48 +138,53 @@ class Rules(Family):
     def answer(self, X: Matrix, concept: int) -> Classes:
         """Return the rent band by the rule list of a concept."""
         rules = (_rent_by_size, _rent_by_place, _rent_by_comfort, _rent_by_calm)[concept]
-        return rules(*X.T)
+        return rules(Houses(*X.T))
 
 
-def _rent_by_size(
-    area: Matrix, age: Matrix, distance: Matrix, heating: Matrix, quarter: Matrix, view: Matrix
-) -> Classes:
+class Houses(NamedTuple):
+    """The attributes of many houses, one array each."""
+
+    area: Matrix
+    age: Matrix
+    distance: Matrix
+    heating: Matrix
+    quarter: Matrix
+    view: Matrix
+
+
+def _rent_by_size(houses: Houses) -> Classes:
     """Return rents that rise with the area."""
-    is_large = area >= 550
+    is_large = houses.area >= 550
     return _first_that_fits(
-        (4, is_large & (view == 1)),
+        (4, is_large & (houses.view == 1)),
         (3, is_large),
-        (2, (area >= 300) & np.isin(heating, (2, 3))),
-        (1, np.isin(quarter, (0, 1, 2))),
+        (2, (houses.area >= 300) & np.isin(houses.heating, (2, 3))),
+        (1, np.isin(houses.quarter, (0, 1, 2))),
     )
 
 
-def _rent_by_place(
-    area: Matrix, age: Matrix, distance: Matrix, heating: Matrix, quarter: Matrix, view: Matrix
-) -> Classes:
+def _rent_by_place(houses: Houses) -> Classes:
     """Return rents that rise toward the centre and in two good quarters."""
-    is_good, is_near = np.isin(quarter, (1, 4)), distance < 8
-    return _first_that_fits((4, is_good & is_near), (3, is_good), (2, is_near), (1, view == 1))
+    is_good, is_near = np.isin(houses.quarter, (1, 4)), houses.distance < 8
+    return _first_that_fits((4, is_good & is_near), (3, is_good), (2, is_near), (1, houses.view == 1))
 
 
-def _rent_by_comfort(
-    area: Matrix, age: Matrix, distance: Matrix, heating: Matrix, quarter: Matrix, view: Matrix
-) -> Classes:
+def _rent_by_comfort(houses: Houses) -> Classes:
     """Return rents that rise with new walls and good heating."""
-    is_warm = np.isin(heating, (0, 3))
-    return _first_that_fits((4, is_warm & (age < 50)), (2, is_warm), (3, age < 30), (1, area >= 400))
-
-
-def _rent_by_calm(
-    area: Matrix, age: Matrix, distance: Matrix, heating: Matrix, quarter: Matrix, view: Matrix
-) -> Classes:
-    """Return rents that rise with the distance, least where heating is poor."""
+    is_warm = np.isin(houses.heating, (0, 3))
     return _first_that_fits(
-        (0, heating == 0),
-        (1, age >= 75),
-        (4, (distance >= 10) & (view == 1)),
-        (2, np.isin(quarter, (0, 3, 5))),
-        (3, np.ones(len(area), dtype=bool)),
+        (4, is_warm & (houses.age < 50)), (2, is_warm), (3, houses.age < 30), (1, houses.area >= 400)
+    )
+
+
+def _rent_by_calm(houses: Houses) -> Classes:
+    """Return rents that are highest for a view far from the centre and lowest where heating is poor."""
+    return _first_that_fits(
+        (0, houses.heating == 0),
+        (1, houses.age >= 75),
+        (4, (houses.distance >= 10) & (houses.view == 1)),
+        (2, np.isin(houses.quarter, (0, 3, 5))),
+        (3, houses.heating > 0),
     )
 
 

@@ -1,0 +1,61 @@
+"""The experiments by name."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from adforest.experiments.chapter import Chapter
+from adforest.experiments.options import Options
+from adforest.experiments.parts import Part
+from adforest.experiments.results import Results
+from adforest.experiments.studies import (
+    ablation,
+    accuracy,
+    beyond,
+    bigdata,
+    cost,
+    drift,
+    forests,
+    ldpa,
+    nemenyi,
+    rearranged,
+    retention,
+    signtest,
+    splitting,
+    thresholds,
+    timing,
+    window,
+)
+
+
+class Study(Protocol):
+    """What a module of `adforest.experiments.studies` offers."""
+
+    SUMMARY: str
+
+    def plan(self, options: Options) -> list[Part]:
+        """Return the parts to run."""
+
+    def tell(self, results: Results, options: Options) -> Chapter:
+        """Return what came out."""
+
+
+STUDIES: dict[str, Study] = {
+    "accuracy": accuracy,
+    "time": timing,
+    "ldpa": ldpa,
+    "rearranged": rearranged,
+    "bigdata": bigdata,
+    "signtest": signtest,
+    "nemenyi": nemenyi,
+    "retention": retention,
+    "cost": cost,
+    "thresholds": thresholds,
+    "forests": forests,
+    "window": window,
+    "splitting": splitting,
+    "drift": drift,
+    "ablation": ablation,
+    "beyond": beyond,
+}
+SEEDS = {"beyond": 5}  # how many seeds an experiment runs with without being told, where it is more than one

@@ -1,0 +1,88 @@
+"""What an experiment has to say, before it is printed, drawn or put on a page."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+Cell = str | float | int | None
+
+
+@dataclass(frozen=True)
+class Table:
+    """Figures in rows.
+
+    Attributes
+    ----------
+    title : str
+    columns : tuple of str
+        Heads; the first names the rows.
+    rows : tuple of tuples
+        Cells in the order of the columns; None is shown as a dash.
+    digits : int
+        Decimals of floating-point cells.
+    best : {"max", "min", ""}
+        Which number of a row stands out, if any.
+    note : str
+        What a reader must know to read it right.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    digits: int = 3
+    best: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawing: a Plotly figure as plain data, and one sentence on what to see in it."""
+
+    title: str
+    plot: dict[str, Any]
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """One experiment, told.
+
+    Attributes
+    ----------
+    name : str
+        The experiment's name on the command line.
+    title, question : str
+        What was asked.
+    findings : tuple of str
+        What came out, a sentence or two each, computed from the figures.
+    doubts : tuple of str
+        What to doubt: where ADF loses, what was not tried, why figures differ from the published ones.
+    tables, figures : tuple
+    command : str
+        What makes it again.
+    """
+
+    name: str
+    title: str
+    question: str
+    findings: tuple[str, ...]
+    doubts: tuple[str, ...]
+    tables: tuple[Table, ...]
+    figures: tuple[Figure, ...]
+    command: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the chapter as plain data."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Chapter:
+        """Return the chapter that plain data describe."""
+        tables = (
+            Table(**{**one, "columns": tuple(one["columns"]), "rows": tuple(map(tuple, one["rows"]))})
+            for one in data["tables"]
+        )
+        figures = (Figure(**one) for one in data["figures"])
+        said = {key: tuple(data[key]) for key in ("findings", "doubts")}
+        return cls(**{**data, **said, "tables": tuple(tables), "figures": tuple(figures)})

@@ -1,0 +1,69 @@
+"""What refitting scikit-learn's forest costs beside ours, and what a process occupies."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import RandomForestClassifier
+
+from adforest.experiments.following import Row
+from adforest.experiments.methods import TREES
+from adforest.growers import count_features
+from adforest.streams import Batch
+
+STATUS = Path("/proc/self/statm")
+
+
+def time_forests(so_far: Sequence[Batch], n_batches: int, seed: int) -> Row:
+    """Return the CPU seconds in which scikit-learn refits a forest after a batch.
+
+    Parameters
+    ----------
+    so_far : sequence of Batch
+        The stream up to the batch.
+    n_batches : int
+        Length of the stream; everything is only refitted at its end.
+    seed : int
+
+    Returns
+    -------
+    dict
+        ``batch_seconds``, ``last_3_seconds`` and ``all_seconds`` as it comes, which is by Gini's index and the square
+        root of the attributes; ``last_3_alike_seconds`` and ``all_alike_seconds`` as our forests grow, by entropy and
+        int(log2 m) + 1 attributes. Those on everything are None before the end.
+    """
+    n_features = so_far[-1].X_train.shape[1]
+    alike = {"criterion": "entropy", "max_features": count_features("auto", n_features)}
+    is_last = len(so_far) == n_batches
+    return {
+        "batch_seconds": _refit_seconds(so_far[-1:], seed),
+        "last_3_seconds": _refit_seconds(so_far[-3:], seed),
+        "last_3_alike_seconds": _refit_seconds(so_far[-3:], seed, **alike),
+        "all_seconds": _refit_seconds(so_far, seed) if is_last else None,
+        "all_alike_seconds": _refit_seconds(so_far, seed, **alike) if is_last else None,
+    }
+
+
+def _refit_seconds(batches: Sequence[Batch], seed: int, **settings: Any) -> float:
+    """Return the CPU seconds of fitting scikit-learn's forest on some batches."""
+    X = np.concatenate([batch.X_train for batch in batches])
+    y = np.concatenate([batch.y_train for batch in batches])
+    forest = RandomForestClassifier(TREES, n_jobs=1, random_state=seed, **settings)
+    start = process_time()
+    forest.fit(X, y)
+    return process_time() - start
+
+
+def read_resident_bytes() -> int:
+    """Return the memory this process occupies now, or its peak where the system does not tell."""
+    if STATUS.exists():
+        return int(STATUS.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    from resource import RUSAGE_SELF, getrusage
+
+    return getrusage(RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)

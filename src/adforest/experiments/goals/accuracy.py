@@ -1,0 +1,50 @@
+"""Goal 1: more accurate over the 34 batches than a forest refitted on everything."""
+
+from __future__ import annotations
+
+from adforest.experiments.comparing import join_words
+from adforest.experiments.goals.goal import Outcome, at_least, gap_table, list_behind
+from adforest.experiments.lineup import streams_of
+from adforest.experiments.options import Options
+from adforest.experiments.parts import MethodSpec, Part
+from adforest.experiments.results import Results
+from adforest.experiments.varying import Variation, plan_every, points
+
+TITLE = "1 Accuracy"
+OURS, EVERYTHING, LAST_3, LARGER = "ADF-R", "RF all", "RF last 3", "RF all, 30 trees"
+METHODS = {
+    OURS: MethodSpec(OURS),
+    EVERYTHING: MethodSpec(EVERYTHING),
+    LAST_3: MethodSpec(LAST_3),
+    LARGER: MethodSpec.of(EVERYTHING, n_estimators=30),
+}
+ABOVE = 1.0  # points on average
+
+
+def plan(options: Options) -> list[Part]:
+    """Return the parts to run."""
+    return plan_every(streams_of(options), METHODS, options)
+
+
+def judge(results: Results, options: Options) -> Outcome:
+    """Return whether the goal is met."""
+    found = Variation(results, streams_of(options), METHODS, "accuracy")
+    gain = found.mean_gap(OURS, EVERYTHING)
+    behind = list_behind(found, OURS, (EVERYTHING, LAST_3, LARGER))
+    others = join_words([f"{points(found.mean_gap(OURS, other))} above {other}" for other in (LAST_3, LARGER)])
+    return Outcome(
+        verdicts=(at_least(f"points of mean accuracy above {EVERYTHING}, mean of data sets", ABOVE, 100 * gain),),
+        findings=(
+            f"Accuracy over 34 batches: {OURS} is {points(gain)} points above {EVERYTHING} on average over the data "
+            f"sets, with the same 10 trees a forest; {others}.",
+        ),
+        doubts=(
+            f"ADF holds up to three forests of 10 trees: {LARGER} is the rival of equal size.",
+            *([f"{OURS} is less accurate than {join_words(behind)}."] if behind else []),
+            "The defaults were chosen on these data sets.",
+        ),
+        tables=(
+            found.table("1 Accuracy: mean over the 34 batches"),
+            gap_table(f"1 Accuracy: points of {OURS} above the others", found, OURS, "Taken seed by seed."),
+        ),
+    )

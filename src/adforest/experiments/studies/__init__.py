@@ -1,0 +1,1 @@
+"""The experiments: each module plans its parts and tells what came out."""

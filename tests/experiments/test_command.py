@@ -1,0 +1,86 @@
+import sys
+
+import pytest
+
+from adforest.experiments.__main__ import main
+from adforest.experiments.conducting import Forecast
+from adforest.experiments.costs import SECONDS, guess_seconds
+from adforest.experiments.lineup import plan_main
+from adforest.experiments.methods import METHODS
+from adforest.experiments.options import OUT, QUICK_OUT, Options
+from adforest.experiments.parts import MethodSpec, Part, StreamSpec
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["acuracy"], "invalid choice: 'acuracy'"),
+        (["accuracy", "--seeds", "0"], "--seeds: got '0'; expected a whole number, 1 or more"),
+        (["accuracy", "--seeds", "some"], "--seeds: got 'some'"),
+        (["accuracy", "--jobs", "-1"], "expected a whole number"),
+        (["accuracy", "--records", "9"], "unrecognized arguments: --records 9"),
+    ],
+)
+def test_misuse_is_one_line(arguments, expected, capsys):
+    with pytest.raises(SystemExit) as leaving:
+        main(arguments)
+    said = capsys.readouterr().err
+    assert leaving.value.code == 2
+    assert expected in said
+    assert said.count("\n") == 1
+
+
+def test_missing_data_are_noticed_before_any_work(tmp_path, capsys):
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert main(["accuracy", "--data", str(empty), "--out", str(tmp_path / "out")]) == 1
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert all(words in said for words in (str(empty), "--data FOLDER", "ADFOREST_DATA", "--quick"))
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("library", ["plotly", "pyarrow", "rich"])
+def test_missing_extra_is_noticed_before_any_work(library, monkeypatch, tmp_path, capsys):
+    monkeypatch.setitem(sys.modules, library, None)
+    assert main(["accuracy", "--quick", "--out", str(tmp_path / "out")]) == 1
+    assert f"needs {library}" in (said := capsys.readouterr().err)
+    assert "pip install 'adforest[experiments]'" in said
+    assert not (tmp_path / "out").exists()
+
+
+def test_quick_runs_have_a_folder_of_their_own(monkeypatch):
+    asked = []
+    monkeypatch.setattr("adforest.experiments.__main__.conduct", lambda names, options: asked.append((names, options)))
+    main(["nemenyi", "--quick"])
+    main(["all", "--seeds", "3", "--jobs", "2"])
+    (quick_names, quick), (names, full) = asked
+    assert (quick_names, quick.out, quick.quick) == (("nemenyi",), QUICK_OUT, True)
+    assert (full.out, list(full.seeds), full.n_jobs) == (OUT, [0, 1, 2], 2)
+    assert "accuracy" in names
+
+
+def test_forecast_goes_by_what_parts_took():
+    house = StreamSpec.of("house", "34", n_records=100_000)
+    parts = [Part(house, MethodSpec("RF batch"), seed) for seed in range(4)]
+    forecast = Forecast(parts, n_jobs=1)
+    assert forecast.said.startswith("0 of 4 parts")
+    assert forecast.after(parts[0], 120.0).startswith(
+        "1 of 4 parts, 6 min left; RF batch on house (34), seed 0: 120.0 s"
+    )
+    for part in parts[1:]:
+        forecast.after(part, 120.0)
+    assert forecast.done == pytest.approx(forecast.total)
+    assert forecast.said == "4 of 4 parts, less than a minute left"
+
+
+def test_costs_know_every_method_and_grow_with_the_data():
+    assert set(METHODS) <= set(SECONDS)
+    small, large = (StreamSpec.of("house", "34", n_records=n) for n in (1_000, 10_000))
+    for name in METHODS:
+        guess = guess_seconds(Part(small, MethodSpec(name)))
+        assert 0 < guess < guess_seconds(Part(large, MethodSpec(name)))
+
+
+def test_full_accuracy_is_planned_to_fit_an_hour_on_two_cores():
+    assert sum(map(guess_seconds, plan_main(Options()))) / 2 < 3600

@@ -1,0 +1,95 @@
+import numpy as np
+import pytest
+
+from adforest.experiments.kinds import ENDLESS, RECALL, TIMED, TOLD, find_kind, follow_usual
+from adforest.experiments.methods import make_model
+from adforest.experiments.options import Options
+from adforest.experiments.parts import USUAL, MethodSpec, Part, StreamSpec
+from adforest.experiments.running import run_parts
+from adforest.experiments.sources import open_stream
+
+ABRUPT = StreamSpec.of("drift", "abrupt", concept="rules", n_batches=12, batch_size=60)
+VANISHING = StreamSpec.of("classes", "vanishing", n_batches=8, batch_size=60)
+
+
+def follow(stream, method, kind, seed=0):
+    part = Part(stream, method if isinstance(method, MethodSpec) else MethodSpec(method), seed, kind)
+    return find_kind(part).follow(part, None)
+
+
+def column(followed, name):
+    return [row.get(name) for row in followed.rows]
+
+
+def test_most_parts_are_followed_the_usual_way():
+    assert find_kind(Part(ABRUPT, MethodSpec("RF all"))).follow is follow_usual
+    with pytest.raises(ValueError, match="there is no kind of part 'odd'; expected one of usual"):
+        find_kind(Part(ABRUPT, MethodSpec("RF all"), kind="odd"))
+
+
+def test_who_is_told_knows_what_came_since_the_change_and_nothing_else():
+    told = follow(ABRUPT, "RF all", TOLD)
+    assert column(told, "batch") == list(range(1, 13))
+    assert column(told, "stage") == list("AAABBBCCCDDD")
+    accuracy = column(told, "accuracy")
+    for window in (1, 2, 3):
+        refitted = column(follow(ABRUPT, MethodSpec.of("RF batch", window=window), USUAL), "accuracy")
+        assert accuracy[window - 1 :: 3] == refitted[window - 1 :: 3]
+
+
+def test_recall_is_measured_for_every_class_seen_so_far():
+    followed = follow(VANISHING, "RF all", RECALL)
+    stream = open_stream(VANISHING, 0, None)
+    model = make_model(MethodSpec("RF all"), stream, 0)
+    for batch in stream.batches:
+        model.partial_fit(batch.X_train, batch.y_train)
+    assert {name for name in followed.rows[-1] if "recall" in name} == {f"recall_{value}" for value in range(5)}
+    for value in (0, 3):
+        tests = [batch.X_test[batch.y_test == value] for batch in stream.batches]
+        assert sum(map(len, tests)) > 20
+        expected = np.mean(model.predict(np.concatenate(tests)) == value)
+        assert followed.rows[-1][f"recall_{value}"] == pytest.approx(expected)
+    last = stream.batches[-1]
+    assert followed.rows[-1]["accuracy"] == pytest.approx(model.score(last.X_test, last.y_test))
+
+
+def test_recall_of_a_class_begins_when_it_comes():
+    followed = follow(StreamSpec.of("classes", "new", n_batches=5, batch_size=60), "RF batch", RECALL)
+    assert [value is None for value in column(followed, "recall_4")] == [True] * 3 + [False] * 2
+    assert followed.rows[3]["recall_4"] > 0.5
+
+
+def test_seconds_are_taken_beside_scikit_learn_s():
+    followed = follow(VANISHING, "ADF-R", TIMED)
+    for name in ("train_seconds", "batch_seconds", "last_3_seconds", "last_3_alike_seconds"):
+        assert all(seconds > 0 for seconds in column(followed, name))
+    for name in ("all_seconds", "all_alike_seconds"):
+        assert [seconds is None for seconds in column(followed, name)] == [True] * 7 + [False]
+    assert followed.model.history_[-1].batch == 8
+
+
+def test_an_endless_stream_is_followed_without_being_kept():
+    spec = StreamSpec.of("drift", "gradual", concept="sea", n_batches=6, batch_size=50)
+    followed = follow(spec, "ADF-R", ENDLESS)
+    usual = follow(spec, "ADF-R", USUAL)
+    assert column(followed, "accuracy") == column(usual, "accuracy")
+    for name in ("nodes_permanent", "nodes_active", "nodes_temporary", "drift"):
+        assert column(followed, name) == column(usual, name)
+    assert all(value > 1e6 for value in column(followed, "resident_bytes"))
+    assert followed.data_sha256 == follow(spec, "RF batch", ENDLESS).data_sha256
+    assert followed.data_sha256 != follow(spec, "RF batch", ENDLESS, seed=1).data_sha256
+
+
+def test_what_runs_alone_comes_last_and_is_told_apart(tmp_path):
+    timed = Part(VANISHING, MethodSpec("RF batch"), 0, TIMED)
+    usual = Part(VANISHING, MethodSpec("RF batch"), 0)
+    order = []
+    results = run_parts([timed, usual], Options(out=tmp_path), lambda part, seconds: order.append(part))
+    assert order == [usual, timed]
+    assert results.seeds(VANISHING, MethodSpec("RF batch")) == [0]
+    assert "batch_seconds" not in results.rows(VANISHING, MethodSpec("RF batch"))[0]
+    assert "batch_seconds" in results.of_kind(TIMED).rows(VANISHING, MethodSpec("RF batch"))[0]
+    assert usual.describe() == {name: value for name, value in timed.describe().items() if name != "kind"}
+    again = []
+    run_parts([timed, usual], Options(out=tmp_path), lambda part, seconds: again.append(part))
+    assert again == []

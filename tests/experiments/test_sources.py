@@ -1,0 +1,54 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from adforest.experiments.parts import StreamSpec
+from adforest.experiments.sources import SIZES, SOURCES, digest_stream, open_stream, size_stream
+from adforest.streams import make_house
+from adforest.streams.datasets import NAMES
+
+SMALL = {"n_records": 1200}
+
+
+def test_every_data_set_is_a_source_of_known_size():
+    assert set(NAMES) <= set(SOURCES)
+    assert set(SIZES) == set(NAMES)
+
+
+@pytest.mark.parametrize(("protocol", "n_batches"), [("34", 34), ("28", 28), ("big", 34), ("whole", 1)])
+def test_protocols(protocol, n_batches):
+    spec = StreamSpec.of("house", protocol, **SMALL)
+    stream = open_stream(spec, 0, None)
+    assert len(stream.batches) == n_batches
+    assert size_stream(spec) == 1200
+    assert stream.n_records == 1200
+    assert stream.is_tested_once == (protocol in ("big", "whole"))
+    assert stream.n_categories == (0, 0, 0, 0, 2, 2, 2, 2, 2)
+    assert stream.categorical == list(make_house(10, random_state=0).categorical)
+
+
+def test_whole_is_big_in_one_batch():
+    big = open_stream(StreamSpec.of("house", "big", **SMALL), 1, None)
+    (whole,) = open_stream(StreamSpec.of("house", "whole", **SMALL), 1, None).batches
+    assert np.array_equal(whole.X_train, np.concatenate([batch.X_train for batch in big.batches]))
+    assert np.array_equal(whole.y_train, np.concatenate([batch.y_train for batch in big.batches]))
+    assert np.array_equal(whole.X_test, big.batches[-1].X_test)
+
+
+def test_digest_tells_streams_apart():
+    spec = StreamSpec.of("house", "34", **SMALL)
+    first, again, other = (open_stream(spec, seed, None) for seed in (0, 0, 1))
+    assert first.digest() == again.digest() != other.digest()
+    changed = replace(first.batches[5], X_test=first.batches[5].X_test + 1)
+    assert replace(first, batches=[*first.batches[:5], changed, *first.batches[6:]]).digest() != first.digest()
+
+
+def test_unknown_stream_is_named():
+    with pytest.raises(ValueError, match=r"there is no stream 'hose'; expected one of .*house"):
+        open_stream(StreamSpec("hose"), 0, None)
+
+
+def test_missing_data_set_says_what_to_do(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"avila.*ADFOREST_DATA.*--data FOLDER, or --quick"):
+        digest_stream(StreamSpec("avila"), tmp_path)
