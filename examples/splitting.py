@@ -55,7 +55,13 @@ def learn(splitting: str) -> list[AdaptiveDecisionForestClassifier]:
     # SysFor's first tree is built without a bootstrap: the tree one would draw by hand. With a repair threshold of 1
     # no batch counts as drift, so that this tree is the one that answers.
     model = AdaptiveDecisionForestClassifier(
-        n_estimators=1, base_forest="sysfor", splitting=splitting, repair_threshold=1.0, renewal=0, random_state=0
+        n_estimators=1,
+        base_forest="sysfor",
+        splitting=splitting,
+        selection="training",
+        repair_threshold=1.0,
+        renewal=0,
+        random_state=0,
     )
     trail = []
     for batch in BATCHES:

@@ -9,11 +9,16 @@ from typing import NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
+from adforest import AdaptiveDecisionForestClassifier
+from adforest.adaptation import Learner, Settings, learn
 from adforest.forest import Growth, Records, Tree, TreeEditor
 from adforest.forest._kernels.binning import bin_columns
 from adforest.forest._kernels.growing import NODE, grow
+from adforest.growers import RandomForestGrower
 
 CATEGORICAL, MISSING_LEFT = 1, 2
+FORESTS = ("permanent", "active", "temporary")
+NUMERICAL = np.zeros(2, dtype=np.int32)  # two attributes, both of them numbers
 
 
 # Records ------------------------------------------------------------------------------------------------------------
@@ -349,8 +354,8 @@ def middle(low, high):
 def by_share(column, y, weights, *, by_arrival):
     """Return the categories in order of their share of the most frequent class.
 
-    Where classes or categories are equal, the first to arrive comes first, and so it is the node's most frequent class
-    with or without a value; otherwise it is the lowest number, and the most frequent class of the records with a value.
+    Equal categories come by number. By arrival, that class is the node's, with or without a value, and of equal classes
+    the first to arrive; otherwise it is that of the records with a value, and of equal classes the lowest number.
     """
     known = ~np.isnan(column)
     counts = Counter()
@@ -358,8 +363,7 @@ def by_share(column, y, weights, *, by_arrival):
         counts[int(k)] += int(weight)
     classes = counts if by_arrival else sorted(counts)
     top = max(classes, key=counts.__getitem__, default=None)
-    kinds = list(dict.fromkeys(column[known].tolist()))
-    kinds = kinds if by_arrival else sorted(kinds)
+    kinds = sorted(set(column[known].tolist()))
     here = {kind: column == kind for kind in kinds}
     return sorted(kinds, key=lambda kind: weights[here[kind] & (y == top)].sum() / weights[here[kind]].sum())
 
@@ -425,3 +429,52 @@ def kept_cuts(nodes, weights_at, confidence, at=0):
     below = sum(errors for errors, _ in sides)
     # A tenth of an error is Quinlan's allowance for the simpler tree.
     return (as_leaf, set()) if as_leaf <= below + 0.1 else (below, {at}.union(*(kept for _, kept in sides)))
+
+
+# Lessons ------------------------------------------------------------------------------------------------------------
+
+
+def lesson_settings(**changes):
+    """Return the estimator's own defaults as a learner knows them."""
+    model = AdaptiveDecisionForestClassifier()
+    names = Settings.__dataclass_fields__.keys() - {"grower", "soft", "seed"}
+    defaults = {name: getattr(model, name) for name in names}
+    how = Growth(max_features=2, min_samples_leaf=changes.get("min_samples_leaf", 1))
+    return Settings(**defaults | {"grower": RandomForestGrower(how), "soft": True, "seed": 0} | changes)
+
+
+def two_clusters(seed, swapped=False, n=200):
+    """Return two well separated clusters, one a class; swapped, the classes change places."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n).astype(np.int32)
+    X = rng.normal(size=(n, 2)) + np.column_stack([8 * y, np.zeros(n)])
+    return X, (1 - y if swapped else y).astype(np.int32)
+
+
+def swapping_stream(pattern, settings, n=200):
+    """Return the learners and reports along a stream; 's' swaps the labels of a batch, '.' does not."""
+    learner, learners, reports = Learner.new(settings, 2), [], []
+    for number, sign in enumerate(pattern):
+        learner, report = learn(learner, *two_clusters(number, sign == "s", n), NUMERICAL, 2)
+        learners.append(learner)
+        reports.append(report)
+    return learners, reports
+
+
+def same_trees(one, other):
+    """Return whether two forests are of the same trees, not of equal ones."""
+    return len(one) == len(other) and all(a is b for a, b in zip(one.trees, other.trees, strict=True))
+
+
+def as_bytes(learner):
+    """Return every tree of every forest as bytes."""
+    return {
+        name: [
+            tuple(
+                array.tobytes()
+                for array in (tree.nodes, tree.words, tree.row_start, tree.row_class, tree.row_weight, leaf_of)
+            )
+            for tree, leaf_of in zip(standing.forest.trees, standing.forest.leaf_of, strict=True)
+        ]
+        for name, standing in learner.standings.items()
+    }

@@ -29,6 +29,18 @@ def test_a_late_class_is_learnt(base_forest, splitting):
 
 
 @pytest.mark.parametrize("base_forest", ["random_forest", "sysfor", "hoeffding"])
+@pytest.mark.parametrize("selection", ["weighted", "training"])
+def test_a_class_that_takes_the_place_of_another_is_learnt(base_forest, selection):
+    model = AdaptiveDecisionForestClassifier(base_forest=base_forest, selection=selection, random_state=0)
+    for number in range(10):
+        X, y = stream(number)
+        model.partial_fit(X, np.where(number < 4, y, (y + 1) % 4))
+    X, y = stream(99)
+    assert model.score(X, (y + 1) % 4) > (0.9 if selection == "weighted" else 0.5)
+    assert any(report.drift != "none" for report in model.history_[4:7]) or selection == "training"
+
+
+@pytest.mark.parametrize("base_forest", ["random_forest", "sysfor", "hoeffding"])
 def test_the_same_answers_for_any_number_of_threads(base_forest):
     one, four = (AdaptiveDecisionForestClassifier(base_forest=base_forest, n_jobs=n, random_state=0) for n in (1, 4))
     for number in range(3):

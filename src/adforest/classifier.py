@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from adforest.adaptation import READINGS, BatchReport, Learner, Settings
+from adforest.adaptation import LESSONS, READINGS, BatchReport, Learner, Settings, learn
 from adforest.encoding import LabelTable
 from adforest.estimator import Lesson, Model, VotingBatchClassifier
 from adforest.forest import Forest, Growth
@@ -28,8 +28,8 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
     """A forest that keeps learning: batch after batch, new classes welcome, old ones kept.
 
     Three forests learn side by side. The *permanent* forest learns every batch; the *active* one those batches that
-    it can be repaired for; a *temporary* one is built when a batch drifts away, and takes the active forest's place
-    if the drift lasts. Repair means: trees grow new roots where a batch lies outside of what they have seen (iSAT),
+    it can be repaired for; a *temporary* one knows the last few, and takes the active forest's place if a drift lasts.
+    Repair means: trees grow new roots where a batch lies outside of what they have seen (iSAT),
     and expand the leaves that it perturbs from the records known there.
 
     Parameters
@@ -43,8 +43,7 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
         Where perturbed trees are cut: "sat" puts new roots between separate boxes, "entropy" expands leaves, "isat"
         does both, and cuts at the bounds of overlapping boxes too.
     repair_threshold : float, default=0.4
-        A forest is repairable if at most this share of it is perturbed [θ]: of its leaves, or, for
-        ``perturbation="predicted"``, of the batch's records, counting those by which leaves fell short.
+        A forest is repairable if at most this share of its leaves is perturbed [θ], where ``selection="training"``.
     error_tolerance : float, default=0.02
         How much confidence a leaf may lose before it counts as perturbed [ε].
     drift_threshold : int, default=3
@@ -71,9 +70,11 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
         Trees of a repaired forest that are grown anew from memory at each batch, in turn. 0 only ever repairs.
     voting : {"soft", "majority"}, default="soft"
         Whether trees add up class shares or cast one vote each.
-    selection : {"prequential", "training"}, default="prequential"
-        Which forest answers: the one that did best on recent batches before learning them, or on the last batch
-        after learning it.
+    selection : {"weighted", "training"}, default="weighted"
+        Who answers. "weighted": all forests vote, and the temporary one, of the last `window_size` batches, always
+        stands; a forest it outdoes on the newest batch has a smaller say, and it is a drift when it clearly outdoes
+        the active one. "training", the paper's way: the one forest that fits the last batch best after learning it;
+        there a temporary one stands only during a drift, which is when the active one is not repairable.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Which columns are categorical: those of text or categorical type, those given by mask, position or name, none.
     n_jobs : int or None, default=None
@@ -98,7 +99,7 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
 
     Notes
     -----
-    Records outside the range of what the answering forest has seen are answered by the permanent forest.
+    A forest has no say on records outside the range of what it has seen; the permanent forest has seen everything.
 
     A missing value takes the side of a node that gained more from it in training, or the heavier side where none was
     missing then. A category that a node never saw is treated as missing.
@@ -144,7 +145,7 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
         "tree_repair": [StrOptions({"any", "share"})],
         "renewal": [Interval(Integral, 0, None, closed="left")],
         "voting": [StrOptions({"soft", "majority"})],
-        "selection": [StrOptions({"prequential", "training"})],
+        "selection": [StrOptions(set(LESSONS))],
         "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
@@ -170,7 +171,7 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
         tree_repair: str = "any",
         renewal: int = 1,
         voting: str = "soft",
-        selection: str = "prequential",
+        selection: str = "weighted",
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -205,7 +206,7 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
         learner = Learner.new(settings, batch.X.shape[1])
         if before is not None:
             learner = replace(before.learner, settings=settings)
-        learner, report = learner.learn(batch.X, batch.y, batch.n_categories, batch.n_classes)
+        learner, report = learn(learner, batch.X, batch.y, batch.n_categories, batch.n_classes)
         report = _in_words(report, lesson.labels)
         return _State(learner, (*(before.history if before else ()), report))
 
@@ -275,7 +276,7 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
 
     @property
     def answering_forest_(self) -> str:
-        """Name of the forest that answers."""
+        """Name of the forest that answers, or whose vote is worth most."""
         return self._known("answering_forest_").state.learner.answering
 
     @property

@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from adforest import adaptation
 from adforest.adaptation import Learner, Settings
 from adforest.forest import Growth, Tree, TreeEditor
 from adforest.growers import Grown, RandomForestGrower
@@ -35,6 +36,7 @@ NAMES = ("sat", "entropy", "isat")
 class OneTree:
     """A grower without a bootstrap: the tree that one would draw by hand. Adaptation need not know the difference."""
 
+    draws_lots = False
     kernel = RandomForestGrower(Growth(max_features=2))
 
     def build(self, records, known, seeds, n_jobs, places=None):
@@ -72,7 +74,7 @@ def learn(splitting):
         tree_repair="any",
         renewal=0,
         soft=True,
-        selection="prequential",
+        selection="training",
         min_samples_leaf=1,
         n_jobs=None,
         seed=0,
@@ -80,7 +82,8 @@ def learn(splitting):
     learner, trail, reports = Learner.new(settings, 2), [], []
     for X, y in BATCHES:
         n_categories = np.zeros(2, dtype=np.int32)
-        learner, report = learner.learn(np.array(X, dtype=float), np.array(y, dtype=np.int32), n_categories, 4)
+        X, y = np.array(X, dtype=float), np.array(y, dtype=np.int32)
+        learner, report = adaptation.learn(learner, X, y, n_categories, 4)
         trail.append(learner)
         reports.append(report)
     return trail, reports

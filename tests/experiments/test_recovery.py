@@ -102,6 +102,7 @@ def test_chapter_says_who_recovers_when(results):
     assert chapter.findings[-1] == (
         "Of 12 batches without any change ADF-R calls 3 a temporary drift and 3 a sustained drift."
     )
+    assert chapter.doubts[0].startswith("ADF-R is behind ARF on abrupt sea (")
     table = next(table for table in chapter.tables if table.title.startswith("Abrupt"))
     assert table.rows[0] == ("ADF-R", *map(pytest.approx, (-19.9, -0.9, 0.1)), None, 2)
     told = next(trace for trace in chapter.figures[0].plot["data"] if trace["name"] == "RF told")

@@ -58,12 +58,11 @@ def coded_nodes(draw, records, codes, classes, missing=True):
     )
 
 
-# Counted by (code, class) where records are at least twice as many as such pairs; else sorted: by insertion up to 40
-# records, by counting above.
+# Counted by (code, class) where records are at least twice as many as such pairs; else sorted.
 WAYS = {
     "histogram": {"records": (24, 70), "codes": (1, 3), "classes": (1, 3)},
-    "insertion": {"records": (1, 40), "codes": (1, 60), "classes": (2, 9)},
-    "counting sort": {"records": (41, 70), "codes": (30, 300), "classes": (2, 40)},
+    "few records": {"records": (1, 40), "codes": (1, 60), "classes": (2, 9)},
+    "many codes": {"records": (41, 70), "codes": (30, 300), "classes": (2, 40)},
 }
 
 

@@ -43,7 +43,7 @@ def toy():
         ([[400, 1], [420, 1], [440, 1]], ["high", "high", "high"]),
         ([[205, 1], [210, 1], [215, 1], [110, 1]], ["top", "top", "top", "low"]),
     ]
-    model = systematic(repair_threshold=1.0)
+    model = systematic(repair_threshold=1.0, selection="training")
     for X, y in batches:
         model.partial_fit(pd.DataFrame(X, columns=["Area", "Beds"]), y)
     return model

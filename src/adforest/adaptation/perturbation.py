@@ -56,20 +56,9 @@ READINGS: dict[str, Callable[[LeafStatistics], Floats]] = {
 }
 
 
-def perturbed_share(leaves: Sequence[LeafStatistics], perturbed: Sequence[Mask], reading: str, n_leaves: int) -> float:
-    """Return how much of a forest a batch perturbs [ϑ], from the statistics of each of its trees.
-
-    The paper divides perturbed leaves by all leaves. Trees that are grown to the end have more leaves than a batch has
-    records, so that this tends to zero whatever happens; the reading by predictions therefore counts records instead:
-    by how much of the batch the perturbed leaves fell short of their confidence.
-    """
-    if reading != "predicted":
-        return sum(int(mask.sum()) for mask in perturbed) / n_leaves
-    short = sum(
-        float((one.confidence * one.brought - one.brought_predicted)[mask].sum())
-        for one, mask in zip(leaves, perturbed, strict=True)
-    )
-    return short / sum(float(one.brought.sum()) for one in leaves)
+def perturbed_share(perturbed: Sequence[Mask], n_leaves: int) -> float:
+    """Return how much of a forest a batch perturbs [ϑ], from the perturbed leaves of each of its trees."""
+    return sum(int(mask.sum()) for mask in perturbed) / n_leaves
 
 
 def is_perturbed(leaves: LeafStatistics, reading: str, tolerance: float) -> Mask:

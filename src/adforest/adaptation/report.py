@@ -22,13 +22,16 @@ class BatchReport:
     perturbed : dict of str to float
         By forest: how much of it the batch perturbs [ϑ], see `adforest.adaptation.perturbation`.
     action : dict of str to str
-        By forest: "built", "repaired", "rebuilt", "kept" as it was, "replaced" by the temporary forest, or "dropped".
+        By forest: "built", "repaired", "renewed" in part, "rebuilt", "kept" as it was, "replaced" by the temporary
+        forest, "rejoined" to the permanent one, or "dropped".
     accuracy : dict of str to float
-        By forest: what its selection went by; on the batch before learning it or after, as ``selection`` says.
+        By forest: on the batch, before learning it or after, as ``selection`` says.
     n_leaves : dict of str to int
         By forest that stands after the batch.
     answering : {"permanent", "active", "temporary"}
-        The forest that answers from now on.
+        The forest that answers from now on, or whose vote is worth most.
+    votes : dict of str to float
+        By forest that answers: what its vote is worth.
     seconds : float
         What learning the batch took.
 
@@ -36,7 +39,7 @@ class BatchReport:
     --------
     >>> print(BatchReport(2, 400, "MKC", (), "none", {"permanent": 0.1, "active": 0.1},
     ...                   {"permanent": "repaired", "active": "repaired"}, {"permanent": 0.9, "active": 0.88},
-    ...                   {"permanent": 120, "active": 110}, "permanent", 0.25))
+    ...                   {"permanent": 120, "active": 110}, "permanent", {"permanent": 1.0}, 0.25))
     batch 2: 400 records, MKC, drift none, permanent answers (0.250 s)
       permanent   repaired   perturbed 0.100  accuracy 0.900  leaves 120
       active      repaired   perturbed 0.100  accuracy 0.880  leaves 110
@@ -52,6 +55,7 @@ class BatchReport:
     accuracy: dict[str, float]
     n_leaves: dict[str, int]
     answering: str
+    votes: dict[str, float]
     seconds: float
 
     def __str__(self) -> str:

@@ -35,14 +35,15 @@ def time_forests(so_far: Sequence[Batch], n_batches: int, seed: int) -> Row:
     -------
     dict
         ``batch_seconds``, ``last_3_seconds`` and ``all_seconds`` as it comes, which is by Gini's index and the square
-        root of the attributes; ``last_3_alike_seconds`` and ``all_alike_seconds`` as our forests grow, by entropy and
-        int(log2 m) + 1 attributes. Those on everything are None before the end.
+        root of the attributes; ``batch_alike_seconds`` and so on as our forests grow, by entropy and int(log2 m) + 1
+        attributes. Those on everything are None before the end.
     """
     n_features = so_far[-1].X_train.shape[1]
     alike = {"criterion": "entropy", "max_features": count_features("auto", n_features)}
     is_last = len(so_far) == n_batches
     return {
         "batch_seconds": _refit_seconds(so_far[-1:], seed),
+        "batch_alike_seconds": _refit_seconds(so_far[-1:], seed, **alike),
         "last_3_seconds": _refit_seconds(so_far[-3:], seed),
         "last_3_alike_seconds": _refit_seconds(so_far[-3:], seed, **alike),
         "all_seconds": _refit_seconds(so_far, seed) if is_last else None,

@@ -24,7 +24,8 @@ SHOWN = (*ADF, *REFITTED, "Add trees", "CIRF", "LightGBM", "HT", "HAT", "ARF", "
 
 # River's ensembles learn some hundred records a second: these would take hours on all data sets.
 ONLY_ON = {
-    "OzaBag": ("LDPA", "EB", "AReM", "Avila"),
+    "ARF": ("LDPA", "EB", "AReM", "Avila", "House"),
+    "OzaBag": ("Avila",),
     "LeveragingBag": ("Avila",),
     "SRP": ("Avila",),
     "AMF": ("Avila",),

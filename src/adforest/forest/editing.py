@@ -99,7 +99,7 @@ class TreeEditor:
         children = np.zeros(2, dtype=NODE)
         children["left"] = children["split"] = -1
         self.nodes = np.concatenate([self.nodes, children])
-        self._stamp(np.array([node, n, n + 1]), LEAF_EXPANDED)
+        self._stamp(np.array([node]), LEAF_EXPANDED)
         kind = CATEGORICAL if isinstance(cut, np.ndarray) else 0
         self.nodes["left"][node] = n
         self.nodes["split"][node] = (feature << 2) | (MISSING_LEFT if missing_left else 0) | kind
@@ -166,19 +166,17 @@ class TreeEditor:
         """Put subtrees in the place of leaves, see what `growing.grow` returns; what the leaves held is dropped."""
         self._dropped[group_node[group_node < len(self._dropped)]] = 1
         self._rows = [rows.without(group_node) for rows in self._rows]
-        first = len(self.nodes)
         self.nodes = np.concatenate([self.nodes, nodes])
         self.nodes[group_node] = group_nodes
-        cut = group_node[group_nodes["split"] >= 0]
-        self._stamp(np.concatenate([cut, np.arange(first, len(self.nodes))]), LEAF_EXPANDED)
+        self._stamp(group_node[group_nodes["split"] >= 0], LEAF_EXPANDED)
         self._words = np.concatenate([self._words, words])
         self._importance = self._importance + importance
 
     def _stamp(self, nodes: AnyArray, cause: int) -> None:
-        """Note that this batch made some nodes what they are."""
+        """Note that this batch made some nodes what they are, and all that came since the last such note."""
         more = len(self.nodes) - len(self._born)
-        self._born = np.concatenate([self._born, np.zeros(more, dtype=np.int32)])
-        self._cause = np.concatenate([self._cause, np.zeros(more, dtype=np.uint8)])
+        self._born = np.concatenate([self._born, np.full(more, self._batch, dtype=np.int32)])
+        self._cause = np.concatenate([self._cause, np.full(more, cause, dtype=np.uint8)])
         self._born[nodes] = self._batch
         self._cause[nodes] = cause
 

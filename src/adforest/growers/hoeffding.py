@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
+from typing import ClassVar
 
 import numpy as np
 
@@ -29,6 +30,8 @@ class HoeffdingGrower:
     tie_threshold : float
         Hoeffding bound below which attributes count as equally good.
     """
+
+    draws_lots: ClassVar[bool] = False
 
     how: Growth
     delta: float = 1e-7

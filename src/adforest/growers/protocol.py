@@ -1,7 +1,7 @@
 """What the adaptation asks of a base forest; random forest, SysFor and Hoeffding trees all answer to it."""
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -22,7 +22,16 @@ class Grown(NamedTuple):
 
 
 class Grower(Protocol):
-    """Builds forests, renews single trees, and expands leaves; deterministic by the seeds it is given."""
+    """Builds forests, renews single trees, and expands leaves; deterministic by the seeds it is given.
+
+    Attributes
+    ----------
+    draws_lots : bool
+        Whether each tree is grown from a sample of its own: then trees of several forests mix, and each leaves out
+        records that can test it.
+    """
+
+    draws_lots: ClassVar[bool]
 
     def build(
         self, records: Records, known: Ints, seeds: list[int], n_jobs: int | None, places: Sequence[int] | None = None

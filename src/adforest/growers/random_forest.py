@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from adforest.forest import Binned, Growth, Records, Tree, TreeEditor, in_threads
 from adforest.forest._kernels.binning import bin_columns
 from adforest.forest._kernels.counting import poisson_weights
+from adforest.forest._kernels.routing import route
 from adforest.forest.types import Bytes, Ints, Longs, Mask
 from adforest.growers.protocol import Grown
 
@@ -17,6 +19,8 @@ WORTH_BINNING = 512  # with fewer records the grower codes nodes by their own va
 @dataclass(frozen=True, slots=True)
 class RandomForestGrower:
     """Grows the trees of ADF-R, as ``how`` says: attributes drawn at each node, limits of a leaf and of a tree."""
+
+    draws_lots: ClassVar[bool] = True
 
     how: Growth
 
@@ -36,16 +40,16 @@ class RandomForestGrower:
     def _build_one(self, records: Records, known: Ints, seed: int, binned: Binned | None) -> Grown:
         """Build one tree from scratch."""
         weights = poisson_weights(records.serial[known], seed, 1.0)
-        drawn = weights > 0
-        if not drawn.any():  # a handful of records, none of which was drawn
-            weights, drawn = np.ones_like(weights), ~drawn
+        if not weights.any():  # a handful of records, none of which was drawn
+            weights = np.ones_like(weights)
+        drawn, others = np.flatnonzero(weights), known[np.flatnonzero(weights == 0)]
         editor = TreeEditor(Tree.bare(records.X.shape[1], seed))
         leaf_of = np.full(len(records), -1, dtype=np.int32)
-        root, groups = np.zeros(1, dtype=np.int32), np.array([0, drawn.sum()])
+        root, groups = np.zeros(1, dtype=np.int32), np.array([0, len(drawn)])
         editor.grow(records, weights[drawn], known[drawn], groups, root, leaf_of, self.how, seed, binned)
         tree = editor.finish()
         # The bootstrap is over once a tree stands: repairs count every record once, those not drawn too.
-        leaf_of[known[~drawn]] = tree.route(records.X[known[~drawn]])
+        leaf_of[others] = route(tree.nodes, tree.words, records.X, others)
         return Grown(tree, leaf_of)
 
     def weights(self, serial: Longs, seed: int) -> Bytes:

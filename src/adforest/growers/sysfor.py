@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -153,6 +153,8 @@ class SysForGrower:
     separation : float
         Share of its range by which the cuts of one numerical attribute must lie apart.
     """
+
+    draws_lots: ClassVar[bool] = False
 
     how: Growth
     goodness: float = 0.3

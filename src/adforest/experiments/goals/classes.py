@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from adforest.experiments import lineup
 from adforest.experiments.chapter import Cell, Figure, Table
 from adforest.experiments.following import Row
 from adforest.experiments.generators import FIRST_CLASSES, LAST_SEEN, NEW_EVERY, RARE
@@ -22,6 +21,7 @@ TITLE = "6 Classes"
 OURS, EVERYTHING, LAST_3 = "ADF-R", "RF all", "RF last 3"
 METHODS = {name: MethodSpec(name) for name in (OURS, EVERYTHING, LAST_3)}
 N_BATCHES = {"vanishing": 105, "new": 22, "rare": 30}
+QUICK_BATCHES = {"vanishing": 15, "new": 13, "rare": 10}
 FORGOTTEN = -5.0  # points that a class may lose in a hundred batches without it
 SETTLED = 5  # batches before rare classes are asked for
 
@@ -33,8 +33,8 @@ def plan(options: Options) -> list[Part]:
 
 def class_streams(options: Options) -> dict[str, StreamSpec]:
     """Return a stream for each way in which classes come and go."""
-    batches = {**N_BATCHES, "vanishing": 25, "rare": 12} if options.quick else N_BATCHES
-    size = lineup.QUICK_RECORDS // 25 if options.quick else 1_000
+    batches = QUICK_BATCHES if options.quick else N_BATCHES
+    size = 200 if options.quick else 1_000
     return {way: StreamSpec.of("classes", way, n_batches=n, batch_size=size) for way, n in batches.items()}
 
 

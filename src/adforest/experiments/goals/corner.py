@@ -48,7 +48,9 @@ def judge(results: Results, options: Options) -> Outcome:
     ran = {name: method for name, method in {**METHODS, **SLOW}.items() if results.has(stream, method)}
     recent = {name: results.mean(stream, method, "accuracy") for name, method in ran.items()}
     past = {name: results.mean(stream, method, last_of("retention")) for name, method in ran.items()}
-    speed = speed_against_refit(results.of_kind(TIMED), stream)
+    speed, alike = (
+        speed_against(results.of_kind(TIMED), stream, one) for one in ("batch_seconds", "batch_alike_seconds")
+    )
     inside = [name for name in ran if recent[name] > RECENT and past[name] > PAST]
     return Outcome(
         verdicts=(
@@ -58,8 +60,9 @@ def judge(results: Results, options: Options) -> Outcome:
         ),
         findings=(
             f"Wandering clusters: {OURS} has {recent[OURS]:.3f} on recent records and {past[OURS]:.3f} on those of all "
-            f"batches, at {speed:.1f} times the records a second of scikit-learn's forest of 10 trees on the batch "
-            f"alone; in the corner beyond {RECENT} and {PAST} {_say_inside(inside)}.",
+            f"batches; in the corner beyond {RECENT} and {PAST} {_say_inside(inside)}. It learns {speed:.2f} times as "
+            "many records a second as scikit-learn's forest of 10 trees refitted on the batch alone, as it comes, and "
+            f"{alike:.2f} times as many as the same grown by entropy like ours.",
         ),
         doubts=(
             "Forests of 100 trees stand beside ours of 10 a forest; ARF, being slow, ran with seed 0 only.",
@@ -70,13 +73,10 @@ def judge(results: Results, options: Options) -> Outcome:
     )
 
 
-def speed_against_refit(timed: Results, stream: StreamSpec) -> float:
-    """Return how many times as many records a second we learn as scikit-learn refitted on the batch, over all seeds."""
-    ours = timed.measured(stream, MethodSpec(OURS), "train_seconds")
-    theirs = timed.measured(stream, MethodSpec(OURS), "batch_seconds")
-    if ours is None or theirs is None:
-        raise KeyError(f"{OURS} was not timed on {stream.name}")
-    return theirs.mean / ours.mean
+def speed_against(timed: Results, stream: StreamSpec, column: str) -> float:
+    """Return how many times as many records a second we learn as a refit whose seconds are in a column."""
+    ours = MethodSpec(OURS)
+    return timed.mean(stream, ours, column) / timed.mean(stream, ours, "train_seconds")
 
 
 def _say_inside(inside: list[str]) -> str:

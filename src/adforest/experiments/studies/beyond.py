@@ -45,6 +45,7 @@ def tell(results: Results, options: Options) -> Chapter:
         question="Are the goals met that the paper did not set itself?",
         findings=(_say_verdicts(outcomes), *(said for one in outcomes.values() for said in one.findings)),
         doubts=(
+            *_doubt_missed(outcomes),
             *(said for one in outcomes.values() for said in one.doubts),
             *doubt_draws(options),
             *doubt_stand_in(options, "the six data sets, and all streams are short"),
@@ -60,6 +61,13 @@ def _say_verdicts(outcomes: dict[str, Outcome]) -> str:
     met, missed = ([title for title, one in outcomes.items() if one.is_met == is_met] for is_met in (True, False))
     said = [f"{words}: {join_words(titles)}" for words, titles in (("met", met), ("missed", missed)) if titles]
     return f"{len(met)} of {len(outcomes)} goals are met. {'; '.join(said).capitalize()}."
+
+
+def _doubt_missed(outcomes: dict[str, Outcome]) -> list[str]:
+    """Return every limit that was not kept."""
+    missed = [verdict for one in outcomes.values() for verdict in one.verdicts if not verdict.is_met]
+    said = "; ".join(f"{one.measure}: {one.seen:.2f}, wanted {one.wanted}" for one in missed)
+    return [f"Limits not kept: {said}."] if missed else []
 
 
 def _summary(outcomes: dict[str, Outcome]) -> Table:

@@ -53,6 +53,7 @@ def tell(results: Results, options: Options) -> Chapter:
             _say_alarms(results, options),
         ),
         doubts=(
+            _doubt_best(found, names),
             "The concepts are simple and the attributes never drift: only what they mean does.",
             f"{TOLD_NAME} is a random forest of ours that is told of each change and refitted on the batches since; "
             "nobody has it in practice. After a return of an old concept a method that remembers it may well be ahead.",
@@ -89,8 +90,18 @@ def _say_recovery(recovery: Recovery, kind: str, options: Options) -> str:
     batches = recovery.batches(streams, MethodSpec("ADF-R"))
     gaps = {step: recovery.mean_gap(streams, MethodSpec("ADF-R"), step) for step in (1, 2)}
     said = join_words([f"{points(gap)} at batch {step}" for step, gap in gaps.items() if gap is not None])
-    when = "never within the concept" if batches is None else f"after {batches} batch{'es' if batches > 1 else ''}"
+    when = "not before the next" if batches is None else f"after {batches} batch{'es' if batches > 1 else ''}"
     return f"{kind.capitalize()} change: ADF-R is within a point of {TOLD_NAME} {when} ({said} after the change)."
+
+
+def _doubt_best(found: Comparison, names: list[str]) -> str:
+    """Return where ADF is behind the best of the others."""
+    leaders = found.leaders([name for name in names if name != "ADF-R"])
+    gaps = {stream: found.gaps("ADF-R", rival)[stream] for stream, rival in leaders.items()}
+    behind = [f"{leaders[one]} on {one} ({points(gap)})" for one, gap in gaps.items() if gap < 0]
+    if not behind:
+        return "On no stream is any of the others ahead of ADF-R, which says as much about the streams."
+    return f"ADF-R is behind {join_words(behind)}."
 
 
 def _say_alarms(results: Results, options: Options) -> str:

@@ -69,8 +69,8 @@ cdef inline double between(double low, double high) noexcept nogil:
     return low
 
 
-cdef inline Py_ssize_t find_edges(const Pair* pairs, Py_ssize_t n, Py_ssize_t max_bins, double* edges) noexcept nogil:
-    """Write the upper bounds of at most max_bins quantile bins of sorted pairs; return how many bins there are.
+cdef inline Py_ssize_t find_edges(const double* values, Py_ssize_t n, Py_ssize_t max_bins, double* edges) noexcept nogil:
+    """Write the upper bounds of at most max_bins quantile bins of sorted values; return how many bins there are.
 
     Few distinct values get a bin each. Otherwise a bin is closed once it holds its share of what is left, and before a
     value that fills a bin by itself. Nothing but missing values makes one empty bin.
@@ -80,17 +80,17 @@ cdef inline Py_ssize_t find_edges(const Pair* pairs, Py_ssize_t n, Py_ssize_t ma
     for i in range(EDGES):
         edges[i] = INFINITY
     for i in range(1, n):
-        if pairs[i].value != pairs[i - 1].value:
+        if values[i] != values[i - 1]:
             distinct += 1
     i = 0
     while i < n:
         stop = i + 1
-        while stop < n and pairs[stop].value == pairs[i].value:
+        while stop < n and values[stop] == values[i]:
             stop += 1
         if distinct > max_bins:
             share = <double>(n - start) / (max_bins - bins)
         if i > 0 and bins < max_bins - 1 and (i - start >= share or stop - i >= share):
-            edges[bins] = between(pairs[i - 1].value, pairs[i].value)
+            edges[bins] = between(values[i - 1], values[i])
             bins += 1
             start = i
         i = stop

@@ -1,6 +1,5 @@
 """Turn raw columns into small integer codes, so that a node can count instead of sort."""
 from libc.stdint cimport int32_t, uint16_t
-from libc.stdlib cimport free, malloc
 
 import numpy as np
 
@@ -36,27 +35,25 @@ def bin_columns(const double[:, ::1] X, const int32_t[::1] n_categories, Py_ssiz
     cdef double[:, ::1] edges = edges_array
     cdef int32_t[::1] n_codes = n_codes_array
     cdef double value
-    cdef Pair* pairs = <Pair*>malloc(2 * (SAMPLE + 1) * sizeof(Pair))
-    if pairs == NULL:
-        raise MemoryError
-    with nogil:
-        step = (n + SAMPLE - 1) // SAMPLE if n > SAMPLE else 1
-        for j in range(m):
-            if n_categories[j] > 0:
-                n_codes[j] = n_categories[j]
+    step = (n + SAMPLE - 1) // SAMPLE if n > SAMPLE else 1
+    sample_array = np.empty(n // step)
+    cdef double[::1] sample = sample_array
+    for j in range(m):
+        if n_categories[j] > 0:
+            n_codes[j] = n_categories[j]
+            with nogil:
                 for i in range(n):
                     value = X[i, j]
                     codes[j, i] = <uint16_t>value if value == value else <uint16_t>n_categories[j]
-                continue
-            known = 0
-            for i in range(n // step):
-                value = X[jitter(i, step), j]
-                if value == value:
-                    pairs[known].value = value
-                    known += 1
-            sort_pairs(pairs, pairs + SAMPLE + 1, known)
-            n_codes[j] = <int32_t>find_edges(pairs, known, max_bins, &edges[j, 0])
+            continue
+        for i in range(n // step):
+            sample[i] = X[jitter(i, step), j]
+        sample_array.sort()     # missing values come last
+        known = n // step
+        while known > 0 and sample[known - 1] != sample[known - 1]:
+            known -= 1
+        n_codes[j] = <int32_t>find_edges(&sample[0], known, max_bins, &edges[j, 0])
+        with nogil:
             for i in range(n):
                 codes[j, i] = code_of(X[i, j], &edges[j, 0], n_codes[j])
-    free(pairs)
     return codes_array, edges_array, n_codes_array

@@ -1,36 +1,61 @@
 """Grow trees from records: a whole tree from its root, or subtrees at many leaves of a tree in one call.
 
-A node's records are a segment of two parallel arrays, items and labels, partitioned in place:
+A node's records are a segment of one array, partitioned in place:
 
-    items   | left child's ... | right child's ... |      which record, as the block at hand numbers them
-    labels  | class << 8 | weight, ...             |
+    records | left child's ... | right child's ... |      item << 32 | class << 8 | weight
+
+where the item is the number of the record in the block at hand.
 
 A *block* is a set of records that were coded together. The root's block has at most max_bins codes per attribute.
 As soon as a node holds BLOCK records or fewer it becomes a block of its own, coded by its own distinct values: from
-there on every cut is exact, and all the codes fit the first-level cache.
+there on every cut is exact, and all the codes fit the first-level cache. Such a block is sorted once by each attribute;
+a node below it then sorts its records by setting the bits of their places and reading them off.
+
+Attributes that are constant in a node are constant below it. A block's attributes stand in one list, of which a node
+looks at the first n_features; those found constant are swapped to the end of that part, out of its children's sight:
+
+    feature | may vary in the node ... | constant in it | constant in its parent | ... |
+
+Growing depth first keeps this true, since a subtree only reorders the part that its root looks at.
 """
 from libc.math cimport INFINITY, pow, sqrt
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.stdlib cimport free, malloc, realloc
-from libc.string cimport memcpy
+from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.string cimport memcpy, memset
 
 import numpy as np
 
 from .binning cimport EDGES, Pair, between, code_of, find_edges, jitter, sort_pairs
 from .node cimport CATEGORICAL, MISSING_LEFT, Node
-from .splitting cimport MAX_WEIGHT, Cut, Scratch, best_cut_of, xlogx
+from .splitting cimport (
+    MAX_WEIGHT, Cut, Scratch, class_of, count_known, count_missing, fill_histogram, name_codes, sort_keys,
+    suits_histogram, try_histogram, try_keys, xlogx,
+)
 
 from .splitting import xlogx_table
 
 NODE = np.dtype([("threshold", np.float64), ("left", np.int32), ("split", np.int32)])
 
 cdef enum:
-    BLOCK = 128             # records that are coded exactly
+    BLOCK = 64             # records that are coded exactly
+    SPREAD = 64             # buckets that sort most of a block
     EDGE_SAMPLE = 4096      # records that place the bins of a block between the two kinds
     MAX_HISTOGRAM = 1 << 20
     PENDING = -2            # an alias not known yet
 
 cdef double LEAST_GAIN = 1e-9   # bits a record, that C4.5 asks of a cut
+cdef double PERFECT = -1.0      # a score above this is that of a cut into two pure sides: any other loses two bits
+
+cdef extern from *:
+    """
+    #if defined(_MSC_VER)
+    #include <intrin.h>
+    static inline int lowest_bit(uint64_t bits) { unsigned long at; _BitScanForward64(&at, bits); return (int)at; }
+    #else
+    #define lowest_bit(bits) __builtin_ctzll(bits)
+    #endif
+    """
+    int lowest_bit(uint64_t bits) nogil
 
 cdef double[::1] XLOGX = xlogx_table()
 
@@ -49,11 +74,14 @@ cdef struct Block:
     Py_ssize_t stride
     double* bounds          # exact: the value of a code; else the largest value that has the code
     Py_ssize_t bounds_stride
-    int32_t* n_codes        # per attribute; -1 while it is not coded
+    int32_t* n_codes        # per attribute; -1 while it is not coded, 0 where it is constant
     uint32_t* record        # item -> record; NULL where items are records
     Py_ssize_t n            # how many records
-    int32_t* feature        # attributes not known to be constant in the block
-    Py_ssize_t n_features
+    int32_t* feature        # attributes, see above
+    int32_t n_features      # how many are not known to be constant in the block
+    uint8_t* place          # exact: place[f * stride + item] among the records sorted by f, missing values last
+    uint64_t* sorted        # exact: sorted[f * stride + place] is the key of the record there
+    uint32_t* label         # exact: item -> class << 8 | weight
 
 
 cdef struct Task:
@@ -61,23 +89,20 @@ cdef struct Task:
     Py_ssize_t stop
     int32_t node            # index among the new nodes, or -1 - group
     int32_t depth
+    int32_t n_features      # how many attributes at the head of the block's list may vary
 
 
 cdef struct Grower:
     const double* X
     Py_ssize_t m
     const int32_t* n_categories
-    uint32_t* items
-    uint32_t* labels
-    uint32_t* spare_items
-    uint32_t* spare_labels
-    uint16_t* codes         # codes of the node at hand, one per record
+    uint64_t* records
+    uint64_t* spare_records
     Scratch scratch
+    int32_t* counts         # of classes, for the two sides of a cut
     Pair* pairs
     Pair* spare_pairs
-    double* category_score
-    int32_t* category_weight
-    uint16_t* category_rank
+    uint64_t* spare_keys
     uint8_t* category_left  # of the best cut so far
     Block small
     uint64_t random
@@ -88,6 +113,7 @@ cdef struct Grower:
     Py_ssize_t max_new_nodes
     bint by_ratio           # C4.5: the best gain ratio among attributes of at least average gain
     Cut* cuts               # one per attribute, for that
+    uint32_t top_class      # of the node at hand, for that
     double confidence       # of pruning; 0 for none
     double deviate          # the normal deviate that leaves confidence above it
     Closing* closings       # one per new node
@@ -114,6 +140,11 @@ cdef struct Grower:
     bint stuck              # the node at hand has no cut along its block's codes, but may have along its own
 
 
+cdef inline uint32_t number_of(const Block* b, uint64_t record) noexcept nogil:
+    """Return the number of a record among all records."""
+    return b.record[record >> 32] if b.record != NULL else <uint32_t>(record >> 32)
+
+
 cdef inline uint64_t draw(uint64_t* state) noexcept nogil:
     """Return the next number of a splitmix64 generator."""
     cdef uint64_t z
@@ -124,39 +155,88 @@ cdef inline uint64_t draw(uint64_t* state) noexcept nogil:
     return z ^ (z >> 31)
 
 
+cdef inline Py_ssize_t draw_below(uint64_t* state, Py_ssize_t n) noexcept nogil:
+    """Return a random number from 0 to n - 1."""
+    return <Py_ssize_t>(((draw(state) >> 32) * <uint64_t>n) >> 32)
+
+
 cdef inline double score_of_class(uint64_t salt, uint64_t k) noexcept nogil:
     """Return a random number in [0, 1) that depends on the salt and the class alone."""
     cdef uint64_t state = salt + k * <uint64_t>0xd1342543de82ef95
     return <double>(draw(&state) >> 11) * (1.0 / 9007199254740992.0)
 
 
+cdef void sort_block(Pair* pairs, Pair* spare, Py_ssize_t n, double low, double high) noexcept nogil:
+    """Sort at most BLOCK pairs by value, stably: first into equal parts of their range, then by insertion."""
+    cdef int32_t end[SPREAD + 1]
+    cdef uint8_t part[BLOCK]
+    cdef Py_ssize_t i, j
+    cdef double scale
+    cdef Pair moving
+    if n > 12 and high - low > 1e-300 and high - low < INFINITY:
+        scale = (SPREAD - 1) / (high - low)
+        for i in range(SPREAD + 1):
+            end[i] = 0
+        for i in range(n):
+            part[i] = <uint8_t>((pairs[i].value - low) * scale)
+            end[part[i] + 1] += 1
+        for i in range(SPREAD):
+            end[i + 1] += end[i]
+        for i in range(n):
+            spare[end[part[i]]] = pairs[i]
+            end[part[i]] += 1
+        memcpy(pairs, spare, n * sizeof(Pair))
+    for i in range(1, n):
+        moving = pairs[i]
+        j = i
+        while j > 0 and pairs[j - 1].value > moving.value:
+            pairs[j] = pairs[j - 1]
+            j -= 1
+        pairs[j] = moving
+
+
 cdef void code_exactly(Grower* g, Block* b, Py_ssize_t f) noexcept nogil:
-    """Give each distinct value of an attribute in a block a code of its own, in ascending order."""
-    cdef Py_ssize_t i, known = 0, n = b.n
+    """Sort a block by an attribute and give each distinct value a code of its own, in ascending order.
+
+    A constant attribute has no codes.
+    """
+    cdef Py_ssize_t i, item, known = 0, missing = b.n
     cdef int32_t code = -1
-    cdef double value
+    cdef double value, low = INFINITY, high = -INFINITY
     cdef uint16_t* codes = b.codes + f * b.stride
     cdef double* values = b.bounds + f * b.bounds_stride
+    cdef uint8_t* place = b.place + f * b.stride
+    cdef uint64_t* sorted = b.sorted + f * b.stride
     cdef Pair* pairs = g.pairs
-    for i in range(n):
+    for i in range(b.n):
         value = g.X[<Py_ssize_t>b.record[i] * g.m + f]
         if value == value:
             pairs[known].value = value
             pairs[known].item = <uint32_t>i
             known += 1
+            low = min(low, value)
+            high = max(high, value)
         else:
-            codes[i] = 65535
-    sort_pairs(pairs, g.spare_pairs, known)
+            missing -= 1
+            place[i] = <uint8_t>missing
+    if known == 0 or (known == b.n and low == high):
+        b.n_codes[f] = 0
+        return
+    sort_block(pairs, g.spare_pairs, known, low, high)
     for i in range(known):
         if code < 0 or pairs[i].value != values[code]:
             code += 1
             values[code] = pairs[i].value
-        codes[pairs[i].item] = <uint16_t>code
+        item = pairs[i].item
+        codes[item] = <uint16_t>code
+        place[item] = <uint8_t>i
+        sorted[i] = (<uint64_t>code << 32) | b.label[item]
     b.n_codes[f] = code + 1
-    if known < n:
-        for i in range(n):
-            if codes[i] == 65535:
+    if known < b.n:
+        for i in range(b.n):
+            if place[i] >= known:
                 codes[i] = <uint16_t>(code + 1)
+                sorted[place[i]] = (<uint64_t>(code + 1) << 32) | b.label[i]
 
 
 cdef void code_by_quantiles(Grower* g, Block* b, Py_ssize_t f) noexcept nogil:
@@ -165,6 +245,7 @@ cdef void code_by_quantiles(Grower* g, Block* b, Py_ssize_t f) noexcept nogil:
     cdef double value
     cdef uint16_t* codes = b.codes + f * b.stride
     cdef double* edges = b.bounds + f * b.bounds_stride
+    cdef double* values = <double*>g.spare_pairs
     if g.n_categories[f] > 0:
         b.n_codes[f] = g.n_categories[f]
         for i in range(n):
@@ -177,118 +258,216 @@ cdef void code_by_quantiles(Grower* g, Block* b, Py_ssize_t f) noexcept nogil:
             g.pairs[known].value = value
             known += 1
     sort_pairs(g.pairs, g.spare_pairs, known)
-    b.n_codes[f] = <int32_t>find_edges(g.pairs, known, g.max_bins, edges)
+    for i in range(known):
+        values[i] = g.pairs[i].value
+    b.n_codes[f] = <int32_t>find_edges(values, known, g.max_bins, edges)
     for i in range(n):
         codes[i] = code_of(g.X[<Py_ssize_t>b.record[i] * g.m + f], edges, b.n_codes[f])
 
 
-cdef Py_ssize_t rank_categories(Grower* g, const uint32_t* labels, Py_ssize_t n, int32_t missing_code) noexcept nogil:
-    """Replace the node's category codes by ranks; return how many categories the node has.
+cdef uint64_t draw_lots(Grower* g) noexcept nogil:
+    """Return what scores the classes of a node: a random number, or for C4.5 the most frequent class."""
+    return g.top_class if g.by_ratio else draw(&g.random)
 
-    Categories are ordered by the mean of a random score of their records' classes. With two classes this is the order
-    of the class share, along which the best of all subsets is a prefix; with more it is a fresh random projection of
-    the class shares, which suits a forest. C4.5 draws no lots: there the most frequent class scores 1, others 0.
-    """
-    cdef Py_ssize_t i, present = 0, k
-    cdef uint16_t code
-    cdef uint64_t salt = 0
-    cdef uint32_t top = labels[0] >> 8
-    if g.by_ratio:
-        for i in range(n):
-            if g.scratch.count[labels[i] >> 8] > g.scratch.count[top]:
-                top = labels[i] >> 8
-    else:
-        salt = draw(&g.random)
-    for i in range(n):
-        g.category_weight[g.codes[i]] = 0
-    for i in range(n):
-        code = g.codes[i]
-        if code == missing_code:
-            continue
-        if g.category_weight[code] == 0:
-            g.pairs[present].item = code
-            present += 1
-            g.category_score[code] = 0
-        k = labels[i] & MAX_WEIGHT
-        g.category_weight[code] += <int32_t>k
-        if g.by_ratio:
-            g.category_score[code] += k * (labels[i] >> 8 == top)
-        else:
-            g.category_score[code] += k * score_of_class(salt, labels[i] >> 8)
-    for i in range(present):
-        code = <uint16_t>g.pairs[i].item
-        g.pairs[i].value = g.category_score[code] / g.category_weight[code]
-    sort_pairs(g.pairs, g.spare_pairs, present)
-    for i in range(present):
-        g.category_rank[g.pairs[i].item] = <uint16_t>i
-    for i in range(n):
-        if g.codes[i] == missing_code:
-            g.codes[i] = <uint16_t>present
-        else:
-            g.codes[i] = g.category_rank[g.codes[i]]
+
+cdef inline double score_of(const Grower* g, uint64_t lots, uint64_t k) noexcept nogil:
+    """Return the score of a class. C4.5 draws no lots: there the most frequent class scores 1, others 0."""
+    return <double>(k == lots) if g.by_ratio else score_of_class(lots, k)
+
+
+# Categories are ordered by the mean score of their records' classes. With two classes this is the order of the class
+# share, along which the best of all subsets is a prefix; with more it is a fresh random projection of the class shares,
+# which suits a forest. Two categories need no order. After either function pairs[i].item is the i-th category's code.
+
+cdef Py_ssize_t rank_runs(Grower* g, const uint64_t* keys, Py_ssize_t n, Py_ssize_t n_known) noexcept nogil:
+    """Write sorted keys to spare_keys with the categories in order and coded by rank; return how many there are."""
+    cdef Py_ssize_t i, j, present = 0, at = 0
+    cdef uint64_t lots = 0, code
+    cdef double score, weight
+    cdef Pair* pairs = g.pairs
+    i = 0
+    while i < n_known:
+        pairs[present].item = <uint32_t>i
+        code = keys[i] >> 32
+        while i < n_known and keys[i] >> 32 == code:
+            i += 1
+        present += 1
+    if present > 2:
+        lots = draw_lots(g)
+        for j in range(present):
+            score = weight = 0
+            for i in range(pairs[j].item, pairs[j + 1].item if j + 1 < present else n_known):
+                weight += keys[i] & MAX_WEIGHT
+                score += (keys[i] & MAX_WEIGHT) * score_of(g, lots, class_of(keys[i]))
+            pairs[j].value = score / weight
+        sort_pairs(pairs, g.spare_pairs, present)
+    for j in range(present):
+        i = pairs[j].item
+        code = keys[i] >> 32
+        pairs[j].item = <uint32_t>code
+        while i < n_known and keys[i] >> 32 == code:
+            g.spare_keys[at] = (<uint64_t>j << 32) | <uint32_t>keys[i]
+            i += 1
+            at += 1
+    for i in range(n_known, n):
+        g.spare_keys[i] = (<uint64_t>present << 32) | <uint32_t>keys[i]
     return present
 
 
-cdef bint try_attribute(Grower* g, Block* b, Py_ssize_t f, Py_ssize_t start, Py_ssize_t stop, double node_sum,
-                        int64_t total, Cut* best) noexcept nogil:
-    """Improve best by attribute f; return whether it takes more than one value in the node."""
-    cdef Py_ssize_t i, n = stop - start, present
-    cdef int32_t missing_code = b.n_codes[f]
-    cdef const uint16_t* column = b.codes + f * b.stride
-    cdef const uint32_t* items = g.items + start
-    cdef uint16_t first = column[items[0]], code
-    cdef bint varies = False
+cdef void rank_rows(Grower* g, Py_ssize_t present) noexcept nogil:
+    """Put the rows of the histogram that are named in order into the order of their categories."""
+    cdef Py_ssize_t i, k
+    cdef uint64_t lots = draw_lots(g) if present > 2 else 0, cell
+    cdef double score, weight
+    for i in range(present):
+        g.pairs[i].item = <uint32_t>g.scratch.order[i]
+        if present <= 2:
+            continue
+        score = weight = 0
+        for k in range(g.scratch.n_classes):
+            cell = g.scratch.histogram[g.scratch.order[i] * g.scratch.n_classes + k]
+            if cell > 0:
+                weight += <int32_t>cell
+                score += <int32_t>cell * score_of(g, lots, k)
+        g.pairs[i].value = score / weight
+    if present > 2:
+        sort_pairs(g.pairs, g.spare_pairs, present)
+    for i in range(present):
+        g.scratch.order[i] = <int32_t>g.pairs[i].item
+
+
+cdef void keep_categories(Grower* g, Py_ssize_t present, const Cut* cut) noexcept nogil:
+    """Note which categories a cut sends left."""
+    cdef Py_ssize_t i
+    for i in range(present):
+        g.category_left[g.pairs[i].item] = i <= cut.low
+
+
+cdef bint try_counted(Grower* g, const Block* b, Py_ssize_t f, const Task* task, double node_sum, int64_t total,
+                      Cut* best) noexcept nogil:
+    """Improve best by attribute f, counting records by code and class; return whether it varies in the node."""
+    cdef int32_t n_codes = b.n_codes[f]
+    cdef Py_ssize_t n = task.stop - task.start, n_missing, present
     cdef double before = best.score
-    for i in range(n):
-        code = column[items[i]]
-        g.codes[i] = code
-        varies |= code != first
-    if not varies:
+    present = fill_histogram(&g.scratch, b.codes + f * b.stride, g.records + task.start, n, n_codes)
+    n_missing = count_missing(&g.scratch, n_codes)
+    if present + (n_missing > 0) < 2:
         return False
-    if g.n_categories[f] == 0:
-        best_cut_of(&g.scratch, g.codes, g.labels + start, n, missing_code, node_sum, total, g.min_leaf, best)
-    else:
-        present = rank_categories(g, g.labels + start, n, missing_code)
-        best_cut_of(&g.scratch, g.codes, g.labels + start, n, <int32_t>present, node_sum, total, g.min_leaf, best)
-        if best.score > before:
-            for i in range(present):
-                g.category_left[g.pairs[i].item] = i <= best.low
+    if g.n_categories[f] > 0:
+        rank_rows(g, present)
+    try_histogram(&g.scratch, present, n_codes, n, n_missing, node_sum, total, g.min_leaf, best)
     if best.score > before:
-        best.feature = <int32_t>f
+        if g.n_categories[f] > 0:
+            keep_categories(g, present, best)
+        else:
+            name_codes(&g.scratch, present, n_codes, best)
     return True
 
 
-cdef bint is_ready(Grower* g, Block* b, Py_ssize_t f) noexcept nogil:
-    """Code an attribute where it is not coded yet; return False where it turns out to be constant in the block."""
-    if b.n_codes[f] != -1:
-        return True
+cdef void sort_sparse(Grower* g, const uint16_t* column, const uint64_t* records, Py_ssize_t n) noexcept nogil:
+    """Fill keys in ascending order of code where codes are many more than records."""
+    cdef Py_ssize_t i
+    for i in range(n):
+        g.pairs[i].value = column[records[i] >> 32]
+        g.pairs[i].item = <uint32_t>records[i]
+    sort_pairs(g.pairs, g.spare_pairs, n)
+    for i in range(n):
+        g.scratch.keys[i] = (<uint64_t>g.pairs[i].value << 32) | g.pairs[i].item
+
+
+cdef void sort_by_place(uint64_t* keys, const uint64_t* sorted, const uint8_t* place, const uint64_t* records,
+                        Py_ssize_t n) noexcept nogil:
+    """Fill keys with the node's records in the order of their block."""
+    cdef Py_ssize_t i, at = 0
+    cdef uint64_t present = 0
+    for i in range(n):
+        present |= <uint64_t>1 << place[records[i] >> 32]
+    while present != 0:
+        keys[at] = sorted[lowest_bit(present)]
+        present &= present - 1
+        at += 1
+
+
+cdef bint try_sorted(Grower* g, const Block* b, Py_ssize_t f, const Task* task, double node_sum, int64_t total,
+                     Cut* best) noexcept nogil:
+    """Improve best by attribute f, sorting the records by code; return whether it varies in the node."""
+    cdef Py_ssize_t n = task.stop - task.start, n_known, present
+    cdef double before = best.score
+    cdef uint64_t* keys = g.scratch.keys
+    cdef const uint64_t* records = g.records + task.start
     if b.exact:
-        code_exactly(g, b, f)
+        sort_by_place(keys, b.sorted + f * b.stride, b.place + f * b.stride, records, n)
+    elif b.n_codes[f] > 8 * n:
+        sort_sparse(g, b.codes + f * b.stride, records, n)
     else:
-        code_by_quantiles(g, b, f)
-    return not is_constant(g, b, f)
+        sort_keys(&g.scratch, b.codes + f * b.stride, records, n, b.n_codes[f])
+    if keys[0] >> 32 == keys[n - 1] >> 32:
+        return False
+    n_known = count_known(keys, n, b.n_codes[f])
+    if g.n_categories[f] == 0:
+        try_keys(&g.scratch, keys, n, n_known, b.n_codes[f], node_sum, total, g.min_leaf, best)
+        return True
+    present = rank_runs(g, keys, n, n_known)
+    try_keys(&g.scratch, g.spare_keys, n, n_known, <int32_t>present, node_sum, total, g.min_leaf, best)
+    if best.score > before:
+        keep_categories(g, present, best)
+    return True
 
 
-cdef bint find_cut_by_ratio(Grower* g, Block* b, Py_ssize_t start, Py_ssize_t stop, double node_sum, int64_t total,
-                            Cut* best) noexcept nogil:
+cdef bint try_attribute(Grower* g, const Block* b, Py_ssize_t f, const Task* task, double node_sum, int64_t total,
+                        Cut* best) noexcept nogil:
+    """Improve best by attribute f; return whether it takes more than one code in the node."""
+    cdef double before = best.score
+    cdef bint varies
+    if suits_histogram(&g.scratch, task.stop - task.start, b.n_codes[f]):
+        varies = try_counted(g, b, f, task, node_sum, total, best)
+    else:
+        varies = try_sorted(g, b, f, task, node_sum, total, best)
+    if best.score > before:
+        best.feature = <int32_t>f
+    return varies
+
+
+cdef bint is_ready(Grower* g, Block* b, Py_ssize_t f) noexcept nogil:
+    """Code an attribute where it is not coded yet; return False where it is found to be constant in the block."""
+    if b.n_codes[f] == -1:
+        if b.exact:
+            code_exactly(g, b, f)
+        elif is_constant(g, b, f):
+            b.n_codes[f] = 0
+        else:
+            code_by_quantiles(g, b, f)
+    return b.n_codes[f] > 0
+
+
+cdef inline bint is_single(const Grower* g, const Block* b, Py_ssize_t f) noexcept nogil:
+    """Return whether a code of the attribute stands for one value alone."""
+    return b.exact or g.n_categories[f] > 0
+
+
+cdef bint find_cut_by_ratio(Grower* g, Block* b, Task* task, double node_sum, int64_t total, Cut* best) noexcept nogil:
     """Take the best cut by gain of every attribute, and of those with at least average gain the best by gain ratio."""
-    cdef Py_ssize_t i = 0, n_cuts = 0
+    cdef Py_ssize_t i, n_cuts = 0
     cdef double base = xlogx(g.scratch.table, total) - node_sum, gain, ratio, best_ratio = 0, average = 0
     cdef Cut* cut
-    while i < b.n_features:
-        if not is_ready(g, b, b.feature[i]):
-            b.n_features -= 1
-            b.feature[i] = b.feature[b.n_features]
-            continue
+    g.top_class = class_of(g.records[task.start])
+    for i in range(task.start, task.stop):
+        if g.scratch.right[class_of(g.records[i])] > g.scratch.right[g.top_class]:
+            g.top_class = class_of(g.records[i])
+    i = 0
+    while i < task.n_features:
         cut = &g.cuts[i]
         cut.score = -INFINITY
-        try_attribute(g, b, b.feature[i], start, stop, node_sum, total, cut)
+        if not is_ready(g, b, b.feature[i]) or (
+                not try_attribute(g, b, b.feature[i], task, node_sum, total, cut) and is_single(g, b, b.feature[i])):
+            set_aside(b, task, i)
+            continue
         if cut.score > -INFINITY:
             average += cut.score + base
             n_cuts += 1
         i += 1
     best.score = -INFINITY
-    for i in range(b.n_features):
+    for i in range(task.n_features):
         cut = &g.cuts[i]
         gain = cut.score + base
         if cut.score == -INFINITY or gain <= LEAST_GAIN * total or gain * n_cuts < average * (1 - 1e-12):
@@ -303,34 +482,42 @@ cdef bint find_cut_by_ratio(Grower* g, Block* b, Py_ssize_t start, Py_ssize_t st
     if g.n_categories[best.feature] > 0:  # attributes tried later have overwritten which categories go left
         cut = &g.cuts[0]
         cut.score = -INFINITY
-        try_attribute(g, b, best.feature, start, stop, node_sum, total, cut)
+        try_attribute(g, b, best.feature, task, node_sum, total, cut)
     return True
 
 
-cdef bint find_cut(Grower* g, Block* b, Py_ssize_t start, Py_ssize_t stop, double node_sum, int64_t total,
-                   Cut* best) noexcept nogil:
+cdef inline void swap_features(Block* b, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
+    b.feature[i], b.feature[j] = b.feature[j], b.feature[i]
+
+
+cdef inline void set_aside(Block* b, Task* task, Py_ssize_t i) noexcept nogil:
+    """Hide the i-th attribute, which is constant in the node, from its children."""
+    task.n_features -= 1
+    swap_features(b, i, task.n_features)
+
+
+cdef bint find_cut(Grower* g, Block* b, Task* task, double node_sum, int64_t total, Cut* best) noexcept nogil:
     """Draw attributes until max_features of them vary in the node, and go on until some cut is possible.
 
-    C4.5 looks at all of them instead.
+    A cut into two pure sides ends it, since no other can be better. C4.5 looks at all of them instead.
     """
-    cdef Py_ssize_t drawn = 0, tried = 0, at
+    cdef Py_ssize_t drawn = 0, tried = 0
     cdef int32_t f
     if g.by_ratio:
-        return find_cut_by_ratio(g, b, start, stop, node_sum, total, best)
+        return find_cut_by_ratio(g, b, task, node_sum, total, best)
     best.score = -INFINITY
-    while drawn < b.n_features and (tried < g.max_features or best.score == -INFINITY):
-        at = drawn + <Py_ssize_t>(draw(&g.random) % <uint64_t>(b.n_features - drawn))
-        f = b.feature[at]
-        b.feature[at] = b.feature[drawn]
-        b.feature[drawn] = f
+    while drawn < task.n_features and best.score < PERFECT and (tried < g.max_features or best.score == -INFINITY):
+        swap_features(b, drawn, drawn + draw_below(&g.random, task.n_features - drawn))
+        f = b.feature[drawn]
         if not is_ready(g, b, f):
-            b.n_features -= 1
-            b.feature[drawn] = b.feature[b.n_features]
-            b.feature[b.n_features] = f
-            continue
-        drawn += 1
-        if try_attribute(g, b, f, start, stop, node_sum, total, best):
+            set_aside(b, task, drawn)
+        elif try_attribute(g, b, f, task, node_sum, total, best):
+            drawn += 1
             tried += 1
+        elif is_single(g, b, f):
+            set_aside(b, task, drawn)
+        else:
+            drawn += 1
     return best.score > -INFINITY
 
 
@@ -345,15 +532,6 @@ cdef inline bint is_constant(const Grower* g, const Block* b, Py_ssize_t f) noex
     return True
 
 
-cdef inline bint side_of(const Grower* g, const Cut* cut, int32_t missing_code, bint categorical,
-                         uint16_t code) noexcept nogil:
-    if code == missing_code:
-        return cut.missing_left
-    if categorical:
-        return g.category_left[code]
-    return code <= cut.low
-
-
 cdef Py_ssize_t partition(Grower* g, Block* b, Py_ssize_t start, Py_ssize_t stop, Cut* cut) noexcept nogil:
     """Put the left side's records first, keeping their order; return where the right side begins.
 
@@ -363,26 +541,24 @@ cdef Py_ssize_t partition(Grower* g, Block* b, Py_ssize_t start, Py_ssize_t stop
     cdef int64_t balance = 0
     cdef int32_t f = cut.feature, missing_code = b.n_codes[f]
     cdef const uint16_t* column = b.codes + f * b.stride
-    cdef bint categorical = g.n_categories[f] > 0, seen_missing = False
-    cdef uint32_t item, label
+    cdef bint categorical = g.n_categories[f] > 0, seen_missing = False, is_missing, left
+    cdef uint64_t record
     cdef uint16_t code
+    if categorical:
+        g.category_left[missing_code] = cut.missing_left
     for i in range(start, stop):
-        item = g.items[i]
-        label = g.labels[i]
-        code = column[item]
-        seen_missing |= code == missing_code
-        if side_of(g, cut, missing_code, categorical, code):
-            g.items[at] = item
-            g.labels[at] = label
-            at += 1
-            balance += label & MAX_WEIGHT
-        else:
-            g.spare_items[spare] = item
-            g.spare_labels[spare] = label
-            spare += 1
-            balance -= label & MAX_WEIGHT
-    memcpy(g.items + at, g.spare_items, spare * sizeof(uint32_t))
-    memcpy(g.labels + at, g.spare_labels, spare * sizeof(uint32_t))
+        record = g.records[i]
+        code = column[record >> 32]
+        is_missing = code == missing_code
+        seen_missing |= is_missing
+        left = g.category_left[code] if categorical else (code <= cut.low) | (is_missing & cut.missing_left)
+        # Written to both sides; the next record overwrites it on the wrong one.
+        g.records[at] = record
+        g.spare_records[spare] = record
+        at += left
+        spare += 1 - left
+        balance += (2 * left - 1) * <int32_t>(record & MAX_WEIGHT)
+    memcpy(g.records + at, g.spare_records, spare * sizeof(uint64_t))
     if not seen_missing:
         cut.missing_left = balance >= 0
     return at
@@ -421,7 +597,7 @@ cdef double write_categories(Grower* g, const Block* b, Py_ssize_t start, Py_ssi
     for i in range(n_words):
         g.words[first + 1 + i] = unseen
     for i in range(start, stop):
-        code = column[g.items[i]]
+        code = column[g.records[i] >> 32]
         if code == b.n_codes[cut.feature]:
             continue
         category = <uint64_t>values[code] if b.exact else <uint64_t>code
@@ -453,8 +629,8 @@ cdef void note(Grower* g, const Task* task, double gain) noexcept nogil:
     closing.top = 0
     closing.gain = gain
     for i in range(task.start, task.stop):
-        closing.total += g.labels[i] & MAX_WEIGHT
-        k = g.scratch.count[g.labels[i] >> 8]
+        closing.total += g.records[i] & MAX_WEIGHT
+        k = g.scratch.right[class_of(g.records[i])]
         if k > closing.top:
             closing.top = k
 
@@ -471,9 +647,9 @@ cdef void make_leaf(Grower* g, const Block* b, const Task* task) noexcept nogil:
     if g.confidence > 0:
         note(g, task, 0)
     for i in range(task.start, task.stop):
-        g.leaf_of[b.record[g.items[i]] if b.record != NULL else g.items[i]] = node
-        k = g.labels[i] >> 8
-        if g.scratch.count[k] == 0:
+        g.leaf_of[number_of(b, g.records[i])] = node
+        k = class_of(g.records[i])
+        if g.scratch.right[k] == 0:
             continue
         if g.n_rows == g.rows_room:
             room = g.rows_room
@@ -489,44 +665,72 @@ cdef void make_leaf(Grower* g, const Block* b, const Task* task) noexcept nogil:
                 return
         g.row_node[g.n_rows] = node
         g.row_class[g.n_rows] = k
-        g.row_weight[g.n_rows] = g.scratch.count[k]
+        g.row_weight[g.n_rows] = g.scratch.right[k]
         g.n_rows += 1
-        g.scratch.count[k] = 0
+        g.scratch.right[k] = 0
 
 
-cdef bint split_node(Grower* g, Block* b, const Task* task, Task* children) noexcept nogil:
+cdef int64_t count_classes(Scratch* s, const uint64_t* records, Py_ssize_t n) noexcept nogil:
+    """Count a node's classes; return its weight."""
+    cdef Py_ssize_t i
+    cdef int64_t total = 0
+    for i in range(n):
+        s.right[class_of(records[i])] += records[i] & MAX_WEIGHT
+        total += records[i] & MAX_WEIGHT
+    return total
+
+
+cdef double sum_classes(const Scratch* s, const uint64_t* records, Py_ssize_t n) noexcept nogil:
+    """Return the sum of f over a node's class counts."""
+    cdef Py_ssize_t i, k
+    cdef double node_sum = 0
+    if s.n_classes <= 2 * n:
+        for k in range(s.n_classes):
+            node_sum += xlogx(s.table, s.right[k])
+    else:
+        for i in range(n):  # each record brings its share of its class
+            k = class_of(records[i])
+            node_sum += xlogx(s.table, s.right[k]) * (records[i] & MAX_WEIGHT) / s.right[k]
+    return node_sum
+
+
+cdef void clear_classes(Scratch* s, const uint64_t* records, Py_ssize_t n) noexcept nogil:
+    """Forget a node's class counts."""
+    cdef Py_ssize_t i
+    if s.n_classes <= n:
+        memset(s.right, 0, s.n_classes * sizeof(int32_t))
+    else:
+        for i in range(n):
+            s.right[class_of(records[i])] = 0
+
+
+cdef bint split_node(Grower* g, Block* b, Task* task, Task* children) noexcept nogil:
     """Cut a node in two, or close it as a leaf; return whether there are children to go on with.
 
     A node whose records share all codes of their block, but not all values, is left as it is and marked as stuck.
     """
-    cdef Py_ssize_t i, n = task.stop - task.start, middle
-    cdef int64_t total = 0
-    cdef double node_sum = 0
-    cdef int32_t weight, k, count
+    cdef Py_ssize_t n = task.stop - task.start, middle
+    cdef const uint64_t* records = g.records + task.start
+    cdef int64_t total = count_classes(&g.scratch, records, n)
+    cdef double node_sum
     cdef Cut cut
     cdef Node* node
-    cdef bint pure, found
-    for i in range(task.start, task.stop):
-        k = g.labels[i] >> 8
-        weight = g.labels[i] & MAX_WEIGHT
-        count = g.scratch.count[k]
-        node_sum += xlogx(g.scratch.table, count + weight) - xlogx(g.scratch.table, count)
-        g.scratch.count[k] = count + weight
-        total += weight
-    pure = n == 0 or g.scratch.count[g.labels[task.start] >> 8] == total
-    if (pure or n < 2 * g.min_leaf or (g.max_depth >= 0 and task.depth >= g.max_depth)
-            or g.n_nodes + 2 > g.max_new_nodes):
+    cdef bint found
+    if n == 0 or g.scratch.right[class_of(records[0])] == total:
         make_leaf(g, b, task)
         return False
-    found = find_cut(g, b, task.start, task.stop, node_sum, total, &cut)
+    if (n < 2 * g.min_leaf or (g.max_depth >= 0 and task.depth >= g.max_depth) or g.n_nodes + 2 > g.max_new_nodes):
+        make_leaf(g, b, task)
+        return False
+    node_sum = sum_classes(&g.scratch, records, n)
+    found = find_cut(g, b, task, node_sum, total, &cut)
     g.stuck = not found and not b.exact and (b.record == NULL or n < b.n)
     if not found and not g.stuck:
         make_leaf(g, b, task)
         return False
     if g.confidence > 0 and found:
         note(g, task, cut.score - node_sum + xlogx(g.scratch.table, total))
-    for i in range(task.start, task.stop):
-        g.scratch.count[g.labels[i] >> 8] = 0
+    clear_classes(&g.scratch, records, n)
     if g.stuck:
         return False
     if not reserve(<void**>&g.nodes, &g.nodes_room, g.n_nodes + 2, sizeof(Node)) or (
@@ -543,8 +747,8 @@ cdef bint split_node(Grower* g, Block* b, const Task* task, Task* children) noex
         node.threshold = write_categories(g, b, task.start, task.stop, &cut)
     else:
         node.threshold = threshold_of(g, b, &cut)
-    children[0] = Task(task.start, middle, <int32_t>g.n_nodes, task.depth + 1)
-    children[1] = Task(middle, task.stop, <int32_t>g.n_nodes + 1, task.depth + 1)
+    children[0] = Task(task.start, middle, <int32_t>g.n_nodes, task.depth + 1, task.n_features)
+    children[1] = Task(middle, task.stop, <int32_t>g.n_nodes + 1, task.depth + 1, task.n_features)
     g.n_nodes += 2
     return True
 
@@ -557,10 +761,10 @@ cdef void grow_small(Grower* g, const Block* parent, const Task* root) noexcept 
     cdef Py_ssize_t i, top = 1
     b.n = root.stop - root.start
     for i in range(b.n):
-        b.record[i] = parent.record[g.items[root.start + i]] if parent.record != NULL else g.items[root.start + i]
-        g.items[root.start + i] = <uint32_t>i
-    b.n_features = parent.n_features
-    for i in range(b.n_features):
+        b.record[i] = number_of(parent, g.records[root.start + i])
+        b.label[i] = <uint32_t>g.records[root.start + i]
+        g.records[root.start + i] = (<uint64_t>i << 32) | b.label[i]
+    for i in range(root.n_features):
         b.feature[i] = parent.feature[i]
         b.n_codes[parent.feature[i]] = -1
     stack[0] = root[0]
@@ -587,13 +791,14 @@ cdef void grow_own(Grower* g, const Block* parent, Task root) noexcept nogil:
     if own.codes == NULL or own.bounds == NULL or own.n_codes == NULL or own.feature == NULL or own.record == NULL:
         g.out_of_memory = True
     else:
-        own.n_features = g.m
+        own.n_features = <int32_t>g.m
+        root.n_features = own.n_features
         for i in range(g.m):
             own.feature[i] = <int32_t>i
             own.n_codes[i] = -1
         for i in range(n):
-            own.record[i] = parent.record[g.items[root.start + i]] if parent.record != NULL else g.items[root.start + i]
-            g.items[root.start + i] = <uint32_t>i
+            own.record[i] = number_of(parent, g.records[root.start + i])
+            g.records[root.start + i] = (<uint64_t>i << 32) | <uint32_t>g.records[root.start + i]
         grow_large(g, &own, root)
     free(own.codes)
     free(own.bounds)
@@ -603,38 +808,48 @@ cdef void grow_own(Grower* g, const Block* parent, Task root) noexcept nogil:
 
 
 cdef void grow_large(Grower* g, Block* b, Task root) noexcept nogil:
-    """Grow everything below a node breadth first, so that a limit on nodes stops all branches at about one depth."""
-    cdef Task* queue = NULL
+    """Grow everything below a node: depth first, but where nodes are limited breadth first.
+
+    Breadth first, the limit stops all branches at about one depth.
+    """
+    cdef Task* tasks = NULL
     cdef Task task
     cdef Py_ssize_t room = 0, head = 0, tail = 1
-    if not reserve(<void**>&queue, &room, 64, sizeof(Task)):
+    cdef bint limited = g.max_new_nodes < INT32_MAX
+    if not reserve(<void**>&tasks, &room, 64, sizeof(Task)):
         g.out_of_memory = True
         return
-    queue[0] = root
+    tasks[0] = root
     while head < tail and not g.out_of_memory:
-        task = queue[head]
-        head += 1
+        if limited:
+            task = tasks[head]
+            task.n_features = b.n_features
+            head += 1
+        else:
+            tail -= 1
+            task = tasks[tail]
         if task.stop - task.start <= BLOCK:
             grow_small(g, b, &task)
             continue
-        if not reserve(<void**>&queue, &room, tail + 2, sizeof(Task)):
+        if not reserve(<void**>&tasks, &room, tail + 2, sizeof(Task)):
             g.out_of_memory = True
             break
-        if split_node(g, b, &task, queue + tail):
+        if split_node(g, b, &task, tasks + tail):
             tail += 2
         elif g.stuck:
             grow_own(g, b, task)
-    free(queue)
+    free(tasks)
 
 
 cdef void grow_group(Grower* g, Block* shared, Task root) noexcept nogil:
     """Grow one group: by the shared codes where there are any, else by codes of its own."""
     cdef Py_ssize_t i, n = root.stop - root.start
     if shared.codes != NULL:
+        root.n_features = shared.n_features
         grow_large(g, shared, root)
         return
     if n <= BLOCK:
-        shared.n_features = g.m
+        root.n_features = <int32_t>g.m
         for i in range(g.m):
             shared.feature[i] = <int32_t>i
         grow_small(g, shared, &root)
@@ -744,16 +959,12 @@ cdef bint open_grower(Grower* g, Block* shared, Py_ssize_t n_items, Py_ssize_t n
     g.scratch.n_classes = n_classes
     g.scratch.histogram_size = histogram if histogram <= MAX_HISTOGRAM else 0
     g.scratch.table = &XLOGX[0]
-    g.scratch.count = <int32_t*>malloc(3 * n_classes * sizeof(int32_t))
-    g.scratch.keys = <uint64_t*>malloc(n_items * sizeof(uint64_t))
-    g.scratch.bucket = <int32_t*>malloc(max_codes * sizeof(int32_t))
-    g.scratch.histogram = <int32_t*>malloc(max(g.scratch.histogram_size, 1) * sizeof(int32_t))
-    g.items = <uint32_t*>malloc(4 * n_items * sizeof(uint32_t))
-    g.codes = <uint16_t*>malloc(n_items * sizeof(uint16_t))
+    g.counts = <int32_t*>calloc(2 * n_classes, sizeof(int32_t))
+    g.scratch.keys = <uint64_t*>malloc(2 * n_items * sizeof(uint64_t))
+    g.scratch.bucket = <int32_t*>malloc(2 * max_codes * sizeof(int32_t))
+    g.scratch.histogram = <uint64_t*>malloc(max(g.scratch.histogram_size, 1) * sizeof(uint64_t))
+    g.records = <uint64_t*>malloc(2 * n_items * sizeof(uint64_t))
     g.pairs = <Pair*>malloc(2 * n_pairs * sizeof(Pair))
-    g.category_score = <double*>malloc(max_codes * sizeof(double))
-    g.category_weight = <int32_t*>malloc(max_codes * sizeof(int32_t))
-    g.category_rank = <uint16_t*>malloc(max_codes * sizeof(uint16_t))
     g.category_left = <uint8_t*>malloc(max_codes)
     g.small.exact = True
     g.small.stride = BLOCK
@@ -763,6 +974,9 @@ cdef bint open_grower(Grower* g, Block* shared, Py_ssize_t n_items, Py_ssize_t n
     g.small.n_codes = <int32_t*>malloc(m * sizeof(int32_t))
     g.small.feature = <int32_t*>malloc(m * sizeof(int32_t))
     g.small.record = <uint32_t*>malloc(BLOCK * sizeof(uint32_t))
+    g.small.place = <uint8_t*>malloc(m * BLOCK)
+    g.small.sorted = <uint64_t*>malloc(m * BLOCK * sizeof(uint64_t))
+    g.small.label = <uint32_t*>malloc(BLOCK * sizeof(uint32_t))
     shared.feature = <int32_t*>malloc(m * sizeof(int32_t))
     g.cuts = <Cut*>malloc(m * sizeof(Cut))
     g.closings_room = 256
@@ -773,40 +987,39 @@ cdef bint open_grower(Grower* g, Block* shared, Py_ssize_t n_items, Py_ssize_t n
     g.row_node = <int32_t*>malloc(g.rows_room * sizeof(int32_t))
     g.row_class = <int32_t*>malloc(g.rows_room * sizeof(int32_t))
     g.row_weight = <int32_t*>malloc(g.rows_room * sizeof(int32_t))
-    if (g.scratch.count == NULL or g.scratch.keys == NULL or g.scratch.bucket == NULL or g.scratch.histogram == NULL
-            or g.items == NULL or g.codes == NULL or g.pairs == NULL or g.category_score == NULL
-            or g.category_weight == NULL or g.category_rank == NULL or g.category_left == NULL or g.small.codes == NULL
-            or g.small.bounds == NULL or g.small.n_codes == NULL or g.small.feature == NULL or g.small.record == NULL
-            or shared.feature == NULL or g.cuts == NULL or g.closings == NULL or g.nodes == NULL or g.row_node == NULL or g.row_class == NULL
-            or g.row_weight == NULL):
+    if (g.counts == NULL or g.scratch.keys == NULL or g.scratch.bucket == NULL or g.scratch.histogram == NULL
+            or g.records == NULL or g.pairs == NULL or g.category_left == NULL
+            or g.small.codes == NULL or g.small.bounds == NULL or g.small.n_codes == NULL or g.small.feature == NULL
+            or g.small.record == NULL or g.small.place == NULL or g.small.sorted == NULL or g.small.label == NULL
+            or shared.feature == NULL or g.cuts == NULL or g.closings == NULL or g.nodes == NULL
+            or g.row_node == NULL or g.row_class == NULL or g.row_weight == NULL):
         return False
-    g.scratch.left = g.scratch.count + n_classes
-    g.scratch.right = g.scratch.left + n_classes
-    g.labels = g.items + n_items
-    g.spare_items = g.labels + n_items
-    g.spare_labels = g.spare_items + n_items
+    g.scratch.left = g.counts
+    g.scratch.right = g.counts + n_classes
+    g.scratch.order = g.scratch.bucket + max_codes
+    g.spare_keys = g.scratch.keys + n_items
+    g.spare_records = g.records + n_items
     g.spare_pairs = g.pairs + n_pairs
     return True
 
 
 cdef void close_grower(Grower* g, Block* shared) noexcept:
     """Free what open_grower allocated and what growing added."""
-    free(g.scratch.count)
+    free(g.counts)
     free(g.scratch.keys)
     free(g.scratch.bucket)
     free(g.scratch.histogram)
-    free(g.items)
-    free(g.codes)
+    free(g.records)
     free(g.pairs)
-    free(g.category_score)
-    free(g.category_weight)
-    free(g.category_rank)
     free(g.category_left)
     free(g.small.codes)
     free(g.small.bounds)
     free(g.small.n_codes)
     free(g.small.feature)
     free(g.small.record)
+    free(g.small.place)
+    free(g.small.sorted)
+    free(g.small.label)
     free(shared.feature)
     free(g.cuts)
     free(g.closings)
@@ -936,15 +1149,12 @@ def grow(const double[:, ::1] X, const int32_t[::1] y, const uint8_t[::1] weight
                     shared.feature[shared.n_features] = <int32_t>i
                     shared.n_features += 1
         with nogil:
-            for i in range(n_classes):
-                g.scratch.count[i] = 0
             for i in range(n_items):
-                g.items[i] = <uint32_t>samples[i]
-                g.labels[i] = (<uint32_t>y[samples[i]] << 8) | weights[i]
+                g.records[i] = (<uint64_t>samples[i] << 32) | (<uint32_t>y[samples[i]] << 8) | weights[i]
             for i in range(n_groups):
                 first = g.n_nodes
                 first_row = g.n_rows
-                grow_group(&g, &shared, Task(group_start[i], group_start[i + 1], <int32_t>(-1 - i), group_depth[i]))
+                grow_group(&g, &shared, Task(group_start[i], group_start[i + 1], <int32_t>(-1 - i), group_depth[i], 0))
                 if g.confidence > 0 and not g.out_of_memory:
                     prune_group(&g, first, first_row, i, &samples[group_start[i]], group_start[i + 1] - group_start[i])
                 if g.out_of_memory:

@@ -1,6 +1,6 @@
 from adforest.forest.types import Floats, Ints, Nodes, Words
 
-def route(nodes: Nodes, words: Words, X: Floats) -> Ints: ...
+def route(nodes: Nodes, words: Words, X: Floats, rows: Ints | None = None) -> Ints: ...
 def vote(
     nodes: Nodes,
     words: Words,

@@ -10,26 +10,29 @@ cdef enum:
     STRIDE = 512    # records whose leaves are held between walking and answering
 
 
-cdef void walk(const Node* nodes, const uint64_t* words, const double* X, Py_ssize_t n, Py_ssize_t m,
-               bint categorical, int32_t* leaf) noexcept nogil:
-    """Write the leaf that each of n records reaches."""
-    cdef Py_ssize_t i = 0
+cdef void walk(const Node* nodes, const uint64_t* words, const double* X, const int32_t* rows, Py_ssize_t n,
+               Py_ssize_t m, bint categorical, int32_t* leaf) noexcept nogil:
+    """Write the leaf that each of n records reaches: those in rows, or the first n where rows is NULL."""
+    cdef Py_ssize_t i = 0, lane
+    cdef const double* record[LANES]
     cdef int32_t at
-    while i + LANES <= n:
-        if categorical:
-            walk_lanes(nodes, words, X + i * m, m, True, leaf + i)
-        else:
-            walk_lanes(nodes, words, X + i * m, m, False, leaf + i)
-        i += LANES
     while i < n:
-        at = 0
-        while nodes[at].split >= 0:
-            at = nodes[at].left + (not goes_left(nodes + at, words, X[i * m + (nodes[at].split >> 2)]))
-        leaf[i] = at
-        i += 1
+        for lane in range(min(<Py_ssize_t>LANES, n - i)):
+            record[lane] = X + (i + lane if rows == NULL else rows[i + lane]) * m
+        if i + LANES > n:
+            for lane in range(n - i):
+                at = 0
+                while nodes[at].split >= 0:
+                    at = nodes[at].left + (not goes_left(nodes + at, words, record[lane][nodes[at].split >> 2]))
+                leaf[i + lane] = at
+        elif categorical:
+            walk_lanes(nodes, words, record, True, leaf + i)
+        else:
+            walk_lanes(nodes, words, record, False, leaf + i)
+        i += LANES
 
 
-cdef inline void walk_lanes(const Node* nodes, const uint64_t* words, const double* X, Py_ssize_t m, bint categorical,
+cdef inline void walk_lanes(const Node* nodes, const uint64_t* words, const double** record, bint categorical,
                             int32_t* leaf) noexcept nogil:
     """Walk LANES records in step; numerical cuts are taken without a branch that could be guessed wrong."""
     cdef Py_ssize_t lane
@@ -45,7 +48,7 @@ cdef inline void walk_lanes(const Node* nodes, const uint64_t* words, const doub
             node = nodes + at[lane]
             split = node.split
             inner = ~(split >> 31)  # all ones at an inner node, zero at a leaf
-            value = X[lane * m + ((split >> 2) & inner)]
+            value = record[lane][(split >> 2) & inner]
             if categorical and split & inner & CATEGORICAL:
                 left = goes_left(node, words, value)
             else:
@@ -75,14 +78,15 @@ cdef void add_answers(const int32_t* leaf, Py_ssize_t n, const int32_t* row_star
             votes[i * n_classes + row_class[best]] += 1
 
 
-def route(const Node[::1] nodes, const uint64_t[::1] words, const double[:, ::1] X):
-    """Return the number of the leaf that each record reaches, as int32."""
-    leaf_array = np.empty(X.shape[0], dtype=np.int32)
+def route(const Node[::1] nodes, const uint64_t[::1] words, const double[:, ::1] X, const int32_t[::1] rows=None):
+    """Return the number of the leaf that each record reaches, as int32; rows picks some of the records."""
+    cdef Py_ssize_t n = X.shape[0] if rows is None else rows.shape[0]
+    leaf_array = np.empty(n, dtype=np.int32)
     cdef int32_t[::1] leaf = leaf_array
-    cdef Py_ssize_t n = X.shape[0]
     if n > 0:
         with nogil:
-            walk(&nodes[0], &words[0], &X[0, 0], n, X.shape[1], words.shape[0] > 1, &leaf[0])
+            walk(&nodes[0], &words[0], &X[0, 0], NULL if rows is None else &rows[0], n, X.shape[1], words.shape[0] > 1,
+                 &leaf[0])
     return leaf_array
 
 
@@ -98,7 +102,7 @@ def vote(const Node[::1] nodes, const uint64_t[::1] words, const int32_t[::1] ro
         i = 0
         while i < n:
             width = min(<Py_ssize_t>STRIDE, n - i)
-            walk(&nodes[0], &words[0], &X[i, 0], width, m, words.shape[0] > 1, leaf)
+            walk(&nodes[0], &words[0], &X[i, 0], NULL, width, m, words.shape[0] > 1, leaf)
             add_answers(leaf, width, &row_start[0], &row_class[0], &row_weight[0], &row_scale[0], soft, &votes[i, 0],
                         votes.shape[1])
             i += width

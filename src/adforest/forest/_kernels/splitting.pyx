@@ -19,39 +19,46 @@ def best_cut(const uint16_t[::1] codes, const int32_t[::1] classes, const uint8_
     The gain is in bits times weight; codes up to ``low`` go left, from ``high`` on right, and ``n_codes`` is the
     code of missing values.
     """
-    cdef Py_ssize_t n = codes.shape[0], i
+    cdef Py_ssize_t n = codes.shape[0], i, present
     cdef int64_t total = 0
     cdef double node_sum = 0
     cdef Scratch s
     cdef Cut best
     table = xlogx_table()
-    labels_array = (np.asarray(classes, dtype=np.uint32) << 8) | np.asarray(weights, dtype=np.uint32)
-    counts = np.zeros((3, n_classes), dtype=np.int32)
+    records_array = (np.arange(n, dtype=np.uint64) << 32) | (np.asarray(classes, dtype=np.uint64) << 8) | weights
+    counts = np.zeros((2, n_classes), dtype=np.int32)
     keys = np.empty(n, dtype=np.uint64)
-    bucket = np.empty(n_codes + 1, dtype=np.int32)
-    histogram = np.empty((n_codes + 1) * n_classes, dtype=np.int32)
+    by_code = np.empty((2, n_codes + 1), dtype=np.int32)
+    histogram = np.empty((n_codes + 1) * n_classes, dtype=np.uint64)
     cdef double[::1] table_view = table
-    cdef const uint32_t[::1] labels = labels_array
+    cdef const uint64_t[::1] records = records_array
     cdef int32_t[:, ::1] counts_view = counts
     cdef uint64_t[::1] keys_view = keys
-    cdef int32_t[::1] bucket_view = bucket
-    cdef int32_t[::1] histogram_view = histogram
+    cdef int32_t[:, ::1] by_code_view = by_code
+    cdef uint64_t[::1] histogram_view = histogram
     s.table = &table_view[0]
-    s.count = &counts_view[0, 0]
-    s.left = &counts_view[1, 0]
-    s.right = &counts_view[2, 0]
+    s.left = &counts_view[0, 0]
+    s.right = &counts_view[1, 0]
     s.keys = &keys_view[0]
-    s.bucket = &bucket_view[0]
+    s.bucket = &by_code_view[0, 0]
+    s.order = &by_code_view[1, 0]
     s.histogram = &histogram_view[0]
     s.n_classes = n_classes
     s.histogram_size = histogram.size
     for i in range(n):
-        s.count[labels[i] >> 8] += labels[i] & MAX_WEIGHT
-        total += labels[i] & MAX_WEIGHT
+        s.right[class_of(records[i])] += records[i] & MAX_WEIGHT
+        total += records[i] & MAX_WEIGHT
     for i in range(n_classes):
-        node_sum += xlogx(s.table, s.count[i])
+        node_sum += xlogx(s.table, s.right[i])
     best.score = -INFINITY
-    best_cut_of(&s, &codes[0], &labels[0], n, n_codes, node_sum, total, min_leaf, &best)
+    if suits_histogram(&s, n, n_codes):
+        present = fill_histogram(&s, &codes[0], &records[0], n, n_codes)
+        try_histogram(&s, present, n_codes, n, count_missing(&s, n_codes), node_sum, total, min_leaf, &best)
+        if best.score > -INFINITY:
+            name_codes(&s, present, n_codes, &best)
+    else:
+        sort_keys(&s, &codes[0], &records[0], n, n_codes)
+        try_keys(&s, s.keys, n, count_known(s.keys, n, n_codes), n_codes, node_sum, total, min_leaf, &best)
     if best.score == -INFINITY:
         return None
     return best.score - node_sum + xlogx(s.table, total), best.low, best.high, bool(best.missing_left)

@@ -1,0 +1,198 @@
+"""The learning of one batch: what every lesson needs, whichever way it decides."""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import replace
+from time import perf_counter
+
+import numpy as np
+
+from adforest.adaptation.boxes import Box, root_cuts
+from adforest.adaptation.learner import ACTIVE, PERMANENT, Learner, Standing
+from adforest.adaptation.perturbation import perturbed_share
+from adforest.adaptation.repair import Assessment, RepairRules, assess, repair_forest
+from adforest.adaptation.report import BatchReport
+from adforest.adaptation.scenario import scenario_of
+from adforest.forest import Forest, Records, in_threads
+from adforest.forest.types import Floats, Ints, Longs
+from adforest.growers import spawn_seeds
+
+BUILD, REPAIR, RENEW = range(3)  # what a seed is for
+BEYOND = 0.01  # share of a batch that must lie beyond a forest's box before its trees get a new root
+
+
+class Lesson(ABC):
+    """Takes a learner through one batch, step by step; the learner it starts from is never changed."""
+
+    def __init__(self, learner: Learner, X: Floats, y: Ints, n_categories: Ints, n_classes: int) -> None:
+        self.started = perf_counter()
+        self.learner = learner
+        self.settings = learner.settings
+        self.number = learner.n_batches + 1
+        self.memory = learner.memory.add(X, y, self.number, n_classes)
+        self.records = self.memory.records(n_categories, n_classes)
+        self.batch = Records(X, y, self.memory.serial[len(learner.memory) :], n_categories, n_classes)
+        self.box = Box.of(X, n_categories)
+        self.standings = dict(learner.standings)
+        self.assessments: dict[int, Assessment] = {}  # by id of the tree: forests share trees
+        self.repaired: dict[tuple[int, ...], Forest] = {}
+        self.perturbed: dict[str, float] = {}
+        self.since = learner.since
+        self.gaps = dict(learner.gaps)
+        self.action: dict[str, str] = {}
+        self.accuracy: dict[str, float] = {}
+
+    def learn(self) -> tuple[Learner, BatchReport]:
+        """Learn the batch; return the learner after it, and what happened."""
+        drift, n_unrepairable = "none", 0
+        if self.standings:
+            drift, n_unrepairable = self._adapt()
+        else:
+            self._build_first()
+        votes = self._weigh()
+        kept = self.memory.survivors(self.settings.memory_size, self.number - self.settings.window_size + 2)
+        learner = Learner(
+            settings=self.settings,
+            memory=self.memory if kept is None else self.memory.keep(kept),
+            standings={name: self._remembered(standing, kept) for name, standing in self.standings.items()},
+            votes=votes,
+            n_batches=self.number,
+            n_unrepairable=n_unrepairable,
+            since=self.since,
+            gaps=self.gaps,
+            accuracy=self.accuracy,
+        )
+        return learner, self._report(drift, learner)
+
+    @abstractmethod
+    def _adapt(self) -> tuple[str, int]:
+        """Let the forests learn; return the verdict on drift, and for how many batches it has been so [cdf]."""
+
+    @abstractmethod
+    def _weigh(self) -> dict[str, float]:
+        """Return the forests that answer from now on, and what the vote of each is worth."""
+
+    def _build_first(self) -> None:
+        """Step 1: build the permanent forest; the active one is a copy."""
+        standing = Standing(self._built(np.arange(len(self.records), dtype=np.int32)), self.box)
+        self.standings = {PERMANENT: standing, ACTIVE: standing}
+        self.action = {PERMANENT: "built", ACTIVE: "built"}
+
+    def _assess(self, name: str) -> None:
+        """Find the perturbed leaves of a forest."""
+        standing, settings = self.standings[name], self.settings
+        fresh = [tree for tree in standing.forest.trees if id(tree) not in self.assessments]
+        found = in_threads(
+            lambda tree: assess(tree, self.batch, settings.perturbation, settings.error_tolerance),
+            fresh,
+            settings.n_jobs,
+        )
+        self.assessments.update({id(tree): one for tree, one in zip(fresh, found, strict=True)})
+        assessments = self._assessments_of(standing.forest)
+        self.perturbed[name] = perturbed_share([one.perturbed for one in assessments], standing.forest.n_leaves)
+
+    def _assessments_of(self, forest: Forest) -> list[Assessment]:
+        return [self.assessments[id(tree)] for tree in forest.trees]
+
+    def _repair(self, name: str) -> None:
+        """Steps 2, 3 and 6: repair a forest; one that is the same as another is repaired once."""
+        standing, settings = self.standings[name], self.settings
+        same = tuple(map(id, standing.forest.trees))
+        if same not in self.repaired:
+            rules = RepairRules(
+                tree_threshold=settings.repair_threshold if settings.tree_repair == "share" else 0.0,
+                expands=settings.splitting != "sat",
+                min_samples_leaf=settings.min_samples_leaf,
+                n_jobs=settings.n_jobs,
+                batch=self.number,
+            )
+            at_least = max(2, settings.min_samples_leaf, math.ceil(BEYOND * len(self.batch)))
+            self.repaired[same] = repair_forest(
+                standing.forest,
+                self._assessments_of(standing.forest),
+                self.records,
+                self.batch,
+                root_cuts(standing.box, self.box, self.batch.X, settings.splitting, at_least),
+                rules,
+                settings.grower,
+                self._seeds(REPAIR, len(standing.forest)),
+            )
+            self._renew(same)
+        self.standings[name] = replace(standing, forest=self.repaired[same], box=standing.box.union(self.box))
+        self.action[name] = "repaired"
+
+    def _leave(self, name: str) -> None:
+        """Leave a forest as it is: the batch is not among the records it knows."""
+        standing = self.standings[name]
+        self.standings[name] = replace(standing, forest=self._with_batch_unknown(standing.forest))
+        self.action[name] = "kept"
+
+    def _with_batch_unknown(self, forest: Forest) -> Forest:
+        """Return a forest that the batch's records are no part of."""
+        nowhere = np.full(len(self.batch), -1, dtype=np.int32)
+        unknown = np.zeros(len(self.batch), dtype=bool)
+        return Forest(
+            forest.trees,
+            tuple(np.concatenate([leaf_of, nowhere]) for leaf_of in forest.leaf_of),
+            np.concatenate([forest.known, unknown]),
+        )
+
+    def _renew(self, same: tuple[int, ...]) -> None:
+        """Grow some trees of a repaired forest anew from all the records at hand it knows, in turn.
+
+        A tree that knows a class of which no record is at hand stays: it would forget that class.
+        """
+        forest, settings = self.repaired[same], self.settings
+        renewal = min(settings.renewal, len(forest)) if settings.memory_size != 0 else 0
+        known = np.flatnonzero(forest.known).astype(np.int32)
+        at_hand = np.unique(self.records.y[known])
+        turn = sorted((self.number * renewal + k) % len(forest) for k in range(renewal))
+        turn = [place for place in turn if np.isin(forest.trees[place].row_class, at_hand).all()]
+        if not turn:
+            return
+        seeds = self._seeds(RENEW, len(turn))
+        # A systematic base forest may have no trees for the last places.
+        grown = dict(zip(turn, settings.grower.build(self.records, known, seeds, settings.n_jobs, turn), strict=False))
+        self.repaired[same] = Forest(
+            tuple(grown[i].tree.built_at(self.number) if i in grown else tree for i, tree in enumerate(forest.trees)),
+            tuple(grown[i].leaf_of if i in grown else leaf_of for i, leaf_of in enumerate(forest.leaf_of)),
+            forest.known,
+        )
+
+    def _built(self, known: Ints, which: slice = slice(None)) -> Forest:
+        """Build a forest, or some of its trees, from the known records."""
+        seeds = self._seeds(BUILD, self.settings.n_estimators)[which]
+        grown = self.settings.grower.build(self.records, known, seeds, self.settings.n_jobs)
+        learnt = np.zeros(len(self.records), dtype=bool)
+        learnt[known] = True
+        trees = tuple(one.tree.built_at(self.number) for one in grown)
+        return Forest(trees, tuple(one.leaf_of for one in grown), learnt)
+
+    def _seeds(self, purpose: int, n: int) -> list[int]:
+        """Return seeds for n trees, fixed by the model's seed, the batch and the purpose."""
+        return spawn_seeds([self.settings.seed, self.number, purpose], n)
+
+    def _remembered(self, standing: Standing, kept: Longs | None) -> Standing:
+        """Return a standing whose forest knows only what memory kept."""
+        forest = standing.forest if kept is None else standing.forest.keep(kept)
+        return replace(standing, forest=forest.forget() if self.settings.memory_size == 0 else forest)
+
+    def _report(self, drift: str, learner: Learner) -> BatchReport:
+        """Say what happened; class values are codes here."""
+        seen = self.learner.memory.seen_by_class
+        known = set(np.flatnonzero(seen).tolist())
+        classes = set(np.unique(self.batch.y).tolist())
+        return BatchReport(
+            batch=self.number,
+            n_records=len(self.batch),
+            scenario=scenario_of(classes, known),
+            new_classes=tuple(sorted(classes - known)),
+            drift=drift,
+            perturbed=self.perturbed,
+            action=self.action,
+            accuracy=self.accuracy,
+            n_leaves={name: standing.forest.n_leaves for name, standing in self.standings.items()},
+            answering=learner.answering,
+            votes=learner.votes,
+            seconds=perf_counter() - self.started,
+        )

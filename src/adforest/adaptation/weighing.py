@@ -1,0 +1,194 @@
+"""Learning with a forest of the last batches always at hand: it judges the others, and all of them vote."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from adforest.adaptation.boxes import Box
+from adforest.adaptation.contest import CLEAR_DEVIATIONS, CLEAR_GAP, Gap, gap_between, weight_of
+from adforest.adaptation.learner import ACTIVE, PERMANENT, TEMPORARY, Standing
+from adforest.adaptation.lesson import Lesson
+from adforest.forest import Forest, in_threads
+from adforest.forest.types import Ints, Mask
+
+
+class Trial(NamedTuple):
+    """How the temporary forest does on the batch, each record answered by trees that were grown without it.
+
+    Attributes
+    ----------
+    left_out : list of masks
+        By tree that takes part: the records it may answer.
+    right, tested : masks
+        Records it gets right, and those that some tree may answer.
+    """
+
+    left_out: list[Mask]
+    right: Mask
+    tested: Mask
+
+
+def _classes_of(forest: Forest) -> Ints:
+    """Return the classes that some tree of a forest has met."""
+    classes: Ints = np.unique(np.concatenate([np.unique(tree.row_class) for tree in forest.trees]))
+    return classes
+
+
+def _joined(young: Forest, old: Forest, n_trees: int | None = None) -> Forest:
+    """Return the trees of both forests, at most n_trees of them, the young ones first."""
+    trees, leaf_of = young.trees + old.trees, young.leaf_of + old.leaf_of
+    return Forest(trees[:n_trees], leaf_of[:n_trees], young.known)
+
+
+class WeighingLesson(Lesson):
+    """Our way: the temporary forest, of the last few batches, always stands, and every forest has a weighted vote.
+
+    Where the temporary forest clearly outdoes another on the batch, in spite of the fewer records it knows, the rules
+    have changed for that other one. So drift needs no threshold on perturbed leaves, small leaves raise no false alarm,
+    and a noisy data set is no drift.
+    """
+
+    def _adapt(self) -> tuple[str, int]:
+        """Repair the permanent forest, renew the temporary one, and let it judge the active one."""
+        self.before = dict(self.standings)
+        self._assess(PERMANENT)
+        self._assess(ACTIVE)
+        self.leaves = {name: self._leaves_of(name) for name in self.before}
+        for name in self.before:
+            self.accuracy[name] = float(np.mean(self._is_right(name)))
+        self._repair(PERMANENT)
+        trial = self._renew_temporary()
+        seen = {name: self._gap(trial, name) for name in (PERMANENT, ACTIVE)}
+        self.gaps |= {name: gap for name, gap in seen.items() if gap is not None}
+        if seen[ACTIVE] is None:  # too few records, or too few of known classes, to tell: go on as before
+            self._repair(ACTIVE)
+            return "none", self.learner.n_unrepairable
+        if self.gaps[ACTIVE].is_clear:
+            return self._drift()
+        if self._are_same(PERMANENT, ACTIVE) or self.gaps[PERMANENT].size > self.gaps[ACTIVE].size:
+            self._repair(ACTIVE)
+        else:
+            self.standings[ACTIVE] = self.standings[PERMANENT]
+            self.action[ACTIVE] = "rejoined"
+        return "none", 0
+
+    def _are_same(self, one: str, other: str) -> bool:
+        return self.before[one].is_same(self.before[other])
+
+    def _drift(self) -> tuple[str, int]:
+        """Leave the active forest as it is; if that has lasted, the temporary one takes its place."""
+        n_unrepairable = self.learner.n_unrepairable + 1
+        self._leave(ACTIVE)
+        if n_unrepairable <= self.settings.drift_threshold:
+            return "temporary", n_unrepairable
+        self.standings[ACTIVE] = self.standings[TEMPORARY]
+        self.action[ACTIVE] = "replaced"
+        self.gaps[ACTIVE] = Gap()
+        return "sustained", 0
+
+    def _weigh(self) -> dict[str, float]:
+        """Weigh votes by how far the temporary forest outdid the others; the last batches have one say, not two.
+
+        An active forest of its own knows the present rules as the temporary one does, so they share a vote.
+        """
+        standings = self.standings
+        if TEMPORARY not in standings:
+            return {PERMANENT: 1.0}
+        votes = {PERMANENT: weight_of(self.gaps.get(PERMANENT, Gap())), TEMPORARY: 1.0}
+        if not any(standings[ACTIVE].is_same(standings[name]) for name in votes):
+            worth = weight_of(self.gaps.get(ACTIVE, Gap()))
+            votes |= {ACTIVE: worth / (1 + worth), TEMPORARY: 1 / (1 + worth)}
+        return votes
+
+    # The temporary forest
+
+    def _renew_temporary(self) -> Trial:
+        """Grow half of the temporary forest anew from the window; the other half are the youngest trees it had.
+
+        All of it is grown anew where the batch brings classes that those do not know, or where half of it raises a
+        suspicion; and from the batch alone where that does better than the window: then the rules changed with this
+        batch, and the batches before it only mislead.
+        """
+        first = max(self.since, self.number - self.settings.window_size + 1)
+        before = self.before.get(TEMPORARY)
+        half = slice((self.settings.n_estimators + 1) // 2)
+        # Trees of a base forest that draws no lots belong together.
+        is_whole = (
+            before is None
+            or not self.settings.grower.draws_lots
+            or not np.isin(self.batch.y, _classes_of(before.forest)).all()
+        )
+        fresh = self._grown_since(first, slice(None) if is_whole else half)
+        trial = self._try(fresh)
+        rivals = [ACTIVE] if before is None else [ACTIVE, TEMPORARY]
+        gaps = [self._gap(trial, name) for name in rivals]
+        if not is_whole and any(gap and gap.is_suspect for gap in gaps):
+            fresh = _joined(fresh, self._grown_since(first, slice(half.stop, None)))
+            trial = self._try(fresh)
+            gaps = [self._gap(trial, name) for name in rivals]
+        self.action[TEMPORARY] = "built" if before is None else "renewed"
+        if first < self.number and (self._has_dropped() or (gaps[-1] and gaps[-1].is_clear)):
+            young = self._grown_since(self.number)
+            alone = self._try(young)
+            gap = gap_between(alone.right, trial.right, alone.tested & trial.tested)
+            if gap and gap.deviations > CLEAR_DEVIATIONS:
+                self.since = first = self.number
+                fresh, trial = young, alone
+                self.action[TEMPORARY] = "rebuilt"
+        if before is not None and not is_whole:
+            fresh = _joined(fresh, self._with_batch_unknown(before.forest), self.settings.n_estimators)
+        box = Box.of(self.records.X[self.memory.batch >= first], self.records.n_categories)
+        self.standings[TEMPORARY] = Standing(fresh, box)
+        return trial
+
+    def _has_dropped(self) -> bool:
+        """Return whether the temporary forest as it was is clearly less accurate on this batch than on the last."""
+        last = self.learner.accuracy
+        return TEMPORARY in last and last[TEMPORARY] - self.accuracy[TEMPORARY] > 2 * CLEAR_GAP
+
+    def _grown_since(self, first: int, which: slice = slice(None)) -> Forest:
+        """Grow some trees of a forest from the batches since the first."""
+        return self._built(np.flatnonzero(self.memory.batch >= first).astype(np.int32), which)
+
+    def _try(self, forest: Forest) -> Trial:
+        """Test new trees on the batch, each on the records it was grown without."""
+        n, grower = len(self.batch), self.settings.grower
+        if not grower.draws_lots:  # no record is left out: what the forest was before the batch has to stand for it
+            if TEMPORARY not in self.before:
+                return Trial([], np.zeros(n, dtype=bool), np.zeros(n, dtype=bool))
+            return Trial([], self._is_right(TEMPORARY), np.ones(n, dtype=bool))
+        left_out = [grower.left_out(self.batch.serial, tree) for tree in forest.trees]
+        leaves = [
+            np.where(out, leaf_of[-n:], np.int32(-1)) for out, leaf_of in zip(left_out, forest.leaf_of, strict=True)
+        ]
+        answers = forest.answer_from(leaves, self.records.n_classes, n, soft=self.settings.soft)
+        return Trial(left_out, answers.argmax(axis=1) == self.batch.y, answers.max(axis=1) > 0)
+
+    # Tests
+
+    def _leaves_of(self, name: str) -> list[Ints]:
+        """Return the leaf of each record of the batch in each tree of a forest."""
+        forest = self.before[name].forest
+        if name == TEMPORARY:  # never repaired, so that nobody asks which of its leaves are perturbed
+            return in_threads(lambda tree: tree.route(self.batch.X), forest.trees, self.settings.n_jobs)
+        return [one.leaf for one in self._assessments_of(forest)]
+
+    def _gap(self, trial: Trial, name: str) -> Gap | None:
+        """Return how far the temporary forest outdoes another as it was before the batch, on classes that one knew.
+
+        Both answer each record by as many trees. Not to know a class is no fault that drift explains.
+        """
+        tested = trial.tested & np.isin(self.batch.y, _classes_of(self.before[name].forest))
+        return gap_between(trial.right, self._is_right(name, trial.left_out), tested)
+
+    def _is_right(self, name: str, left_out: list[Mask] | None = None) -> Mask:
+        """Return which records of the batch a forest gets right before learning it, by all trees or as a trial did."""
+        forest = self.before[name].forest
+        leaves = self.leaves[name]
+        if left_out and len(left_out) <= len(leaves):
+            silent = np.zeros(len(self.batch), dtype=bool)
+            masks = [*left_out, *[silent] * len(leaves)][: len(leaves)]
+            leaves = [np.where(mask, leaf, np.int32(-1)) for mask, leaf in zip(masks, leaves, strict=True)]
+        answers = forest.answer_from(leaves, self.records.n_classes, len(self.batch), soft=self.settings.soft)
+        found: Mask = answers.argmax(axis=1) == self.batch.y
+        return found

@@ -1,0 +1,34 @@
+"""Results made up for tests: what an experiment computes from figures is checked on figures one can follow."""
+
+from adforest.experiments.records import RunRecord
+from adforest.experiments.results import Results
+
+
+def make_results(parts, rows_of):
+    """Return results with the rows that a function makes for each part."""
+    return Results({part: RunRecord("key", {}, {}, "", {}, {}, "", "", "", 0.0, rows_of(part)) for part in parts})
+
+
+def make_rows(accuracies, **columns):
+    """Return rows with these accuracies; other columns are the same all along, or lists."""
+    common = {"n_train": 100, "n_test": 50, "train_seconds": 0.5, "predict_seconds": 0.1, "retention": 0.5}
+    common |= {"bytes": 1000, "drift": "none", "answering": "permanent", "leaves_permanent": 10, "nodes_permanent": 19}
+    common |= {"accuracy_permanent": 0.5, "accuracy_active": 0.5, "accuracy_temporary": None, "stage": "MKC-1"}
+    return [
+        {"batch": i + 1, "accuracy": accuracy}
+        | {name: value[i] if isinstance(value, list) else value for name, value in (common | columns).items()}
+        for i, accuracy in enumerate(accuracies)
+    ]
+
+
+def check_chapter(chapter, name):
+    """Assert what holds of every chapter."""
+    assert chapter.name == name
+    assert chapter.question.endswith("?")
+    assert len(chapter.findings) >= 2
+    for sentence in (*chapter.findings, *chapter.doubts):
+        assert sentence.endswith(".")
+        assert "nan" not in sentence
+    for table in chapter.tables:
+        assert table.rows
+        assert {len(row) for row in table.rows} == {len(table.columns)}
