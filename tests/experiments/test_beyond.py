@@ -45,8 +45,7 @@ class World:
 
     def usual_rows(self, part, ours):
         if part.stream.name == "clusters":
-            last = [0.5] * 19 + [self.adf["past"] if ours else 0.8]
-            return make_rows([self.adf["recent"] if ours else 0.8] * 20, retention=last)
+            return make_rows([self.adf["recent"] if ours else 0.8] * 20, retention=self.adf["past"] if ours else 0.8)
         if part.stream.name == "drift" and part.stream.protocol == "none":
             return make_rows([0.9] * 4, drift=["none"] * 3 + [self.adf["alarm"]])
         if part.stream.name == "drift":

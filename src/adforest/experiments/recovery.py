@@ -20,7 +20,8 @@ KINDS = ("abrupt", "gradual", "temporary", "recurring")
 CONCEPTS = ("sea", "hyperplane", "rules")
 REFITTED, RIVER = ("RF batch", "RF last 3", "RF all"), ("ARF", "SRP")
 NAMES = ("ADF-R", *REFITTED, *RIVER)
-RIVER_SEEDS = 2  # learning some hundred records a second, River's forests would take hours with more
+RIVER_SEEDS = 1  # learning some hundred records a second, River's forests would take hours with more
+SLOW_ON = "sea"  # the one concept that SRP, the slowest, runs on
 REFIT = MethodSpec("RF all")  # told when the concept changes, it is refitted on the batches since
 WITHIN = 0.01  # accuracy; a method that is no further below the refit has recovered
 
@@ -60,10 +61,12 @@ def plan_drift(options: Options) -> list[Part]:
     river = {name: stream for name, stream in streams.items() if not options.quick or name == "abrupt sea"}
     ours = [MethodSpec(name) for name in ("ADF-R", *REFITTED)]
     theirs = [MethodSpec(name) for name in RIVER if not (options.quick and name in lineup.NOT_QUICK)]
+    slowest = {name: stream for name, stream in river.items() if name.endswith(SLOW_ON)}
     return [
         *plan_variants(streams, ours, options.seeds),
         *plan_variants(streams, [REFIT], options.seeds, TOLD),
-        *plan_variants(river, theirs, options.seeds[:RIVER_SEEDS]),
+        *plan_variants(river, theirs[:1], options.seeds[:RIVER_SEEDS]),
+        *plan_variants(slowest, theirs[1:], options.seeds[:RIVER_SEEDS]),
         *plan_variants(stationary_streams(options), [MethodSpec("ADF-R")], [0]),
     ]
 
@@ -79,11 +82,9 @@ def doubt_river(options: Options) -> list[str]:
     """Return on how few seeds and streams River's forests ran."""
     if options.quick:
         return ["Quick: short streams, and River's forests on one of them at the most."]
-    if options.n_seeds <= RIVER_SEEDS:
-        return []
     return [
-        f"River's forests learn some hundred records a second and ran with seeds 0 to {RIVER_SEEDS - 1} only, the "
-        f"others with {options.n_seeds} seeds; where both are compared, it is over the seeds they share."
+        "River's forests learn some hundred records a second: ARF ran with seed 0 only, SRP with seed 0 on the streams "
+        f"of {SLOW_ON.upper()} only. Where they are compared with others, it is over what they share."
     ]
 
 

@@ -34,7 +34,7 @@ def plan(options: Options) -> list[Part]:
 def class_streams(options: Options) -> dict[str, StreamSpec]:
     """Return a stream for each way in which classes come and go."""
     batches = QUICK_BATCHES if options.quick else N_BATCHES
-    size = 200 if options.quick else 1_000
+    size = 200 if options.quick else 500
     return {way: StreamSpec.of("classes", way, n_batches=n, batch_size=size) for way, n in batches.items()}
 
 
