@@ -526,3 +526,52 @@ def test_an_empty_place_in_the_window_is_no_hole():
     # A wider window than there are batches is all there is.
     learners, _ = follow("...", window_size=50)
     assert [batches_known(learner) for learner in learners[1:]] == [[1, 2], [1, 2, 3]]
+
+
+# --- no evidence is not evidence of nothing
+
+
+def test_a_batch_too_small_to_conclude_anything_from_does_not_end_a_drift():
+    learner = follow("....s")[0][-1]
+    after, report = learn(learner, *two_clusters(60, True, n=10), NUMERICAL, 2)
+    assert after.n_unrepairable >= learner.n_unrepairable
+    assert report.action["active"] != "rejoined"
+    assert after.votes["permanent"] < 0.1
+    assert accuracy(after, True) > 0.9
+
+
+def test_a_batch_of_new_classes_alone_does_not_end_a_drift():
+    learner = follow("....s")[0][-1]
+    X, y = two_clusters(60, True)
+    after, report = learn(learner, X + 100, np.full(len(y), 2, dtype=np.int32), NUMERICAL, 3)
+    assert after.votes["permanent"] < 0.1
+    assert report.action["active"] != "rejoined"
+
+
+def test_more_trees_from_now_on_are_no_drift():
+    learner = follow("...", n_estimators=1)[0][-1]
+    learner = replace(learner, settings=lesson_settings(n_estimators=12))
+    _, report = learn(learner, *two_clusters(60), NUMERICAL, 2)
+    assert report.drift == "none"
+
+
+@pytest.mark.parametrize("how", [{"max_depth": 2}, {"min_samples_leaf": 60}])
+def test_coarse_trees_notice_a_swap_in_its_batch(how):
+    learners, reports = follow("....s", grower=RandomForestGrower(Growth(max_features=2, **how)))
+    assert reports[-1].drift == "temporary"
+    assert accuracy(learners[-1], True) > 0.9
+
+
+def test_few_distinct_values_notice_a_swap_in_its_batch():
+    learner = Learner.new(lesson_settings(), 2)
+    for number in range(5):
+        X, y = two_clusters(number, number == 4)
+        learner, report = learn(learner, np.round(X / 4), y, NUMERICAL, 2)
+    assert report.drift == "temporary"
+
+
+def test_a_class_the_kept_trees_do_not_know_makes_all_trees_new():
+    learner = follow("...")[0][-1]
+    X, y = two_clusters(60)
+    after, _ = learn(learner, np.vstack([X, X + 100]), np.append(y, np.full(len(y), 2, np.int32)), NUMERICAL, 3)
+    assert all(2 in tree.row_class for tree in after.forest("temporary").trees)

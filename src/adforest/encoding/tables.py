@@ -289,7 +289,7 @@ def _polars_columns(frame: Any, place: Place) -> FloatArray | list[Column]:
 
 
 def _decoded(column: Any) -> Any:
-    """Return the values of a pyarrow dictionary column; pyarrow itself cannot decode text views, which polars writes."""
+    """Return the values of a pyarrow dictionary column; pyarrow cannot decode text views, which polars writes."""
     pyarrow = sys.modules["pyarrow"]
     kind = column.type.value_type
     kind = pyarrow.large_string() if pyarrow.types.is_string_view(kind) else kind
