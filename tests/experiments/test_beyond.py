@@ -84,7 +84,7 @@ def test_a_good_world_meets_all_goals():
     check_chapter(chapter, "beyond")
     assert chapter.findings[0].startswith("7 of 7 goals are met. Met: 1 accuracy, 2 retention")
     summary = chapter.tables[0]
-    assert summary.title == "Seven goals"
+    assert summary.title == "Goals"
     assert {row[0] for row in summary.rows} == {goal.TITLE for goal in GOALS}
     assert {row[-1] for row in summary.rows} == {"met"}
     assert not any("Limits not kept" in doubt for doubt in chapter.doubts)
@@ -211,3 +211,10 @@ def test_five_seeds_unless_told(arguments, n_seeds, monkeypatch):
     command = tell(results, replace(FULL, n_seeds=1)).command if arguments == ["--seeds", "1"] else ""
     assert command in ("", "python -m adforest.experiments beyond --seeds 1")
     assert read_options(_make_parser().parse_args(["accuracy"])).n_seeds == 1
+
+
+def test_some_goals_can_be_picked():
+    options = Options(goals=(1, 7))
+    assert {part.stream.name for part in plan(options)} >= {"clusters", "avila"}
+    assert not any(part.stream.name in ("drift", "classes") for part in plan(options))
+    assert options.command("beyond") == "python -m adforest.experiments beyond --goals 1 7"

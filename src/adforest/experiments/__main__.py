@@ -11,8 +11,9 @@ from typing import NoReturn
 from adforest.experiments import demo
 from adforest.experiments.catalogue import SEEDS, STUDIES
 from adforest.experiments.conducting import conduct
-from adforest.experiments.options import add_options, read_options
+from adforest.experiments.options import add_goals, add_options, read_options
 from adforest.experiments.running import PartsError
+from adforest.experiments.studies.beyond import GOALS
 
 PROGRAM = "python -m adforest.experiments"
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130  # exit codes, as shells count them
@@ -39,9 +40,15 @@ class Experiment:
 
 def _experiment(summary: str, *names: str, n_seeds: int = 1) -> Experiment:
     """Return the experiment that conducts these studies, with that many seeds without being told."""
+
+    def add(parser: argparse.ArgumentParser) -> None:
+        add_options(parser, n_seeds)
+        if names == ("beyond",):
+            add_goals(parser, len(GOALS))
+
     return Experiment(
         summary,
-        lambda parser: add_options(parser, n_seeds),
+        add,
         lambda arguments: conduct(names, read_options(arguments, n_seeds)),
     )
 

@@ -31,7 +31,7 @@ def conduct(names: Sequence[str], options: Options) -> None:
     """
     for library in ("rich", "plotly", "pyarrow"):
         require(library, "the report", "experiments")
-    from adforest.experiments.report import print_chapter, write_report
+    from adforest.experiments.report import print_chapter, write_markdown, write_report
 
     plans = {name: list(dict.fromkeys(STUDIES[name].plan(options))) for name in names}
     parts = list(dict.fromkeys(part for plan in plans.values() for part in plan))
@@ -44,9 +44,10 @@ def conduct(names: Sequence[str], options: Options) -> None:
         write_rows(own.records.values(), options.out / f"{name}.parquet")
         write_json(chapter.to_json(), options.out / f"{name}.json")
         print_chapter(chapter)
-    report = options.out / "report.html"
-    write_report(read_chapters(options.out), report)
-    print(f"\nReport: {report}")
+    chapters, report = read_chapters(options.out), options.out / "report.html"
+    write_report(chapters, report)
+    write_markdown(chapters, report.with_name("results.md"))
+    print(f"\nReport: {report}, and as text: {report.with_name('results.md')}")
 
 
 def read_chapters(out: Path) -> list[Chapter]:

@@ -26,6 +26,8 @@ class Options:
         Folder of run records, tables and the report.
     data : Path or None
         Folder of the data sets; None for the one that ``ADFOREST_DATA`` names.
+    goals : tuple of int
+        Which goals ``beyond`` measures, from 1; all of them if empty.
     """
 
     quick: bool = False
@@ -33,6 +35,7 @@ class Options:
     n_jobs: int = 1
     out: Path = OUT
     data: Path | None = None
+    goals: tuple[int, ...] = ()
 
     @property
     def seeds(self) -> range:
@@ -43,7 +46,8 @@ class Options:
         """Return the command that runs an experiment with these options again."""
         quick = " --quick" if self.quick else ""
         seeds = f" --seeds {self.n_seeds}" if self.n_seeds > 1 else ""
-        return f"python -m adforest.experiments {name}{quick}{seeds}"
+        goals = f" --goals {' '.join(map(str, self.goals))}" if self.goals else ""
+        return f"python -m adforest.experiments {name}{quick}{seeds}{goals}"
 
 
 def add_options(parser: argparse.ArgumentParser, n_seeds: int = 1) -> None:
@@ -57,11 +61,24 @@ def add_options(parser: argparse.ArgumentParser, n_seeds: int = 1) -> None:
     parser.add_argument("--data", type=Path, metavar="FOLDER", help="data sets (default: the folder in ADFOREST_DATA)")
 
 
+def add_goals(parser: argparse.ArgumentParser, n_goals: int) -> None:
+    """Add the option that picks some of the goals of ``beyond``."""
+    parser.add_argument(
+        "--goals",
+        type=int,
+        nargs="+",
+        choices=range(1, n_goals + 1),
+        metavar="K",
+        help="only these, from 1 (default: all)",
+    )
+
+
 def read_options(arguments: argparse.Namespace, n_seeds: int = 1) -> Options:
     """Return what was given on the command line; without ``--seeds`` a quick run has one seed, others have n_seeds."""
     out = arguments.out or (QUICK_OUT if arguments.quick else OUT)
     seeds = arguments.seeds or (1 if arguments.quick else n_seeds)
-    return Options(arguments.quick, seeds, arguments.jobs, out, arguments.data)
+    goals = tuple(sorted(set(getattr(arguments, "goals", None) or ())))
+    return Options(arguments.quick, seeds, arguments.jobs, out, arguments.data, goals)
 
 
 def _count(text: str) -> int:

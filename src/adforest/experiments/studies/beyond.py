@@ -33,12 +33,12 @@ GOALS: tuple[Goal, ...] = (accuracy, retention, bounds, cost, drift, classes, co
 
 def plan(options: Options) -> list[Part]:
     """Return the parts to run."""
-    return [part for goal in GOALS for part in goal.plan(options)]
+    return [part for goal in _wanted(options) for part in goal.plan(options)]
 
 
 def tell(results: Results, options: Options) -> Chapter:
     """Return what came out."""
-    outcomes = {goal.TITLE: goal.judge(results, options) for goal in GOALS}
+    outcomes = {goal.TITLE: goal.judge(results, options) for goal in _wanted(options)}
     return Chapter(
         name="beyond",
         title="Beyond the paper",
@@ -47,6 +47,7 @@ def tell(results: Results, options: Options) -> Chapter:
         doubts=(
             *_doubt_missed(outcomes),
             *(said for one in outcomes.values() for said in one.doubts),
+            *_doubt_left_out(options),
             *doubt_draws(options),
             *doubt_stand_in(options, "the six data sets, and all streams are short"),
         ),
@@ -54,6 +55,11 @@ def tell(results: Results, options: Options) -> Chapter:
         figures=tuple(figure for one in outcomes.values() for figure in one.figures),
         command=_command(options),
     )
+
+
+def _wanted(options: Options) -> list[Goal]:
+    """Return the goals that were asked for."""
+    return [goal for number, goal in enumerate(GOALS, 1) if not options.goals or number in options.goals]
 
 
 def _say_verdicts(outcomes: dict[str, Outcome]) -> str:
@@ -70,6 +76,12 @@ def _doubt_missed(outcomes: dict[str, Outcome]) -> list[str]:
     return [f"Limits not kept: {said}."] if missed else []
 
 
+def _doubt_left_out(options: Options) -> list[str]:
+    """Return which goals nothing was measured of."""
+    titles = [goal.TITLE for goal in GOALS if goal not in _wanted(options)]
+    return [f"Not measured in this run: {join_words(titles)}."] if titles else []
+
+
 def _summary(outcomes: dict[str, Outcome]) -> Table:
     """Return every figure against its limit."""
     rows: list[tuple[Cell, ...]] = [
@@ -79,7 +91,7 @@ def _summary(outcomes: dict[str, Outcome]) -> Table:
     ]
     heads = ("goal", "measure", "wanted", "seen", "verdict")
     note = "ADF-R as it comes, 10 trees in every forest. A goal is met if all of its rows are."
-    return Table("Seven goals", heads, tuple(rows), 2, "", note)
+    return Table("Goals", heads, tuple(rows), 2, "", note)
 
 
 def _command(options: Options) -> str:
