@@ -18,6 +18,8 @@ N_COLUMNS = 6
 N_CLUSTERS = 3  # of every class, equally likely
 
 # Standard deviations, in units of the noise inside a cluster: where centres lie, and how far they walk in a batch.
+# Calibrated on seeds 0 to 4: a random forest of 100 trees refitted on the last three batches is right 93 times in 100
+# on the tests and 82 times on the held records of all batches so far, refitted on everything 90 and 90 times.
 SPREAD = 2.24
 STEP = 0.39
 
