@@ -28,10 +28,12 @@ class Trial(NamedTuple):
     tested: Mask
 
 
-def _classes_of(forest: Forest) -> Ints:
-    """Return the classes that some tree of a forest has met."""
-    classes: Ints = np.unique(np.concatenate([np.unique(tree.row_class) for tree in forest.trees]))
-    return classes
+def _knows(forest: Forest, n_classes: int) -> Mask:
+    """Return which classes some tree of a forest has met."""
+    known = np.zeros(n_classes, dtype=bool)
+    for tree in forest.trees:
+        known[tree.row_class] = True
+    return known
 
 
 def _joined(young: Forest, old: Forest, n_trees: int | None = None) -> Forest:
@@ -54,6 +56,7 @@ class WeighingLesson(Lesson):
         self._assess(PERMANENT)
         self._assess(ACTIVE)
         self.leaves = {name: self._leaves_of(name) for name in self.before}
+        self.knows = {name: _knows(one.forest, self.records.n_classes) for name, one in self.before.items()}
         for name in self.before:
             self.accuracy[name] = float(np.mean(self._is_right(name)))
         self._repair(PERMANENT)
@@ -114,9 +117,7 @@ class WeighingLesson(Lesson):
         half = slice((self.settings.n_estimators + 1) // 2)
         # Trees of a base forest that draws no lots belong together.
         is_whole = (
-            before is None
-            or not self.settings.grower.draws_lots
-            or not np.isin(self.batch.y, _classes_of(before.forest)).all()
+            before is None or not self.settings.grower.draws_lots or not self.knows[TEMPORARY][self.batch.y].all()
         )
         fresh = self._grown_since(first, slice(None) if is_whole else half)
         trial = self._try(fresh)
@@ -178,7 +179,7 @@ class WeighingLesson(Lesson):
 
         Both answer each record by as many trees. Not to know a class is no fault that drift explains.
         """
-        tested = trial.tested & np.isin(self.batch.y, _classes_of(self.before[name].forest))
+        tested = trial.tested & self.knows[name][self.batch.y]
         return gap_between(trial.right, self._is_right(name, trial.left_out), tested)
 
     def _is_right(self, name: str, left_out: list[Mask] | None = None) -> Mask:
