@@ -122,7 +122,7 @@ def test_quantiles_lose_little_of_a_cut_in_large_nodes(binned):
 
 
 @SHARED
-@pytest.mark.parametrize("n", [128, 129, 300, 3000])
+@pytest.mark.parametrize("n", [64, 65, 300, 3000])
 @pytest.mark.parametrize("n_categories", [(0, 0, 0), (5, 0, 200, 0)], ids=["numerical", "mixed"])
 def test_large_nodes_obey_the_same_rules(binned, n, n_categories):
     b = oracles.random_block(n, n_categories=n_categories)
@@ -355,8 +355,8 @@ def test_a_threshold_lies_between_the_values_it_parts(values):
 
 
 def test_a_chain_of_cuts_as_deep_as_a_block_is_large():
-    values = np.arange(128)
+    values = np.arange(64)
     b = oracles.block(values, values % 2)
     tree = oracles.grow_tree(b)
-    assert len(tree.nodes) == 255
+    assert len(tree.nodes) == 127
     check_tree(b, tree)

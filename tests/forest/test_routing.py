@@ -34,6 +34,8 @@ def test_any_number_of_records(n, n_categories):
     b = oracles.random_block(1300, n_categories=n_categories)
     tree, leaf_of = oracles.tree_of(b)
     np.testing.assert_array_equal(tree.route(b.X[:n]), leaf_of[:n])
+    rows = np.arange(n, dtype=np.int32)[::-1].copy()
+    np.testing.assert_array_equal(route(tree.nodes, tree.words, b.X, rows), leaf_of[rows])
     votes = np.zeros((n, b.n_classes))
     tree.vote(b.X[:n], votes, soft=True)
     np.testing.assert_allclose(votes, oracles.votes(tree, b.X[:n], b.n_classes, soft=True))

@@ -69,7 +69,8 @@ cdef inline double between(double low, double high) noexcept nogil:
     return low
 
 
-cdef inline Py_ssize_t find_edges(const double* values, Py_ssize_t n, Py_ssize_t max_bins, double* edges) noexcept nogil:
+cdef inline Py_ssize_t find_edges(const double* values, Py_ssize_t n, Py_ssize_t max_bins,
+                                  double* edges) noexcept nogil:
     """Write the upper bounds of at most max_bins quantile bins of sorted values; return how many bins there are.
 
     Few distinct values get a bin each. Otherwise a bin is closed once it holds its share of what is left, and before a

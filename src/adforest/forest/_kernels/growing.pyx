@@ -37,7 +37,7 @@ from .splitting import xlogx_table
 NODE = np.dtype([("threshold", np.float64), ("left", np.int32), ("split", np.int32)])
 
 cdef enum:
-    BLOCK = 64             # records that are coded exactly
+    BLOCK = 64              # records that are coded exactly: a bit of a word each
     SPREAD = 64             # buckets that sort most of a block
     EDGE_SAMPLE = 4096      # records that place the bins of a block between the two kinds
     MAX_HISTOGRAM = 1 << 20

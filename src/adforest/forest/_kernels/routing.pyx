@@ -13,50 +13,54 @@ cdef enum:
 cdef void walk(const Node* nodes, const uint64_t* words, const double* X, const int32_t* rows, Py_ssize_t n,
                Py_ssize_t m, bint categorical, int32_t* leaf) noexcept nogil:
     """Write the leaf that each of n records reaches: those in rows, or the first n where rows is NULL."""
-    cdef Py_ssize_t i = 0, lane
+    if categorical:
+        walk_lanes(nodes, words, X, rows, n, m, True, leaf)
+    else:
+        walk_lanes(nodes, words, X, rows, n, m, False, leaf)
+
+
+cdef inline void walk_lanes(const Node* nodes, const uint64_t* words, const double* X, const int32_t* rows,
+                            Py_ssize_t n, Py_ssize_t m, bint categorical, int32_t* leaf) noexcept nogil:
+    """Walk LANES records in turns, a step each; who reaches a leaf makes room for the next record.
+
+    Numerical cuts are taken without a branch that could be guessed wrong.
+    """
+    cdef Py_ssize_t lane, active = min(<Py_ssize_t>LANES, n), following = active
+    cdef Py_ssize_t walker[LANES]
     cdef const double* record[LANES]
-    cdef int32_t at
-    while i < n:
-        for lane in range(min(<Py_ssize_t>LANES, n - i)):
-            record[lane] = X + (i + lane if rows == NULL else rows[i + lane]) * m
-        if i + LANES > n:
-            for lane in range(n - i):
-                at = 0
-                while nodes[at].split >= 0:
-                    at = nodes[at].left + (not goes_left(nodes + at, words, record[lane][nodes[at].split >> 2]))
-                leaf[i + lane] = at
-        elif categorical:
-            walk_lanes(nodes, words, record, True, leaf + i)
-        else:
-            walk_lanes(nodes, words, record, False, leaf + i)
-        i += LANES
-
-
-cdef inline void walk_lanes(const Node* nodes, const uint64_t* words, const double** record, bint categorical,
-                            int32_t* leaf) noexcept nogil:
-    """Walk LANES records in step; numerical cuts are taken without a branch that could be guessed wrong."""
-    cdef Py_ssize_t lane
     cdef int32_t at[LANES]
-    cdef int32_t split, inner, any_inner = -1, left
+    cdef int32_t split, left
     cdef const Node* node
     cdef double value
-    for lane in range(LANES):
+    for lane in range(active):
+        walker[lane] = lane
+        record[lane] = X + (lane if rows == NULL else rows[lane]) * m
         at[lane] = 0
-    while any_inner:
-        any_inner = 0
-        for lane in range(LANES):
+    while active > 0:
+        lane = 0
+        while lane < active:
             node = nodes + at[lane]
             split = node.split
-            inner = ~(split >> 31)  # all ones at an inner node, zero at a leaf
-            value = record[lane][(split >> 2) & inner]
-            if categorical and split & inner & CATEGORICAL:
+            if split < 0:
+                leaf[walker[lane]] = at[lane]
+                if following < n:
+                    walker[lane] = following
+                    record[lane] = X + (following if rows == NULL else rows[following]) * m
+                    at[lane] = 0
+                    following += 1
+                else:
+                    active -= 1
+                    walker[lane] = walker[active]
+                    record[lane] = record[active]
+                    at[lane] = at[active]
+                continue
+            value = record[lane][split >> 2]
+            if categorical and split & CATEGORICAL:
                 left = goes_left(node, words, value)
             else:
                 left = (value <= node.threshold) | ((value != value) & ((split & MISSING_LEFT) != 0))
-            at[lane] = (at[lane] & ~inner) | ((node.left + 1 - left) & inner)
-            any_inner |= inner
-    for lane in range(LANES):
-        leaf[lane] = at[lane]
+            at[lane] = node.left + 1 - left
+            lane += 1
 
 
 cdef void add_answers(const int32_t* leaf, Py_ssize_t n, const int32_t* row_start, const int32_t* row_class,

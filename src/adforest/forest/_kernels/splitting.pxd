@@ -204,8 +204,7 @@ cdef inline void sort_keys(Scratch* s, const uint16_t* column, const uint64_t* r
 
 cdef inline Py_ssize_t fill_histogram(Scratch* s, const uint16_t* column, const uint64_t* records, Py_ssize_t n,
                                       int32_t n_codes) noexcept nogil:
-    """Count by (code, class), missing values in the last row; note in order which known codes there are, and count them.
-    """
+    """Count by (code, class), missing values in the last row; list known codes in order and return how many."""
     cdef Py_ssize_t i, k, present = 0, C = s.n_classes
     cdef int32_t code
     cdef uint64_t anything, one = <uint64_t>1 << 32
