@@ -435,12 +435,13 @@ def kept_cuts(nodes, weights_at, confidence, at=0):
 
 
 def lesson_settings(**changes):
-    """Return the estimator's own defaults as a learner knows them."""
+    """Return the estimator's own defaults as a learner knows them, but 10 trees."""
     model = AdaptiveDecisionForestClassifier()
     names = Settings.__dataclass_fields__.keys() - {"grower", "soft", "seed"}
     defaults = {name: getattr(model, name) for name in names}
     how = Growth(max_features=2, min_samples_leaf=changes.get("min_samples_leaf", 1))
-    return Settings(**defaults | {"grower": RandomForestGrower(how), "soft": True, "seed": 0} | changes)
+    fixed = {"grower": RandomForestGrower(how), "n_estimators": 10, "soft": True, "seed": 0}
+    return Settings(**defaults | fixed | changes)
 
 
 def two_clusters(seed, swapped=False, n=200):

@@ -39,7 +39,7 @@ def swapped(model, n=2):
 
 def test_the_signature_is_the_one_promised():
     promised = {
-        "n_estimators": 10,
+        "n_estimators": 20,
         "base_forest": "random_forest",
         "splitting": "isat",
         "repair_threshold": 0.4,
@@ -71,7 +71,7 @@ def test_learnt_attributes():
     assert not hasattr(model, "feature_names_in_")
     assert model.feature_importances_.shape == (2,)
     assert model.feature_importances_.sum() == pytest.approx(1)
-    assert len(model.permanent_forest_) == len(model.active_forest_) == 10
+    assert len(model.permanent_forest_) == len(model.active_forest_) == 20
     assert model.temporary_forest_ is None
     assert model.answering_forest_ == "permanent"
     assert len(model.history_) == 1
@@ -498,7 +498,7 @@ def test_a_majority_vote_counts_trees():
     X, y = clusters(0)
     y[:20] = 1 - y[:20]
     shares = forest(voting="majority").fit(X, y).predict_proba(X)
-    np.testing.assert_allclose(shares * 10, np.round(shares * 10), atol=1e-9)
+    np.testing.assert_allclose(shares * 20, np.round(shares * 20), atol=1e-9)
     np.testing.assert_allclose(shares.sum(axis=1), 1)
 
 

@@ -34,7 +34,7 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
 
     Parameters
     ----------
-    n_estimators : int, default=10
+    n_estimators : int, default=20
         Trees in each forest.
     base_forest : {"random_forest", "sysfor", "hoeffding"}, default="random_forest"
         Who builds the trees: random forest (ADF-R), SysFor (ADF-S), which draws no lots, or Hoeffding trees (ADF-H),
@@ -64,8 +64,10 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
     perturbation : {"predicted", "merged", "batch"}, default="predicted"
         What a leaf's confidence after a batch means: the share of the batch's records that are of the class the leaf
         predicts, the confidence of old and new counts together, or that of the new counts alone.
-    tree_repair : {"any", "share"}, default="any"
-        A tree changes its shape if any of its leaves is perturbed, or if more than `repair_threshold` of them are.
+    tree_repair : {"turn", "any", "share"}, default="turn"
+        When a tree changes its shape: "any" if any of its leaves is perturbed, "share" if more than `repair_threshold`
+        of them are, "turn" as "any", but leaves are expanded in a fifth of the trees at each batch, in turn, or in all
+        of them where it brings a class they do not know.
     renewal : int, default=1
         Trees of a repaired forest that are grown anew from memory at each batch, in turn. 0 only ever repairs.
     voting : {"soft", "majority"}, default="soft"
@@ -142,7 +144,7 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
         "max_bins": [Interval(Integral, 2, 255, closed="both")],
         "max_depth": [Interval(Integral, 1, None, closed="left"), None],
         "perturbation": [StrOptions(set(READINGS))],
-        "tree_repair": [StrOptions({"any", "share"})],
+        "tree_repair": [StrOptions({"any", "share", "turn"})],
         "renewal": [Interval(Integral, 0, None, closed="left")],
         "voting": [StrOptions({"soft", "majority"})],
         "selection": [StrOptions(set(LESSONS))],
@@ -154,7 +156,7 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
 
     def __init__(
         self,
-        n_estimators: int = 10,
+        n_estimators: int = 20,
         *,
         base_forest: str = "random_forest",
         splitting: str = "isat",
@@ -168,7 +170,7 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
         max_bins: int = 255,
         max_depth: int | None = None,
         perturbation: str = "predicted",
-        tree_repair: str = "any",
+        tree_repair: str = "turn",
         renewal: int = 1,
         voting: str = "soft",
         selection: str = "weighted",

@@ -102,7 +102,7 @@ def check_standing(learner, name):
     splitting=st.sampled_from(["isat", "sat", "entropy"]),
     memory_size=st.sampled_from([None, 0, 40]),
     perturbation=st.sampled_from(sorted(READINGS)),
-    tree_repair=st.sampled_from(["any", "share"]),
+    tree_repair=st.sampled_from(["any", "share", "turn"]),
     renewal=st.integers(0, 3),
     min_samples_leaf=st.sampled_from([1, 5]),
     selection=st.sampled_from(sorted(LESSONS)),
@@ -148,7 +148,7 @@ def build(X, y, n_trees=3, max_features=2, min_leaf=1, n_classes=None):
     return Forest(tuple(g.tree for g in grown), tuple(g.leaf_of for g in grown), np.ones(len(y), dtype=bool)), records
 
 
-def repair(forest, old, X, y, splitting="isat", threshold=0.0, min_leaf=1, n_jobs=None, at_least=1):
+def repair(forest, old, X, y, splitting="isat", threshold=0.0, min_leaf=1, n_jobs=None, at_least=1, places=(0, 1, 2)):
     """Return the forest after one batch, and the assessments it went by."""
     X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=np.int32)
     n_classes = max(old.n_classes, int(y.max()) + 1)
@@ -159,7 +159,7 @@ def repair(forest, old, X, y, splitting="isat", threshold=0.0, min_leaf=1, n_job
     assessments = [assess(tree, batch, "predicted", 0.02) for tree in forest.trees]
     boxes = Box.of(old.X, old.n_categories), Box.of(X, old.n_categories)
     roots = root_cuts(*boxes, X, splitting, at_least)
-    rules = RepairRules(threshold, splitting != "sat", min_leaf, n_jobs)
+    rules = RepairRules(threshold, [] if splitting == "sat" else list(places), min_leaf, n_jobs)
     grower = RandomForestGrower(Growth(max_features=2, min_samples_leaf=min_leaf))
     return repair_forest(forest, assessments, both, batch, roots, rules, grower, [7, 8, 9]), assessments
 
@@ -188,6 +188,25 @@ def test_a_tree_below_its_threshold_keeps_its_shape_and_still_counts():
     for old, new in zip(forest.trees, after.trees, strict=True):
         np.testing.assert_array_equal(new.nodes, old.nodes)
         assert new.row_weight.sum() == old.row_weight.sum() + len(y)
+
+
+def test_a_tree_whose_turn_it_is_not_counts_and_keeps_its_leaves():
+    X, y = two_clusters()
+    forest, records = build(X, y)
+    after, _ = repair(forest, records, X + 0.01, 1 - y, splitting="entropy", places=[1])
+    for place, (old, new) in enumerate(zip(forest.trees, after.trees, strict=True)):
+        if place == 1:
+            assert new.n_leaves > old.n_leaves
+        else:
+            np.testing.assert_array_equal(new.nodes, old.nodes)
+            assert new.row_weight.sum() == old.row_weight.sum() + len(y)
+
+
+def test_a_root_waits_for_no_turn():
+    X, y = two_clusters()
+    forest, records = build(X, y)
+    after, _ = repair(forest, records, X[:10] + 1_000, np.full(10, 2), places=[1])
+    assert [new.n_leaves for new in after.trees] == [old.n_leaves + 1 for old in forest.trees]
 
 
 def test_a_separate_batch_gets_a_root_of_its_own():

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from adforest.adaptation import Learner, learn
 from adforest.adaptation.contest import Gap, weight_of
 from adforest.forest import Growth
+from adforest.forest.tree import LEAF_EXPANDED
 from adforest.growers import HoeffdingGrower, RandomForestGrower, SysForGrower
 from oracles import FORESTS, NUMERICAL, as_bytes, lesson_settings, same_trees, swapping_stream, two_clusters
 
@@ -205,20 +206,48 @@ def test_every_tree_of_a_temporary_forest_that_was_rebuilt_is_of_the_batch_alone
     assert n / 10 == pytest.approx(200, rel=0.1)
 
 
-# --- half of the trees
+# --- part of the trees
 
 
-@pytest.mark.parametrize(("n_estimators", "half"), [(1, 1), (2, 1), (5, 3), (10, 5)])
-def test_half_of_the_temporary_forest_is_new_each_batch(n_estimators, half):
-    learners, reports = follow("......", n_estimators=n_estimators)
+@pytest.mark.parametrize(
+    ("n_estimators", "window_size", "part"), [(1, 3, 1), (2, 3, 1), (5, 3, 2), (10, 3, 4), (10, 2, 5), (3, 1, 3)]
+)
+def test_trees_of_the_temporary_forest_stand_as_long_as_the_window(n_estimators, window_size, part):
+    learners, reports = follow("......", n_estimators=n_estimators, window_size=window_size)
     assert [report.action.get("temporary") for report in reports] == [None, "built"] + ["renewed"] * 4
     for before, after in pairwise(learners[1:]):
         old, new = before.forest("temporary").trees, after.forest("temporary").trees
         assert len(old) == len(new) == n_estimators
-        assert not set(map(id, old)) & set(map(id, new[:half]))
-        assert all(a is b for a, b in zip(new[half:], old, strict=False)), "the others are the youngest it had"
-    ages = [tree.born[0] for tree in learners[-1].forest("temporary").trees]
-    assert ages == [6] * half + [5] * (n_estimators - half)
+        assert not set(map(id, old)) & set(map(id, new[:part]))
+        assert all(a is b for a, b in zip(new[part:], old, strict=False)), "the others are the youngest it had"
+    born = [tree.born[0] for tree in learners[-1].forest("temporary").trees]
+    assert born == [6 - place // part for place in range(n_estimators)]
+    assert min(born) > 6 - window_size
+
+
+def expanding(learner):
+    """Return the places of the permanent forest's trees in which the last batch expanded leaves."""
+    trees = learner.forest("permanent").trees
+    return [place for place, tree in enumerate(trees) if learner.n_batches in tree.born[tree.cause == LEAF_EXPANDED]]
+
+
+@pytest.mark.parametrize(("n_estimators", "n_places"), [(1, 1), (4, 1), (10, 2)])
+def test_every_tree_has_its_turn_to_expand_leaves(n_estimators, n_places):
+    rng, learner = np.random.default_rng(0), Learner.new(lesson_settings(n_estimators=n_estimators, renewal=0), 2)
+    places = []
+    for _ in range(6):
+        learner, _ = learn(learner, *grid(rng, 200, 2, noise=0.3), NUMERICAL, 2)
+        places.append(expanding(learner))
+    assert all(len(some) == n_places for some in places[1:])
+    assert sorted({place for some in places for place in some}) == list(range(n_estimators))
+
+
+@pytest.mark.parametrize(("n_classes", "changes"), [(2, {"tree_repair": "any"}), (2, {"memory_size": 0}), (3, {})])
+def test_all_trees_expand_leaves_at_once_where_asked_or_where_waiting_would_lose_something(n_classes, changes):
+    rng, learner = np.random.default_rng(0), Learner.new(lesson_settings(renewal=0, **changes), 2)
+    for k in (2, 2, n_classes):
+        learner, _ = learn(learner, *grid(rng, 200, k, noise=0.3), NUMERICAL, n_classes)
+    assert expanding(learner) == list(range(10))
 
 
 def test_after_a_change_no_old_tree_is_left():

@@ -27,7 +27,12 @@ class World:
         ours = part.method.name == "ADF-R"
         if part.kind == TIMED:
             many = {"batch_seconds": 0.2, "last_3_seconds": 0.5, "all_seconds": [None] * 3 + [5.0]}
-            many |= {"batch_alike_seconds": 0.4, "last_3_alike_seconds": 1.0, "all_alike_seconds": [None] * 3 + [9.0]}
+            many |= {
+                "batch_of_10_seconds": 0.2,
+                "batch_alike_seconds": 0.4,
+                "last_3_alike_seconds": 1.0,
+                "all_alike_seconds": [None] * 3 + [9.0],
+            }
             return make_rows([0.9] * 4, train_seconds=self.adf["seconds"], **many)
         if part.kind == ENDLESS:
             return self.endless_rows()

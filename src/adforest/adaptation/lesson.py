@@ -18,6 +18,7 @@ from adforest.forest.types import Floats, Ints, Longs
 from adforest.growers import spawn_seeds
 
 BUILD, REPAIR, RENEW = range(3)  # what a seed is for
+TURNS = 5  # batches in which every tree has had its turn to expand leaves
 BEYOND = 0.01  # share of a batch that must lie beyond a forest's box before its trees get a new root
 
 
@@ -101,7 +102,7 @@ class Lesson(ABC):
         if same not in self.repaired:
             rules = RepairRules(
                 tree_threshold=settings.repair_threshold if settings.tree_repair == "share" else 0.0,
-                expands=settings.splitting != "sat",
+                expanding=self._expanding(standing.forest),
                 min_samples_leaf=settings.min_samples_leaf,
                 n_jobs=settings.n_jobs,
                 batch=self.number,
@@ -120,6 +121,24 @@ class Lesson(ABC):
             self._renew(same)
         self.standings[name] = replace(standing, forest=self.repaired[same], box=standing.box.union(self.box))
         self.action[name] = "repaired"
+
+    def _expanding(self, forest: Forest) -> list[int]:
+        """Return the places of the trees that expand the leaves which the batch perturbs.
+
+        Where they do so in turn, others only count; the records are still at hand when their turn comes. A class that
+        the forest does not know is for all of them to learn at once.
+        """
+        settings = self.settings
+        if settings.splitting == "sat":
+            return []
+        in_turn = settings.tree_repair == "turn" and settings.memory_size != 0
+        if in_turn and forest.knows(self.records.n_classes)[self.batch.y].all():
+            return self._in_turn(len(forest), math.ceil(len(forest) / TURNS))
+        return list(range(len(forest)))
+
+    def _in_turn(self, n_trees: int, count: int) -> list[int]:
+        """Return the places of the trees whose turn it is, so many at each batch."""
+        return sorted((self.number * count + k) % n_trees for k in range(count))
 
     def _leave(self, name: str) -> None:
         """Leave a forest as it is: the batch is not among the records it knows."""
@@ -146,7 +165,7 @@ class Lesson(ABC):
         renewal = min(settings.renewal, len(forest)) if settings.memory_size != 0 else 0
         known = np.flatnonzero(forest.known).astype(np.int32)
         at_hand = np.unique(self.records.y[known])
-        turn = sorted((self.number * renewal + k) % len(forest) for k in range(renewal))
+        turn = self._in_turn(len(forest), renewal)
         turn = [place for place in turn if np.isin(forest.trees[place].row_class, at_hand).all()]
         if not turn:
             return

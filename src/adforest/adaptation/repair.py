@@ -44,8 +44,8 @@ class RepairRules:
     ----------
     tree_threshold : float
         A tree changes its shape if more than this share of its leaves is perturbed.
-    expands : bool
-        Whether perturbed leaves are expanded (entropy, iSAT) or only given roots (SAT).
+    expanding : list of int
+        Places of the trees whose perturbed leaves are expanded (entropy, iSAT); others are only given roots (SAT).
     min_samples_leaf : int
     n_jobs : int or None
     batch : int
@@ -53,7 +53,7 @@ class RepairRules:
     """
 
     tree_threshold: float
-    expands: bool
+    expanding: list[int]
     min_samples_leaf: int
     n_jobs: int | None
     batch: int = 0
@@ -71,10 +71,11 @@ def repair_forest(
 ) -> Forest:
     """Return the forest after it learnt a batch, which is the last part of records."""
 
-    def repair(work: tuple[Tree, Ints, Assessment, int]) -> Grown:
+    def repair(work: tuple[Tree, Ints, Assessment, int, bool]) -> Grown:
         return _repair_tree(*work, records=records, batch=batch, roots=roots, rules=rules, grower=grower)
 
-    work = zip(forest.trees, forest.leaf_of, assessments, seeds, strict=True)
+    expands = [place in rules.expanding for place in range(len(forest))]
+    work = zip(forest.trees, forest.leaf_of, assessments, seeds, expands, strict=True)
     repaired = in_threads(repair, work, rules.n_jobs)
     known = np.concatenate([forest.known, np.ones(len(batch), dtype=bool)])
     return Forest(tuple(g.tree for g in repaired), tuple(g.leaf_of for g in repaired), known)
@@ -85,6 +86,7 @@ def _repair_tree(
     leaf_of: Ints,
     assessment: Assessment,
     seed: int,
+    expands: bool,
     *,
     records: Records,
     batch: Records,
@@ -99,7 +101,8 @@ def _repair_tree(
     editor = TreeEditor(tree, rules.batch)
     targets = np.empty(0, dtype=np.int32)
     if assessment.n_perturbed > rules.tree_threshold * tree.n_leaves:
-        targets = _targets(assessment, rules)
+        if expands:
+            targets = _targets(assessment, rules.min_samples_leaf)
         for cut, beyond in roots:
             old_root_is_leaf = editor.nodes["split"][0] < 0
             new, moved = editor.add_root(cut.feature, cut.value, tree_left=cut.tree_left)
@@ -108,7 +111,7 @@ def _repair_tree(
                 targets[targets == 0] = moved
             leaf_of[in_batch][beyond & (weights > 0)] = new
             targets = np.append(targets, np.int32(new))
-    samples = _samples(leaf_of, records.y, _marks(targets, len(editor.nodes)))
+    samples = _samples(leaf_of, records.y, _marks(targets, len(editor.nodes))) if len(targets) else targets
     if len(samples):
         _expand(editor, tree, records, samples, leaf_of, grower, seed)
         weights[samples[samples >= in_batch.start] - in_batch.start] = 0  # counted in their new leaves already
@@ -153,10 +156,8 @@ def _tally(leaf: Ints, batch: Records, weights: Bytes, n_nodes: int) -> Rows:
     return Rows(*counting.tally(leaf, batch.y, weights, n_nodes, batch.n_classes))
 
 
-def _targets(assessment: Assessment, rules: RepairRules) -> Ints:
+def _targets(assessment: Assessment, min_samples_leaf: int) -> Ints:
     """Return the leaves to expand: perturbed, impure, and larger than a leaf must be."""
-    if not rules.expands:
-        return np.empty(0, dtype=np.int32)
     leaves = assessment.leaves
-    large = leaves.held + leaves.brought > rules.min_samples_leaf
+    large = leaves.held + leaves.brought > min_samples_leaf
     return leaves.leaf[assessment.perturbed & (leaves.n_classes > 1) & large]

@@ -1,5 +1,6 @@
 """Learning with a forest of the last batches always at hand: it judges the others, and all of them vote."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -28,14 +29,6 @@ class Trial(NamedTuple):
     tested: Mask
 
 
-def _knows(forest: Forest, n_classes: int) -> Mask:
-    """Return which classes some tree of a forest has met."""
-    known = np.zeros(n_classes, dtype=bool)
-    for tree in forest.trees:
-        known[tree.row_class] = True
-    return known
-
-
 def _joined(young: Forest, old: Forest, n_trees: int | None = None) -> Forest:
     """Return the trees of both forests, at most n_trees of them, the young ones first."""
     trees, leaf_of = young.trees + old.trees, young.leaf_of + old.leaf_of
@@ -56,7 +49,7 @@ class WeighingLesson(Lesson):
         self._assess(PERMANENT)
         self._assess(ACTIVE)
         self.leaves = {name: self._leaves_of(name) for name in self.before}
-        self.knows = {name: _knows(one.forest, self.records.n_classes) for name, one in self.before.items()}
+        self.knows = {name: one.forest.knows(self.records.n_classes) for name, one in self.before.items()}
         for name in self.before:
             self.accuracy[name] = float(np.mean(self._is_right(name)))
         self._repair(PERMANENT)
@@ -106,25 +99,25 @@ class WeighingLesson(Lesson):
     # The temporary forest
 
     def _renew_temporary(self) -> Trial:
-        """Grow half of the temporary forest anew from the window; the other half are the youngest trees it had.
+        """Grow part of the temporary forest anew from the window; the rest are the youngest trees it had.
 
-        All of it is grown anew where the batch brings classes that those do not know, or where half of it raises a
-        suspicion; and from the batch alone where that does better than the window: then the rules changed with this
-        batch, and the batches before it only mislead.
+        A tree stands for as many batches as the window has, unless all are grown anew: where the batch brings classes
+        that the others do not know, or where the new ones raise a suspicion; and from the batch alone where that does
+        better than the window: then the rules changed with this batch, and the batches before it only mislead.
         """
         first = max(self.since, self.number - self.settings.window_size + 1)
         before = self.before.get(TEMPORARY)
-        half = slice((self.settings.n_estimators + 1) // 2)
+        part = slice(math.ceil(self.settings.n_estimators / self.settings.window_size))
         # Trees of a base forest that draws no lots belong together.
         is_whole = (
             before is None or not self.settings.grower.draws_lots or not self.knows[TEMPORARY][self.batch.y].all()
         )
-        fresh = self._grown_since(first, slice(None) if is_whole else half)
+        fresh = self._grown_since(first, slice(None) if is_whole else part)
         trial = self._try(fresh)
         rivals = [ACTIVE] if before is None else [ACTIVE, TEMPORARY]
         gaps = [self._gap(trial, name) for name in rivals]
         if not is_whole and any(gap and gap.is_suspect for gap in gaps):
-            fresh = _joined(fresh, self._grown_since(first, slice(half.stop, None)))
+            fresh = _joined(fresh, self._grown_since(first, slice(part.stop, None)))
             trial = self._try(fresh)
             gaps = [self._gap(trial, name) for name in rivals]
         self.action[TEMPORARY] = "built" if before is None else "renewed"

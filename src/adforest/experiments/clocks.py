@@ -13,14 +13,13 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
 from adforest.experiments.following import Row
-from adforest.experiments.methods import TREES
 from adforest.growers import count_features
 from adforest.streams import Batch
 
 STATUS = Path("/proc/self/statm")
 
 
-def time_forests(so_far: Sequence[Batch], n_batches: int, seed: int) -> Row:
+def time_forests(so_far: Sequence[Batch], n_batches: int, n_trees: int, seed: int) -> Row:
     """Return the CPU seconds in which scikit-learn refits a forest after a batch.
 
     Parameters
@@ -29,6 +28,7 @@ def time_forests(so_far: Sequence[Batch], n_batches: int, seed: int) -> Row:
         The stream up to the batch.
     n_batches : int
         Length of the stream; everything is only refitted at its end.
+    n_trees : int
     seed : int
 
     Returns
@@ -36,26 +36,27 @@ def time_forests(so_far: Sequence[Batch], n_batches: int, seed: int) -> Row:
     dict
         ``batch_seconds``, ``last_3_seconds`` and ``all_seconds`` as it comes, which is by Gini's index and the square
         root of the attributes; ``batch_alike_seconds`` and so on as our forests grow, by entropy and int(log2 m) + 1
-        attributes. Those on everything are None before the end.
+        attributes. Those on everything are None before the end. ``batch_of_10_seconds`` is for 10 trees as it comes.
     """
     n_features = so_far[-1].X_train.shape[1]
     alike = {"criterion": "entropy", "max_features": count_features("auto", n_features)}
     is_last = len(so_far) == n_batches
     return {
-        "batch_seconds": _refit_seconds(so_far[-1:], seed),
-        "batch_alike_seconds": _refit_seconds(so_far[-1:], seed, **alike),
-        "last_3_seconds": _refit_seconds(so_far[-3:], seed),
-        "last_3_alike_seconds": _refit_seconds(so_far[-3:], seed, **alike),
-        "all_seconds": _refit_seconds(so_far, seed) if is_last else None,
-        "all_alike_seconds": _refit_seconds(so_far, seed, **alike) if is_last else None,
+        "batch_of_10_seconds": _refit_seconds(so_far[-1:], 10, seed),
+        "batch_seconds": _refit_seconds(so_far[-1:], n_trees, seed),
+        "batch_alike_seconds": _refit_seconds(so_far[-1:], n_trees, seed, **alike),
+        "last_3_seconds": _refit_seconds(so_far[-3:], n_trees, seed),
+        "last_3_alike_seconds": _refit_seconds(so_far[-3:], n_trees, seed, **alike),
+        "all_seconds": _refit_seconds(so_far, n_trees, seed) if is_last else None,
+        "all_alike_seconds": _refit_seconds(so_far, n_trees, seed, **alike) if is_last else None,
     }
 
 
-def _refit_seconds(batches: Sequence[Batch], seed: int, **settings: Any) -> float:
+def _refit_seconds(batches: Sequence[Batch], n_trees: int, seed: int, **settings: Any) -> float:
     """Return the CPU seconds of fitting scikit-learn's forest on some batches."""
     X = np.concatenate([batch.X_train for batch in batches])
     y = np.concatenate([batch.y_train for batch in batches])
-    forest = RandomForestClassifier(TREES, n_jobs=1, random_state=seed, **settings)
+    forest = RandomForestClassifier(n_trees, n_jobs=1, random_state=seed, **settings)
     start = process_time()
     forest.fit(X, y)
     return process_time() - start

@@ -114,10 +114,11 @@ def follow_timed(part: Part, folder: Path | None) -> Followed:
     """
     stream = open_stream(part.stream, part.seed, folder)
     model = make_model(part.method, stream, part.seed)
+    n_trees = model.get_params()["n_estimators"]
     rows = []
     for position, batch in enumerate(stream.batches):
         row = _start_row(batch) | _learn(model, batch) | {"accuracy": _score(model, batch)}
-        rows.append(row | time_forests(stream.batches[: position + 1], len(stream.batches), part.seed))
+        rows.append(row | time_forests(stream.batches[: position + 1], len(stream.batches), n_trees, part.seed))
     return Followed(model, stream.digest(), rows)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from adforest.experiments.chapter import Cell, Table
 from adforest.experiments.comparing import Measure, Streams
-from adforest.experiments.methods import find_method
+from adforest.experiments.methods import TREES, find_method
 from adforest.experiments.options import Options
 from adforest.experiments.parts import USUAL, MethodSpec, Part, Plain
 from adforest.experiments.results import Measured, Results, mean_of
@@ -45,7 +45,7 @@ def vary(name: str, **settings: Plain) -> MethodSpec:
 def settings_of(name: str) -> dict[str, Any]:
     """Return the parameters a method comes with, for a small data set where they depend on its size."""
     method = find_method(MethodSpec(name))
-    return {**method.make().get_params(), **method.settings(0)}
+    return {**method.make().get_params(), "n_estimators": TREES, **method.settings(0)}
 
 
 def plan_variants(

@@ -56,6 +56,13 @@ class Forest:
         """Nodes of all trees."""
         return sum(len(tree.nodes) for tree in self.trees)
 
+    def knows(self, n_classes: int) -> Mask:
+        """Return which classes some tree has met."""
+        known = np.zeros(n_classes, dtype=bool)
+        for tree in self.trees:
+            known[tree.row_class] = True
+        return known
+
     def answer(self, X: Floats, n_classes: int, *, soft: bool, n_jobs: int | None = None) -> Floats:
         """Return the sum of the trees' answers by class, at most one a tree and record."""
         votes = np.zeros((len(X), n_classes))

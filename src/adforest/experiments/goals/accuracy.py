@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from adforest.experiments.comparing import join_words
-from adforest.experiments.goals.goal import Outcome, at_least, gap_table, list_behind
+from adforest.experiments.goals.goal import TREES, Outcome, as_it_comes, at_least, gap_table, list_behind
 from adforest.experiments.lineup import streams_of
 from adforest.experiments.options import Options
-from adforest.experiments.parts import MethodSpec, Part
+from adforest.experiments.parts import Part
 from adforest.experiments.results import Results
 from adforest.experiments.varying import Variation, plan_every, points
 
 TITLE = "1 Accuracy"
-OURS, EVERYTHING, LAST_3, SMALLER = "ADF-R", "RF all", "RF last 3", "ADF-R, 5 trees a forest"
+OURS, EVERYTHING, LAST_3, SMALLER = "ADF-R", "RF all", "RF last 3", f"ADF-R, {TREES // 2} trees a forest"
 METHODS = {
-    OURS: MethodSpec(OURS),
-    EVERYTHING: MethodSpec(EVERYTHING),
-    LAST_3: MethodSpec(LAST_3),
-    SMALLER: MethodSpec.of(OURS, n_estimators=5),
+    **{name: as_it_comes(name) for name in (OURS, EVERYTHING, LAST_3)},
+    SMALLER: as_it_comes(OURS, n_estimators=TREES // 2),
 }
 ABOVE = 1.0  # points on average
 
@@ -36,11 +34,11 @@ def judge(results: Results, options: Options) -> Outcome:
         verdicts=(at_least(f"points of mean accuracy above {EVERYTHING}, mean of data sets", ABOVE, 100 * gain),),
         findings=(
             f"Accuracy over 34 batches: {OURS} is {points(gain)} points above {EVERYTHING} on average over the data "
-            f"sets, with the same 10 trees a forest, and {points(found.mean_gap(OURS, LAST_3))} above {LAST_3}. With 5 "
-            f"trees a forest, so that about as many trees vote as in {EVERYTHING}, it is {small} above it.",
+            f"sets, with the same {TREES} trees a forest, and {points(found.mean_gap(OURS, LAST_3))} above {LAST_3}. "
+            f"With {TREES // 2} trees a forest, so that about as many vote as in {EVERYTHING}, it is {small} above it.",
         ),
         doubts=(
-            "Two or three of ADF's forests of 10 trees vote together, against one of 10 trees.",
+            f"Two or three of ADF's forests of {TREES} trees vote together, against one of {TREES} trees.",
             *([f"{OURS} is less accurate than {join_words(behind)}."] if behind else []),
             "The defaults were chosen on these data sets.",
         ),

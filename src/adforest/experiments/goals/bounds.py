@@ -7,18 +7,18 @@ import numpy as np
 from adforest.experiments import lineup
 from adforest.experiments.chapter import Cell, Figure, Table
 from adforest.experiments.following import Row
-from adforest.experiments.goals.goal import Outcome, at_least, at_most, gap_table, worst_gap
+from adforest.experiments.goals.goal import Outcome, as_it_comes, at_least, at_most, gap_table, worst_gap
 from adforest.experiments.kinds import ENDLESS
 from adforest.experiments.lineup import streams_of
 from adforest.experiments.options import Options
-from adforest.experiments.parts import MethodSpec, Part, StreamSpec
+from adforest.experiments.parts import Part, StreamSpec
 from adforest.experiments.plots import lines
 from adforest.experiments.results import Results, last_of
-from adforest.experiments.varying import Variation, plan_variants, settings_of, vary
+from adforest.experiments.varying import Variation, plan_variants, settings_of
 
 TITLE = "3 Bounds"
 OURS, UNBOUNDED = "ADF-R", "memory_size=None"
-METHODS = {OURS: MethodSpec(OURS), UNBOUNDED: vary(OURS, memory_size=None)}
+METHODS = {OURS: as_it_comes(OURS), UNBOUNDED: as_it_comes(OURS, memory_size=None)}
 BELOW, GROWTH = -1.0, 1.3  # points, and times as much
 FORESTS = ("permanent", "active", "temporary")
 MEGABYTE = 1e6
@@ -29,7 +29,7 @@ def plan(options: Options) -> list[Part]:
     """Return the parts to run."""
     return [
         *plan_variants(streams_of(options), METHODS.values(), [0]),
-        Part(long_stream(options), MethodSpec(OURS), 0, ENDLESS),
+        Part(long_stream(options), METHODS[OURS], 0, ENDLESS),
     ]
 
 
@@ -47,7 +47,7 @@ def judge(results: Results, options: Options) -> Outcome:
     streams = streams_of(options)
     accuracy = Variation(first, streams, METHODS, "accuracy")
     retention = Variation(first, streams, METHODS, last_of("retention"))
-    rows = results.of_kind(ENDLESS).rows(long_stream(options), MethodSpec(OURS))
+    rows = results.of_kind(ENDLESS).rows(long_stream(options), METHODS[OURS])
     bytes_, seconds = (growth(rows, column) for column in ("resident_bytes", "train_seconds"))
     losses = {
         what: worst_gap(found, OURS, UNBOUNDED) for what, found in (("accuracy", accuracy), ("retention", retention))

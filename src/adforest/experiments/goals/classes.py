@@ -9,17 +9,17 @@ import numpy as np
 from adforest.experiments.chapter import Cell, Figure, Table
 from adforest.experiments.following import Row
 from adforest.experiments.generators import FIRST_CLASSES, LAST_SEEN, NEW_EVERY, RARE
-from adforest.experiments.goals.goal import Outcome, Verdict, at_least
+from adforest.experiments.goals.goal import Outcome, Verdict, as_it_comes, at_least
 from adforest.experiments.kinds import RECALL
 from adforest.experiments.options import Options
-from adforest.experiments.parts import MethodSpec, Part, StreamSpec
+from adforest.experiments.parts import Part, StreamSpec
 from adforest.experiments.plots import lines
 from adforest.experiments.results import Results
 from adforest.experiments.varying import Variation, plan_variants
 
 TITLE = "6 Classes"
 OURS, EVERYTHING, LAST_3 = "ADF-R", "RF all", "RF last 3"
-METHODS = {name: MethodSpec(name) for name in (OURS, EVERYTHING, LAST_3)}
+METHODS = {name: as_it_comes(name) for name in (OURS, EVERYTHING, LAST_3)}
 N_BATCHES = {"vanishing": 105, "new": 22, "rare": 30}
 QUICK_BATCHES = {"vanishing": 15, "new": 13, "rare": 10}
 FORGOTTEN = -5.0  # points that a class may lose in a hundred batches without it

@@ -6,17 +6,17 @@ import numpy as np
 
 from adforest.experiments.chapter import Cell, Figure, Table
 from adforest.experiments.following import Row
-from adforest.experiments.goals.goal import Outcome, Verdict, at_most
+from adforest.experiments.goals.goal import TREES, Outcome, Verdict, as_it_comes, at_most
 from adforest.experiments.kinds import TIMED
 from adforest.experiments.lineup import streams_of
 from adforest.experiments.options import Options
-from adforest.experiments.parts import MethodSpec, Part
+from adforest.experiments.parts import Part
 from adforest.experiments.plots import bars
 from adforest.experiments.results import Results
 from adforest.experiments.varying import plan_variants
 
 TITLE = "4 Cost"
-OURS = MethodSpec("ADF-R")
+OURS = as_it_comes("ADF-R")
 OF_LAST_3, OF_ALL = 0.5, 0.1
 LIMITS = {"the last 3": OF_LAST_3, "everything at the end": OF_ALL}
 REFITS = {"the last 3": "last_3_seconds", "everything at the end": "all_seconds"}  # by scikit-learn as it comes
@@ -42,14 +42,16 @@ def judge(results: Results, options: Options) -> Outcome:
         verdicts=tuple(_judge(rows, refit) for refit in REFITS),
         findings=(
             "CPU seconds a batch of ADF-R on average over the data sets, as a share of those in which scikit-learn "
-            "refits 10 trees: " + "; ".join(f"{mean:.2f} on {refit}" for refit, mean in means.items()) + ".",
+            f"refits as many trees, {TREES}: "
+            + "; ".join(f"{mean:.2f} on {refit}" for refit, mean in means.items())
+            + ".",
         ),
         doubts=(
             "Seconds were taken in turn in one process, batch by batch, with nothing else of this program running; one "
             "pass with seed 0 on one machine.",
-            "The limits are for scikit-learn's forest as it comes but for 10 trees: Gini's index, square root of the "
-            "number of attributes. Grown like ours, by entropy and int(log2 m) + 1 of m attributes, it takes longer. "
-            "It reads categories as numbers.",
+            "The limits are for scikit-learn's forest as it comes but for as many trees: Gini's index, square root of "
+            "the number of attributes. Grown like ours, by entropy and int(log2 m) + 1 of m attributes, it takes "
+            "longer. It reads categories as numbers.",
         ),
         tables=(_table(rows),),
         figures=(_figure(rows),),

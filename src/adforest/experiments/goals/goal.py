@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from adforest import AdaptiveDecisionForestClassifier
 from adforest.experiments.chapter import Cell, Figure, Table
+from adforest.experiments.parts import MethodSpec, Plain
 from adforest.experiments.results import Measured
 from adforest.experiments.varying import Variation
 
 MET, MISSED = "met", "missed"
+TREES = int(AdaptiveDecisionForestClassifier().n_estimators)
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,11 @@ class Outcome:
     def is_met(self) -> bool:
         """Whether every figure keeps its limit."""
         return all(verdict.is_met for verdict in self.verdicts)
+
+
+def as_it_comes(name: str, **settings: Plain) -> MethodSpec:
+    """Return a method with as many trees as ADF has by default, and some settings changed."""
+    return MethodSpec.of(name, **{"n_estimators": TREES, **settings})
 
 
 def at_least(measure: str, limit: float, seen: float) -> Verdict:

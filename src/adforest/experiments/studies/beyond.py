@@ -8,7 +8,7 @@ from adforest.experiments.chapter import Cell, Chapter, Table
 from adforest.experiments.comparing import join_words
 from adforest.experiments.doubts import doubt_draws, doubt_stand_in
 from adforest.experiments.goals import accuracy, bounds, classes, corner, cost, drift, retention
-from adforest.experiments.goals.goal import MET, MISSED, Outcome
+from adforest.experiments.goals.goal import MET, MISSED, TREES, Outcome
 from adforest.experiments.options import Options
 from adforest.experiments.parts import Part
 from adforest.experiments.results import Results
@@ -90,7 +90,7 @@ def _summary(outcomes: dict[str, Outcome]) -> Table:
         for verdict in one.verdicts
     ]
     heads = ("goal", "measure", "wanted", "seen", "verdict")
-    note = "ADF-R as it comes, 10 trees in every forest. A goal is met if all of its rows are."
+    note = f"ADF-R as it comes, {TREES} trees in every forest, 10 for goal 5. A goal is met if all of its rows are."
     return Table("Goals", heads, tuple(rows), 2, "", note)
 
 
