@@ -102,6 +102,7 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
     Notes
     -----
     A forest has no say on records outside the range of what it has seen; the permanent forest has seen everything.
+    Where the temporary forest finds classes that came within the window, the permanent one gives way.
 
     A missing value takes the side of a node that gained more from it in training, or the heavier side where none was
     missing then. A category that a node never saw is treated as missing.

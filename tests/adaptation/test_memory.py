@@ -41,6 +41,20 @@ def test_adding_copies_and_keeps_the_old_memory_as_it_was():
     assert second.batch.tolist() == [1, 1, 2, 2]
 
 
+def test_the_batch_that_brought_a_class_is_known_for_ever():
+    batches = [[0, 0], [0, 2], [2], [1, 0, 2], [1]]
+    trail = run(batches, size=0, window=1, n_classes=4)
+    assert [memory.first_batch.tolist() for memory in trail] == [
+        [1, 0, 0, 0],
+        [1, 0, 2, 0],
+        [1, 0, 2, 0],
+        [1, 4, 2, 0],
+        [1, 4, 2, 0],
+    ]
+    later = trail[1].add(np.ones((1, 1)), np.array([5], dtype=np.int32), 3, 6)
+    assert later.first_batch.tolist() == [1, 0, 2, 0, 0, 3], "more classes than it had room for"
+
+
 def test_serial_numbers_are_never_given_twice():
     last = run([[0] * 10] * 50, size=20, window=1, n_classes=1)[-1]
     assert last.n_seen == 500

@@ -311,6 +311,45 @@ def test_answers_are_the_weighted_shares_of_those_that_know_the_place():
         np.testing.assert_allclose(learner.answer(X, 2), expected)
 
 
+def crowded(number, n_classes, n=400):
+    """Return classes on a line, each half covered by its neighbours."""
+    rng = np.random.default_rng(number)
+    y = rng.integers(0, n_classes, n).astype(np.int32)
+    return rng.normal(size=(n, 2)) + np.column_stack([1.5 * y, np.zeros(n)]), y
+
+
+def with_new_class(n_batches, first=7):
+    """Return the learner after some batches, of which the seventh and all later ones bring a third class."""
+    learner = Learner.new(lesson_settings(), 2)
+    for number in range(1, n_batches + 1):
+        learner, _ = learn(learner, *crowded(number, 2 + (number >= first)), NUMERICAL, 3)
+    return learner
+
+
+def test_classes_are_new_until_all_of_the_window_knows_them():
+    assert with_new_class(3).new_classes.tolist() == [], "those of the first batch never are"
+    for n_batches, new in ((6, []), (7, [2]), (9, [2]), (10, [])):
+        assert with_new_class(n_batches).new_classes.tolist() == new
+
+
+def test_the_permanent_forest_gives_way_to_new_classes():
+    learner, (X, y) = with_new_class(7), crowded(99, 3, n=2_000)
+    X = np.vstack([X, [[1e6, 1e6]]])
+    assert learner.votes.keys() == {"permanent", "temporary"}
+    shares = {}
+    for name in learner.votes:
+        votes = learner.forest(name).answer(X, 3, soft=True)
+        shares[name] = votes / votes.sum(axis=1, keepdims=True)
+    shares["temporary"][~learner.standings["temporary"].box.contains(X)] = 0
+    assert not shares["temporary"][-1].any()
+    way = (1 - shares["temporary"][:, [2]]) ** 2
+    expected = learner.votes["permanent"] * way * shares["permanent"] + shares["temporary"]
+    np.testing.assert_allclose(learner.answer(X, 3), expected)
+    new = np.flatnonzero(y == 2)
+    recall = np.mean(learner.answer(X[new], 3).argmax(axis=1) == 2)
+    assert recall > np.mean(shares["permanent"][new].argmax(axis=1) == 2) + 0.05
+
+
 def test_what_the_temporary_forest_has_not_seen_is_answered_by_the_others():
     # Far away is a third cluster, which comes in the first batch and never again; then labels are swapped.
     X, y = two_clusters(50, n=300)

@@ -239,9 +239,12 @@ def test_an_editor_without_edits_returns_an_equal_tree():
     check_unchanged(TreeEditor(tree).finish(), snapshot(tree))
 
 
-def test_rows_sort_by_node_then_class():
-    node, klass = np.array([5, 2**31 - 1, 0, 5], dtype=np.int32), np.array([1, 9, 2**20, 0], dtype=np.int32)
-    rows = Rows.ordered(node, klass, np.arange(4))
+def test_rows_are_sorted_by_node_then_class_and_added_up():
+    node, klass = np.array([5, 2**31 - 1, 0, 5, 5], dtype=np.int32), np.array([1, 9, 2**20, 0, 1], dtype=np.int32)
+    rows = Rows.summed(node, klass, np.arange(5.0))
     assert rows.node.tolist() == [0, 5, 5, 2**31 - 1]
     assert rows.klass.tolist() == [2**20, 0, 1, 9]
-    assert rows.weight.tolist() == [2, 3, 0, 1]
+    assert rows.weight.tolist() == [2, 3, 4, 1]
+    for again, once in zip(Rows.summed(*rows), rows, strict=True):
+        np.testing.assert_array_equal(again, once)
+    assert len(Rows.summed(*Rows.none()).node) == 0

@@ -7,7 +7,7 @@ from adforest.forest.types import Mask
 
 FEWEST = 30  # records, with fewer of which nothing is concluded
 CLEAR_GAP, CLEAR_DEVIATIONS = 0.05, 3.0  # when one forest has outdone another
-TOLERATED_GAP = 0.18  # by how much a forest may be outdone before its vote is worth only 1/e
+TOLERATED_GAP = 0.21  # by how much a forest may be outdone before its vote is worth only 1/e
 SUSPECT_DEVIATIONS = 2.0  # when it is worth a closer look
 LEAD = 0.125  # by how much it must be ahead for its vote to be worth e
 

@@ -8,7 +8,7 @@ from adforest.adaptation.boxes import Box
 from adforest.adaptation.contest import Gap
 from adforest.adaptation.memory import Memory
 from adforest.forest import Forest
-from adforest.forest.types import Floats
+from adforest.forest.types import Floats, Longs
 from adforest.growers import Grower
 
 PERMANENT, ACTIVE, TEMPORARY = "permanent", "active", "temporary"
@@ -99,17 +99,27 @@ class Learner:
         """Return class votes for some records, those of each forest adding up to its weight.
 
         A forest has no say on records outside the box of what it has seen; where none has, the permanent forest, which
-        has seen everything, answers.
+        has seen everything, answers. Of classes that came within the window it has seen too little beside all the rest,
+        so that its say shrinks where the temporary forest finds them.
         """
+        said = {name: self._votes_of(name, X, n_classes) for name in self.votes}
+        for name in said.keys() - {PERMANENT}:
+            said[name][~self.standings[name].box.contains(X)] = 0.0
+        if {PERMANENT, TEMPORARY} <= said.keys():
+            new = said[TEMPORARY][:, self.new_classes].sum(axis=1, keepdims=True)
+            said[PERMANENT] *= (1 - new) ** 2
         total = np.zeros((len(X), n_classes))
-        unanswered = np.ones(len(X), dtype=bool)
         for name, weight in self.votes.items():
-            inside = True if name == PERMANENT else self.standings[name].box.contains(X)
-            total += self._votes_of(name, X, n_classes) * np.where(inside, weight, 0.0)[..., None]
-            unanswered &= ~np.asarray(inside)
+            total += weight * said[name]
+        unanswered = ~total.any(axis=1)
         if unanswered.any():
             total[unanswered] = self._votes_of(PERMANENT, X[unanswered], n_classes)
         return total
+
+    @property
+    def new_classes(self) -> Longs:
+        """Classes that the first batch did not bring, nor any before the window."""
+        return np.flatnonzero(self.memory.first_batch > max(1, self.n_batches - self.settings.window_size))
 
     def _votes_of(self, name: str, X: Floats, n_classes: int) -> Floats:
         """Return the shares of a forest's votes by class; they add up to 1 where any tree has an answer."""

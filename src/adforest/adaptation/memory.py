@@ -5,7 +5,7 @@ each class by the square root of how often it was seen, so that a rare or vanish
 a class as a uniform sample of its whole history: a record's fate is a hash of its serial number, fixed for ever.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -27,6 +27,8 @@ class Memory:
         Records ever added.
     seen_by_class : int64
         Records ever added, by class.
+    first_batch : int32
+        By class, the batch that first brought it; 0 if none has.
     """
 
     X: Floats
@@ -35,12 +37,13 @@ class Memory:
     batch: Ints
     n_seen: int
     seen_by_class: Longs
+    first_batch: Ints
 
     @classmethod
     def empty(cls, n_features: int) -> "Memory":
         """Return a memory without records."""
         ints, longs = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64)
-        return cls(np.empty((0, n_features)), ints, longs, ints, 0, longs)
+        return cls(np.empty((0, n_features)), ints, longs, ints, 0, longs, ints)
 
     def __len__(self) -> int:
         return len(self.y)
@@ -48,7 +51,10 @@ class Memory:
     def add(self, X: Floats, y: Ints, batch: int, n_classes: int) -> "Memory":
         """Return the memory with one more batch."""
         seen = np.bincount(y, minlength=n_classes)
-        seen[: len(self.seen_by_class)] += self.seen_by_class
+        first = np.where(seen > 0, np.int32(batch), np.int32(0))
+        known = len(self.seen_by_class)
+        first[:known] = np.where(self.first_batch > 0, self.first_batch, first[:known])
+        seen[:known] += self.seen_by_class
         return Memory(
             X=np.concatenate([self.X, X]),
             y=np.concatenate([self.y, y]),
@@ -56,11 +62,12 @@ class Memory:
             batch=np.concatenate([self.batch, np.full(len(y), batch, dtype=np.int32)]),
             n_seen=self.n_seen + len(y),
             seen_by_class=seen,
+            first_batch=first,
         )
 
     def keep(self, kept: Longs) -> "Memory":
         """Return the memory with only the records at the given positions."""
-        return Memory(self.X[kept], self.y[kept], self.serial[kept], self.batch[kept], self.n_seen, self.seen_by_class)
+        return replace(self, X=self.X[kept], y=self.y[kept], serial=self.serial[kept], batch=self.batch[kept])
 
     def records(self, n_categories: Ints, n_classes: int) -> Records:
         """Return everything at hand as a block to grow from."""
@@ -81,10 +88,11 @@ class Memory:
         quota = _quotas(np.bincount(self.y[older], minlength=len(self.seen_by_class)), self.seen_by_class, size)
         # Sort by class, then by hash; a record stays while its rank in its class is within the quota.
         key = (self.y[older].astype(np.uint64) << np.uint64(40)) | (_hash(self.serial[older]) >> np.uint64(24))
-        order = np.argsort(key, kind="stable")
+        order = np.argsort(key)
         klass = self.y[older[order]]
         rank = np.arange(len(order)) - np.searchsorted(klass, klass)
-        return np.sort(np.concatenate([older[order[rank < quota[klass]]], np.flatnonzero(recent)]))
+        recent[older[order[rank < quota[klass]]]] = True
+        return np.flatnonzero(recent)
 
 
 def _quotas(held: Longs, seen: Longs, room: int) -> Longs:

@@ -134,10 +134,10 @@ def _samples(leaf_of: Ints, y: Ints, marks: Mask) -> Ints:
 
     Such a leaf may hold counts of other classes, whose records memory has let go of; expanding it would forget them.
     """
-    samples = np.flatnonzero(marks[leaf_of]).astype(np.int32)
-    samples = samples[np.argsort(leaf_of[samples], kind="stable")]
+    samples = np.flatnonzero(marks[leaf_of])
     if not len(samples):
-        return samples
+        return samples.astype(np.int32)
+    samples = (np.sort((leaf_of[samples].astype(np.int64) << 32) | samples) & 0xFFFFFFFF).astype(np.int32)
     starts = np.flatnonzero(np.append(True, np.diff(leaf_of[samples]) != 0))
     impure = np.minimum.reduceat(y[samples], starts) != np.maximum.reduceat(y[samples], starts)
     chosen: Ints = samples[np.repeat(impure, np.diff(np.append(starts, len(samples))))]

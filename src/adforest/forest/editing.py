@@ -200,9 +200,8 @@ class TreeEditor:
 
     def finish(self) -> Tree:
         """Return the edited tree."""
-        if not self._rows:
-            self._rows.append(Rows.none())
-        added = _summed(Rows.ordered(*map(np.concatenate, zip(*self._rows, strict=True))))
+        rows = self._rows or [Rows.none()]
+        added = Rows.summed(*map(np.concatenate, zip(*rows, strict=True)))
         tree = self._tree
         row_start, row_class, row_weight, row_scale = counting.merge(
             tree.row_start, tree.row_class, tree.row_weight, self._dropped, *added, len(self.nodes)
@@ -219,15 +218,6 @@ class TreeEditor:
             self._born,
             self._cause,
         )
-
-
-def _summed(rows: Rows) -> Rows:
-    """Add up the lines of ordered rows that share node and class."""
-    first = np.ones(len(rows.node), dtype=bool)
-    first[1:] = (rows.node[1:] != rows.node[:-1]) | (rows.klass[1:] != rows.klass[:-1])
-    start = np.flatnonzero(first)
-    weight = np.add.reduceat(rows.weight, start) if len(start) else rows.weight
-    return Rows(rows.node[start], rows.klass[start], weight)
 
 
 def _bit_set(left: Mask, *, fill: bool) -> "np.ndarray[tuple[int], np.dtype[np.uint64]]":

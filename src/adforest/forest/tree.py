@@ -33,11 +33,16 @@ class Rows(NamedTuple):
         return Rows(self.node[kept], self.klass[kept], self.weight[kept])
 
     @classmethod
-    def ordered(cls, node: Ints, klass: Ints, weight: Floats | Ints) -> "Rows":
-        """Sort lines by node and class."""
-        width = np.int64(klass.max(initial=0)) + 1
-        order = np.argsort(node * width + klass, kind="stable")
-        return cls(node[order], klass[order], weight[order].astype(np.float64))
+    def summed(cls, node: Ints, klass: Ints, weight: Floats) -> "Rows":
+        """Sort lines by node and class, and add up those that share both; weights are whole numbers."""
+        key = node * (np.int64(klass.max(initial=0)) + 1) + klass
+        if (key[1:] > key[:-1]).all():
+            return cls(node, klass, weight)
+        order = np.argsort(key)
+        key = key[order]
+        start = np.flatnonzero(np.append(True, key[1:] != key[:-1]))
+        first = order[start]
+        return cls(node[first], klass[first], np.add.reduceat(weight[order], start))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
