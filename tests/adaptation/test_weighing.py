@@ -225,6 +225,16 @@ def test_trees_of_the_temporary_forest_stand_as_long_as_the_window(n_estimators,
     assert min(born) > 6 - window_size
 
 
+@pytest.mark.parametrize(("n_estimators", "window_size"), [(3, 3), (20, 20), (1, 3)])
+def test_a_few_new_trees_that_leave_too_little_out_to_tell_call_for_more(n_estimators, window_size):
+    # One new tree leaves out some 22 of 60 records, and fewer than 30 say nothing.
+    found = verdicts("." * 7 + "s" * 5, n=60, n_estimators=n_estimators, window_size=window_size)
+    if n_estimators == 1:
+        assert found == "n" * 12, "there are no more"
+    else:
+        assert found[7:] == "tttsn"
+
+
 def expanding(learner):
     """Return the places of the permanent forest's trees in which the last batch expanded leaves."""
     trees = learner.forest("permanent").trees

@@ -4,7 +4,7 @@ import pytest
 
 from adforest.experiments.__main__ import _make_parser
 from adforest.experiments.goals import accuracy, bounds, classes, corner, cost, drift, retention
-from adforest.experiments.goals.goal import above, at_least, at_most
+from adforest.experiments.goals.goal import TREES, above, as_it_comes, at_least, at_most
 from adforest.experiments.kinds import ENDLESS, RECALL, TIMED, TOLD
 from adforest.experiments.options import Options, read_options
 from adforest.experiments.page import LONG
@@ -28,7 +28,7 @@ class World:
         if part.kind == TIMED:
             many = {"batch_seconds": 0.2, "last_3_seconds": 0.5, "all_seconds": [None] * 3 + [5.0]}
             many |= {
-                "batch_of_10_seconds": 0.2,
+                "batch_of_10_seconds": 0.15,
                 "batch_alike_seconds": 0.4,
                 "last_3_alike_seconds": 1.0,
                 "all_alike_seconds": [None] * 3 + [9.0],
@@ -93,6 +93,12 @@ def test_a_good_world_meets_all_goals():
     assert {row[0] for row in summary.rows} == {goal.TITLE for goal in GOALS}
     assert {row[-1] for row in summary.rows} == {"met"}
     assert not any("Limits not kept" in doubt for doubt in chapter.doubts)
+
+
+def test_speed_is_judged_against_ten_trees_of_scikit_learn():
+    (speed,) = (one for one in verdicts()[corner.TITLE] if one.measure.startswith("training records"))
+    assert speed.seen == pytest.approx(0.15 / 0.1)
+    assert "10 trees" in speed.measure
 
 
 def test_limits_that_are_not_kept_are_the_first_doubt():
@@ -197,6 +203,11 @@ def test_full_plan_is_what_the_goals_ask_for():
     assert dict(classes.class_streams(FULL)["vanishing"].options)["n_batches"] == classes.LAST_SEEN + 100
     arf = [part for part in corner.plan(Options(n_seeds=5)) if part.method == MethodSpec("ARF")]
     assert [part.seed for part in arf] == [0]
+    for goal in (accuracy, retention, bounds, cost, classes, corner):
+        ours = {part.method for part in goal.plan(FULL) if part.method.name == "ADF-R"}
+        assert as_it_comes("ADF-R") in ours
+        rivals = {part.method for part in goal.plan(FULL) if part.method.name.startswith("RF")}
+        assert all(dict(method.settings)["n_estimators"] >= TREES for method in rivals)
     assert set(retention.plan(FULL)) == set(accuracy.plan(FULL))
     assert {part.kind for part in parts} == {USUAL, TOLD, RECALL, TIMED, ENDLESS}
     assert set(drift.plan(FULL)) <= set(plan(FULL))

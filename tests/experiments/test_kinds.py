@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 
 from adforest.experiments.kinds import ENDLESS, RECALL, TIMED, TOLD, find_kind, follow_usual
 from adforest.experiments.methods import make_model
@@ -63,9 +64,18 @@ def test_recall_of_a_class_begins_when_it_comes():
     assert followed.rows[3]["recall_4"] > 0.5
 
 
-def test_seconds_are_taken_beside_scikit_learn_s():
-    followed = follow(VANISHING, "ADF-R", TIMED)
-    for name in ("train_seconds", "batch_seconds", "last_3_seconds", "last_3_alike_seconds"):
+def test_seconds_are_taken_beside_scikit_learn_s_forest_of_as_many_trees(monkeypatch):
+    sizes = []
+
+    class Watched(RandomForestClassifier):
+        def fit(self, X, y):
+            sizes.append(self.n_estimators)
+            return super().fit(X, y)
+
+    monkeypatch.setattr("adforest.experiments.clocks.RandomForestClassifier", Watched)
+    followed = follow(VANISHING, MethodSpec.of("ADF-R", n_estimators=3), TIMED)
+    assert sizes == [10, 3, 3, 3, 3] * 8 + [3, 3]
+    for name in ("train_seconds", "batch_of_10_seconds", "batch_seconds", "last_3_seconds", "last_3_alike_seconds"):
         assert all(seconds > 0 for seconds in column(followed, name))
     for name in ("all_seconds", "all_alike_seconds"):
         assert [seconds is None for seconds in column(followed, name)] == [True] * 7 + [False]

@@ -96,7 +96,7 @@ class Learner:
         return max(self.votes, key=self.votes.__getitem__)
 
     def answer(self, X: Floats, n_classes: int) -> Floats:
-        """Return class votes for some records, those of each forest adding up to its weight.
+        """Return class votes for some records, those of each forest adding up to its weight at most.
 
         A forest has no say on records outside the box of what it has seen; where none has, the permanent forest, which
         has seen everything, answers. Of classes that came within the window it has seen too little beside all the rest,

@@ -125,8 +125,8 @@ class Lesson(ABC):
     def _expanding(self, forest: Forest) -> list[int]:
         """Return the places of the trees that expand the leaves which the batch perturbs.
 
-        Where they do so in turn, others only count; the records are still at hand when their turn comes. A class that
-        the forest does not know is for all of them to learn at once.
+        Where they do so in turn, others only count; what memory kept of the batch is at hand when their turn comes. A
+        class that the forest does not know is for all of them to learn at once.
         """
         settings = self.settings
         if settings.splitting == "sat":

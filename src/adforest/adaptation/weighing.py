@@ -101,9 +101,10 @@ class WeighingLesson(Lesson):
     def _renew_temporary(self) -> Trial:
         """Grow part of the temporary forest anew from the window; the rest are the youngest trees it had.
 
-        A tree stands for as many batches as the window has, unless all are grown anew: where the batch brings classes
-        that the others do not know, or where the new ones raise a suspicion; and from the batch alone where that does
-        better than the window: then the rules changed with this batch, and the batches before it only mislead.
+        A tree stands for at most as many batches as the window has. All are grown anew where the batch brings classes
+        that the others do not know, or where the new ones raise a suspicion or are too few to tell; and from the batch
+        alone where that does better than the window: then the rules changed with this batch, and the batches before it
+        only mislead.
         """
         first = max(self.since, self.number - self.settings.window_size + 1)
         before = self.before.get(TEMPORARY)
@@ -116,7 +117,7 @@ class WeighingLesson(Lesson):
         trial = self._try(fresh)
         rivals = [ACTIVE] if before is None else [ACTIVE, TEMPORARY]
         gaps = [self._gap(trial, name) for name in rivals]
-        if not is_whole and any(gap and gap.is_suspect for gap in gaps):
+        if not is_whole and any(gap is None or gap.is_suspect for gap in gaps):
             fresh = _joined(fresh, self._grown_since(first, slice(part.stop, None)))
             trial = self._try(fresh)
             gaps = [self._gap(trial, name) for name in rivals]

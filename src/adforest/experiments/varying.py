@@ -43,9 +43,11 @@ def vary(name: str, **settings: Plain) -> MethodSpec:
 
 
 def settings_of(name: str) -> dict[str, Any]:
-    """Return the parameters a method comes with, for a small data set where they depend on its size."""
+    """Return the parameters a method runs with, for a small data set where they depend on its size."""
     method = find_method(MethodSpec(name))
-    return {**method.make().get_params(), "n_estimators": TREES, **method.settings(0)}
+    comes_with = method.make().get_params()
+    trees = {"n_estimators": TREES} if "n_estimators" in comes_with else {}
+    return {**comes_with, **trees, **method.settings(0)}
 
 
 def plan_variants(

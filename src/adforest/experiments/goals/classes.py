@@ -95,7 +95,8 @@ def judge(results: Results, options: Options) -> Outcome:
             for way in found
         ),
         doubts=(
-            "Classes of Gaussian clusters that stay where they are: easy to remember and easy to learn.",
+            "Classes of Gaussian clusters that overlap and stay where they are. How far the permanent forest gives way "
+            "to new ones was chosen on such a stream.",
             "A forest refitted on the last three batches has a new class at three times the share that one refitted on "
             "much of the past gives it, and pays with the others; recall of one class alone does not show that.",
         ),
