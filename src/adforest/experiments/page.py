@@ -17,7 +17,7 @@ from adforest.experiments.chapter import Chapter, Figure, Table
 from adforest.experiments.looks import DARK, look_of, plain
 from adforest.experiments.words import Grid, Shown, lay_out
 
-LONG = 20  # rows; a longer table is folded until the reader opens it
+LONG = 24  # rows; a longer table is folded until the reader opens it
 LINE = 36  # characters; a longer cell is broken into lines
 INTRO = (
     "ADF-R, ADF-S and ADF-H are adforest on random forest, SysFor and Hoeffding trees; the others are its rivals. Each "
