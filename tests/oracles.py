@@ -1,5 +1,6 @@
 """Slow, obvious answers to what the kernels compute fast, and the blocks of records both are asked about."""
 
+import pickle
 from collections import Counter, defaultdict
 from itertools import pairwise, product
 from math import isnan
@@ -479,3 +480,15 @@ def as_bytes(learner):
         ]
         for name, standing in learner.standings.items()
     }
+
+
+def check_left_alone_by_learning(learner):
+    """Assert that a learner of two classes stays as it is, whatever is learnt from it."""
+    X, _ = two_clusters(50)
+    state, trees, answers = pickle.dumps(learner), as_bytes(learner), learner.answer(X, 2)
+    for swapped in (False, True):
+        learn(learner, *two_clusters(60, swapped), NUMERICAL, 2)
+        learn(learner, X * 50, np.full(len(X), 2, dtype=np.int32), NUMERICAL, 3)
+    assert pickle.dumps(learner) == state
+    assert as_bytes(learner) == trees
+    np.testing.assert_array_equal(learner.answer(X, 2), answers)

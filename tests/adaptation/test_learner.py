@@ -7,7 +7,16 @@ import numpy as np
 import pytest
 
 from adforest.adaptation import Learner, learn
-from oracles import FORESTS, NUMERICAL, as_bytes, lesson_settings, same_trees, swapping_stream, two_clusters
+from oracles import (
+    FORESTS,
+    NUMERICAL,
+    as_bytes,
+    check_left_alone_by_learning,
+    lesson_settings,
+    same_trees,
+    swapping_stream,
+    two_clusters,
+)
 
 
 def settings(**changes):
@@ -239,15 +248,8 @@ def test_a_shifted_world_is_a_drift_too():
 @pytest.mark.parametrize("memory_size", [None, 0, 300])
 def test_learning_never_changes_the_learner_it_starts_from(memory_size):
     learners, _ = follow("..ss", memory_size=memory_size)
-    X, _ = two_clusters(50)
     for learner in learners:
-        state, trees, answers = pickle.dumps(learner), as_bytes(learner), learner.answer(X, 2)
-        for swapped in (False, True):
-            learn(learner, *two_clusters(60, swapped), NUMERICAL, 2)
-            learn(learner, X * 50, np.full(len(X), 2, dtype=np.int32), NUMERICAL, 3)
-        assert pickle.dumps(learner) == state
-        assert as_bytes(learner) == trees
-        np.testing.assert_array_equal(learner.answer(X, 2), answers)
+        check_left_alone_by_learning(learner)
 
 
 def test_one_learner_may_learn_two_futures():

@@ -14,7 +14,16 @@ from adforest.adaptation.contest import Gap, weight_of
 from adforest.forest import Growth
 from adforest.forest.tree import LEAF_EXPANDED
 from adforest.growers import HoeffdingGrower, RandomForestGrower, SysForGrower
-from oracles import FORESTS, NUMERICAL, as_bytes, lesson_settings, same_trees, swapping_stream, two_clusters
+from oracles import (
+    FORESTS,
+    NUMERICAL,
+    as_bytes,
+    check_left_alone_by_learning,
+    lesson_settings,
+    same_trees,
+    swapping_stream,
+    two_clusters,
+)
 
 GROWERS = {grower.__name__: grower(Growth(max_features=2)) for grower in (SysForGrower, HoeffdingGrower)}
 
@@ -503,15 +512,8 @@ def test_a_temporary_forest_without_lots_is_always_of_one_window(name):
 @pytest.mark.parametrize("memory_size", [None, 0, 150])
 def test_learning_never_changes_the_learner_it_starts_from(memory_size):
     learners, _ = follow("..ss.", memory_size=memory_size, n=100)
-    X, _ = two_clusters(50)
     for learner in learners:
-        state, trees, answers = pickle.dumps(learner), as_bytes(learner), learner.answer(X, 2)
-        for swapped in (False, True):
-            learn(learner, *two_clusters(60, swapped), NUMERICAL, 2)
-            learn(learner, X * 50, np.full(len(X), 2, dtype=np.int32), NUMERICAL, 3)
-        assert pickle.dumps(learner) == state
-        assert as_bytes(learner) == trees
-        np.testing.assert_array_equal(learner.answer(X, 2), answers)
+        check_left_alone_by_learning(learner)
 
 
 @pytest.mark.parametrize("grower", [RandomForestGrower(Growth(max_features=2)), *GROWERS.values()])

@@ -1,7 +1,7 @@
 import pytest
 
 from adforest import AdaptiveDecisionForestClassifier
-from adforest.experiments.methods import TREES, make_model
+from adforest.experiments.methods import PAPER_TREES, make_model
 from adforest.experiments.options import Options
 from adforest.experiments.parts import MethodSpec, StreamSpec
 from adforest.experiments.sources import open_stream
@@ -18,7 +18,7 @@ def rows_of(part):
 
 
 def test_every_choice_is_changed_alone():
-    defaults = AdaptiveDecisionForestClassifier(TREES).get_params()
+    defaults = AdaptiveDecisionForestClassifier(PAPER_TREES).get_params()
     assert choices()[DEFAULT] == MethodSpec("ADF-R")
     for title, method in choices().items():
         assert len(method.settings) == (title != DEFAULT)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adforest.experiments.methods import TREES
+from adforest.experiments.methods import PAPER_TREES
 from adforest.experiments.parts import Part
 from adforest.experiments.sources import size_stream
 
@@ -57,5 +57,5 @@ def guess_seconds(part: Part) -> float:
     >>> guess_seconds(Part(ldpa, MethodSpec("ARF"))) > guess_seconds(Part(ldpa, MethodSpec("HT")))
     True
     """
-    forest = int(dict(part.method.settings).get("n_estimators") or TREES) / TREES
+    forest = int(dict(part.method.settings).get("n_estimators") or PAPER_TREES) / PAPER_TREES
     return SECONDS.get(part.method.name, OTHERS) * forest * size_stream(part.stream) / 1_000

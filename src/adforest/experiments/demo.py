@@ -20,7 +20,7 @@ from adforest.streams import Batch, make_house, simulate_scenarios
 
 SUMMARY = "34 batches of made-up houses: ADF-R against a random forest refitted for every batch"
 RECORDS, QUICK_RECORDS = 150_000, 4_000
-TREES = 20
+TREES = int(AdaptiveDecisionForestClassifier().n_estimators)
 OURS = "ADF-R"
 WINDOWS = {"RF batch": 1, "RF last 3": 3, "RF all": None}  # how many batches each rival is refitted on
 METHODS = (OURS, *WINDOWS)

@@ -14,7 +14,7 @@ from adforest.experiments.parts import MethodSpec
 from adforest.experiments.sources import Stream
 from adforest.rivals.base import require
 
-TREES = 10
+PAPER_TREES = 10  # of every forest, unless a method is asked for with others
 
 
 @dataclass(frozen=True)
@@ -60,8 +60,7 @@ def make_model(spec: MethodSpec, stream: Stream, seed: int) -> Any:
     method = find_method(spec)
     model = method.make()
     alike = {
-        "n_estimators": TREES,
-        "trees_per_batch": TREES,
+        **count_trees(model),
         "n_jobs": 1,
         "random_state": seed,
         "categorical_features": None if method.is_numerical else stream.categorical,
@@ -69,6 +68,11 @@ def make_model(spec: MethodSpec, stream: Stream, seed: int) -> Any:
     known = model.get_params()
     alike = {name: value for name, value in alike.items() if name in known}
     return model.set_params(**{**alike, **method.settings(stream.n_records), **dict(spec.settings)})
+
+
+def count_trees(model: Any) -> dict[str, int]:
+    """Return the parameters by which an estimator has as many trees as the paper's, none if it has no trees."""
+    return {name: PAPER_TREES for name in ("n_estimators", "trees_per_batch") if name in model.get_params()}
 
 
 def digest_method(spec: MethodSpec) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from adforest.experiments.chapter import Cell, Table
 from adforest.experiments.comparing import Measure, Streams
-from adforest.experiments.methods import TREES, find_method
+from adforest.experiments.methods import count_trees, find_method
 from adforest.experiments.options import Options
 from adforest.experiments.parts import USUAL, MethodSpec, Part, Plain
 from adforest.experiments.results import Measured, Results, mean_of
@@ -45,9 +45,8 @@ def vary(name: str, **settings: Plain) -> MethodSpec:
 def settings_of(name: str) -> dict[str, Any]:
     """Return the parameters a method runs with, for a small data set where they depend on its size."""
     method = find_method(MethodSpec(name))
-    comes_with = method.make().get_params()
-    trees = {"n_estimators": TREES} if "n_estimators" in comes_with else {}
-    return {**comes_with, **trees, **method.settings(0)}
+    model = method.make()
+    return {**model.get_params(), **count_trees(model), **method.settings(0)}
 
 
 def plan_variants(
