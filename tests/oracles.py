@@ -302,6 +302,25 @@ def tally(leaf, y, weights):
     return {node: dict(row) for node, row in rows.items()}
 
 
+def nearness(nodes, leaf_of, first, expected):
+    """Return the share of young records about each node over their share in the tree, by node, climbing from each."""
+    inner = np.flatnonzero(nodes["split"] >= 0)
+    parent = {nodes["left"][at] + side: at for at in inner for side in (0, 1)}
+    held = {at: [] for at in range(len(nodes))}
+    for record, at in enumerate(leaf_of):
+        while at is not None and at >= 0:
+            held[at].append(record >= first)
+            at = parent.get(at)
+    if not any(held[0]):
+        return [1.0] * len(nodes)
+    found = []
+    for at in range(len(nodes)):
+        while at in parent and (not held[at] or len(held[at]) * np.mean(held[0]) < expected):
+            at = parent[at]
+        found.append(np.mean(held[at]) / np.mean(held[0]))
+    return found
+
+
 def compare(held, brought):
     """Return the seven statistics of counting.compare for one leaf, from two {class: weight}."""
     both = Counter(held) + Counter(brought)

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from adforest.adaptation.contest import (
     CLEAR_DEVIATIONS,
     CLEAR_GAP,
+    DRIFTING_GAP,
     FEWEST,
     LEAD,
     SUSPECT_DEVIATIONS,
-    TOLERATED_GAP,
     Gap,
     gap_between,
     weight_of,
@@ -111,25 +111,32 @@ def test_the_thresholds_themselves_are_not_exceeded():
 @given(SIZES, SIZES)
 def test_the_more_a_forest_is_outdone_the_less_its_vote_is_worth(one, other):
     low, high = sorted((one, other))
-    assert weight_of(Gap(low)) >= weight_of(Gap(high))
+    assert weight_of(Gap(low), DRIFTING_GAP) >= weight_of(Gap(high), DRIFTING_GAP)
     if high - low > 1e-3 and (low < 0 or high > 0.01):
-        assert weight_of(Gap(low)) > weight_of(Gap(high))
+        assert weight_of(Gap(low), DRIFTING_GAP) > weight_of(Gap(high), DRIFTING_GAP)
 
 
 @given(SIZES)
 def test_a_vote_is_worth_something_finite(size):
-    assert 0 < weight_of(Gap(size)) < math.inf
+    assert 0 < weight_of(Gap(size), DRIFTING_GAP) < math.inf
 
 
 def test_marks_on_the_scale_of_votes():
-    assert weight_of(Gap(0.0)) == 1.0
-    assert weight_of(Gap(TOLERATED_GAP)) == pytest.approx(1 / math.e)
-    assert weight_of(Gap(-LEAD)) == pytest.approx(math.e)
-    assert weight_of(Gap(1e-9)) == pytest.approx(weight_of(Gap(-1e-9)))
-    assert weight_of(Gap(0.02)) > 0.98, "a small gap costs next to nothing"
-    assert weight_of(Gap(0.95)) < 1e-8, "a forest that a change left behind is silent"
+    assert weight_of(Gap(0.0), DRIFTING_GAP) == 1.0
+    assert weight_of(Gap(DRIFTING_GAP), DRIFTING_GAP) == pytest.approx(1 / math.e)
+    assert weight_of(Gap(-LEAD), DRIFTING_GAP) == pytest.approx(math.e)
+    assert weight_of(Gap(1e-9), DRIFTING_GAP) == pytest.approx(weight_of(Gap(-1e-9), DRIFTING_GAP))
+    assert weight_of(Gap(0.02), DRIFTING_GAP) > 0.98, "a small gap costs next to nothing"
+    assert weight_of(Gap(0.95), DRIFTING_GAP) < 1e-8, "a forest that a change left behind is silent"
+
+
+@given(st.floats(0.001, 1))
+def test_the_more_is_tolerated_the_more_an_outdone_forest_is_worth(size):
+    assert weight_of(Gap(size), CLEAR_GAP) < weight_of(Gap(size), DRIFTING_GAP)
+    assert weight_of(Gap(-size), CLEAR_GAP) == weight_of(Gap(-size), DRIFTING_GAP)
+    assert weight_of(Gap(CLEAR_GAP), CLEAR_GAP) == pytest.approx(1 / math.e)
 
 
 @given(SIZES, st.floats(-20, 20), st.floats(-20, 20))
 def test_how_sure_a_gap_is_does_not_weigh(size, one, other):
-    assert weight_of(Gap(size, one)) == weight_of(Gap(size, other))
+    assert weight_of(Gap(size, one), DRIFTING_GAP) == weight_of(Gap(size, other), DRIFTING_GAP)

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adforest.adaptation import Learner, learn
-from adforest.adaptation.contest import Gap, weight_of
+from adforest.adaptation.learner import NEAR
+from adforest.adaptation.weighing import EXPECTED
 from adforest.forest import Growth
 from adforest.forest.tree import LEAF_EXPANDED
 from adforest.growers import HoeffdingGrower, RandomForestGrower, SysForGrower
@@ -20,6 +21,7 @@ from oracles import (
     as_bytes,
     check_left_alone_by_learning,
     lesson_settings,
+    nearness,
     same_trees,
     swapping_stream,
     two_clusters,
@@ -215,6 +217,26 @@ def test_every_tree_of_a_temporary_forest_that_was_rebuilt_is_of_the_batch_alone
     assert n / 10 == pytest.approx(200, rel=0.1)
 
 
+def test_all_trees_of_the_temporary_forest_are_grown_anew_while_its_window_fills():
+    learners, _ = follow("....sssss", window_size=4)
+    n_old = []
+    for before, after in pairwise(learners[4:]):
+        old, new = (set(map(id, learner.forest("temporary").trees)) for learner in (before, after))
+        n_old.append(len(old & new))
+    assert learners[-1].since == 5
+    assert n_old == [0, 0, 0, 7]
+
+
+def test_classes_that_came_within_the_window_do_not_pass_for_other_rules():
+    # Two classes that lie over those there are: a forest of the batches that have them alone is better at them.
+    rng, learner = np.random.default_rng(0), Learner.new(lesson_settings(), 2)
+    for number in range(9):
+        X, y = grid(rng, 400, 4, 0.0, distance=2)
+        y = y if number >= 6 else y % 2
+        learner, _ = learn(learner, X, y.astype(np.int32), NUMERICAL, 4)
+    assert learner.since == 1
+
+
 # --- part of the trees
 
 
@@ -269,6 +291,25 @@ def test_all_trees_expand_leaves_at_once_where_asked_or_where_waiting_would_lose
     assert expanding(learner) == list(range(10))
 
 
+def grew(learner, name):
+    """Return whether the last batch made nodes of a forest."""
+    return any(learner.n_batches in tree.born for tree in learner.forest(name).trees)
+
+
+@pytest.mark.parametrize("tree_repair", ["turn", "any"])
+def test_two_forests_grow_trees_at_alternate_batches(tree_repair):
+    learners, reports = follow("...sssssssssss", tree_repair=tree_repair)
+    n_apart = 0
+    for before, after, report in zip(learners, learners[1:], reports[1:], strict=False):
+        if report.action["active"] != "repaired" or before.standings["active"].is_same(before.standings["permanent"]):
+            continue
+        n_apart += 1
+        is_even = after.n_batches % 2 == 0
+        assert grew(after, "permanent") == (is_even or tree_repair == "any")
+        assert grew(after, "active") == (not is_even or tree_repair == "any")
+    assert n_apart >= 4
+
+
 def test_after_a_change_no_old_tree_is_left():
     for pattern in ("....s", "....s."):
         *_, before, after = follow(pattern)[0]
@@ -318,16 +359,55 @@ def test_reported_accuracy_is_that_before_learning():
             assert share == pytest.approx(np.mean(answers.argmax(axis=1) == y))
 
 
-def test_answers_are_the_weighted_shares_of_those_that_know_the_place():
-    learners, _ = follow("...ss")
+def shares_of(learner, X, n_classes):
+    """Return the shares of votes of each forest that answers, none outside its box but for the permanent one."""
+    votes = {name: learner.forest(name).answer(X, n_classes, soft=True) for name in learner.votes}
+    shares = {name: some / some.sum(axis=1, keepdims=True) for name, some in votes.items()}
+    for name in shares.keys() - {"permanent"}:
+        shares[name][~learner.standings[name].box.contains(X)] = 0
+    return shares
+
+
+def presence(learner, X):
+    """Return how far records are of the present, from the memory and the trees of the permanent forest."""
+    forest, memory = learner.forest("permanent"), learner.memory
+    first = np.flatnonzero(memory.batch >= max(learner.since, learner.n_batches - 2))[0]
+    near = [
+        np.array(nearness(tree.nodes, leaf_of, first, EXPECTED))[tree.route(X)]
+        for tree, leaf_of in zip(forest.trees, forest.leaf_of, strict=True)
+    ]
+    return np.minimum(np.mean(near, axis=0) / NEAR, 1)[:, None]
+
+
+@pytest.mark.parametrize("memory_size", [100, 0])
+def test_answers_are_the_weighted_shares_of_the_forests_as_far_as_records_are_of_the_present(memory_size):
+    learners, _ = follow("...ss", memory_size=memory_size)
     X = np.vstack([two_clusters(77)[0], two_clusters(77)[0] * 3, [[1e6, -1e6]]])
-    for learner in learners:
-        expected = np.zeros((len(X), 2))
+    assert len(learners[0].nearness) == 0
+    for learner in learners[1:]:
+        present = presence(learner, X) if memory_size else np.ones((len(X), 1))
+        shares = shares_of(learner, X, 2)
+        expected = (1 - present) * shares["permanent"]
         for name, weight in learner.votes.items():
-            votes = learner.forest(name).answer(X, 2, soft=True)
-            inside = name == "permanent" or learner.standings[name].box.contains(X)[:, None]
-            expected += weight * inside * votes / votes.sum(axis=1, keepdims=True)
-        np.testing.assert_allclose(learner.answer(X, 2), expected)
+            expected += present * weight * shares[name]
+        np.testing.assert_allclose(learner.answer(X, 2), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_near_the_present_the_temporary_forest_is_heard_elsewhere_the_permanent_one():
+    # Labels are swapped in a world that has also moved: what it left behind is within the box, but far from all of it.
+    learner = Learner.new(lesson_settings(), 2)
+    moved, corners = np.array([20.0, -20.0]), np.array([[-40.0, -40.0], [40.0, 40.0]])
+    for number in range(8):
+        X, y = two_clusters(number, swapped=number >= 5)
+        if number >= 5:
+            X = np.vstack([X + moved, corners])
+            y = np.append(y, [0, 1]).astype(np.int32)
+        learner, _ = learn(learner, X, y, NUMERICAL, 2)
+    X, y = two_clusters(99)
+    assert learner.standings["temporary"].box.contains(X).all()
+    assert (presence(learner, X) < 0.3).all()
+    assert np.mean(learner.answer(X, 2).argmax(axis=1) == y) > 0.9
+    assert np.mean(learner.answer(X + moved, 2).argmax(axis=1) == 1 - y) > 0.9
 
 
 def crowded(number, n_classes, n=400):
@@ -353,17 +433,12 @@ def test_classes_are_new_until_all_of_the_window_knows_them():
 
 def test_the_permanent_forest_gives_way_to_new_classes():
     learner, (X, y) = with_new_class(7), crowded(99, 3, n=2_000)
-    X = np.vstack([X, [[1e6, 1e6]]])
     assert learner.votes.keys() == {"permanent", "temporary"}
-    shares = {}
-    for name in learner.votes:
-        votes = learner.forest(name).answer(X, 3, soft=True)
-        shares[name] = votes / votes.sum(axis=1, keepdims=True)
-    shares["temporary"][~learner.standings["temporary"].box.contains(X)] = 0
-    assert not shares["temporary"][-1].any()
-    way = (1 - shares["temporary"][:, [2]]) ** 2
-    expected = learner.votes["permanent"] * way * shares["permanent"] + shares["temporary"]
-    np.testing.assert_allclose(learner.answer(X, 3), expected)
+    present, shares = presence(learner, X), shares_of(learner, X, 3)
+    way = (1 - shares["temporary"][:, [2]]) ** 3
+    worth = present * learner.votes["permanent"] + 1 - present
+    expected = worth * way * shares["permanent"] + present * shares["temporary"]
+    np.testing.assert_allclose(learner.answer(X, 3), expected, rtol=1e-5, atol=1e-6)
     new = np.flatnonzero(y == 2)
     recall = np.mean(learner.answer(X[new], 3).argmax(axis=1) == 2)
     assert recall > np.mean(shares["permanent"][new].argmax(axis=1) == 2) + 0.05
@@ -391,14 +466,15 @@ def test_where_no_forest_that_votes_has_been_the_permanent_one_answers():
     np.testing.assert_allclose(alone.answer(far, 2), expected / expected.sum(axis=1, keepdims=True))
 
 
-@pytest.mark.parametrize(("permanent", "active"), [(1.0, 1.0), (-1.0, 1.0), (0.0, 0.0), (0.3, -0.2)])
+@pytest.mark.parametrize(("permanent", "active"), [(0.1, 0.0), (2.7, 0.3), (1.0, 0.5)])
 def test_shares_add_up_to_the_votes_of_those_who_answer(permanent, active):
     learner = follow("...ss", n=100)[0][-1]
-    votes = {"permanent": weight_of(Gap(permanent)), "temporary": 1.0, "active": weight_of(Gap(active))}
+    votes = {"permanent": permanent, "temporary": 1.0, "active": active}
     X = learner.memory.X[learner.memory.batch == 5][:20]
     answers = replace(learner, votes=votes).answer(X, 2)
-    inside = learner.standings["active"].box.contains(X)
-    np.testing.assert_allclose(answers.sum(axis=1), votes["permanent"] + 1.0 + inside * votes["active"])
+    present, inside = presence(learner, X)[:, 0], learner.standings["active"].box.contains(X)
+    total = votes["permanent"] + 1.0 + inside * votes["active"]
+    np.testing.assert_allclose(answers.sum(axis=1), 1 - present + present * total)
     assert (answers >= 0).all()
 
 
@@ -408,7 +484,7 @@ def test_shares_add_up_to_the_votes_of_those_who_answer(permanent, active):
 def test_the_active_forest_rejoins_the_permanent_one_that_is_no_worse():
     # One batch of other labels, and a forest of its own for it; with time the permanent forest catches up.
     rng, learner, actions = np.random.default_rng(0), Learner.new(lesson_settings(drift_threshold=0), 2), []
-    for number in range(14):
+    for number in range(20):
         X, y = grid(rng, 200, 8, 0.1, distance=3)
         learner, report = learn(learner, X, (y + (number == 4)).astype(np.int32) % 8, NUMERICAL, 8)
         actions.append(report.action["active"])
@@ -420,7 +496,7 @@ def test_the_active_forest_rejoins_the_permanent_one_that_is_no_worse():
     at = actions.index("rejoined")
     assert actions == ["built", *["repaired"] * 3, *["replaced"] * 2, *["repaired"] * (at - 6), "rejoined"] + [
         "repaired"
-    ] * (13 - at)
+    ] * (19 - at)
 
 
 def test_the_active_forest_stays_apart_while_it_is_ahead():

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
-from adforest.forest._kernels.counting import compare, merge, poisson_weights, tally
+from adforest.forest._kernels.counting import compare, merge, nearness, poisson_weights, tally
 
 N_NODES, N_CLASSES = 6, 5
 WEIGHTED = st.dictionaries(st.integers(0, N_CLASSES - 1), st.integers(1, 9).map(float), max_size=N_CLASSES)
@@ -51,6 +51,30 @@ def test_a_tally_adds_up_weights_by_leaf_and_class(records):
     assert as_counts(node, klass, weight) == oracles.tally(leaf, y, weights)
     lines = list(zip(node.tolist(), klass.tolist(), strict=True))
     assert lines == sorted(set(lines))
+
+
+@given(
+    b=oracles.blocks(),
+    share=st.floats(0, 1),
+    expected=st.sampled_from([0.0, 0.3, 1.1, 5.1, 1_000.0]),
+    left_out=st.integers(1, 5),
+)
+def test_young_records_are_near_where_they_are_many_for_the_place(b, share, expected, left_out):
+    tree, leaf_of = oracles.tree_of(b)
+    leaf_of[::left_out] = -1
+    first = round(share * len(leaf_of))
+    found = nearness(tree.nodes, leaf_of, first, expected)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, oracles.nearness(tree.nodes, leaf_of, first, expected), rtol=1e-6)
+
+
+def test_near_is_what_the_young_share_a_place_with():
+    # Old records are at 0 to 9, young ones at 5 to 9 only.
+    old, young = np.repeat(np.arange(10.0), 20), np.repeat(np.arange(5.0, 10.0), 20)
+    b = oracles.block(np.concatenate([old, young])[:, np.newaxis], np.concatenate([old, young]).astype(int))
+    tree, leaf_of = oracles.tree_of(b)
+    near = nearness(tree.nodes, leaf_of, len(old), 5)[tree.route(np.arange(10.0)[:, np.newaxis])]
+    np.testing.assert_allclose(near, [0] * 5 + [0.5 / (1 / 3)] * 5)
 
 
 def test_a_tally_of_many_records_does_not_overflow():

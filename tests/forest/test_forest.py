@@ -34,6 +34,25 @@ def test_two_threads_answer_as_one_does(soft, n):
 
 
 @SOFT
+@pytest.mark.parametrize("n", [100, 10_000])
+def test_values_read_are_the_mean_over_trees(soft, n):
+    b = oracles.random_block(n)
+    forest = forest_of(b)
+    values = [np.arange(len(tree.nodes), dtype=np.float32) for tree in forest.trees]
+    for n_jobs in (1, 2):
+        answer, read = forest.answer_and_read(b.X, 3, values, soft=soft, n_jobs=n_jobs)
+        np.testing.assert_array_equal(answer, forest.answer(b.X, 3, soft=soft))
+        np.testing.assert_allclose(read, np.mean([tree.route(b.X) for tree in forest.trees], axis=0))
+
+
+def test_nearness_is_that_of_each_tree():
+    forest = forest_of(oracles.random_block(200))
+    near = forest.nearness(150, 5.1, n_jobs=2)
+    for tree, leaf_of, found in zip(forest.trees, forest.leaf_of, near, strict=True):
+        np.testing.assert_allclose(found, oracles.nearness(tree.nodes, leaf_of, 150, 5.1), rtol=1e-6)
+
+
+@SOFT
 def test_leaves_already_known_give_the_same_answer(soft):
     b = oracles.random_block(300)
     forest = forest_of(b)

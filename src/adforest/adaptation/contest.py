@@ -7,7 +7,7 @@ from adforest.forest.types import Mask
 
 FEWEST = 30  # records, with fewer of which nothing is concluded
 CLEAR_GAP, CLEAR_DEVIATIONS = 0.05, 3.0  # when one forest has outdone another
-TOLERATED_GAP = 0.21  # by how much a forest may be outdone before its vote is worth only 1/e
+DRIFTING_GAP = 0.21  # what is tolerated of a forest whose rules drift
 SUSPECT_DEVIATIONS = 2.0  # when it is worth a closer look
 LEAD = 0.125  # by how much it must be ahead for its vote to be worth e
 
@@ -51,10 +51,10 @@ def gap_between(ahead: Mask, behind: Mask, tested: Mask) -> Gap | None:
     return Gap((won - lost) / n, (won - lost) / math.sqrt(max(1, won + lost)))
 
 
-def weight_of(gap: Gap) -> float:
+def weight_of(gap: Gap, tolerated: float) -> float:
     """Return what a forest's votes are worth beside those of one that outdoes it by a gap.
 
-    Near 1 for a small gap, since forests that err differently do well to vote together; next to nothing for a forest
-    that a change has left behind; more than 1 for one that is ahead.
+    Near 1 for a small gap, since forests that err differently do well to vote together; 1/e for the gap that is just
+    tolerated; next to nothing for a forest that a change has left behind; more than 1 for one that is ahead.
     """
-    return math.exp(-((gap.size / TOLERATED_GAP) ** 2) if gap.size > 0 else -gap.size / LEAD)
+    return math.exp(-((gap.size / tolerated) ** 2) if gap.size > 0 else -gap.size / LEAD)

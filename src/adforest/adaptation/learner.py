@@ -8,10 +8,12 @@ from adforest.adaptation.boxes import Box
 from adforest.adaptation.contest import Gap
 from adforest.adaptation.memory import Memory
 from adforest.forest import Forest
-from adforest.forest.types import Floats, Longs
+from adforest.forest.types import Floats, Longs, Singles
 from adforest.growers import Grower
 
 PERMANENT, ACTIVE, TEMPORARY = "permanent", "active", "temporary"
+NEAR = 0.8  # share of the window's records about a place, over what is to be expected, that makes it wholly present
+GIVING_WAY = 3  # how steeply the permanent forest's say falls with what the temporary one gives to new classes
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,9 @@ class Learner:
         By forest: how far the temporary one outdid it when last there was evidence.
     accuracy : dict of str to float
         By forest: on the last batch, see `BatchReport`.
+    nearness : tuple of float32 arrays
+        By tree of the permanent forest and node: how near the records of the window are, see `counting.nearness`. Empty
+        where the forests do not vote together, or no record is at hand.
     """
 
     settings: Settings
@@ -80,6 +85,7 @@ class Learner:
     since: int = 1
     gaps: dict[str, Gap] = field(default_factory=dict)
     accuracy: dict[str, float] = field(default_factory=dict)
+    nearness: tuple[Singles, ...] = ()
 
     @classmethod
     def new(cls, settings: Settings, n_features: int) -> "Learner":
@@ -98,23 +104,34 @@ class Learner:
     def answer(self, X: Floats, n_classes: int) -> Floats:
         """Return class votes for some records, those of each forest adding up to its weight at most.
 
-        A forest has no say on records outside the box of what it has seen; where none has, the permanent forest, which
-        has seen everything, answers. Of classes that came within the window it has seen too little beside all the rest,
-        so that its say shrinks where the temporary forest finds them.
+        A record is of the present as far as the window's records are near it. So far the forests have the say they are
+        worth; as far as it is of the past, the permanent forest, which has seen everything, speaks alone, and so it
+        does on records outside the boxes of what the others have seen. Of classes that came within the window it has
+        seen too little beside all the rest, so that its say shrinks where the temporary forest finds them.
         """
-        said = {name: self._votes_of(name, X, n_classes) for name in self.votes}
-        for name in said.keys() - {PERMANENT}:
-            said[name][~self.standings[name].box.contains(X)] = 0.0
-        if {PERMANENT, TEMPORARY} <= said.keys():
-            new = said[TEMPORARY][:, self.new_classes].sum(axis=1, keepdims=True)
-            said[PERMANENT] *= (1 - new) ** 2
-        total = np.zeros((len(X), n_classes))
-        for name, weight in self.votes.items():
-            total += weight * said[name]
+        said = {name: self._votes_of(name, X, n_classes) for name in self.votes if name != PERMANENT}
+        for name, shares in said.items():
+            shares[~self.standings[name].box.contains(X)] = 0.0
+        total, present = np.zeros((len(X), n_classes)), np.ones((len(X), 1))
+        if PERMANENT in self.votes:
+            total, present = self._hear_permanent(X, n_classes)
+            total *= present * self.votes[PERMANENT] + (1 - present)
+            if TEMPORARY in said:
+                total *= (1 - said[TEMPORARY][:, self.new_classes].sum(axis=1, keepdims=True)) ** GIVING_WAY
+        for name, shares in said.items():
+            total += present * self.votes[name] * shares
         unanswered = ~total.any(axis=1)
         if unanswered.any():
             total[unanswered] = self._votes_of(PERMANENT, X[unanswered], n_classes)
         return total
+
+    def _hear_permanent(self, X: Floats, n_classes: int) -> tuple[Floats, Floats]:
+        """Return what `_votes_of` does for the permanent forest, and how far each record is of the present."""
+        if not self.nearness:
+            return self._votes_of(PERMANENT, X, n_classes), np.ones((len(X), 1))
+        forest, settings = self.standings[PERMANENT].forest, self.settings
+        votes, near = forest.answer_and_read(X, n_classes, self.nearness, soft=settings.soft, n_jobs=settings.n_jobs)
+        return _shares(votes), np.minimum(near / NEAR, 1.0)[:, np.newaxis]
 
     @property
     def new_classes(self) -> Longs:
@@ -124,7 +141,11 @@ class Learner:
     def _votes_of(self, name: str, X: Floats, n_classes: int) -> Floats:
         """Return the shares of a forest's votes by class; they add up to 1 where any tree has an answer."""
         settings = self.settings
-        votes = self.standings[name].forest.answer(X, n_classes, soft=settings.soft, n_jobs=settings.n_jobs)
-        cast = votes.sum(axis=1, keepdims=True)
-        shares: Floats = np.divide(votes, cast, out=votes, where=cast > 0)
-        return shares
+        return _shares(self.standings[name].forest.answer(X, n_classes, soft=settings.soft, n_jobs=settings.n_jobs))
+
+
+def _shares(votes: Floats) -> Floats:
+    """Scale the votes on each record to a sum of 1, in place; where there are none, there are none."""
+    cast = votes.sum(axis=1, keepdims=True)
+    shares: Floats = np.divide(votes, cast, out=votes, where=cast > 0)
+    return shares

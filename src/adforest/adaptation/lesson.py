@@ -9,12 +9,13 @@ import numpy as np
 
 from adforest.adaptation.boxes import Box, root_cuts
 from adforest.adaptation.learner import ACTIVE, PERMANENT, Learner, Standing
+from adforest.adaptation.memory import Memory
 from adforest.adaptation.perturbation import perturbed_share
 from adforest.adaptation.repair import Assessment, RepairRules, assess, repair_forest
 from adforest.adaptation.report import BatchReport
 from adforest.adaptation.scenario import scenario_of
 from adforest.forest import Forest, Records, in_threads
-from adforest.forest.types import Floats, Ints, Longs
+from adforest.forest.types import Floats, Ints, Longs, Singles
 from adforest.growers import spawn_seeds
 
 BUILD, REPAIR, RENEW = range(3)  # what a seed is for
@@ -52,16 +53,19 @@ class Lesson(ABC):
             self._build_first()
         votes = self._weigh()
         kept = self.memory.survivors(self.settings.memory_size, self.number - self.settings.window_size + 2)
+        memory = self.memory if kept is None else self.memory.keep(kept)
+        standings = {name: self._remembered(standing, kept) for name, standing in self.standings.items()}
         learner = Learner(
             settings=self.settings,
-            memory=self.memory if kept is None else self.memory.keep(kept),
-            standings={name: self._remembered(standing, kept) for name, standing in self.standings.items()},
+            memory=memory,
+            standings=standings,
             votes=votes,
             n_batches=self.number,
             n_unrepairable=n_unrepairable,
             since=self.since,
             gaps=self.gaps,
             accuracy=self.accuracy,
+            nearness=self._nearness(memory, standings),
         )
         return learner, self._report(drift, learner)
 
@@ -72,6 +76,10 @@ class Lesson(ABC):
     @abstractmethod
     def _weigh(self) -> dict[str, float]:
         """Return the forests that answer from now on, and what the vote of each is worth."""
+
+    def _nearness(self, memory: Memory, standings: dict[str, Standing]) -> tuple[Singles, ...]:
+        """Return how near the window's records are to the nodes of the permanent forest; nothing where nobody asks."""
+        return ()
 
     def _build_first(self) -> None:
         """Step 1: build the permanent forest; the active one is a copy."""
@@ -100,9 +108,10 @@ class Lesson(ABC):
         standing, settings = self.standings[name], self.settings
         same = tuple(map(id, standing.forest.trees))
         if same not in self.repaired:
+            has_turn = self._has_turn(name)
             rules = RepairRules(
                 tree_threshold=settings.repair_threshold if settings.tree_repair == "share" else 0.0,
-                expanding=self._expanding(standing.forest),
+                expanding=self._expanding(standing.forest, has_turn=has_turn),
                 min_samples_leaf=settings.min_samples_leaf,
                 n_jobs=settings.n_jobs,
                 batch=self.number,
@@ -118,11 +127,23 @@ class Lesson(ABC):
                 settings.grower,
                 self._seeds(REPAIR, len(standing.forest)),
             )
-            self._renew(same)
+            if has_turn:
+                self._renew(same)
         self.standings[name] = replace(standing, forest=self.repaired[same], box=standing.box.union(self.box))
         self.action[name] = "repaired"
 
-    def _expanding(self, forest: Forest) -> list[int]:
+    def _has_turn(self, name: str) -> bool:
+        """Return whether trees of a forest may be grown at this batch.
+
+        Where trees have turns and the active forest is one of its own, so have the two forests: a batch then costs
+        hardly more than before.
+        """
+        standings = self.learner.standings
+        if self.settings.tree_repair != "turn" or standings[PERMANENT].is_same(standings[ACTIVE]):
+            return True
+        return (self.number % 2 == 0) == (name == PERMANENT)
+
+    def _expanding(self, forest: Forest, *, has_turn: bool) -> list[int]:
         """Return the places of the trees that expand the leaves which the batch perturbs.
 
         Where they do so in turn, others only count; what memory kept of the batch is at hand when their turn comes. A
@@ -133,7 +154,7 @@ class Lesson(ABC):
             return []
         in_turn = settings.tree_repair == "turn" and settings.memory_size != 0
         if in_turn and forest.knows(self.records.n_classes)[self.batch.y].all():
-            return self._in_turn(len(forest), math.ceil(len(forest) / TURNS))
+            return self._in_turn(len(forest), math.ceil(len(forest) / TURNS)) if has_turn else []
         return list(range(len(forest)))
 
     def _in_turn(self, n_trees: int, count: int) -> list[int]:

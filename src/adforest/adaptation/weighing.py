@@ -6,11 +6,14 @@ from typing import NamedTuple
 import numpy as np
 
 from adforest.adaptation.boxes import Box
-from adforest.adaptation.contest import CLEAR_DEVIATIONS, CLEAR_GAP, Gap, gap_between, weight_of
+from adforest.adaptation.contest import CLEAR_GAP, DRIFTING_GAP, Gap, gap_between, weight_of
 from adforest.adaptation.learner import ACTIVE, PERMANENT, TEMPORARY, Standing
 from adforest.adaptation.lesson import Lesson
+from adforest.adaptation.memory import Memory
 from adforest.forest import Forest, in_threads
-from adforest.forest.types import Ints, Mask
+from adforest.forest.types import Ints, Mask, Singles
+
+EXPECTED = 10  # records of the window about a place, for their number to say something
 
 
 class Trial(NamedTuple):
@@ -85,33 +88,50 @@ class WeighingLesson(Lesson):
     def _weigh(self) -> dict[str, float]:
         """Weigh votes by how far the temporary forest outdid the others; the last batches have one say, not two.
 
-        An active forest of its own knows the present rules as the temporary one does, so they share a vote.
+        An active forest of its own knows the present rules as the temporary one does, or others: they share a vote, and
+        little is tolerated of it. As little is of the permanent forest once rules have changed from one batch to the
+        next; while they only drift, what it knows of the past is still worth something for the present.
         """
         standings = self.standings
         if TEMPORARY not in standings:
             return {PERMANENT: 1.0}
-        votes = {PERMANENT: weight_of(self.gaps.get(PERMANENT, Gap())), TEMPORARY: 1.0}
+        tolerated = DRIFTING_GAP if self.since == 1 else CLEAR_GAP
+        votes = {PERMANENT: weight_of(self.gaps.get(PERMANENT, Gap()), tolerated), TEMPORARY: 1.0}
         if not any(standings[ACTIVE].is_same(standings[name]) for name in votes):
-            worth = weight_of(self.gaps.get(ACTIVE, Gap()))
+            worth = weight_of(self.gaps.get(ACTIVE, Gap()), CLEAR_GAP)
             votes |= {ACTIVE: worth / (1 + worth), TEMPORARY: 1 / (1 + worth)}
         return votes
+
+    def _nearness(self, memory: Memory, standings: dict[str, Standing]) -> tuple[Singles, ...]:
+        if TEMPORARY not in standings or self.settings.memory_size == 0:
+            return ()
+        first = int(np.searchsorted(memory.batch, self._first_of_window))
+        return standings[PERMANENT].forest.nearness(first, EXPECTED, self.settings.n_jobs)
+
+    @property
+    def _first_of_window(self) -> int:
+        """The first batch that the temporary forest is grown from."""
+        return max(self.since, self.number - self.settings.window_size + 1)
 
     # The temporary forest
 
     def _renew_temporary(self) -> Trial:
         """Grow part of the temporary forest anew from the window; the rest are the youngest trees it had.
 
-        A tree stands for at most as many batches as the window has. All are grown anew where the batch brings classes
-        that the others do not know, or where the new ones raise a suspicion or are too few to tell; and from the batch
-        alone where that does better than the window: then the rules changed with this batch, and the batches before it
-        only mislead.
+        A tree stands for at most as many batches as the window has. All are grown anew while the window fills, where
+        the batch brings classes that the others do not know, or where the new ones raise a suspicion or are too few to
+        tell; and from the batch alone where that does better than the window: then the rules changed with this batch,
+        and the batches before it only mislead.
         """
-        first = max(self.since, self.number - self.settings.window_size + 1)
+        first = self._first_of_window
         before = self.before.get(TEMPORARY)
         part = slice(math.ceil(self.settings.n_estimators / self.settings.window_size))
         # Trees of a base forest that draws no lots belong together.
         is_whole = (
-            before is None or not self.settings.grower.draws_lots or not self.knows[TEMPORARY][self.batch.y].all()
+            before is None
+            or not self.settings.grower.draws_lots
+            or self.since > self.number - self.settings.window_size + 1
+            or not self.knows[TEMPORARY][self.batch.y].all()
         )
         fresh = self._grown_since(first, slice(None) if is_whole else part)
         trial = self._try(fresh)
@@ -125,8 +145,10 @@ class WeighingLesson(Lesson):
         if first < self.number and (self._has_dropped() or (gaps[-1] and gaps[-1].is_clear)):
             young = self._grown_since(self.number)
             alone = self._try(young)
-            gap = gap_between(alone.right, trial.right, alone.tested & trial.tested)
-            if gap and gap.deviations > CLEAR_DEVIATIONS:
+            # Of a class that came within the window the batch alone has the larger share; no rules need have changed.
+            tested = alone.tested & trial.tested & (self.memory.first_batch[self.batch.y] <= first)
+            gap = gap_between(alone.right, trial.right, tested)
+            if gap and gap.is_suspect:
                 self.since = first = self.number
                 fresh, trial = young, alone
                 self.action[TEMPORARY] = "rebuilt"

@@ -1,6 +1,6 @@
 """A forest: trees, and which leaf of each tree every record in memory is in."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeVar
@@ -8,8 +8,9 @@ from typing import TypeVar
 import numpy as np
 from joblib import effective_n_jobs
 
+from adforest.forest._kernels import counting
 from adforest.forest.tree import Tree
-from adforest.forest.types import Floats, Ints, Longs, Mask
+from adforest.forest.types import Floats, Ints, Longs, Mask, Singles
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -65,17 +66,34 @@ class Forest:
 
     def answer(self, X: Floats, n_classes: int, *, soft: bool, n_jobs: int | None = None) -> Floats:
         """Return the sum of the trees' answers by class, at most one a tree and record."""
-        votes = np.zeros((len(X), n_classes))
+        return self._answer(X, n_classes, [None] * len(self), soft=soft, n_jobs=n_jobs)
+
+    def answer_and_read(
+        self, X: Floats, n_classes: int, values: Sequence[Singles], *, soft: bool, n_jobs: int | None = None
+    ) -> tuple[Floats, Floats]:
+        """Return what `answer` returns, and for each record the mean over trees of some values by node at its leaf."""
+        votes = self._answer(X, n_classes + 1, values, soft=soft, n_jobs=n_jobs)
+        return np.ascontiguousarray(votes[:, :n_classes]), votes[:, n_classes] / len(self)
+
+    def _answer(
+        self, X: Floats, n_columns: int, values: Sequence[Singles | None], *, soft: bool, n_jobs: int | None
+    ) -> Floats:
+        votes = np.zeros((len(X), n_columns))
+
+        def vote(part: slice) -> None:
+            for tree, by_node in zip(self.trees, values, strict=True):
+                tree.vote(X[part], votes[part], soft=soft, values=by_node)
+
         if len(X) < 2 * SHARE or effective_n_jobs(n_jobs) == 1:
-            self._vote(X, votes, soft=soft)
+            vote(slice(None))
         else:
-            starts = range(0, len(X), SHARE)
-            in_threads(lambda s: self._vote(X[s : s + SHARE], votes[s : s + SHARE], soft=soft), starts, n_jobs)
+            in_threads(vote, [slice(start, start + SHARE) for start in range(0, len(X), SHARE)], n_jobs)
         return votes
 
-    def _vote(self, X: Floats, votes: Floats, *, soft: bool) -> None:
-        for tree in self.trees:
-            tree.vote(X, votes, soft=soft)
+    def nearness(self, first: int, expected: float, n_jobs: int | None) -> tuple[Singles, ...]:
+        """Return for each tree how near its nodes are to the records from the first on, see `counting.nearness`."""
+        work = zip(self.trees, self.leaf_of, strict=True)
+        return tuple(in_threads(lambda one: counting.nearness(one[0].nodes, one[1], first, expected), work, n_jobs))
 
     def answer_from(self, leaves: Iterable[Ints], n_classes: int, n_records: int, *, soft: bool) -> Floats:
         """Return what `answer` returns for records whose leaf in each tree is known already."""

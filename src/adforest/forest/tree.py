@@ -7,7 +7,7 @@ import numpy as np
 
 from adforest.forest._kernels import counting, routing
 from adforest.forest._kernels.growing import NODE
-from adforest.forest.types import Bytes, Floats, Ints, Nodes, Words
+from adforest.forest.types import Bytes, Floats, Ints, Nodes, Singles, Words
 
 CATEGORICAL, MISSING_LEFT = 1, 2
 CAUSES = ("tree built", "root added", "leaf expanded")
@@ -115,11 +115,10 @@ class Tree:
         """Return the number of the leaf that each record reaches."""
         return routing.route(self.nodes, self.words, X)
 
-    def vote(self, X: Floats, votes: Floats, *, soft: bool) -> None:
-        """Add this tree's answers for the records to votes."""
-        routing.vote(
-            self.nodes, self.words, self.row_start, self.row_class, self.row_weight, self.row_scale, soft, X, votes
-        )
+    def vote(self, X: Floats, votes: Floats, *, soft: bool, values: Singles | None = None) -> None:
+        """Add this tree's answers for the records to votes; values by node, if any, go to a column more."""
+        rows = self.row_start, self.row_class, self.row_weight, self.row_scale
+        routing.vote(self.nodes, self.words, *rows, soft, X, votes, values)
 
     def vote_from(self, leaf: Ints, votes: Floats, *, soft: bool) -> None:
         """Add the answers of leaves already reached to votes."""

@@ -11,6 +11,8 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 import numpy as np
 
+from .node cimport Node
+
 cdef enum:
     LARGEST = 40    # weight that is never exceeded
 
@@ -172,6 +174,66 @@ def merge(const int32_t[::1] row_start, const int32_t[::1] row_class, const doub
                 scale[node] = 1 / total
         start[n_nodes] = <int32_t>at
     return start_array, class_array[:at].copy(), weight_array[:at].copy(), scale_array
+
+
+def nearness(const Node[::1] nodes, const int32_t[::1] leaf_of, Py_ssize_t first, double expected):
+    """Return by node, as float32, the share of young records about it over their share in the whole tree.
+
+    Parameters
+    ----------
+    leaf_of : int32 (n,)
+        The leaf of each record, oldest first; negative for records that do not count.
+    first : int
+        The first young record.
+    expected : float
+        About a node are the records it holds. But where they are so few that, by the share of young ones in the whole
+        tree, fewer young ones than these are to be expected, it is those about its parent.
+
+    Returns
+    -------
+    float32 (n_nodes,)
+        1 everywhere where no young record counts.
+    """
+    cdef Py_ssize_t n = leaf_of.shape[0], n_nodes = nodes.shape[0], i, top = 1, n_ordered = 0
+    cdef int32_t at, left
+    held_array = np.zeros((n_nodes, 2), dtype=np.int32)
+    order_array = np.zeros(n_nodes, dtype=np.int32)
+    stack_array = np.zeros(n_nodes + 1, dtype=np.int32)
+    share_array = np.ones(n_nodes, dtype=np.float32)
+    cdef int32_t[:, ::1] held = held_array      # all records and young ones
+    cdef int32_t[::1] order = order_array, stack = stack_array
+    cdef float[::1] share = share_array
+    cdef double scale
+    with nogil:
+        for i in range(n):
+            if leaf_of[i] >= 0:
+                held[leaf_of[i], 0] += 1
+                held[leaf_of[i], 1] += i >= first
+        while top > 0:
+            top -= 1
+            at = stack[top]
+            order[n_ordered] = at
+            n_ordered += 1
+            if nodes[at].split >= 0:
+                stack[top] = nodes[at].left
+                stack[top + 1] = nodes[at].left + 1
+                top += 2
+        for i in range(n_ordered - 1, -1, -1):
+            at = order[i]
+            if nodes[at].split >= 0:
+                left = nodes[at].left
+                held[at, 0] += held[left, 0] + held[left + 1, 0]
+                held[at, 1] += held[left, 1] + held[left + 1, 1]
+        if held[0, 1] > 0:
+            scale = <double>held[0, 0] / held[0, 1]
+            for i in range(n_ordered):
+                at = order[i]
+                if nodes[at].split >= 0:
+                    for left in range(nodes[at].left, nodes[at].left + 2):
+                        share[left] = share[at]
+                        if held[left, 0] >= max(1, expected * scale):
+                            share[left] = <float>(held[left, 1] * scale / held[left, 0])
+    return share_array
 
 
 def poisson_weights(const int64_t[::1] serial, uint64_t seed, double mean):
