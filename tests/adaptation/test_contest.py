@@ -14,6 +14,7 @@ from adforest.adaptation.contest import (
     FEWEST,
     LEAD,
     SUSPECT_DEVIATIONS,
+    SUSPECT_GAP,
     Gap,
     gap_between,
     weight_of,
@@ -98,7 +99,7 @@ def test_a_gap_may_be_large_and_yet_unclear():
 def test_what_is_clear_is_suspect(size, deviations):
     found = Gap(size, deviations)
     assert found.is_clear == (size > CLEAR_GAP and deviations > CLEAR_DEVIATIONS)
-    assert found.is_suspect == (deviations > SUSPECT_DEVIATIONS)
+    assert found.is_suspect == (size > SUSPECT_GAP and deviations > SUSPECT_DEVIATIONS)
     assert found.is_suspect or not found.is_clear
 
 
@@ -106,6 +107,7 @@ def test_the_thresholds_themselves_are_not_exceeded():
     assert not Gap(CLEAR_GAP, 100.0).is_clear
     assert not Gap(1.0, CLEAR_DEVIATIONS).is_clear
     assert not Gap(1.0, SUSPECT_DEVIATIONS).is_suspect
+    assert not Gap(SUSPECT_GAP, 100.0).is_suspect
 
 
 @given(SIZES, SIZES)

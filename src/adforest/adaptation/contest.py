@@ -8,7 +8,7 @@ from adforest.forest.types import Mask
 FEWEST = 30  # records, with fewer of which nothing is concluded
 CLEAR_GAP, CLEAR_DEVIATIONS = 0.05, 3.0  # when one forest has outdone another
 DRIFTING_GAP = 0.21  # what is tolerated of a forest whose rules drift
-SUSPECT_DEVIATIONS = 2.0  # when it is worth a closer look
+SUSPECT_GAP, SUSPECT_DEVIATIONS = 0.025, 2.0  # when it is worth a closer look
 LEAD = 0.125  # by how much it must be ahead for its vote to be worth e
 
 
@@ -34,7 +34,7 @@ class Gap(NamedTuple):
     @property
     def is_suspect(self) -> bool:
         """Whether it might turn out to be clear."""
-        return self.deviations > SUSPECT_DEVIATIONS
+        return self.size > SUSPECT_GAP and self.deviations > SUSPECT_DEVIATIONS
 
 
 def gap_between(ahead: Mask, behind: Mask, tested: Mask) -> Gap | None:

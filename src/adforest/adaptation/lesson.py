@@ -3,6 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from dataclasses import replace
+from functools import cached_property
 from time import perf_counter
 
 import numpy as np
@@ -109,6 +110,8 @@ class Lesson(ABC):
         same = tuple(map(id, standing.forest.trees))
         if same not in self.repaired:
             has_turn = self._has_turn(name)
+            n_renewed = settings.renewal if has_turn and settings.memory_size != 0 else 0
+            records = self._coded if n_renewed and name == PERMANENT else self.records
             rules = RepairRules(
                 tree_threshold=settings.repair_threshold if settings.tree_repair == "share" else 0.0,
                 expanding=self._expanding(standing.forest, has_turn=has_turn),
@@ -120,17 +123,20 @@ class Lesson(ABC):
             self.repaired[same] = repair_forest(
                 standing.forest,
                 self._assessments_of(standing.forest),
-                self.records,
+                records,
                 self.batch,
                 root_cuts(standing.box, self.box, self.batch.X, settings.splitting, at_least),
                 rules,
                 settings.grower,
                 self._seeds(REPAIR, len(standing.forest)),
             )
-            if has_turn:
-                self._renew(same)
+            self._renew(same, records, n_renewed)
         self.standings[name] = replace(standing, forest=self.repaired[same], box=standing.box.union(self.box))
         self.action[name] = "repaired"
+
+    @cached_property
+    def _coded(self) -> Records:
+        return self.settings.grower.coded(self.records)
 
     def _has_turn(self, name: str) -> bool:
         """Return whether trees of a forest may be grown at this batch.
@@ -177,22 +183,23 @@ class Lesson(ABC):
             np.concatenate([forest.known, unknown]),
         )
 
-    def _renew(self, same: tuple[int, ...]) -> None:
+    def _renew(self, same: tuple[int, ...], records: Records, count: int) -> None:
         """Grow some trees of a repaired forest anew from all the records at hand it knows, in turn.
 
         A tree that knows a class of which no record is at hand stays: it would forget that class.
         """
         forest, settings = self.repaired[same], self.settings
-        renewal = min(settings.renewal, len(forest)) if settings.memory_size != 0 else 0
+        if not count:
+            return
         known = np.flatnonzero(forest.known).astype(np.int32)
-        at_hand = np.unique(self.records.y[known])
-        turn = self._in_turn(len(forest), renewal)
+        at_hand = np.unique(records.y[known])
+        turn = self._in_turn(len(forest), min(count, len(forest)))
         turn = [place for place in turn if np.isin(forest.trees[place].row_class, at_hand).all()]
         if not turn:
             return
         seeds = self._seeds(RENEW, len(turn))
         # A systematic base forest may have no trees for the last places.
-        grown = dict(zip(turn, settings.grower.build(self.records, known, seeds, settings.n_jobs, turn), strict=False))
+        grown = dict(zip(turn, settings.grower.build(records, known, seeds, settings.n_jobs, turn), strict=False))
         self.repaired[same] = Forest(
             tuple(grown[i].tree.built_at(self.number) if i in grown else tree for i, tree in enumerate(forest.trees)),
             tuple(grown[i].leaf_of if i in grown else leaf_of for i, leaf_of in enumerate(forest.leaf_of)),

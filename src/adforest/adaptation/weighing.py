@@ -137,7 +137,7 @@ class WeighingLesson(Lesson):
         trial = self._try(fresh)
         rivals = [ACTIVE] if before is None else [ACTIVE, TEMPORARY]
         gaps = [self._gap(trial, name) for name in rivals]
-        if not is_whole and any(gap is None or gap.is_suspect for gap in gaps):
+        if not is_whole and self._is_open(*gaps):
             fresh = _joined(fresh, self._grown_since(first, slice(part.stop, None)))
             trial = self._try(fresh)
             gaps = [self._gap(trial, name) for name in rivals]
@@ -157,6 +157,12 @@ class WeighingLesson(Lesson):
         box = Box.of(self.records.X[self.memory.batch >= first], self.records.n_categories)
         self.standings[TEMPORARY] = Standing(fresh, box)
         return trial
+
+    def _is_open(self, active: Gap | None, temporary: Gap | None) -> bool:
+        """Return whether a few new trees leave open who has been outdone; or the others should go, being outdone."""
+        if active is None or temporary is None:
+            return True
+        return temporary.is_suspect or (active.is_suspect and not active.is_clear)
 
     def _has_dropped(self) -> bool:
         """Return whether the temporary forest as it was is clearly less accurate on this batch than on the last."""

@@ -1,8 +1,8 @@
 """The structure everyone shares: trees as flat arrays, forests of them, records to grow them from."""
 
-from adforest.forest.editing import Binned, Growth, TreeEditor
+from adforest.forest.editing import Growth, TreeEditor
 from adforest.forest.forest import Forest, in_threads
-from adforest.forest.records import Records
+from adforest.forest.records import Binned, Records
 from adforest.forest.tree import Rows, Tree
 
 __all__ = ["Binned", "Forest", "Growth", "Records", "Rows", "Tree", "TreeEditor", "in_threads"]

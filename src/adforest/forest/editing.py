@@ -7,11 +7,9 @@ import numpy as np
 
 from adforest.forest._kernels import counting, growing, routing
 from adforest.forest._kernels.growing import NODE
-from adforest.forest.records import Records
+from adforest.forest.records import Binned, Records
 from adforest.forest.tree import CATEGORICAL, LEAF_EXPANDED, MISSING_LEFT, ROOT_ADDED, Rows, Tree
-from adforest.forest.types import AnyArray, Bytes, Floats, Ints, Longs, Mask, Nodes, Words, Words16
-
-Binned = tuple[Words16, Floats, Ints]
+from adforest.forest.types import AnyArray, Bytes, Floats, Ints, Longs, Mask, Nodes, Words
 
 
 @dataclass(frozen=True, slots=True)

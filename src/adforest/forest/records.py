@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 
-from adforest.forest.types import Floats, Ints, Longs
+from adforest.forest.types import Floats, Ints, Longs, Words16
+
+Binned = tuple[Words16, Floats, Ints]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,8 @@ class Records:
         Categories known per attribute, 0 for numerical ones.
     n_classes : int
         Classes known.
+    codes : (codes, edges, n_codes), optional
+        What `bin_columns` makes of X, for all who grow from these records.
     """
 
     X: Floats
@@ -28,6 +32,7 @@ class Records:
     serial: Longs
     n_categories: Ints
     n_classes: int
+    codes: Binned | None = None
 
     def __len__(self) -> int:
         return len(self.y)

@@ -43,6 +43,10 @@ class Grower(Protocol):
         """
         ...
 
+    def coded(self, records: Records) -> Records:
+        """Return the records with whatever codes speed up growing, worth it where much is grown from them."""
+        ...
+
     def weights(self, serial: Longs, seed: int) -> Bytes:
         """Return how often each record counts when it is added to a tree that stands already."""
         ...

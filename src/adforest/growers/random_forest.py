@@ -1,12 +1,12 @@
 """Random forest: a bootstrap sample per tree, a fresh random subset of attributes per node, entropy gain."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
-from adforest.forest import Binned, Growth, Records, Tree, TreeEditor, in_threads
+from adforest.forest import Growth, Records, Tree, TreeEditor, in_threads
 from adforest.forest._kernels.binning import bin_columns
 from adforest.forest._kernels.counting import poisson_weights
 from adforest.forest._kernels.routing import route
@@ -32,12 +32,16 @@ class RandomForestGrower:
             block = _subset(records, known)
             grown = self.build(block, np.arange(len(known), dtype=np.int32), seeds, n_jobs)
             return [Grown(tree, _spread(leaf_of, known, len(records))) for tree, leaf_of in grown]
-        binned = (
-            bin_columns(records.X, records.n_categories, self.how.max_bins) if len(records) > WORTH_BINNING else None
-        )
-        return in_threads(lambda seed: self._build_one(records, known, seed, binned), seeds, n_jobs)
+        coded = self.coded(records)
+        return in_threads(lambda seed: self._build_one(coded, known, seed), seeds, n_jobs)
 
-    def _build_one(self, records: Records, known: Ints, seed: int, binned: Binned | None) -> Grown:
+    def coded(self, records: Records) -> Records:
+        """Return the records with codes of all attributes, unless they have them or are few."""
+        if records.codes is not None or len(records) <= WORTH_BINNING:
+            return records
+        return replace(records, codes=bin_columns(records.X, records.n_categories, self.how.max_bins))
+
+    def _build_one(self, records: Records, known: Ints, seed: int) -> Grown:
         """Build one tree from scratch."""
         weights = poisson_weights(records.serial[known], seed, 1.0)
         if not weights.any():  # a handful of records, none of which was drawn
@@ -46,7 +50,7 @@ class RandomForestGrower:
         editor = TreeEditor(Tree.bare(records.X.shape[1], seed))
         leaf_of = np.full(len(records), -1, dtype=np.int32)
         root, groups = np.zeros(1, dtype=np.int32), np.array([0, len(drawn)])
-        editor.grow(records, weights[drawn], known[drawn], groups, root, leaf_of, self.how, seed, binned)
+        editor.grow(records, weights[drawn], known[drawn], groups, root, leaf_of, self.how, seed, records.codes)
         tree = editor.finish()
         # The bootstrap is over once a tree stands: repairs count every record once, those not drawn too.
         leaf_of[others] = route(tree.nodes, tree.words, records.X, others)
@@ -73,7 +77,7 @@ class RandomForestGrower:
         seed: int,
     ) -> None:
         """Grow a subtree at each given leaf from its group of records."""
-        editor.grow(records, weights, samples, group_start, group_node, leaf_of, self.how, seed)
+        editor.grow(records, weights, samples, group_start, group_node, leaf_of, self.how, seed, records.codes)
 
 
 def _subset(records: Records, known: Ints) -> Records:
