@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adforest.adaptation import Learner, learn
-from adforest.adaptation.learner import NEAR
-from adforest.adaptation.weighing import EXPECTED
+from adforest.adaptation.learner import EXPECTED, NEAR
 from adforest.forest import Growth
 from adforest.forest.tree import LEAF_EXPANDED
 from adforest.growers import HoeffdingGrower, RandomForestGrower, SysForGrower
@@ -371,7 +370,7 @@ def shares_of(learner, X, n_classes):
 def presence(learner, X):
     """Return how far records are of the present, from the memory and the trees of the permanent forest."""
     forest, memory = learner.forest("permanent"), learner.memory
-    first = np.flatnonzero(memory.batch >= max(learner.since, learner.n_batches - 2))[0]
+    first = np.flatnonzero(memory.batch >= learner.first_of_window)[0]
     near = [
         np.array(nearness(tree.nodes, leaf_of, first, EXPECTED))[tree.route(X)]
         for tree, leaf_of in zip(forest.trees, forest.leaf_of, strict=True)

@@ -1,6 +1,8 @@
 """Everything learnt so far: three forests, a memory of records, and who votes."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +14,7 @@ from adforest.forest.types import Floats, Longs, Singles
 from adforest.growers import Grower
 
 PERMANENT, ACTIVE, TEMPORARY = "permanent", "active", "temporary"
+EXPECTED = 10  # records of the window about a place, for their number to say something
 NEAR = 0.8  # share of the window's records about a place, over what is to be expected, that makes it wholly present
 GIVING_WAY = 3  # how steeply the permanent forest's say falls with what the temporary one gives to new classes
 
@@ -51,7 +54,7 @@ class Standing:
         return len(mine) == len(others) and all(a is b for a, b in zip(mine, others, strict=True))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Learner:
     """Everything learnt so far. It never changes: a lesson makes another one.
 
@@ -71,9 +74,6 @@ class Learner:
         By forest: how far the temporary one outdid it when last there was evidence.
     accuracy : dict of str to float
         By forest: on the last batch, see `BatchReport`.
-    nearness : tuple of float32 arrays
-        By tree of the permanent forest and node: how near the records of the window are, see `counting.nearness`. Empty
-        where the forests do not vote together, or no record is at hand.
     """
 
     settings: Settings
@@ -85,7 +85,10 @@ class Learner:
     since: int = 1
     gaps: dict[str, Gap] = field(default_factory=dict)
     accuracy: dict[str, float] = field(default_factory=dict)
-    nearness: tuple[Singles, ...] = ()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what can be found again, so that answering does not change what is saved."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @classmethod
     def new(cls, settings: Settings, n_features: int) -> "Learner":
@@ -124,6 +127,22 @@ class Learner:
         if unanswered.any():
             total[unanswered] = self._votes_of(PERMANENT, X[unanswered], n_classes)
         return total
+
+    @property
+    def first_of_window(self) -> int:
+        """The first batch that the temporary forest is grown from."""
+        return max(self.since, self.n_batches - self.settings.window_size + 1)
+
+    @cached_property
+    def nearness(self) -> tuple[Singles, ...]:
+        """By tree of the permanent forest and node: how near the records of the window are, see `counting.nearness`.
+
+        Empty where the forests do not vote together, or no record is at hand. It is found when it is first asked for.
+        """
+        if not {PERMANENT, TEMPORARY} <= self.votes.keys() or self.settings.memory_size == 0:
+            return ()
+        first = int(np.searchsorted(self.memory.batch, self.first_of_window))
+        return self.standings[PERMANENT].forest.nearness(first, EXPECTED, self.settings.n_jobs)
 
     def _hear_permanent(self, X: Floats, n_classes: int) -> tuple[Floats, Floats]:
         """Return what `_votes_of` does for the permanent forest, and how far each record is of the present."""

@@ -10,13 +10,12 @@ import numpy as np
 
 from adforest.adaptation.boxes import Box, root_cuts
 from adforest.adaptation.learner import ACTIVE, PERMANENT, Learner, Standing
-from adforest.adaptation.memory import Memory
 from adforest.adaptation.perturbation import perturbed_share
 from adforest.adaptation.repair import Assessment, RepairRules, assess, repair_forest
 from adforest.adaptation.report import BatchReport
 from adforest.adaptation.scenario import scenario_of
 from adforest.forest import Forest, Records, in_threads
-from adforest.forest.types import Floats, Ints, Longs, Singles
+from adforest.forest.types import Floats, Ints, Longs
 from adforest.growers import spawn_seeds
 
 BUILD, REPAIR, RENEW = range(3)  # what a seed is for
@@ -54,19 +53,16 @@ class Lesson(ABC):
             self._build_first()
         votes = self._weigh()
         kept = self.memory.survivors(self.settings.memory_size, self.number - self.settings.window_size + 2)
-        memory = self.memory if kept is None else self.memory.keep(kept)
-        standings = {name: self._remembered(standing, kept) for name, standing in self.standings.items()}
         learner = Learner(
             settings=self.settings,
-            memory=memory,
-            standings=standings,
+            memory=self.memory if kept is None else self.memory.keep(kept),
+            standings={name: self._remembered(standing, kept) for name, standing in self.standings.items()},
             votes=votes,
             n_batches=self.number,
             n_unrepairable=n_unrepairable,
             since=self.since,
             gaps=self.gaps,
             accuracy=self.accuracy,
-            nearness=self._nearness(memory, standings),
         )
         return learner, self._report(drift, learner)
 
@@ -77,10 +73,6 @@ class Lesson(ABC):
     @abstractmethod
     def _weigh(self) -> dict[str, float]:
         """Return the forests that answer from now on, and what the vote of each is worth."""
-
-    def _nearness(self, memory: Memory, standings: dict[str, Standing]) -> tuple[Singles, ...]:
-        """Return how near the window's records are to the nodes of the permanent forest; nothing where nobody asks."""
-        return ()
 
     def _build_first(self) -> None:
         """Step 1: build the permanent forest; the active one is a copy."""

@@ -15,9 +15,10 @@ from adforest.growers import Grower, Grown
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Assessment:
-    """What a batch finds in one tree: the leaf of each record, and the leaves it perturbs."""
+    """What a batch finds in one tree: the leaf of each record, what it brings to leaves, and those it perturbs."""
 
     leaf: Ints
+    brought: Rows
     leaves: LeafStatistics
     perturbed: Mask
 
@@ -30,10 +31,10 @@ class Assessment:
 def assess(tree: Tree, batch: Records, reading: str, tolerance: float) -> Assessment:
     """Send a batch down a tree, without changing it, and see which leaves it perturbs."""
     leaf = tree.route(batch.X)
-    rows = _tally(leaf, batch, np.ones(len(batch), dtype=np.uint8), len(tree.nodes))
-    reached, statistics = tree.compare(rows)
+    brought = _tally(leaf, batch, np.ones(len(batch), dtype=np.uint8), len(tree.nodes))
+    reached, statistics = tree.compare(brought)
     leaves = LeafStatistics(reached, *statistics)
-    return Assessment(leaf, leaves, is_perturbed(leaves, reading, tolerance))
+    return Assessment(leaf, brought, leaves, is_perturbed(leaves, reading, tolerance))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,9 @@ def _repair_tree(
     if len(samples):
         _expand(editor, tree, records, samples, leaf_of, grower, seed)
         weights[samples[samples >= in_batch.start] - in_batch.start] = 0  # counted in their new leaves already
-    editor.add(_tally(leaf_of[in_batch], batch, weights, len(editor.nodes)))
+    is_as_assessed = len(editor.nodes) == len(tree.nodes) and (weights == 1).all()
+    brought = assessment.brought if is_as_assessed else _tally(leaf_of[in_batch], batch, weights, len(editor.nodes))
+    editor.add(brought)
     return Grown(editor.finish(), leaf_of)
 
 

@@ -9,11 +9,8 @@ from adforest.adaptation.boxes import Box
 from adforest.adaptation.contest import CLEAR_GAP, DRIFTING_GAP, Gap, gap_between, weight_of
 from adforest.adaptation.learner import ACTIVE, PERMANENT, TEMPORARY, Standing
 from adforest.adaptation.lesson import Lesson
-from adforest.adaptation.memory import Memory
 from adforest.forest import Forest, in_threads
-from adforest.forest.types import Ints, Mask, Singles
-
-EXPECTED = 10  # records of the window about a place, for their number to say something
+from adforest.forest.types import Ints, Mask
 
 
 class Trial(NamedTuple):
@@ -53,18 +50,21 @@ class WeighingLesson(Lesson):
         self._assess(ACTIVE)
         self.leaves = {name: self._leaves_of(name) for name in self.before}
         self.knows = {name: one.forest.knows(self.records.n_classes) for name, one in self.before.items()}
+        same = self._are_same(PERMANENT, ACTIVE)
         for name in self.before:
-            self.accuracy[name] = float(np.mean(self._is_right(name)))
+            known = same and name == ACTIVE
+            self.accuracy[name] = self.accuracy[PERMANENT] if known else float(np.mean(self._is_right(name)))
         self._repair(PERMANENT)
         trial = self._renew_temporary()
-        seen = {name: self._gap(trial, name) for name in (PERMANENT, ACTIVE)}
+        seen = {PERMANENT: self._gap(trial, PERMANENT)}
+        seen[ACTIVE] = seen[PERMANENT] if same else self._gap(trial, ACTIVE)
         self.gaps |= {name: gap for name, gap in seen.items() if gap is not None}
         if seen[ACTIVE] is None:  # too few records, or too few of known classes, to tell: go on as before
             self._repair(ACTIVE)
             return "none", self.learner.n_unrepairable
         if self.gaps[ACTIVE].is_clear:
             return self._drift()
-        if self._are_same(PERMANENT, ACTIVE) or self.gaps[PERMANENT].size > self.gaps[ACTIVE].size:
+        if same or self.gaps[PERMANENT].size > self.gaps[ACTIVE].size:
             self._repair(ACTIVE)
         else:
             self.standings[ACTIVE] = self.standings[PERMANENT]
@@ -102,17 +102,6 @@ class WeighingLesson(Lesson):
             votes |= {ACTIVE: worth / (1 + worth), TEMPORARY: 1 / (1 + worth)}
         return votes
 
-    def _nearness(self, memory: Memory, standings: dict[str, Standing]) -> tuple[Singles, ...]:
-        if TEMPORARY not in standings or self.settings.memory_size == 0:
-            return ()
-        first = int(np.searchsorted(memory.batch, self._first_of_window))
-        return standings[PERMANENT].forest.nearness(first, EXPECTED, self.settings.n_jobs)
-
-    @property
-    def _first_of_window(self) -> int:
-        """The first batch that the temporary forest is grown from."""
-        return max(self.since, self.number - self.settings.window_size + 1)
-
     # The temporary forest
 
     def _renew_temporary(self) -> Trial:
@@ -123,7 +112,7 @@ class WeighingLesson(Lesson):
         tell; and from the batch alone where that does better than the window: then the rules changed with this batch,
         and the batches before it only mislead.
         """
-        first = self._first_of_window
+        first = max(self.since, self.number - self.settings.window_size + 1)
         before = self.before.get(TEMPORARY)
         part = slice(math.ceil(self.settings.n_estimators / self.settings.window_size))
         # Trees of a base forest that draws no lots belong together.

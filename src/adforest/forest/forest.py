@@ -62,6 +62,8 @@ class Forest:
         known = np.zeros(n_classes, dtype=bool)
         for tree in self.trees:
             known[tree.row_class] = True
+            if known.all():
+                break
         return known
 
     def answer(self, X: Floats, n_classes: int, *, soft: bool, n_jobs: int | None = None) -> Floats:
