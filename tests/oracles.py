@@ -302,22 +302,27 @@ def tally(leaf, y, weights):
     return {node: dict(row) for node, row in rows.items()}
 
 
-def nearness(nodes, leaf_of, first, expected):
+def nearness(nodes, leaf_of, weights, first, expected):
     """Return the share of young records about each node over their share in the tree, by node, climbing from each."""
     inner = np.flatnonzero(nodes["split"] >= 0)
     parent = {nodes["left"][at] + side: at for at in inner for side in (0, 1)}
     held = {at: [] for at in range(len(nodes))}
     for record, at in enumerate(leaf_of):
         while at is not None and at >= 0:
-            held[at].append(record >= first)
+            held[at].append(record)
             at = parent.get(at)
-    if not any(held[0]):
+
+    def young_share(records):
+        return sum(weights[i] for i in records if i >= first) / sum(weights[i] for i in records)
+
+    young = np.mean([i >= first for i in held[0]]) if held[0] else 0
+    if young in (0, 1):
         return [1.0] * len(nodes)
     found = []
     for at in range(len(nodes)):
-        while at in parent and (not held[at] or len(held[at]) * np.mean(held[0]) < expected):
+        while at in parent and (not held[at] or len(held[at]) * min(young, 1 - young) < expected * (1 - 1e-12)):
             at = parent[at]
-        found.append(np.mean(held[at]) / np.mean(held[0]))
+        found.append(min(1, young_share(held[at]) / young_share(held[0])))
     return found
 
 

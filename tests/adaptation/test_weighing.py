@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adforest.adaptation import Learner, learn
+from adforest.adaptation.contest import Gap
 from adforest.adaptation.learner import EXPECTED, NEAR
 from adforest.forest import Growth
 from adforest.forest.tree import LEAF_EXPANDED
@@ -309,6 +310,20 @@ def test_two_forests_grow_trees_at_alternate_batches(tree_repair):
     assert n_apart >= 4
 
 
+@pytest.mark.parametrize("n_estimators", [3, 8, 10])
+def test_every_tree_is_renewed_while_two_forests_take_turns(n_estimators):
+    learner = Learner.new(lesson_settings(n_estimators=n_estimators, drift_threshold=0), 2)
+    for number in range(4 * n_estimators + 8):
+        # Noise is what an active forest knows less of than the permanent one, which is behind for its old rules.
+        learner, _ = learn(learner, *two_clusters(number, swapped=number >= 4, n=100), NUMERICAL, 2)
+        learner = replace(learner, gaps=learner.gaps | {"permanent": Gap(0.2, 9.0)})
+        if learner.standings["active"].is_same(learner.standings["permanent"]):
+            apart_since = number
+    assert apart_since < 8
+    for name in ("permanent", "active"):
+        assert min(tree.born.min() for tree in learner.forest(name).trees) > 8, "each has had its turn"
+
+
 def test_after_a_change_no_old_tree_is_left():
     for pattern in ("....s", "....s."):
         *_, before, after = follow(pattern)[0]
@@ -371,8 +386,9 @@ def presence(learner, X):
     """Return how far records are of the present, from the memory and the trees of the permanent forest."""
     forest, memory = learner.forest("permanent"), learner.memory
     first = np.flatnonzero(memory.batch >= learner.first_of_window)[0]
+    weights = memory.stands_for(learner.n_batches - 1)
     near = [
-        np.array(nearness(tree.nodes, leaf_of, first, EXPECTED))[tree.route(X)]
+        np.array(nearness(tree.nodes, leaf_of, weights, first, EXPECTED))[tree.route(X)]
         for tree, leaf_of in zip(forest.trees, forest.leaf_of, strict=True)
     ]
     return np.minimum(np.mean(near, axis=0) / NEAR, 1)[:, None]

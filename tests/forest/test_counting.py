@@ -63,9 +63,10 @@ def test_young_records_are_near_where_they_are_many_for_the_place(b, share, expe
     tree, leaf_of = oracles.tree_of(b)
     leaf_of[::left_out] = -1
     first = round(share * len(leaf_of))
-    found = nearness(tree.nodes, leaf_of, first, expected)
+    weights = np.random.default_rng(len(leaf_of)).uniform(0.5, 9, len(leaf_of))
+    found = nearness(tree.nodes, leaf_of, weights, first, expected)
     assert found.dtype == np.float32
-    np.testing.assert_allclose(found, oracles.nearness(tree.nodes, leaf_of, first, expected), rtol=1e-6)
+    np.testing.assert_allclose(found, oracles.nearness(tree.nodes, leaf_of, weights, first, expected), rtol=1e-6)
 
 
 def test_near_is_what_the_young_share_a_place_with():
@@ -73,8 +74,13 @@ def test_near_is_what_the_young_share_a_place_with():
     old, young = np.repeat(np.arange(10.0), 20), np.repeat(np.arange(5.0, 10.0), 20)
     b = oracles.block(np.concatenate([old, young])[:, np.newaxis], np.concatenate([old, young]).astype(int))
     tree, leaf_of = oracles.tree_of(b)
-    near = nearness(tree.nodes, leaf_of, len(old), 5)[tree.route(np.arange(10.0)[:, np.newaxis])]
-    np.testing.assert_allclose(near, [0] * 5 + [0.5 / (1 / 3)] * 5)
+    places = tree.route(np.arange(10.0)[:, np.newaxis])
+    weights = np.ones(len(b.y))
+    np.testing.assert_allclose(nearness(tree.nodes, leaf_of, weights, len(old), 5)[places], [0] * 5 + [1] * 5)
+    weights[: len(old)] = np.where(old < 8, 1, 9)  # of those at 8 and 9, only a ninth are still at hand
+    share = 100 / (300 + 8 * 40)
+    near = [0] * 5 + [1] * 3 + [0.1 / share] * 2
+    np.testing.assert_allclose(nearness(tree.nodes, leaf_of, weights, len(old), 3)[places], near, rtol=1e-6)
 
 
 def test_a_tally_of_many_records_does_not_overflow():

@@ -47,9 +47,10 @@ def test_values_read_are_the_mean_over_trees(soft, n):
 
 def test_nearness_is_that_of_each_tree():
     forest = forest_of(oracles.random_block(200))
-    near = forest.nearness(150, 5.1, n_jobs=2)
+    weights = np.linspace(1, 2, 200)
+    near = forest.nearness(weights, 150, 5.1, n_jobs=2)
     for tree, leaf_of, found in zip(forest.trees, forest.leaf_of, near, strict=True):
-        np.testing.assert_allclose(found, oracles.nearness(tree.nodes, leaf_of, 150, 5.1), rtol=1e-6)
+        np.testing.assert_allclose(found, oracles.nearness(tree.nodes, leaf_of, weights, 150, 5.1), rtol=1e-6)
 
 
 @SOFT

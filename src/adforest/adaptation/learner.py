@@ -141,8 +141,9 @@ class Learner:
         """
         if not {PERMANENT, TEMPORARY} <= self.votes.keys() or self.settings.memory_size == 0:
             return ()
+        weights = self.memory.stands_for(self.n_batches - self.settings.window_size + 2)
         first = int(np.searchsorted(self.memory.batch, self.first_of_window))
-        return self.standings[PERMANENT].forest.nearness(first, EXPECTED, self.settings.n_jobs)
+        return self.standings[PERMANENT].forest.nearness(weights, first, EXPECTED, self.settings.n_jobs)
 
     def _hear_permanent(self, X: Floats, n_classes: int) -> tuple[Floats, Floats]:
         """Return what `_votes_of` does for the permanent forest, and how far each record is of the present."""

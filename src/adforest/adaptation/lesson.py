@@ -130,16 +130,19 @@ class Lesson(ABC):
     def _coded(self) -> Records:
         return self.settings.grower.coded(self.records)
 
-    def _has_turn(self, name: str) -> bool:
-        """Return whether trees of a forest may be grown at this batch.
+    @cached_property
+    def _takes_turns(self) -> bool:
+        """Whether trees of one forest are grown at this batch, and those of the other at the next.
 
         Where trees have turns and the active forest is one of its own, so have the two forests: a batch then costs
         hardly more than before.
         """
         standings = self.learner.standings
-        if self.settings.tree_repair != "turn" or standings[PERMANENT].is_same(standings[ACTIVE]):
-            return True
-        return (self.number % 2 == 0) == (name == PERMANENT)
+        return self.settings.tree_repair == "turn" and not standings[PERMANENT].is_same(standings[ACTIVE])
+
+    def _has_turn(self, name: str) -> bool:
+        """Return whether trees of a forest may be grown at this batch."""
+        return not self._takes_turns or (self.number % 2 == 0) == (name == PERMANENT)
 
     def _expanding(self, forest: Forest, *, has_turn: bool) -> list[int]:
         """Return the places of the trees that expand the leaves which the batch perturbs.
@@ -157,7 +160,8 @@ class Lesson(ABC):
 
     def _in_turn(self, n_trees: int, count: int) -> list[int]:
         """Return the places of the trees whose turn it is, so many at each batch."""
-        return sorted((self.number * count + k) % n_trees for k in range(count))
+        number = self.number // 2 if self._takes_turns else self.number
+        return sorted((number * count + k) % n_trees for k in range(count))
 
     def _leave(self, name: str) -> None:
         """Leave a forest as it is: the batch is not among the records it knows."""

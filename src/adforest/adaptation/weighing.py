@@ -133,13 +133,13 @@ class WeighingLesson(Lesson):
         self.action[TEMPORARY] = "built" if before is None else "renewed"
         if first < self.number and (self._has_dropped() or (gaps[-1] and gaps[-1].is_clear)):
             young = self._grown_since(self.number)
-            alone = self._try(young)
+            alone = self._try(Forest(young.trees[: len(fresh)], young.leaf_of[: len(fresh)], young.known))
             # Of a class that came within the window the batch alone has the larger share; no rules need have changed.
             tested = alone.tested & trial.tested & (self.memory.first_batch[self.batch.y] <= first)
             gap = gap_between(alone.right, trial.right, tested)
             if gap and gap.is_suspect:
                 self.since = first = self.number
-                fresh, trial = young, alone
+                fresh, trial = young, self._try(young)
                 self.action[TEMPORARY] = "rebuilt"
         if before is not None and not is_whole:
             fresh = _joined(fresh, self._with_batch_unknown(before.forest), self.settings.n_estimators)

@@ -92,10 +92,13 @@ class Forest:
             in_threads(vote, [slice(start, start + SHARE) for start in range(0, len(X), SHARE)], n_jobs)
         return votes
 
-    def nearness(self, first: int, expected: float, n_jobs: int | None) -> tuple[Singles, ...]:
+    def nearness(self, weights: Floats, first: int, expected: float, n_jobs: int | None) -> tuple[Singles, ...]:
         """Return for each tree how near its nodes are to the records from the first on, see `counting.nearness`."""
-        work = zip(self.trees, self.leaf_of, strict=True)
-        return tuple(in_threads(lambda one: counting.nearness(one[0].nodes, one[1], first, expected), work, n_jobs))
+
+        def measure(work: tuple[Tree, Ints]) -> Singles:
+            return counting.nearness(work[0].nodes, work[1], weights, first, expected)
+
+        return tuple(in_threads(measure, zip(self.trees, self.leaf_of, strict=True), n_jobs))
 
     def answer_from(self, leaves: Iterable[Ints], n_classes: int, n_records: int, *, soft: bool) -> Floats:
         """Return what `answer` returns for records whose leaf in each tree is known already."""

@@ -176,39 +176,46 @@ def merge(const int32_t[::1] row_start, const int32_t[::1] row_class, const doub
     return start_array, class_array[:at].copy(), weight_array[:at].copy(), scale_array
 
 
-def nearness(const Node[::1] nodes, const int32_t[::1] leaf_of, Py_ssize_t first, double expected):
-    """Return by node, as float32, the share of young records about it over their share in the whole tree.
+def nearness(const Node[::1] nodes, const int32_t[::1] leaf_of, const double[::1] weights, Py_ssize_t first,
+             double expected):
+    """Return by node, as float32, the share of young records about it over their share in the whole tree; 1 at most.
 
     Parameters
     ----------
     leaf_of : int32 (n,)
         The leaf of each record, oldest first; negative for records that do not count.
+    weights : float64 (n,)
+        How many records each stands for.
     first : int
         The first young record.
     expected : float
-        About a node are the records it holds. But where they are so few that, by the share of young ones in the whole
-        tree, fewer young ones than these are to be expected, it is those about its parent.
+        About a node are the records it holds. But where they are so few that, by their shares in the whole tree, fewer
+        than these are to be expected of the young or of the old, it is those about its parent.
 
     Returns
     -------
     float32 (n_nodes,)
-        1 everywhere where no young record counts.
+        1 everywhere where no young record counts, or only young ones do.
     """
-    cdef Py_ssize_t n = leaf_of.shape[0], n_nodes = nodes.shape[0], i, top = 1, n_ordered = 0
+    cdef Py_ssize_t n = leaf_of.shape[0], n_nodes = nodes.shape[0], i, n_counted = 0, n_young = 0, top = 1, n_ordered = 0
     cdef int32_t at, left
-    held_array = np.zeros((n_nodes, 2), dtype=np.int32)
+    held_array = np.zeros((n_nodes, 3))
     order_array = np.zeros(n_nodes, dtype=np.int32)
     stack_array = np.zeros(n_nodes + 1, dtype=np.int32)
     share_array = np.ones(n_nodes, dtype=np.float32)
-    cdef int32_t[:, ::1] held = held_array      # all records and young ones
+    cdef double[:, ::1] held = held_array       # records, their weight, that of young ones
     cdef int32_t[::1] order = order_array, stack = stack_array
     cdef float[::1] share = share_array
-    cdef double scale
+    cdef double scale, at_least
     with nogil:
         for i in range(n):
             if leaf_of[i] >= 0:
+                n_counted += 1
                 held[leaf_of[i], 0] += 1
-                held[leaf_of[i], 1] += i >= first
+                held[leaf_of[i], 1] += weights[i]
+                if i >= first:
+                    n_young += 1
+                    held[leaf_of[i], 2] += weights[i]
         while top > 0:
             top -= 1
             at = stack[top]
@@ -222,17 +229,18 @@ def nearness(const Node[::1] nodes, const int32_t[::1] leaf_of, Py_ssize_t first
             at = order[i]
             if nodes[at].split >= 0:
                 left = nodes[at].left
-                held[at, 0] += held[left, 0] + held[left + 1, 0]
-                held[at, 1] += held[left, 1] + held[left + 1, 1]
-        if held[0, 1] > 0:
-            scale = <double>held[0, 0] / held[0, 1]
+                for top in range(3):
+                    held[at, top] += held[left, top] + held[left + 1, top]
+        if 0 < n_young < n_counted:
+            scale = held[0, 1] / held[0, 2]
+            at_least = max(1.0, expected * n_counted / min(n_young, n_counted - n_young))
             for i in range(n_ordered):
                 at = order[i]
                 if nodes[at].split >= 0:
                     for left in range(nodes[at].left, nodes[at].left + 2):
                         share[left] = share[at]
-                        if held[left, 0] >= max(1, expected * scale):
-                            share[left] = <float>(held[left, 1] * scale / held[left, 0])
+                        if held[left, 0] >= at_least:
+                            share[left] = <float>min(1.0, held[left, 2] * scale / held[left, 1])
     return share_array
 
 
