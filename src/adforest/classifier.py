@@ -67,16 +67,18 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
     tree_repair : {"turn", "any", "share"}, default="turn"
         When a tree changes its shape: "any" if any of its leaves is perturbed, "share" if more than `repair_threshold`
         of them are, "turn" as "any", but leaves are expanded in a fifth of the trees at each batch, in turn, or in all
-        of them where it brings a class they do not know, or where ``memory_size=0``.
+        of them where it brings a class they do not know, or where ``memory_size=0``; and the permanent forest and an
+        active one of its own grow trees, renewal included, at every other batch each.
     renewal : int, default=1
         Trees of a repaired forest that are grown anew from memory at each batch, in turn. 0 only ever repairs.
     voting : {"soft", "majority"}, default="soft"
         Whether trees add up class shares or cast one vote each.
     selection : {"weighted", "training"}, default="weighted"
-        Who answers. "weighted": all forests vote, and the temporary one, of the last batches, always
-        stands; a forest it outdoes on the newest batch has a smaller say, and it is a drift when it clearly outdoes
-        the active one. "training", the paper's way: the one forest that fits the last batch best after learning it;
-        there a temporary one stands only during a drift, which is when the active one is not repairable.
+        Who answers. "weighted": all forests vote, and the temporary one, of the last batches, always stands; a forest
+        it outdoes on the newest batch has a smaller say where records of these batches are near, and it is a drift when
+        it clearly outdoes the active one. "training", the paper's way: the one forest that fits the last batch best
+        after learning it; there a temporary one stands only during a drift, which is when the active one is not
+        repairable.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Which columns are categorical: those of text or categorical type, those given by mask, position or name, none.
     n_jobs : int or None, default=None
@@ -102,8 +104,8 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
     Notes
     -----
     A forest has no say on records outside the range of what it has seen; the permanent forest has seen everything.
-    With ``selection="weighted"`` the permanent one gives way where the temporary finds classes that came within the
-    window.
+    With ``selection="weighted"`` it also speaks alone as far as few records of the last batches are near, and gives
+    way where the temporary one finds classes that came within the window.
 
     A missing value takes the side of a node that gained more from it in training, or the heavier side where none was
     missing then. A category that a node never saw is treated as missing.

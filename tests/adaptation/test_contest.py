@@ -136,7 +136,7 @@ def test_marks_on_the_scale_of_votes():
 def test_the_more_is_tolerated_the_more_an_outdone_forest_is_worth(size):
     assert weight_of(Gap(size), CLEAR_GAP) < weight_of(Gap(size), DRIFTING_GAP)
     assert weight_of(Gap(-size), CLEAR_GAP) == weight_of(Gap(-size), DRIFTING_GAP)
-    assert weight_of(Gap(CLEAR_GAP), CLEAR_GAP) == pytest.approx(1 / math.e)
+    assert weight_of(Gap(size), size) == pytest.approx(1 / math.e)
 
 
 @given(SIZES, st.floats(-20, 20), st.floats(-20, 20))

@@ -408,21 +408,27 @@ def test_answers_are_the_weighted_shares_of_the_forests_as_far_as_records_are_of
         np.testing.assert_allclose(learner.answer(X, 2), expected, rtol=1e-5, atol=1e-6)
 
 
-def test_near_the_present_the_temporary_forest_is_heard_elsewhere_the_permanent_one():
-    # Labels are swapped in a world that has also moved: what it left behind is within the box, but far from all of it.
-    learner = Learner.new(lesson_settings(), 2)
-    moved, corners = np.array([20.0, -20.0]), np.array([[-40.0, -40.0], [40.0, 40.0]])
+MOVED = np.array([20.0, -20.0])
+
+
+def moved_world():
+    """Return the learner of a world that has moved, and swapped its labels: what it left is far, but within its box."""
+    learner, corners = Learner.new(lesson_settings(), 2), np.array([[-40.0, -40.0], [40.0, 40.0]])
     for number in range(8):
         X, y = two_clusters(number, swapped=number >= 5)
         if number >= 5:
-            X = np.vstack([X + moved, corners])
-            y = np.append(y, [0, 1]).astype(np.int32)
+            X, y = np.vstack([X + MOVED, corners]), np.append(y, [0, 1]).astype(np.int32)
         learner, _ = learn(learner, X, y, NUMERICAL, 2)
+    return learner
+
+
+def test_near_the_present_the_temporary_forest_is_heard_elsewhere_the_permanent_one():
+    learner = moved_world()
     X, y = two_clusters(99)
     assert learner.standings["temporary"].box.contains(X).all()
     assert (presence(learner, X) < 0.3).all()
     assert np.mean(learner.answer(X, 2).argmax(axis=1) == y) > 0.9
-    assert np.mean(learner.answer(X + moved, 2).argmax(axis=1) == 1 - y) > 0.9
+    assert np.mean(learner.answer(X + MOVED, 2).argmax(axis=1) == 1 - y) > 0.9
 
 
 def crowded(number, n_classes, n=400):
@@ -483,13 +489,16 @@ def test_where_no_forest_that_votes_has_been_the_permanent_one_answers():
 
 @pytest.mark.parametrize(("permanent", "active"), [(0.1, 0.0), (2.7, 0.3), (1.0, 0.5)])
 def test_shares_add_up_to_the_votes_of_those_who_answer(permanent, active):
-    learner = follow("...ss", n=100)[0][-1]
+    learner = moved_world()
     votes = {"permanent": permanent, "temporary": 1.0, "active": active}
-    X = learner.memory.X[learner.memory.batch == 5][:20]
+    X = np.vstack([two_clusters(77)[0], two_clusters(77)[0] + MOVED, [[1e6, 0.0]]])
     answers = replace(learner, votes=votes).answer(X, 2)
-    present, inside = presence(learner, X)[:, 0], learner.standings["active"].box.contains(X)
-    total = votes["permanent"] + 1.0 + inside * votes["active"]
-    np.testing.assert_allclose(answers.sum(axis=1), 1 - present + present * total)
+    present = presence(learner, X)[:, 0]
+    assert (present < 0.5).any()
+    assert (present == 1).any()
+    inside = {name: learner.standings[name].box.contains(X) for name in ("temporary", "active")}
+    total = permanent + inside["temporary"] + inside["active"] * active
+    np.testing.assert_allclose(answers.sum(axis=1), 1 - present + present * total, rtol=1e-5)
     assert (answers >= 0).all()
 
 

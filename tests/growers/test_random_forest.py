@@ -10,6 +10,7 @@ from sklearn.model_selection import train_test_split
 
 import oracles
 from adforest.forest import Forest, Growth, Records, TreeEditor
+from adforest.forest._kernels.binning import bin_columns
 from adforest.forest._kernels.counting import poisson_weights
 from adforest.growers import RandomForestGrower
 
@@ -97,16 +98,32 @@ def test_a_repair_counts_every_record_once():
     assert RandomForestGrower(Growth(max_features=1)).weights(np.arange(5), 3).tolist() == [1] * 5
 
 
-def test_leaves_expand_from_the_records_given():
-    b = oracles.random_block(200)
+def test_many_records_are_coded_once():
+    grower = RandomForestGrower(Growth(max_features=2, max_bins=31))
+    few, many = (oracles.random_block(n, n_categories=(0, 6, 0)).records for n in (512, 2000))
+    assert grower.coded(few) is few
+    coded = grower.coded(many)
+    assert grower.coded(coded) is coded
+    assert many.codes is None
+    for found, expected in zip(coded.codes, bin_columns(many.X, many.n_categories, 31), strict=True):
+        np.testing.assert_array_equal(found, expected)
+    (one,), (other,) = (grower.build(records, everyone(records), [3], 1) for records in (many, coded))
+    assert same_tree(one.tree, other.tree)
+
+
+@pytest.mark.parametrize("n", [200, 2000])
+@pytest.mark.parametrize("is_coded", [False, True])
+def test_leaves_expand_from_the_records_given(n, is_coded):
+    b = oracles.random_block(n, n_categories=(0, 6, 0))
     grower = RandomForestGrower(Growth(max_features=2, max_depth=1))
     (grown,) = grower.build(b.records, everyone(b.records), [1], 1)
+    records = grower.coded(b.records) if is_coded else b.records
     leaf_of = grown.leaf_of.copy()
     group = np.flatnonzero(leaf_of == 2).astype(np.int32)
     editor = TreeEditor(grown.tree)
     ones = grower.weights(b.records.serial[group], 1)
     deeper = RandomForestGrower(Growth(max_features=2))
-    deeper.expand(editor, b.records, ones, group, np.array([0, len(group)]), leaf_of[group[:1]], leaf_of, 9)
+    deeper.expand(editor, records, ones, group, np.array([0, len(group)]), leaf_of[group[:1]], leaf_of, 9)
     edited = editor.finish()
     np.testing.assert_array_equal(edited.route(b.X), leaf_of)
     rows = oracles.rows_of(edited)

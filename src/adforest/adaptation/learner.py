@@ -105,7 +105,7 @@ class Learner:
         return max(self.votes, key=self.votes.__getitem__)
 
     def answer(self, X: Floats, n_classes: int) -> Floats:
-        """Return class votes for some records, those of each forest adding up to its weight at most.
+        """Return class votes for some records.
 
         A record is of the present as far as the window's records are near it. So far the forests have the say they are
         worth; as far as it is of the past, the permanent forest, which has seen everything, speaks alone, and so it
