@@ -2,6 +2,7 @@
 
 import pickle
 from collections import Counter, defaultdict
+from dataclasses import replace
 from itertools import pairwise, product
 from math import isnan
 from statistics import NormalDist
@@ -418,7 +419,7 @@ def grow_c45(b, samples=None, *, seed=0, binned=None, **how):
     samples = np.arange(len(b.y), dtype=np.int32) if samples is None else np.asarray(samples, dtype=np.int32)
     group, root = np.array([0, len(samples)]), np.zeros(1, dtype=np.int32)
     how = Growth(max_features=1, by_ratio=True, **how)
-    editor.grow(b.records, b.weights[samples], samples, group, root, leaf_of, how, seed, binned)
+    editor.grow(replace(b.records, codes=binned), b.weights[samples], samples, group, root, leaf_of, how, seed)
     return editor.finish(), leaf_of
 
 

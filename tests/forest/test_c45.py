@@ -1,5 +1,6 @@
 """C4.5: cuts by gain ratio among attributes of at least average gain, pruned by the errors a leaf must expect."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -374,7 +375,8 @@ def test_several_groups_are_pruned_in_one_call_and_the_rest_is_untouched(binned,
         leaf_of = np.full(n, -7, dtype=np.int32)
         how = Growth(max_features=1, by_ratio=True, prune_confidence=confidence)
         weights = b.weights[order]
-        editor.grow(b.records, weights, order, starts, targets, leaf_of, how, 0, shared_codes(b, binned))
+        records = replace(b.records, codes=shared_codes(b, binned))
+        editor.grow(records, weights, order, starts, targets, leaf_of, how, 0)
         trees.append(editor.finish())
     unpruned, tree = trees
     assert len(tree.nodes) < len(unpruned.nodes)

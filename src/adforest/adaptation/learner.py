@@ -40,6 +40,10 @@ class Settings:
     n_jobs: int | None
     seed: int
 
+    def window_start(self, number: int) -> int:
+        """Return the first batch of the reserve window [γ] that ends with a batch."""
+        return number - self.window_size + 1
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Standing:
@@ -131,7 +135,7 @@ class Learner:
     @property
     def first_of_window(self) -> int:
         """The first batch that the temporary forest is grown from."""
-        return max(self.since, self.n_batches - self.settings.window_size + 1)
+        return max(self.since, self.settings.window_start(self.n_batches))
 
     @cached_property
     def nearness(self) -> tuple[Singles, ...]:
@@ -141,7 +145,7 @@ class Learner:
         """
         if not {PERMANENT, TEMPORARY} <= self.votes.keys() or self.settings.memory_size == 0:
             return ()
-        weights = self.memory.stands_for(self.n_batches - self.settings.window_size + 2)
+        weights = self.memory.stands_for(self.settings.window_start(self.n_batches + 1))
         first = int(np.searchsorted(self.memory.batch, self.first_of_window))
         return self.standings[PERMANENT].forest.nearness(weights, first, EXPECTED, self.settings.n_jobs)
 
@@ -156,7 +160,7 @@ class Learner:
     @property
     def new_classes(self) -> Longs:
         """Classes that the first batch did not bring, nor any before the window."""
-        return np.flatnonzero(self.memory.first_batch > max(1, self.n_batches - self.settings.window_size))
+        return np.flatnonzero(self.memory.first_batch >= max(2, self.settings.window_start(self.n_batches)))
 
     def _votes_of(self, name: str, X: Floats, n_classes: int) -> Floats:
         """Return the shares of a forest's votes by class; they add up to 1 where any tree has an answer."""

@@ -52,7 +52,7 @@ class Lesson(ABC):
         else:
             self._build_first()
         votes = self._weigh()
-        kept = self.memory.survivors(self.settings.memory_size, self.number - self.settings.window_size + 2)
+        kept = self.memory.survivors(self.settings.memory_size, self.settings.window_start(self.number + 1))
         learner = Learner(
             settings=self.settings,
             memory=self.memory if kept is None else self.memory.keep(kept),

@@ -42,7 +42,7 @@ class PaperLesson(Lesson):
 
     def _build_temporary(self) -> None:
         """Build the temporary forest from the reserve window."""
-        window = self.memory.batch > self.number - self.settings.window_size
+        window = self.memory.batch >= self.settings.window_start(self.number)
         known = np.flatnonzero(window).astype(np.int32)
         box = Box.of(self.records.X[known], self.records.n_categories)
         self.standings[TEMPORARY] = Standing(self._built(known), box)

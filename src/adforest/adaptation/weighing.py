@@ -50,7 +50,7 @@ class WeighingLesson(Lesson):
         self._assess(ACTIVE)
         self.leaves = {name: self._leaves_of(name) for name in self.before}
         self.knows = {name: one.forest.knows(self.records.n_classes) for name, one in self.before.items()}
-        same = self._are_same(PERMANENT, ACTIVE)
+        same = self.before[PERMANENT].is_same(self.before[ACTIVE])
         for name in self.before:
             known = same and name == ACTIVE
             self.accuracy[name] = self.accuracy[PERMANENT] if known else float(np.mean(self._is_right(name)))
@@ -70,9 +70,6 @@ class WeighingLesson(Lesson):
             self.standings[ACTIVE] = self.standings[PERMANENT]
             self.action[ACTIVE] = "rejoined"
         return "none", 0
-
-    def _are_same(self, one: str, other: str) -> bool:
-        return self.before[one].is_same(self.before[other])
 
     def _drift(self) -> tuple[str, int]:
         """Leave the active forest as it is; if that has lasted, the temporary one takes its place."""
@@ -112,14 +109,14 @@ class WeighingLesson(Lesson):
         tell; and from the batch alone where that does better than the window: then the rules changed with this batch,
         and the batches before it only mislead.
         """
-        first = max(self.since, self.number - self.settings.window_size + 1)
+        first = max(self.since, self.settings.window_start(self.number))
         before = self.before.get(TEMPORARY)
         part = slice(math.ceil(self.settings.n_estimators / self.settings.window_size))
         # Trees of a base forest that draws no lots belong together.
         is_whole = (
             before is None
             or not self.settings.grower.draws_lots
-            or self.since > self.number - self.settings.window_size + 1
+            or self.since > self.settings.window_start(self.number)
             or not self.knows[TEMPORARY][self.batch.y].all()
         )
         fresh = self._grown_since(first, slice(None) if is_whole else part)
@@ -148,7 +145,7 @@ class WeighingLesson(Lesson):
         return trial
 
     def _is_open(self, active: Gap | None, temporary: Gap | None) -> bool:
-        """Return whether a few new trees leave open who has been outdone; or the others should go, being outdone."""
+        """Return whether all trees should be new: few outdo the old ones, or leave open if they do the active forest."""
         if active is None or temporary is None:
             return True
         return temporary.is_suspect or (active.is_suspect and not active.is_clear)

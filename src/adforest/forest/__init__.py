@@ -2,7 +2,7 @@
 
 from adforest.forest.editing import Growth, TreeEditor
 from adforest.forest.forest import Forest, in_threads
-from adforest.forest.records import Binned, Records
+from adforest.forest.records import Records
 from adforest.forest.tree import Rows, Tree
 
-__all__ = ["Binned", "Forest", "Growth", "Records", "Rows", "Tree", "TreeEditor", "in_threads"]
+__all__ = ["Forest", "Growth", "Records", "Rows", "Tree", "TreeEditor", "in_threads"]

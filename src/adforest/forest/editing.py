@@ -7,7 +7,7 @@ import numpy as np
 
 from adforest.forest._kernels import counting, growing, routing
 from adforest.forest._kernels.growing import NODE
-from adforest.forest.records import Binned, Records
+from adforest.forest.records import Records
 from adforest.forest.tree import CATEGORICAL, LEAF_EXPANDED, MISSING_LEFT, ROOT_ADDED, Rows, Tree
 from adforest.forest.types import AnyArray, Bytes, Floats, Ints, Longs, Mask, Nodes, Words
 
@@ -127,7 +127,6 @@ class TreeEditor:
         leaf_of: Ints,
         how: Growth,
         seed: int,
-        binned: Binned | None = None,
     ) -> None:
         """Grow a subtree at each of the given leaves from its group of records, see `growing.grow`.
 
@@ -152,7 +151,7 @@ class TreeEditor:
             base=len(self.nodes),
             words_base=len(self._words),
             seed=seed,
-            binned=binned,
+            binned=records.codes,
             by_ratio=how.by_ratio,
             confidence=how.prune_confidence,
             deviate=NormalDist().inv_cdf(1 - how.prune_confidence) if how.prune_confidence else 0.0,

@@ -4,8 +4,6 @@ from dataclasses import dataclass
 
 from adforest.forest.types import Floats, Ints, Longs, Words16
 
-Binned = tuple[Words16, Floats, Ints]
-
 
 @dataclass(frozen=True, slots=True)
 class Records:
@@ -32,7 +30,7 @@ class Records:
     serial: Longs
     n_categories: Ints
     n_classes: int
-    codes: Binned | None = None
+    codes: tuple[Words16, Floats, Ints] | None = None
 
     def __len__(self) -> int:
         return len(self.y)

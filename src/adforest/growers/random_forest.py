@@ -50,7 +50,7 @@ class RandomForestGrower:
         editor = TreeEditor(Tree.bare(records.X.shape[1], seed))
         leaf_of = np.full(len(records), -1, dtype=np.int32)
         root, groups = np.zeros(1, dtype=np.int32), np.array([0, len(drawn)])
-        editor.grow(records, weights[drawn], known[drawn], groups, root, leaf_of, self.how, seed, records.codes)
+        editor.grow(records, weights[drawn], known[drawn], groups, root, leaf_of, self.how, seed)
         tree = editor.finish()
         # The bootstrap is over once a tree stands: repairs count every record once, those not drawn too.
         leaf_of[others] = route(tree.nodes, tree.words, records.X, others)
@@ -77,7 +77,7 @@ class RandomForestGrower:
         seed: int,
     ) -> None:
         """Grow a subtree at each given leaf from its group of records."""
-        editor.grow(records, weights, samples, group_start, group_node, leaf_of, self.how, seed, records.codes)
+        editor.grow(records, weights, samples, group_start, group_node, leaf_of, self.how, seed)
 
 
 def _subset(records: Records, known: Ints) -> Records:

@@ -1,14 +1,14 @@
 """SysFor (Islam & Giggins 2011): a forest without randomness, one tree for every attribute that is good at the top."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from adforest.forest import Binned, Growth, Records, Tree, TreeEditor, in_threads
+from adforest.forest import Growth, Records, Tree, TreeEditor, in_threads
 from adforest.forest._kernels.binning import bin_columns
 from adforest.forest.types import Bytes, Floats, Ints, Longs, Mask
 from adforest.growers.protocol import Grown
@@ -182,10 +182,9 @@ class SysForGrower:
         plans = dict(enumerate(islice(self._plans(records, known), max(wanted, default=-1) + 1)))
         chosen = [(seed, plans[place]) for seed, place in zip(seeds, wanted, strict=True) if place in plans]
         # Codes of all records are worth their while only if most of them are known.
-        binned = (
-            bin_columns(records.X, records.n_categories, self.how.max_bins) if 2 * len(known) > len(records) else None
-        )
-        return in_threads(lambda one: self._grow(records, known, *one, binned), chosen, n_jobs)
+        if 2 * len(known) > len(records):
+            records = replace(records, codes=bin_columns(records.X, records.n_categories, self.how.max_bins))
+        return in_threads(lambda one: self._grow(records, known, *one), chosen, n_jobs)
 
     def _plans(self, records: Records, known: Ints) -> Iterator["_Plan"]:
         """Yield what the top of each tree looks like: roots alone first, then roots with cuts at level two."""
@@ -208,7 +207,7 @@ class SysForGrower:
     def _good(self, records: Records, known: Ints) -> list[GoodCut]:
         return good_cuts(records, known, self.how.min_samples_leaf, self.goodness, self.separation)
 
-    def _grow(self, records: Records, known: Ints, seed: int, plan: "_Plan", binned: Binned | None) -> Grown:
+    def _grow(self, records: Records, known: Ints, seed: int, plan: "_Plan") -> Grown:
         """Make the top of a tree as planned, and let C4.5 grow below."""
         editor = TreeEditor(Tree.bare(records.X.shape[1], seed))
         leaf_of = np.full(len(records), -1, dtype=np.int32)
@@ -225,7 +224,7 @@ class SysForGrower:
         starts = np.cumsum([0, *(len(part) for _, part in groups)])
         nodes = np.array([node for node, _ in groups], dtype=np.int32)
         weights = np.ones(len(samples), dtype=np.uint8)
-        editor.grow(records, weights, samples, starts, nodes, leaf_of, self._c45, seed, binned)
+        editor.grow(records, weights, samples, starts, nodes, leaf_of, self._c45, seed)
         return Grown(editor.finish(), leaf_of)
 
     def coded(self, records: Records) -> Records:
