@@ -145,7 +145,7 @@ class WeighingLesson(Lesson):
         return trial
 
     def _is_open(self, active: Gap | None, temporary: Gap | None) -> bool:
-        """Return whether all trees should be new: few outdo the old ones, or leave open if they do the active forest."""
+        """Return whether all trees should be new: some outdo the old ones, or leave open if they do the active one."""
         if active is None or temporary is None:
             return True
         return temporary.is_suspect or (active.is_suspect and not active.is_clear)
