@@ -110,8 +110,9 @@ def test_a_leaf_predicts_the_first_among_equals():
 def test_merged_rows_hold_both_but_for_what_was_dropped(held, brought, dropped, added_nodes):
     brought = brought | ({N_NODES + added_nodes - 1: {2: 4.0}} if added_nodes else {})
     marks = np.isin(np.arange(N_NODES), list(dropped)).astype(np.uint8)
+    scale = np.array([1 / sum(held[k].values()) if held.get(k) else 0.0 for k in range(N_NODES)])
     row_start, row_class, row_weight, row_scale = merge(
-        *as_tree_rows(held), marks, *as_rows(brought), N_NODES + added_nodes
+        *as_tree_rows(held), scale, marks, *as_rows(brought), N_NODES + added_nodes
     )
     assert len(row_start) == len(row_scale) + 1 == N_NODES + added_nodes + 1
     node = np.repeat(np.arange(N_NODES + added_nodes), np.diff(row_start))

@@ -28,16 +28,13 @@ class Box:
     @classmethod
     def of(cls, X: Floats, n_categories: Ints) -> "Box":
         """Return the box of some records; missing values take no part."""
-        known = ~np.isnan(X)
-        low = np.where(known, X, np.inf).min(axis=0)
-        high = np.where(known, X, -np.inf).max(axis=0)
-        numerical = (n_categories == 0) & known.any(axis=0)
         categories = {}
         for j in np.flatnonzero(n_categories):
             seen = np.zeros(n_categories[j], dtype=bool)
-            seen[X[known[:, j], j].astype(np.intp)] = True
+            seen[X[~np.isnan(X[:, j]), j].astype(np.intp)] = True
             categories[int(j)] = seen
-        return cls(np.where(numerical, low, np.nan), np.where(numerical, high, np.nan), categories)
+        low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
+        return cls(np.where(n_categories, np.nan, low), np.where(n_categories, np.nan, high), categories)
 
     def contains(self, X: Floats) -> Mask:
         """Return which records lie inside on every attribute; missing values do."""

@@ -146,7 +146,7 @@ class Learner:
         if not {PERMANENT, TEMPORARY} <= self.votes.keys() or self.settings.memory_size == 0:
             return ()
         weights = self.memory.stands_for(self.settings.window_start(self.n_batches + 1))
-        first = int(np.searchsorted(self.memory.batch, self.first_of_window))
+        first = self.memory.first_since(self.first_of_window)
         return self.standings[PERMANENT].forest.nearness(weights, first, EXPECTED, self.settings.n_jobs)
 
     def _hear_permanent(self, X: Floats, n_classes: int) -> tuple[Floats, Floats]:

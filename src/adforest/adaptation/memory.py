@@ -67,7 +67,11 @@ class Memory:
 
     def keep(self, kept: Longs) -> "Memory":
         """Return the memory with only the records at the given positions."""
-        return replace(self, X=self.X[kept], y=self.y[kept], serial=self.serial[kept], batch=self.batch[kept])
+        return replace(self, X=self.X.take(kept, axis=0), y=self.y[kept], serial=self.serial[kept], batch=self.batch[kept])
+
+    def first_since(self, batch: int) -> int:
+        """Return the place of the first record that came with a batch or later."""
+        return int(np.searchsorted(self.batch, batch))
 
     def records(self, n_categories: Ints, n_classes: int) -> Records:
         """Return everything at hand as a block to grow from."""
@@ -81,7 +85,7 @@ class Memory:
         window_start : int
             The first batch of which all records are at hand.
         """
-        first = int(np.searchsorted(self.batch, window_start))
+        first = self.first_since(window_start)
         n_classes = len(self.seen_by_class)
         held = np.bincount(self.y[:first], minlength=n_classes)
         seen = self.seen_by_class - np.bincount(self.y[first:], minlength=n_classes)
@@ -97,20 +101,17 @@ class Memory:
         size : int or None
             How many records to keep from before batch window_start.
         """
-        recent = self.batch >= window_start
-        older = np.flatnonzero(~recent)
-        if size is None or len(older) <= size:
+        n_older = self.first_since(window_start)
+        if size is None or n_older <= size:
             return None
-        quota = _quotas(np.bincount(self.y[older], minlength=len(self.seen_by_class)), self.seen_by_class, size)
-        # Sort by class, then by hash; a record stays while its rank in its class is within the quota.
-        key = (self.y[older].astype(np.uint64) << np.uint64(40)) | (_hash(self.serial[older]) >> np.uint64(24))
-        order = np.argsort(key)
-        if (key[order[1:]] == key[order[:-1]]).any():  # as good as never; what stays must not depend on the machine
-            order = np.argsort(key, kind="stable")
-        klass = self.y[older[order]]
-        rank = np.arange(len(order)) - np.searchsorted(klass, klass)
-        recent[older[order[rank < quota[klass]]]] = True
-        return np.flatnonzero(recent)
+        y = self.y[:n_older]
+        held = np.bincount(y, minlength=len(self.seen_by_class))
+        quota = _quotas(held, self.seen_by_class, size)
+        # Sorted by class, then by hash: a record stays if it comes before the first that is beyond its class's quota.
+        key = (y.astype(np.uint64) << np.uint64(40)) | (_hash(self.serial[:n_older]) >> np.uint64(24))
+        place = np.cumsum(held) - held + quota
+        bound = np.append(np.sort(key), np.uint64(2**64 - 1))[np.where(quota < held, place, n_older)]
+        return np.append(np.flatnonzero(key < bound[y]), np.arange(n_older, len(self)))
 
 
 def _quotas(held: Longs, seen: Longs, room: int) -> Longs:

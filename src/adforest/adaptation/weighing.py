@@ -140,7 +140,7 @@ class WeighingLesson(Lesson):
                 self.action[TEMPORARY] = "rebuilt"
         if before is not None and not is_whole:
             fresh = _joined(fresh, self._with_batch_unknown(before.forest), self.settings.n_estimators)
-        box = Box.of(self.records.X[self.memory.batch >= first], self.records.n_categories)
+        box = Box.of(self.records.X[self.memory.first_since(first) :], self.records.n_categories)
         self.standings[TEMPORARY] = Standing(fresh, box)
         return trial
 
@@ -157,7 +157,7 @@ class WeighingLesson(Lesson):
 
     def _grown_since(self, first: int, which: slice = slice(None)) -> Forest:
         """Grow some trees of a forest from the batches since the first."""
-        return self._built(np.flatnonzero(self.memory.batch >= first).astype(np.int32), which)
+        return self._built(np.arange(self.memory.first_since(first), len(self.memory), dtype=np.int32), which)
 
     def _try(self, forest: Forest) -> Trial:
         """Test new trees on the batch, each on the records it was grown without."""

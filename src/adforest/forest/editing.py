@@ -201,7 +201,7 @@ class TreeEditor:
         added = Rows.summed(*map(np.concatenate, zip(*rows, strict=True)))
         tree = self._tree
         row_start, row_class, row_weight, row_scale = counting.merge(
-            tree.row_start, tree.row_class, tree.row_weight, self._dropped, *added, len(self.nodes)
+            tree.row_start, tree.row_class, tree.row_weight, tree.row_scale, self._dropped, *added, len(self.nodes)
         )
         return Tree(
             self.nodes,

@@ -8,6 +8,7 @@ A tree's counts are rows, one per node, empty for inner nodes:
 """
 from libc.math cimport exp
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.string cimport memchr
 
 import numpy as np
 
@@ -131,23 +132,46 @@ def compare(const int32_t[::1] row_start, const int32_t[::1] row_class, const do
 
 
 def merge(const int32_t[::1] row_start, const int32_t[::1] row_class, const double[::1] row_weight,
-          const uint8_t[::1] dropped, const int32_t[::1] new_node, const int32_t[::1] new_class,
-          const double[::1] new_weight, Py_ssize_t n_nodes):
+          const double[::1] row_scale, const uint8_t[::1] dropped, const int32_t[::1] new_node,
+          const int32_t[::1] new_class, const double[::1] new_weight, Py_ssize_t n_nodes):
     """Return rows that hold the old weights, but for nodes marked as dropped, plus those of a tally.
 
-    The tally is ascending by node and class, and ``n_nodes`` may exceed the nodes there were. Also returned is each
-    row's scale, one over its total (0 for empty rows).
+    The tally is ascending by node and class, and ``n_nodes`` may exceed the nodes there were. The last of the arrays is
+    each row's scale, one over its total (0 for empty rows).
     """
-    cdef Py_ssize_t n_old = row_start.shape[0] - 1, n_new = new_node.shape[0], node, old, stop, i = 0, at = 0
-    start_array = np.zeros(n_nodes + 1, dtype=np.int32)
-    class_array = np.empty(row_class.shape[0] + n_new, dtype=np.int32)
-    weight_array = np.empty(row_class.shape[0] + n_new, dtype=np.float64)
-    scale_array = np.zeros(n_nodes, dtype=np.float64)
+    cdef Py_ssize_t n_old = row_start.shape[0] - 1, n_new = new_node.shape[0], node, old, stop, i, at
+    cdef Py_ssize_t n_rows = row_class.shape[0] + n_new
+    with nogil:
+        for node in range(n_old):
+            if dropped[node]:
+                n_rows -= row_start[node + 1] - row_start[node]
+        for i in range(n_new):
+            node = new_node[i]
+            if node < n_old and not dropped[node]:
+                for old in range(row_start[node], row_start[node + 1]):
+                    n_rows -= row_class[old] == new_class[i]
+    start_array = np.empty(n_nodes + 1, dtype=np.int32)
+    class_array = np.empty(n_rows, dtype=np.int32)
+    weight_array = np.empty(n_rows, dtype=np.float64)
+    scale_array = np.empty(n_nodes, dtype=np.float64)
     cdef int32_t[::1] start = start_array, out_class = class_array
     cdef double[::1] out_weight = weight_array, scale = scale_array
     cdef double total
+    cdef const void* gone
     with nogil:
-        for node in range(n_nodes):
+        node = i = at = 0
+        while node < n_nodes:
+            stop = n_old if i == n_new else min(n_old, <Py_ssize_t>new_node[i])
+            if stop > node:     # up to there rows stay as they are, but for those dropped
+                gone = memchr(&dropped[node], 1, stop - node)
+                if gone != NULL:
+                    stop = <const uint8_t*>gone - &dropped[0]
+            if stop > node:
+                copy_rows(row_start, row_class, row_weight, row_scale, node, stop, start, out_class, out_weight, scale,
+                          at)
+                at += row_start[stop] - row_start[node]
+                node = stop
+                continue
             start[node] = <int32_t>at
             old = stop = 0
             if node < n_old and not dropped[node]:
@@ -170,10 +194,24 @@ def merge(const int32_t[::1] row_start, const int32_t[::1] row_class, const doub
                     i += 1
                 total += out_weight[at]
                 at += 1
-            if total > 0:
-                scale[node] = 1 / total
+            scale[node] = 1 / total if total > 0 else 0
+            node += 1
         start[n_nodes] = <int32_t>at
-    return start_array, class_array[:at].copy(), weight_array[:at].copy(), scale_array
+    return start_array, class_array, weight_array, scale_array
+
+
+cdef inline void copy_rows(const int32_t[::1] row_start, const int32_t[::1] row_class, const double[::1] row_weight,
+                           const double[::1] row_scale, Py_ssize_t node, Py_ssize_t stop, int32_t[::1] start,
+                           int32_t[::1] out_class, double[::1] out_weight, double[::1] scale,
+                           Py_ssize_t at) noexcept nogil:
+    """Copy the rows of some nodes to the place given."""
+    cdef Py_ssize_t i, first = row_start[node], shift = at - first
+    for i in range(node, stop):
+        start[i] = <int32_t>(row_start[i] + shift)
+        scale[i] = row_scale[i]
+    for i in range(first, row_start[stop]):
+        out_class[i + shift] = row_class[i]
+        out_weight[i + shift] = row_weight[i]
 
 
 def nearness(const Node[::1] nodes, const int32_t[::1] leaf_of, const double[::1] weights, Py_ssize_t first,
