@@ -10,7 +10,7 @@ from adforest.forest._kernels.binning import bin_columns
 
 FEW = st.sampled_from([-np.inf, -1.0, -5e-324, -0.0, 0.0, 5e-324, 1e-310, 1.0, 2.0, 1e308, np.inf, np.nan])
 COLUMNS = hnp.arrays(np.float64, st.integers(0, 300), elements=st.floats(width=64) | FEW)
-SAMPLE = 16_384  # records that place the edges; with more, not every value is looked at
+SAMPLE = 8_192  # records that place the edges; with more, not every value is looked at
 
 
 def bin_column(values, max_bins=255):

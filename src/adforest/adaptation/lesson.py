@@ -36,6 +36,7 @@ class Lesson(ABC):
         self.batch = Records(X, y, self.memory.serial[len(learner.memory) :], n_categories, n_classes)
         self.box = Box.of(X, n_categories)
         self.standings = dict(learner.standings)
+        self.coded: dict[int, Records] = {}  # by place of the first
         self.assessments: dict[int, Assessment] = {}  # by id of the tree: forests share trees
         self.repaired: dict[tuple[int, ...], Forest] = {}
         self.perturbed: dict[str, float] = {}
@@ -76,7 +77,7 @@ class Lesson(ABC):
 
     def _build_first(self) -> None:
         """Step 1: build the permanent forest; the active one is a copy."""
-        standing = Standing(self._built(np.arange(len(self.records), dtype=np.int32)), self.box)
+        standing = Standing(self._built(0), self.box)
         self.standings = {PERMANENT: standing, ACTIVE: standing}
         self.action = {PERMANENT: "built", ACTIVE: "built"}
 
@@ -102,11 +103,14 @@ class Lesson(ABC):
         same = tuple(map(id, standing.forest.trees))
         if same not in self.repaired:
             has_turn = self._has_turn(name)
-            n_renewed = settings.renewal if has_turn and settings.memory_size != 0 else 0
-            records = self._coded if n_renewed and name == PERMANENT else self.records
+            n_renewed = settings.renewal if settings.memory_size != 0 else 0
+            expanding = self._expanding(standing.forest, has_turn=has_turn)
+            # To code all records pays where a tree of the permanent forest is grown from them, or every tree expands.
+            pays = n_renewed and ((has_turn and name == PERMANENT) or len(expanding) == len(standing.forest))
+            records = self._coded_since(0) if pays else self.records
             rules = RepairRules(
                 tree_threshold=settings.repair_threshold if settings.tree_repair == "share" else 0.0,
-                expanding=self._expanding(standing.forest, has_turn=has_turn),
+                expanding=expanding,
                 min_samples_leaf=settings.min_samples_leaf,
                 n_jobs=settings.n_jobs,
                 batch=self.number,
@@ -122,13 +126,15 @@ class Lesson(ABC):
                 settings.grower,
                 self._seeds(REPAIR, len(standing.forest)),
             )
-            self._renew(same, records, n_renewed)
+            self._renew(same, records, n_renewed if has_turn else 0)
         self.standings[name] = replace(standing, forest=self.repaired[same], box=standing.box.union(self.box))
         self.action[name] = "repaired"
 
-    @cached_property
-    def _coded(self) -> Records:
-        return self.settings.grower.coded(self.records)
+    def _coded_since(self, first: int) -> Records:
+        """Return the records from a place in memory on, coded once for all who grow from them."""
+        if first not in self.coded:
+            self.coded[first] = self.settings.grower.coded(self.records.since(first))
+        return self.coded[first]
 
     @cached_property
     def _takes_turns(self) -> bool:
@@ -202,14 +208,18 @@ class Lesson(ABC):
             forest.known,
         )
 
-    def _built(self, known: Ints, which: slice = slice(None)) -> Forest:
-        """Build a forest, or some of its trees, from the known records."""
+    def _built(self, first: int, which: slice = slice(None)) -> Forest:
+        """Build a forest, or some of its trees, from the records from a place in memory on."""
+        records = self._coded_since(first)
         seeds = self._seeds(BUILD, self.settings.n_estimators)[which]
-        grown = self.settings.grower.build(self.records, known, seeds, self.settings.n_jobs)
-        learnt = np.zeros(len(self.records), dtype=bool)
-        learnt[known] = True
-        trees = tuple(one.tree.built_at(self.number) for one in grown)
-        return Forest(trees, tuple(one.leaf_of for one in grown), learnt)
+        everything = np.arange(len(records), dtype=np.int32)
+        grown = self.settings.grower.build(records, everything, seeds, self.settings.n_jobs)
+        nowhere = np.full(first, -1, dtype=np.int32)
+        return Forest(
+            tuple(one.tree.built_at(self.number) for one in grown),
+            tuple(np.concatenate([nowhere, one.leaf_of]) for one in grown),
+            np.arange(len(self.records)) >= first,
+        )
 
     def _seeds(self, purpose: int, n: int) -> list[int]:
         """Return seeds for n trees, fixed by the model's seed, the batch and the purpose."""

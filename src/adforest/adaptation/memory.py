@@ -67,7 +67,8 @@ class Memory:
 
     def keep(self, kept: Longs) -> "Memory":
         """Return the memory with only the records at the given positions."""
-        return replace(self, X=self.X.take(kept, axis=0), y=self.y[kept], serial=self.serial[kept], batch=self.batch[kept])
+        X = self.X.take(kept, axis=0)
+        return replace(self, X=X, y=self.y[kept], serial=self.serial[kept], batch=self.batch[kept])
 
     def first_since(self, batch: int) -> int:
         """Return the place of the first record that came with a batch or later."""

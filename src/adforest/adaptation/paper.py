@@ -42,10 +42,9 @@ class PaperLesson(Lesson):
 
     def _build_temporary(self) -> None:
         """Build the temporary forest from the reserve window."""
-        window = self.memory.batch >= self.settings.window_start(self.number)
-        known = np.flatnonzero(window).astype(np.int32)
-        box = Box.of(self.records.X[known], self.records.n_categories)
-        self.standings[TEMPORARY] = Standing(self._built(known), box)
+        first = self.memory.first_since(self.settings.window_start(self.number))
+        box = Box.of(self.records.X[first:], self.records.n_categories)
+        self.standings[TEMPORARY] = Standing(self._built(first), box)
 
     def _weigh(self) -> dict[str, float]:
         """Let the forest answer that gets most of the batch right after learning it, the first among equals."""

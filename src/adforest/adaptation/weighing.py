@@ -157,7 +157,7 @@ class WeighingLesson(Lesson):
 
     def _grown_since(self, first: int, which: slice = slice(None)) -> Forest:
         """Grow some trees of a forest from the batches since the first."""
-        return self._built(np.arange(self.memory.first_since(first), len(self.memory), dtype=np.int32), which)
+        return self._built(self.memory.first_since(first), which)
 
     def _try(self, forest: Forest) -> Trial:
         """Test new trees on the batch, each on the records it was grown without."""

@@ -96,7 +96,7 @@ class TreeEditor:
         n = len(self.nodes)
         children = np.zeros(2, dtype=NODE)
         children["left"] = children["split"] = -1
-        self.nodes = np.concatenate([self.nodes, children])
+        self.nodes = _appended(self.nodes, children)
         self._stamp(np.array([node]), LEAF_EXPANDED)
         kind = CATEGORICAL if isinstance(cut, np.ndarray) else 0
         self.nodes["left"][node] = n
@@ -163,7 +163,7 @@ class TreeEditor:
         """Put subtrees in the place of leaves, see what `growing.grow` returns; what the leaves held is dropped."""
         self._dropped[group_node[group_node < len(self._dropped)]] = 1
         self._rows = [rows.without(group_node) for rows in self._rows]
-        self.nodes = np.concatenate([self.nodes, nodes])
+        self.nodes = _appended(self.nodes, nodes)
         self.nodes[group_node] = group_nodes
         self._stamp(group_node[group_nodes["split"] >= 0], LEAF_EXPANDED)
         self._words = np.concatenate([self._words, words])
@@ -215,6 +215,11 @@ class TreeEditor:
             self._born,
             self._cause,
         )
+
+
+def _appended(nodes: Nodes, more: Nodes) -> Nodes:
+    """Return nodes and more of them; NumPy would copy structures field by field, twenty times slower than bytes."""
+    return np.concatenate([nodes.view(np.uint8), more.view(np.uint8)]).view(NODE)
 
 
 def _bit_set(left: Mask, *, fill: bool) -> "np.ndarray[tuple[int], np.dtype[np.uint64]]":

@@ -34,3 +34,7 @@ class Records:
 
     def __len__(self) -> int:
         return len(self.y)
+
+    def since(self, first: int) -> "Records":
+        """Return the records from a place on, to be coded by themselves."""
+        return Records(self.X[first:], self.y[first:], self.serial[first:], self.n_categories, self.n_classes)

@@ -4,7 +4,7 @@ from libc.stdint cimport int32_t, uint16_t
 import numpy as np
 
 cdef enum:
-    SAMPLE = 16384  # records that are enough to place 255 quantiles
+    SAMPLE = 8192   # records that are enough to place 255 quantiles
 
 
 def bin_columns(const double[:, ::1] X, const int32_t[::1] n_categories, Py_ssize_t max_bins):

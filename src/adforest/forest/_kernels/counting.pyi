@@ -8,6 +8,7 @@ def merge(
     row_start: Ints,
     row_class: Ints,
     row_weight: Floats,
+    row_scale: Floats,
     dropped: Bytes,
     new_node: Ints,
     new_class: Ints,
