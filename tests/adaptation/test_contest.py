@@ -12,7 +12,6 @@ from adforest.adaptation.contest import (
     CLEAR_GAP,
     DRIFTING_GAP,
     FEWEST,
-    LEAD,
     SUSPECT_DEVIATIONS,
     SUSPECT_GAP,
     Gap,
@@ -126,7 +125,7 @@ def test_a_vote_is_worth_something_finite(size):
 def test_marks_on_the_scale_of_votes():
     assert weight_of(Gap(0.0), DRIFTING_GAP) == 1.0
     assert weight_of(Gap(DRIFTING_GAP), DRIFTING_GAP) == pytest.approx(1 / math.e)
-    assert weight_of(Gap(-LEAD), DRIFTING_GAP) == pytest.approx(math.e)
+    assert weight_of(Gap(-CLEAR_GAP), DRIFTING_GAP) == pytest.approx(math.e)
     assert weight_of(Gap(1e-9), DRIFTING_GAP) == pytest.approx(weight_of(Gap(-1e-9), DRIFTING_GAP))
     assert weight_of(Gap(0.02), DRIFTING_GAP) > 0.98, "a small gap costs next to nothing"
     assert weight_of(Gap(0.95), DRIFTING_GAP) < 1e-8, "a forest that a change left behind is silent"

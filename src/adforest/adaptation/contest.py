@@ -9,7 +9,6 @@ FEWEST = 30  # records, with fewer of which nothing is concluded
 CLEAR_GAP, CLEAR_DEVIATIONS = 0.05, 3.0  # when one forest has outdone another
 DRIFTING_GAP = 0.21  # what is tolerated of a forest whose rules drift
 SUSPECT_GAP, SUSPECT_DEVIATIONS = 0.025, 2.0  # when it is worth a closer look
-LEAD = 0.125  # by how much it must be ahead for its vote to be worth e
 
 
 class Gap(NamedTuple):
@@ -55,6 +54,7 @@ def weight_of(gap: Gap, tolerated: float) -> float:
     """Return what a forest's votes are worth beside those of one that outdoes it by a gap.
 
     Near 1 for a small gap, since forests that err differently do well to vote together; 1/e for the gap that is just
-    tolerated; next to nothing for a forest that a change has left behind; more than 1 for one that is ahead.
+    tolerated; next to nothing for a forest that a change has left behind; more than 1 for one that is ahead, e where it is
+    clearly so.
     """
-    return math.exp(-((gap.size / tolerated) ** 2) if gap.size > 0 else -gap.size / LEAD)
+    return math.exp(-((gap.size / tolerated) ** 2) if gap.size > 0 else -gap.size / CLEAR_GAP)

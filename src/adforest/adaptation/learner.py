@@ -16,7 +16,7 @@ from adforest.growers import Grower
 PERMANENT, ACTIVE, TEMPORARY = "permanent", "active", "temporary"
 EXPECTED = 10  # records of the window about a place, for their number to say something
 NEAR = 0.8  # share of the window's records about a place, over what is to be expected, that makes it wholly present
-GIVING_WAY = 3  # how steeply the permanent forest's say falls with what the temporary one gives to new classes
+GIVING_WAY = 4  # how steeply the permanent forest's say falls with what the temporary one gives to new classes
 
 
 @dataclass(frozen=True, slots=True)
