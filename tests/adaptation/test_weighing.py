@@ -328,13 +328,38 @@ def test_after_a_change_no_old_tree_is_left():
         assert not old & new
 
 
-def test_places_of_records_are_right_or_unknown():
-    for learner in follow("...ss..", memory_size=300, n=100)[0][1:]:
+@pytest.mark.parametrize("n", [100, 300], ids=["too few to code", "coded"])
+def test_places_of_records_are_right_or_unknown(n):
+    for learner in follow("...ss..", memory_size=3 * n, n=n)[0][1:]:
         forest, memory = learner.forest("temporary"), learner.memory
         for tree, leaf_of in zip(forest.trees, forest.leaf_of, strict=True):
             placed = leaf_of >= 0
             assert len(leaf_of) == len(memory)
             np.testing.assert_array_equal(leaf_of[placed], tree.route(memory.X)[placed])
+
+
+class CountingGrower(RandomForestGrower):
+    """Notes how many records are coded."""
+
+    def __init__(self, how):
+        super().__init__(how)
+        object.__setattr__(self, "coded_records", [])
+
+    def coded(self, records):
+        if records.codes is None:
+            self.coded_records.append(len(records))
+        return super().coded(records)
+
+
+def test_records_are_coded_once_a_batch_whoever_grows_from_them():
+    grower = CountingGrower(Growth(max_features=2))
+    learner = Learner.new(lesson_settings(grower=grower), 2)
+    for number, swapped in enumerate([False] * 4 + [True], start=1):
+        X, y = two_clusters(number, swapped, 600)
+        grower.coded_records.clear()
+        learner, _ = learn(learner, X, y, NUMERICAL, 2)
+    assert learner.first_of_window == 5, "the window was tried, and then the batch alone"
+    assert sorted(grower.coded_records) == [600, 1800, 3000]
 
 
 # --- votes
@@ -455,7 +480,7 @@ def test_the_permanent_forest_gives_way_to_new_classes():
     assert learner.votes.keys() == {"permanent", "temporary"}
     present, shares = presence(learner, X), shares_of(learner, X, 3)
     assert not shares["temporary"][-1].any()
-    way = (1 - shares["temporary"][:, [2]]) ** 3
+    way = (1 - shares["temporary"][:, [2]]) ** 4
     worth = present * learner.votes["permanent"] + 1 - present
     expected = worth * way * shares["permanent"] + present * shares["temporary"]
     np.testing.assert_allclose(learner.answer(X, 3), expected, rtol=1e-5, atol=1e-6)

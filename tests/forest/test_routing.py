@@ -41,7 +41,7 @@ def test_any_number_of_records(n, n_categories):
     np.testing.assert_allclose(votes, oracles.votes(tree, b.X[:n], b.n_classes, soft=True))
 
 
-@pytest.mark.parametrize("n", [1, 16])
+@pytest.mark.parametrize("n", [1, 32])
 @pytest.mark.parametrize("category", [np.inf, -np.inf, 2.0**63, 2.0**64, 1e300, -1.0, -1e300, 64.0])
 @pytest.mark.parametrize("heavy", [0, 1], ids=["first side heavier", "second side heavier"])
 def test_what_is_no_category_goes_where_missing_values_go(category, n, heavy):

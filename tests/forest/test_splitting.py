@@ -144,7 +144,8 @@ def test_the_table_holds_x_log_x():
     np.testing.assert_allclose(table[x], x * np.log2(x), rtol=1e-12)
 
 
-def test_a_thousand_classes():
+@pytest.mark.parametrize("min_leaf", [1, 3])
+def test_a_thousand_classes(min_leaf):
     rng = np.random.default_rng(0)
     codes, classes = rng.integers(30, size=3000), rng.integers(1000, size=3000)
-    check_cut(codes, classes, rng.integers(1, 256, size=3000), 30, 1000, min_leaf=3)
+    check_cut(codes, classes, rng.integers(1, 256, size=3000), 30, 1000, min_leaf)

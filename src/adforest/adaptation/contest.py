@@ -54,7 +54,7 @@ def weight_of(gap: Gap, tolerated: float) -> float:
     """Return what a forest's votes are worth beside those of one that outdoes it by a gap.
 
     Near 1 for a small gap, since forests that err differently do well to vote together; 1/e for the gap that is just
-    tolerated; next to nothing for a forest that a change has left behind; more than 1 for one that is ahead, e where it is
-    clearly so.
+    tolerated; next to nothing for a forest that a change has left behind; more than 1 for one that is ahead, e for a
+    lead that would be clear.
     """
     return math.exp(-((gap.size / tolerated) ** 2) if gap.size > 0 else -gap.size / CLEAR_GAP)

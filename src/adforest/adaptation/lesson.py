@@ -105,7 +105,8 @@ class Lesson(ABC):
             has_turn = self._has_turn(name)
             n_renewed = settings.renewal if settings.memory_size != 0 else 0
             expanding = self._expanding(standing.forest, has_turn=has_turn)
-            # To code all records pays where a tree of the permanent forest is grown from them, or every tree expands.
+            # Where trees are renewed from all records, repairs are cut along the same codes if a tree of the permanent
+            # forest is renewed now, so that they are there, or if every tree expands, so that they pay.
             pays = n_renewed and ((has_turn and name == PERMANENT) or len(expanding) == len(standing.forest))
             records = self._coded_since(0) if pays else self.records
             rules = RepairRules(

@@ -134,7 +134,7 @@ def compare(const int32_t[::1] row_start, const int32_t[::1] row_class, const do
 def merge(const int32_t[::1] row_start, const int32_t[::1] row_class, const double[::1] row_weight,
           const double[::1] row_scale, const uint8_t[::1] dropped, const int32_t[::1] new_node,
           const int32_t[::1] new_class, const double[::1] new_weight, Py_ssize_t n_nodes):
-    """Return rows that hold the old weights, but for nodes marked as dropped, plus those of a tally.
+    """Return rows that hold the old weights, but for nodes marked as dropped by a 1, plus those of a tally.
 
     The tally is ascending by node and class, and ``n_nodes`` may exceed the nodes there were. The last of the arrays is
     each row's scale, one over its total (0 for empty rows).

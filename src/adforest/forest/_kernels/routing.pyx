@@ -16,7 +16,7 @@ cdef extern from *:
     void PREFETCH(const void* place) nogil
 
 cdef enum:
-    LANES = 32       # records that walk side by side, so that their cache misses overlap
+    LANES = 32      # records that walk side by side, so that their cache misses overlap
     STRIDE = 512    # records whose leaves are held between walking and answering
 
 
