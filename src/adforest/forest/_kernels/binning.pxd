@@ -102,7 +102,8 @@ cdef inline Py_ssize_t jitter(Py_ssize_t i, Py_ssize_t step) noexcept nogil:
     """Return a position in the i-th run of step records, lest records that come in turns fool a regular sample."""
     cdef uint64_t z = <uint64_t>i * <uint64_t>0x9e3779b97f4a7c15
     z ^= z >> 32
-    return i * step + <Py_ssize_t>(z * <uint64_t>0xd6e8feb86659fd93 >> 33) % step
+    z = z * <uint64_t>0xd6e8feb86659fd93 >> 32
+    return i * step + <Py_ssize_t>(z * <uint64_t>step >> 32)
 
 
 cdef inline uint16_t code_of(double value, const double* edges, Py_ssize_t n_bins) noexcept nogil:
