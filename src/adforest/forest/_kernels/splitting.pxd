@@ -25,18 +25,19 @@ cdef inline uint32_t class_of(uint64_t key) noexcept nogil:
     return <uint32_t>key >> 8
 
 
-cdef inline double xlogx(const double* table, int64_t x) noexcept nogil:
-    """Return f(x)."""
-    return table[x] if x < TABLE else x * log2(<double>x)
+cdef inline double xlogx(const double* table, int64_t x, bint tabled=False) noexcept nogil:
+    """Return f(x); tabled says that x is known to be in the table."""
+    return table[x] if tabled or x < TABLE else x * log2(<double>x)
 
 
-cdef inline double move(const double* table, int32_t* left, int32_t* right, int64_t k, int32_t weight) noexcept nogil:
+cdef inline double move(const double* table, int32_t* left, int32_t* right, int64_t k, int32_t weight,
+                        bint tabled=False) noexcept nogil:
     """Move weight of class k from right to left; return by how much the sum of f over both sides changes."""
     cdef int32_t l = left[k], r = right[k]
     left[k] = l + weight
     right[k] = r - weight
-    return ((xlogx(table, l + weight) - xlogx(table, l))
-            + (xlogx(table, r - weight) - xlogx(table, r)))
+    return ((xlogx(table, l + weight, tabled) - xlogx(table, l, tabled))
+            + (xlogx(table, r - weight, tabled) - xlogx(table, r, tabled)))
 
 
 cdef struct Scratch:
@@ -58,7 +59,7 @@ cdef inline void swap_sides(Scratch* s) noexcept nogil:
 
 
 cdef inline void scan_keys(Scratch* s, const uint64_t* keys, Py_ssize_t n, Py_ssize_t n_known, int32_t missing_code,
-                           double both_sums, int64_t total, Py_ssize_t min_leaf, bint missing_left,
+                           double both_sums, int64_t total, Py_ssize_t min_leaf, bint missing_left, bint tabled,
                            Cut* best) noexcept nogil:
     """Try every cut along sorted keys, missing codes last; with missing_left these begin on the left.
 
@@ -73,13 +74,13 @@ cdef inline void scan_keys(Scratch* s, const uint64_t* keys, Py_ssize_t n, Py_ss
     cdef int32_t* right = s.right
     if missing_left:
         for i in range(n_known, n):
-            both_sums += move(table, left, right, class_of(keys[i]), keys[i] & MAX_WEIGHT)
+            both_sums += move(table, left, right, class_of(keys[i]), keys[i] & MAX_WEIGHT, tabled)
             left_total += keys[i] & MAX_WEIGHT
         n_left = n_missing
     following = keys[0]
     for i in range(n_known):
         key = following
-        both_sums += move(table, left, right, class_of(key), key & MAX_WEIGHT)
+        both_sums += move(table, left, right, class_of(key), key & MAX_WEIGHT, tabled)
         left_total += key & MAX_WEIGHT
         n_left += 1
         if i + 1 < n_known:
@@ -90,7 +91,7 @@ cdef inline void scan_keys(Scratch* s, const uint64_t* keys, Py_ssize_t n, Py_ss
             break
         if n_left < min_leaf or n - n_left < min_leaf:
             continue
-        score = both_sums - (xlogx(table, left_total) + xlogx(table, total - left_total))
+        score = both_sums - (xlogx(table, left_total, tabled) + xlogx(table, total - left_total, tabled))
         if score > best.score:
             best.score = score
             best.low = <int32_t>(key >> 32)
@@ -99,57 +100,23 @@ cdef inline void scan_keys(Scratch* s, const uint64_t* keys, Py_ssize_t n, Py_ss
             best.left_total = left_total
 
 
-cdef inline void scan_plainly(Scratch* s, const uint64_t* keys, Py_ssize_t n, double both_sums, int64_t total,
-                              Cut* best) noexcept nogil:
-    """Do what scan_keys does where nothing is missing, a leaf may be of one record, and f is all in the table."""
-    cdef Py_ssize_t i, at = -1
-    cdef uint64_t key, following = keys[0]
-    cdef int64_t left_total = 0
-    cdef double score, best_score = best.score
-    cdef const double* table = s.table
-    cdef int32_t* left = s.left
-    cdef int32_t* right = s.right
-    cdef int32_t weight, l, r
-    for i in range(n - 1):
-        key = following
-        following = keys[i + 1]
-        weight = key & MAX_WEIGHT
-        l = left[class_of(key)]
-        r = right[class_of(key)]
-        left[class_of(key)] = l + weight
-        right[class_of(key)] = r - weight
-        both_sums += (table[l + weight] - table[l]) + (table[r - weight] - table[r])
-        left_total += weight
-        if following >> 32 == key >> 32:
-            continue
-        score = both_sums - (table[left_total] + table[total - left_total])
-        if score > best_score:
-            best_score = score
-            best.left_total = left_total
-            at = i
-    left[class_of(following)] += following & MAX_WEIGHT
-    right[class_of(following)] -= following & MAX_WEIGHT
-    if at >= 0:
-        best.score = best_score
-        best.low = <int32_t>(keys[at] >> 32)
-        best.high = <int32_t>(keys[at + 1] >> 32)
-        best.missing_left = False
-
-
 cdef inline void try_keys(Scratch* s, const uint64_t* keys, Py_ssize_t n, Py_ssize_t n_known, int32_t missing_code,
                           double node_sum, int64_t total, Py_ssize_t min_leaf, Cut* best) noexcept nogil:
     """Improve best by the best cut along sorted keys."""
     cdef Py_ssize_t i, k
+    # Where arguments are literals the compiler makes a scan of its own, which does not ask what they say.
     if n_known == n and total < TABLE and min_leaf == 1:
-        scan_plainly(s, keys, n, node_sum, total, best)
+        scan_keys(s, keys, n, n, missing_code, node_sum, total, 1, False, True, best)
+    elif n_known == n and total < TABLE:
+        scan_keys(s, keys, n, n, missing_code, node_sum, total, min_leaf, False, True, best)
     else:
-        scan_keys(s, keys, n, n_known, missing_code, node_sum, total, min_leaf, False, best)
+        scan_keys(s, keys, n, n_known, missing_code, node_sum, total, min_leaf, False, False, best)
     if n_known < n:
         for i in range(n_known):
             k = class_of(keys[i])
             s.right[k] += s.left[k]
             s.left[k] = 0
-        scan_keys(s, keys, n, n_known, missing_code, node_sum, total, min_leaf, True, best)
+        scan_keys(s, keys, n, n_known, missing_code, node_sum, total, min_leaf, True, False, best)
     swap_sides(s)
 
 
