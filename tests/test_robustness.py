@@ -2,6 +2,7 @@
 
 import _thread
 import pickle
+import sys
 import threading
 import time
 
@@ -10,7 +11,9 @@ import pandas as pd
 import polars as pl
 import pytest
 
+import oracles
 from adforest import AdaptiveDecisionForestClassifier
+from adforest.forest import Growth, Tree, TreeEditor
 from adforest.forest._kernels import counting, growing
 
 
@@ -251,6 +254,41 @@ def test_ctrl_c_at_any_moment_leaves_a_whole_model():
             twin.partial_fit(*batches[number % len(batches)])
         if n_learnt:
             np.testing.assert_array_equal(model.predict_proba(batches[0][0]), twin.predict_proba(batches[0][0]))
+
+
+def test_ctrl_c_inside_the_kernel_frees_only_what_it_holds():
+    # Python looks for signals when a function of its own is called: interrupt at each such call within the kernel.
+    b = oracles.random_block(300)
+    group, root, leaf_of = np.array([0, len(b.y)]), np.zeros(1, dtype=np.int32), np.full(len(b.y), -1, dtype=np.int32)
+    samples, how = np.arange(len(b.y), dtype=np.int32), Growth(max_features=2)
+
+    def grow():
+        editor = TreeEditor(Tree.bare(b.X.shape[1], 0))
+        editor.grow(b.records, b.weights, samples, group, root, leaf_of, how, 0)
+        return editor.finish()
+
+    def interrupting(left):
+        def profile(frame, event, argument):
+            nonlocal left
+            if event == "call":
+                left -= 1
+                if left == 0:
+                    raise KeyboardInterrupt
+
+        return profile
+
+    expected = grow().nodes
+    for place in range(1, 1_000):
+        sys.setprofile(interrupting(place))
+        try:
+            grow()
+        except KeyboardInterrupt:
+            continue
+        finally:
+            sys.setprofile(None)
+        break
+    assert 10 < place < 999, "each call was interrupted once"
+    np.testing.assert_array_equal(grow().nodes, expected)
 
 
 def test_a_report_that_cannot_be_printed_does_not_lose_the_batch(monkeypatch):

@@ -1088,6 +1088,7 @@ def grow(const double[:, ::1] X, const int32_t[::1] y, const uint8_t[::1] weight
         Entropy gain, in bits times weight, of the new cuts by attribute.
     """
     cdef Py_ssize_t n_items = samples.shape[0], n_groups = group_node.shape[0], i, m = X.shape[1], first, first_row
+    cdef int32_t max_codes = 0
     cdef Grower g
     cdef Block shared
     cdef const uint16_t[:, ::1] codes
@@ -1132,8 +1133,10 @@ def grow(const double[:, ::1] X, const int32_t[::1] y, const uint8_t[::1] weight
     shared.codes = NULL
     shared.bounds = NULL
     shared.record = NULL
-    try:
-        if not open_grower(&g, &shared, n_items, n_classes, np.max(n_categories)):
+    for i in range(m):
+        max_codes = max(max_codes, n_categories[i])
+    try:    # nothing of Python's before everything that close_grower frees is there: it might raise
+        if not open_grower(&g, &shared, n_items, n_classes, max_codes):
             raise MemoryError
         if binned is not None:
             codes, edges, n_codes = binned
