@@ -105,7 +105,7 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
     -----
     A forest has no say on records outside the range of what it has seen; the permanent forest has seen everything.
     With ``selection="weighted"`` it also speaks alone as far as few records of the last batches are near, and gives
-    way where the temporary one finds classes that came within the window.
+    way where the temporary one finds classes that came within the window. The others give way to it on rare ones.
 
     A missing value takes the side of a node that gained more from it in training, or the heavier side where none was
     missing then. A category that a node never saw is treated as missing.

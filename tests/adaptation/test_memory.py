@@ -55,6 +55,23 @@ def test_the_batch_that_brought_a_class_is_known_for_ever():
     assert later.first_batch.tolist() == [1, 0, 2, 0, 0, 3], "more classes than it had room for"
 
 
+@given(
+    batches=st.lists(st.lists(st.sampled_from([0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3]), min_size=1, max_size=60), max_size=8),
+    window=st.integers(1, 4),
+)
+def test_rare_classes_have_less_than_a_fifth_of_an_even_share_and_are_not_new(batches, window):
+    for number, memory in enumerate(run(batches, size=5, window=window, n_classes=5), start=1):
+        seen = [value for y in batches[:number] for value in y]
+        classes, start = set(seen), number - window + 1
+        expected = [
+            value in classes
+            and (value in batches[0] or any(value in y for y in batches[: max(start - 1, 0)]))
+            and seen.count(value) < len(seen) / len(classes) / 5
+            for value in range(5)
+        ]
+        assert memory.rare_since(start).tolist() == expected
+
+
 def test_serial_numbers_are_never_given_twice():
     last = run([[0] * 10] * 50, size=20, window=1, n_classes=1)[-1]
     assert last.n_seen == 500

@@ -148,7 +148,19 @@ def build(X, y, n_trees=3, max_features=2, min_leaf=1, n_classes=None):
     return Forest(tuple(g.tree for g in grown), tuple(g.leaf_of for g in grown), np.ones(len(y), dtype=bool)), records
 
 
-def repair(forest, old, X, y, splitting="isat", threshold=0.0, min_leaf=1, n_jobs=None, at_least=1, places=(0, 1, 2)):
+def repair(
+    forest,
+    old,
+    X,
+    y,
+    splitting="isat",
+    threshold=0.0,
+    min_leaf=1,
+    n_jobs=None,
+    at_least=1,
+    places=(0, 1, 2),
+    rare=(),
+):
     """Return the forest after one batch, and the assessments it went by."""
     X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=np.int32)
     n_classes = max(old.n_classes, int(y.max()) + 1)
@@ -159,7 +171,13 @@ def repair(forest, old, X, y, splitting="isat", threshold=0.0, min_leaf=1, n_job
     assessments = [assess(tree, batch, "predicted", 0.02) for tree in forest.trees]
     boxes = Box.of(old.X, old.n_categories), Box.of(X, old.n_categories)
     roots = root_cuts(*boxes, X, splitting, at_least)
-    rules = RepairRules(threshold, [] if splitting == "sat" else list(places), min_leaf, n_jobs)
+    rules = RepairRules(
+        tree_threshold=threshold,
+        expanding=[] if splitting == "sat" else list(places),
+        rare=np.isin(np.arange(n_classes), rare),
+        min_samples_leaf=min_leaf,
+        n_jobs=n_jobs,
+    )
     grower = RandomForestGrower(Growth(max_features=2, min_samples_leaf=min_leaf))
     return repair_forest(forest, assessments, both, batch, roots, rules, grower, [7, 8, 9]), assessments
 
@@ -200,6 +218,30 @@ def test_a_tree_whose_turn_it_is_not_counts_and_keeps_its_leaves():
         else:
             np.testing.assert_array_equal(new.nodes, old.nodes)
             assert new.row_weight.sum() == old.row_weight.sum() + len(y)
+
+
+@pytest.mark.parametrize(("rare", "caught_up"), [([], []), ([2], [1]), ([1], [1]), ([0], [])])
+def test_a_tree_whose_turn_it_is_catches_up_on_rare_classes(rare, caught_up):
+    # Class 2 comes to the right-hand cluster while it is nobody's turn; then a batch perturbs the other cluster only.
+    X, y = two_clusters()
+    forest, records = build(X, y, n_classes=3)
+    right, left = X[y == 1] + 0.01, X[y == 0] + 0.01
+    counted, _ = repair(forest, records, right, np.full(len(right), 2), splitting="entropy", places=[])
+    both = Records(
+        np.vstack([X, right]),
+        np.append(y, np.full(len(right), 2)).astype(np.int32),
+        np.arange(len(X) + len(right)),
+        records.n_categories,
+        3,
+    )
+    after, _ = repair(counted, both, left, np.ones(len(left)), splitting="entropy", places=[1], rare=rare)
+    for place, (old, new) in enumerate(zip(counted.trees, after.trees, strict=True)):
+        assert np.array_equal(new.route(right), old.route(right)) == (place not in caught_up)
+        assert np.array_equal(new.route(left), old.route(left)) == (place != 1)
+        check_tree(new)
+    for place in caught_up:
+        answers = after.trees[place].route(right)
+        assert (np.diff(after.trees[place].row_start)[answers] == 1).all(), "told apart"
 
 
 def test_a_root_waits_for_no_turn():

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adforest.adaptation import Learner, learn
+from adforest.adaptation import Learner, learn, lesson
 from adforest.adaptation.learner import EXPECTED, NEAR
+from adforest.adaptation.repair import RepairRules
 from adforest.forest import Growth
 from adforest.forest.tree import LEAF_EXPANDED
 from adforest.growers import HoeffdingGrower, RandomForestGrower, SysForGrower
@@ -487,6 +488,48 @@ def test_the_permanent_forest_gives_way_to_new_classes():
     new = np.flatnonzero(y == 2)
     recall = np.mean(learner.answer(X[new], 3).argmax(axis=1) == 2)
     assert recall > np.mean(shares["permanent"][new].argmax(axis=1) == 2) + 0.05
+
+
+def with_rare_class(n_batches=12, **changes):
+    """Return the learner after some batches that bring a third class in four records of 400, between the others."""
+    learner = Learner.new(lesson_settings(**changes), 2)
+    for number in range(1, n_batches + 1):
+        X, y = crowded(number, 2)
+        X[:4], y[:4] = X[:4] - np.column_stack([1.5 * y[:4] - 0.75, np.full(4, -2.0)]), 2
+        learner, _ = learn(learner, X, y, NUMERICAL, 3)
+    return learner
+
+
+def test_the_others_give_way_to_the_permanent_forest_on_rare_classes():
+    learner = with_rare_class()
+    X = np.random.default_rng(0).normal(loc=(0.75, 2.0), size=(500, 2))
+    assert learner.rare_classes.tolist() == [2]
+    assert learner.votes.keys() == {"permanent", "temporary"}
+    present, shares = presence(learner, X), shares_of(learner, X, 3)
+    way = (1 - shares["permanent"][:, [2]]) ** 4
+    worth = present * learner.votes["permanent"] + 1 - present
+    expected = worth * shares["permanent"] + present * way * shares["temporary"]
+    np.testing.assert_allclose(learner.answer(X, 3), expected, rtol=1e-5, atol=1e-6)
+    assert (expected.argmax(axis=1) == 2).sum() > (shares["temporary"].argmax(axis=1) == 2).sum()
+
+
+@pytest.mark.parametrize("tree_repair", ["turn", "any"])
+def test_only_trees_that_take_turns_catch_up_on_rare_classes(tree_repair, monkeypatch):
+    rare = []
+
+    def noted(**given):
+        rare.append(given["rare"].tolist())
+        return RepairRules(**given)
+
+    monkeypatch.setattr(lesson, "RepairRules", noted)
+    with_rare_class(3, tree_repair=tree_repair)
+    assert rare == [[False, False, tree_repair == "turn"]] * 2
+
+
+def test_renewed_trees_hold_every_record_of_a_rare_class():
+    learner = with_rare_class(9, n_estimators=5, tree_repair="share", repair_threshold=1.0, splitting="entropy")
+    for tree in learner.forest("permanent").trees:
+        assert tree.row_weight[tree.row_class == 2].sum() >= 9 * 4
 
 
 def test_what_the_temporary_forest_has_not_seen_is_answered_by_the_others():

@@ -51,6 +51,19 @@ def test_leaves_hold_the_bootstrap_and_every_record_has_its_leaf(n):
     assert grown.tree.seed == 7
 
 
+@pytest.mark.parametrize("share", [0.3, 1.0])
+def test_every_tree_gets_all_records_of_whole_classes(share):
+    b = oracles.random_block(2000, n_categories=(0, 6, 0))
+    known = np.sort(np.random.default_rng(0).permutation(2000)[: int(share * 2000)]).astype(np.int32)
+    whole = np.arange(b.n_classes) == 1
+    grower = RandomForestGrower(Growth(max_features=2))
+    for grown in grower.build(b.records, known, [7, 8], 1, whole=whole):
+        weights = poisson_weights(b.records.serial[known], grown.tree.seed, 1.0)
+        spared = np.where(whole[b.y[known]], np.maximum(weights, 1), weights)
+        assert (spared != weights).any()
+        assert oracles.rows_of(grown.tree) == oracles.tally(grown.leaf_of[known], b.y[known], spared)
+
+
 @pytest.mark.parametrize("n", [200, 2000])
 @pytest.mark.parametrize("share", [0.3, 0.8])
 def test_records_not_known_are_nowhere_and_count_for_nothing(n, share):

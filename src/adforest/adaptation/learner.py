@@ -16,7 +16,7 @@ from adforest.growers import Grower
 PERMANENT, ACTIVE, TEMPORARY = "permanent", "active", "temporary"
 EXPECTED = 10  # records of the window about a place, for their number to say something
 NEAR = 0.8  # share of the window's records about a place, over what is to be expected, that makes it wholly present
-GIVING_WAY = 4  # how steeply the permanent forest's say falls with what the temporary one gives to new classes
+GIVING_WAY = 4  # how steeply a forest's say falls with what another gives to classes of which that one knows more
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,19 +114,21 @@ class Learner:
         A record is of the present as far as the window's records are near it. So far the forests have the say they are
         worth; as far as it is of the past, the permanent forest, which has seen everything, speaks alone, and so it
         does on records outside the boxes of what the others have seen. Of classes that came within the window it has
-        seen too little beside all the rest, so that its say shrinks where the temporary forest finds them.
+        seen too little beside all the rest, so that its say shrinks where the temporary forest finds them. Of rare ones
+        it has seen more than the others, whose say shrinks where it finds those.
         """
         said = {name: self._votes_of(name, X, n_classes) for name in self.votes if name != PERMANENT}
         for name, shares in said.items():
             shares[~self.standings[name].box.contains(X)] = 0.0
-        total, present = np.zeros((len(X), n_classes)), np.ones((len(X), 1))
+        total, heard = np.zeros((len(X), n_classes)), np.ones((len(X), 1))
         if PERMANENT in self.votes:
             total, present = self._hear_permanent(X, n_classes)
+            heard = present * _left_by(total, self.rare_classes)
             total *= present * self.votes[PERMANENT] + (1 - present)
             if TEMPORARY in said:
-                total *= (1 - said[TEMPORARY][:, self.new_classes].sum(axis=1, keepdims=True)) ** GIVING_WAY
+                total *= _left_by(said[TEMPORARY], self.new_classes)
         for name, shares in said.items():
-            total += present * self.votes[name] * shares
+            total += heard * self.votes[name] * shares
         unanswered = ~total.any(axis=1)
         if unanswered.any():
             total[unanswered] = self._votes_of(PERMANENT, X[unanswered], n_classes)
@@ -162,10 +164,21 @@ class Learner:
         """Classes that the first batch did not bring, nor any before the window."""
         return np.flatnonzero(self.memory.first_batch >= max(2, self.settings.window_start(self.n_batches)))
 
+    @property
+    def rare_classes(self) -> Longs:
+        """Classes that are rare among all records, and not new."""
+        return np.flatnonzero(self.memory.rare_since(self.settings.window_start(self.n_batches)))
+
     def _votes_of(self, name: str, X: Floats, n_classes: int) -> Floats:
         """Return the shares of a forest's votes by class; they add up to 1 where any tree has an answer."""
         settings = self.settings
         return _shares(self.standings[name].forest.answer(X, n_classes, soft=settings.soft, n_jobs=settings.n_jobs))
+
+
+def _left_by(shares: Floats, classes: Longs) -> Floats:
+    """Return what is left of a forest's say where another gives shares to classes of which that one knows more."""
+    left: Floats = (1 - shares[:, classes].sum(axis=1, keepdims=True)) ** GIVING_WAY
+    return left
 
 
 def _shares(votes: Floats) -> Floats:

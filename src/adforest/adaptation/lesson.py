@@ -15,7 +15,7 @@ from adforest.adaptation.repair import Assessment, RepairRules, assess, repair_f
 from adforest.adaptation.report import BatchReport
 from adforest.adaptation.scenario import scenario_of
 from adforest.forest import Forest, Records, in_threads
-from adforest.forest.types import Floats, Ints, Longs
+from adforest.forest.types import Floats, Ints, Longs, Mask
 from adforest.growers import spawn_seeds
 
 BUILD, REPAIR, RENEW = range(3)  # what a seed is for
@@ -115,6 +115,7 @@ class Lesson(ABC):
                 min_samples_leaf=settings.min_samples_leaf,
                 n_jobs=settings.n_jobs,
                 batch=self.number,
+                rare=self.rare if settings.tree_repair == "turn" else np.zeros_like(self.rare),
             )
             at_least = max(2, settings.min_samples_leaf, math.ceil(BEYOND * len(self.batch)))
             self.repaired[same] = repair_forest(
@@ -136,6 +137,11 @@ class Lesson(ABC):
         if first not in self.coded:
             self.coded[first] = self.settings.grower.coded(self.records.since(first))
         return self.coded[first]
+
+    @cached_property
+    def rare(self) -> Mask:
+        """By class: whether it is rare, and not new."""
+        return self.memory.rare_since(self.settings.window_start(self.number))
 
     @cached_property
     def _takes_turns(self) -> bool:
@@ -189,7 +195,8 @@ class Lesson(ABC):
     def _renew(self, same: tuple[int, ...], records: Records, count: int) -> None:
         """Grow some trees of a repaired forest anew from all the records at hand it knows, in turn.
 
-        A tree that knows a class of which no record is at hand stays: it would forget that class.
+        A tree that knows a class of which no record is at hand stays: it would forget that class. None does without
+        records of a rare one.
         """
         forest, settings = self.repaired[same], self.settings
         if not count:
@@ -201,8 +208,9 @@ class Lesson(ABC):
         if not turn:
             return
         seeds = self._seeds(RENEW, len(turn))
+        built = settings.grower.build(records, known, seeds, settings.n_jobs, turn, self.rare)
         # A systematic base forest may have no trees for the last places.
-        grown = dict(zip(turn, settings.grower.build(records, known, seeds, settings.n_jobs, turn), strict=False))
+        grown = dict(zip(turn, built, strict=False))
         self.repaired[same] = Forest(
             tuple(grown[i].tree.built_at(self.number) if i in grown else tree for i, tree in enumerate(forest.trees)),
             tuple(grown[i].leaf_of if i in grown else leaf_of for i, leaf_of in enumerate(forest.leaf_of)),

@@ -10,7 +10,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from adforest.forest import Records
-from adforest.forest.types import Floats, Ints, Longs
+from adforest.forest.types import Floats, Ints, Longs, Mask
+
+RARE = 5  # times that a rare class has fewer records than its even share
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,13 @@ class Memory:
     def first_since(self, batch: int) -> int:
         """Return the place of the first record that came with a batch or later."""
         return int(np.searchsorted(self.batch, batch))
+
+    def rare_since(self, window_start: int) -> Mask:
+        """Return which classes are rare, of those that the first batch brought or some other before the window."""
+        n_classes = np.count_nonzero(self.seen_by_class)
+        is_older = (self.first_batch > 0) & (self.first_batch < max(2, window_start))
+        rare: Mask = is_older & (RARE * n_classes * self.seen_by_class < self.n_seen)
+        return rare
 
     def records(self, n_categories: Ints, n_classes: int) -> Records:
         """Return everything at hand as a block to grow from."""

@@ -38,7 +38,13 @@ class HoeffdingGrower:
     tie_threshold: float = 0.05
 
     def build(
-        self, records: Records, known: Ints, seeds: list[int], n_jobs: int | None, places: Sequence[int] | None = None
+        self,
+        records: Records,
+        known: Ints,
+        seeds: list[int],
+        n_jobs: int | None,
+        places: Sequence[int] | None = None,
+        whole: Mask | None = None,
     ) -> list[Grown]:
         """Build one tree for each seed from the known records, in the order they are in; all places are alike."""
         return in_threads(lambda seed: self._build_one(records, known, seed), seeds, n_jobs)

@@ -34,12 +34,19 @@ class Grower(Protocol):
     draws_lots: ClassVar[bool]
 
     def build(
-        self, records: Records, known: Ints, seeds: list[int], n_jobs: int | None, places: Sequence[int] | None = None
+        self,
+        records: Records,
+        known: Ints,
+        seeds: list[int],
+        n_jobs: int | None,
+        places: Sequence[int] | None = None,
+        whole: Mask | None = None,
     ) -> list[Grown]:
         """Build trees from the known records (by position), one for each seed and place in the forest.
 
         A systematic base forest has a certain tree for every place (by default the first ones), and no tree where the
-        data offer no more.
+        data offer no more. Where trees draw lots, each of them gets all records of the classes marked as whole; what
+        such a tree left out cannot be told from its lots alone.
         """
         ...
 
@@ -52,7 +59,10 @@ class Grower(Protocol):
         ...
 
     def left_out(self, serial: Longs, tree: Tree) -> Mask:
-        """Return which records a tree did not see when it was built, though it might have: good for testing it."""
+        """Return which records a tree did not see when it was built, though it might have: good for testing it.
+
+        The tree was built without whole classes.
+        """
         ...
 
     def expand(

@@ -25,15 +25,21 @@ class RandomForestGrower:
     how: Growth
 
     def build(
-        self, records: Records, known: Ints, seeds: list[int], n_jobs: int | None, places: Sequence[int] | None = None
+        self,
+        records: Records,
+        known: Ints,
+        seeds: list[int],
+        n_jobs: int | None,
+        places: Sequence[int] | None = None,
+        whole: Mask | None = None,
     ) -> list[Grown]:
         """Build one tree for each seed from the known records; all places are alike."""
         if 2 * len(known) < len(records):
             block = _subset(records, known)
-            grown = self.build(block, np.arange(len(known), dtype=np.int32), seeds, n_jobs)
+            grown = self.build(block, np.arange(len(known), dtype=np.int32), seeds, n_jobs, whole=whole)
             return [Grown(tree, _spread(leaf_of, known, len(records))) for tree, leaf_of in grown]
         coded = self.coded(records)
-        return in_threads(lambda seed: self._build_one(coded, known, seed), seeds, n_jobs)
+        return in_threads(lambda seed: self._build_one(coded, known, seed, whole), seeds, n_jobs)
 
     def coded(self, records: Records) -> Records:
         """Return the records with codes of all attributes, unless they have them or are few."""
@@ -41,9 +47,11 @@ class RandomForestGrower:
             return records
         return replace(records, codes=bin_columns(records.X, records.n_categories, self.how.max_bins))
 
-    def _build_one(self, records: Records, known: Ints, seed: int) -> Grown:
+    def _build_one(self, records: Records, known: Ints, seed: int, whole: Mask | None) -> Grown:
         """Build one tree from scratch."""
         weights = poisson_weights(records.serial[known], seed, 1.0)
+        if whole is not None and whole.any():
+            weights[whole[records.y[known]] & (weights == 0)] = 1
         if not weights.any():  # a handful of records, none of which was drawn
             weights = np.ones_like(weights)
         drawn, others = np.flatnonzero(weights), known[np.flatnonzero(weights == 0)]

@@ -175,7 +175,13 @@ class SysForGrower:
         )
 
     def build(
-        self, records: Records, known: Ints, seeds: list[int], n_jobs: int | None, places: Sequence[int] | None = None
+        self,
+        records: Records,
+        known: Ints,
+        seeds: list[int],
+        n_jobs: int | None,
+        places: Sequence[int] | None = None,
+        whole: Mask | None = None,
     ) -> list[Grown]:
         """Build the trees at the given places of the systematic forest; fewer where the data offer no more."""
         wanted = range(len(seeds)) if places is None else places
