@@ -67,8 +67,9 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
     tree_repair : {"turn", "any", "share"}, default="turn"
         When a tree changes its shape: "any" if any of its leaves is perturbed, "share" if more than `repair_threshold`
         of them are, "turn" as "any", but leaves are expanded in a fifth of the trees at each batch, in turn, or in all
-        of them where it brings a class they do not know, or where ``memory_size=0``; and the permanent forest and an
-        active one of its own grow trees, renewal included, at every other batch each.
+        of them where it brings a class they do not know, or where ``memory_size=0``, with leaves that got records of
+        rare classes since the last turn; and the permanent forest and an active one of its own grow trees, renewal
+        included, at every other batch each.
     renewal : int, default=1
         Trees of a repaired forest that are grown anew from memory at each batch, in turn. 0 only ever repairs.
     voting : {"soft", "majority"}, default="soft"
@@ -105,7 +106,8 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
     -----
     A forest has no say on records outside the range of what it has seen; the permanent forest has seen everything.
     With ``selection="weighted"`` it also speaks alone as far as few records of the last batches are near, and gives
-    way where the temporary one finds classes that came within the window. The others give way to it on rare ones.
+    way where the temporary one finds classes that came within the window. While rules have not changed, the others
+    give way where it finds rare ones, of less than a fifth of an even share of all records.
 
     A missing value takes the side of a node that gained more from it in training, or the heavier side where none was
     missing then. A category that a node never saw is treated as missing.

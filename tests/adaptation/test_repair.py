@@ -159,7 +159,7 @@ def repair(
     n_jobs=None,
     at_least=1,
     places=(0, 1, 2),
-    rare=(),
+    missed=(),
 ):
     """Return the forest after one batch, and the assessments it went by."""
     X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=np.int32)
@@ -174,7 +174,7 @@ def repair(
     rules = RepairRules(
         tree_threshold=threshold,
         expanding=[] if splitting == "sat" else list(places),
-        rare=np.isin(np.arange(n_classes), rare),
+        missed=np.array(missed, dtype=np.int64),
         min_samples_leaf=min_leaf,
         n_jobs=n_jobs,
     )
@@ -220,8 +220,8 @@ def test_a_tree_whose_turn_it_is_not_counts_and_keeps_its_leaves():
             assert new.row_weight.sum() == old.row_weight.sum() + len(y)
 
 
-@pytest.mark.parametrize(("rare", "caught_up"), [([], []), ([2], [1]), ([1], [1]), ([0], [])])
-def test_a_tree_whose_turn_it_is_catches_up_on_rare_classes(rare, caught_up):
+@pytest.mark.parametrize("has_missed", [True, False])
+def test_a_tree_whose_turn_it_is_catches_up_on_what_it_missed(has_missed):
     # Class 2 comes to the right-hand cluster while it is nobody's turn; then a batch perturbs the other cluster only.
     X, y = two_clusters()
     forest, records = build(X, y, n_classes=3)
@@ -234,14 +234,24 @@ def test_a_tree_whose_turn_it_is_catches_up_on_rare_classes(rare, caught_up):
         records.n_categories,
         3,
     )
-    after, _ = repair(counted, both, left, np.ones(len(left)), splitting="entropy", places=[1], rare=rare)
+    missed = np.flatnonzero(both.y == 2) if has_missed else []
+    after, _ = repair(counted, both, left, np.ones(len(left)), splitting="entropy", places=[1], missed=missed)
     for place, (old, new) in enumerate(zip(counted.trees, after.trees, strict=True)):
-        assert np.array_equal(new.route(right), old.route(right)) == (place not in caught_up)
+        assert np.array_equal(new.route(right), old.route(right)) == (place != 1 or not has_missed)
         assert np.array_equal(new.route(left), old.route(left)) == (place != 1)
         check_tree(new)
-    for place in caught_up:
-        answers = after.trees[place].route(right)
-        assert (np.diff(after.trees[place].row_start)[answers] == 1).all(), "told apart"
+    n_classes = np.diff(after.trees[1].row_start)[after.trees[1].route(right)]
+    assert (n_classes == 1).all() == has_missed, "told apart"
+
+
+def test_records_that_a_tree_does_not_know_are_not_missed():
+    X, y = two_clusters()
+    forest, records = build(X, y)
+    nowhere = tuple(np.full_like(leaf_of, -1) for leaf_of in forest.leaf_of)
+    unknown = Forest(forest.trees, nowhere, np.zeros(len(X), dtype=bool))
+    after, _ = repair(unknown, records, X[y == 0] + 0.01, np.ones(20), splitting="entropy", missed=np.arange(len(X)))
+    for old, new in zip(forest.trees, after.trees, strict=True):
+        np.testing.assert_array_equal(new.nodes, old.nodes)
 
 
 def test_a_root_waits_for_no_turn():

@@ -16,7 +16,7 @@ from adforest.growers import Grower
 PERMANENT, ACTIVE, TEMPORARY = "permanent", "active", "temporary"
 EXPECTED = 10  # records of the window about a place, for their number to say something
 NEAR = 0.8  # share of the window's records about a place, over what is to be expected, that makes it wholly present
-GIVING_WAY = 4  # how steeply a forest's say falls with what another gives to classes of which that one knows more
+GIVING_WAY = 4  # how steeply a forest's say falls with the share that another gives to classes it knows better
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class Learner:
         worth; as far as it is of the past, the permanent forest, which has seen everything, speaks alone, and so it
         does on records outside the boxes of what the others have seen. Of classes that came within the window it has
         seen too little beside all the rest, so that its say shrinks where the temporary forest finds them. Of rare ones
-        it has seen more than the others, whose say shrinks where it finds those.
+        it has seen more than the others: where it finds those, the say of the others for any class but these shrinks.
         """
         said = {name: self._votes_of(name, X, n_classes) for name in self.votes if name != PERMANENT}
         for name, shares in said.items():
@@ -123,7 +123,8 @@ class Learner:
         total, heard = np.zeros((len(X), n_classes)), np.ones((len(X), 1))
         if PERMANENT in self.votes:
             total, present = self._hear_permanent(X, n_classes)
-            heard = present * _left_by(total, self.rare_classes)
+            heard = np.repeat(present * _left_by(total, self.rare_classes), n_classes, axis=1)
+            heard[:, self.rare_classes] = present
             total *= present * self.votes[PERMANENT] + (1 - present)
             if TEMPORARY in said:
                 total *= _left_by(said[TEMPORARY], self.new_classes)
@@ -166,7 +167,9 @@ class Learner:
 
     @property
     def rare_classes(self) -> Longs:
-        """Classes that are rare among all records, and not new."""
+        """Classes that are rare among all records, and not new; none where rules are known to have changed."""
+        if self.since > 1 or not self.standings[PERMANENT].is_same(self.standings[ACTIVE]):
+            return np.empty(0, dtype=np.int64)
         return np.flatnonzero(self.memory.rare_since(self.settings.window_start(self.n_batches)))
 
     def _votes_of(self, name: str, X: Floats, n_classes: int) -> Floats:
@@ -176,7 +179,7 @@ class Learner:
 
 
 def _left_by(shares: Floats, classes: Longs) -> Floats:
-    """Return what is left of a forest's say where another gives shares to classes of which that one knows more."""
+    """Return what is left of a forest's say where another, with these shares, finds classes that it knows better."""
     left: Floats = (1 - shares[:, classes].sum(axis=1, keepdims=True)) ** GIVING_WAY
     return left
 

@@ -115,7 +115,7 @@ class Lesson(ABC):
                 min_samples_leaf=settings.min_samples_leaf,
                 n_jobs=settings.n_jobs,
                 batch=self.number,
-                rare=self.rare if settings.tree_repair == "turn" else np.zeros_like(self.rare),
+                missed=self._missed,
             )
             at_least = max(2, settings.min_samples_leaf, math.ceil(BEYOND * len(self.batch)))
             self.repaired[same] = repair_forest(
@@ -142,6 +142,15 @@ class Lesson(ABC):
     def rare(self) -> Mask:
         """By class: whether it is rare, and not new."""
         return self.memory.rare_since(self.settings.window_start(self.number))
+
+    @cached_property
+    def _missed(self) -> Longs:
+        """Records of rare classes that came since a tree last had its turn, by place in memory."""
+        if self.settings.tree_repair != "turn" or self.settings.memory_size == 0:
+            return np.empty(0, dtype=np.int64)
+        n_batches = TURNS * (2 if self._takes_turns else 1)
+        first = self.memory.first_since(self.number - n_batches + 1)
+        return first + np.flatnonzero(self.rare[self.records.y[first:]])
 
     @cached_property
     def _takes_turns(self) -> bool:

@@ -9,7 +9,7 @@ from adforest.adaptation.boxes import Cut
 from adforest.adaptation.perturbation import LeafStatistics, is_perturbed
 from adforest.forest import Forest, Records, Rows, Tree, TreeEditor, in_threads
 from adforest.forest._kernels import counting
-from adforest.forest.types import Bytes, Ints, Mask
+from adforest.forest.types import Bytes, Ints, Longs, Mask
 from adforest.growers import Grower, Grown
 
 
@@ -47,8 +47,8 @@ class RepairRules:
         A tree changes its shape if more than this share of its leaves is perturbed.
     expanding : list of int
         Places of the trees whose perturbed leaves are expanded (entropy, iSAT); others are only given roots (SAT).
-    rare : bool (n_classes,)
-        Classes for which those trees also expand what earlier batches perturbed: leaves that mix them with others.
+    missed : int64
+        Records, by place, that those trees may only have counted: their leaves are expanded with the perturbed ones.
     min_samples_leaf : int
     n_jobs : int or None
     batch : int
@@ -57,7 +57,7 @@ class RepairRules:
 
     tree_threshold: float
     expanding: list[int]
-    rare: Mask
+    missed: Longs
     min_samples_leaf: int
     n_jobs: int | None
     batch: int = 0
@@ -107,8 +107,9 @@ def _repair_tree(
     if assessment.n_perturbed > rules.tree_threshold * tree.n_leaves:
         if expands:
             targets = _targets(assessment, rules.min_samples_leaf)
-            if rules.rare.any():
-                targets = np.union1d(targets, _mixed(tree, rules.rare))
+            if len(rules.missed):
+                missed = leaf_of[rules.missed]
+                targets = np.union1d(targets, missed[missed >= 0])
         for cut, beyond in roots:
             old_root_is_leaf = editor.nodes["split"][0] < 0
             new, moved = editor.add_root(cut.feature, cut.value, tree_left=cut.tree_left)
@@ -157,14 +158,6 @@ def _marks(leaves: Ints, n_nodes: int) -> Mask:
     marks = np.zeros(n_nodes + 1, dtype=bool)
     marks[leaves] = True
     return marks
-
-
-def _mixed(tree: Tree, classes: Mask) -> Ints:
-    """Return the leaves that hold one of the classes beside another."""
-    rows = np.flatnonzero(classes[tree.row_class])
-    leaf = np.unique(np.searchsorted(tree.row_start, rows, side="right") - 1)
-    mixed: Ints = leaf[np.diff(tree.row_start)[leaf] > 1].astype(np.int32)
-    return mixed
 
 
 def _tally(leaf: Ints, batch: Records, weights: Bytes, n_nodes: int) -> Rows:

@@ -61,7 +61,7 @@ class Grower(Protocol):
     def left_out(self, serial: Longs, tree: Tree) -> Mask:
         """Return which records a tree did not see when it was built, though it might have: good for testing it.
 
-        The tree was built without whole classes.
+        Only for trees that were built with no class marked as whole.
         """
         ...
 
