@@ -71,7 +71,8 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
         rare classes since the last turn; and the permanent forest and an active one of its own grow trees, renewal
         included, at every other batch each.
     renewal : int, default=1
-        Trees of a repaired forest that are grown anew from memory at each batch, in turn. 0 only ever repairs.
+        Trees of a repaired forest that are grown anew from memory at each batch, in turn, or once several small batches
+        have brought a twentieth of what it holds. 0 only ever repairs.
     voting : {"soft", "majority"}, default="soft"
         Whether trees add up class shares or cast one vote each.
     selection : {"weighted", "training"}, default="weighted"

@@ -306,6 +306,23 @@ def test_renewal_grows_that_many_trees_anew_in_turn(renewal):
         assert not set(seeds[0]) & set(seeds[-1]), "after ten batches all of them"
 
 
+@pytest.mark.parametrize("renewal", [1, 2])
+def test_small_batches_wait_for_renewal_until_together_they_are_enough(renewal):
+    X, y = two_clusters(0, n=1_000)
+    learner, _ = learn(Learner.new(settings(renewal=renewal), 2), X, y, NUMERICAL, 2)
+    n_waiting, n_renewed, seeds = 0, 0, [tree.seed for tree in learner.forest("permanent").trees]
+    for number in range(1, 46):
+        learner, _ = learn(learner, *two_clusters(number, n=20), NUMERICAL, 2)
+        n_waiting += 20
+        places = []
+        if n_waiting >= 0.05 * (1_000 + 20 * number):
+            places = [(n_renewed + k) % 10 for k in range(renewal)]
+            n_waiting, n_renewed = 0, n_renewed + renewal
+        before, seeds = seeds, [tree.seed for tree in learner.forest("permanent").trees]
+        assert [place for place in range(10) if before[place] != seeds[place]] == sorted(places)
+    assert n_renewed == 11 * renewal
+
+
 def test_nothing_is_renewed_without_a_memory():
     learners, _ = follow("....", memory_size=0)
     seeds = [[tree.seed for tree in learner.forest("permanent").trees] for learner in learners]

@@ -47,10 +47,22 @@ class Settings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Standing:
-    """A forest, and the box of what it has learnt."""
+    """A forest, the box of what it has learnt, and how far its renewal is.
+
+    Attributes
+    ----------
+    forest : Forest
+    box : Box
+    n_renewed : int
+        Trees that have been grown anew.
+    n_waiting : int
+        Records learnt since the last of them was.
+    """
 
     forest: Forest
     box: Box
+    n_renewed: int = 0
+    n_waiting: int = 0
 
     def is_same(self, other: "Standing") -> bool:
         """Return whether both are of the same trees."""

@@ -20,6 +20,7 @@ from adforest.growers import spawn_seeds
 
 BUILD, REPAIR, RENEW = range(3)  # what a seed is for
 TURNS = 5  # batches in which every tree has had its turn to expand leaves
+ENOUGH = 0.05  # share of the records at hand that must have come since trees were last renewed
 BEYOND = 0.01  # share of a batch that must lie beyond a forest's box before its trees get a new root
 
 
@@ -38,7 +39,7 @@ class Lesson(ABC):
         self.standings = dict(learner.standings)
         self.coded: dict[int, Records] = {}  # by place of the first
         self.assessments: dict[int, Assessment] = {}  # by id of the tree: forests share trees
-        self.repaired: dict[tuple[int, ...], Forest] = {}
+        self.repaired: dict[tuple[int, ...], Standing] = {}
         self.perturbed: dict[str, float] = {}
         self.since = learner.since
         self.gaps = dict(learner.gaps)
@@ -103,12 +104,13 @@ class Lesson(ABC):
         same = tuple(map(id, standing.forest.trees))
         if same not in self.repaired:
             has_turn = self._has_turn(name)
-            n_renewed = settings.renewal if settings.memory_size != 0 else 0
+            waiting = replace(standing, n_waiting=standing.n_waiting + len(self.batch))
+            renews = has_turn and self._is_due(waiting)
             expanding = self._expanding(standing.forest, has_turn=has_turn)
-            # Where trees are renewed from all records, repairs are cut along the same codes if a tree of the permanent
-            # forest is renewed now, so that they are there, or if every tree expands, so that they pay.
-            pays = n_renewed and ((has_turn and name == PERMANENT) or len(expanding) == len(standing.forest))
-            records = self._coded_since(0) if pays else self.records
+            # Repairs are cut along the codes of all records if a tree of the permanent forest is renewed now, so that
+            # they are there, or if every tree expands, so that they pay.
+            is_worth_it = (renews and name == PERMANENT) or len(expanding) == len(standing.forest)
+            records = self._coded_since(0) if settings.renewal and is_worth_it else self.records
             rules = RepairRules(
                 tree_threshold=settings.repair_threshold if settings.tree_repair == "share" else 0.0,
                 expanding=expanding,
@@ -118,7 +120,7 @@ class Lesson(ABC):
                 missed=self._missed,
             )
             at_least = max(2, settings.min_samples_leaf, math.ceil(BEYOND * len(self.batch)))
-            self.repaired[same] = repair_forest(
+            forest = repair_forest(
                 standing.forest,
                 self._assessments_of(standing.forest),
                 records,
@@ -128,8 +130,9 @@ class Lesson(ABC):
                 settings.grower,
                 self._seeds(REPAIR, len(standing.forest)),
             )
-            self._renew(same, records, n_renewed if has_turn else 0)
-        self.standings[name] = replace(standing, forest=self.repaired[same], box=standing.box.union(self.box))
+            repaired = replace(waiting, forest=forest, box=standing.box.union(self.box))
+            self.repaired[same] = self._renewed(repaired, records) if renews else repaired
+        self.standings[name] = self.repaired[same]
         self.action[name] = "repaired"
 
     def _coded_since(self, first: int) -> Records:
@@ -201,30 +204,39 @@ class Lesson(ABC):
             np.concatenate([forest.known, unknown]),
         )
 
-    def _renew(self, same: tuple[int, ...], records: Records, count: int) -> None:
-        """Grow some trees of a repaired forest anew from all the records at hand it knows, in turn.
+    def _is_due(self, standing: Standing) -> bool:
+        """Return whether trees of a forest are to be grown anew: if enough has come since they last were.
+
+        So what renewal costs goes by the records that come, not by those at hand, however small batches are.
+        """
+        is_enough = standing.n_waiting >= ENOUGH * len(self.records)
+        return self.settings.renewal > 0 and self.settings.memory_size != 0 and is_enough
+
+    def _renewed(self, standing: Standing, records: Records) -> Standing:
+        """Grow some trees of a forest anew from all the records at hand it knows, in turn.
 
         A tree that knows a class of which no record is at hand stays: it would forget that class. None does without
         records of a rare one.
         """
-        forest, settings = self.repaired[same], self.settings
-        if not count:
-            return
+        forest, settings = standing.forest, self.settings
         known = np.flatnonzero(forest.known).astype(np.int32)
         at_hand = np.unique(records.y[known])
-        turn = self._in_turn(len(forest), min(count, len(forest)))
+        count = min(settings.renewal, len(forest))
+        turn = sorted((standing.n_renewed + k) % len(forest) for k in range(count))
+        standing = replace(standing, n_renewed=standing.n_renewed + count, n_waiting=0)
         turn = [place for place in turn if np.isin(forest.trees[place].row_class, at_hand).all()]
         if not turn:
-            return
+            return standing
         seeds = self._seeds(RENEW, len(turn))
         built = settings.grower.build(records, known, seeds, settings.n_jobs, turn, self.rare)
         # A systematic base forest may have no trees for the last places.
         grown = dict(zip(turn, built, strict=False))
-        self.repaired[same] = Forest(
+        forest = Forest(
             tuple(grown[i].tree.built_at(self.number) if i in grown else tree for i, tree in enumerate(forest.trees)),
             tuple(grown[i].leaf_of if i in grown else leaf_of for i, leaf_of in enumerate(forest.leaf_of)),
             forest.known,
         )
+        return replace(standing, forest=forest)
 
     def _built(self, first: int, which: slice = slice(None)) -> Forest:
         """Build a forest, or some of its trees, from the records from a place in memory on."""
