@@ -1,7 +1,10 @@
+import gc
+
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
+from adforest.experiments.clocks import cpu_seconds
 from adforest.experiments.kinds import ENDLESS, RECALL, TIMED, TOLD, find_kind, follow_usual
 from adforest.experiments.methods import make_model
 from adforest.experiments.options import Options
@@ -80,6 +83,28 @@ def test_seconds_are_taken_beside_scikit_learn_s_forest_of_as_many_trees(monkeyp
     for name in ("all_seconds", "all_alike_seconds"):
         assert [seconds is None for seconds in column(followed, name)] == [True] * 7 + [False]
     assert followed.model.history_[-1].batch == 8
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_no_garbage_is_collected_while_the_clock_runs(enabled):
+    states = []
+
+    def work():
+        states.append(gc.isenabled())
+
+    def fail():
+        raise KeyError("stop")
+
+    try:
+        if not enabled:
+            gc.disable()
+        assert 0 <= cpu_seconds(work) < 1
+        states.append(gc.isenabled())
+        with pytest.raises(KeyError, match="stop"):
+            cpu_seconds(fail)
+        assert [*states, gc.isenabled()] == [False, enabled, enabled]
+    finally:
+        gc.enable()
 
 
 def test_an_endless_stream_is_followed_without_being_kept():

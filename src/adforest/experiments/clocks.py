@@ -1,10 +1,11 @@
-"""What refitting scikit-learn's forest costs beside ours, and what a process occupies."""
+"""What some work costs, what refitting scikit-learn's forest does, and what a process occupies."""
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -17,6 +18,22 @@ from adforest.growers import count_features
 from adforest.streams import Batch
 
 STATUS = Path("/proc/self/statm")
+
+
+def cpu_seconds(work: Callable[[], object]) -> float:
+    """Return the CPU seconds that some work takes, without collecting garbage meanwhile.
+
+    A collection goes through all that the process has ever imported, and falls on whoever is at work by chance.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    start = process_time()
+    try:
+        work()
+        return process_time() - start
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def time_forests(so_far: Sequence[Batch], n_batches: int, n_trees: int, seed: int) -> Row:
@@ -57,9 +74,7 @@ def _refit_seconds(batches: Sequence[Batch], n_trees: int, seed: int, **settings
     X = np.concatenate([batch.X_train for batch in batches])
     y = np.concatenate([batch.y_train for batch in batches])
     forest = RandomForestClassifier(n_trees, n_jobs=1, random_state=seed, **settings)
-    start = process_time()
-    forest.fit(X, y)
-    return process_time() - start
+    return cpu_seconds(lambda: forest.fit(X, y))
 
 
 def read_resident_bytes() -> int:

@@ -7,13 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
-from time import process_time
 from typing import Any
 
 import numpy as np
 
 from adforest import AdaptiveDecisionForestClassifier
-from adforest.experiments.clocks import read_resident_bytes, time_forests
+from adforest.experiments.clocks import cpu_seconds, read_resident_bytes, time_forests
 from adforest.experiments.following import Row, follow_stream
 from adforest.experiments.generators import GENERATORS
 from adforest.experiments.methods import find_method, make_model
@@ -145,9 +144,7 @@ def _start_row(batch: Batch) -> Row:
 
 def _learn(model: Any, batch: Batch) -> Row:
     """Let a model learn a batch, and return the CPU seconds it took."""
-    start = process_time()
-    model.partial_fit(batch.X_train, batch.y_train)
-    return {"train_seconds": process_time() - start}
+    return {"train_seconds": cpu_seconds(lambda: model.partial_fit(batch.X_train, batch.y_train))}
 
 
 def _score(model: Any, batch: Batch) -> float:

@@ -48,8 +48,8 @@ def judge(results: Results, options: Options) -> Outcome:
         ),
         doubts=(
             "Seconds were taken in turn in one process, batch by batch, with nothing else of this program running; one "
-            "pass with seed 0 on one machine.",
-            "Renewal grows one tree a batch, however many there are, so that our share is larger with fewer trees.",
+            "pass with seed 0 on one machine. Garbage was collected between them, on neither side's time.",
+            "Renewal grows at most one tree a batch, however many there are, so that our share is larger with fewer.",
             "The limits are for scikit-learn's forest as it comes but for as many trees: Gini's index, square root of "
             "the number of attributes. Grown like ours, by entropy and int(log2 m) + 1 of m attributes, it takes "
             "longer. It reads categories as numbers.",
