@@ -323,6 +323,15 @@ def test_small_batches_wait_for_renewal_until_together_they_are_enough(renewal):
     assert n_renewed == 11 * renewal
 
 
+def test_what_is_enough_for_renewal_goes_by_what_a_forest_knows():
+    learner, _ = learn(Learner.new(lesson_settings(drift_threshold=0), 2), *two_clusters(0, n=6_000), NUMERICAL, 2)
+    for number in range(1, 15):
+        learner, _ = learn(learner, *two_clusters(number, swapped=number > 2, n=100), NUMERICAL, 2)
+    permanent, active = learner.standings["permanent"], learner.standings["active"]
+    assert active.forest.known.sum() < 2_000
+    assert (permanent.n_renewed, active.n_renewed) == (3, 6), "at every fourth batch, and at every other"
+
+
 def test_nothing_is_renewed_without_a_memory():
     learners, _ = follow("....", memory_size=0)
     seeds = [[tree.seed for tree in learner.forest("permanent").trees] for learner in learners]

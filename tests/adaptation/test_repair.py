@@ -221,8 +221,9 @@ def test_a_tree_whose_turn_it_is_not_counts_and_keeps_its_leaves():
 
 
 @pytest.mark.parametrize("has_missed", [True, False])
-def test_a_tree_whose_turn_it_is_catches_up_on_what_it_missed(has_missed):
-    # Class 2 comes to the right-hand cluster while it is nobody's turn; then a batch perturbs the other cluster only.
+@pytest.mark.parametrize("perturbs", [True, False])
+def test_a_tree_whose_turn_it_is_catches_up_on_what_it_missed(has_missed, perturbs):
+    # Class 2 comes to the right-hand cluster while it is nobody's turn; then a batch comes to the other cluster only.
     X, y = two_clusters()
     forest, records = build(X, y, n_classes=3)
     right, left = X[y == 1] + 0.01, X[y == 0] + 0.01
@@ -235,10 +236,11 @@ def test_a_tree_whose_turn_it_is_catches_up_on_what_it_missed(has_missed):
         3,
     )
     missed = np.flatnonzero(both.y == 2) if has_missed else []
-    after, _ = repair(counted, both, left, np.ones(len(left)), splitting="entropy", places=[1], missed=missed)
+    news = np.full(len(left), int(perturbs))
+    after, _ = repair(counted, both, left, news, splitting="entropy", places=[1], missed=missed)
     for place, (old, new) in enumerate(zip(counted.trees, after.trees, strict=True)):
         assert np.array_equal(new.route(right), old.route(right)) == (place != 1 or not has_missed)
-        assert np.array_equal(new.route(left), old.route(left)) == (place != 1)
+        assert np.array_equal(new.route(left), old.route(left)) == (place != 1 or not perturbs)
         check_tree(new)
     n_classes = np.diff(after.trees[1].row_start)[after.trees[1].route(right)]
     assert (n_classes == 1).all() == has_missed, "told apart"

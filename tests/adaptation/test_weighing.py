@@ -541,6 +541,7 @@ def test_trees_that_take_turns_catch_up_on_rare_classes(changes, n_batches, monk
 
     monkeypatch.setattr(lesson, "RepairRules", noted)
     with_rare_class(8, **changes)
+    assert len(missed) == 7
     for number, places in enumerate(missed, start=2):
         batch, within = np.divmod(places, 400)
         assert batch.tolist() == np.repeat(np.arange(number)[max(0, number - n_batches) :], 4).tolist()

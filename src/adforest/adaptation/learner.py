@@ -54,9 +54,9 @@ class Standing:
     forest : Forest
     box : Box
     n_renewed : int
-        Trees that have been grown anew.
+        Trees whose turn to be grown anew has come.
     n_waiting : int
-        Records learnt since the last of them was.
+        Records learnt since the last such turn.
     """
 
     forest: Forest

@@ -20,7 +20,7 @@ from adforest.growers import spawn_seeds
 
 BUILD, REPAIR, RENEW = range(3)  # what a seed is for
 TURNS = 5  # batches in which every tree has had its turn to expand leaves
-ENOUGH = 0.05  # share of the records at hand that must have come since trees were last renewed
+ENOUGH = 0.05  # share of the records at hand that a forest must have learnt since it was last renewed in part
 BEYOND = 0.01  # share of a batch that must lie beyond a forest's box before its trees get a new root
 
 
@@ -110,7 +110,8 @@ class Lesson(ABC):
             # Repairs are cut along the codes of all records if a tree of the permanent forest is renewed now, so that
             # they are there, or if every tree expands, so that they pay.
             is_worth_it = (renews and name == PERMANENT) or len(expanding) == len(standing.forest)
-            records = self._coded_since(0) if settings.renewal and is_worth_it else self.records
+            is_worth_it = is_worth_it and settings.renewal > 0 and settings.memory_size != 0
+            records = self._coded_since(0) if is_worth_it else self.records
             rules = RepairRules(
                 tree_threshold=settings.repair_threshold if settings.tree_repair == "share" else 0.0,
                 expanding=expanding,
@@ -148,7 +149,7 @@ class Lesson(ABC):
 
     @cached_property
     def _missed(self) -> Longs:
-        """Records of rare classes that came since a tree last had its turn, by place in memory."""
+        """Records of rare classes that came in as many batches as a turn of all trees takes, by place in memory."""
         if self.settings.tree_repair != "turn" or self.settings.memory_size == 0:
             return np.empty(0, dtype=np.int64)
         n_batches = TURNS * (2 if self._takes_turns else 1)
@@ -205,12 +206,14 @@ class Lesson(ABC):
         )
 
     def _is_due(self, standing: Standing) -> bool:
-        """Return whether trees of a forest are to be grown anew: if enough has come since they last were.
+        """Return whether trees of a forest are to be grown anew: if enough has come since the last turn of some.
 
         So what renewal costs goes by the records that come, not by those at hand, however small batches are.
         """
-        is_enough = standing.n_waiting >= ENOUGH * len(self.records)
-        return self.settings.renewal > 0 and self.settings.memory_size != 0 and is_enough
+        if self.settings.renewal == 0 or self.settings.memory_size == 0:
+            return False
+        n_known = int(standing.forest.known.sum()) + len(self.batch)
+        return standing.n_waiting >= ENOUGH * n_known
 
     def _renewed(self, standing: Standing, records: Records) -> Standing:
         """Grow some trees of a forest anew from all the records at hand it knows, in turn.

@@ -48,7 +48,7 @@ class RepairRules:
     expanding : list of int
         Places of the trees whose perturbed leaves are expanded (entropy, iSAT); others are only given roots (SAT).
     missed : int64
-        Records, by place, that those trees may only have counted: their leaves are expanded with the perturbed ones.
+        Records, by place, that those trees may only have counted: their leaves are expanded too, perturbed or not.
     min_samples_leaf : int
     n_jobs : int or None
     batch : int
@@ -104,12 +104,12 @@ def _repair_tree(
     in_batch = slice(len(leaf_of) - len(batch), None)
     editor = TreeEditor(tree, rules.batch)
     targets = np.empty(0, dtype=np.int32)
+    if expands and len(rules.missed):
+        targets = np.unique(leaf_of[rules.missed])
+        targets = targets[targets >= 0]
     if assessment.n_perturbed > rules.tree_threshold * tree.n_leaves:
         if expands:
-            targets = _targets(assessment, rules.min_samples_leaf)
-            if len(rules.missed):
-                missed = leaf_of[rules.missed]
-                targets = np.union1d(targets, missed[missed >= 0])
+            targets = np.union1d(targets, _targets(assessment, rules.min_samples_leaf))
         for cut, beyond in roots:
             old_root_is_leaf = editor.nodes["split"][0] < 0
             new, moved = editor.add_root(cut.feature, cut.value, tree_left=cut.tree_left)
