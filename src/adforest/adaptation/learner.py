@@ -135,8 +135,10 @@ class Learner:
         total, heard = np.zeros((len(X), n_classes)), np.ones((len(X), 1))
         if PERMANENT in self.votes:
             total, present = self._hear_permanent(X, n_classes)
-            heard = np.repeat(present * _left_by(total, self.rare_classes), n_classes, axis=1)
-            heard[:, self.rare_classes] = present
+            heard = present
+            if said and len(self.rare_classes):
+                heard = np.repeat(present * _left_by(total, self.rare_classes), n_classes, axis=1)
+                heard[:, self.rare_classes] = present
             total *= present * self.votes[PERMANENT] + (1 - present)
             if TEMPORARY in said:
                 total *= _left_by(said[TEMPORARY], self.new_classes)
@@ -177,7 +179,7 @@ class Learner:
         """Classes that the first batch did not bring, nor any before the window."""
         return np.flatnonzero(self.memory.first_batch >= max(2, self.settings.window_start(self.n_batches)))
 
-    @property
+    @cached_property
     def rare_classes(self) -> Longs:
         """Classes that are rare among all records, and not new; none where rules are known to have changed."""
         if self.since > 1 or not self.standings[PERMANENT].is_same(self.standings[ACTIVE]):
