@@ -97,8 +97,8 @@ def judge(results: Results, options: Options) -> Outcome:
         doubts=(
             "Classes of Gaussian clusters that overlap and stay where they are. How far the permanent forest gives way "
             "to new ones, and the others to it on rare ones, was chosen on such streams.",
-            "A class that is gone has an ever smaller share of all records, so that a forest of everything forgets part "
-            "of it as well: it loses as many points as the table says.",
+            "A class that is gone has an ever smaller share of all records, so that a forest refitted on everything "
+            "forgets part of it as well, see the table.",
             "A forest refitted on the last three batches has a new class at three times the share that one refitted on "
             "much of the past gives it, and pays with the others; recall of one class alone does not show that.",
         ),
