@@ -44,6 +44,11 @@ class Settings:
         """Return the first batch of the reserve window [γ] that ends with a batch."""
         return number - self.window_size + 1
 
+    @property
+    def renews(self) -> bool:
+        """Whether trees are grown anew from memory."""
+        return self.renewal > 0 and self.memory_size != 0
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Standing:

@@ -105,13 +105,12 @@ class Lesson(ABC):
         if same not in self.repaired:
             has_turn = self._has_turn(name)
             waiting = replace(standing, n_waiting=standing.n_waiting + len(self.batch))
-            renews = has_turn and self._is_due(waiting)
+            is_renewed = has_turn and self._is_due(waiting)
             expanding = self._expanding(standing.forest, has_turn=has_turn)
             # Repairs are cut along the codes of all records if a tree of the permanent forest is renewed now, so that
             # they are there, or if every tree expands, so that they pay.
-            is_worth_it = (renews and name == PERMANENT) or len(expanding) == len(standing.forest)
-            is_worth_it = is_worth_it and settings.renewal > 0 and settings.memory_size != 0
-            records = self._coded_since(0) if is_worth_it else self.records
+            pays = settings.renews and ((is_renewed and name == PERMANENT) or len(expanding) == len(standing.forest))
+            records = self._coded_since(0) if pays else self.records
             rules = RepairRules(
                 tree_threshold=settings.repair_threshold if settings.tree_repair == "share" else 0.0,
                 expanding=expanding,
@@ -132,7 +131,7 @@ class Lesson(ABC):
                 self._seeds(REPAIR, len(standing.forest)),
             )
             repaired = replace(waiting, forest=forest, box=standing.box.union(self.box))
-            self.repaired[same] = self._renewed(repaired, records) if renews else repaired
+            self.repaired[same] = self._renewed(repaired, records) if is_renewed else repaired
         self.standings[name] = self.repaired[same]
         self.action[name] = "repaired"
 
@@ -143,7 +142,7 @@ class Lesson(ABC):
         return self.coded[first]
 
     @cached_property
-    def rare(self) -> Mask:
+    def _rare(self) -> Mask:
         """By class: whether it is rare, and not new."""
         return self.memory.rare_since(self.settings.window_start(self.number))
 
@@ -154,7 +153,7 @@ class Lesson(ABC):
             return np.empty(0, dtype=np.int64)
         n_batches = TURNS * (2 if self._takes_turns else 1)
         first = self.memory.first_since(self.number - n_batches + 1)
-        return first + np.flatnonzero(self.rare[self.records.y[first:]])
+        return first + np.flatnonzero(self._rare[self.records.y[first:]])
 
     @cached_property
     def _takes_turns(self) -> bool:
@@ -187,7 +186,7 @@ class Lesson(ABC):
     def _in_turn(self, n_trees: int, count: int) -> list[int]:
         """Return the places of the trees whose turn it is, so many at each batch."""
         number = self.number // 2 if self._takes_turns else self.number
-        return sorted((number * count + k) % n_trees for k in range(count))
+        return _places(number * count, count, n_trees)
 
     def _leave(self, name: str) -> None:
         """Leave a forest as it is: the batch is not among the records it knows."""
@@ -210,10 +209,8 @@ class Lesson(ABC):
 
         So what renewal costs goes by the records that come, not by those at hand, however small batches are.
         """
-        if self.settings.renewal == 0 or self.settings.memory_size == 0:
-            return False
         n_known = int(standing.forest.known.sum()) + len(self.batch)
-        return standing.n_waiting >= ENOUGH * n_known
+        return self.settings.renews and standing.n_waiting >= ENOUGH * n_known
 
     def _renewed(self, standing: Standing, records: Records) -> Standing:
         """Grow some trees of a forest anew from all the records at hand it knows, in turn.
@@ -225,13 +222,13 @@ class Lesson(ABC):
         known = np.flatnonzero(forest.known).astype(np.int32)
         at_hand = np.unique(records.y[known])
         count = min(settings.renewal, len(forest))
-        turn = sorted((standing.n_renewed + k) % len(forest) for k in range(count))
+        turn = _places(standing.n_renewed, count, len(forest))
         standing = replace(standing, n_renewed=standing.n_renewed + count, n_waiting=0)
         turn = [place for place in turn if np.isin(forest.trees[place].row_class, at_hand).all()]
         if not turn:
             return standing
         seeds = self._seeds(RENEW, len(turn))
-        built = settings.grower.build(records, known, seeds, settings.n_jobs, turn, self.rare)
+        built = settings.grower.build(records, known, seeds, settings.n_jobs, turn, self._rare)
         # A systematic base forest may have no trees for the last places.
         grown = dict(zip(turn, built, strict=False))
         forest = Forest(
@@ -282,3 +279,8 @@ class Lesson(ABC):
             votes=learner.votes,
             seconds=perf_counter() - self.started,
         )
+
+
+def _places(first: int, count: int, n_trees: int) -> list[int]:
+    """Return the places of some trees, from a number on, round and round the forest."""
+    return sorted((first + k) % n_trees for k in range(count))
