@@ -1,12 +1,14 @@
 """Class weights in leaves, against dictionaries; bootstrap weights, against Poisson."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
-from adforest.forest._kernels.counting import compare, merge, nearness, poisson_weights, tally
+from adforest.forest._kernels.counting import compare, gather, merge, nearness, poisson_weights, tally
 
 N_NODES, N_CLASSES = 6, 5
 WEIGHTED = st.dictionaries(st.integers(0, N_CLASSES - 1), st.integers(1, 9).map(float), max_size=N_CLASSES)
@@ -121,6 +123,42 @@ def test_merged_rows_hold_both_but_for_what_was_dropped(held, brought, dropped, 
     for start, stop, scale in zip(row_start, row_start[1:], row_scale, strict=False):
         assert (np.diff(row_class[start:stop]) > 0).all()
         assert scale == pytest.approx(1 / row_weight[start:stop].sum() if stop > start else 0)
+
+
+@given(
+    held=COUNTS,
+    brought=st.lists(COUNTS, max_size=3),
+    dropped=st.sets(st.integers(0, N_NODES - 1)),
+    seed=st.integers(0, 9),
+)
+def test_lines_merge_in_any_order_however_often_they_name_a_class(held, brought, dropped, seed):
+    marks = np.isin(np.arange(N_NODES), list(dropped)).astype(np.uint8)
+    lines = [np.concatenate(parts) for parts in zip(as_rows({}), *map(as_rows, brought), strict=True)]
+    order = np.random.default_rng(seed).permutation(len(lines[0]))
+    row_start, row_class, row_weight, _ = merge(
+        *as_tree_rows(held), np.zeros(N_NODES), marks, *[part[order] for part in lines], N_NODES
+    )
+    expected = oracles.merge(held, dropped, {})
+    for counts in brought:
+        expected = oracles.merge(expected, (), counts)
+    node = np.repeat(np.arange(N_NODES), np.diff(row_start))
+    assert as_counts(node, row_class, row_weight) == {k: row for k, row in expected.items() if row}
+    for start, stop in pairwise(row_start):
+        assert (np.diff(row_class[start:stop]) > 0).all()
+
+
+@given(
+    records=st.lists(st.tuples(st.integers(-1, N_NODES - 1), st.integers(0, 2)), max_size=40),
+    leaves=st.lists(st.integers(0, N_NODES - 1), unique=True),
+)
+def test_records_of_mixed_leaves_are_gathered_leaf_by_leaf(records, leaves):
+    leaf_of, y = np.array(records, dtype=np.int32).reshape(-1, 2).T.copy()
+    samples, start, nodes = gather(leaf_of, y, np.array(leaves, dtype=np.int32), N_NODES)
+    mixed = [leaf for leaf in sorted(leaves) if len({k for node, k in records if node == leaf}) > 1]
+    assert nodes.tolist() == mixed
+    found = [samples[first:stop].tolist() for first, stop in pairwise(start)]
+    assert found == [[i for i, (node, _) in enumerate(records) if node == leaf] for leaf in mixed]
+    assert start[-1] == len(samples)
 
 
 SERIALS = np.arange(100_000, dtype=np.int64)

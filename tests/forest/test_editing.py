@@ -239,12 +239,11 @@ def test_an_editor_without_edits_returns_an_equal_tree():
     check_unchanged(TreeEditor(tree).finish(), snapshot(tree))
 
 
-def test_rows_are_sorted_by_node_then_class_and_added_up():
-    node, klass = np.array([5, 2**31 - 1, 0, 5, 5], dtype=np.int32), np.array([1, 9, 2**20, 0, 1], dtype=np.int32)
-    rows = Rows.summed(node, klass, np.arange(5.0))
-    assert rows.node.tolist() == [0, 5, 5, 2**31 - 1]
-    assert rows.klass.tolist() == [2**20, 0, 1, 9]
-    assert rows.weight.tolist() == [2, 3, 4, 1]
-    for again, once in zip(Rows.summed(*rows), rows, strict=True):
-        np.testing.assert_array_equal(again, once)
-    assert len(Rows.summed(*Rows.none()).node) == 0
+def test_rows_come_out_sorted_by_node_then_class_and_added_up():
+    editor = TreeEditor(leaf_tree((1, 2, 0)))
+    first = editor.split(0, 0, 0.5, missing_left=True)
+    node = np.array([first + 1, first, first + 1, first + 1], dtype=np.int32)
+    editor.add(Rows(node, np.array([1, 2**20, 0, 1], dtype=np.int32), np.arange(4.0)))
+    edited = editor.finish()
+    assert oracles.rows_of(edited) == {0: {0: 1, 1: 2}, first: {2**20: 1}, first + 1: {0: 2, 1: 3}}
+    assert edited.row_class.tolist() == [0, 1, 2**20, 0, 1]

@@ -118,9 +118,8 @@ def _repair_tree(
                 targets[targets == 0] = moved
             leaf_of[in_batch][beyond & (weights > 0)] = new
             targets = np.append(targets, np.int32(new))
-    samples = _samples(leaf_of, records.y, _marks(targets, len(editor.nodes))) if len(targets) else targets
-    if len(samples):
-        _expand(editor, tree, records, samples, leaf_of, grower, seed)
+    if len(targets):
+        samples = _expand(editor, tree, records, targets, leaf_of, grower, seed)
         weights[samples[samples >= in_batch.start] - in_batch.start] = 0  # counted in their new leaves already
     is_as_assessed = len(editor.nodes) == len(tree.nodes) and (weights == 1).all()
     brought = assessment.brought if is_as_assessed else _tally(leaf_of[in_batch], batch, weights, len(editor.nodes))
@@ -129,35 +128,18 @@ def _repair_tree(
 
 
 def _expand(
-    editor: TreeEditor, tree: Tree, records: Records, samples: Ints, leaf_of: Ints, grower: Grower, seed: int
-) -> None:
-    """Let the grower expand the leaves that hold the samples, which are sorted by leaf."""
-    leaf = leaf_of[samples]
-    starts = np.flatnonzero(np.append(True, np.diff(leaf) != 0))
-    weights = np.maximum(grower.weights(records.serial[samples], tree.seed), 1)
-    grower.expand(editor, records, weights, samples, np.append(starts, len(samples)), leaf[starts], leaf_of, seed)
+    editor: TreeEditor, tree: Tree, records: Records, targets: Ints, leaf_of: Ints, grower: Grower, seed: int
+) -> Ints:
+    """Let the grower expand some leaves; return the records it did so from.
 
-
-def _samples(leaf_of: Ints, y: Ints, marks: Mask) -> Ints:
-    """Return the records in marked leaves, sorted by leaf, but for leaves whose records are all of one class.
-
-    Such a leaf may hold counts of other classes, whose records memory has let go of; expanding it would forget them.
+    A leaf whose records are all of one class may hold counts of others, whose records memory has let go of; expanding
+    it would forget them.
     """
-    samples = np.flatnonzero(marks[leaf_of])
-    if not len(samples):
-        return samples.astype(np.int32)
-    samples = (np.sort((leaf_of[samples].astype(np.int64) << 32) | samples) & 0xFFFFFFFF).astype(np.int32)
-    starts = np.flatnonzero(np.append(True, np.diff(leaf_of[samples]) != 0))
-    impure = np.minimum.reduceat(y[samples], starts) != np.maximum.reduceat(y[samples], starts)
-    chosen: Ints = samples[np.repeat(impure, np.diff(np.append(starts, len(samples))))]
-    return chosen
-
-
-def _marks(leaves: Ints, n_nodes: int) -> Mask:
-    """Return a mask by node number; its last entry, which -1 reads, is False."""
-    marks = np.zeros(n_nodes + 1, dtype=bool)
-    marks[leaves] = True
-    return marks
+    samples, starts, nodes = counting.gather(leaf_of, records.y, targets, len(editor.nodes))
+    if len(samples):
+        weights = np.maximum(grower.weights(records.serial[samples], tree.seed), 1)
+        grower.expand(editor, records, weights, samples, starts, nodes, leaf_of, seed)
+    return samples
 
 
 def _tally(leaf: Ints, batch: Records, weights: Bytes, n_nodes: int) -> Rows:

@@ -198,7 +198,7 @@ class TreeEditor:
     def finish(self) -> Tree:
         """Return the edited tree."""
         rows = self._rows or [Rows.none()]
-        added = Rows.summed(*map(np.concatenate, zip(*rows, strict=True)))
+        added = rows[0] if len(rows) == 1 else Rows(*map(np.concatenate, zip(*rows, strict=True)))
         tree = self._tree
         row_start, row_class, row_weight, row_scale = counting.merge(
             tree.row_start, tree.row_class, tree.row_weight, tree.row_scale, self._dropped, *added, len(self.nodes)

@@ -15,7 +15,7 @@ BUILT, ROOT_ADDED, LEAF_EXPANDED = range(3)
 
 
 class Rows(NamedTuple):
-    """Weight of classes in nodes, ascending by node and class: one line a (node, class) pair."""
+    """Weight of classes in nodes, one line a (node, class) pair; a tally has them ascending by both."""
 
     node: Ints
     klass: Ints
@@ -31,18 +31,6 @@ class Rows(NamedTuple):
         """Leave out the lines of some nodes."""
         kept = ~np.isin(self.node, nodes)
         return Rows(self.node[kept], self.klass[kept], self.weight[kept])
-
-    @classmethod
-    def summed(cls, node: Ints, klass: Ints, weight: Floats) -> "Rows":
-        """Sort lines by node and class, and add up those that share both; weights are whole numbers."""
-        key = node * (np.int64(klass.max(initial=0)) + 1) + klass
-        if (key[1:] > key[:-1]).all():
-            return cls(node, klass, weight)
-        order = np.argsort(key)
-        key = key[order]
-        start = np.flatnonzero(np.append(True, key[1:] != key[:-1]))
-        first = order[start]
-        return cls(node[first], klass[first], np.add.reduceat(weight[order], start))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

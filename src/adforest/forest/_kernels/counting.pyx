@@ -131,14 +131,68 @@ def compare(const int32_t[::1] row_start, const int32_t[::1] row_class, const do
     return leaf_array[:leaves].copy(), np.ascontiguousarray(statistics_array[:, :leaves])
 
 
+cdef bint is_in_order(const int32_t[::1] node, const int32_t[::1] klass) noexcept nogil:
+    """Return whether lines ascend by node and class, none with the same of both."""
+    cdef Py_ssize_t i
+    for i in range(1, node.shape[0]):
+        if node[i] < node[i - 1] or (node[i] == node[i - 1] and klass[i] <= klass[i - 1]):
+            return False
+    return True
+
+
+cdef put_in_order(const int32_t[::1] node, const int32_t[::1] klass, const double[::1] weight, Py_ssize_t n_nodes):
+    """Return the lines ascending by node and class, those that share both added up."""
+    cdef Py_ssize_t n = node.shape[0], i, j, at, first = 0, rows = 0
+    cdef int32_t k
+    cdef double moving
+    node_array = np.empty(n, dtype=np.int32)
+    class_array = np.empty(n, dtype=np.int32)
+    weight_array = np.empty(n, dtype=np.float64)
+    cdef int32_t[::1] start = np.zeros(n_nodes + 1, dtype=np.int32)
+    cdef int32_t[::1] in_node = node_array, in_class = class_array
+    cdef double[::1] in_weight = weight_array
+    with nogil:
+        for i in range(n):
+            start[node[i] + 1] += 1
+        for i in range(n_nodes):
+            start[i + 1] += start[i]
+        for i in range(n):
+            at = start[node[i]]
+            start[node[i]] += 1
+            in_node[at] = node[i]
+            in_class[at] = klass[i]
+            in_weight[at] = weight[i]
+        for i in range(n):      # what came before is in order; lines of one node are few
+            k = in_class[i]
+            moving = in_weight[i]
+            if rows == 0 or in_node[rows - 1] != in_node[i]:
+                first = rows
+            j = rows
+            while j > first and in_class[j - 1] > k:
+                j -= 1
+            if j > first and in_class[j - 1] == k:
+                in_weight[j - 1] += moving
+                continue
+            for at in range(rows, j, -1):
+                in_class[at] = in_class[at - 1]
+                in_weight[at] = in_weight[at - 1]
+            in_node[rows] = in_node[i]
+            in_class[j] = k
+            in_weight[j] = moving
+            rows += 1
+    return node_array[:rows], class_array[:rows], weight_array[:rows]
+
+
 def merge(const int32_t[::1] row_start, const int32_t[::1] row_class, const double[::1] row_weight,
           const double[::1] row_scale, const uint8_t[::1] dropped, const int32_t[::1] new_node,
           const int32_t[::1] new_class, const double[::1] new_weight, Py_ssize_t n_nodes):
     """Return rows that hold the old weights, but for nodes marked as dropped by a 1, plus those of a tally.
 
-    The tally is ascending by node and class, and ``n_nodes`` may exceed the nodes there were. The last of the arrays is
-    each row's scale, one over its total (0 for empty rows).
+    The tally may be in any order and name a class of a node several times; ``n_nodes`` may exceed the nodes there were.
+    The last of the arrays is each row's scale, one over its total (0 for empty rows).
     """
+    if not is_in_order(new_node, new_class):
+        new_node, new_class, new_weight = put_in_order(new_node, new_class, new_weight, n_nodes)
     cdef Py_ssize_t n_old = row_start.shape[0] - 1, n_new = new_node.shape[0], node, old, stop, i, at
     cdef Py_ssize_t n_rows = row_class.shape[0] + n_new
     with nogil:
@@ -212,6 +266,72 @@ cdef inline void copy_rows(const int32_t[::1] row_start, const int32_t[::1] row_
     for i in range(first, row_start[stop]):
         out_class[i + shift] = row_class[i]
         out_weight[i + shift] = row_weight[i]
+
+
+def gather(const int32_t[::1] leaf_of, const int32_t[::1] y, const int32_t[::1] leaves, Py_ssize_t n_nodes):
+    """Return the records in some leaves, one leaf after the other, but for leaves whose records are all of one class.
+
+    Returns
+    -------
+    samples : int32
+        Places of records, ascending within a leaf.
+    group_start : int64 (n_groups + 1,)
+        Group g is ``samples[group_start[g]:group_start[g + 1]]``.
+    group_node : int32 (n_groups,)
+        The leaf of each group, ascending.
+    """
+    cdef Py_ssize_t n = leaf_of.shape[0], i, found = 0, n_groups = 0, total = 0, held
+    cdef int32_t node, k
+    cdef int32_t[::1] group = np.full(n_nodes + 1, -1, dtype=np.int32)  # a record in no leaf reads the last entry
+    cdef int32_t[::1] place = np.empty(n, dtype=np.int32)
+    cdef int64_t[::1] count = np.zeros(leaves.shape[0], dtype=np.int64)
+    cdef int32_t[::1] first_class = np.empty(leaves.shape[0], dtype=np.int32)
+    cdef uint8_t[::1] is_mixed = np.zeros(leaves.shape[0], dtype=np.uint8)
+    start_array = np.zeros(leaves.shape[0] + 1, dtype=np.int64)
+    node_array = np.empty(leaves.shape[0], dtype=np.int32)
+    cdef int64_t[::1] start = start_array
+    cdef int32_t[::1] group_node = node_array
+    with nogil:
+        for i in range(leaves.shape[0]):
+            group[leaves[i]] = 0
+        for i in range(n_nodes):
+            if group[i] == 0:
+                group[i] = <int32_t>n_groups
+                group_node[n_groups] = <int32_t>i
+                n_groups += 1
+        for i in range(n):
+            place[found] = <int32_t>i   # overwritten by the next record where this one is in none of the leaves
+            node = leaf_of[i]
+            found += group[node if node >= 0 else n_nodes] >= 0
+        for i in range(found):
+            k = group[leaf_of[place[i]]]
+            if count[k] == 0:
+                first_class[k] = y[place[i]]
+            is_mixed[k] |= y[place[i]] != first_class[k]
+            count[k] += 1
+        held = n_groups
+        n_groups = 0
+        for i in range(held):
+            node = group_node[i]
+            group[node] = -1
+            if is_mixed[i]:
+                group[node] = <int32_t>n_groups
+                group_node[n_groups] = node
+                start[n_groups] = total
+                total += count[i]
+                n_groups += 1
+    sample_array = np.empty(total, dtype=np.int32)
+    cdef int32_t[::1] samples = sample_array
+    with nogil:
+        for i in range(found):
+            k = group[leaf_of[place[i]]]
+            if k >= 0:
+                samples[start[k]] = place[i]
+                start[k] += 1
+        for i in range(n_groups, 0, -1):    # each start has moved to the next one's place
+            start[i] = start[i - 1]
+        start[0] = 0
+    return sample_array, start_array[: n_groups + 1].copy(), node_array[:n_groups].copy()
 
 
 def nearness(const Node[::1] nodes, const int32_t[::1] leaf_of, const double[::1] weights, Py_ssize_t first,
