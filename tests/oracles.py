@@ -494,14 +494,18 @@ def same_trees(one, other):
 
 
 def as_bytes(learner):
-    """Return every tree of every forest as bytes."""
+    """Return every tree of every forest, and where records are in them, as bytes."""
     return {
         name: [
-            tuple(
-                array.tobytes()
-                for array in (tree.nodes, tree.words, tree.row_start, tree.row_class, tree.row_weight, leaf_of)
-            )
-            for tree, leaf_of in zip(standing.forest.trees, standing.forest.leaf_of, strict=True)
+            *(
+                tuple(
+                    array.tobytes()
+                    for array in (tree.nodes, tree.words, tree.row_start, tree.row_class, tree.row_weight)
+                )
+                for tree in standing.forest.trees
+            ),
+            *(leaf_of.tobytes() for leaf_of in standing.forest.leaf_of),
+            standing.forest.known.tobytes(),
         ]
         for name, standing in learner.standings.items()
     }

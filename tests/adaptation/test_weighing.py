@@ -329,14 +329,28 @@ def test_after_a_change_no_old_tree_is_left():
         assert not old & new
 
 
+def test_nobody_asks_where_records_are_in_the_temporary_forest():
+    for learner in follow("...ss..")[0][1:]:
+        assert learner.forest("temporary").leaf_of == ()
+        assert len(learner.forest("permanent").leaf_of) == len(learner.forest("permanent"))
+
+
+@pytest.mark.parametrize("name", [None, *GROWERS])
 @pytest.mark.parametrize("n", [100, 300], ids=["too few to code", "coded"])
-def test_places_of_records_are_right_or_unknown(n):
-    for learner in follow("...ss..", memory_size=3 * n, n=n)[0][1:]:
-        forest, memory = learner.forest("temporary"), learner.memory
-        for tree, leaf_of in zip(forest.trees, forest.leaf_of, strict=True):
-            placed = leaf_of >= 0
-            assert len(leaf_of) == len(memory)
-            np.testing.assert_array_equal(leaf_of[placed], tree.route(memory.X)[placed])
+def test_a_forest_that_takes_the_active_ones_place_knows_where_its_records_are(n, name):
+    changes = {"grower": GROWERS[name]} if name else {}
+    learners, reports = follow("...ssssss", memory_size=3 * n, n=n, drift_threshold=1, **changes)
+    replaced = [learner for learner, report in zip(learners, reports, strict=True) if report.drift == "sustained"]
+    assert replaced
+    for learner in replaced:
+        active, temporary, memory = learner.forest("active"), learner.forest("temporary"), learner.memory
+        assert same_trees(active, temporary)
+        np.testing.assert_array_equal(active.known, temporary.known)
+        for tree, leaf_of in zip(active.trees, active.leaf_of, strict=True):
+            counts = learner.settings.grower.weights(memory.serial, tree.seed) > 0
+            learnt = active.known & (memory.batch <= tree.born.max()) & counts
+            np.testing.assert_array_equal(leaf_of, np.where(learnt, tree.route(memory.X), -1))
+            assert learnt.any()
 
 
 class CountingGrower(RandomForestGrower):
@@ -690,9 +704,8 @@ def test_a_temporary_forest_without_lots_is_always_of_one_window(name):
     # SysFor often has fewer trees than places; those of an earlier window are not to fill them.
     for learner in follow("...sss", grower=GROWERS[name], window_size=2, n=100)[0][1:]:
         forest = learner.forest("temporary")
-        for leaf_of in forest.leaf_of:
-            assert forest.known[leaf_of >= 0].all()
-            assert np.mean(leaf_of[forest.known] >= 0) > 0.95
+        assert {born for tree in forest.trees for born in tree.born.tolist()} == {learner.n_batches}
+        assert learner.memory.batch[forest.known].min() > learner.n_batches - 2
 
 
 # --- learning on the side

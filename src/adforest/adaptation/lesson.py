@@ -16,7 +16,7 @@ from adforest.adaptation.report import BatchReport
 from adforest.adaptation.scenario import scenario_of
 from adforest.forest import Forest, Records, in_threads
 from adforest.forest.types import Floats, Ints, Longs, Mask
-from adforest.growers import spawn_seeds
+from adforest.growers import Grown, spawn_seeds
 
 BUILD, REPAIR, RENEW = range(3)  # what a seed is for
 TURNS = 5  # batches in which every tree has had its turn to expand leaves
@@ -238,18 +238,22 @@ class Lesson(ABC):
         )
         return replace(standing, forest=forest)
 
-    def _built(self, first: int, which: slice = slice(None)) -> Forest:
-        """Build a forest, or some of its trees, from the records from a place in memory on."""
-        records = self._coded_since(first)
-        seeds = self._seeds(BUILD, self.settings.n_estimators)[which]
-        everything = np.arange(len(records), dtype=np.int32)
-        grown = self.settings.grower.build(records, everything, seeds, self.settings.n_jobs)
+    def _built(self, first: int) -> Forest:
+        """Build a forest from the records from a place in memory on."""
+        grown = self._built_from(self._coded_since(first))
         nowhere = np.full(first, -1, dtype=np.int32)
         return Forest(
-            tuple(one.tree.built_at(self.number) for one in grown),
+            tuple(one.tree for one in grown),
             tuple(np.concatenate([nowhere, one.leaf_of]) for one in grown),
             np.arange(len(self.records)) >= first,
         )
+
+    def _built_from(self, records: Records, which: slice = slice(None), placed_from: int = 0) -> list[Grown]:
+        """Build the trees of a forest, or some of them, from all of some records; see `Grower.build`."""
+        seeds = self._seeds(BUILD, self.settings.n_estimators)[which]
+        everything = np.arange(len(records), dtype=np.int32)
+        grown = self.settings.grower.build(records, everything, seeds, self.settings.n_jobs, placed_from=placed_from)
+        return [one._replace(tree=one.tree.built_at(self.number)) for one in grown]
 
     def _seeds(self, purpose: int, n: int) -> list[int]:
         """Return seeds for n trees, fixed by the model's seed, the batch and the purpose."""

@@ -26,7 +26,9 @@ class PaperLesson(Lesson):
         """Steps 4 to 7: the active forest cannot be repaired; see to the temporary one, which may take its place."""
         n_unrepairable = self.learner.n_unrepairable + 1
         self._leave(ACTIVE)
-        if TEMPORARY in self.standings and self._is_repairable(TEMPORARY):
+        temporary = self.standings.get(TEMPORARY)
+        # One that a lesson of the other kind left behind is not made for repairs.
+        if temporary and temporary.forest.leaf_of and self._is_repairable(TEMPORARY):
             self._repair(TEMPORARY)
         else:
             self.action[TEMPORARY] = "rebuilt" if TEMPORARY in self.standings else "built"

@@ -1,6 +1,7 @@
 """Learning with a forest of the last batches always at hand: it judges the others, and all of them vote."""
 
 import math
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ from adforest.adaptation.boxes import Box
 from adforest.adaptation.contest import CLEAR_GAP, DRIFTING_GAP, Gap, gap_between, weight_of
 from adforest.adaptation.learner import ACTIVE, PERMANENT, TEMPORARY, Standing
 from adforest.adaptation.lesson import Lesson
-from adforest.forest import Forest, in_threads
+from adforest.forest import Forest, Tree, in_threads
 from adforest.forest.types import Ints, Mask
 
 
@@ -29,10 +30,24 @@ class Trial(NamedTuple):
     tested: Mask
 
 
-def _joined(young: Forest, old: Forest, n_trees: int | None = None) -> Forest:
-    """Return the trees of both forests, at most n_trees of them, the young ones first."""
-    trees, leaf_of = young.trees + old.trees, young.leaf_of + old.leaf_of
-    return Forest(trees[:n_trees], leaf_of[:n_trees], young.known)
+class Fresh(NamedTuple):
+    """Trees grown at this batch, and the leaf of each of its records in each of them."""
+
+    forest: Forest
+    leaves: tuple[Ints, ...]
+
+    def joined(self, other: "Fresh") -> "Fresh":
+        """Return these trees and others."""
+        return Fresh(_joined(self.forest, other.forest), self.leaves + other.leaves)
+
+    def first(self, n_trees: int) -> "Fresh":
+        """Return at most so many of the trees."""
+        return Fresh(replace(self.forest, trees=self.forest.trees[:n_trees]), self.leaves[:n_trees])
+
+
+def _joined(young: Forest, old: Forest) -> Forest:
+    """Return the trees of both forests, the young ones first, as one that nobody asks where records are."""
+    return Forest(young.trees + old.trees, (), young.known)
 
 
 class WeighingLesson(Lesson):
@@ -55,9 +70,8 @@ class WeighingLesson(Lesson):
             known = same and name == ACTIVE
             self.accuracy[name] = self.accuracy[PERMANENT] if known else float(np.mean(self._is_right(name)))
         self._repair(PERMANENT)
-        trial = self._renew_temporary()
-        seen = {PERMANENT: self._gap(trial, PERMANENT)}
-        seen[ACTIVE] = seen[PERMANENT] if same else self._gap(trial, ACTIVE)
+        trial, gap = self._renew_temporary()
+        seen = {PERMANENT: gap if same else self._gap(trial, PERMANENT), ACTIVE: gap}
         self.gaps |= {name: gap for name, gap in seen.items() if gap is not None}
         if seen[ACTIVE] is None:  # too few records, or too few of known classes, to tell: go on as before
             self._repair(ACTIVE)
@@ -77,7 +91,8 @@ class WeighingLesson(Lesson):
         self._leave(ACTIVE)
         if n_unrepairable <= self.settings.drift_threshold:
             return "temporary", n_unrepairable
-        self.standings[ACTIVE] = self.standings[TEMPORARY]
+        temporary = self.standings[TEMPORARY]
+        self.standings[ACTIVE] = replace(temporary, forest=self._placed(temporary.forest))
         self.action[ACTIVE] = "replaced"
         self.gaps[ACTIVE] = Gap()
         return "sustained", 0
@@ -101,15 +116,16 @@ class WeighingLesson(Lesson):
 
     # The temporary forest
 
-    def _renew_temporary(self) -> Trial:
+    def _renew_temporary(self) -> tuple[Trial, Gap | None]:
         """Grow part of the temporary forest anew from the window; the rest are the youngest trees it had.
 
         A tree stands for at most as many batches as the window has. All are grown anew while the window fills, where
         the batch brings classes that the others do not know, or where the new ones raise a suspicion or are too few to
         tell; and from the batch alone where that does better than the window: then the rules changed with this batch,
-        and the batches before it only mislead.
+        and the batches before it only mislead. Return a trial of the new trees, and how far they outdo the active
+        forest in it.
         """
-        first = max(self.since, self.settings.window_start(self.number))
+        first = self._first_of_window
         before = self.before.get(TEMPORARY)
         part = slice(math.ceil(self.settings.n_estimators / self.settings.window_size))
         # Trees of a base forest that draws no lots belong together.
@@ -124,25 +140,33 @@ class WeighingLesson(Lesson):
         rivals = [ACTIVE] if before is None else [ACTIVE, TEMPORARY]
         gaps = [self._gap(trial, name) for name in rivals]
         if not is_whole and self._is_open(*gaps):
-            fresh = _joined(fresh, self._grown_since(first, slice(part.stop, None)))
+            fresh = fresh.joined(self._grown_since(first, slice(part.stop, None)))
             trial = self._try(fresh)
             gaps = [self._gap(trial, name) for name in rivals]
         self.action[TEMPORARY] = "built" if before is None else "renewed"
         if first < self.number and (self._has_dropped() or (gaps[-1] and gaps[-1].is_clear)):
             young = self._grown_since(self.number)
-            alone = self._try(Forest(young.trees[: len(fresh)], young.leaf_of[: len(fresh)], young.known))
+            alone = self._try(young.first(len(fresh.forest)))
             # Of a class that came within the window the batch alone has the larger share; no rules need have changed.
             tested = alone.tested & trial.tested & (self.memory.first_batch[self.batch.y] <= first)
             gap = gap_between(alone.right, trial.right, tested)
             if gap and gap.is_suspect:
-                self.since = first = self.number
+                self.since = self.number
                 fresh, trial = young, self._try(young)
+                gaps = [self._gap(trial, ACTIVE)]
                 self.action[TEMPORARY] = "rebuilt"
+        forest = fresh.forest
         if before is not None and not is_whole:
-            fresh = _joined(fresh, self._with_batch_unknown(before.forest), self.settings.n_estimators)
-        box = Box.of(self.records.X[self.memory.first_since(first) :], self.records.n_categories)
-        self.standings[TEMPORARY] = Standing(fresh, box)
-        return trial
+            forest = _joined(forest, before.forest)
+        start = self.memory.first_since(self._first_of_window)
+        box = Box.of(self.records.X[start:], self.records.n_categories)
+        self.standings[TEMPORARY] = Standing(replace(forest, trees=forest.trees[: self.settings.n_estimators]), box)
+        return trial, gaps[0]
+
+    @property
+    def _first_of_window(self) -> int:
+        """The first batch that the temporary forest is grown from."""
+        return max(self.since, self.settings.window_start(self.number))
 
     def _is_open(self, active: Gap | None, temporary: Gap | None) -> bool:
         """Return whether all trees should be new: some outdo the old ones, or leave open if they do the active one."""
@@ -155,22 +179,37 @@ class WeighingLesson(Lesson):
         last = self.learner.accuracy
         return TEMPORARY in last and last[TEMPORARY] - self.accuracy[TEMPORARY] > 2 * CLEAR_GAP
 
-    def _grown_since(self, first: int, which: slice = slice(None)) -> Forest:
+    def _grown_since(self, first: int, which: slice = slice(None)) -> Fresh:
         """Grow some trees of a forest from the batches since the first."""
-        return self._built(self.memory.first_since(first), which)
+        n, start = len(self.batch), self.memory.first_since(first)
+        records = self._coded_since(start)
+        grown = self._built_from(records, which, placed_from=len(records) - n)
+        forest = Forest(tuple(one.tree for one in grown), (), np.arange(len(self.records)) >= start)
+        return Fresh(forest, tuple(one.leaf_of[-n:] for one in grown))
 
-    def _try(self, forest: Forest) -> Trial:
+    def _placed(self, forest: Forest) -> Forest:
+        """Return the temporary forest with its records placed in the trees that were grown from them."""
+        start = int(forest.known.argmax())
+        X, serial, batch = self.records.X[start:], self.records.serial[start:], self.memory.batch[start:]
+        nowhere = np.full(start, -1, dtype=np.int32)
+
+        def place(tree: Tree) -> Ints:
+            counts = (batch <= tree.born[0]) & (self.settings.grower.weights(serial, tree.seed) > 0)
+            return np.concatenate([nowhere, np.where(counts, tree.route(X), np.int32(-1))])
+
+        leaf_of = in_threads(place, forest.trees, self.settings.n_jobs)
+        return replace(forest, leaf_of=tuple(leaf_of))
+
+    def _try(self, fresh: Fresh) -> Trial:
         """Test new trees on the batch, each on the records it was grown without."""
         n, grower = len(self.batch), self.settings.grower
         if not grower.draws_lots:  # no record is left out: what the forest was before the batch has to stand for it
             if TEMPORARY not in self.before:
                 return Trial([], np.zeros(n, dtype=bool), np.zeros(n, dtype=bool))
             return Trial([], self._is_right(TEMPORARY), np.ones(n, dtype=bool))
-        left_out = [grower.left_out(self.batch.serial, tree) for tree in forest.trees]
-        leaves = [
-            np.where(out, leaf_of[-n:], np.int32(-1)) for out, leaf_of in zip(left_out, forest.leaf_of, strict=True)
-        ]
-        answers = forest.answer_from(leaves, self.records.n_classes, n, soft=self.settings.soft)
+        left_out = [grower.left_out(self.batch.serial, tree) for tree in fresh.forest.trees]
+        leaves = [np.where(out, leaf, np.int32(-1)) for out, leaf in zip(left_out, fresh.leaves, strict=True)]
+        answers = fresh.forest.answer_from(leaves, self.records.n_classes, n, soft=self.settings.soft)
         return Trial(left_out, answers.argmax(axis=1) == self.batch.y, answers.max(axis=1) > 0)
 
     # Tests

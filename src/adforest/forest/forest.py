@@ -35,7 +35,8 @@ class Forest:
     ----------
     trees : tuple of Tree
     leaf_of : tuple of int32 arrays
-        For each tree the leaf of every record in memory, -1 for records that do not count in the tree.
+        For each tree the leaf of every record in memory, -1 for records that do not count in the tree; none at all
+        where nobody asks, since a forest is not to be repaired.
     known : bool array
         Which records in memory the forest has learnt.
     """
@@ -114,4 +115,4 @@ class Forest:
     def forget(self) -> "Forest":
         """Return the forest with no record known to any leaf."""
         nowhere = np.full(len(self.known), -1, dtype=np.int32)
-        return Forest(self.trees, (nowhere,) * len(self.trees), np.zeros_like(self.known))
+        return Forest(self.trees, (nowhere,) * len(self.leaf_of), np.zeros_like(self.known))
