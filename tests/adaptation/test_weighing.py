@@ -13,6 +13,7 @@ from adforest.adaptation import Learner, learn, lesson
 from adforest.adaptation.learner import EXPECTED, NEAR
 from adforest.adaptation.repair import RepairRules
 from adforest.forest import Growth
+from adforest.forest._kernels.counting import poisson_weights
 from adforest.forest.tree import LEAF_EXPANDED
 from adforest.growers import HoeffdingGrower, RandomForestGrower, SysForGrower
 from oracles import (
@@ -502,6 +503,19 @@ def test_the_permanent_forest_gives_way_to_new_classes():
     new = np.flatnonzero(y == 2)
     recall = np.mean(learner.answer(X[new], 3).argmax(axis=1) == 2)
     assert recall > np.mean(shares["permanent"][new].argmax(axis=1) == 2) + 0.05
+
+
+@pytest.mark.parametrize(("n_batches", "at_least"), [(7, 1), (8, 0)])
+def test_no_new_tree_does_without_records_of_a_class_that_came_with_the_batch(n_batches, at_least):
+    learner = with_new_class(n_batches)
+    forest, memory = learner.forest("temporary"), learner.memory
+    trees = [tree for tree in forest.trees if tree.born[0] == n_batches]
+    assert trees
+    for tree in trees:
+        for k in range(3):
+            drawn = poisson_weights(memory.serial[forest.known & (memory.y == k)], tree.seed, 1.0)
+            expected = np.maximum(drawn, at_least if k == 2 else 0).sum()
+            assert tree.row_weight[tree.row_class == k].sum() == expected
 
 
 def with_rare_class(n_batches=12, **changes):

@@ -248,11 +248,14 @@ class Lesson(ABC):
             np.arange(len(self.records)) >= first,
         )
 
-    def _built_from(self, records: Records, which: slice = slice(None), placed_from: int = 0) -> list[Grown]:
+    def _built_from(
+        self, records: Records, which: slice = slice(None), whole: Mask | None = None, placed_from: int = 0
+    ) -> list[Grown]:
         """Build the trees of a forest, or some of them, from all of some records; see `Grower.build`."""
-        seeds = self._seeds(BUILD, self.settings.n_estimators)[which]
+        settings = self.settings
+        seeds = self._seeds(BUILD, settings.n_estimators)[which]
         everything = np.arange(len(records), dtype=np.int32)
-        grown = self.settings.grower.build(records, everything, seeds, self.settings.n_jobs, placed_from=placed_from)
+        grown = settings.grower.build(records, everything, seeds, settings.n_jobs, whole=whole, placed_from=placed_from)
         return [one._replace(tree=one.tree.built_at(self.number)) for one in grown]
 
     def _seeds(self, purpose: int, n: int) -> list[int]:

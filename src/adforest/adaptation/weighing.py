@@ -180,10 +180,15 @@ class WeighingLesson(Lesson):
         return TEMPORARY in last and last[TEMPORARY] - self.accuracy[TEMPORARY] > 2 * CLEAR_GAP
 
     def _grown_since(self, first: int, which: slice = slice(None)) -> Fresh:
-        """Grow some trees of a forest from the batches since the first."""
+        """Grow some trees of a forest from the batches since the first.
+
+        None does without records of a class that is new with this batch; nobody else knows it, so that these are not
+        needed to test the trees.
+        """
         n, start = len(self.batch), self.memory.first_since(first)
         records = self._coded_since(start)
-        grown = self._built_from(records, which, placed_from=len(records) - n)
+        is_new = self.memory.first_batch == self.number
+        grown = self._built_from(records, which, is_new, placed_from=len(records) - n)
         forest = Forest(tuple(one.tree for one in grown), (), np.arange(len(self.records)) >= start)
         return Fresh(forest, tuple(one.leaf_of[-n:] for one in grown))
 
