@@ -48,7 +48,6 @@ def test_a_tally_adds_up_weights_by_leaf_and_class(records):
         np.array(y, dtype=np.int32),
         np.array(weights, dtype=np.uint8),
         N_NODES,
-        N_CLASSES,
     )
     assert as_counts(node, klass, weight) == oracles.tally(leaf, y, weights)
     lines = list(zip(node.tolist(), klass.tolist(), strict=True))
@@ -88,7 +87,7 @@ def test_near_is_what_the_young_share_a_place_with():
 def test_a_tally_of_many_records_does_not_overflow():
     n = 100_000
     zeros = np.zeros(n, dtype=np.int32)
-    _, _, weight = tally(zeros, zeros, np.full(n, 255, dtype=np.uint8), 1, 1)
+    _, _, weight = tally(zeros, zeros, np.full(n, 255, dtype=np.uint8), 1)
     assert weight.tolist() == [255 * n]
 
 

@@ -162,7 +162,7 @@ def test_a_root_and_growth_and_counts_together_hold_every_record_once(tree_left,
     leaf_of[beyond] = new
     oracles.grow_at(editor, b, beyond, [0, len(beyond)], [new], leaf_of)
     others = np.setdiff1d(batch, beyond)
-    editor.add(Rows(*tally(leaf_of[others], b.y[others], b.weights[others], len(editor.nodes), 3)))
+    editor.add(Rows(*tally(leaf_of[others], b.y[others], b.weights[others], len(editor.nodes))))
     edited = editor.finish()
     np.testing.assert_array_equal(edited.route(b.X[batch]), leaf_of[batch])
     assert oracles.rows_of(edited) == oracles.tally(leaf_of, b.y, b.weights)

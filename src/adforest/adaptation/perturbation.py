@@ -27,7 +27,8 @@ class LeafStatistics(NamedTuple):
     @property
     def confidence(self) -> Floats:
         """Confidence before the batch; a leaf that held nothing had none to lose."""
-        return np.divide(self.held_top, self.held, out=np.zeros_like(self.held), where=self.held > 0)
+        confidence: Floats = self.held_top / np.maximum(self.held, 1)  # what a leaf holds are whole numbers
+        return confidence
 
 
 def merged_confidence(leaves: LeafStatistics) -> Floats:

@@ -144,7 +144,7 @@ def _expand(
 
 def _tally(leaf: Ints, batch: Records, weights: Bytes, n_nodes: int) -> Rows:
     """Add up a batch by leaf and class."""
-    return Rows(*counting.tally(leaf, batch.y, weights, n_nodes, batch.n_classes))
+    return Rows(*counting.tally(leaf, batch.y, weights, n_nodes))
 
 
 def _targets(assessment: Assessment, min_samples_leaf: int) -> Ints:

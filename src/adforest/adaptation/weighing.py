@@ -40,10 +40,6 @@ class Fresh(NamedTuple):
         """Return these trees and others."""
         return Fresh(_joined(self.forest, other.forest), self.leaves + other.leaves)
 
-    def first(self, n_trees: int) -> "Fresh":
-        """Return at most so many of the trees."""
-        return Fresh(replace(self.forest, trees=self.forest.trees[:n_trees]), self.leaves[:n_trees])
-
 
 def _joined(young: Forest, old: Forest) -> Forest:
     """Return the trees of both forests, the young ones first, as one that nobody asks where records are."""
@@ -144,15 +140,17 @@ class WeighingLesson(Lesson):
             trial = self._try(fresh)
             gaps = [self._gap(trial, name) for name in rivals]
         self.action[TEMPORARY] = "built" if before is None else "renewed"
-        if first < self.number and (self._has_dropped() or (gaps[-1] and gaps[-1].is_clear)):
-            young = self._grown_since(self.number)
-            alone = self._try(young.first(len(fresh.forest)))
+        may_be_alone = first < self.number and self.settings.grower.draws_lots  # without lots, nothing could test it
+        if may_be_alone and (self._has_dropped() or (gaps[-1] and gaps[-1].is_clear)):
+            young = self._grown_since(self.number, slice(len(fresh.forest)))
+            alone = self._try(young)
             # Of a class that came within the window the batch alone has the larger share; no rules need have changed.
             tested = alone.tested & trial.tested & (self.memory.first_batch[self.batch.y] <= first)
             gap = gap_between(alone.right, trial.right, tested)
             if gap and gap.is_suspect:
                 self.since = self.number
-                fresh, trial = young, self._try(young)
+                fresh = young.joined(self._grown_since(self.number, slice(len(fresh.forest), None)))
+                trial = self._try(fresh)
                 gaps = [self._gap(trial, ACTIVE)]
                 self.action[TEMPORARY] = "rebuilt"
         forest = fresh.forest

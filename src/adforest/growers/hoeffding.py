@@ -103,4 +103,4 @@ class HoeffdingGrower:
         editor.attach(group_node, group_nodes, nodes, words, importance)
         leaf = editor.route(records.X[samples])
         leaf_of[samples] = leaf
-        editor.add(Rows(*counting.tally(leaf, records.y[samples], weights, len(editor.nodes), records.n_classes)))
+        editor.add(Rows(*counting.tally(leaf, records.y[samples], weights, len(editor.nodes))))

@@ -113,7 +113,7 @@ def _counted(tree: Tree, batch: Records, roots: list[Cut]) -> Tree:
         editor.add_root(cut.feature, cut.value, tree_left=cut.tree_left)
         tree = editor.finish()
     once = np.ones(len(batch), dtype=np.uint8)
-    rows = Rows(*counting.tally(tree.route(batch.X), batch.y, once, len(tree.nodes), batch.n_classes))
+    rows = Rows(*counting.tally(tree.route(batch.X), batch.y, once, len(tree.nodes)))
     editor = TreeEditor(tree)
     editor.add(rows)
     return editor.finish()

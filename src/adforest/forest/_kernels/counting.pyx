@@ -18,53 +18,21 @@ cdef enum:
     LARGEST = 40    # weight that is never exceeded
 
 
-def tally(const int32_t[::1] leaf, const int32_t[::1] y, const uint8_t[::1] weights, Py_ssize_t n_nodes,
-          Py_ssize_t n_classes):
+def tally(const int32_t[::1] leaf, const int32_t[::1] y, const uint8_t[::1] weights, Py_ssize_t n_nodes):
     """Return (row_node, row_class, row_weight): the weight of each class in each leaf, ascending by leaf and class.
 
     Records whose leaf is negative or whose weight is 0 are left out.
     """
-    cdef Py_ssize_t n = leaf.shape[0], i, at, total = 0, rows = 0
-    start_array = np.zeros(n_nodes + 1, dtype=np.int64)
-    order_array = np.empty(n, dtype=np.int64)
-    count_start_array = np.zeros(n_classes + 1, dtype=np.int64)
-    by_class_array = np.empty(n, dtype=np.int64)
-    node_array = np.empty(n, dtype=np.int32)
-    class_array = np.empty(n, dtype=np.int32)
-    weight_array = np.empty(n, dtype=np.float64)
-    cdef int64_t[::1] start = start_array, order = order_array
-    cdef int64_t[::1] class_start = count_start_array, by_class = by_class_array
-    cdef int32_t[::1] row_node = node_array, row_class = class_array
-    cdef double[::1] row_weight = weight_array
+    cdef Py_ssize_t n = leaf.shape[0], i, total = 0
+    cdef int32_t[::1] node = np.empty(n, dtype=np.int32), klass = np.empty(n, dtype=np.int32)
+    cdef double[::1] weight = np.empty(n, dtype=np.float64)
     with nogil:
-        # Two stable counting passes, by class then by leaf, leave records sorted by (leaf, class).
         for i in range(n):
-            if leaf[i] >= 0 and weights[i] > 0:
-                start[leaf[i] + 1] += 1
-                class_start[y[i] + 1] += 1
-                total += 1
-        for i in range(n_classes):
-            class_start[i + 1] += class_start[i]
-        for i in range(n_nodes):
-            start[i + 1] += start[i]
-        for i in range(n):
-            if leaf[i] >= 0 and weights[i] > 0:
-                by_class[class_start[y[i]]] = i
-                class_start[y[i]] += 1
-        for i in range(total):
-            at = by_class[i]
-            order[start[leaf[at]]] = at
-            start[leaf[at]] += 1
-        for i in range(total):
-            at = order[i]
-            if rows > 0 and row_node[rows - 1] == leaf[at] and row_class[rows - 1] == y[at]:
-                row_weight[rows - 1] += weights[at]
-            else:
-                row_node[rows] = leaf[at]
-                row_class[rows] = y[at]
-                row_weight[rows] = weights[at]
-                rows += 1
-    return node_array[:rows].copy(), class_array[:rows].copy(), weight_array[:rows].copy()
+            node[total] = leaf[i]   # overwritten by the next record where this one does not count
+            klass[total] = y[i]
+            weight[total] = weights[i]
+            total += leaf[i] >= 0 and weights[i] > 0
+    return put_in_order(node[:total], klass[:total], weight[:total], n_nodes)
 
 
 def compare(const int32_t[::1] row_start, const int32_t[::1] row_class, const double[::1] row_weight,
@@ -180,7 +148,7 @@ cdef put_in_order(const int32_t[::1] node, const int32_t[::1] klass, const doubl
             in_class[j] = k
             in_weight[j] = moving
             rows += 1
-    return node_array[:rows], class_array[:rows], weight_array[:rows]
+    return node_array[:rows].copy(), class_array[:rows].copy(), weight_array[:rows].copy()
 
 
 def merge(const int32_t[::1] row_start, const int32_t[::1] row_class, const double[::1] row_weight,
