@@ -336,11 +336,12 @@ def test_nobody_asks_where_records_are_in_the_temporary_forest():
         assert len(learner.forest("permanent").leaf_of) == len(learner.forest("permanent"))
 
 
+@pytest.mark.parametrize("drift_threshold", [1, 4])
 @pytest.mark.parametrize("name", [None, *GROWERS])
 @pytest.mark.parametrize("n", [100, 300], ids=["too few to code", "coded"])
-def test_a_forest_that_takes_the_active_ones_place_knows_where_its_records_are(n, name):
+def test_a_forest_that_takes_the_active_ones_place_knows_where_its_records_are(n, name, drift_threshold):
     changes = {"grower": GROWERS[name]} if name else {}
-    learners, reports = follow("...ssssss", memory_size=3 * n, n=n, drift_threshold=1, **changes)
+    learners, reports = follow("...sssssss", memory_size=3 * n, n=n, drift_threshold=drift_threshold, **changes)
     replaced = [learner for learner, report in zip(learners, reports, strict=True) if report.drift == "sustained"]
     assert replaced
     for learner in replaced:
@@ -348,10 +349,11 @@ def test_a_forest_that_takes_the_active_ones_place_knows_where_its_records_are(n
         assert same_trees(active, temporary)
         np.testing.assert_array_equal(active.known, temporary.known)
         for tree, leaf_of in zip(active.trees, active.leaf_of, strict=True):
-            counts = learner.settings.grower.weights(memory.serial, tree.seed) > 0
-            learnt = active.known & (memory.batch <= tree.born.max()) & counts
+            learnt = active.known & (memory.batch <= tree.born.max())
             np.testing.assert_array_equal(leaf_of, np.where(learnt, tree.route(memory.X), -1))
             assert learnt.any()
+        ages = {int(tree.born[0]) for tree in active.trees}
+        assert (len(ages) > 1) == (name is None and drift_threshold > learner.settings.window_size)
 
 
 class CountingGrower(RandomForestGrower):
@@ -505,17 +507,17 @@ def test_the_permanent_forest_gives_way_to_new_classes():
     assert recall > np.mean(shares["permanent"][new].argmax(axis=1) == 2) + 0.05
 
 
-@pytest.mark.parametrize(("n_batches", "at_least"), [(7, 1), (8, 0)])
-def test_no_new_tree_does_without_records_of_a_class_that_came_with_the_batch(n_batches, at_least):
+@pytest.mark.parametrize("n_batches", [7, 8])
+def test_trees_that_test_nothing_do_without_no_record_of_a_class_that_came_with_the_batch(n_batches):
     learner = with_new_class(n_batches)
     forest, memory = learner.forest("temporary"), learner.memory
     trees = [tree for tree in forest.trees if tree.born[0] == n_batches]
-    assert trees
-    for tree in trees:
+    assert len(trees) == (10 if n_batches == 7 else 4), "a class that nobody knows is for all trees"
+    for place, tree in enumerate(trees):
         for k in range(3):
             drawn = poisson_weights(memory.serial[forest.known & (memory.y == k)], tree.seed, 1.0)
-            expected = np.maximum(drawn, at_least if k == 2 else 0).sum()
-            assert tree.row_weight[tree.row_class == k].sum() == expected
+            at_least = int(k == 2 and n_batches == 7 and place >= 4)
+            assert tree.row_weight[tree.row_class == k].sum() == np.maximum(drawn, at_least).sum()
 
 
 def with_rare_class(n_batches=12, **changes):
@@ -763,6 +765,20 @@ def test_lessons_may_change_from_batch_to_batch():
             assert "temporary" in learner.standings
             assert report.drift == ("temporary" if sign == "s" else "none")
     assert accuracy(learner, swapped=False) > 0.9
+
+
+def test_a_temporary_forest_that_the_other_lesson_repaired_is_not_gone_on_with():
+    learner, n_left = Learner.new(lesson_settings(selection="training"), 2), 0
+    for number, sign in enumerate("....ss" + "s" * 4):
+        after, _ = learn(learner, *two_clusters(number, sign == "s"), NUMERICAL, 2)
+        before = learner.forest("temporary")
+        if before is not None:
+            n_left += 1
+            other = replace(learner, settings=lesson_settings())
+            other, _ = learn(other, *two_clusters(number, sign == "s"), NUMERICAL, 2)
+            assert {int(tree.born[0]) for tree in other.forest("temporary").trees} == {number + 1}
+        learner = after
+    assert n_left > 1
 
 
 # --- little of everything

@@ -90,6 +90,21 @@ def test_a_record_nobody_drew_counts_all_the_same():
     assert grown.leaf_of.tolist() == [0]
 
 
+@pytest.mark.parametrize("share", [1.0, 0.3], ids=["all known", "few known"])
+def test_records_that_a_tree_leaves_out_are_placed_only_from_a_position_on(share):
+    b = oracles.random_block(600)
+    known = np.flatnonzero(np.random.default_rng(0).random(600) < share).astype(np.int32)
+    grower = RandomForestGrower(Growth(max_features=2))
+    (everywhere,) = grower.build(b.records, known, [7], 1)
+    (late,) = grower.build(b.records, known, [7], 1, placed_from=400)
+    assert same_tree(everywhere.tree, late.tree)
+    unplaced = np.arange(600) < 400
+    unplaced[known] &= poisson_weights(b.records.serial[known], 7, 1.0) == 0
+    assert (everywhere.leaf_of[known] >= 0).all()
+    np.testing.assert_array_equal(late.leaf_of, np.where(unplaced, -1, everywhere.leaf_of))
+    assert unplaced[known].any()
+
+
 def test_nothing_known_builds_empty_leaves():
     records = oracles.random_block(20).records
     (grown,) = RandomForestGrower(Growth(max_features=1)).build(records, np.empty(0, dtype=np.int32), [1], 1)

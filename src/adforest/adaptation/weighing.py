@@ -118,39 +118,46 @@ class WeighingLesson(Lesson):
         A tree stands for at most as many batches as the window has. All are grown anew while the window fills, where
         the batch brings classes that the others do not know, or where the new ones raise a suspicion or are too few to
         tell; and from the batch alone where that does better than the window: then the rules changed with this batch,
-        and the batches before it only mislead. Return a trial of the new trees, and how far they outdo the active
-        forest in it.
+        and the batches before it only mislead. Of classes that are new with the batch the trees get all records, but
+        for as many trees as there are at other batches: these are tried, by what each has left out. Return that trial,
+        and how far the new trees outdo the active forest in it.
         """
         first = self._first_of_window
         before = self.before.get(TEMPORARY)
-        part = slice(math.ceil(self.settings.n_estimators / self.settings.window_size))
+        n_part = math.ceil(self.settings.n_estimators / self.settings.window_size)
+        part, rest = slice(n_part), slice(n_part, None)
         # Trees of a base forest that draws no lots belong together.
-        is_whole = (
+        is_whole = bool(
             before is None
+            or before.forest.leaf_of  # left by a lesson of the other kind, which repairs it
             or not self.settings.grower.draws_lots
             or self.since > self.settings.window_start(self.number)
             or not self.knows[TEMPORARY][self.batch.y].all()
         )
-        fresh = self._grown_since(first, slice(None) if is_whole else part)
+        has_new = self.settings.grower.draws_lots and bool(self._is_new.any())
+        fresh = self._grown_since(first, slice(None) if is_whole and not has_new else part)
         trial = self._try(fresh)
         rivals = [ACTIVE] if before is None else [ACTIVE, TEMPORARY]
         gaps = [self._gap(trial, name) for name in rivals]
-        if not is_whole and self._is_open(*gaps):
-            fresh = fresh.joined(self._grown_since(first, slice(part.stop, None)))
+        if has_new:
+            fresh = fresh.joined(self._grown_since(first, rest, self._is_new))
+        elif not is_whole and self._is_open(*gaps):
+            fresh = fresh.joined(self._grown_since(first, rest))
             trial = self._try(fresh)
             gaps = [self._gap(trial, name) for name in rivals]
         self.action[TEMPORARY] = "built" if before is None else "renewed"
         may_be_alone = first < self.number and self.settings.grower.draws_lots  # without lots, nothing could test it
         if may_be_alone and (self._has_dropped() or (gaps[-1] and gaps[-1].is_clear)):
-            young = self._grown_since(self.number, slice(len(fresh.forest)))
+            n_tried = len(trial.left_out)
+            young = self._grown_since(self.number, slice(n_tried))
             alone = self._try(young)
             # Of a class that came within the window the batch alone has the larger share; no rules need have changed.
             tested = alone.tested & trial.tested & (self.memory.first_batch[self.batch.y] <= first)
             gap = gap_between(alone.right, trial.right, tested)
             if gap and gap.is_suspect:
                 self.since = self.number
-                fresh = young.joined(self._grown_since(self.number, slice(len(fresh.forest), None)))
-                trial = self._try(fresh)
+                fresh = young.joined(self._grown_since(self.number, slice(n_tried, None), self._is_new))
+                trial = alone if has_new else self._try(fresh)
                 gaps = [self._gap(trial, ACTIVE)]
                 self.action[TEMPORARY] = "rebuilt"
         forest = fresh.forest
@@ -177,28 +184,28 @@ class WeighingLesson(Lesson):
         last = self.learner.accuracy
         return TEMPORARY in last and last[TEMPORARY] - self.accuracy[TEMPORARY] > 2 * CLEAR_GAP
 
-    def _grown_since(self, first: int, which: slice = slice(None)) -> Fresh:
-        """Grow some trees of a forest from the batches since the first.
-
-        None does without records of a class that is new with this batch; nobody else knows it, so that these are not
-        needed to test the trees.
-        """
+    def _grown_since(self, first: int, which: slice = slice(None), whole: Mask | None = None) -> Fresh:
+        """Grow some trees of a forest from the batches since the first, none without records of some classes."""
         n, start = len(self.batch), self.memory.first_since(first)
         records = self._coded_since(start)
-        is_new = self.memory.first_batch == self.number
-        grown = self._built_from(records, which, is_new, placed_from=len(records) - n)
+        grown = self._built_from(records, which, whole, placed_from=len(records) - n)
         forest = Forest(tuple(one.tree for one in grown), (), np.arange(len(self.records)) >= start)
         return Fresh(forest, tuple(one.leaf_of[-n:] for one in grown))
+
+    @property
+    def _is_new(self) -> Mask:
+        """By class: whether it is new with this batch."""
+        is_new: Mask = self.memory.first_batch == self.number
+        return is_new
 
     def _placed(self, forest: Forest) -> Forest:
         """Return the temporary forest with its records placed in the trees that were grown from them."""
         start = int(forest.known.argmax())
-        X, serial, batch = self.records.X[start:], self.records.serial[start:], self.memory.batch[start:]
+        X, batch = self.records.X[start:], self.memory.batch[start:]
         nowhere = np.full(start, -1, dtype=np.int32)
 
         def place(tree: Tree) -> Ints:
-            counts = (batch <= tree.born[0]) & (self.settings.grower.weights(serial, tree.seed) > 0)
-            return np.concatenate([nowhere, np.where(counts, tree.route(X), np.int32(-1))])
+            return np.concatenate([nowhere, np.where(batch <= tree.born[0], tree.route(X), np.int32(-1))])
 
         leaf_of = in_threads(place, forest.trees, self.settings.n_jobs)
         return replace(forest, leaf_of=tuple(leaf_of))

@@ -63,7 +63,7 @@ class Grower(Protocol):
     def left_out(self, serial: Longs, tree: Tree) -> Mask:
         """Return which records a tree did not see when it was built, though it might have: good for testing it.
 
-        Not for records of classes that were marked as whole when the tree was built.
+        Only for trees that were built with no class marked as whole.
         """
         ...
 
