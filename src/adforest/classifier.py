@@ -280,7 +280,10 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
 
     @property
     def temporary_forest_(self) -> Forest | None:
-        """The forest of a drift that has not lasted yet, if there is one."""
+        """The forest of the last batches, or with ``selection="training"`` that of a drift that has not lasted yet, if any.
+
+        It is not repaired but for that selection, and so does not say where records are (``leaf_of``).
+        """
         return self._known("temporary_forest_").state.learner.forest("temporary")
 
     @property
