@@ -280,9 +280,9 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
 
     @property
     def temporary_forest_(self) -> Forest | None:
-        """The forest of the last batches, or with ``selection="training"`` that of a drift that has not lasted yet, if any.
+        """The forest of the last batches, if there is one; with selection="training" that of a drift yet to last.
 
-        It is not repaired but for that selection, and so does not say where records are (``leaf_of``).
+        It is repaired by that selection alone, and otherwise does not say where records are (``leaf_of``).
         """
         return self._known("temporary_forest_").state.learner.forest("temporary")
 
