@@ -146,20 +146,11 @@ class WeighingLesson(Lesson):
             trial = self._try(fresh)
             gaps = [self._gap(trial, name) for name in rivals]
         self.action[TEMPORARY] = "built" if before is None else "renewed"
-        may_be_alone = first < self.number and self.settings.grower.draws_lots  # without lots, nothing could test it
-        if may_be_alone and (self._has_dropped() or (gaps[-1] and gaps[-1].is_clear)):
-            n_tried = len(trial.left_out)
-            young = self._grown_since(self.number, slice(n_tried))
-            alone = self._try(young)
-            # Of a class that came within the window the batch alone has the larger share; no rules need have changed.
-            tested = alone.tested & trial.tested & (self.memory.first_batch[self.batch.y] <= first)
-            gap = gap_between(alone.right, trial.right, tested)
-            if gap and gap.is_suspect:
-                self.since = self.number
-                fresh = young.joined(self._grown_since(self.number, slice(n_tried, None), self._is_new))
-                trial = alone if has_new else self._try(fresh)
+        if self._has_dropped() or (gaps[-1] and gaps[-1].is_clear):
+            alone = self._grown_alone(trial)
+            if alone:
+                fresh, trial = alone
                 gaps = [self._gap(trial, ACTIVE)]
-                self.action[TEMPORARY] = "rebuilt"
         forest = fresh.forest
         if before is not None and not is_whole:
             forest = _joined(forest, before.forest)
@@ -167,6 +158,26 @@ class WeighingLesson(Lesson):
         box = Box.of(self.records.X[start:], self.records.n_categories)
         self.standings[TEMPORARY] = Standing(replace(forest, trees=forest.trees[: self.settings.n_estimators]), box)
         return trial, gaps[0]
+
+    def _grown_alone(self, trial: Trial) -> tuple[Fresh, Trial] | None:
+        """Grow all trees from the batch alone if that does better than the window, which then begins here.
+
+        Return them and a trial of them; None where the window does as well, or nothing was left out to tell.
+        """
+        first, n_tried = self._first_of_window, len(trial.left_out)
+        if first == self.number or n_tried == 0:
+            return None
+        young = self._grown_since(self.number, slice(n_tried))
+        alone = self._try(young)
+        # Of a class that came within the window the batch alone has the larger share; no rules need have changed.
+        tested = alone.tested & trial.tested & (self.memory.first_batch[self.batch.y] <= first)
+        gap = gap_between(alone.right, trial.right, tested)
+        if gap is None or not gap.is_suspect:
+            return None
+        self.since = self.number
+        self.action[TEMPORARY] = "rebuilt"
+        fresh = young.joined(self._grown_since(self.number, slice(n_tried, None), self._is_new))
+        return fresh, alone if self._is_new.any() else self._try(fresh)
 
     @property
     def _first_of_window(self) -> int:

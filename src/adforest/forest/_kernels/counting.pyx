@@ -248,7 +248,7 @@ def gather(const int32_t[::1] leaf_of, const int32_t[::1] y, const int32_t[::1] 
     group_node : int32 (n_groups,)
         The leaf of each group, ascending.
     """
-    cdef Py_ssize_t n = leaf_of.shape[0], i, found = 0, n_groups = 0, total = 0, held
+    cdef Py_ssize_t n = leaf_of.shape[0], i, found = 0, n_marked = 0, n_groups = 0, total = 0
     cdef int32_t node, k
     cdef int32_t[::1] group = np.full(n_nodes + 1, -1, dtype=np.int32)  # a record in no leaf reads the last entry
     cdef int32_t[::1] place = np.empty(n, dtype=np.int32)
@@ -264,9 +264,9 @@ def gather(const int32_t[::1] leaf_of, const int32_t[::1] y, const int32_t[::1] 
             group[leaves[i]] = 0
         for i in range(n_nodes):
             if group[i] == 0:
-                group[i] = <int32_t>n_groups
-                group_node[n_groups] = <int32_t>i
-                n_groups += 1
+                group[i] = <int32_t>n_marked
+                group_node[n_marked] = <int32_t>i
+                n_marked += 1
         for i in range(n):
             place[found] = <int32_t>i   # overwritten by the next record where this one is in none of the leaves
             node = leaf_of[i]
@@ -277,9 +277,7 @@ def gather(const int32_t[::1] leaf_of, const int32_t[::1] y, const int32_t[::1] 
                 first_class[k] = y[place[i]]
             is_mixed[k] |= y[place[i]] != first_class[k]
             count[k] += 1
-        held = n_groups
-        n_groups = 0
-        for i in range(held):
+        for i in range(n_marked):
             node = group_node[i]
             group[node] = -1
             if is_mixed[i]:
