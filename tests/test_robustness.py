@@ -236,18 +236,24 @@ def test_new_classes_and_categories_of_a_failed_batch_are_not_known(monkeypatch)
 def test_ctrl_c_at_any_moment_leaves_a_whole_model():
     batches = [clusters(number, (0, 1, number), n=2_000) for number in range(40)]
     for delay in (0.02, 0.1, 0.3):
-        model = forest(n_estimators=5)
-        timer = threading.Timer(delay, _thread.interrupt_main)
+        model, timers = forest(n_estimators=5), []
 
-        def learn_for_ever(model=model, timer=timer):
-            timer.start()
+        def interrupt_soon(delay=delay, timers=timers):
+            timers.append(threading.Timer(delay, _thread.interrupt_main))
+            timers[-1].start()
+
+        def learn_for_ever(model=model, timers=timers, interrupt_soon=interrupt_soon):
+            interrupt_soon()
             while True:
+                was_over = not timers[-1].is_alive()
                 for batch in batches:
                     model.partial_fit(*batch)
+                if was_over:  # Python drops what is raised in a callback, such as the garbage collector's: once more
+                    interrupt_soon()
 
         with pytest.raises(KeyboardInterrupt):
             learn_for_ever()
-        timer.join()
+        timers[-1].join()
         n_learnt = len(model.history_) if hasattr(model, "history_") else 0
         twin = forest(n_estimators=5)
         for number in range(n_learnt):
