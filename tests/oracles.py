@@ -4,15 +4,15 @@ import pickle
 from collections import Counter, defaultdict
 from dataclasses import replace
 from itertools import pairwise, product
-from math import isnan
+from math import isnan, log2
 from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 from hypothesis import strategies as st
 
-from adforest import AdaptiveDecisionForestClassifier
-from adforest.adaptation import Learner, Settings, learn
+from adforest import AdaptiveDecisionForestClassifier, adaptation
+from adforest.adaptation import Settings, State
 from adforest.forest import Growth, Records, Tree, TreeEditor
 from adforest.forest._kernels.binning import bin_columns
 from adforest.forest._kernels.growing import NODE, grow
@@ -207,6 +207,18 @@ def best_subset_gain(values, y, weights):
     return max(gains, default=None)
 
 
+def subset_price(values):
+    """Return the bits that a cut by categories must gain: those to name one of the two-sided sets, not of the orders.
+
+    Up to twice as many where most records have a category of their own.
+    """
+    values = np.asarray(values, dtype=np.float64)
+    k = len(set(values[~np.isnan(values)].tolist()))
+    if k <= 2:
+        return 0.0
+    return (1 + k / len(values)) * (log2(2 ** (k - 1) - 1) - log2(k - 1))
+
+
 # Trees --------------------------------------------------------------------------------------------------------------
 
 
@@ -269,6 +281,20 @@ def rows_of(tree):
     return rows
 
 
+def with_rows(tree, rows):
+    """Return the tree with other class weights, given as {node: {class: weight}}."""
+    lines = [(node, k, weight) for node, row in sorted(rows.items()) for k, weight in sorted(row.items())]
+    node, klass, weight = zip(*lines, strict=True) if lines else ((), (), ())
+    total = np.bincount(np.array(node, dtype=np.int64), np.array(weight, dtype=float), len(tree.nodes))
+    return replace(
+        tree,
+        row_start=np.searchsorted(node, np.arange(len(tree.nodes) + 1)).astype(np.int32),
+        row_class=np.array(klass, dtype=np.int32),
+        row_weight=np.array(weight, dtype=np.float64),
+        row_scale=np.divide(1, total, out=np.zeros(len(tree.nodes)), where=total > 0),
+    )
+
+
 def class_weights(tree):
     """Return the weight of each class over all nodes."""
     total = Counter()
@@ -303,27 +329,62 @@ def tally(leaf, y, weights):
     return {node: dict(row) for node, row in rows.items()}
 
 
-def nearness(nodes, leaf_of, weights, first, expected):
+def parents(nodes):
+    """Return the parent of every node but the root, by node."""
+    inner = np.flatnonzero(nodes["split"] >= 0).tolist()
+    return {int(nodes["left"][at]) + side: at for at in inner for side in (0, 1)}
+
+
+def sums(tree):
+    """Return {node: {class: weight}} of every node, inner ones included, adding up from the leaves."""
+    rows = rows_of(tree)
+
+    def below(at):
+        if tree.nodes["split"][at] < 0:
+            return {at: rows.get(at, {})}
+        left = int(tree.nodes["left"][at])
+        found = below(left) | below(left + 1)
+        return found | {at: dict(Counter(found[left]) + Counter(found[left + 1]))}
+
+    return below(0)
+
+
+def shrunk(tree, leaf, n_classes, strength):
+    """Return a leaf's class shares, each step of its path from the root weighed as hierarchical shrinkage does.
+
+    A node without records has the shares of the one above it.
+    """
+    weights, above, path = sums(tree), parents(tree.nodes), [leaf]
+    while path[-1] in above:
+        path.append(above[path[-1]])
+    answer = before = np.zeros(n_classes)
+    for node in reversed(path):
+        total = sum(weights[node].values())
+        share = np.bincount(list(weights[node]), list(weights[node].values()), n_classes) / total if total else before
+        n = sum(weights[above[node]].values()) if node in above else 0
+        kept = n / (n + strength) if n else 1.0
+        answer = answer + kept * (share - before)
+        before = share
+    return answer
+
+
+def nearness(tree, young, expected):
     """Return the share of young records about each node over their share in the tree, by node, climbing from each."""
-    inner = np.flatnonzero(nodes["split"] >= 0)
-    parent = {nodes["left"][at] + side: at for at in inner for side in (0, 1)}
-    held = {at: [] for at in range(len(nodes))}
-    for record, at in enumerate(leaf_of):
+    parent = parents(tree.nodes)
+    total = {node: sum(row.values()) for node, row in sums(tree).items()}
+    held = Counter()
+    for at in young:
         while at is not None and at >= 0:
-            held[at].append(record)
+            held[at] += 1
             at = parent.get(at)
-
-    def young_share(records):
-        return sum(weights[i] for i in records if i >= first) / sum(weights[i] for i in records)
-
-    young = np.mean([i >= first for i in held[0]]) if held[0] else 0
-    if young in (0, 1):
-        return [1.0] * len(nodes)
+    if not 0 < held[0] < total[0]:
+        return [1.0] * len(tree.nodes)
+    rarer = min(held[0], total[0] - held[0]) / total[0]
     found = []
-    for at in range(len(nodes)):
-        while at in parent and (not held[at] or len(held[at]) * min(young, 1 - young) < expected * (1 - 1e-12)):
+    for at in range(len(tree.nodes)):
+        while at in parent and (total[at] < 1 or total[at] * rarer < expected * (1 - 1e-12)):
             at = parent[at]
-        found.append(min(1, young_share(held[at]) / young_share(held[0])))
+        found.append(min(1, (held[at] / total[at]) / (held[0] / total[0])) if at else 1.0)
     return found
 
 
@@ -457,17 +518,34 @@ def kept_cuts(nodes, weights_at, confidence, at=0):
     return (as_leaf, set()) if as_leaf <= below + 0.1 else (below, {at}.union(*(kept for _, kept in sides)))
 
 
-# Lessons ------------------------------------------------------------------------------------------------------------
+# Streams ------------------------------------------------------------------------------------------------------------
 
 
-def lesson_settings(**changes):
-    """Return the estimator's own defaults as a learner knows them, but 10 trees."""
+def make_settings(**changes):
+    """Return the estimator's own defaults as adaptation knows them, but 10 trees."""
     model = AdaptiveDecisionForestClassifier()
     names = Settings.__dataclass_fields__.keys() - {"grower", "soft", "seed"}
     defaults = {name: getattr(model, name) for name in names}
     how = Growth(max_features=2, min_samples_leaf=changes.get("min_samples_leaf", 1))
     fixed = {"grower": RandomForestGrower(how), "n_estimators": 10, "soft": True, "seed": 0}
     return Settings(**defaults | fixed | changes)
+
+
+def new_state(n_features=2, **changes):
+    """Return the state before the first batch."""
+    return State.new(make_settings(**changes), n_features)
+
+
+def n_given(state):
+    """Return how many records a state has been given, learnt or waiting."""
+    return state.memory.n_seen + (0 if state.pending is None else len(state.pending))
+
+
+def learn(state, X, y, n_categories=NUMERICAL, n_classes=2):
+    """Return the state after one more batch and the report, by whichever way of learning its settings ask for."""
+    serial = np.arange(n_given(state), n_given(state) + len(y))
+    records = Records(np.ascontiguousarray(X, dtype=float), np.asarray(y, np.int32), serial, n_categories, n_classes)
+    return adaptation.RECIPES[state.settings.selection](state, records)
 
 
 def two_clusters(seed, swapped=False, n=200):
@@ -479,13 +557,25 @@ def two_clusters(seed, swapped=False, n=200):
 
 
 def swapping_stream(pattern, settings, n=200):
-    """Return the learners and reports along a stream; 's' swaps the labels of a batch, '.' does not."""
-    learner, learners, reports = Learner.new(settings, 2), [], []
+    """Return the states and reports along a stream; 's' swaps the labels of a batch, '.' does not."""
+    state, states, reports = State.new(settings, 2), [], []
     for number, sign in enumerate(pattern):
-        learner, report = learn(learner, *two_clusters(number, sign == "s", n), NUMERICAL, 2)
-        learners.append(learner)
+        state, report = learn(state, *two_clusters(number, sign == "s", n))
+        states.append(state)
         reports.append(report)
-    return learners, reports
+    return states, reports
+
+
+def grid(rng, n, n_classes, noise, distance=4):
+    """Return clusters side by side, one a class, some records with a label by chance."""
+    y = rng.integers(0, n_classes, n)
+    X = rng.normal(size=(n, 2)) + distance * np.column_stack([y % 3, y // 3])
+    return X, np.where(rng.random(n) < noise, rng.integers(0, n_classes, n), y).astype(np.int32)
+
+
+def accuracy(state, X, y, n_classes=2):
+    """Return the share of right answers."""
+    return float(np.mean(adaptation.votes(state, X, n_classes).argmax(axis=1) == y))
 
 
 def same_trees(one, other):
@@ -493,7 +583,7 @@ def same_trees(one, other):
     return len(one) == len(other) and all(a is b for a, b in zip(one.trees, other.trees, strict=True))
 
 
-def as_bytes(learner):
+def as_bytes(state):
     """Return every tree of every forest, and where records are in them, as bytes."""
     return {
         name: [
@@ -502,22 +592,24 @@ def as_bytes(learner):
                     array.tobytes()
                     for array in (tree.nodes, tree.words, tree.row_start, tree.row_class, tree.row_weight)
                 )
-                for tree in standing.forest.trees
+                for tree in one.forest.trees
             ),
-            *(leaf_of.tobytes() for leaf_of in standing.forest.leaf_of),
-            standing.forest.known.tobytes(),
+            *(leaf_of.tobytes() for leaf_of in one.forest.leaf_of),
+            one.forest.known.tobytes(),
         ]
-        for name, standing in learner.standings.items()
+        for name, one in state.forests.items()
     }
 
 
-def check_left_alone_by_learning(learner):
-    """Assert that a learner of two classes stays as it is, whatever is learnt from it."""
+def check_left_alone_by_learning(state):
+    """Assert that a state of two classes stays as it is, whatever is learnt from it, and whoever asks it."""
     X, _ = two_clusters(50)
-    state, trees, answers = pickle.dumps(learner), as_bytes(learner), learner.answer(X, 2)
+    before, trees = pickle.dumps(state), as_bytes(state)
+    answers = adaptation.votes(state, X, 2)
+    assert pickle.dumps(state) == before, "answering does not change what is saved"
     for swapped in (False, True):
-        learn(learner, *two_clusters(60, swapped), NUMERICAL, 2)
-        learn(learner, X * 50, np.full(len(X), 2, dtype=np.int32), NUMERICAL, 3)
-    assert pickle.dumps(learner) == state
-    assert as_bytes(learner) == trees
-    np.testing.assert_array_equal(learner.answer(X, 2), answers)
+        learn(state, *two_clusters(60, swapped))
+        learn(state, X * 50, np.full(len(X), 2), n_classes=3)
+    assert pickle.dumps(state) == before
+    assert as_bytes(state) == trees
+    np.testing.assert_array_equal(adaptation.votes(state, X, 2), answers)

@@ -41,17 +41,18 @@ def test_the_signature_is_the_one_promised():
     promised = {
         "n_estimators": 20,
         "base_forest": "random_forest",
-        "splitting": "isat",
+        "splitting": "entropy",
         "repair_threshold": 0.4,
         "error_tolerance": 0.02,
         "drift_threshold": 3,
         "window_size": 3,
         "memory_size": 100_000,
         "min_samples_leaf": 1,
-        "max_features": "auto",
+        "max_features": "default",
         "max_bins": 255,
         "max_depth": None,
         "voting": "soft",
+        "answer_for": "next_batch",
         "categorical_features": "from_dtype",
         "n_jobs": None,
         "random_state": None,
@@ -290,10 +291,21 @@ def test_new_categories_in_any_batch():
 
 
 def test_thousands_of_categories():
-    names = np.array([f"city {i:04}" for i in range(3_000)])
-    model = forest(n_estimators=5).fit(pd.DataFrame({"city": names}), np.arange(3_000) % 2)
-    model.partial_fit(pd.DataFrame({"city": np.char.add("new ", names)}), np.arange(3_000) % 2)
-    assert model.score(pd.DataFrame({"city": names}), np.arange(3_000) % 2) > 0.75
+    names, y = np.repeat([f"city {i:04}" for i in range(3_000)], 4), np.repeat(np.arange(3_000) % 2, 4)
+    model = forest(n_estimators=5).fit(pd.DataFrame({"city": names}), y)
+    model.partial_fit(pd.DataFrame({"city": np.char.add("new ", names)}), y)
+    assert model.score(pd.DataFrame({"city": names}), y) > 0.9
+
+
+def test_a_name_of_its_own_for_every_record_is_not_learnt_by_heart():
+    rng = np.random.default_rng(0)
+    X, names = rng.normal(size=(2_000, 2)), [f"id {i}" for i in range(2_000)]
+    y = X[:, 0] > X[:, 1]
+    model = forest(n_estimators=10).fit(pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "id": names})[:1_000], y[:1_000])
+    fresh = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "id": names})[1_000:]
+    plain = forest(n_estimators=10).fit(X[:1_000], y[:1_000])
+    assert model.score(fresh, y[1_000:]) > plain.score(X[1_000:], y[1_000:]) - 0.01
+    assert model.feature_importances_[2] < 0.02
 
 
 def test_a_category_never_seen_is_answered_as_a_missing_one():
@@ -368,17 +380,20 @@ def test_history_tells_the_story_of_a_drift():
     model = swapped(forest(), n=2)
     assert [report.batch for report in model.history_] == [1, 2, 3, 4]
     assert [report.n_records for report in model.history_] == [60] * 4
-    assert [report.drift for report in model.history_] == ["none", "none", "temporary", "temporary"]
+    # A change shows in how the newest forest does on the batch that follows it.
+    assert [report.drift for report in model.history_] == ["none", "none", "none", "temporary"]
     assert [report.scenario for report in model.history_] == ["MUC", "MKC", "MKC", "MKC"]
     last = model.history_[-1]
-    assert set(last.action) == set(last.accuracy) == {"permanent", "active", "temporary"}
-    assert set(last.perturbed) == {"permanent", "active"}, "the temporary forest is never repaired"
-    assert set(last.n_leaves) == {"permanent", "active", "temporary"}
+    forests = {"permanent", "active", "temporary", "newest"}
+    assert set(last.action) == set(last.n_leaves) == forests
+    assert set(last.accuracy) == {*forests, "vote"}
+    assert set(last.perturbed) == {"permanent", "active"}, "the others are never repaired"
     assert last.n_leaves["permanent"] == model.permanent_forest_.n_leaves
     assert last.n_leaves["temporary"] == model.temporary_forest_.n_leaves
     assert all(0 <= share <= 1 for share in (*last.perturbed.values(), *last.accuracy.values()))
     assert last.answering == model.answering_forest_ == max(last.votes, key=last.votes.get)
-    assert set(last.votes) == {"permanent", "active", "temporary"}
+    assert set(last.votes) == forests - {"active"}, "it has a vote once it has replaced itself"
+    assert sum(last.votes.values()) == pytest.approx(1)
     assert all(report.seconds > 0 for report in model.history_)
 
 
@@ -408,7 +423,7 @@ def test_a_report_reads_well():
     assert first.startswith("batch 1: 60 records, MUC, new classes 0, 1, drift none, permanent answers (")
     lines = last.splitlines()
     assert lines[0].startswith("batch 4: 60 records, MKC, drift temporary, ")
-    assert sorted(line.split()[0] for line in lines[1:]) == ["active", "permanent", "temporary"]
+    assert sorted(line.split()[0] for line in lines[1:]) == ["active", "newest", "permanent", "temporary"]
     assert "kept" in last
     assert "perturbed" in last
     assert f"leaves {model.history_[-1].n_leaves['permanent']}" in lines[1]
@@ -434,11 +449,17 @@ def test_silent_by_default(capsys):
 @pytest.mark.parametrize(
     ("max_features", "m", "expected"),
     [
-        ("auto", 1, 1),
-        ("auto", 2, 2),
-        ("auto", 6, 3),
-        ("auto", 8, 4),
-        ("auto", 1_000, 10),
+        ("default", 1, 1),
+        ("log2+1", 1, 1),
+        ("default", 2, 2),
+        ("log2+1", 2, 2),
+        ("default", 6, 3),
+        ("log2+1", 6, 3),
+        ("default", 8, 4),
+        ("log2+1", 8, 4),
+        ("default", 25, 5),
+        ("default", 1_000, 31),
+        ("log2+1", 1_000, 10),
         ("sqrt", 1, 1),
         ("sqrt", 10, 3),
         ("log2", 1, 1),
@@ -484,6 +505,7 @@ def test_max_features_in_all_spellings(max_features, m, expected):
         ("renewal", -1),
         ("voting", "hard"),
         ("selection", "best"),
+        ("answer_for", "now"),
         ("categorical_features", "some"),
         ("n_jobs", "two"),
         ("random_state", "seed"),
@@ -497,7 +519,7 @@ def test_bad_parameters_are_named(name, value):
 def test_a_majority_vote_counts_trees():
     X, y = clusters(0)
     y[:20] = 1 - y[:20]
-    shares = forest(voting="majority").fit(X, y).predict_proba(X)
+    shares = forest(voting="majority", selection="training").fit(X, y).predict_proba(X)
     np.testing.assert_allclose(shares * 20, np.round(shares * 20), atol=1e-9)
     np.testing.assert_allclose(shares.sum(axis=1), 1)
 
@@ -506,7 +528,7 @@ def test_a_soft_vote_adds_up_class_shares():
     # One leaf a tree: its shares are those of its bootstrap sample.
     X, y = np.zeros((100, 1)), np.array([0] * 70 + [1] * 30)
     soft = forest(voting="soft").fit(X, y).predict_proba(X[:1])[0]
-    hard = forest(voting="majority").fit(X, y).predict_proba(X[:1])[0]
+    hard = forest(voting="majority", selection="training").fit(X, y).predict_proba(X[:1])[0]
     assert soft == pytest.approx([0.7, 0.3], abs=0.1)
     assert hard.tolist() == [1, 0]
 
@@ -574,7 +596,7 @@ def test_the_papers_program():
         "window_size": 3,
         "memory_size": None,
         "min_samples_leaf": 20,
-        "max_features": "auto",
+        "max_features": "log2+1",
         "perturbation": "merged",
         "tree_repair": "any",
         "renewal": 0,

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from adforest.adaptation import LESSONS, READINGS, BatchReport, Learner, Settings, learn
+from adforest.adaptation import READINGS, RECIPES, BatchReport, Settings, State, votes
 from adforest.encoding import LabelTable
 from adforest.estimator import Lesson, Model, VotingBatchClassifier
 from adforest.forest import Forest, Growth
@@ -27,21 +27,23 @@ GROWERS: dict[str, Callable[[Growth], Grower]] = {
 class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
     """A forest that keeps learning: batch after batch, new classes welcome, old ones kept.
 
-    Three forests learn side by side. The *permanent* forest learns every batch; the *active* one those batches that
-    it can be repaired for; a *temporary* one knows the last few, and takes the active forest's place if a drift lasts.
-    Repair means: trees grow new roots where a batch lies outside of what they have seen (iSAT),
-    and expand the leaves that it perturbs from the records known there.
+    The *permanent* forest learns every batch. A *temporary* forest is grown from the last few batches, the *newest*
+    from the last one alone. Each batch is answered before it is learnt, and forests are weighted by how often they were
+    right on what they had not learnt yet, so that the vote is hardly worse than whichever of them is best. If the rules
+    change for good, a forest of the last batches becomes the *active* one, which learns what comes from then on.
 
     Parameters
     ----------
     n_estimators : int, default=20
-        Trees in each forest.
+        Trees in the permanent and the active forest; the temporary and the newest have half as many.
     base_forest : {"random_forest", "sysfor", "hoeffding"}, default="random_forest"
         Who builds the trees: random forest (ADF-R), SysFor (ADF-S), which draws no lots, or Hoeffding trees (ADF-H),
-        for which ``min_samples_leaf`` is the grace period, at least 20.
-    splitting : {"isat", "sat", "entropy"}, default="isat"
-        Where perturbed trees are cut: "sat" puts new roots between separate boxes, "entropy" expands leaves, "isat"
-        does both, and cuts at the bounds of overlapping boxes too.
+        for which ``min_samples_leaf`` is the grace period, at least 20; where it is smaller, leaves are grown further
+        by entropy.
+    splitting : {"entropy", "sat", "isat"}, default="entropy"
+        Where perturbed trees are cut: "entropy" expands leaves, "sat" puts new roots between separate boxes, "isat",
+        the paper's way, does both and cuts at the bounds of overlapping boxes too. With an attribute that grows with
+        time, such as a counter or a date, new roots make trees into chains of batches.
     repair_threshold : float, default=0.4
         A forest is repairable if at most this share of its leaves is perturbed [θ], where ``selection="training"``.
     error_tolerance : float, default=0.02
@@ -55,8 +57,9 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
         nothing but the batch at hand. Each class has room by the square root of its frequency.
     min_samples_leaf : int, default=1
         Records a leaf must keep.
-    max_features : {"auto", "sqrt", "log2"}, int, float or None, default="auto"
-        Attributes tried at each node; "auto" is int(log2 m) + 1, the rest as in scikit-learn.
+    max_features : {"default", "log2", "log2+1", "sqrt"}, int, float or None, default="default"
+        Attributes tried at each node. Of m attributes, "log2+1" is int(log2 m) + 1, the paper's choice, "default" that
+        or int(sqrt m), whichever is more; the rest as in scikit-learn.
     max_bins : int, default=255
         Codes per numerical attribute while a node is large; small nodes are cut exactly.
     max_depth : int or None, default=None
@@ -67,20 +70,22 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
     tree_repair : {"turn", "any", "share"}, default="turn"
         When a tree changes its shape: "any" if any of its leaves is perturbed, "share" if more than `repair_threshold`
         of them are, "turn" as "any", but leaves are expanded in a fifth of the trees at each batch, in turn, or in all
-        of them where it brings a class they do not know, or where ``memory_size=0``, with leaves that got records of
-        rare classes since the last turn; and the permanent forest and an active one of its own grow trees, renewal
-        included, at every other batch each.
-    renewal : int, default=1
-        Trees of a repaired forest that are grown anew from memory at each batch, in turn, or once several small batches
-        have brought a twentieth of what it holds. 0 only ever repairs.
+        of them where it brings a class they do not know, or where ``memory_size=0``.
+    renewal : float, default=1.0
+        How much is grown anew from memory: a batch of n records pays for as many trees of a repaired forest, in turn,
+        as can be grown from ``renewal * (n + 500)`` records for each of its trees. While few records are at hand these
+        are all trees at every batch. 0 only ever repairs.
     voting : {"soft", "majority"}, default="soft"
-        Whether trees add up class shares or cast one vote each.
+        With ``selection="training"``, whether trees add up class shares or cast one vote each; otherwise they always
+        add up shares.
     selection : {"weighted", "training"}, default="weighted"
-        Who answers. "weighted": all forests vote, and the temporary one, of the last batches, always stands; a forest
-        it outdoes on the newest batch has a smaller say where records of these batches are near, and it is a drift when
-        it clearly outdoes the active one. "training", the paper's way: the one forest that fits the last batch best
-        after learning it; there a temporary one stands only during a drift, which is when the active one is not
-        repairable.
+        Who answers. "weighted": all forests vote, weighted by how they did on the batches so far before learning them,
+        and it is a drift when a forest of the last batches clearly outdoes the active one. "training", the paper's way:
+        the one forest that fits the last batch best after learning it; there a temporary one stands only during a
+        drift, which is when the active one is not repairable.
+    answer_for : {"next_batch", "everything"}, default="next_batch"
+        What the model is asked about. "next_batch": records like those that come next. "everything": records of any
+        time, old ones as well; the permanent forest answers alone, whatever came lately.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Which columns are categorical: those of text or categorical type, those given by mask, position or name, none.
     n_jobs : int or None, default=None
@@ -99,16 +104,17 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
     feature_importances_ : ndarray
         Entropy gain by attribute, summing to one.
     permanent_forest_, active_forest_ : Forest
-    temporary_forest_ : Forest or None
-    answering_forest_ : {"permanent", "active", "temporary"}
+    temporary_forest_, newest_forest_ : Forest or None
+    answering_forest_ : {"permanent", "active", "temporary", "newest"}
     history_ : list of BatchReport
 
     Notes
     -----
-    A forest has no say on records outside the range of what it has seen; the permanent forest has seen everything.
-    With ``selection="weighted"`` it also speaks alone as far as few records of the last batches are near, and gives
-    way where the temporary one finds classes that came within the window. While rules have not changed, the others
-    give way where it finds rare ones, of less than a fifth of an even share of all records.
+    What weights the forests have depends on the record: whether records of the last batches are near it, and whether
+    classes are found that are new or rare (`adforest.adaptation.judging`). A leaf's class shares are shrunk towards
+    those of the nodes above it, as far as that proved right on the batches so far. Batches of fewer than 100 records
+    (or a twentieth of the records at hand, if that is less) are answered and counted, and wait until together they are
+    enough to grow trees from, unless they bring an unknown class.
 
     A missing value takes the side of a node that gained more from it in training, or the heavier side where none was
     missing then. A category that a node never saw is treated as missing.
@@ -145,16 +151,17 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
         "max_features": [
             Interval(Integral, 1, None, closed="left"),
             Interval(Real, 0.0, 1.0, closed="right"),
-            StrOptions({"auto", "sqrt", "log2"}),
+            StrOptions({"default", "log2", "log2+1", "sqrt"}),
             None,
         ],
         "max_bins": [Interval(Integral, 2, 255, closed="both")],
         "max_depth": [Interval(Integral, 1, None, closed="left"), None],
         "perturbation": [StrOptions(set(READINGS))],
         "tree_repair": [StrOptions({"any", "share", "turn"})],
-        "renewal": [Interval(Integral, 0, None, closed="left")],
+        "renewal": [Interval(Real, 0, None, closed="left")],
         "voting": [StrOptions({"soft", "majority"})],
-        "selection": [StrOptions(set(LESSONS))],
+        "selection": [StrOptions(set(RECIPES))],
+        "answer_for": [StrOptions({"next_batch", "everything"})],
         "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
@@ -166,21 +173,22 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
         n_estimators: int = 20,
         *,
         base_forest: str = "random_forest",
-        splitting: str = "isat",
+        splitting: str = "entropy",
         repair_threshold: float = 0.4,
         error_tolerance: float = 0.02,
         drift_threshold: int = 3,
         window_size: int = 3,
         memory_size: int | None = 100_000,
         min_samples_leaf: int = 1,
-        max_features: str | float | None = "auto",
+        max_features: str | float | None = "default",
         max_bins: int = 255,
         max_depth: int | None = None,
         perturbation: str = "predicted",
         tree_repair: str = "turn",
-        renewal: int = 1,
+        renewal: float = 1.0,
         voting: str = "soft",
         selection: str = "weighted",
+        answer_for: str = "next_batch",
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -203,6 +211,7 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
         self.renewal = renewal
         self.voting = voting
         self.selection = selection
+        self.answer_for = answer_for
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -212,12 +221,12 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
         """Let the learner learn a batch, by the parameters as they are now."""
         batch = lesson.records
         settings = self._settings(batch.X.shape[1], lesson.seed)
-        learner = Learner.new(settings, batch.X.shape[1])
+        state = State.new(settings, batch.X.shape[1])
         if before is not None:
-            learner = replace(before.learner, settings=settings)
-        learner, report = learn(learner, batch.X, batch.y, batch.n_categories, batch.n_classes)
+            state = replace(before.learner, settings=settings)
+        state, report = RECIPES[self.selection](state, batch)
         report = _in_words(report, lesson.labels)
-        return _State(learner, (*(before.history if before else ()), report))
+        return _State(state, (*(before.history if before else ()), report))
 
     def _learn(self, before: Model[_State] | None, X: Any, y: Any, classes: Any) -> Self:
         """Learn a batch, and print its report once it is learnt."""
@@ -227,7 +236,7 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
         return self
 
     def _votes(self, model: Model[_State], X: Floats) -> Floats:
-        return model.state.learner.answer(X, len(model.labels.by_arrival))
+        return votes(model.state.learner, X, len(model.labels.by_arrival))
 
     def _settings(self, n_features: int, seed: int) -> Settings:
         """Turn parameters into what the learner goes by."""
@@ -245,6 +254,7 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
             renewal=self.renewal,
             soft=self.voting == "soft",
             selection=self.selection,
+            answer_for=self.answer_for,
             min_samples_leaf=self.min_samples_leaf,
             n_jobs=self.n_jobs,
             seed=seed,
@@ -264,19 +274,19 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
     def feature_importances_(self) -> Floats:
         """Entropy gain by attribute in the forest that answers, each tree counting the same, summing to one."""
         learner = self._known("feature_importances_").state.learner
-        trees = learner.standings[learner.answering].forest.trees
+        trees = learner.forests[learner.answering].forest.trees
         shares = [tree.importance / tree.importance.sum() for tree in trees if tree.importance.any()]
         return np.mean(shares, axis=0) if shares else np.zeros(self.n_features_in_)
 
     @property
     def permanent_forest_(self) -> Forest:
         """The forest that learns every batch."""
-        return self._known("permanent_forest_").state.learner.standings["permanent"].forest
+        return self._known("permanent_forest_").state.learner.forests["permanent"].forest
 
     @property
     def active_forest_(self) -> Forest:
         """The forest that learns the batches it can be repaired for."""
-        return self._known("active_forest_").state.learner.standings["active"].forest
+        return self._known("active_forest_").state.learner.forests["active"].forest
 
     @property
     def temporary_forest_(self) -> Forest | None:
@@ -285,6 +295,11 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
         It is repaired by that selection alone, and otherwise does not say where records are (``leaf_of``).
         """
         return self._known("temporary_forest_").state.learner.forest("temporary")
+
+    @property
+    def newest_forest_(self) -> Forest | None:
+        """The forest of the last batch alone, if there is one; never with selection="training"."""
+        return self._known("newest_forest_").state.learner.forest("newest")
 
     @property
     def answering_forest_(self) -> str:
@@ -301,7 +316,7 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
 class _State:
     """What is learnt besides how to read tables and labels."""
 
-    learner: Learner
+    learner: State
     history: tuple[BatchReport, ...]
 
 

@@ -38,7 +38,7 @@ def paper_settings(n_records: int, reading: str = "program") -> dict[str, Any]:
         "window_size": 3,
         "memory_size": 0 if text else None,
         "min_samples_leaf": 100 if n_records > 100_000 else 20,
-        "max_features": "auto",
+        "max_features": "log2+1",
         "perturbation": "batch" if text else "merged",
         "tree_repair": "share" if text else "any",
         "renewal": 0,

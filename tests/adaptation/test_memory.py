@@ -6,15 +6,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adforest.adaptation.memory import Memory, _quotas
+from adforest.forest import Records
+
+
+def batch_of(memory, X, y, n_classes):
+    """Return records as the memory is given them next."""
+    serial = np.arange(memory.n_seen, memory.n_seen + len(y))
+    return Records(np.asarray(X, float), np.asarray(y, np.int32), serial, np.zeros(1, np.int32), n_classes)
 
 
 def run(batches, size, window, n_classes):
     """Return the memory after each batch, forgetting as the learner does: the next window stays."""
     memory, trail = Memory.empty(1), []
     for number, y in enumerate(batches, start=1):
-        y = np.asarray(y, dtype=np.int32)
         X = np.arange(memory.n_seen, memory.n_seen + len(y), dtype=float)[:, None]
-        memory = memory.add(X, y, number, n_classes)
+        memory = memory.add(batch_of(memory, X, y, n_classes), number)
         kept = memory.survivors(size, number - window + 2)
         memory = memory if kept is None else memory.keep(kept)
         trail.append(memory)
@@ -30,9 +36,9 @@ def test_an_empty_memory():
 
 def test_adding_copies_and_keeps_the_old_memory_as_it_was():
     X, y = np.ones((2, 1)), np.zeros(2, dtype=np.int32)
-    first = Memory.empty(1).add(X, y, 1, 1)
+    first = Memory.empty(1).add(batch_of(Memory.empty(1), X, y, 1), 1)
     X[:], y[:] = 7, 1
-    second = first.add(X, y, 2, 2)
+    second = first.add(batch_of(first, X, y, 2), 2)
     assert first.X.tolist() == [[1], [1]]
     assert first.y.tolist() == [0, 0]
     assert first.seen_by_class.tolist() == [2]
@@ -51,7 +57,7 @@ def test_the_batch_that_brought_a_class_is_known_for_ever():
         [1, 4, 2, 0],
         [1, 4, 2, 0],
     ]
-    later = trail[1].add(np.ones((1, 1)), np.array([5], dtype=np.int32), 3, 6)
+    later = trail[1].add(batch_of(trail[1], np.ones((1, 1)), [5], 6), 3)
     assert later.first_batch.tolist() == [1, 0, 2, 0, 0, 3], "more classes than it had room for"
 
 
@@ -59,14 +65,16 @@ def test_the_batch_that_brought_a_class_is_known_for_ever():
     batches=st.lists(st.lists(st.sampled_from([0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3]), min_size=1, max_size=60), max_size=8),
     window=st.integers(1, 4),
 )
-def test_rare_classes_have_less_than_a_fifth_of_an_even_share_and_are_not_new(batches, window):
-    for number, memory in enumerate(run(batches, size=5, window=window, n_classes=5), start=1):
+def test_rare_classes_have_less_than_a_fifth_of_an_even_share_ever_and_lately_and_are_not_new(batches, window):
+    for number, memory in enumerate(run(batches, size=None, window=window, n_classes=5), start=1):
         seen = [value for y in batches[:number] for value in y]
+        lately = [value for y in batches[max(0, number - window) : number] for value in y]
         classes, start = set(seen), number - window + 1
         expected = [
             value in classes
             and (value in batches[0] or any(value in y for y in batches[: max(start - 1, 0)]))
             and seen.count(value) < len(seen) / len(classes) / 5
+            and lately.count(value) < len(lately) / len(classes) / 5
             for value in range(5)
         ]
         assert memory.rare_since(start).tolist() == expected

@@ -5,33 +5,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adforest.adaptation import LESSONS, READINGS, Learner, Settings, learn
+from adforest.adaptation import READINGS, RECIPES
 from adforest.adaptation.boxes import Box, root_cuts
 from adforest.adaptation.repair import RepairRules, assess, repair_forest
 from adforest.forest import Forest, Growth, Records
 from adforest.growers import RandomForestGrower
+from oracles import learn, new_state
 
 
-def settings(**changes):
+def start(**changes):
+    """Return a state that learns three attributes with three trees, everything that may change a tree switched on."""
     defaults = {
-        "grower": RandomForestGrower(Growth(max_features=2, min_samples_leaf=changes.get("min_samples_leaf", 1))),
         "n_estimators": 3,
         "splitting": "isat",
-        "repair_threshold": 0.4,
-        "error_tolerance": 0.02,
         "drift_threshold": 1,
         "window_size": 2,
         "memory_size": None,
-        "perturbation": "predicted",
         "tree_repair": "any",
-        "renewal": 1,
-        "soft": True,
         "selection": "training",
-        "min_samples_leaf": 1,
-        "n_jobs": None,
-        "seed": 0,
     }
-    return Settings(**defaults | changes)
+    return new_state(3, **defaults | changes)
 
 
 def make_batch(rng, n, n_classes, n_categories, shift=0.0):
@@ -77,26 +70,26 @@ def check_tree(tree):
     assert (tree.row_scale[~held] == 0).all()
 
 
-def check_standing(learner, name):
+def check_forest(state, name):
     """Check that a forest knows where its records are, and that its box is around them."""
-    standing, memory = learner.standings[name], learner.memory
-    forest = standing.forest
+    one, memory = state.forests[name], state.memory
+    forest = one.forest
     assert len(forest.known) == len(memory)
     for tree in forest.trees:
         check_tree(tree)
-    is_repaired = name != "temporary" or learner.settings.selection == "training"
+    is_repaired = name != "temporary" or state.settings.selection == "training"
     for tree, leaf_of in zip(forest.trees if is_repaired else (), forest.leaf_of, strict=True):
         placed = leaf_of >= 0
         np.testing.assert_array_equal(leaf_of[placed], tree.route(memory.X)[placed])
-        if name == "permanent" or learner.settings.selection == "training":
+        if name == "permanent" or state.settings.selection == "training":
             np.testing.assert_array_equal(placed, forest.known)  # else some trees are older than the last batch
     known = memory.X[forest.known]
     if len(known):
-        box = Box.of(known, np.array([0, 0, max(len(standing.box.categories[2]), 1)], dtype=np.int32))
+        box = Box.of(known, np.array([0, 0, max(len(one.box.categories[2]), 1)], dtype=np.int32))
         seen = ~np.isnan(box.low)
-        assert (standing.box.low[seen] <= box.low[seen]).all()
-        assert (standing.box.high[seen] >= box.high[seen]).all()
-        assert (standing.box.categories[2] >= box.categories[2]).all()
+        assert (one.box.low[seen] <= box.low[seen]).all()
+        assert (one.box.high[seen] >= box.high[seen]).all()
+        assert (one.box.categories[2] >= box.categories[2]).all()
 
 
 @given(
@@ -105,29 +98,29 @@ def check_standing(learner, name):
     memory_size=st.sampled_from([None, 0, 40]),
     perturbation=st.sampled_from(sorted(READINGS)),
     tree_repair=st.sampled_from(["any", "share", "turn"]),
-    renewal=st.integers(0, 3),
+    renewal=st.sampled_from([0, 0.01, 0.1, 1.0]),
     min_samples_leaf=st.sampled_from([1, 5]),
-    selection=st.sampled_from(sorted(LESSONS)),
+    selection=st.sampled_from(sorted(RECIPES)),
 )
 def test_every_known_record_is_in_the_leaf_that_routing_says(seed, **changes):
-    learner = Learner.new(settings(seed=seed, **changes), 3)
+    state = start(seed=seed, **changes)
     for batch in stream(seed):
-        learner, _ = learn(learner, *batch)
-        for name in learner.standings:
-            check_standing(learner, name)
+        state, _ = learn(state, *batch)
+        for name in state.forests:
+            check_forest(state, name)
 
 
 @given(seed=st.integers(0, 10_000), splitting=st.sampled_from(["isat", "sat", "entropy"]))
 def test_leaves_hold_what_they_held_plus_the_batch_or_what_they_were_grown_from(seed, splitting):
     # Without renewal, and with every record at hand: a leaf that kept its number either kept its counts and added the
     # batch, or was expanded in vain and counts each of its records once; a new leaf counts each of its records once.
-    learner = Learner.new(settings(seed=seed, splitting=splitting, renewal=0), 3)
+    state = start(seed=seed, splitting=splitting, renewal=0)
     for batch in stream(seed, smallest_first=30):
-        before, n = learner.forest("permanent"), len(batch[1])
-        learner, _ = learn(learner, *batch)
+        before, n = state.forest("permanent"), len(batch[1])
+        state, _ = learn(state, *batch)
         if before is None:
             continue
-        after = learner.forest("permanent")
+        after = state.forest("permanent")
         for old, new, leaf_of in zip(before.trees, after.trees, after.leaf_of, strict=True):
             assert len(new.nodes) >= len(old.nodes)
             weights, records = weight_by_node(new), np.bincount(leaf_of, minlength=len(new.nodes))
@@ -161,7 +154,6 @@ def repair(
     n_jobs=None,
     at_least=1,
     places=(0, 1, 2),
-    missed=(),
 ):
     """Return the forest after one batch, and the assessments it went by."""
     X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=np.int32)
@@ -176,7 +168,6 @@ def repair(
     rules = RepairRules(
         tree_threshold=threshold,
         expanding=[] if splitting == "sat" else list(places),
-        missed=np.array(missed, dtype=np.int64),
         min_samples_leaf=min_leaf,
         n_jobs=n_jobs,
     )
@@ -220,42 +211,6 @@ def test_a_tree_whose_turn_it_is_not_counts_and_keeps_its_leaves():
         else:
             np.testing.assert_array_equal(new.nodes, old.nodes)
             assert new.row_weight.sum() == old.row_weight.sum() + len(y)
-
-
-@pytest.mark.parametrize("has_missed", [True, False])
-@pytest.mark.parametrize("perturbs", [True, False])
-def test_a_tree_whose_turn_it_is_catches_up_on_what_it_missed(has_missed, perturbs):
-    # Class 2 comes to the right-hand cluster while it is nobody's turn; then a batch comes to the other cluster only.
-    X, y = two_clusters()
-    forest, records = build(X, y, n_classes=3)
-    right, left = X[y == 1] + 0.01, X[y == 0] + 0.01
-    counted, _ = repair(forest, records, right, np.full(len(right), 2), splitting="entropy", places=[])
-    both = Records(
-        np.vstack([X, right]),
-        np.append(y, np.full(len(right), 2)).astype(np.int32),
-        np.arange(len(X) + len(right)),
-        records.n_categories,
-        3,
-    )
-    missed = np.flatnonzero(both.y == 2) if has_missed else []
-    news = np.full(len(left), int(perturbs))
-    after, _ = repair(counted, both, left, news, splitting="entropy", places=[1], missed=missed)
-    for place, (old, new) in enumerate(zip(counted.trees, after.trees, strict=True)):
-        assert np.array_equal(new.route(right), old.route(right)) == (place != 1 or not has_missed)
-        assert np.array_equal(new.route(left), old.route(left)) == (place != 1 or not perturbs)
-        check_tree(new)
-    n_classes = np.diff(after.trees[1].row_start)[after.trees[1].route(right)]
-    assert (n_classes == 1).all() == has_missed, "told apart"
-
-
-def test_records_that_a_tree_does_not_know_are_not_missed():
-    X, y = two_clusters()
-    forest, records = build(X, y)
-    nowhere = tuple(np.full_like(leaf_of, -1) for leaf_of in forest.leaf_of)
-    unknown = Forest(forest.trees, nowhere, np.zeros(len(X), dtype=bool))
-    after, _ = repair(unknown, records, X[y == 0] + 0.01, np.ones(20), splitting="entropy", missed=np.arange(len(X)))
-    for old, new in zip(forest.trees, after.trees, strict=True):
-        np.testing.assert_array_equal(new.nodes, old.nodes)
 
 
 def test_a_root_waits_for_no_turn():

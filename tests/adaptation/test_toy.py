@@ -9,10 +9,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from adforest import adaptation
-from adforest.adaptation import Learner, Settings
 from adforest.forest import Growth, Tree, TreeEditor
 from adforest.growers import Grown, RandomForestGrower
+from oracles import NUMERICAL, new_state
+from oracles import learn as learn_batch
 
 AREA, BEDS = 0, 1
 LOW, MEDIUM, HIGH, LUXURY = range(4)
@@ -31,6 +31,7 @@ B2 = (
 )
 BATCHES = (B0, B1, B2)
 NAMES = ("sat", "entropy", "isat")
+PAPER = {"memory_size": None, "tree_repair": "any", "renewal": 0, "selection": "training"}
 
 
 class OneTree:
@@ -63,43 +64,23 @@ class OneTree:
 
 
 def learn(splitting):
-    """Return the learner after each of the three batches, and their reports."""
-    settings = Settings(
-        grower=OneTree(),
-        n_estimators=1,
-        splitting=splitting,
-        repair_threshold=0.4,
-        error_tolerance=0.02,
-        drift_threshold=3,
-        window_size=3,
-        memory_size=None,
-        perturbation="predicted",
-        tree_repair="any",
-        renewal=0,
-        soft=True,
-        selection="training",
-        min_samples_leaf=1,
-        n_jobs=None,
-        seed=0,
-    )
-    learner, trail, reports = Learner.new(settings, 2), [], []
+    """Return the state after each of the three batches, and their reports."""
+    state, trail, reports = new_state(grower=OneTree(), n_estimators=1, splitting=splitting, **PAPER), [], []
     for X, y in BATCHES:
-        n_categories = np.zeros(2, dtype=np.int32)
-        X, y = np.array(X, dtype=float), np.array(y, dtype=np.int32)
-        learner, report = adaptation.learn(learner, X, y, n_categories, 4)
-        trail.append(learner)
+        state, report = learn_batch(state, np.array(X), y, NUMERICAL, 4)
+        trail.append(state)
         reports.append(report)
     return trail, reports
 
 
-def tree_of(learner):
-    return learner.forest("permanent").trees[0]
+def tree_of(state):
+    return state.forest("permanent").trees[0]
 
 
-def accuracy(learner):
+def accuracy(state):
     X = np.concatenate([X for X, _ in BATCHES]).astype(float)
     y = np.concatenate([y for _, y in BATCHES])
-    return np.mean(learner.forest("permanent").answer(X, 4, soft=True).argmax(axis=1) == y)
+    return np.mean(state.forest("permanent").answer(X, 4, soft=True).argmax(axis=1) == y)
 
 
 def test_the_first_tree_splits_by_area_alone():
@@ -115,7 +96,7 @@ def test_scenarios_and_boxes(splitting):
     assert [report.scenario for report in reports] == ["MUC", "MKUC", "MKC"]
     assert [report.new_classes for report in reports] == [(LOW, MEDIUM), (HIGH, LUXURY), ()]
     assert [report.action["permanent"] for report in reports] == ["built", "repaired", "repaired"]
-    box = trail[-1].standings["permanent"].box
+    box = trail[-1].forests["permanent"].box
     assert (box.low.tolist(), box.high.tolist()) == ([100, 1], [720, 3])
 
 
@@ -135,7 +116,7 @@ def test_sat_separates_by_a_new_root_in_the_middle_of_the_gap(splitting):
 
 def test_entropy_expands_leaves_below_the_same_root():
     trail, _ = learn("entropy")
-    trees = [tree_of(learner) for learner in trail]
+    trees = [tree_of(state) for state in trail]
     for earlier, later in pairwise(trees):
         inner = np.flatnonzero(earlier.nodes["split"] >= 0)
         np.testing.assert_array_equal(later.nodes[inner], earlier.nodes[inner])
@@ -177,5 +158,5 @@ def test_isat_is_at_least_as_accurate_over_all_batches_as_the_others():
 def test_nothing_is_forgotten(splitting):
     trail, _ = learn(splitting)
     X, y = np.array(B0[0][:5], dtype=float), B0[1][:5]
-    for learner in trail:
-        assert learner.forest("permanent").answer(X, 4, soft=True).argmax(axis=1).tolist() == y
+    for state in trail:
+        assert state.forest("permanent").answer(X, 4, soft=True).argmax(axis=1).tolist() == y

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from adforest.experiments.following import follow_stream, look_inside
+from adforest.experiments.following import FORESTS, follow_stream, log_loss, look_inside
 from adforest.experiments.methods import make_model
 from adforest.experiments.parts import MethodSpec, StreamSpec
 from adforest.experiments.sources import open_stream
@@ -76,3 +76,18 @@ def test_methods_of_numbers_see_a_column_for_each_category():
     assert model.n_features_in_ == 4 + 5 * 2
     assert rows[-1]["accuracy"] is not None
     assert stream.batches[0].X_train.shape[1] == 9
+
+
+def test_every_forest_is_looked_at(adf):
+    _, model, rows = adf
+    assert set(FORESTS) >= set(model._checked().state.learner.forests)
+    for name in FORESTS:
+        assert {f"accuracy_{name}", f"leaves_{name}", f"nodes_{name}", f"action_{name}"} <= set(rows[-1])
+    assert rows[-1]["accuracy_newest"] is not None
+
+
+def test_log_loss_is_that_of_the_right_class_where_it_is_known():
+    classes, shares = np.array(["b", "d"]), np.array([[0.25, 0.75], [1.0, 0.0], [0.5, 0.5], [0.5, 0.5], [0.0, 1.0]])
+    y = np.array(["d", "d", "a", "z", "c"])
+    assert log_loss(shares, classes, y) == pytest.approx((-np.log(0.75) - 4 * np.log(1e-3)) / 5)
+    assert log_loss(shares[1:2], classes, np.array(["b"])) == 0

@@ -1,16 +1,18 @@
 import numpy as np
 import pytest
 
-from adforest.experiments.generators import GENERATORS, HOUSES, LAST_SEEN, N_CATEGORIES, RARE, share_out
+from adforest.experiments.generators import GENERATORS, HOUSES, LAST_SEEN, N_CATEGORIES, RARE, SHIFT_PERIOD, share_out
 from adforest.experiments.parts import StreamSpec
 from adforest.experiments.sources import digest_stream, open_stream, shape_of, size_stream
 from adforest.streams import concept_categorical
+from adforest.streams.cases import CASES
 from adforest.streams.concepts import FAMILIES
 
 SMALL = {"n_batches": 12, "batch_size": 40}
 SPECS = [
     *(StreamSpec.of("drift", "temporary", concept=concept, **SMALL) for concept in FAMILIES),
-    *(StreamSpec.of("classes", way, **SMALL) for way in ("vanishing", "new", "rare")),
+    *(StreamSpec.of("classes", way, **SMALL) for way in ("vanishing", "new", "rare", "shifting")),
+    *(StreamSpec.of("case", kind, **SMALL) for kind in CASES),
     StreamSpec.of("clusters", "wandering", **SMALL),
     StreamSpec("toy", "three batches"),
 ]
@@ -57,7 +59,12 @@ def test_classes_come_and_go():
     rare = share_out("rare", 3)
     assert rare[:, RARE].tolist() == [[0.01, 0.01]] * 3
     assert rare.sum(axis=1) == pytest.approx([1] * 3)
-    with pytest.raises(ValueError, match="classes cannot be 'shy'; expected 'vanishing', 'new' or 'rare'"):
+    shifting = share_out("shifting", 2 * SHIFT_PERIOD)
+    np.testing.assert_allclose(shifting[:SHIFT_PERIOD], shifting[SHIFT_PERIOD:])
+    assert shifting.sum(axis=1) == pytest.approx([5] * len(shifting))
+    assert (shifting > 0).all()
+    assert (shifting.max(axis=0) > 10 * shifting.min(axis=0)).all()
+    with pytest.raises(ValueError, match="classes cannot be 'shy'; expected 'vanishing', 'new', 'rare' or 'shifting'"):
         share_out("shy", 3)
 
 

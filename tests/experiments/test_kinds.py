@@ -5,7 +5,8 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 from adforest.experiments.clocks import cpu_seconds
-from adforest.experiments.kinds import ENDLESS, RECALL, TIMED, TOLD, find_kind, follow_usual
+from adforest.experiments.following import log_loss
+from adforest.experiments.kinds import ENDLESS, NEXT_BATCH, RECALL, TIMED, TOLD, find_kind, follow_usual
 from adforest.experiments.methods import make_model
 from adforest.experiments.options import Options
 from adforest.experiments.parts import USUAL, MethodSpec, Part, StreamSpec
@@ -112,11 +113,42 @@ def test_an_endless_stream_is_followed_without_being_kept():
     followed = follow(spec, "ADF-R", ENDLESS)
     usual = follow(spec, "ADF-R", USUAL)
     assert column(followed, "accuracy") == column(usual, "accuracy")
-    for name in ("nodes_permanent", "nodes_active", "nodes_temporary", "drift"):
+    for name in ("nodes_permanent", "nodes_active", "nodes_temporary", "nodes_newest", "drift"):
         assert column(followed, name) == column(usual, name)
     assert all(value > 1e6 for value in column(followed, "resident_bytes"))
     assert followed.data_sha256 == follow(spec, "RF batch", ENDLESS).data_sha256
     assert followed.data_sha256 != follow(spec, "RF batch", ENDLESS, seed=1).data_sha256
+
+
+@pytest.mark.parametrize("method", ["RF last 3", "ADF-R", "NCMC", "ADF-R paper"])
+def test_the_next_batch_is_answered_before_it_is_learnt(method):
+    followed = follow(VANISHING, method, NEXT_BATCH)
+    stream = open_stream(VANISHING, 0, None)
+    model = make_model(MethodSpec(method), stream, 0)
+    assert column(followed, "batch") == list(range(2, 9))
+    model.partial_fit(stream.batches[0].X_train, stream.batches[0].y_train)
+    for row, batch in zip(followed.rows, stream.batches[1:], strict=True):
+        assert row["n"] == len(batch.y_train)
+        assert row["stage"] == batch.scenario
+        assert row["accuracy"] == model.score(batch.X_train, batch.y_train)
+        if method == "NCMC":
+            assert row["log_loss"] is None
+        else:
+            expected = log_loss(model.predict_proba(batch.X_train), model.classes_, batch.y_train)
+            assert row["log_loss"] == pytest.approx(expected)
+        assert min(row["train_seconds"], row["predict_seconds"]) >= 0
+        model.partial_fit(batch.X_train, batch.y_train)
+        assert ("drift" in row) == method.startswith("ADF")
+        if method == "ADF-R":
+            assert row["drift"] == model.history_[-1].drift
+            assert row["accuracy_vote"] == pytest.approx(row["accuracy"])
+            assert {"accuracy_permanent", "accuracy_vote"} <= set(row)
+    assert followed.data_sha256 == stream.digest()
+
+
+def test_methods_of_numbers_answer_the_next_batch_too():
+    rules = StreamSpec.of("drift", "none", concept="rules", n_batches=3, batch_size=60)
+    assert follow(rules, "CIRF", NEXT_BATCH).model.n_features_in_ == 3 + 4 + 6 + 2
 
 
 def test_what_runs_alone_comes_last_and_is_told_apart(tmp_path):

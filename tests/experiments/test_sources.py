@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from adforest.experiments.parts import StreamSpec
-from adforest.experiments.sources import SIZES, SOURCES, digest_stream, open_stream, size_stream
+from adforest.experiments.sources import IN_ORDER, SIZES, SOURCES, STREAM_SIZES, digest_stream, open_stream, size_stream
 from adforest.streams import make_house
-from adforest.streams.datasets import NAMES
+from adforest.streams.datasets import NAMES, STREAMS
 
 SMALL = {"n_records": 1200}
 
@@ -14,6 +14,8 @@ SMALL = {"n_records": 1200}
 def test_every_data_set_is_a_source_of_known_size():
     assert set(NAMES) <= set(SOURCES)
     assert set(SIZES) == set(NAMES)
+    assert set(STREAMS) <= set(SOURCES)
+    assert set(STREAM_SIZES) == set(STREAMS)
 
 
 @pytest.mark.parametrize(("protocol", "n_batches"), [("34", 34), ("28", 28), ("big", 34), ("whole", 1)])
@@ -52,3 +54,41 @@ def test_unknown_stream_is_named():
 def test_missing_data_set_says_what_to_do(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"avila.*ADFOREST_DATA.*--data FOLDER, or --quick"):
         digest_stream(StreamSpec("avila"), tmp_path)
+
+
+def test_missing_stream_says_what_to_do(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"streams.elec2\.parquet.*ADFOREST_DATA.*--data FOLDER, or --quick"):
+        digest_stream(StreamSpec.of("elec2", IN_ORDER, batch_size=100), tmp_path)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    columns = {"day": ["2", None, "3"] * 4, "price": np.arange(12.0), "class": ["up", "down"] * 6}
+    (tmp_path / "streams").mkdir()
+    parquet.write_table(pa.table(columns), tmp_path / "streams" / "elec2.parquet")
+    parquet.write_table(pa.table({"time": np.arange(12.0)} | columns), tmp_path / "arem.parquet")
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ["elec2", "arem"])
+def test_files_are_cut_in_their_order_whatever_the_seed(name, folder):
+    spec = StreamSpec.of(name, IN_ORDER, batch_size=5)
+    stream = open_stream(spec, 0, folder)
+    assert [len(batch.y_train) for batch in stream.batches] == [5, 5]  # two records are fewer than half a batch
+    assert stream.n_categories == (2, 0)
+    assert stream.n_records == 12
+    np.testing.assert_array_equal(stream.batches[0].X_train, [[0, 0], [np.nan, 1], [1, 2], [0, 3], [np.nan, 4]])
+    assert stream.batches[1].y_train.tolist() == ["down", "up", "down", "up", "down"]
+    assert stream.digest() == open_stream(spec, 1, folder).digest()
+    assert digest_stream(spec, folder)
+
+
+def test_house_can_be_cut_in_order():
+    stream = open_stream(StreamSpec.of("house", IN_ORDER, n_records=100, batch_size=30), 3, None)
+    house = make_house(100, random_state=0)
+    assert [len(batch.y_train) for batch in stream.batches] == [30, 30, 30]
+    np.testing.assert_array_equal(stream.batches[2].X_train, house.X[60:90])
+    np.testing.assert_array_equal(stream.batches[2].y_train, house.y[60:90])

@@ -54,34 +54,45 @@ def test_a_tally_adds_up_weights_by_leaf_and_class(records):
     assert lines == sorted(set(lines))
 
 
+def near_of(tree, young, expected):
+    """Call the kernel with what a tree knows of its nodes."""
+    return nearness(tree.sums.order, tree.sums.parent, tree.sums.total, np.asarray(young, dtype=np.int32), expected)
+
+
 @given(
-    b=oracles.blocks(),
+    b=oracles.blocks(max_weight=9),
     share=st.floats(0, 1),
     expected=st.sampled_from([0.0, 0.3, 1.1, 5.1, 1_000.0]),
     left_out=st.integers(1, 5),
 )
 def test_young_records_are_near_where_they_are_many_for_the_place(b, share, expected, left_out):
     tree, leaf_of = oracles.tree_of(b)
-    leaf_of[::left_out] = -1
-    first = round(share * len(leaf_of))
-    weights = np.random.default_rng(len(leaf_of)).uniform(0.5, 9, len(leaf_of))
-    found = nearness(tree.nodes, leaf_of, weights, first, expected)
+    young = leaf_of[round(share * len(leaf_of)) :]
+    young[::left_out] = -1
+    found = near_of(tree, young, expected)
     assert found.dtype == np.float32
-    np.testing.assert_allclose(found, oracles.nearness(tree.nodes, leaf_of, weights, first, expected), rtol=1e-6)
+    assert found[0] == 1
+    np.testing.assert_allclose(found, oracles.nearness(tree, young, expected), rtol=1e-6)
 
 
 def test_near_is_what_the_young_share_a_place_with():
-    # Old records are at 0 to 9, young ones at 5 to 9 only.
+    # Old records are at 0 to 9, young ones at 5 to 9 only: a third of all, and half of those at each of these places.
     old, young = np.repeat(np.arange(10.0), 20), np.repeat(np.arange(5.0, 10.0), 20)
     b = oracles.block(np.concatenate([old, young])[:, np.newaxis], np.concatenate([old, young]).astype(int))
     tree, leaf_of = oracles.tree_of(b)
     places = tree.route(np.arange(10.0)[:, np.newaxis])
-    weights = np.ones(len(b.y))
-    np.testing.assert_allclose(nearness(tree.nodes, leaf_of, weights, len(old), 5)[places], [0] * 5 + [1] * 5)
-    weights[: len(old)] = np.where(old < 8, 1, 9)  # of those at 8 and 9, only a ninth are still at hand
-    share = 100 / (300 + 8 * 40)
-    near = [0] * 5 + [1] * 3 + [0.1 / share] * 2
-    np.testing.assert_allclose(nearness(tree.nodes, leaf_of, weights, len(old), 3)[places], near, rtol=1e-6)
+    np.testing.assert_allclose(near_of(tree, leaf_of[len(old) :], 5)[places], [0] * 5 + [1] * 5)
+    # Of those at 8 and 9, nine times as many were seen as are at hand.
+    rows = {node: {k: w + 160 * (k >= 8) for k, w in row.items()} for node, row in oracles.rows_of(tree).items()}
+    near = [0] * 5 + [1] * 3 + [(20 / 200) / (100 / 620)] * 2
+    found = near_of(oracles.with_rows(tree, rows), leaf_of[len(old) :], 3)[places]
+    np.testing.assert_allclose(found, near, rtol=1e-6)
+
+
+@pytest.mark.parametrize("young", [[], [-1, -1]])
+def test_where_no_young_record_counts_everything_is_near(young):
+    tree, _ = oracles.tree_of(oracles.random_block(60))
+    assert (near_of(tree, young, 1.0) == 1).all()
 
 
 def test_a_tally_of_many_records_does_not_overflow():

@@ -1,5 +1,7 @@
 """Trees answer together: the same in one thread or two, from records or from their leaves."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -33,24 +35,87 @@ def test_two_threads_answer_as_one_does(soft, n):
     assert not alone[:, 3:].any()
 
 
-@SOFT
+STRENGTHS, MIX = np.array([0.0, 3.0, 30.0]), np.array([0.5, 0.2, 0.3])
+
+
+def shares_by_hand(forest, X, n_classes):
+    """Return the mean over trees of one record's shrunk shares, mixed from those of each strength."""
+    answers = np.zeros((len(X), n_classes))
+    for tree in forest.trees:
+        for strength, share in zip(STRENGTHS, MIX, strict=True):
+            by_leaf = {leaf: oracles.shrunk(tree, leaf, n_classes, strength) for leaf in set(tree.route(X).tolist())}
+            answers += share * np.array([by_leaf[leaf] for leaf in tree.route(X).tolist()]) / len(forest)
+    return answers
+
+
+def test_shares_are_the_mean_of_the_trees_shrunk_shares():
+    b = oracles.random_block(40, n_categories=(0, 4, 0))
+    forest = forest_of(b)
+    found = forest.shares(b.X, 3, STRENGTHS, MIX)
+    np.testing.assert_allclose(found, shares_by_hand(forest, b.X, 3), atol=0.011)
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+
+
 @pytest.mark.parametrize("n", [100, 10_000])
-def test_values_read_are_the_mean_over_trees(soft, n):
+def test_values_read_are_the_mean_over_trees(n):
     b = oracles.random_block(n)
     forest = forest_of(b)
     values = [np.arange(len(tree.nodes), dtype=np.float32) for tree in forest.trees]
     for n_jobs in (1, 2):
-        answer, read = forest.answer_and_read(b.X, 3, values, soft=soft, n_jobs=n_jobs)
-        np.testing.assert_array_equal(answer, forest.answer(b.X, 3, soft=soft))
+        shares, read = forest.shares_and_values(b.X, 3, STRENGTHS, MIX, values, n_jobs=n_jobs)
+        np.testing.assert_array_equal(shares, forest.shares(b.X, 3, STRENGTHS, MIX))
         np.testing.assert_allclose(read, np.mean([tree.route(b.X) for tree in forest.trees], axis=0))
+
+
+@pytest.mark.parametrize("n", [8191, 10_000])
+def test_two_threads_share_as_one_does(n):
+    b = oracles.random_block(10_000, n_categories=(0, 4, 0))
+    forest = forest_of(b)
+    alone = forest.shares(b.X[:n], 5, STRENGTHS, MIX, 1)
+    np.testing.assert_array_equal(forest.shares(b.X[:n], 5, STRENGTHS, MIX, 2), alone)
+    np.testing.assert_allclose(alone.sum(axis=1), 1)
+    assert not alone[:, 3:].any()
+
+
+def test_shares_from_leaves_are_those_of_each_strength_alone():
+    b = oracles.random_block(300)
+    forest = forest_of(b)
+    found = forest.shares_from(forest.leaf_of, 3, STRENGTHS)
+    assert found.shape == (3, 300, 3)
+    for some, strength in zip(found, STRENGTHS, strict=True):
+        np.testing.assert_array_equal(some, forest.shares(b.X, 3, np.array([strength]), np.ones(1)))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 9])
+def test_a_forest_knows_the_classes_that_some_tree_has_met(n_classes):
+    b = oracles.random_block(60, n_classes=2)
+    more = Forest((*forest_of(b).trees, oracles.tree_of(oracles.random_block(60))[0]), (), np.ones(60, dtype=bool))
+    assert np.flatnonzero(forest_of(b).knows(n_classes)).tolist() == [0, 1]
+    if n_classes > 2:
+        assert np.flatnonzero(more.knows(n_classes)).tolist() == [0, 1, 2]
+
+
+def test_a_tree_that_answered_is_saved_as_one_that_did_not():
+    b = oracles.random_block(100)
+    tree, _ = oracles.tree_of(b)
+    before = pickle.dumps(tree)
+    votes = np.zeros((100, 3))
+    tree.add_shares(b.X, votes, STRENGTHS, MIX)
+    assert pickle.dumps(tree) == before
+    again, twin = np.zeros((100, 3)), pickle.loads(before)
+    twin.add_shares(b.X, again, STRENGTHS, MIX)
+    np.testing.assert_array_equal(again, votes)
+    assert twin.n_leaves == tree.n_leaves
+    for name in ("nodes", "words", "row_start", "row_class", "row_weight", "row_scale", "importance", "born", "cause"):
+        np.testing.assert_array_equal(getattr(twin, name), getattr(tree, name))
+    assert twin.seed == tree.seed
 
 
 def test_nearness_is_that_of_each_tree():
     forest = forest_of(oracles.random_block(200))
-    weights = np.linspace(1, 2, 200)
-    near = forest.nearness(weights, 150, 5.1, n_jobs=2)
+    near = forest.nearness(150, 5.1, n_jobs=2)
     for tree, leaf_of, found in zip(forest.trees, forest.leaf_of, near, strict=True):
-        np.testing.assert_allclose(found, oracles.nearness(tree.nodes, leaf_of, weights, 150, 5.1), rtol=1e-6)
+        np.testing.assert_allclose(found, oracles.nearness(tree, leaf_of[150:], 5.1), rtol=1e-6)
 
 
 @SOFT

@@ -8,17 +8,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
+from adforest.forest import Forest, Growth
+from adforest.growers import RandomForestGrower, count_features
 
 SHARED = pytest.mark.parametrize("binned", [False, True], ids=["own codes", "shared codes"])
 
 
-def agree(X):
-    """Return whether all records are equal, missing values being equal to each other."""
-    return all(len(np.unique(column)) <= 1 for column in X.T)
+def offers_no_cut(b, here):
+    """Return whether records are equal, or differ by categories only of which no two sides are worth their price."""
+    for column, n_categories in zip(b.X[here].T, b.n_categories, strict=True):
+        price = oracles.subset_price(column) if n_categories else 0.0
+        if len(np.unique(column)) > 1 and price == 0:
+            return False
+        # The search is exact where there are two classes; subsets of more than eight categories are too many to try.
+        if 0 < price < 10 and len(set(b.y[here])) == 2:
+            best = oracles.best_subset_gain(column, b.y[here], b.weights[here])
+            if best > price + 1e-6:
+                return False
+    return True
 
 
 def check_tree(b, tree, samples=None, *, start=0, min_leaf=1, max_depth=-1, room_left=True, depth=0):
-    """Check all that is true of any subtree; return the gain of its cuts by attribute."""
+    """Check all that is true of any subtree; return by attribute what its cuts gain, less the price of categories."""
     samples = np.arange(len(b.y)) if samples is None else np.asarray(samples)
     passing = oracles.records_at(tree.nodes, tree.words, b.X, samples, start)
     gains = np.zeros(b.X.shape[1])
@@ -30,13 +41,17 @@ def check_tree(b, tree, samples=None, *, start=0, min_leaf=1, max_depth=-1, room
             assert node not in tree.rows
             left = np.isin(here, passing[int(tree.nodes["left"][node])])
             assert min(left.sum(), (~left).sum()) >= min_leaf
-            gains[tree.nodes["split"][node] >> 2] += oracles.gain(y, weights, left)
+            feature = tree.nodes["split"][node] >> 2
+            price = oracles.subset_price(b.X[here, feature]) if b.n_categories[feature] else 0.0
+            worth = oracles.gain(y, weights, left) - price
+            assert worth > 0 or price == 0, "a cut by categories gains more than its price"
+            gains[feature] += worth
             continue
         assert (tree.leaf_of[here] == node).all()
         assert tree.rows[node] == oracles.tally([node] * len(here), y, weights)[node]
         stops = len(set(y)) == 1 or len(here) < 2 * min_leaf or level == max_depth or not room_left
         # A larger minimum may rule out all the cuts that are tried, which is for other tests to know.
-        assert stops or min_leaf > 1 or agree(b.X[here])
+        assert stops or min_leaf > 1 or offers_no_cut(b, here)
     return gains
 
 
@@ -163,14 +178,17 @@ def test_few_bins_do_not_hide_an_attribute(binned, max_bins):
     check_tree(b, tree)
 
 
-@given(b=oracles.blocks(categories=(3, 5, 6), max_features=1, max_classes=2))
-def test_with_two_classes_categories_are_cut_as_well_as_by_any_subset(b):
+@pytest.mark.parametrize("categories", [(2,), (3, 5, 6)], ids=["no price", "priced"])
+@given(data=st.data())
+def test_with_two_classes_categories_are_cut_as_well_as_by_any_subset_that_is_worth_its_price(categories, data):
+    b = data.draw(oracles.blocks(categories=categories, max_features=1, max_classes=2))
     tree = oracles.grow_tree(b, max_depth=1)
-    best = oracles.best_subset_gain(b.X[:, 0], b.y, b.weights)
-    if best is None or len(set(b.y)) == 1:
+    best, price = oracles.best_subset_gain(b.X[:, 0], b.y, b.weights), oracles.subset_price(b.X[:, 0])
+    assert price == 0 or categories != (2,)
+    if best is None or len(set(b.y)) == 1 or (price > 0 and best < price + 1e-9):
         assert len(tree.nodes) == 1
     else:
-        assert tree.importance[0] == pytest.approx(best, abs=1e-6)
+        assert tree.importance[0] == pytest.approx(best - price, abs=1e-6)
         assert root_gain(b, tree) == pytest.approx(best, abs=1e-6)
 
 
@@ -178,7 +196,116 @@ def test_with_two_classes_categories_are_cut_as_well_as_by_any_subset(b):
 def test_with_more_classes_the_cut_kept_is_worth_what_importance_says(b, seed):
     tree = oracles.grow_tree(b, max_depth=1, seed=seed)
     if len(tree.nodes) > 1:
-        assert tree.importance[0] == pytest.approx(root_gain(b, tree), abs=1e-6)
+        worth = root_gain(b, tree) - oracles.subset_price(b.X[:, 0])
+        assert tree.importance[0] == pytest.approx(worth, abs=1e-6)
+        assert worth > -1e-9
+
+
+@pytest.mark.parametrize(
+    ("values", "price"),
+    [
+        ([0, 1], 0.0),
+        ([0, 1, np.nan], 0.0),  # without a value on either side: no category
+        ([0, 1, 2] * 20, 1.05 * np.log2(3 / 2)),  # 3 sets of two sides, 2 orders
+        ([0, 1, 2, 3] * 5, 1.2 * np.log2(7 / 3)),
+        (range(40), 2 * (39 - np.log2(39))),  # each its own: twice as many
+        (list(range(100)) * 100, 1.01 * (99 - np.log2(99))),
+    ],
+)
+def test_prices_of_categories_by_hand(values, price):
+    assert oracles.subset_price(values) == pytest.approx(price, rel=1e-6)
+
+
+@given(
+    k=st.integers(3, 40),
+    extra=st.integers(0, 200),
+    shift=st.sampled_from([-0.02, 0.02]),
+    binned=st.booleans(),
+    seed=st.integers(0, 9),
+)
+def test_a_numerical_cut_is_taken_unless_categories_gain_more_by_their_price(k, extra, shift, binned, seed):
+    # The categories part the classes without fault; of numbers one cut is as good, but for a few records.
+    rng = np.random.default_rng(seed)
+    categories = np.concatenate([np.arange(k), rng.integers(0, k, extra)]).astype(float)
+    y = (categories % 2).astype(int)
+    price, n = oracles.subset_price(categories), len(y)
+    assert price < oracles.bits(y, np.ones(n)) or k > n / 2
+    wrong = rng.permutation(n)
+    for n_wrong in range(n):
+        numbers = y.astype(float)
+        numbers[wrong[:n_wrong]] = 1 - y[wrong[:n_wrong]]
+        b = oracles.block(np.column_stack([categories, numbers]), y, n_categories=[k, 0])
+        by_number = oracles.best_gain(numbers, y, b.weights) or 0.0
+        worth = oracles.bits(y, b.weights) - price
+        if abs(by_number - worth) < abs(shift):
+            continue
+        root = oracles.grow_tree(b, max_depth=1, binned=binned).nodes["split"][0]
+        assert root >> 2 == (0 if worth > by_number else 1)
+        if worth > by_number:
+            break
+
+
+def named(n, n_names, seed, useful=0.0):
+    """Return a column of names beside four numbers that tell two classes; useful: share of names that tell them too."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    X = rng.normal(size=(n, 4)) + 0.8 * y[:, None]
+    own = np.random.default_rng(99).integers(0, 2, n_names)  # each name's class, for all seeds
+    names = np.arange(n) % n_names if n_names <= n else rng.permutation(n_names)[:n]
+    names = rng.permutation(names)
+    if useful:
+        by_class = [np.flatnonzero(own == k) for k in (0, 1)]
+        drawn = np.array([rng.choice(by_class[k]) for k in y])
+        names = np.where(rng.random(n) < useful, drawn, names)
+    return np.column_stack([X, names]), y
+
+
+@SHARED
+@pytest.mark.parametrize(("n_names", "is_drawn"), [(50, False), (300, True), (2_000, True)])
+def test_names_that_say_nothing_are_left_alone_in_large_nodes(binned, n_names, is_drawn):
+    X, y = named(2_000, n_names, seed=1)
+    # Records drawn repeatedly make names look better than they are.
+    weights = np.random.default_rng(0).poisson(1, 2_000) if is_drawn else np.ones(2_000, dtype=int)
+    drawn = np.flatnonzero(weights)
+    b = oracles.block(X[drawn, 4:], y[drawn], weights=weights[drawn], n_categories=[n_names])
+    for seed in range(5):
+        assert len(oracles.grow_tree(b, seed=seed, binned=binned).nodes) == 1
+    beside = oracles.block(X[drawn], y[drawn], weights=weights[drawn], n_categories=[0, 0, 0, 0, n_names])
+    for seed in range(3):
+        tree = oracles.grow_tree(beside, seed=seed, max_features=3, binned=binned)
+        for node, here, _, _ in inner_nodes(beside, tree):
+            assert node["split"] >> 2 < 4 or len(here) < 100
+
+
+def test_gain_ratio_has_its_own_price():
+    X, y = named(400, 40, seed=2)
+    b = oracles.block(X[:, 4:], y, n_categories=[40])
+    assert len(oracles.grow_tree(b).nodes) == 1
+    tree, _ = oracles.grow_c45(b)
+    assert tree.n_leaves > 1
+    assert tree.importance[0] >= root_gain(b, tree) - 1e-6, "nothing is taken off"
+
+
+def forest_accuracy(columns, n_names, useful=0.0):
+    """Return the accuracy on 3,000 new records of 15 trees that learnt 1,500 with some columns."""
+    (X, y), (X_new, y_new) = (named(n, n_names, seed, useful) for n, seed in ((1_500, 3), (3_000, 4)))
+    kinds = np.array([0, 0, 0, 0, n_names], dtype=np.int32)[columns]
+    records = oracles.block(X[:, columns], y, n_categories=kinds).records
+    grower = RandomForestGrower(Growth(max_features=count_features("default", len(columns))))
+    grown = grower.build(records, np.arange(1_500, dtype=np.int32), list(range(15)), 1)
+    forest = Forest(tuple(g.tree for g in grown), tuple(g.leaf_of for g in grown), np.ones(1_500, dtype=bool))
+    answers = forest.answer(np.ascontiguousarray(X_new[:, columns]), 2, soft=True)
+    return float(np.mean(answers.argmax(axis=1) == y_new))
+
+
+@pytest.mark.parametrize("n_names", [300, 5_000, 1_500], ids=["300 names", "5,000 names", "all different"])
+def test_a_useless_column_of_names_costs_next_to_nothing(n_names):
+    assert forest_accuracy([0, 1, 2, 3, 4], n_names) > forest_accuracy([0, 1, 2, 3], n_names) - 0.01
+
+
+def test_a_useful_column_of_names_keeps_its_worth():
+    without, with_names = (forest_accuracy(columns, 400, useful=1.0) for columns in ([0, 1, 2, 3], [0, 1, 2, 3, 4]))
+    assert with_names > without + 0.05
 
 
 def test_with_more_classes_other_seeds_find_other_sets_of_categories():

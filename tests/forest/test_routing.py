@@ -65,18 +65,6 @@ def test_votes_are_added_as_the_leaves_say(soft, b, data):
     np.testing.assert_array_equal(again, votes)
 
 
-@given(b=oracles.blocks(), data=st.data())
-def test_values_of_the_leaves_are_added_in_a_column_more(b, data):
-    tree, _ = oracles.tree_of(b)
-    X = data.draw(probes(b.X.shape[1]))
-    values = np.arange(len(tree.nodes), dtype=np.float32)
-    votes = np.zeros((len(X), b.n_classes + 1))
-    for _ in range(2):
-        tree.vote(X, votes, soft=True, values=values)
-    np.testing.assert_array_equal(votes[:, -1], 2 * tree.route(X))
-    np.testing.assert_allclose(votes[:, :-1], 2 * oracles.votes(tree, X, b.n_classes, soft=True), atol=1e-12)
-
-
 @pytest.mark.parametrize("soft", [True, False])
 def test_votes_leave_room_for_classes_the_tree_has_not_seen(soft):
     b = oracles.random_block(100)

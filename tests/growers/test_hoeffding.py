@@ -8,9 +8,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import oracles
 from adforest import AdaptiveDecisionForestClassifier
-from adforest.forest import Growth, Records
+from adforest.forest import Growth, Records, Tree, TreeEditor
 from adforest.forest._kernels.streaming import stream
-from adforest.growers import HoeffdingGrower
+from adforest.growers import HoeffdingGrower, RandomForestGrower, StreamingGrower, SysForGrower
 
 
 def grow(X, y, n_categories, weights=None, grace=200.0, n_classes=None, max_depth=-1):
@@ -149,7 +149,7 @@ def block(n, seed=0, n_categories=(0, 0, 0, 0, 0)):
 
 
 def test_leaves_hold_the_weight_of_what_they_saw():
-    records, grower = block(3_000), HoeffdingGrower(Growth(max_features=5))
+    records, grower = block(3_000), HoeffdingGrower(Growth(max_features=5, min_samples_leaf=20))
     for grown in grower.build(records, np.arange(3_000, dtype=np.int32), [1, 2, 3], None):
         weights = grower.weights(records.serial, grown.tree.seed)
         np.testing.assert_array_equal(grown.leaf_of, grown.tree.route(records.X))
@@ -160,6 +160,92 @@ def test_leaves_hold_the_weight_of_what_they_saw():
         assert oracles.rows_of(grown.tree) == {
             leaf: {k: w for k, w in row.items() if w} for leaf, row in expected.items() if any(row.values())
         }
+
+
+@pytest.mark.parametrize("min_samples_leaf", [1, 5, 19])
+def test_smaller_leaves_than_the_bound_makes_are_grown_by_entropy(min_samples_leaf):
+    records, known = block(2_000), np.arange(2_000, dtype=np.int32)
+    pure = HoeffdingGrower(Growth(max_features=5, min_samples_leaf=20)).build(records, known, [1, 2], None)
+    grower = HoeffdingGrower(Growth(max_features=5, min_samples_leaf=min_samples_leaf))
+    for grown, start in zip(grower.build(records, known, [1, 2], None), pure, strict=True):
+        np.testing.assert_array_equal(grown.leaf_of, grown.tree.route(records.X))
+        inner = np.flatnonzero(start.tree.nodes["split"] >= 0)
+        assert len(inner) >= 3
+        np.testing.assert_array_equal(grown.tree.nodes[inner], start.tree.nodes[inner])
+        assert grown.tree.n_leaves > start.tree.n_leaves
+        # Records are at hand, so each counts at least once, where it is told from others.
+        weights = grower.weights(records.serial, grown.tree.seed)
+        rows, split = oracles.rows_of(grown.tree), grown.tree.nodes["split"][: len(start.tree.nodes)] >= 0
+        total = sum(sum(row.values()) for row in rows.values())
+        assert weights.sum() <= total <= np.maximum(weights, 1).sum()
+        assert split.sum() > len(inner)
+        if min_samples_leaf == 1:
+            assert all(len(row) == 1 for row in rows.values())
+        new = np.unique(grown.leaf_of[grown.leaf_of >= len(start.tree.nodes)], return_counts=True)[1]
+        assert new.min() >= min_samples_leaf
+
+
+def streamed(grower, batches, **changes):
+    """Return the states along a stream of batches of clusters."""
+    state, states = oracles.new_state(5, grower=grower, renewal=0, n_estimators=3, **changes), []
+    for number, n in enumerate(batches):
+        X, y = clusters(n, number)
+        state, _ = oracles.learn(state, X, y, np.zeros(5, dtype=np.int32), 4)
+        states.append(state)
+    return states
+
+
+def test_it_is_a_streaming_grower_and_the_others_are_not():
+    how = Growth(max_features=1)
+    assert isinstance(HoeffdingGrower(how), StreamingGrower)
+    assert not isinstance(RandomForestGrower(how), StreamingGrower)
+    assert not isinstance(SysForGrower(how), StreamingGrower)
+
+
+@pytest.mark.parametrize("tree_repair", ["any", "turn"])
+def test_trees_go_on_splitting_as_batches_come(tree_repair):
+    # A tolerance of everything: no leaf is ever perturbed, so that nothing but the bound makes a tree grow.
+    grower = HoeffdingGrower(Growth(max_features=5, min_samples_leaf=20))
+    states = streamed(
+        grower, [150] * 12, tree_repair=tree_repair, min_samples_leaf=20, error_tolerance=1.0, selection="training"
+    )
+    leaves = np.array([[tree.n_leaves for tree in state.forest("permanent").trees] for state in states])
+    assert (np.diff(leaves, axis=0) >= 0).all()
+    assert (leaves[-1] > leaves[0]).all(), "all of them have grown"
+    assert leaves[-1].min() >= 4
+    for state in states:
+        forest, memory = state.forest("permanent"), state.memory
+        for tree, leaf_of in zip(forest.trees, forest.leaf_of, strict=True):
+            placed = leaf_of >= 0
+            np.testing.assert_array_equal(leaf_of[placed], tree.route(memory.X)[placed])
+            weights = grower.weights(memory.serial, tree.seed)
+            assert tree.row_weight.sum() == weights.sum(), "every record has its weight somewhere"
+
+
+def test_streaming_leaves_alone_what_does_not_ask_for_a_split():
+    records, grower = block(3_000), HoeffdingGrower(Growth(max_features=5, min_samples_leaf=20))
+    (grown,) = grower.build(records, np.arange(3_000, dtype=np.int32), [1], None)
+    leaf_of, leaves = grown.leaf_of.copy(), np.unique(grown.leaf_of)[:2].astype(np.int32)
+    few = [np.flatnonzero(leaf_of == leaf)[:10] for leaf in leaves]
+    editor, samples = TreeEditor(grown.tree), np.concatenate(few).astype(np.int32)
+    grower.stream(editor, records, np.ones(20, np.uint8), samples, np.array([0, 10, 20]), leaves, leaf_of)
+    after = editor.finish()
+    np.testing.assert_array_equal(after.nodes, grown.tree.nodes)
+    np.testing.assert_array_equal(leaf_of, grown.leaf_of)
+    assert oracles.rows_of(after) == oracles.rows_of(grown.tree)
+
+
+def test_leaves_expand_by_entropy_like_those_of_a_random_forest():
+    records, how = block(400), Growth(max_features=5, min_samples_leaf=20)
+    samples, groups, root = np.arange(400, dtype=np.int32), np.array([0, 400]), np.zeros(1, dtype=np.int32)
+    trees = []
+    for grower in (HoeffdingGrower(how), RandomForestGrower(how)):
+        editor, leaf_of = TreeEditor(Tree.bare(5, 1)), np.full(400, -1, dtype=np.int32)
+        grower.expand(editor, records, np.ones(400, np.uint8), samples, groups, root, leaf_of, 9)
+        trees.append(editor.finish())
+        np.testing.assert_array_equal(leaf_of, trees[-1].route(records.X))
+    np.testing.assert_array_equal(trees[0].nodes, trees[1].nodes)
+    assert trees[0].n_leaves > 4, "400 records are too few for the bound, not for entropy"
 
 
 def test_weights_are_poisson_with_a_mean_of_six():

@@ -32,7 +32,8 @@ def _no_window():
 
 def systematic(**keywords):
     """A model whose only tree is built without a bootstrap, and never renewed."""
-    return AdaptiveDecisionForestClassifier(1, base_forest="sysfor", renewal=0, random_state=0, **keywords)
+    settings = {"base_forest": "sysfor", "splitting": "isat", "renewal": 0, "random_state": 0}
+    return AdaptiveDecisionForestClassifier(1, **settings | keywords)
 
 
 @pytest.fixture(scope="module")
@@ -53,12 +54,12 @@ def planted(model, tree):
     """The model, with that tree for a permanent forest."""
     model = copy(model)
     model._model = copy(model._model)
-    standings = dict(model._model.state.learner.standings)
-    forest = replace(standings["permanent"].forest, trees=(tree,))
-    standings["permanent"] = replace(standings["permanent"], forest=forest)
+    forests = dict(model._model.state.learner.forests)
+    forest = replace(forests["permanent"].forest, trees=(tree,))
+    forests["permanent"] = replace(forests["permanent"], forest=forest)
     model._model = replace(
         model._model,
-        state=replace(model._model.state, learner=replace(model._model.state.learner, standings=standings)),
+        state=replace(model._model.state, learner=replace(model._model.state.learner, forests=forests)),
     )
     return model
 
@@ -138,9 +139,10 @@ def test_every_forest_and_tree_can_be_looked_at():
         X = generator.normal(size=(80, 2))
         model.partial_fit(X, (X[:, 0] > 0) ^ bool(shift))
     assert model.temporary_forest_ is not None
-    for name in ("permanent", "active", "temporary"):
+    for name in ("permanent", "active", "temporary", "newest"):
         trees = getattr(model, f"{name}_forest_").trees
-        texts = [tree_text(model, name, number) for number in range(3)]
+        assert len(trees) == (3 if name in ("permanent", "active") else 2)
+        texts = [tree_text(model, name, number) for number in range(len(trees))]
         assert [text.count("class:") for text in texts] == [tree.n_leaves for tree in trees]
     assert "[batch 2: tree built]" in tree_text(model, "temporary")
 
@@ -415,7 +417,7 @@ def test_a_huge_tree_with_a_depth(deep):
 @pytest.mark.parametrize(
     ("arguments", "keywords", "error", "said"),
     [
-        (("lasting",), {}, ValueError, "forest is 'lasting'; expected 'permanent', 'active' or 'temporary'"),
+        (("lasting",), {}, ValueError, "forest is 'lasting'; expected 'permanent', 'active', 'temporary' or 'newest'"),
         (("temporary",), {}, ValueError, "no temporary forest after batch 3.*one of these: permanent, active"),
         (("active", 1), {}, IndexError, "tree is 1, but the active forest has one tree, number 0"),
         (("active", -1), {}, IndexError, "tree is -1"),

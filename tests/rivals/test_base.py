@@ -18,6 +18,7 @@ from adforest.rivals import (
     NCMClassifier,
     NCMForestClassifier,
     RefitForestClassifier,
+    SklearnForestClassifier,
 )
 from adforest.rivals.base import require
 
@@ -28,9 +29,11 @@ OWN = [
     CIRFClassifier(random_state=0),
     NCMClassifier(),
     NCMForestClassifier(random_state=0),
+    SklearnForestClassifier(random_state=0),
+    SklearnForestClassifier(window=None, random_state=0),
 ]
 FORESTS = OWN[:3]
-NUMERICAL = OWN[3:]
+NUMERICAL = OWN[3:6]
 
 
 def named(models):

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from adforest.rivals import CapyMOAClassifier, ContinuedLightGBMClassifier, RiverClassifier
+from adforest.rivals import CapyMOAClassifier, ContinuedLightGBMClassifier, RefitLightGBMClassifier, RiverClassifier
 
 
 @pytest.mark.parametrize(
@@ -12,6 +12,7 @@ from adforest.rivals import CapyMOAClassifier, ContinuedLightGBMClassifier, Rive
     [
         (RiverClassifier(), "river", r"pip install 'adforest\[rivals\]'\."),
         (ContinuedLightGBMClassifier(), "lightgbm", r"pip install 'adforest\[rivals\]'\."),
+        (RefitLightGBMClassifier(), "lightgbm", r"pip install 'adforest\[rivals\]'\."),
         (CapyMOAClassifier(), "capymoa", r"pip install 'adforest\[moa\]' and Java 17 or newer\."),
     ],
 )

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from adforest.streams import load_dataset
+from adforest.streams import load_dataset, load_stream
 from adforest.streams.uci import SOURCES
 from adforest.streams.uci.archives import parse_archive
 from adforest.streams.uci.sources import digest_columns
@@ -241,3 +241,85 @@ def test_missing_pyarrow_is_noticed_before_anything_is_fetched(site, cache, monk
     with pytest.raises(ImportError, match=r"pip install 'adforest\[data\]'"):
         load_dataset("arem")
     assert site.asked == []
+
+
+# --- real streams
+
+STREAMS = {
+    "elec2": (45_312, 8, 1, 2),
+    "gas": (6_697, 128, 0, 6),
+    "hotel": (119_390, 26, 11, 3),
+    "outdoor": (4_000, 21, 0, 40),
+}
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_stream_has_the_size_it_is_known_by(name):
+    if not (DATA / "streams" / f"{name}.parquet").is_file():
+        pytest.skip(f"streams/{name}.parquet is not at hand; set ADFOREST_DATA to the folder that holds it")
+    data = load_stream(name, DATA)
+    assert (*data.X.shape, sum(data.categorical), len(np.unique(data.y))) == STREAMS[name]
+    assert np.isnan(data.X).any() == (name == "hotel")
+
+
+@pytest.fixture
+def stream_file(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    columns = {
+        "country": ["PRT", None, "GBR", "PRT"],
+        "guests": pa.array([1, None, 3, 4], pa.int64()),
+        "price": [0.5, 1.5, None, 2.5],
+        "day": ["2", "3", "2", "2"],
+        "class": ["out", "gone", "out", "out"],
+    }
+    (tmp_path / "streams").mkdir()
+    parquet.write_table(pa.table(columns), tmp_path / "streams" / "hotel.parquet")
+    return tmp_path
+
+
+def test_stream_keeps_its_order_and_what_is_missing(stream_file):
+    data = load_stream("hotel", stream_file)
+    assert data.name == "hotel"
+    np.testing.assert_array_equal(data.X, [[1, 1, 0.5, 0], [np.nan, np.nan, 1.5, 1], [0, 3, np.nan, 0], [1, 4, 2.5, 0]])
+    assert data.y.tolist() == ["out", "gone", "out", "out"]
+    assert data.feature_names == ("country", "guests", "price", "day")
+    assert data.categorical == (True, False, False, True)
+    assert {name: labels.tolist() for name, labels in data.categories.items()} == {
+        "country": ["GBR", "PRT"],
+        "day": ["2", "3"],
+    }
+    shown = data.to_pandas()["country"]
+    assert shown.isna().tolist() == [False, True, False, False]
+    assert shown[0] == "PRT"
+
+
+def test_stream_folder_may_come_from_the_environment(stream_file, monkeypatch):
+    monkeypatch.setenv("ADFOREST_DATA", str(stream_file))
+    assert load_stream("hotel").X.shape == (4, 4)
+
+
+def test_missing_stream_names_the_file(tmp_path, monkeypatch):
+    with pytest.raises(
+        FileNotFoundError, match=r"load_stream\('gas'\) looked for .*streams.gas\.parquet.*ADFOREST_DATA"
+    ):
+        load_stream("gas", tmp_path)
+    monkeypatch.delenv("ADFOREST_DATA", raising=False)
+    with pytest.raises(FileNotFoundError, match=r"got no folder.*expected a file 'streams/gas\.parquet'"):
+        load_stream("gas")
+
+
+def test_unknown_stream_lists_the_known_ones():
+    with pytest.raises(ValueError, match="there is no stream 'rain'; expected one of elec2, gas, hotel, outdoor"):
+        load_stream("rain")
+
+
+def test_stream_without_classes_is_refused(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    (tmp_path / "streams").mkdir()
+    parquet.write_table(pa.table({"x": [1.0], "label": ["a"]}), tmp_path / "streams" / "gas.parquet")
+    with pytest.raises(ValueError, match=r"has the columns x, label; expected one that is called 'class'"):
+        load_stream("gas", tmp_path)

@@ -1,8 +1,14 @@
 """The idea of the paper: what a batch means to three forests, and what is done about it."""
 
-from adforest.adaptation.learner import Learner, Settings
-from adforest.adaptation.lessons import LESSONS, learn
+from adforest.adaptation import paper, update
 from adforest.adaptation.perturbation import READINGS
 from adforest.adaptation.report import BatchReport
+from adforest.adaptation.state import Settings, State
+from adforest.adaptation.voting import votes
 
-__all__ = ["LESSONS", "READINGS", "BatchReport", "Learner", "Settings", "learn"]
+__all__ = ["READINGS", "RECIPES", "BatchReport", "Settings", "State", "votes"]
+
+RECIPES = {
+    "training": paper.learn,
+    "weighted": update.learn,
+}

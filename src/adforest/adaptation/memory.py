@@ -50,9 +50,10 @@ class Memory:
     def __len__(self) -> int:
         return len(self.y)
 
-    def add(self, X: Floats, y: Ints, batch: int, n_classes: int) -> "Memory":
+    def add(self, records: Records, batch: int) -> "Memory":
         """Return the memory with one more batch."""
-        seen = np.bincount(y, minlength=n_classes)
+        X, y = records.X, records.y
+        seen = np.bincount(y, minlength=records.n_classes)
         first = np.where(seen > 0, np.int32(batch), np.int32(0))
         known = len(self.seen_by_class)
         first[:known] = np.where(self.first_batch > 0, self.first_batch, first[:known])
@@ -60,7 +61,7 @@ class Memory:
         return Memory(
             X=np.concatenate([self.X, X]),
             y=np.concatenate([self.y, y]),
-            serial=np.concatenate([self.serial, np.arange(self.n_seen, self.n_seen + len(y))]),
+            serial=np.concatenate([self.serial, records.serial]),
             batch=np.concatenate([self.batch, np.full(len(y), batch, dtype=np.int32)]),
             n_seen=self.n_seen + len(y),
             seen_by_class=seen,
@@ -77,10 +78,13 @@ class Memory:
         return int(np.searchsorted(self.batch, batch))
 
     def rare_since(self, window_start: int) -> Mask:
-        """Return which classes are rare, of those that the first batch brought or some other before the window."""
+        """Return which classes are rare, both over all records and in the window, of those that came before it."""
         n_classes = np.count_nonzero(self.seen_by_class)
         is_older = (self.first_batch > 0) & (self.first_batch < max(2, window_start))
-        rare: Mask = is_older & (RARE * n_classes * self.seen_by_class < self.n_seen)
+        lately = np.bincount(self.y[self.first_since(window_start) :], minlength=len(self.seen_by_class))
+        rare: Mask = is_older
+        for seen in (self.seen_by_class, lately):
+            rare = rare & (RARE * n_classes * seen < seen.sum())
         return rare
 
     def records(self, n_categories: Ints, n_classes: int) -> Records:

@@ -1,58 +1,78 @@
 """The seven steps of the paper's Algorithm 1: what a batch means to three forests."""
 
+from __future__ import annotations
+
+from dataclasses import replace
+from time import perf_counter
+
 import numpy as np
 
-from adforest.adaptation.boxes import Box
-from adforest.adaptation.learner import ACTIVE, PERMANENT, TEMPORARY, Standing
-from adforest.adaptation.lesson import Lesson
+from adforest.adaptation.judging import Evidence
+from adforest.adaptation.report import BatchReport
+from adforest.adaptation.state import ACTIVE, NEWEST, PERMANENT, TEMPORARY, ForestState, State
+from adforest.adaptation.steps import BatchUpdate, report_of
+from adforest.forest import Records
 
 
-class PaperLesson(Lesson):
-    """The paper's way: perturbed leaves tell drift, and the forest that fits the batch best answers."""
+def learn(state: State, records: Records) -> tuple[State, BatchReport]:
+    """Learn a batch as the paper does: perturbed leaves tell drift, and the forest that fits the batch best answers."""
+    started = perf_counter()
+    work = BatchUpdate(state, records if state.pending is None else state.pending.joined(records))
+    work.forests.pop(NEWEST, None)  # left by the other way of learning, as are forests that cannot be repaired
+    if TEMPORARY in work.forests and not work.forests[TEMPORARY].forest.leaf_of:
+        work.forests.pop(TEMPORARY)
+    drift, n_drift_batches = "none", 0
+    if state.forests:
+        drift, n_drift_batches = _adapt(work)
+    else:
+        work.build_first()
+    accuracy = _accuracy(work)
+    answering = max(work.forests, key=accuracy.__getitem__)
+    after = work.finish(Evidence(), n_drift_batches=n_drift_batches, answering=answering, is_active_own=False)
+    after = replace(after, n_calls=state.n_calls + 1)
+    seconds = perf_counter() - started
+    return after, report_of(state, after, records, drift=drift, accuracy=accuracy, seconds=seconds, work=work)
 
-    def _adapt(self) -> tuple[str, int]:
-        """Take steps 2 and 3: repair the permanent forest, and the active one where it is repairable."""
-        for name in self.standings:
-            self._assess(name)
-        self._repair(PERMANENT)
-        if not self._is_repairable(ACTIVE):
-            return self._drift()
-        self._repair(ACTIVE)
-        if self.standings.pop(TEMPORARY, None):
-            self.action[TEMPORARY] = "dropped"
-        return "none", 0
 
-    def _drift(self) -> tuple[str, int]:
-        """Steps 4 to 7: the active forest cannot be repaired; see to the temporary one, which may take its place."""
-        n_unrepairable = self.learner.n_unrepairable + 1
-        self._leave(ACTIVE)
-        temporary = self.standings.get(TEMPORARY)
-        # One that a lesson of the other kind left behind is not made for repairs.
-        if temporary and temporary.forest.leaf_of and self._is_repairable(TEMPORARY):
-            self._repair(TEMPORARY)
-        else:
-            self.action[TEMPORARY] = "rebuilt" if TEMPORARY in self.standings else "built"
-            self._build_temporary()
-        if n_unrepairable <= self.settings.drift_threshold:
-            return "temporary", n_unrepairable
-        self.standings[ACTIVE] = self.standings.pop(TEMPORARY)
-        self.action[ACTIVE], self.action[TEMPORARY] = "replaced", "dropped"
-        return "sustained", 0
+def _adapt(work: BatchUpdate) -> tuple[str, int]:
+    """Take steps 2 and 3: repair the permanent forest, and the active one where it is repairable."""
+    for name in work.forests:
+        work.assess(name)
+    work.learn(PERMANENT)
+    if not _is_repairable(work, ACTIVE):
+        return _drift(work)
+    work.learn(ACTIVE)
+    if work.forests.pop(TEMPORARY, None):
+        work.action[TEMPORARY] = "dropped"
+    return "none", 0
 
-    def _is_repairable(self, name: str) -> bool:
-        return self.perturbed[name] <= self.settings.repair_threshold
 
-    def _build_temporary(self) -> None:
-        """Build the temporary forest from the reserve window."""
-        first = self.memory.first_since(self.settings.window_start(self.number))
-        box = Box.of(self.records.X[first:], self.records.n_categories)
-        self.standings[TEMPORARY] = Standing(self._built(first), box)
+def _drift(work: BatchUpdate) -> tuple[str, int]:
+    """Steps 4 to 7: the active forest cannot be repaired; see to the temporary one, which may take its place."""
+    n_drift_batches = work.before.n_drift_batches + 1
+    work.leave(ACTIVE)
+    if TEMPORARY in work.forests and _is_repairable(work, TEMPORARY):
+        work.learn(TEMPORARY)
+    else:
+        work.action[TEMPORARY] = "rebuilt" if TEMPORARY in work.forests else "built"
+        first = work.memory.first_since(work.settings.window_start(work.number))
+        work.forests[TEMPORARY] = ForestState(work.built(first), work.box_since(first))
+    if n_drift_batches <= work.settings.drift_threshold:
+        return "temporary", n_drift_batches
+    work.forests[ACTIVE] = work.forests.pop(TEMPORARY)
+    work.action[ACTIVE], work.action[TEMPORARY] = "replaced", "dropped"
+    return "sustained", 0
 
-    def _weigh(self) -> dict[str, float]:
-        """Let the forest answer that gets most of the batch right after learning it, the first among equals."""
-        for name, standing in self.standings.items():
-            answers = standing.forest.answer(
-                self.batch.X, self.records.n_classes, soft=self.settings.soft, n_jobs=self.settings.n_jobs
-            )
-            self.accuracy[name] = float(np.mean(answers.argmax(axis=1) == self.batch.y))
-        return {max(self.standings, key=self.accuracy.__getitem__): 1.0}
+
+def _is_repairable(work: BatchUpdate, name: str) -> bool:
+    return work.perturbed[name] <= work.settings.repair_threshold
+
+
+def _accuracy(work: BatchUpdate) -> dict[str, float]:
+    """Return how many records of the batch each forest gets right after learning it."""
+    batch, settings = work.batch, work.settings
+    accuracy = {}
+    for name, one in work.forests.items():
+        answers = one.forest.answer(batch.X, batch.n_classes, soft=settings.soft, n_jobs=settings.n_jobs)
+        accuracy[name] = float(np.mean(answers.argmax(axis=1) == batch.y))
+    return accuracy

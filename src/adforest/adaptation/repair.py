@@ -1,6 +1,6 @@
 """Find what a batch perturbed in a forest, and repair it there (the paper's Algorithm 2)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,8 +9,8 @@ from adforest.adaptation.boxes import Cut
 from adforest.adaptation.perturbation import LeafStatistics, is_perturbed
 from adforest.forest import Forest, Records, Rows, Tree, TreeEditor, in_threads
 from adforest.forest._kernels import counting
-from adforest.forest.types import Bytes, Ints, Longs, Mask
-from adforest.growers import Grower, Grown
+from adforest.forest.types import Bytes, Ints, Mask
+from adforest.growers import Grower, Grown, StreamingGrower
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,8 +47,6 @@ class RepairRules:
         A tree changes its shape if more than this share of its leaves is perturbed.
     expanding : list of int
         Places of the trees whose perturbed leaves are expanded (entropy, iSAT); others are only given roots (SAT).
-    missed : int64
-        Records, by place, that those trees may only have counted: their leaves are expanded too, perturbed or not.
     min_samples_leaf : int
     n_jobs : int or None
     batch : int
@@ -57,7 +55,6 @@ class RepairRules:
 
     tree_threshold: float
     expanding: list[int]
-    missed: Longs
     min_samples_leaf: int
     n_jobs: int | None
     batch: int = 0
@@ -72,14 +69,32 @@ def repair_forest(
     rules: RepairRules,
     grower: Grower,
     seeds: list[int],
+    skipped: Sequence[int] = (),
 ) -> Forest:
-    """Return the forest after it learnt a batch, which is the last part of records."""
+    """Return the forest after it learnt a batch, which is the last part of records.
 
-    def repair(work: tuple[Tree, Ints, Assessment, int, bool]) -> Grown:
-        return _repair_tree(*work, records=records, batch=batch, roots=roots, rules=rules, grower=grower)
+    The trees at places to be skipped, which will be replaced, stay as they are.
+    """
 
-    expands = [place in rules.expanding for place in range(len(forest))]
-    work = zip(forest.trees, forest.leaf_of, assessments, seeds, expands, strict=True)
+    def repair(work: tuple[int, Tree, Ints, Assessment, int]) -> Grown:
+        place, tree, leaf_of, assessment, seed = work
+        if place in skipped:
+            return Grown(tree, leaf_of)
+        expands = place in rules.expanding
+        return _repair_tree(
+            tree,
+            leaf_of,
+            assessment,
+            seed,
+            expands,
+            records=records,
+            batch=batch,
+            roots=roots,
+            rules=rules,
+            grower=grower,
+        )
+
+    work = zip(range(len(forest)), forest.trees, forest.leaf_of, assessments, seeds, strict=True)
     repaired = in_threads(repair, work, rules.n_jobs)
     known = np.concatenate([forest.known, np.ones(len(batch), dtype=bool)])
     return Forest(tuple(g.tree for g in repaired), tuple(g.leaf_of for g in repaired), known)
@@ -104,12 +119,9 @@ def _repair_tree(
     in_batch = slice(len(leaf_of) - len(batch), None)
     editor = TreeEditor(tree, rules.batch)
     targets = np.empty(0, dtype=np.int32)
-    if expands and len(rules.missed):
-        targets = np.unique(leaf_of[rules.missed])
-        targets = targets[targets >= 0]
     if assessment.n_perturbed > rules.tree_threshold * tree.n_leaves:
         if expands:
-            targets = np.union1d(targets, _targets(assessment, rules.min_samples_leaf))
+            targets = _targets(assessment, rules.min_samples_leaf)
         for cut, beyond in roots:
             old_root_is_leaf = editor.nodes["split"][0] < 0
             new, moved = editor.add_root(cut.feature, cut.value, tree_left=cut.tree_left)
@@ -124,6 +136,12 @@ def _repair_tree(
     is_as_assessed = len(editor.nodes) == len(tree.nodes) and (weights == 1).all()
     brought = assessment.brought if is_as_assessed else _tally(leaf_of[in_batch], batch, weights, len(editor.nodes))
     editor.add(brought)
+    if isinstance(grower, StreamingGrower) and expands:
+        reached = np.unique(leaf_of[in_batch])
+        samples, starts, nodes = counting.gather(leaf_of, records.y, reached[reached >= 0], len(editor.nodes))
+        if len(samples):
+            weights = grower.weights(records.serial[samples], tree.seed)
+            grower.stream(editor, records, weights, samples, starts, nodes, leaf_of)
     return Grown(editor.finish(), leaf_of)
 
 

@@ -22,16 +22,17 @@ class BatchReport:
     perturbed : dict of str to float
         By forest: how much of it the batch perturbs [ϑ], see `adforest.adaptation.perturbation`.
     action : dict of str to str
-        By forest: "built", "repaired", "renewed" in part, "rebuilt", "kept" as it was, "replaced" by the temporary
-        forest, "rejoined" to the permanent one, or "dropped".
+        By forest: "built", "repaired", "rebuilt", "kept" as it was, "replaced" by the temporary forest, "rejoined" to
+        the permanent one, "dropped", or "waiting" for more records.
     accuracy : dict of str to float
-        By forest: on the batch, before learning it or after, as ``selection`` says.
+        By forest, if it answered alone: on the batch, or a sample of it, before it was learnt; "vote" is all of them
+        together. With ``selection="training"``, after it was learnt.
     n_leaves : dict of str to int
         By forest that stands after the batch.
-    answering : {"permanent", "active", "temporary"}
+    answering : {"permanent", "active", "temporary", "newest"}
         The forest that answers from now on, or whose vote is worth most.
     votes : dict of str to float
-        By forest that answers: what its vote is worth.
+        By forest that answers: its weight where records of the last batches are near.
     seconds : float
         What learning the batch took.
 

@@ -22,6 +22,7 @@ from adforest.experiments.studies import (
     retention,
     signtest,
     splitting,
+    streams,
     thresholds,
     timing,
     window,
@@ -55,7 +56,11 @@ STUDIES: dict[str, Study] = {
     "window": window,
     "splitting": splitting,
     "drift": drift,
+    "streams": streams,
     "ablation": ablation,
     "beyond": beyond,
 }
-SEEDS = {"beyond": 5}  # how many seeds an experiment runs with without being told, where it is more than one
+SEEDS = {
+    "beyond": 5,
+    "streams": 3,
+}  # how many seeds an experiment runs with without being told, where it is more than one

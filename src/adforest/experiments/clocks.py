@@ -56,7 +56,7 @@ def time_forests(so_far: Sequence[Batch], n_batches: int, n_trees: int, seed: in
         attributes. Those on everything are None before the end. ``batch_of_10_seconds`` is for 10 trees as it comes.
     """
     n_features = so_far[-1].X_train.shape[1]
-    alike = {"criterion": "entropy", "max_features": count_features("auto", n_features)}
+    alike = {"criterion": "entropy", "max_features": count_features("log2+1", n_features)}
     is_last = len(so_far) == n_batches
     return {
         "batch_of_10_seconds": _refit_seconds(so_far[-1:], 10, seed),

@@ -99,7 +99,7 @@ def run_demo(settings: DemoSettings, on_progress: Callable[[float], None] = lamb
     model = AdaptiveDecisionForestClassifier(
         TREES, categorical_features=list(house.categorical), n_jobs=1, random_state=settings.seed
     )
-    max_features = int(math.log2(house.X.shape[1])) + 1  # what our "auto" comes to
+    max_features = int(math.log2(house.X.shape[1])) + 1  # what our default comes to
     # Refitting on everything costs most, so progress goes by the records it learns.
     work = np.cumsum(np.cumsum([len(batch.y_train) for batch in batches]))
     results = []

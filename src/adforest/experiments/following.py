@@ -16,9 +16,12 @@ from adforest.streams import Batch
 
 Row = dict[str, Any]
 
-FORESTS = ("permanent", "active", "temporary")
+FORESTS = ("permanent", "active", "temporary", "newest")
 RETAINED, RETAINED_AT_LAST = 1_000, 20_000  # held-back records a model is asked for along the stream and at its end
 SIZED_EVERY = 5  # batches; pickling a large model takes longer than learning a batch
+LEAST_SHARE = (
+    1e-3  # what the share of the right class counts at least in the log loss; that of an unknown class is none
+)
 
 
 def follow_stream(stream: Stream, model: Any, seed: int, *, is_numerical: bool = False) -> list[Row]:
@@ -69,6 +72,74 @@ def follow_stream(stream: Stream, model: Any, seed: int, *, is_numerical: bool =
     return rows
 
 
+def predict_then_learn(stream: Stream, model: Any, *, is_numerical: bool = False) -> list[Row]:
+    """Let a model answer each batch before it learns it.
+
+    Parameters
+    ----------
+    stream : Stream
+        What the batches train on is used, their test records are not.
+    model : estimator
+        Learns by ``partial_fit``.
+    is_numerical : bool, default=False
+        Whether to give it one 0/1 column a category instead of categories.
+
+    Returns
+    -------
+    list of dict
+        A row for each batch after the first, with
+
+        - ``batch``, ``stage``, ``n`` (records of the batch),
+        - ``accuracy`` and ``log_loss`` on the batch before learning it; the log loss is None for models without shares,
+        - ``predict_seconds``, ``train_seconds``: CPU seconds of answering the batch and of learning it,
+
+        and for ADF its verdict ``drift`` on the batch, and ``accuracy_<name>`` of each forest and of their ``vote``,
+        as the model measured it before learning the batch.
+    """
+    view = _as_numbers(stream.n_categories) if is_numerical else _as_is
+    rows: list[Row] = []
+    for position, batch in enumerate(stream.batches):
+        X, y = view(batch.X_train), batch.y_train
+        row: Row = {"batch": batch.number, "stage": batch.scenario, "n": len(y)}
+        if position:
+            row |= _answer(model, X, y)
+        start = process_time()
+        model.partial_fit(X, y)
+        row["train_seconds"] = process_time() - start
+        if isinstance(model, AdaptiveDecisionForestClassifier):
+            report = model.history_[-1]
+            row |= {"drift": report.drift} | {f"accuracy_{name}": value for name, value in report.accuracy.items()}
+        if position:
+            rows.append(row)
+    return rows
+
+
+def log_loss(shares: Floats, classes: AnyArray, y: AnyArray) -> float:
+    """Return the mean of -log(share of the right class), shares counting at least one in a thousand.
+
+    Parameters
+    ----------
+    shares : ndarray of shape (n_records, n_classes)
+    classes : ndarray of shape (n_classes,)
+        What the columns stand for, sorted.
+    y : ndarray of shape (n_records,)
+        The right classes; one that is not among the classes has no share.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(log_loss(np.array([[0.5, 0.5], [1.0, 0.0]]), np.array(["a", "b"]), np.array(["b", "c"])), 3)
+    3.8
+    """
+    places = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+    right = np.where(classes[places] == y, shares[np.arange(len(y)), places], 0.0)
+    return float(-np.log(np.clip(right, LEAST_SHARE, 1.0)).mean())
+
+
 def look_inside(model: AdaptiveDecisionForestClassifier) -> Row:
     """Return what ADF made of the last batch.
 
@@ -117,6 +188,17 @@ def judge_forests(model: AdaptiveDecisionForestClassifier, X: Any, y: AnyArray) 
             votes = forest.answer(matrix, len(values), soft=model.voting == "soft", n_jobs=1)
             row[f"accuracy_{name}"] = float(np.mean(values[votes.argmax(axis=1)] == y))
     return row
+
+
+def _answer(model: Any, X: Any, y: AnyArray) -> Row:
+    """Return how a model does on records it has not learnt."""
+    has_shares = hasattr(model, "predict_proba")
+    start = process_time()
+    answers = model.predict_proba(X) if has_shares else model.predict(X)
+    seconds = process_time() - start
+    loss = log_loss(answers, model.classes_, y) if has_shares else None
+    best = model.classes_[answers.argmax(axis=1)] if has_shares else answers
+    return {"accuracy": float(np.mean(best == y)), "log_loss": loss, "predict_seconds": seconds}
 
 
 def _test(model: Any, batch: Batch, view: Callable[[Any], Any]) -> Row:

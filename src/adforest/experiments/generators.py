@@ -1,4 +1,4 @@
-"""Streams that are made rather than cut from data: drift, classes that come and go, wandering clusters, a toy."""
+"""Streams that are made rather than cut from data: drift, classes that come and go, clusters, cases, a toy."""
 
 from __future__ import annotations
 
@@ -10,11 +10,19 @@ import numpy as np
 
 from adforest.experiments.parts import StreamSpec
 from adforest.forest.types import Floats
-from adforest.streams import Batch, concept_categorical, simulate_clusters, simulate_drift, simulate_new_classes
+from adforest.streams import (
+    Batch,
+    concept_categorical,
+    simulate_case,
+    simulate_clusters,
+    simulate_drift,
+    simulate_new_classes,
+)
+from adforest.streams.cases import N_RULES, case_categories
 
 HERE = "experiments/generators.py"
 SHARED = (HERE, "streams/batch.py", "streams/draws.py")
-N_CATEGORIES = {"rules": (0, 0, 0, 4, 6, 2)}  # of the concepts that have categorical attributes
+N_CATEGORIES = {"rules": N_RULES}  # of the concepts that have categorical attributes
 
 
 @dataclass(frozen=True)
@@ -75,9 +83,10 @@ def share_out(protocol: str, n_batches: int) -> Floats:
 
     Parameters
     ----------
-    protocol : {"vanishing", "new", "rare"}
+    protocol : {"vanishing", "new", "rare", "shifting"}
         ``"vanishing"``: the first of five classes is there for five batches and never again. ``"new"``: four classes,
         then one more every third batch. ``"rare"``: of seven classes the first two have one record in a hundred each.
+        ``"shifting"``: the shares of five classes rise and fall in turn, all within twenty batches.
     n_batches : int
 
     Returns
@@ -99,14 +108,17 @@ def share_out(protocol: str, n_batches: int) -> Floats:
     elif protocol == "rare":
         shares = np.full((n_batches, 7), 0.98 / 5)
         shares[:, RARE] = 0.01
+    elif protocol == "shifting":
+        shares = 1 + SWING * np.sin(2 * np.pi * (batch / SHIFT_PERIOD + np.arange(5) / 5))
     else:
-        raise ValueError(f"classes cannot be {protocol!r}; expected 'vanishing', 'new' or 'rare'")
+        raise ValueError(f"classes cannot be {protocol!r}; expected 'vanishing', 'new', 'rare' or 'shifting'")
     return shares
 
 
 LAST_SEEN = 5  # the last batch that has the class that vanishes, class 0
 FIRST_CLASSES, NEW_EVERY = 4, 3
 RARE = [0, 1]
+SHIFT_PERIOD, SWING = 20, 0.9  # batches until the shares are the same again, and how far they move from their mean of 1
 
 
 def _draw_classes(spec: StreamSpec, seed: int) -> Iterator[Batch]:
@@ -119,6 +131,11 @@ def _draw_classes(spec: StreamSpec, seed: int) -> Iterator[Batch]:
 def _draw_clusters(spec: StreamSpec, seed: int) -> Iterator[Batch]:
     """Yield a stream of wandering clusters."""
     yield from simulate_clusters(**_counts(spec), random_state=seed)
+
+
+def _draw_case(spec: StreamSpec, seed: int) -> Iterator[Batch]:
+    """Yield a stream with one difficulty, which the protocol names."""
+    yield from simulate_case(spec.protocol, **_counts(spec), random_state=seed)
 
 
 def _six_numbers(spec: StreamSpec) -> tuple[int, ...]:
@@ -167,5 +184,11 @@ GENERATORS = {
     ),
     "classes": Generator(_draw_classes, _six_numbers, count_records, (*SHARED, "streams/clusters.py")),
     "clusters": Generator(_draw_clusters, _six_numbers, count_records, (*SHARED, "streams/clusters.py")),
+    "case": Generator(
+        _draw_case,
+        lambda spec: case_categories(spec.protocol),
+        count_records,
+        (*SHARED, "streams/cases.py", "streams/concepts.py"),
+    ),
     "toy": Generator(_draw_toy, lambda spec: (0, 0), lambda spec: sum(map(len, HOUSES)), (HERE, "streams/batch.py")),
 }

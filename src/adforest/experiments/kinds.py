@@ -13,7 +13,7 @@ import numpy as np
 
 from adforest import AdaptiveDecisionForestClassifier
 from adforest.experiments.clocks import cpu_seconds, read_resident_bytes, time_forests
-from adforest.experiments.following import Row, follow_stream
+from adforest.experiments.following import FORESTS, Row, follow_stream, predict_then_learn
 from adforest.experiments.generators import GENERATORS
 from adforest.experiments.methods import find_method, make_model
 from adforest.experiments.parts import USUAL, Part
@@ -21,7 +21,7 @@ from adforest.experiments.sources import Stream, open_stream, shape_of
 from adforest.forest.types import AnyArray
 from adforest.streams import Batch
 
-TOLD, RECALL, TIMED, ENDLESS = "told", "recall", "timed", "endless"
+TOLD, RECALL, TIMED, ENDLESS, NEXT_BATCH = "told", "recall", "timed", "endless", "next_batch"
 TESTED = 2_000  # records of each class that recall is measured on, the latest ones
 
 
@@ -106,6 +106,14 @@ def follow_recalls(part: Part, folder: Path | None) -> Followed:
     return Followed(model, stream.digest(), rows)
 
 
+def follow_next_batch(part: Part, folder: Path | None) -> Followed:
+    """Let a method answer each batch before it learns it, see `predict_then_learn`."""
+    stream = open_stream(part.stream, part.seed, folder)
+    model = make_model(part.method, stream, part.seed)
+    rows = predict_then_learn(stream, model, is_numerical=find_method(part.method).is_numerical)
+    return Followed(model, stream.digest(), rows)
+
+
 def follow_timed(part: Part, folder: Path | None) -> Followed:
     """Take the time a method needs, in turn with what scikit-learn needs for the same batch.
 
@@ -156,8 +164,8 @@ def _count_nodes(model: Any) -> Row:
     """Return the nodes of ADF's forests, None where there is no forest, and its verdict."""
     if not isinstance(model, AdaptiveDecisionForestClassifier):
         return {}
-    names = ("permanent", "active", "temporary")
-    forests = {name: getattr(model, f"{name}_forest_") for name in names}
+    learner = model._checked().state.learner
+    forests = {name: learner.forest(name) for name in FORESTS}
     nodes = {f"nodes_{name}": None if forest is None else forest.n_nodes for name, forest in forests.items()}
     return {"drift": model.history_[-1].drift} | nodes
 
@@ -168,4 +176,5 @@ KINDS = {
     RECALL: Kind(follow_recalls),
     TIMED: Kind(follow_timed, is_alone=True),
     ENDLESS: Kind(follow_endless, is_alone=True),
+    NEXT_BATCH: Kind(follow_next_batch),
 }

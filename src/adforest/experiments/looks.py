@@ -16,13 +16,14 @@ FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Liberation S
 # Okabe and Ito's colours, which colour-blind people can tell apart, for ours. Rivals have the same tones muted, one
 # for each family, whose members differ by dash, symbol and pattern.
 OURS = {"ADF-R": "#0072B2", "ADF-S": "#009E73", "ADF-H": "#D55E00", "ADF": "#0072B2"}
-FORESTS = {"permanent": "#3E8FC4", "active": "#D98E04", "temporary": "#B85C8E"}
+FORESTS = {"permanent": "#3E8FC4", "active": "#D98E04", "temporary": "#B85C8E", "newest": "#3A9B7A"}
 FAMILIES = {
     "#7D7D7D": ("RF batch", "RF last 3", "RF all", "RF"),
     "#A8894A": ("SysFor batch", "SysFor last 3", "SysFor all", "SysFor"),
     "#A9779B": ("CIRF", "NCMC", "NCMF", "Add trees"),
     "#6F9FB8": ("HT", "HAT", "OzaBag", "LeveragingBag", "ARF", "SRP", "AMF"),
-    "#4A4A4A": ("LightGBM",),
+    "#4A4A4A": ("LightGBM", "LightGBM last 3", "LightGBM all"),
+    "#B5895F": ("sklearn RF batch", "sklearn RF last 3", "sklearn RF all"),
 }
 OTHERS = ("#3E8FC4", "#D98E04", "#3A9B7A", "#B85C8E", "#7D7D7D", "#8A6FB0", "#A8894A")
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot", "8px 2px 2px 2px")
@@ -83,7 +84,7 @@ def look_of(name: str, position: int = 0) -> Look:
         for place, member in enumerate(members):
             if name == member:
                 return Look(colour, DASHES[place], SYMBOLS[place], PATTERNS[place], False)
-            if name.startswith((f"{member} ", f"{member},")):
+            if name not in members and name.startswith((f"{member} ", f"{member},")):
                 return Look(colour, DASHES[place], f"{SYMBOLS[place]}-open", PATTERNS[place], False)
     colour = FORESTS.get(name, OTHERS[position % len(OTHERS)])
     turn = position // len(OTHERS) % len(DASHES)

@@ -90,8 +90,8 @@ def check_library(spec: MethodSpec) -> None:
 
 
 def library_version(library: str) -> str:
-    """Return the version of an installed library."""
-    return version(library)
+    """Return the version of an installed library, given the name it is imported or installed by."""
+    return version({"sklearn": "scikit-learn"}.get(library, library))
 
 
 def find_method(spec: MethodSpec) -> Method:
@@ -114,6 +114,8 @@ FOREST_RIVAL = (*TREE, GROWERS["random_forest"], "rivals/forests.py")
 SYSFOR_RIVAL = (*FOREST_RIVAL, GROWERS["sysfor"], "rivals/sysfor.py")
 CIRF = (*FOREST_RIVAL, "adaptation/boxes.py", "rivals/cirf.py")
 RIVER = (*FACE, "rivals/river.py")
+SKLEARN = (*FACE, "rivals/forests.py", "rivals/sklearn_forest.py")
+LIGHTGBM = (*FACE, "rivals/forests.py", "rivals/lightgbm.py")
 
 
 def _adf(base_forest: str, *, as_published: bool) -> Method:
@@ -141,6 +143,16 @@ def _sysfor(window: int | None) -> Method:
     return Method(partial(rivals.SysForClassifier, window=window), SYSFOR_RIVAL)
 
 
+def _sklearn(window: int | None) -> Method:
+    """Return scikit-learn's random forest refitted on the last batches."""
+    return Method(partial(rivals.SklearnForestClassifier, window=window), SKLEARN, library="sklearn")
+
+
+def _lightgbm(window: int | None) -> Method:
+    """Return LightGBM refitted on the last batches."""
+    return Method(partial(rivals.RefitLightGBMClassifier, window=window), LIGHTGBM, library="lightgbm")
+
+
 def _river(model: str, *, is_numerical: bool = False) -> Method:
     """Return one of River's learners."""
     make = partial(rivals.RiverClassifier, model)
@@ -157,6 +169,9 @@ METHODS = {
     "RF batch": _refit(1),
     "RF last 3": _refit(3),
     "RF all": _refit(None),
+    "sklearn RF batch": _sklearn(1),
+    "sklearn RF last 3": _sklearn(3),
+    "sklearn RF all": _sklearn(None),
     "SysFor batch": _sysfor(1),
     "SysFor last 3": _sysfor(3),
     "SysFor all": _sysfor(None),
@@ -178,5 +193,7 @@ METHODS = {
     "ARF": _river("adaptive_random_forest"),
     "SRP": _river("streaming_random_patches"),
     "AMF": _river("mondrian_forest", is_numerical=True),
-    "LightGBM": Method(rivals.ContinuedLightGBMClassifier, (*FACE, "rivals/lightgbm.py"), library="lightgbm"),
+    "LightGBM": Method(rivals.ContinuedLightGBMClassifier, LIGHTGBM, library="lightgbm"),
+    "LightGBM last 3": _lightgbm(3),
+    "LightGBM all": _lightgbm(None),
 }

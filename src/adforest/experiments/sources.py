@@ -13,10 +13,13 @@ import numpy as np
 from adforest.experiments.digests import digest_sources
 from adforest.experiments.generators import GENERATORS
 from adforest.experiments.parts import StreamSpec
-from adforest.streams import Batch, load_dataset, make_house, simulate_scenarios
-from adforest.streams.datasets import NAMES
+from adforest.streams import Batch, cut_in_order, load_dataset, load_stream, make_house, simulate_scenarios
+from adforest.streams.dataset import Dataset
+from adforest.streams.datasets import NAMES, STREAMS
 
 SIZES = {"arem": 42_239, "avila": 20_867, "eb": 45_781, "house": 300_000, "ldpa": 164_860, "uifwa": 149_332}
+STREAM_SIZES = {"elec2": 45_312, "gas": 6_697, "hotel": 119_390, "outdoor": 4_000}
+IN_ORDER = "in order"  # the protocol that cuts a file as it lies into consecutive batches
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,6 +133,8 @@ def _cut_dataset(spec: StreamSpec, seed: int, folder: Path | None) -> Stream:
     """Return a data set of the paper in batches; option ``n_records`` draws a House of that size."""
     n_records = dict(spec.options).get("n_records")
     data = load_dataset(spec.name, folder) if n_records is None else make_house(int(n_records), random_state=0)
+    if spec.protocol == IN_ORDER:
+        return _cut_in_order(data, spec)
     is_whole = spec.protocol == "whole"
     batches = simulate_scenarios(
         data.X,
@@ -140,10 +145,15 @@ def _cut_dataset(spec: StreamSpec, seed: int, folder: Path | None) -> Stream:
     )
     return Stream(
         batches=[_joined(batches)] if is_whole else batches,
-        n_categories=tuple(len(data.categories.get(name, ())) for name in data.feature_names),
+        n_categories=_count_categories(data),
         n_records=len(data.y),
         is_tested_once=spec.protocol in ("big", "whole"),
     )
+
+
+def _count_categories(data: Dataset) -> tuple[int, ...]:
+    """Return, for each column of a data set, its number of categories; 0 where it is numerical."""
+    return tuple(len(data.categories.get(name, ())) for name in data.feature_names)
 
 
 def _joined(batches: Sequence[Batch]) -> Batch:
@@ -164,7 +174,7 @@ def _size_dataset(spec: StreamSpec) -> int:
 def _digest_records(name: str, folder: Path | None) -> str:
     """Return the fingerprint of a data set's records."""
     try:
-        data = load_dataset(name, folder)
+        data = load_stream(name, folder) if name in STREAMS else load_dataset(name, folder)
     except FileNotFoundError as error:
         raise FileNotFoundError(
             f"{error} On this command line: --data FOLDER, or --quick, which needs no files."
@@ -175,6 +185,20 @@ def _digest_records(name: str, folder: Path | None) -> str:
 def _digest_dataset(spec: StreamSpec, folder: Path | None) -> str:
     """Return the fingerprint of a data set's records; House is made of code alone."""
     return "" if spec.name == "house" else _digest_records(spec.name, folder)
+
+
+# Files in the order of their records
+
+
+def _open_in_order(spec: StreamSpec, seed: int, folder: Path | None) -> Stream:
+    """Return a real stream in batches; nothing is drawn, so that all seeds see the same records."""
+    return _cut_in_order(load_stream(spec.name, folder), spec)
+
+
+def _cut_in_order(data: Dataset, spec: StreamSpec) -> Stream:
+    """Return records as they lie in their file, in batches of as many as option ``batch_size`` says."""
+    batches = cut_in_order(data.X, data.y, int(dict(spec.options)["batch_size"] or 0))
+    return Stream(batches, _count_categories(data), len(data.y))
 
 
 # Generated streams
@@ -191,7 +215,7 @@ def shape_of(spec: StreamSpec) -> Stream:
     return Stream((), generator.n_categories(spec), generator.size(spec))
 
 
-CUTTING = ("streams/batch.py", "streams/scenarios.py")
+CUTTING = ("streams/batch.py", "streams/order.py", "streams/scenarios.py")
 SOURCES = {
     name: Source(
         _cut_dataset,
@@ -200,4 +224,14 @@ SOURCES = {
         _digest_dataset,
     )
     for name in NAMES
-} | {name: Source(_generate, generator.size, generator.files) for name, generator in GENERATORS.items()}
+}
+SOURCES |= {
+    name: Source(
+        _open_in_order,
+        lambda spec: STREAM_SIZES[spec.name],
+        ("streams/batch.py", "streams/order.py"),
+        _digest_dataset,
+    )
+    for name in STREAMS
+}
+SOURCES |= {name: Source(_generate, generator.size, generator.files) for name, generator in GENERATORS.items()}

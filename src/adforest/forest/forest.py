@@ -69,35 +69,65 @@ class Forest:
 
     def answer(self, X: Floats, n_classes: int, *, soft: bool, n_jobs: int | None = None) -> Floats:
         """Return the sum of the trees' answers by class, at most one a tree and record."""
-        return self._answer(X, n_classes, [None] * len(self), soft=soft, n_jobs=n_jobs)
-
-    def answer_and_read(
-        self, X: Floats, n_classes: int, values: Sequence[Singles], *, soft: bool, n_jobs: int | None = None
-    ) -> tuple[Floats, Floats]:
-        """Return what `answer` returns, and for each record the mean over trees of some values by node at its leaf."""
-        votes = self._answer(X, n_classes + 1, values, soft=soft, n_jobs=n_jobs)
-        return np.ascontiguousarray(votes[:, :n_classes]), votes[:, n_classes] / len(self)
-
-    def _answer(
-        self, X: Floats, n_columns: int, values: Sequence[Singles | None], *, soft: bool, n_jobs: int | None
-    ) -> Floats:
-        votes = np.zeros((len(X), n_columns))
+        votes = np.zeros((len(X), n_classes))
 
         def vote(part: slice) -> None:
-            for tree, by_node in zip(self.trees, values, strict=True):
-                tree.vote(X[part], votes[part], soft=soft, values=by_node)
+            for tree in self.trees:
+                tree.vote(X[part], votes[part], soft=soft)
 
-        if len(X) < 2 * SHARE or effective_n_jobs(n_jobs) == 1:
-            vote(slice(None))
-        else:
-            in_threads(vote, [slice(start, start + SHARE) for start in range(0, len(X), SHARE)], n_jobs)
+        _in_parts(vote, len(X), n_jobs)
         return votes
 
-    def nearness(self, weights: Floats, first: int, expected: float, n_jobs: int | None) -> tuple[Singles, ...]:
+    def shares(self, X: Floats, n_classes: int, strengths: Floats, mix: Floats, n_jobs: int | None = None) -> Floats:
+        """Return the mean over trees of their shrunk class shares, see `shrinkage.vote`."""
+        return self._shares(X, n_classes, strengths, mix, [None] * len(self), n_jobs)
+
+    def shares_and_values(
+        self,
+        X: Floats,
+        n_classes: int,
+        strengths: Floats,
+        mix: Floats,
+        values: Sequence[Singles],
+        n_jobs: int | None = None,
+    ) -> tuple[Floats, Floats]:
+        """Return what `shares` does, and the mean over trees of some values by node at the leaf of each record."""
+        both = self._shares(X, n_classes + 1, strengths, mix, values, n_jobs)
+        return np.ascontiguousarray(both[:, :n_classes]), both[:, n_classes]
+
+    def _shares(
+        self,
+        X: Floats,
+        n_columns: int,
+        strengths: Floats,
+        mix: Floats,
+        values: Sequence[Singles | None],
+        n_jobs: int | None,
+    ) -> Floats:
+        shares = np.zeros((len(X), n_columns))
+
+        def add(part: slice) -> None:
+            for tree, by_node in zip(self.trees, values, strict=True):
+                tree.add_shares(X[part], shares[part], strengths, mix, by_node)
+
+        _in_parts(add, len(X), n_jobs)
+        shares /= len(self)
+        return shares
+
+    def shares_from(self, leaves: Sequence[Ints], n_classes: int, strengths: Floats) -> Floats:
+        """Return what `shares` does for each strength alone, for records whose leaf in each tree is known already."""
+        shares = np.zeros((len(strengths), len(leaves[0]), n_classes))
+        for tree, leaf in zip(self.trees, leaves, strict=True):
+            tree.add_shares_from(leaf, shares, strengths)
+        shares /= len(self)
+        return shares
+
+    def nearness(self, first: int, expected: float, n_jobs: int | None) -> tuple[Singles, ...]:
         """Return for each tree how near its nodes are to the records from the first on, see `counting.nearness`."""
 
         def measure(work: tuple[Tree, Ints]) -> Singles:
-            return counting.nearness(work[0].nodes, work[1], weights, first, expected)
+            sums = work[0].sums
+            return counting.nearness(sums.order, sums.parent, sums.total, work[1][first:], expected)
 
         return tuple(in_threads(measure, zip(self.trees, self.leaf_of, strict=True), n_jobs))
 
@@ -116,3 +146,11 @@ class Forest:
         """Return the forest with no record known to any leaf."""
         nowhere = np.full(len(self.known), -1, dtype=np.int32)
         return Forest(self.trees, (nowhere,) * len(self.leaf_of), np.zeros_like(self.known))
+
+
+def _in_parts(work: Callable[[slice], None], n: int, n_jobs: int | None) -> None:
+    """Apply work to n records, in parts and threads where they are many."""
+    if n < 2 * SHARE or effective_n_jobs(n_jobs) == 1:
+        work(slice(None))
+    else:
+        in_threads(work, [slice(start, start + SHARE) for start in range(0, n, SHARE)], n_jobs)

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from adforest.forest.types import Floats, Ints, Longs, Words16
 
 
@@ -38,3 +40,13 @@ class Records:
     def since(self, first: int) -> "Records":
         """Return the records from a place on, to be coded by themselves."""
         return Records(self.X[first:], self.y[first:], self.serial[first:], self.n_categories, self.n_classes)
+
+    def joined(self, later: "Records") -> "Records":
+        """Return these records followed by later ones, which may know more categories and classes."""
+        return Records(
+            np.concatenate([self.X, later.X]),
+            np.concatenate([self.y, later.y]),
+            np.concatenate([self.serial, later.serial]),
+            later.n_categories,
+            later.n_classes,
+        )

@@ -1,11 +1,11 @@
 """A tree is a few flat arrays that never change; whatever edits one makes another."""
 
-from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from adforest.forest._kernels import counting, routing
+from adforest.forest._kernels import counting, routing, shrinkage
 from adforest.forest._kernels.growing import NODE
 from adforest.forest.types import Bytes, Floats, Ints, Nodes, Singles, Words
 
@@ -33,6 +33,18 @@ class Rows(NamedTuple):
         return Rows(self.node[kept], self.klass[kept], self.weight[kept])
 
 
+class Sums(NamedTuple):
+    """Class weights of every node, inner ones included, see `shrinkage.sum_rows`."""
+
+    order: Ints
+    parent: Ints
+    total: Floats
+    first: Ints
+    stop: Ints
+    klass: Ints
+    weight: Singles
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Tree:
     """One decision tree with the class weights of its leaves.
@@ -47,7 +59,7 @@ class Tree:
     row_start, row_class, row_weight, row_scale
         Class weights by node, see `adforest.forest._kernels.counting`.
     importance : float64 (m,)
-        Entropy gain of the tree's cuts by attribute, in bits times weight.
+        Entropy gain of the tree's cuts by attribute, in bits times weight, less the price of cuts by categories.
     seed : int
         Fixes the bootstrap weight of every record in this tree.
     born : int32
@@ -67,10 +79,31 @@ class Tree:
     born: Ints
     cause: Bytes
     n_leaves: int = field(init=False)
+    _sums: Sums | None = field(init=False, default=None, repr=False)
 
     def __post_init__(self) -> None:
         # Every inner node has two children, so leaves are one more than half of the rest.
         object.__setattr__(self, "n_leaves", (len(self.nodes) + 1) // 2)
+
+    def __getstate__(self) -> list[Any]:
+        """Leave out what can be found again, so that answering does not change what is saved."""
+        return [getattr(self, one.name) for one in fields(self) if one.init]
+
+    def __setstate__(self, state: list[Any]) -> None:
+        for one, value in zip((one for one in fields(self) if one.init), state, strict=True):
+            object.__setattr__(self, one.name, value)
+        object.__setattr__(self, "_sums", None)
+        self.__post_init__()
+
+    @property
+    def sums(self) -> Sums:
+        """Class weights of every node; they are found when they are first asked for."""
+        if self._sums is None:
+            n_classes = int(self.row_class.max(initial=0)) + 1
+            rows = self.row_start, self.row_class, self.row_weight
+            object.__setattr__(self, "_sums", Sums(*shrinkage.sum_rows(self.nodes, *rows, n_classes)))
+        assert self._sums is not None
+        return self._sums
 
     @classmethod
     def bare(cls, n_features: int, seed: int) -> "Tree":
@@ -103,14 +136,24 @@ class Tree:
         """Return the number of the leaf that each record reaches."""
         return routing.route(self.nodes, self.words, X)
 
-    def vote(self, X: Floats, votes: Floats, *, soft: bool, values: Singles | None = None) -> None:
-        """Add this tree's answers for the records to votes; values by node, if any, go to a column more."""
+    def vote(self, X: Floats, votes: Floats, *, soft: bool) -> None:
+        """Add this tree's answers for the records to votes."""
         rows = self.row_start, self.row_class, self.row_weight, self.row_scale
-        routing.vote(self.nodes, self.words, *rows, soft, X, votes, values)
+        routing.vote(self.nodes, self.words, *rows, soft, X, votes)
 
     def vote_from(self, leaf: Ints, votes: Floats, *, soft: bool) -> None:
         """Add the answers of leaves already reached to votes."""
         routing.vote_from(leaf, self.row_start, self.row_class, self.row_weight, self.row_scale, soft, votes)
+
+    def add_shares(
+        self, X: Floats, votes: Floats, strengths: Floats, mix: Floats, values: Singles | None = None
+    ) -> None:
+        """Add the shrunk class shares of the leaves that records reach to votes, see `shrinkage.vote`."""
+        shrinkage.vote(self.nodes, self.words, *self.sums[1:], strengths, mix, X, votes, values)
+
+    def add_shares_from(self, leaf: Ints, votes: Floats, strengths: Floats) -> None:
+        """Add the class shares of leaves already reached, shrunk by each strength, to votes, one block a strength."""
+        shrinkage.vote_each(leaf, *self.sums[1:], strengths, votes)
 
     def compare(self, rows: Rows) -> tuple[Ints, Floats]:
         """Set what leaves hold beside what rows bring, see `counting.compare`."""

@@ -2,8 +2,17 @@
 
 from adforest.growers.features import count_features
 from adforest.growers.hoeffding import HoeffdingGrower
-from adforest.growers.protocol import Grower, Grown, spawn_seeds
+from adforest.growers.protocol import Grower, Grown, StreamingGrower, spawn_seeds
 from adforest.growers.random_forest import RandomForestGrower
 from adforest.growers.sysfor import SysForGrower
 
-__all__ = ["Grower", "Grown", "HoeffdingGrower", "RandomForestGrower", "SysForGrower", "count_features", "spawn_seeds"]
+__all__ = [
+    "Grower",
+    "Grown",
+    "HoeffdingGrower",
+    "RandomForestGrower",
+    "StreamingGrower",
+    "SysForGrower",
+    "count_features",
+    "spawn_seeds",
+]

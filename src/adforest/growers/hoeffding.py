@@ -24,7 +24,8 @@ class HoeffdingGrower:
     Parameters
     ----------
     how : Growth
-        ``min_samples_leaf`` is the grace period, at least 20: the weight a leaf receives between two attempts to split.
+        ``min_samples_leaf`` is the grace period, at least 20: the weight a leaf receives between two attempts to split
+        while a tree is built. Later, leaves are expanded as in a random forest.
     delta : float
         One minus the confidence that the attribute chosen is the best.
     tie_threshold : float
@@ -53,11 +54,57 @@ class HoeffdingGrower:
     def _build_one(self, records: Records, known: Ints, seed: int) -> Grown:
         """Stream all known records through one new tree."""
         editor = TreeEditor(Tree.bare(records.X.shape[1], seed))
-        leaf_of = np.full(len(records), -1, dtype=np.int32)
+        leaf_of = np.zeros(len(records), dtype=np.int32)
         weights = self.weights(records.serial[known], seed)
         groups, root = np.array([0, len(known)]), np.zeros(1, dtype=np.int32)
-        self.expand(editor, records, weights, known, groups, root, leaf_of, seed)
-        return Grown(editor.finish(), leaf_of)
+        editor.add(Rows(*counting.tally(leaf_of[known], records.y[known], weights, 1)))
+        self.stream(editor, records, weights, known, groups, root, leaf_of)
+        placed = np.full(len(records), -1, dtype=np.int32)
+        placed[known] = leaf_of[known]
+        if self.how.min_samples_leaf < LEAST_GRACE:  # smaller leaves than the bound could make are asked for
+            leaves = np.flatnonzero(editor.nodes["split"] < 0).astype(np.int32)
+            samples, starts, nodes = counting.gather(placed, records.y, leaves, len(editor.nodes))
+            if len(samples):
+                drawn = np.maximum(self.weights(records.serial[samples], seed), 1)
+                self.expand(editor, records, drawn, samples, starts, nodes, placed, seed)
+        return Grown(editor.finish(), placed)
+
+    def stream(
+        self,
+        editor: TreeEditor,
+        records: Records,
+        weights: Bytes,
+        samples: Ints,
+        group_start: Longs,
+        group_node: Ints,
+        leaf_of: Ints,
+    ) -> None:
+        """Split each given leaf where its records, one by one, satisfy the bound; the others stay as they are."""
+        group_nodes, nodes, words, importance = stream(
+            records.X,
+            records.y,
+            weights,
+            records.n_categories,
+            samples,
+            group_start,
+            editor.depths_of(group_node),
+            n_classes=records.n_classes,
+            grace=max(self.how.min_samples_leaf, LEAST_GRACE),
+            log_inverse_delta=log(1 / self.delta),
+            tie=self.tie_threshold,
+            max_depth=-1 if self.how.max_depth is None else self.how.max_depth,
+            base=len(editor.nodes),
+            words_base=editor.n_words,
+        )
+        splits = group_nodes["split"] >= 0
+        if not splits.any():
+            return
+        editor.attach(group_node[splits], group_nodes[splits], nodes, words, importance)
+        moved = np.repeat(splits, np.diff(group_start))
+        samples, weights = samples[moved], weights[moved]
+        leaf = editor.route(records.X[samples])
+        leaf_of[samples] = leaf
+        editor.add(Rows(*counting.tally(leaf, records.y[samples], weights, len(editor.nodes))))
 
     def coded(self, records: Records) -> Records:
         """Return the records as they are."""
@@ -83,24 +130,8 @@ class HoeffdingGrower:
         leaf_of: Ints,
         seed: int,
     ) -> None:
-        """Grow a Hoeffding tree at each given leaf from its group of records, in the order they are in."""
-        group_nodes, nodes, words, importance = stream(
-            records.X,
-            records.y,
-            weights,
-            records.n_categories,
-            samples,
-            group_start,
-            editor.depths_of(group_node),
-            n_classes=records.n_classes,
-            grace=max(self.how.min_samples_leaf, LEAST_GRACE),
-            log_inverse_delta=log(1 / self.delta),
-            tie=self.tie_threshold,
-            max_depth=-1 if self.how.max_depth is None else self.how.max_depth,
-            base=len(editor.nodes),
-            words_base=editor.n_words,
-        )
-        editor.attach(group_node, group_nodes, nodes, words, importance)
-        leaf = editor.route(records.X[samples])
-        leaf_of[samples] = leaf
-        editor.add(Rows(*counting.tally(leaf, records.y[samples], weights, len(editor.nodes))))
+        """Grow a subtree at each given leaf by entropy from its group of records, which are all at hand.
+
+        The bound is for records that come one by one; a leaf that a batch perturbs knows its records.
+        """
+        editor.grow(records, weights, samples, group_start, group_node, leaf_of, self.how, seed)

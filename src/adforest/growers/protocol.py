@@ -1,7 +1,7 @@
 """What the adaptation asks of a base forest; random forest, SysFor and Hoeffding trees all answer to it."""
 
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -82,4 +82,22 @@ class Grower(Protocol):
 
         Weights go with samples, and are at least 1.
         """
+        ...
+
+
+@runtime_checkable
+class StreamingGrower(Protocol):
+    """A base forest whose trees go on splitting leaves as records come, perturbed or not."""
+
+    def stream(
+        self,
+        editor: TreeEditor,
+        records: Records,
+        weights: Bytes,
+        samples: Ints,
+        group_start: Longs,
+        group_node: Ints,
+        leaf_of: Ints,
+    ) -> None:
+        """Split each given leaf where its group of records asks for it, and write where they are now to leaf_of."""
         ...

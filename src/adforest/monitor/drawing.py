@@ -45,7 +45,7 @@ def draw_tree(
     ----------
     model : AdaptiveDecisionForestClassifier
         A fitted one.
-    forest : {"permanent", "active", "temporary"}, default="permanent"
+    forest : {"permanent", "active", "temporary", "newest"}, default="permanent"
     tree : int, default=0
         Number of the tree in the forest.
     max_depth : int or None, default=None

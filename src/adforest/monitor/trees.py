@@ -27,7 +27,7 @@ def tree_text(model: Any, forest: str = "permanent", tree: int = 0, *, max_depth
     ----------
     model : AdaptiveDecisionForestClassifier
         A fitted one.
-    forest : {"permanent", "active", "temporary"}, default="permanent"
+    forest : {"permanent", "active", "temporary", "newest"}, default="permanent"
     tree : int, default=0
         Number of the tree in the forest.
     max_depth : int or None, default=None
@@ -54,7 +54,7 @@ def tree_text(model: Any, forest: str = "permanent", tree: int = 0, *, max_depth
     --------
     >>> from adforest import AdaptiveDecisionForestClassifier
     >>> from adforest.monitor import tree_text
-    >>> model = AdaptiveDecisionForestClassifier(1, base_forest="sysfor", renewal=0)
+    >>> model = AdaptiveDecisionForestClassifier(1, base_forest="sysfor", splitting="isat", renewal=0)
     >>> model = model.partial_fit([[1, 5], [2, 5], [8, 5], [9, 5]], ["low", "low", "high", "high"])
     >>> model = model.partial_fit([[50, 5], [60, 5]], ["huge", "huge"])
     >>> print(tree_text(model))
@@ -88,7 +88,7 @@ def tree_dot(model: Any, forest: str = "permanent", tree: int = 0, *, max_depth:
     ----------
     model : AdaptiveDecisionForestClassifier
         A fitted one.
-    forest : {"permanent", "active", "temporary"}, default="permanent"
+    forest : {"permanent", "active", "temporary", "newest"}, default="permanent"
     tree : int, default=0
         Number of the tree in the forest.
     max_depth : int or None, default=None

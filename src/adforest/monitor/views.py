@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from adforest.adaptation import Learner
+from adforest.adaptation import State
 from adforest.classifier import AdaptiveDecisionForestClassifier
 from adforest.forest import Tree
 from adforest.forest._kernels import routing
@@ -17,7 +17,7 @@ from adforest.forest.tree import CAUSES
 from adforest.forest.types import AnyArray, Longs
 from adforest.monitor.questions import Condition, Questions, write_value
 
-FORESTS = ("permanent", "active", "temporary")
+FORESTS = ("permanent", "active", "temporary", "newest")
 
 # Okabe and Ito's colours, which colour-blind people can tell apart; those that carry black text best come first.
 COLOURS = ("56B4E9", "E69F00", "009E73", "CC79A7", "F0E442", "D55E00", "0072B2", "999999")
@@ -94,7 +94,7 @@ def view_tree(model: Any, forest: str, tree: int, max_depth: int | None) -> list
     Parameters
     ----------
     model : AdaptiveDecisionForestClassifier
-    forest : {"permanent", "active", "temporary"}
+    forest : {"permanent", "active", "temporary", "newest"}
     tree : int
         Number of the tree in the forest.
     max_depth : int or None
@@ -132,7 +132,7 @@ def view_tree(model: Any, forest: str, tree: int, max_depth: int | None) -> list
     return views
 
 
-def _find_tree(learner: Learner, forest: str, tree: int) -> Tree:
+def _find_tree(learner: State, forest: str, tree: int) -> Tree:
     """Return a tree, or raise an error that says which there are."""
     if forest not in FORESTS:
         raise ValueError(f"forest is {forest!r}; expected {', '.join(map(repr, FORESTS[:-1]))} or {FORESTS[-1]!r}")
@@ -140,7 +140,7 @@ def _find_tree(learner: Learner, forest: str, tree: int) -> Tree:
     if found is None:
         raise ValueError(
             f"there is no {forest} forest after batch {learner.n_batches}: it stands only while a drift may pass. "
-            f"Look at one of these: {', '.join(learner.standings)}."
+            f"Look at one of these: {', '.join(learner.forests)}."
         )
     try:
         is_there = 0 <= index(tree) < len(found)

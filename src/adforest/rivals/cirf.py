@@ -36,8 +36,9 @@ class CIRFClassifier(ForestRival[Boxed]):
     ----------
     n_estimators : int, default=10
         Trees.
-    max_features : {"auto", "sqrt", "log2"}, int, float or None, default="auto"
-        Attributes tried at each node of the first forest; "auto" is int(log2 m) + 1, the rest as in scikit-learn.
+    max_features : {"default", "log2", "log2+1", "sqrt"}, int, float or None, default="log2+1"
+        Attributes tried at each node of the first forest; "log2+1" is int(log2 m) + 1,
+        "default" that or int(sqrt m), whichever is more, the rest as in scikit-learn.
     min_samples_leaf : int, default=1
         Records a leaf of the first forest must keep.
     n_jobs : int or None, default=None
@@ -80,7 +81,7 @@ class CIRFClassifier(ForestRival[Boxed]):
         self,
         n_estimators: int = 10,
         *,
-        max_features: str | float | None = "auto",
+        max_features: str | float | None = "log2+1",
         min_samples_leaf: int = 1,
         n_jobs: int | None = None,
         random_state: Any = None,

@@ -19,7 +19,7 @@ FOREST_PARAMETERS: dict[str, list[Any]] = {
     "max_features": [
         AT_LEAST_ONE,
         Interval(Real, 0.0, 1.0, closed="right"),
-        StrOptions({"auto", "sqrt", "log2"}),
+        StrOptions({"default", "log2", "log2+1", "sqrt"}),
         None,
     ],
     "min_samples_leaf": [AT_LEAST_ONE],
@@ -59,11 +59,23 @@ class ForestRival(VotingBatchClassifier[State]):
         return self._forest_of(self._known("forest_").state)
 
 
+Batches = tuple[tuple[Floats, Ints], ...]
+
+
+def keep_batches(before: Batches, batch: Records, window: int | None) -> Batches:
+    """Return the last batches, one more among them; all of them if there is no window.
+
+    The new one is copied: its matrix may be the caller's own array, which is free to change after the call.
+    """
+    batches = (*before, (batch.X.copy(), batch.y))
+    return batches if window is None else batches[-window:]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Refit:
     """The batches at hand, and the forest grown from them."""
 
-    batches: tuple[tuple[Floats, Ints], ...]
+    batches: Batches
     forest: Forest
 
 
@@ -77,8 +89,9 @@ class RefitForestClassifier(ForestRival[Refit]):
     window : int or None, default=1
         Batches it is refitted on, the last ones; None keeps all of them. What falls out of the window is forgotten,
         though its classes stay in ``classes_``.
-    max_features : {"auto", "sqrt", "log2"}, int, float or None, default="auto"
-        Attributes tried at each node; "auto" is int(log2 m) + 1, the rest as in scikit-learn.
+    max_features : {"default", "log2", "log2+1", "sqrt"}, int, float or None, default="default"
+        Attributes tried at each node; "log2+1" is int(log2 m) + 1,
+        "default" that or int(sqrt m), whichever is more, the rest as in scikit-learn.
     min_samples_leaf : int, default=1
         Records a leaf must keep.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
@@ -117,7 +130,7 @@ class RefitForestClassifier(ForestRival[Refit]):
         n_estimators: int = 10,
         *,
         window: int | None = 1,
-        max_features: str | float | None = "auto",
+        max_features: str | float | None = "default",
         min_samples_leaf: int = 1,
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
@@ -133,9 +146,7 @@ class RefitForestClassifier(ForestRival[Refit]):
 
     def _learnt_from(self, before: Refit | None, lesson: Lesson) -> Refit:
         batch = lesson.records
-        # Copied, because the matrix may be the caller's own array, which is free to change after this call.
-        batches = (*(before.batches if before else ()), (batch.X.copy(), batch.y))
-        batches = batches[-self.window :] if self.window is not None else batches
+        batches = keep_batches(before.batches if before else (), batch, self.window)
         X, y = (np.concatenate(parts) for parts in zip(*batches, strict=True))
         # Records are numbered afresh: a refit is the very forest that fit() makes of the same records.
         serial = np.arange(len(y), dtype=np.int64)
@@ -156,8 +167,9 @@ class AddTreesForestClassifier(ForestRival[Forest]):
     ----------
     trees_per_batch : int, default=10
         Trees grown on every batch.
-    max_features : {"auto", "sqrt", "log2"}, int, float or None, default="auto"
-        Attributes tried at each node; "auto" is int(log2 m) + 1, the rest as in scikit-learn.
+    max_features : {"default", "log2", "log2+1", "sqrt"}, int, float or None, default="default"
+        Attributes tried at each node; "log2+1" is int(log2 m) + 1,
+        "default" that or int(sqrt m), whichever is more, the rest as in scikit-learn.
     min_samples_leaf : int, default=1
         Records a leaf must keep.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
@@ -195,7 +207,7 @@ class AddTreesForestClassifier(ForestRival[Forest]):
         self,
         trees_per_batch: int = 10,
         *,
-        max_features: str | float | None = "auto",
+        max_features: str | float | None = "default",
         min_samples_leaf: int = 1,
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,

@@ -21,7 +21,7 @@ class Dataset:
     name : str
         The name the data set was asked for.
     X : ndarray of float64, shape (n_records, n_columns)
-        The records; a categorical column holds positions in its category labels.
+        The records; a categorical column holds positions in its category labels. NaN where a value is missing.
     y : ndarray, shape (n_records,)
         The class values.
     feature_names : tuple of str
@@ -51,7 +51,7 @@ class Dataset:
 
         return pd.DataFrame(
             {
-                name: pd.Categorical.from_codes(column.astype(np.intp), self.categories[name])
+                name: pd.Categorical.from_codes(np.nan_to_num(column, nan=-1).astype(np.intp), self.categories[name])
                 if is_categorical
                 else column
                 for name, column, is_categorical in zip(self.feature_names, self.X.T, self.categorical, strict=True)

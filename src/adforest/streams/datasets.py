@@ -1,4 +1,4 @@
-"""The six data sets of the paper by name: five from Parquet files or from UCI's archives, House drawn afresh."""
+"""Data sets by name: the paper's six, five of them from files or UCI's archives, and four streams in time order."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from textwrap import shorten
 from types import ModuleType
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adforest.streams.dataset import Dataset
 from adforest.streams.house import make_house
@@ -18,6 +19,8 @@ from adforest.streams.uci import CLASS_COLUMN, SOURCES, Columns, cache_folder, f
 FOLDER_VARIABLE = "ADFOREST_DATA"
 FILES = tuple(SOURCES)
 NAMES = (*FILES, "house")
+STREAMS = ("elec2", "gas", "hotel", "outdoor")
+STREAM_FOLDER = "streams"  # below the folder of the data sets
 
 # The paper counts six predictors for AReM, which leaves no room for the clock.
 DROPPED = {"arem": ("time",)}
@@ -64,17 +67,78 @@ def load_dataset(name: str, folder: str | os.PathLike[str] | None = None) -> Dat
         raise ValueError(f"there is no data set {name!r}; expected one of {', '.join(sorted(NAMES))}.")
     where = os.environ.get(FOLDER_VARIABLE) if folder is None else folder
     columns = _read_from_folder(name, Path(where)) if where else _read_from_cache(name)
-    y = columns.pop(CLASS_COLUMN).astype(np.str_)
     for dropped in DROPPED.get(name, ()):
         del columns[dropped]
+    return _make_dataset(name, columns)
+
+
+def load_stream(name: str, folder: str | os.PathLike[str] | None = None) -> Dataset:
+    """Return a real stream: records in the order in which they came.
+
+    Parameters
+    ----------
+    name : {"elec2", "gas", "hotel", "outdoor"}
+        ``"elec2"``: electricity prices, up or down (Harries 1999). ``"gas"``: a gas sensor array over 36 months
+        (Vergara et al. 2012). ``"hotel"``: hotel bookings by the day their outcome was known (Antonio et al. 2019).
+        ``"outdoor"``: objects filmed outdoors (Losing et al. 2015).
+    folder : path, optional
+        Where ``streams/<name>.parquet`` lies, with the class in the column ``class``. By default the folder named by
+        the environment variable ``ADFOREST_DATA``.
+
+    Returns
+    -------
+    Dataset
+        The records in the order of the file. Text columns become categorical ones; missing values are NaN.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ImportError
+        If pyarrow, which reads the files, is not installed.
+    ValueError
+        If there is no stream of that name, or its file has no column ``class``.
+
+    Examples
+    --------
+    >>> from adforest.streams import load_stream
+    >>> load_stream("outdoor").X.shape  # doctest: +SKIP
+    (4000, 21)
+    """
+    if name not in STREAMS:
+        raise ValueError(f"there is no stream {name!r}; expected one of {', '.join(STREAMS)}.")
+    where = os.environ.get(FOLDER_VARIABLE) if folder is None else folder
+    table = Path(where or "") / STREAM_FOLDER / f"{name}.parquet"
+    if not where or not table.is_file():
+        looked = (
+            f"looked for '{table}' and did not find it" if where else f"got no folder and {FOLDER_VARIABLE} is not set"
+        )
+        raise FileNotFoundError(
+            f"load_stream({name!r}) {looked}; expected a file '{STREAM_FOLDER}/{table.name}' in the folder of the data "
+            f"sets. Put it there, or point folder=... or {FOLDER_VARIABLE} at the folder that holds it."
+        )
+    columns = _read_columns(table)
+    if CLASS_COLUMN not in columns:
+        raise ValueError(
+            f"'{table}' has the columns {', '.join(columns)}; expected one that is called '{CLASS_COLUMN}' and holds "
+            "the classes. Rename it."
+        )
+    return _make_dataset(name, columns)
+
+
+def _make_dataset(name: str, columns: Columns) -> Dataset:
+    """Return the data set of a table: the class apart, text as codes of its sorted values, NaN where it is missing."""
+    y = columns.pop(CLASS_COLUMN).astype(np.str_)
     categories = {
-        column: np.unique(values.astype(np.str_)) for column, values in columns.items() if values.dtype.kind == "U"
+        column: np.unique(values[_is_there(values)].astype(np.str_))
+        for column, values in columns.items()
+        if values.dtype.kind in "OU"
     }
     return Dataset(
         name=name,
         X=np.column_stack(
             [
-                np.searchsorted(categories[column], values) if column in categories else values
+                _encode(values, categories[column]) if column in categories else values
                 for column, values in columns.items()
             ]
         ).astype(np.float64),
@@ -83,6 +147,19 @@ def load_dataset(name: str, folder: str | os.PathLike[str] | None = None) -> Dat
         categorical=tuple(column in categories for column in columns),
         categories=categories,
     )
+
+
+def _encode(values: NDArray[np.generic], labels: NDArray[np.str_]) -> NDArray[np.float64]:
+    """Return the position of each value in the sorted labels, NaN where it is missing."""
+    is_there = _is_there(values)
+    codes = np.full(len(values), np.nan)
+    codes[is_there] = np.searchsorted(labels, values[is_there].astype(np.str_))
+    return codes
+
+
+def _is_there(values: NDArray[np.generic]) -> NDArray[np.bool_]:
+    """Return which values of a text column are not missing."""
+    return np.array([value is not None for value in values.tolist()], dtype=bool)
 
 
 def _read_from_folder(name: str, folder: Path) -> Columns:
@@ -130,10 +207,13 @@ def _fetch(name: str, folder: Path) -> Path:
 
 
 def _read_columns(path: Path) -> Columns:
-    """Return the columns of a Parquet file, text as NumPy strings and everything else as it is."""
+    """Return the columns of a Parquet file: text as NumPy strings, or as objects with None where some is missing."""
     table = _import_pyarrow().parquet.read_table(path)
     columns = {name: table[name].to_numpy() for name in table.column_names}
-    return {name: values.astype(np.str_) if values.dtype == object else values for name, values in columns.items()}
+    return {
+        name: values.astype(np.str_) if values.dtype == object and not table[name].null_count else values
+        for name, values in columns.items()
+    }
 
 
 def _write_columns(columns: Columns, path: Path) -> None:

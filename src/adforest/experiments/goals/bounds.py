@@ -6,7 +6,7 @@ import numpy as np
 
 from adforest.experiments import lineup
 from adforest.experiments.chapter import Cell, Figure, Table
-from adforest.experiments.following import Row
+from adforest.experiments.following import FORESTS, Row
 from adforest.experiments.goals.goal import Outcome, as_it_comes, at_least, at_most, gap_table, worst_gap
 from adforest.experiments.kinds import ENDLESS
 from adforest.experiments.lineup import streams_of
@@ -20,7 +20,6 @@ TITLE = "3 Bounds"
 OURS, UNBOUNDED = "ADF-R", "memory_size=None"
 METHODS = {OURS: as_it_comes(OURS), UNBOUNDED: as_it_comes(OURS, memory_size=None)}
 BELOW, GROWTH = -1.0, 1.3  # points, and times as much
-FORESTS = ("permanent", "active", "temporary")
 MEGABYTE = 1e6
 CONCEPT = "hyperplane"
 

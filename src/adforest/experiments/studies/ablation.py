@@ -34,7 +34,7 @@ CHOICES: dict[str, tuple[Plain, ...]] = {
     "error_tolerance": (0.0, 0.02, 0.1),
     "drift_threshold": (1, 3, 6),
     "window_size": (1, 3, 5),
-    "max_features": ("auto", "sqrt", None),
+    "max_features": ("default", "sqrt", None),
     "max_bins": (64, 255),
     "max_depth": (None, 12),
 }

@@ -6,6 +6,7 @@ from adforest.experiments.chapter import Chapter
 from adforest.experiments.comparing import Comparison, join_words
 from adforest.experiments.detail import Detail
 from adforest.experiments.doubts import WHY_THEY_DIFFER, doubt_draws, doubt_stand_in
+from adforest.experiments.following import FORESTS
 from adforest.experiments.lineup import ADF, PEERS, SHOWN, plan_on, runs_on, streams_of
 from adforest.experiments.options import Options
 from adforest.experiments.parts import MethodSpec, Part
@@ -74,9 +75,7 @@ def _say_verdicts(results: Results, detail: Detail, name: str) -> str:
     rows = results.rows(detail.stream, MethodSpec(name))
     drifts = [row["batch"] for row in rows if row["drift"] == "temporary"]
     lasting = [row["batch"] for row in rows if row["drift"] == "sustained"]
-    answering = {
-        forest: sum(row["answering"] == forest for row in rows) for forest in ("permanent", "active", "temporary")
-    }
+    answering = {forest: sum(row["answering"] == forest for row in rows) for forest in FORESTS}
     who = join_words([f"the {forest} forest after {n} batches" for forest, n in answering.items() if n])
     return (
         f"{name} calls {len(drifts)} of {len(rows)} batches a temporary drift and {len(lasting)} a sustained one; "

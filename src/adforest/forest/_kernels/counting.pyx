@@ -12,8 +12,6 @@ from libc.string cimport memchr
 
 import numpy as np
 
-from .node cimport Node
-
 cdef enum:
     LARGEST = 40    # weight that is never exceeded
 
@@ -300,20 +298,18 @@ def gather(const int32_t[::1] leaf_of, const int32_t[::1] y, const int32_t[::1] 
     return sample_array, start_array[: n_groups + 1].copy(), node_array[:n_groups].copy()
 
 
-def nearness(const Node[::1] nodes, const int32_t[::1] leaf_of, const double[::1] weights, Py_ssize_t first,
+def nearness(const int32_t[::1] order, const int32_t[::1] parent, const double[::1] total, const int32_t[::1] young,
              double expected):
     """Return by node, as float32, the share of young records about it over their share in the whole tree; 1 at most.
 
     Parameters
     ----------
-    leaf_of : int32 (n,)
-        The leaf of each record, oldest first; negative for records that do not count.
-    weights : float64 (n,)
-        How many records each stands for.
-    first : int
-        The first young record.
+    order, parent, total
+        What `shrinkage.sum_rows` returned: nodes, parents before children; each node's parent; weight below it.
+    young : int32
+        The leaf of each young record; negative for records that do not count.
     expected : float
-        About a node are the records it holds. But where they are so few that, by their shares in the whole tree, fewer
+        About a node are the records below it. But where they are so few that, by their shares in the whole tree, fewer
         than these are to be expected of the young or of the old, it is those about its parent.
 
     Returns
@@ -321,50 +317,28 @@ def nearness(const Node[::1] nodes, const int32_t[::1] leaf_of, const double[::1
     float32 (n_nodes,)
         1 everywhere where no young record counts, or only young ones do.
     """
-    cdef Py_ssize_t n = leaf_of.shape[0], n_nodes = nodes.shape[0], i, n_counted = 0, n_young = 0, top = 1, n_ordered = 0
-    cdef int32_t at, left
-    held_array = np.zeros((n_nodes, 3))
-    order_array = np.zeros(n_nodes, dtype=np.int32)
-    stack_array = np.zeros(n_nodes + 1, dtype=np.int32)
+    cdef Py_ssize_t n_nodes = order.shape[0], i, n_young = 0
+    cdef int32_t at
     share_array = np.ones(n_nodes, dtype=np.float32)
-    cdef double[:, ::1] held = held_array       # records, their weight, that of young ones
-    cdef int32_t[::1] order = order_array, stack = stack_array
     cdef float[::1] share = share_array
+    cdef double[::1] held = np.zeros(n_nodes)
     cdef double scale, at_least
     with nogil:
-        for i in range(n):
-            if leaf_of[i] >= 0:
-                n_counted += 1
-                held[leaf_of[i], 0] += 1
-                held[leaf_of[i], 1] += weights[i]
-                if i >= first:
-                    n_young += 1
-                    held[leaf_of[i], 2] += weights[i]
-        while top > 0:
-            top -= 1
-            at = stack[top]
-            order[n_ordered] = at
-            n_ordered += 1
-            if nodes[at].split >= 0:
-                stack[top] = nodes[at].left
-                stack[top + 1] = nodes[at].left + 1
-                top += 2
-        for i in range(n_ordered - 1, -1, -1):
-            at = order[i]
-            if nodes[at].split >= 0:
-                left = nodes[at].left
-                for top in range(3):
-                    held[at, top] += held[left, top] + held[left + 1, top]
-        if 0 < n_young < n_counted:
-            scale = held[0, 1] / held[0, 2]
-            at_least = max(1.0, expected * n_counted / min(n_young, n_counted - n_young))
-            for i in range(n_ordered):
+        for i in range(young.shape[0]):
+            if young[i] >= 0:
+                n_young += 1
+                held[young[i]] += 1
+        if 0 < n_young < total[0]:
+            for i in range(n_nodes - 1, 0, -1):
                 at = order[i]
-                if nodes[at].split >= 0:
-                    for left in range(nodes[at].left, nodes[at].left + 2):
-                        share[left] = share[at]
-                        if held[left, 0] >= at_least:
-                            share[left] = <float>min(1.0, held[left, 2] * scale / held[left, 1])
+                held[parent[at]] += held[at]
+            scale = total[0] / n_young
+            at_least = max(1.0, expected * total[0] / min(<double>n_young, total[0] - n_young))
+            for i in range(1, n_nodes):
+                at = order[i]
+                share[at] = share[parent[at]]
+                if total[at] >= at_least:
+                    share[at] = <float>min(1.0, held[at] * scale / total[at])
     return share_array
 
 

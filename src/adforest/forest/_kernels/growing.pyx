@@ -18,7 +18,7 @@ looks at the first n_features; those found constant are swapped to the end of th
 
 Growing depth first keeps this true, since a subtree only reorders the part that its root looks at.
 """
-from libc.math cimport INFINITY, pow, sqrt
+from libc.math cimport INFINITY, log2, pow, sqrt
 from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy, memset
@@ -336,6 +336,28 @@ cdef void rank_rows(Grower* g, Py_ssize_t present) noexcept nogil:
         g.scratch.order[i] = <int32_t>g.pairs[i].item
 
 
+cdef inline double price_of_subset(Py_ssize_t present, Py_ssize_t n) noexcept nogil:
+    """Return what a cut by categories must gain before it is worth anything, in bits.
+
+    Of k categories there are 2^(k-1) - 1 ways to make two sides, where k values in order have k - 1. The bits that it
+    takes to say which one are what chance gains by the choice, and up to twice as many where most of the n records have
+    a category of their own, since records are drawn repeatedly. So a column of names that say nothing is left alone.
+    """
+    cdef double k = <double>(present - 1)
+    if present <= 2:
+        return 0
+    return (1 + <double>present / n) * ((k if k > 50 else log2(pow(2, k) - 1)) - log2(k))
+
+
+cdef void begin_subset(const Grower* g, Py_ssize_t present, Py_ssize_t n, double node_sum, int64_t total,
+                       const Cut* best, Cut* trial, double* price) noexcept nogil:
+    """Prepare a search among categories, which must beat the best cut so far, and gain more than their price."""
+    price[0] = 0 if g.by_ratio else price_of_subset(present, n)
+    trial[0] = best[0]
+    if price[0] > 0:
+        trial.score = max(best.score, node_sum - xlogx(g.scratch.table, total)) + price[0]
+
+
 cdef void keep_categories(Grower* g, Py_ssize_t present, const Cut* cut) noexcept nogil:
     """Note which categories a cut sends left."""
     cdef Py_ssize_t i
@@ -343,24 +365,36 @@ cdef void keep_categories(Grower* g, Py_ssize_t present, const Cut* cut) noexcep
         g.category_left[g.pairs[i].item] = i <= cut.low
 
 
+cdef void take_subset(Grower* g, Py_ssize_t present, double before, double price, const Cut* trial,
+                      Cut* best) noexcept nogil:
+    """Take the cut by categories that was found as the best, less its price, if it is better than before."""
+    if trial.score > before:
+        best[0] = trial[0]
+        best.score -= price
+        keep_categories(g, present, best)
+
+
 cdef bint try_counted(Grower* g, const Block* b, Py_ssize_t f, const Task* task, double node_sum, int64_t total,
                       Cut* best) noexcept nogil:
     """Improve best by attribute f, counting records by code and class; return whether it varies in the node."""
     cdef int32_t n_codes = b.n_codes[f]
     cdef Py_ssize_t n = task.stop - task.start, n_missing, present
-    cdef double before = best.score
+    cdef double before = best.score, price
+    cdef Cut trial
     present = fill_histogram(&g.scratch, b.codes + f * b.stride, g.records + task.start, n, n_codes)
     n_missing = count_missing(&g.scratch, n_codes)
     if present + (n_missing > 0) < 2:
         return False
-    if g.n_categories[f] > 0:
-        rank_rows(g, present)
-    try_histogram(&g.scratch, present, n_codes, n, n_missing, node_sum, total, g.min_leaf, best)
-    if best.score > before:
-        if g.n_categories[f] > 0:
-            keep_categories(g, present, best)
-        else:
+    if g.n_categories[f] == 0:
+        try_histogram(&g.scratch, present, n_codes, n, n_missing, node_sum, total, g.min_leaf, best)
+        if best.score > before:
             name_codes(&g.scratch, present, n_codes, best)
+        return True
+    rank_rows(g, present)
+    begin_subset(g, present, n, node_sum, total, best, &trial, &price)
+    before = trial.score
+    try_histogram(&g.scratch, present, n_codes, n, n_missing, node_sum, total, g.min_leaf, &trial)
+    take_subset(g, present, before, price, &trial, best)
     return True
 
 
@@ -392,7 +426,8 @@ cdef bint try_sorted(Grower* g, const Block* b, Py_ssize_t f, const Task* task, 
                      Cut* best) noexcept nogil:
     """Improve best by attribute f, sorting the records by code; return whether it varies in the node."""
     cdef Py_ssize_t n = task.stop - task.start, n_known, present
-    cdef double before = best.score
+    cdef double before, price
+    cdef Cut trial
     cdef uint64_t* keys = g.scratch.keys
     cdef const uint64_t* records = g.records + task.start
     if b.exact:
@@ -408,9 +443,10 @@ cdef bint try_sorted(Grower* g, const Block* b, Py_ssize_t f, const Task* task, 
         try_keys(&g.scratch, keys, n, n_known, b.n_codes[f], node_sum, total, g.min_leaf, best)
         return True
     present = rank_runs(g, keys, n, n_known)
-    try_keys(&g.scratch, g.spare_keys, n, n_known, <int32_t>present, node_sum, total, g.min_leaf, best)
-    if best.score > before:
-        keep_categories(g, present, best)
+    begin_subset(g, present, n, node_sum, total, best, &trial, &price)
+    before = trial.score
+    try_keys(&g.scratch, g.spare_keys, n, n_known, <int32_t>present, node_sum, total, g.min_leaf, &trial)
+    take_subset(g, present, before, price, &trial, best)
     return True
 
 

@@ -1,4 +1,4 @@
-from adforest.forest.types import Floats, Ints, Nodes, Singles, Words
+from adforest.forest.types import Floats, Ints, Nodes, Words
 
 def route(nodes: Nodes, words: Words, X: Floats, rows: Ints | None = None) -> Ints: ...
 def vote(
@@ -11,7 +11,6 @@ def vote(
     soft: bool,
     X: Floats,
     votes: Floats,
-    values: Singles | None = None,
 ) -> None: ...
 def vote_from(
     leaf: Ints,

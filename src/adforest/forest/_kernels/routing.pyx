@@ -17,7 +17,6 @@ cdef extern from *:
 
 cdef enum:
     LANES = 32      # records that walk side by side, so that their cache misses overlap
-    STRIDE = 512    # records whose leaves are held between walking and answering
 
 
 cdef void walk(const Node* nodes, const uint64_t* words, const double* X, const int32_t* rows, Py_ssize_t n,
@@ -107,12 +106,9 @@ def route(const Node[::1] nodes, const uint64_t[::1] words, const double[:, ::1]
 
 def vote(const Node[::1] nodes, const uint64_t[::1] words, const int32_t[::1] row_start,
          const int32_t[::1] row_class, const double[::1] row_weight, const double[::1] row_scale, bint soft,
-         const double[:, ::1] X, double[:, ::1] votes, const float[::1] values=None):
-    """Send records down one tree and add its answers to votes (n, n_classes).
-
-    Values by node, where there are any, are added up in a column more: that of the leaf each record reaches.
-    """
-    cdef Py_ssize_t i, j, n = X.shape[0], m = X.shape[1], width, last = votes.shape[1] - 1
+         const double[:, ::1] X, double[:, ::1] votes):
+    """Send records down one tree and add its answers to votes (n, n_classes)."""
+    cdef Py_ssize_t i, n = X.shape[0], m = X.shape[1], width
     cdef int32_t leaf[STRIDE]
     if row_class.shape[0] == 0:
         return
@@ -123,9 +119,6 @@ def vote(const Node[::1] nodes, const uint64_t[::1] words, const int32_t[::1] ro
             walk(&nodes[0], &words[0], &X[i, 0], NULL, width, m, words.shape[0] > 1, leaf)
             add_answers(leaf, width, &row_start[0], &row_class[0], &row_weight[0], &row_scale[0], soft, &votes[i, 0],
                         votes.shape[1])
-            if values is not None:
-                for j in range(width):
-                    votes[i + j, last] += values[leaf[j]]
             i += width
 
 

@@ -1,0 +1,148 @@
+"""Everything learnt so far: the forests, a memory of records, and what batches have shown of the forests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from adforest.adaptation.boxes import Box
+from adforest.adaptation.judging import ACTIVE, NEWEST, PERMANENT, TEMPORARY, Evidence
+from adforest.adaptation.memory import Memory
+from adforest.forest import Forest, Records
+from adforest.forest.types import Longs, Singles
+from adforest.growers import Grower
+
+__all__ = ["ACTIVE", "NEWEST", "PERMANENT", "TEMPORARY", "ForestState", "Settings", "State"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What learning and answering go by; the names are those of the estimator's parameters."""
+
+    grower: Grower
+    n_estimators: int
+    splitting: str
+    repair_threshold: float
+    error_tolerance: float
+    drift_threshold: int
+    window_size: int
+    memory_size: int | None
+    perturbation: str
+    tree_repair: str
+    renewal: float
+    soft: bool
+    selection: str
+    answer_for: str
+    min_samples_leaf: int
+    n_jobs: int | None
+    seed: int
+
+    def window_start(self, number: int) -> int:
+        """Return the first batch of the reserve window [γ] that ends with a batch."""
+        return number - self.window_size + 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ForestState:
+    """A forest, the box of what it has learnt, and how far its renewal is.
+
+    Attributes
+    ----------
+    forest : Forest
+    box : Box
+    n_renewed : int
+        Trees grown anew so far: the next one's place is this number modulo the number of trees.
+    budget : float
+        Records that trees may still be grown from, see `adforest.adaptation.steps`.
+    """
+
+    forest: Forest
+    box: Box
+    n_renewed: int = 0
+    budget: float = 0.0
+
+    def is_same(self, other: ForestState) -> bool:
+        """Return whether both are of the same trees."""
+        mine, others = self.forest.trees, other.forest.trees
+        return len(mine) == len(others) and all(a is b for a, b in zip(mine, others, strict=True))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class State:
+    """Everything learnt so far. It never changes: a batch makes another one.
+
+    Attributes
+    ----------
+    settings : Settings
+    memory : Memory
+    forests : dict of str to ForestState
+    evidence : Evidence
+        What batches, each answered before it was learnt, have shown of the forests.
+    pending : Records or None
+        Records of small batches that wait until they are enough to grow trees from.
+    nearness : tuple of float32 arrays
+        By tree of the permanent forest and node: how near the records of the window are, see `counting.nearness`.
+        Empty where the forests do not vote together.
+    n_calls : int
+        Batches given.
+    n_batches : int
+        Batches learnt; small ones that waited for each other count as one.
+    n_drift_batches : int
+        Consecutive batches on which the active forest was not repairable [cdf].
+    regime_start : int
+        First batch after the last abrupt change that was noticed.
+    is_active_own : bool
+        Whether the active forest is one that took the place of another, and has not rejoined the permanent one since.
+    answering : str
+        The forest that answers alone (the paper's way).
+    """
+
+    settings: Settings
+    memory: Memory
+    forests: dict[str, ForestState] = field(default_factory=dict)
+    evidence: Evidence = field(default_factory=Evidence)
+    pending: Records | None = None
+    nearness: tuple[Singles, ...] = ()
+    n_calls: int = 0
+    n_batches: int = 0
+    n_drift_batches: int = 0
+    regime_start: int = 1
+    is_active_own: bool = False
+    answering: str = PERMANENT
+
+    @classmethod
+    def new(cls, settings: Settings, n_features: int) -> State:
+        """Return the state before the first batch."""
+        return cls(settings, Memory.empty(n_features))
+
+    def forest(self, name: str) -> Forest | None:
+        """Return the forest of that name, or None where there is none."""
+        return self.forests[name].forest if name in self.forests else None
+
+    @property
+    def voting(self) -> dict[str, Forest]:
+        """The forests that have a vote; the active one only while it is one of its own."""
+        return {name: one.forest for name, one in self.forests.items() if name != ACTIVE or self.is_active_own}
+
+    @property
+    def judged(self) -> dict[str, Forest]:
+        """The forests that answer each batch before it is learnt: all but an active one that is the permanent one."""
+        forests = self.forests
+        is_double = ACTIVE in forests and forests[ACTIVE].is_same(forests[PERMANENT])
+        return {name: one.forest for name, one in forests.items() if not (is_double and name == ACTIVE)}
+
+    @property
+    def window_start(self) -> int:
+        """The first batch that the temporary forest is grown from."""
+        return max(self.regime_start, self.settings.window_start(self.n_batches))
+
+    @property
+    def new_classes(self) -> Longs:
+        """Classes that the first batch did not bring, nor any before the window."""
+        return np.flatnonzero(self.memory.first_batch >= max(2, self.settings.window_start(self.n_batches)))
+
+    @property
+    def rare_classes(self) -> Longs:
+        """Classes that are rare among all records, and not new."""
+        return np.flatnonzero(self.memory.rare_since(self.settings.window_start(self.n_batches)))

@@ -1,0 +1,269 @@
+"""The steps of learning one batch, out of which `adforest.adaptation.update` and `paper` make their recipes.
+
+Growing is what costs: a tree grown from n records costs about n. With ``renewal`` r, a batch of n records may cost a
+repaired forest r * n for each of its trees, spent on growing the trees that have stood longest anew from all records at
+hand. While these are few, that is every tree at every batch; later trees are renewed in turn.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from adforest.adaptation.boxes import Box, root_cuts
+from adforest.adaptation.judging import Evidence
+from adforest.adaptation.perturbation import perturbed_share
+from adforest.adaptation.repair import Assessment, RepairRules, assess, repair_forest
+from adforest.adaptation.report import BatchReport
+from adforest.adaptation.scenario import scenario_of
+from adforest.adaptation.state import ACTIVE, NEWEST, PERMANENT, ForestState, State
+from adforest.forest import Forest, Records, in_threads
+from adforest.forest.types import Ints, Longs, Singles
+from adforest.growers import Grown, spawn_seeds
+
+BUILD, REPAIR, RENEW, NEW = range(4)  # what a seed is for
+TURNS = 5  # batches in which every tree has had its turn to expand leaves
+MIN_OUTSIDE_SHARE = 0.01  # share of a batch that must lie beyond a forest's box before its trees get a new root
+RENEW_MORE = 500  # records that are added to each batch's own for renewal: small ones can afford more
+EXPECTED = 10  # records of the window about a place, for their number to say something
+
+
+class BatchUpdate:
+    """One batch being learnt: the state it starts from, which is never changed, and what has been done so far."""
+
+    def __init__(self, state: State, batch: Records) -> None:
+        self.started = perf_counter()
+        self.before = state
+        self.settings = state.settings
+        self.number = state.n_batches + 1
+        self.batch = batch
+        self.memory = state.memory.add(batch, self.number)
+        self.records = self.memory.records(batch.n_categories, batch.n_classes)
+        self.box = Box.of(batch.X, batch.n_categories)
+        self.forests = dict(state.forests)
+        self.perturbed: dict[str, float] = {}
+        self.action: dict[str, str] = {}
+        self._coded: dict[int, Records] = {}  # by place of the first
+        self._assessments: dict[int, Assessment] = {}  # by id of the tree: forests share trees
+        self._learnt: dict[tuple[int, ...], ForestState] = {}
+
+    def build_first(self) -> None:
+        """Step 1: build the permanent forest; the active one is a copy."""
+        built = ForestState(self.built(0), self.box)
+        self.forests = {PERMANENT: built, ACTIVE: built}
+        self.action = {PERMANENT: "built", ACTIVE: "built"}
+
+    def assess(self, name: str) -> None:
+        """Find the perturbed leaves of a forest."""
+        forest, settings = self.forests[name].forest, self.settings
+        fresh = [tree for tree in forest.trees if id(tree) not in self._assessments]
+        found = in_threads(
+            lambda tree: assess(tree, self.batch, settings.perturbation, settings.error_tolerance),
+            fresh,
+            settings.n_jobs,
+        )
+        self._assessments.update({id(tree): one for tree, one in zip(fresh, found, strict=True)})
+        perturbed = [self._assessments[id(tree)].perturbed for tree in forest.trees]
+        self.perturbed[name] = perturbed_share(perturbed, forest.n_leaves)
+
+    def leaves_of(self, name: str, n: int) -> list[Ints]:
+        """Return the leaves of the last n records of the batch in each tree of a forest that was assessed."""
+        return [self._assessments[id(tree)].leaf[-n:] for tree in self.forests[name].forest.trees]
+
+    def learn(self, name: str, share: float = 1.0) -> None:
+        """Steps 2, 3 and 6: let a forest learn the batch; one that is the same as another does so once.
+
+        Trees whose turn it is are grown anew, the others repaired. Share is the part of the growth budget that the
+        forest may use.
+        """
+        before = self.forests[name]
+        same = tuple(map(id, before.forest.trees))
+        if same not in self._learnt:
+            self._learnt[same] = self._with_batch_learnt(before, share)
+        self.forests[name] = self._learnt[same]
+        self.action[name] = "repaired"
+
+    def _with_batch_learnt(self, before: ForestState, share: float) -> ForestState:
+        settings, forest = self.settings, before.forest
+        known = np.flatnonzero(np.concatenate([forest.known, np.ones(len(self.batch), dtype=bool)])).astype(np.int32)
+        budget = before.budget + share * settings.renewal * len(forest) * (len(self.batch) + RENEW_MORE)
+        n_turns = 0 if settings.memory_size == 0 else min(len(forest), int(budget / len(known)))
+        turn = _places(before.n_renewed, n_turns, len(forest))
+        at_hand = np.unique(self.records.y[known]) if turn else known
+        # A tree that knows a class of which no record is at hand stays: it would forget that class.
+        renewed = [place for place in turn if np.isin(forest.trees[place].row_class, at_hand).all()]
+        expanding = [place for place in self._expanding(forest) if place not in renewed]
+        # Repairs are cut along the codes of all records where these are needed anyway, or where they pay.
+        pays = bool(renewed) or (len(expanding) == len(forest) and settings.memory_size != 0)
+        records = self._coded_since(0) if pays else self.records
+        rules = RepairRules(
+            tree_threshold=settings.repair_threshold if settings.tree_repair == "share" else 0.0,
+            expanding=expanding,
+            min_samples_leaf=settings.min_samples_leaf,
+            n_jobs=settings.n_jobs,
+            batch=self.number,
+        )
+        at_least = max(2, settings.min_samples_leaf, math.ceil(MIN_OUTSIDE_SHARE * len(self.batch)))
+        repaired = repair_forest(
+            forest,
+            [self._assessments[id(tree)] for tree in forest.trees],
+            records,
+            self.batch,
+            root_cuts(before.box, self.box, self.batch.X, settings.splitting, at_least),
+            rules,
+            settings.grower,
+            self._seeds(REPAIR, len(forest)),
+            skipped=renewed,
+        )
+        grown = self._renewed(records, known, renewed)
+        trees = [grown[place].tree if place in grown else tree for place, tree in enumerate(repaired.trees)]
+        leaf_of = [grown[place].leaf_of if place in grown else one for place, one in enumerate(repaired.leaf_of)]
+        return ForestState(
+            Forest(tuple(trees), tuple(leaf_of), repaired.known),
+            before.box.union(self.box),
+            before.n_renewed + n_turns,
+            min(budget - n_turns * len(known), float(len(known))),
+        )
+
+    def _renewed(self, records: Records, known: Ints, places: list[int]) -> dict[int, Grown]:
+        """Grow the trees of some places anew from all the records at hand that their forest knows.
+
+        Records of rare classes are always in the bag.
+        """
+        if not places:
+            return {}
+        settings = self.settings
+        rare = self.memory.rare_since(settings.window_start(self.number))
+        seeds = self._seeds(RENEW, len(places))
+        built = settings.grower.build(records, known, seeds, settings.n_jobs, places, whole=rare)
+        # A systematic base forest may have no trees for the last places.
+        return {
+            place: one._replace(tree=one.tree.built_at(self.number)) for place, one in zip(places, built, strict=False)
+        }
+
+    def _coded_since(self, first: int) -> Records:
+        """Return the records from a place in memory on, coded once for all who grow from them."""
+        if first not in self._coded:
+            self._coded[first] = self.settings.grower.coded(self.records.since(first))
+        return self._coded[first]
+
+    def _expanding(self, forest: Forest) -> list[int]:
+        """Return the places of the trees that expand the leaves which the batch perturbs.
+
+        Where they do so in turn, others only count; what memory kept of the batch is at hand when their turn comes. A
+        class that the forest does not know is for all of them to learn at once.
+        """
+        settings = self.settings
+        if settings.splitting == "sat":
+            return []
+        in_turn = settings.tree_repair == "turn" and settings.memory_size != 0
+        if in_turn and forest.knows(self.records.n_classes)[self.batch.y].all():
+            count = math.ceil(len(forest) / TURNS)
+            return _places(self.number * count, count, len(forest))
+        return list(range(len(forest)))
+
+    def leave(self, name: str) -> None:
+        """Leave a forest as it is: the batch is not among the records it knows."""
+        before = self.forests[name]
+        nowhere, unknown = np.full(len(self.batch), -1, dtype=np.int32), np.zeros(len(self.batch), dtype=bool)
+        forest = Forest(
+            before.forest.trees,
+            tuple(np.concatenate([leaf_of, nowhere]) for leaf_of in before.forest.leaf_of),
+            np.concatenate([before.forest.known, unknown]),
+        )
+        self.forests[name] = replace(before, forest=forest)
+        self.action[name] = "kept"
+
+    def built(self, first: int, n_trees: int | None = None, purpose: int = BUILD, *, is_placed: bool = True) -> Forest:
+        """Build a forest from the records from a place in memory on; unless it is placed, nobody may repair it."""
+        settings, records = self.settings, self._coded_since(first)
+        seeds = self._seeds(purpose, settings.n_estimators if n_trees is None else n_trees)
+        everything = np.arange(len(records), dtype=np.int32)
+        grown = settings.grower.build(
+            records, everything, seeds, settings.n_jobs, placed_from=0 if is_placed else len(records)
+        )
+        nowhere = np.full(first, -1, dtype=np.int32)
+        return Forest(
+            tuple(one.tree.built_at(self.number) for one in grown),
+            tuple(np.concatenate([nowhere, one.leaf_of]) for one in grown) if is_placed else (),
+            np.arange(len(self.records)) >= first,
+        )
+
+    def box_since(self, first: int) -> Box:
+        """Return the box of the records from a place in memory on."""
+        return Box.of(self.records.X[first:], self.records.n_categories)
+
+    def _seeds(self, purpose: int, n: int) -> list[int]:
+        """Return seeds for n trees, fixed by the model's seed, the batch and the purpose."""
+        return spawn_seeds([self.settings.seed, self.number, purpose], n)
+
+    def finish(self, evidence: Evidence, **changes: Any) -> State:
+        """Let memory go of what it has no room for, and return the state after the batch."""
+        settings = self.settings
+        kept = self.memory.survivors(settings.memory_size, min(self.number, settings.window_start(self.number + 1)))
+        state = replace(
+            self.before,
+            memory=self.memory if kept is None else self.memory.keep(kept),
+            forests={name: self._remembered(one, kept) for name, one in self.forests.items()},
+            evidence=evidence,
+            pending=None,
+            n_batches=self.number,
+            **changes,
+        )
+        return replace(state, nearness=_nearness(state))
+
+    def _remembered(self, one: ForestState, kept: Longs | None) -> ForestState:
+        """Return a forest that knows only what memory kept."""
+        forest = one.forest if kept is None else one.forest.keep(kept)
+        return replace(one, forest=forest.forget() if self.settings.memory_size == 0 else forest)
+
+
+def _nearness(state: State) -> tuple[Singles, ...]:
+    """Return by tree of the permanent forest and node how near the records of the window are."""
+    settings, memory = state.settings, state.memory
+    if NEWEST not in state.forests or settings.memory_size == 0:
+        return ()
+    first = memory.first_since(state.window_start)
+    return state.forests[PERMANENT].forest.nearness(first, EXPECTED, settings.n_jobs)
+
+
+def report_of(
+    before: State,
+    state: State,
+    records: Records,
+    *,
+    drift: str,
+    accuracy: dict[str, float],
+    seconds: float,
+    work: BatchUpdate | None = None,
+) -> BatchReport:
+    """Say what happened to a batch; class values are codes here."""
+    seen = before.memory.seen_by_class.copy()
+    known = set(np.flatnonzero(seen).tolist())
+    if before.pending is not None:
+        known |= set(np.unique(before.pending.y).tolist())
+    classes = set(np.unique(records.y).tolist())
+    votes = state.evidence.votes() or {state.answering: 1.0}
+    return BatchReport(
+        batch=before.n_calls + 1,
+        n_records=len(records),
+        scenario=scenario_of(classes, known),
+        new_classes=tuple(sorted(classes - known)),
+        drift=drift,
+        perturbed=work.perturbed if work else {},
+        action=work.action if work else dict.fromkeys(state.forests, "waiting"),
+        accuracy=accuracy,
+        n_leaves={name: one.forest.n_leaves for name, one in state.forests.items()},
+        answering=max(votes, key=votes.__getitem__),
+        votes=votes,
+        seconds=seconds,
+    )
+
+
+def _places(first: int, count: int, n_trees: int) -> list[int]:
+    """Return the places of some trees, from a number on, round and round the forest."""
+    return sorted((first + k) % n_trees for k in range(count))

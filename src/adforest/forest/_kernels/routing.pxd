@@ -1,0 +1,9 @@
+from libc.stdint cimport int32_t, uint64_t
+
+from .node cimport Node
+
+cdef enum:
+    STRIDE = 512    # records whose leaves are held between walking and answering
+
+cdef void walk(const Node* nodes, const uint64_t* words, const double* X, const int32_t* rows, Py_ssize_t n,
+               Py_ssize_t m, bint categorical, int32_t* leaf) noexcept nogil

@@ -1,0 +1,347 @@
+"""Who answers: the formula of voting.py by hand, from the forests, the memory and the weights."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adforest import AdaptiveDecisionForestClassifier
+from adforest.adaptation import votes
+from adforest.adaptation.judging import FAR, NEAR, NEW, RARE, STRENGTHS, Evidence
+from adforest.adaptation.steps import EXPECTED
+from adforest.adaptation.voting import FULL_PRESENCE, JUDGED, SILENT, STEEPNESS, boldness_of, class_ratio, judge
+from adforest.forest import Records
+from oracles import FORESTS, NUMERICAL, accuracy, grid, learn, nearness, new_state, two_clusters
+
+
+def crowded(number, n_classes, n=400):
+    """Return classes on a line, each half covered by its neighbours."""
+    rng = np.random.default_rng(number)
+    y = rng.integers(0, n_classes, n).astype(np.int32)
+    return rng.normal(size=(n, 2)) + np.column_stack([1.5 * y, np.zeros(n)]), y
+
+
+def with_new_class(n_batches, first=7, **changes):
+    """Return the state after some batches, of which the seventh and all later ones bring a third class."""
+    state = new_state(**changes)
+    for number in range(1, n_batches + 1):
+        state, _ = learn(state, *crowded(number, 2 + (number >= first)), n_classes=3)
+    return state
+
+
+def with_rare_class(n_batches=12, **changes):
+    """Return the state after some batches that bring a third class in four records of 400, between the others."""
+    state = new_state(**changes)
+    for number in range(1, n_batches + 1):
+        X, y = crowded(number, 2)
+        X[:4], y[:4] = X[:4] - np.column_stack([1.5 * y[:4] - 0.75, np.full(4, -2.0)]), 2
+        state, _ = learn(state, X, y, n_classes=3)
+    return state
+
+
+MOVED = np.array([0.0, 30.0])
+
+
+def moved_world():
+    """Return the state after a world has moved, and swapped its labels: what it left is far, but within its box."""
+    state = new_state()
+    for number in range(10):
+        X, y = two_clusters(number, swapped=number >= 7)
+        state, _ = learn(state, X + MOVED if number >= 7 else X, y, n_classes=3)
+    return state
+
+
+def own_active():
+    """Return a state in which the active forest is one of its own."""
+    state = new_state(drift_threshold=0)
+    for number in range(10):
+        state, _ = learn(state, *two_clusters(number, swapped=number >= 7), n_classes=3)
+    assert state.is_active_own
+    return state
+
+
+STATES = {
+    "a class is new": lambda: with_new_class(7),
+    "a class was new": lambda: with_new_class(9),
+    "a class is rare": with_rare_class,
+    "the world has moved": moved_world,
+    "active on its own": own_active,
+    "no memory": lambda: with_new_class(8, memory_size=0),
+    "something waits": lambda: learn(with_new_class(8), *crowded(50, 3, n=30), n_classes=3)[0],
+}
+PROBES = np.vstack([crowded(77, 3)[0], two_clusters(77)[0] + MOVED, [[1e6, -1e6], [np.nan, np.nan]]])
+
+
+@pytest.fixture(scope="module", params=STATES)
+def state(request):
+    return STATES[request.param]()
+
+
+def shares_by_hand(state, X, n_classes):
+    """Return the shares of each forest that has a vote, mixed from those of every strength by itself."""
+    shares = {}
+    for name, forest in state.voting.items():
+        strengths, mix = boldness_of(state.evidence, name)
+        each = [forest.shares(X, n_classes, np.array([one]), np.ones(1)) for one in strengths]
+        shares[name] = np.tensordot(mix, each, 1)
+    return shares
+
+
+def near_by_hand(state, X):
+    """Return how near records are to those of the window."""
+    if state.settings.memory_size == 0:
+        return np.ones(len(X))
+    forest = state.forest("permanent")
+    young = state.memory.batch >= state.window_start
+    near = [
+        np.array(nearness(tree, leaf_of[young], EXPECTED))[tree.route(X)]
+        for tree, leaf_of in zip(forest.trees, forest.leaf_of, strict=True)
+    ]
+    return np.minimum(np.mean(near, axis=0) / FULL_PRESENCE, 1)
+
+
+def contexts_by_hand(state, shares, near):
+    """Return how far each record is in each of the four contexts."""
+
+    def found_by(name, classes):
+        return 1 - (1 - shares[name][:, classes].sum(axis=1)) ** STEEPNESS
+
+    new = near * found_by("temporary", state.new_classes)
+    rare = found_by("permanent", state.rare_classes)
+    return {NEAR: (near - new) * (1 - rare), FAR: (1 - near) * (1 - rare), NEW: new, RARE: (1 - new) * rare}
+
+
+def test_votes_are_what_the_formula_says(state):
+    shares, near = shares_by_hand(state, PROBES, 3), near_by_hand(state, PROBES)
+    context, ratio = contexts_by_hand(state, shares, near), class_ratio(state, 3)
+    np.testing.assert_allclose(sum(context.values()), 1)
+    expected = np.zeros((len(PROBES), 3))
+    for voice, weights in state.evidence.weights.items():
+        said = np.mean([shares[name] for name in voice], axis=0)
+        corrected = said * ratio / (said * ratio).sum(axis=1, keepdims=True)
+        for k, how_far in context.items():
+            expected += how_far[:, None] * (weights[k, 0] * said + weights[k, 1] * corrected)
+    np.testing.assert_allclose(expected.sum(axis=1), 1)
+    heard = {
+        name for voice, one in state.evidence.weights.items() if one[[NEAR, FAR]].max() >= SILENT for name in voice
+    }
+    heard |= {"permanent", "temporary"} if len(state.new_classes) else {"permanent"}
+    silent = sum(one.max() for voice, one in state.evidence.weights.items() if not heard >= set(voice))
+    found = votes(state, PROBES, 3)
+    # Mixtures of strengths may stop at 0.99 of a share where each strength by itself does not.
+    assert np.abs(found - expected).max() <= silent + 0.011
+    assert np.abs(found - expected).mean() <= silent / 2 + 0.002
+    assert (found >= 0).all()
+    assert (found.sum(axis=1) <= 1 + 1e-9).all()
+    assert (found.sum(axis=1) >= 1 - silent - 1e-9).all()
+
+
+def test_states_show_all_there_is_to_the_formula():
+    states = {name: make() for name, make in STATES.items()}
+    assert states["a class is new"].new_classes.tolist() == [2]
+    assert states["a class is rare"].rare_classes.tolist() == [2]
+    assert (near_by_hand(states["the world has moved"], two_clusters(9)[0]) < 0.3).all()
+    assert len(states["active on its own"].evidence.weights) == 6
+    assert len(states["something waits"].pending) == 30
+
+
+def test_for_everything_the_permanent_forest_answers_alone(state):
+    asked = replace(state, settings=replace(state.settings, answer_for="everything"))
+    expected = state.forest("permanent").shares(PROBES, 3, *boldness_of(state.evidence, "permanent"))
+    np.testing.assert_array_equal(votes(asked, PROBES, 3), expected)
+
+
+def test_after_one_batch_the_permanent_forest_answers_alone():
+    state, _ = learn(new_state(), *two_clusters(0))
+    expected = state.forest("permanent").shares(PROBES, 2, *boldness_of(state.evidence, "permanent"))
+    np.testing.assert_array_equal(votes(state, PROBES, 2), expected)
+
+
+def test_a_class_that_was_declared_but_never_seen_gets_no_votes():
+    state = new_state()
+    for number in range(4):
+        state, report = learn(state, *two_clusters(number), n_classes=5)
+    assert report.new_classes == ()
+    X, y = two_clusters(9)
+    assert (votes(state, X, 5)[:, 2:] == 0).all()
+    assert accuracy(state, X, y, 5) > 0.95
+
+
+@pytest.mark.parametrize("answer_for", ["next_batch", "everything"])
+@pytest.mark.parametrize("selection", ["weighted", "training"])
+def test_probabilities_add_up_to_one(selection, answer_for):
+    model = AdaptiveDecisionForestClassifier(10, selection=selection, answer_for=answer_for, random_state=0)
+    for number in range(9):
+        model.partial_fit(*crowded(number, 2 + (number >= 6), n=30 if number == 8 else 300))
+        probabilities = model.predict_proba(PROBES)
+        np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+        assert (probabilities >= 0).all()
+
+
+# --- strengths and class mix
+
+
+@given(st.lists(st.floats(0, 1), min_size=3, max_size=3).filter(lambda one: sum(one) > 0.1))
+def test_strengths_of_little_weight_are_not_asked(mix):
+    mix = np.array(mix) / np.sum(mix)
+    evidence = replace(Evidence().with_forests(["permanent"]), boldness={"permanent": mix})
+    strengths, shares = boldness_of(evidence, "permanent")
+    assert strengths.tolist() == [one for one, m in zip(STRENGTHS, mix, strict=True) if m >= SILENT]
+    assert shares.sum() == pytest.approx(1)
+    np.testing.assert_allclose(shares, mix[mix >= SILENT] / mix[mix >= SILENT].sum())
+
+
+def test_the_class_ratio_by_hand():
+    # 200 records of each class, then 10 and 190 of which only the last batch counts.
+    state, _ = learn(new_state(), np.arange(800).reshape(400, 2), np.arange(400) % 2, n_classes=3)
+    y = np.array([0] * 10 + [1] * 190)
+    state, _ = learn(state, np.arange(400).reshape(200, 2), y, n_classes=3)
+    overall = np.array([210, 390]) / 600
+    expected = (np.array([10, 190]) + overall) / 201 / overall
+    np.testing.assert_allclose(class_ratio(state, 3), [*expected, 1.0], rtol=1e-12)
+    # What waits counts for both.
+    state, report = learn(state, np.arange(20).reshape(10, 2), np.zeros(10), n_classes=3)
+    assert report.action["permanent"] == "waiting"
+    overall = np.array([220, 390]) / 610
+    expected = (np.array([20, 190]) + overall) / 211 / overall
+    np.testing.assert_allclose(class_ratio(state, 4), [*expected, 1.0, 1.0], rtol=1e-12)
+
+
+def test_a_window_of_one_batch_and_little_memory_do_not_distort_the_class_ratio():
+    state = new_state(window_size=1, memory_size=100)
+    for number in range(4):
+        rng = np.random.default_rng(number)
+        y = (np.arange(1_000) < 20).astype(np.int32)
+        state, _ = learn(state, rng.normal(size=(1_000, 2)) + 3 * y[:, None], y)
+    np.testing.assert_allclose(class_ratio(state, 2), 1, atol=0.1)
+
+
+def test_without_another_mix_nothing_is_corrected():
+    state, _ = learn(new_state(), *two_clusters(0))
+    np.testing.assert_allclose(class_ratio(state, 2), 1)
+
+
+def test_a_sudden_mix_of_classes_is_followed_where_classes_overlap():
+    # Nearly nothing but class 1 for some batches: who says class 1 more often is right more often.
+    state = new_state()
+    for number in range(14):
+        rng = np.random.default_rng(number)
+        y = (rng.random(400) < (0.5 if number < 8 else 0.95)).astype(np.int32)
+        X = rng.normal(size=(400, 2)) + 0.7 * y[:, None]
+        shares = state.forests["permanent"].forest if state.forests else None
+        if number == 13:
+            plain = shares.shares(X, 2, *boldness_of(state.evidence, "permanent")).argmax(axis=1)
+            assert accuracy(state, X, y) > np.mean(plain == y) + 0.02
+            assert accuracy(state, X, y) > 0.93
+        state, _ = learn(state, X, y)
+
+
+# --- where the forests differ
+
+
+def test_near_the_present_the_temporary_forest_is_heard_elsewhere_the_permanent_one():
+    state, (X, y) = moved_world(), two_clusters(99)
+    assert np.mean(near_by_hand(state, X) < 0.3) > 0.95
+    assert accuracy(state, X, y, 3) > 0.9
+    assert accuracy(state, X + MOVED, 1 - y, 3) > 0.9
+
+
+def test_classes_are_new_until_all_of_the_window_knows_them():
+    assert with_new_class(3).new_classes.tolist() == [], "those of the first batch never are"
+    for n_batches, new in ((6, []), (7, [2]), (9, [2]), (10, [])):
+        assert with_new_class(n_batches).new_classes.tolist() == new
+
+
+def test_new_classes_are_recalled_soon():
+    state, (X, y) = with_new_class(7), crowded(99, 3, n=2_000)
+    recall = accuracy(state, X[y == 2], 2, 3)
+    permanent = state.forest("permanent").shares(X[y == 2], 3, *boldness_of(state.evidence, "permanent"))
+    assert recall > np.mean(permanent.argmax(axis=1) == 2) + 0.02
+    assert recall > 0.6
+    assert accuracy(state, X, y, 3) > 0.6, "and the others are not given up for it"
+
+
+def test_rare_classes_are_remembered():
+    state = with_rare_class()
+    X = np.random.default_rng(0).normal(loc=(0.75, 2.0), size=(3_000, 2))
+    assert state.rare_classes.tolist() == [2]
+    recall = {name: np.mean(one.argmax(axis=1) == 2) for name, one in shares_by_hand(state, X, 3).items()}
+    found = accuracy(state, X, 2, 3)
+    assert found >= 0.85 * recall["permanent"]
+    assert found > recall["temporary"] > recall["newest"]
+
+
+def test_classes_that_vanished_are_remembered():
+    # Class 2 comes in the first three batches only; where it was nobody has been since.
+    state = new_state()
+    for number in range(14):
+        X, y = two_clusters(number)
+        if number < 3:
+            X[:40], y[:40] = X[:40] + np.array([0, 12]), 2
+        state, _ = learn(state, X, y, n_classes=3)
+    X, y = two_clusters(99)
+    assert accuracy(state, X + np.array([0, 12]), 2, 3) > 0.95
+    assert accuracy(state, X, y, 3) > 0.95
+    assert state.rare_classes.tolist() == [2]
+
+
+def test_nobody_gives_way_to_a_permanent_forest_of_other_rules():
+    # One record in sixteen is of class 1, in the upper right corner; from the tenth batch on, in the lower left one.
+    state, accuracies = new_state(), []
+    for number in range(1, 21):
+        X = np.random.default_rng(number).uniform(size=(800, 2))
+        y = (X.min(axis=1) > 0.75 if number < 10 else X.max(axis=1) < 0.25).astype(np.int32)
+        if number > 11:
+            accuracies.append(accuracy(state, X, y))
+        state, _ = learn(state, X, y)
+    assert min(accuracies) > 0.97
+
+
+# --- judging a batch
+
+
+def test_accuracy_is_that_of_each_forest_and_of_the_vote_before_learning():
+    state = with_new_class(8)
+    X, y = crowded(60, 3)
+    records = Records(X, y, np.arange(len(y)), NUMERICAL, 3)
+    evidence, found = judge(state, records, {})
+    assert set(found) == {*FORESTS, "newest", "vote"}
+    assert found["active"] == found["permanent"], "they are one forest"
+    assert found["vote"] == pytest.approx(accuracy(state, X, y, 3), abs=0.01)
+    ratio = class_ratio(state, 3)
+    for name, shares in shares_by_hand(state, X, 3).items():
+        plain, other = state.evidence.weights[(name,)][NEAR]
+        corrected = shares * ratio / (shares * ratio).sum(axis=1, keepdims=True)
+        expected = np.mean((plain * shares + other * corrected).argmax(axis=1) == y)
+        assert found[name] == pytest.approx(expected, abs=0.01)
+    assert evidence.scores.n == 400
+    assert evidence.scores.right["vote"] == round(400 * found["vote"])
+    reached = {name: [tree.route(X) for tree in forest.trees] for name, forest in state.voting.items()}
+    again = judge(state, records, reached)
+    assert again.accuracy == found, "leaves that are known already are the same leaves"
+    assert again.evidence.scores == evidence.scores
+
+
+def test_of_a_large_batch_a_sample_is_judged():
+    state = with_new_class(8)
+    X, y = crowded(60, 3, n=3_000)
+    evidence, found = judge(state, Records(X, y, np.arange(len(y)), NUMERICAL, 3), {})
+    assert evidence.scores.n == JUDGED
+    assert found["vote"] == pytest.approx(accuracy(state, X, y, 3), abs=0.06)
+
+
+def test_answering_draws_on_nothing_that_changes():
+    state = with_new_class(8)
+    first = votes(state, PROBES, 3)
+    np.testing.assert_array_equal(votes(state, PROBES[::-1].copy(), 3)[::-1], first)
+    np.testing.assert_array_equal(votes(state, PROBES[:1], 3), first[:1])
+    assert votes(state, np.empty((0, 2)), 3).shape == (0, 3)
+
+
+def test_noise_is_no_reason_to_hear_one_forest_only():
+    state, rng = new_state(), np.random.default_rng(0)
+    for _ in range(10):
+        state, _ = learn(state, *grid(rng, 300, 3, 0.2), n_classes=3)
+    assert state.evidence.votes()["permanent"] > 0.3
