@@ -237,6 +237,82 @@ def measure_unseen() -> Iterator[dict[str, Any]]:
             }
 
 
+def measure_small() -> Iterator[dict[str, Any]]:
+    """Batches of a few records: what they cost with a full memory, and how soon a change of rules is learnt."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(110_000, 10))
+    y = (X[:, 0] + X[:, 1] * X[:, 2] > 0).astype(int) + (X[:, 3] > 1)
+    model = AdaptiveDecisionForestClassifier(random_state=0).fit(X[:100_000], y[:100_000])
+    place = 100_000
+    for size in (1, 5, 20):
+        times = []
+        for _ in range(400):
+            part = slice(place, place + size)
+            times.append(seconds(lambda p=part: model.partial_fit(X[p], y[p])))
+            place += size
+        yield {
+            "measure": f"a batch of {size} with a memory of 100,000 x 10, mean of 400",
+            "milliseconds": 1000 * float(np.mean(times)),
+            "goal": "<= 4 for 5 records",
+        }
+    X, X_test = rng.normal(size=(5_000, 5)), rng.normal(size=(2_000, 5))
+    y, y_test = (one[:, 0] + one[:, 1] + one[:, 2] / 2 > 0 for one in (X, X_test))
+    y[4_000:], y_test = ~y[4_000:], ~y_test
+    for size in (1, 5, 20):
+        model, accuracy = AdaptiveDecisionForestClassifier(random_state=0), {}
+        for place in range(0, 5_000, size):
+            part = slice(place, place + size)
+            model.partial_fit(X[part], y[part], classes=[False, True])
+            if place + size in (4_200, 4_500, 5_000):
+                accuracy[place + size - 4_000] = model.score(X_test, y_test)
+        found = [place for place, report in enumerate(model.history_) if report.drift != "none"]
+        yield {
+            "measure": f"labels flipped after 4,000 records, batches of {size}",
+            **{f"accuracy_after_{n}": value for n, value in accuracy.items()},
+            "drift_said_after": size * (1 + min(found)) - 4_000 if found else None,
+            "goal": "0.75 after 500, 0.90 after 1,000",
+        }
+
+
+def measure_names() -> Iterator[dict[str, Any]]:
+    """A column of names that say nothing beside three numbers that decide, and one of 400 names that do."""
+    n, n_batches = 2_000, 9
+    for seed in (0, 1, 2):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(n * n_batches, 3))
+        y = X[:, 0] + X[:, 1] * X[:, 2] > 0
+        plain = _last_accuracy(X, y, n, seed)
+        for kind, codes in (
+            ("300", rng.integers(0, 300, len(X))),
+            ("5,000", rng.integers(0, 5_000, len(X))),
+            ("all different", np.arange(len(X))),
+        ):
+            names = np.array([f"name {code}" for code in codes], dtype=object)
+            accuracy = _last_accuracy(np.column_stack([X.astype(object), names]), y, n, seed)
+            yield {
+                "measure": f"a useless column of names, {kind}, seed {seed}",
+                "accuracy": accuracy,
+                "points_above_without": 100 * (accuracy - plain),
+                "goal": ">= -1",
+            }
+        codes = rng.integers(0, 400, len(X))
+        likely = np.where(rng.integers(0, 2, 400)[codes], 0.85, 0.15)
+        names = np.array([f"name {code}" for code in codes], dtype=object)
+        y = rng.random(len(X)) < likely
+        yield {
+            "measure": f"a useful column of 400 names, seed {seed}",
+            "accuracy": _last_accuracy(np.column_stack([X.astype(object), names]), y, n, seed),
+            "accuracy_without": _last_accuracy(X, y, n, seed),
+        }
+
+
+def _last_accuracy(X: Any, y: Any, n: int, seed: int) -> float:
+    model = AdaptiveDecisionForestClassifier(random_state=seed)
+    for place in range(0, len(X) - n, n):
+        model.partial_fit(X[place : place + n], y[place : place + n])
+    return float(model.score(X[-n:], y[-n:]))
+
+
 MEASURES = {
     "grow": measure_grow,
     "sysfor": measure_sysfor,
@@ -246,6 +322,8 @@ MEASURES = {
     "cost": measure_cost,
     "accuracy": measure_accuracy,
     "unseen": measure_unseen,
+    "small": measure_small,
+    "names": measure_names,
 }
 
 

@@ -549,3 +549,33 @@ def test_models_learn_side_by_side_in_threads():
     for thread in threads:
         thread.join()
     assert found == expected
+
+
+@pytest.mark.parametrize("selection", ["weighted", "training"])
+def test_sysfor_without_trees_for_some_places_learns_on(selection):
+    # Two values of one attribute offer one tree; the other places keep the trees they had, which learn the batch.
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    model = forest(n_estimators=10, base_forest="sysfor", memory_size=30, window_size=1, selection=selection)
+    model.fit(X, X[:, 0] + 0.3 * rng.normal(size=60) > 0)
+    for _ in range(4):
+        X = np.zeros((300, 2))
+        X[:, 0] = rng.integers(0, 2, 300) * 9 - 4
+        model.partial_fit(X, X[:, 0] > 0)
+        permanent = model.permanent_forest_
+        assert {len(leaf_of) for leaf_of in permanent.leaf_of} == {len(permanent.known)}
+    assert model.score(X, X[:, 0] > 0) == 1
+
+
+def test_what_matters_to_answers_alone_goes_by_the_parameters_as_they_are():
+    model = forest()
+    for seed in range(8):
+        X, y = clusters(seed)
+        model.partial_fit(X, y if seed < 4 else 1 - y)
+    before = model.predict_proba(X)
+    permanent = model.set_params(answer_for="everything").predict_proba(X)
+    assert (permanent != before).any()
+    np.testing.assert_array_equal(model.set_params(answer_for="next_batch").predict_proba(X), before)
+    report = model.set_params(answer_for="everything").partial_fit(X, 1 - y).history_[-1]
+    assert (report.answering, report.votes) == ("permanent", {"permanent": 1.0})
+    assert model.answering_forest_ == "permanent"

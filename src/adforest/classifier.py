@@ -49,7 +49,7 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
     error_tolerance : float, default=0.02
         How much confidence a leaf may lose before it counts as perturbed [ε].
     drift_threshold : int, default=3
-        A drift is sustained once more than this many batches in a row could not repair the active forest [λ].
+        A drift is sustained once it has been seen in more than this many batches in a row [λ].
     window_size : int, default=3
         Batches a temporary forest is built from [γ].
     memory_size : int or None, default=100_000
@@ -85,7 +85,8 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
         drift, which is when the active one is not repairable.
     answer_for : {"next_batch", "everything"}, default="next_batch"
         What the model is asked about. "next_batch": records like those that come next. "everything": records of any
-        time, old ones as well; the permanent forest answers alone, whatever came lately.
+        time, old ones as well; the permanent forest answers alone, whatever came lately. It has no effect with
+        ``selection="training"``.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Which columns are categorical: those of text or categorical type, those given by mask, position or name, none.
     n_jobs : int or None, default=None
@@ -110,11 +111,11 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
 
     Notes
     -----
-    What weights the forests have depends on the record: whether records of the last batches are near it, and whether
-    classes are found that are new or rare (`adforest.adaptation.judging`). A leaf's class shares are shrunk towards
-    those of the nodes above it, as far as that proved right on the batches so far. Batches of fewer than 100 records
-    (or a twentieth of the records at hand, if that is less) are answered and counted, and wait until together they are
-    enough to grow trees from, unless they bring an unknown class.
+    With ``selection="weighted"``, what weights the forests have depends on the record: whether records of the last
+    batches are near it, and whether classes are found that are new or rare (`adforest.adaptation.judging`). A leaf's
+    class shares are shrunk towards those of the nodes above it, as far as that proved right on the batches so far.
+    Batches of fewer than 100 records (or a twentieth of the records at hand, if that is less) are answered and counted,
+    and wait until together they are enough to grow trees from, unless they bring an unknown class.
 
     A missing value takes the side of a node that gained more from it in training, or the heavier side where none was
     missing then. A category that a node never saw is treated as missing.
@@ -236,7 +237,13 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
         return self
 
     def _votes(self, model: Model[_State], X: Floats) -> Floats:
-        return votes(model.state.learner, X, len(model.labels.by_arrival))
+        state, settings = model.state.learner, model.state.learner.settings
+        is_soft = self.voting == "soft"
+        # What matters to answers alone goes by the parameters as they are now.
+        if (settings.answer_for, settings.soft, settings.n_jobs) != (self.answer_for, is_soft, self.n_jobs):
+            settings = replace(settings, answer_for=self.answer_for, soft=is_soft, n_jobs=self.n_jobs)
+            state = replace(state, settings=settings)
+        return votes(state, X, len(model.labels.by_arrival))
 
     def _settings(self, n_features: int, seed: int) -> Settings:
         """Turn parameters into what the learner goes by."""
@@ -285,7 +292,7 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
 
     @property
     def active_forest_(self) -> Forest:
-        """The forest that learns the batches it can be repaired for."""
+        """The forest of the rules that hold now: the permanent one, or one of its own since rules changed for good."""
         return self._known("active_forest_").state.learner.forests["active"].forest
 
     @property

@@ -1,4 +1,4 @@
-"""The idea of the paper: what a batch means to three forests, and what is done about it."""
+"""The idea of the paper: what a batch means to forests of several ages, and what is done about it."""
 
 from adforest.adaptation import paper, update
 from adforest.adaptation.perturbation import READINGS

@@ -75,7 +75,9 @@ class Scores:
     n : int
         Records answered.
     right : dict of str to int
-        By forest, and "vote" for all of them together.
+        By forest, and "vote" for all of them together. Besides, "known" is how many records are of classes known
+        before, "newest, known" and "informed" how many of these the newest forest gets right, and the vote if it had
+        known the class mix of these very records.
     leads : dict of str to (int, int)
         By forest of the last batches: records that it gets right and the active one does not, and the reverse.
     """
@@ -206,8 +208,9 @@ class Evidence:
     def learnt(self, claimed: float | None) -> Evidence:
         """Return the evidence after a batch was learnt, with what the newest forest now claims."""
         optimism = self.optimism
-        if self.claimed is not None and self.scores.n:
-            optimism = optimism.observed(self.claimed - self.scores.share(NEWEST))
+        known = self.scores.right.get("known", 0)
+        if self.claimed is not None and known:
+            optimism = optimism.observed(self.claimed - self.scores.right["newest, known"] / known)
         return replace(self, optimism=optimism, claimed=claimed, scores=Scores())
 
     def is_abrupt(self, claimed: float) -> bool:

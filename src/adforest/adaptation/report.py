@@ -18,7 +18,8 @@ class BatchReport:
     new_classes : tuple
         Class values never seen before.
     drift : {"none", "temporary", "sustained"}
-        Whether the active forest could be repaired, and if not, whether that has lasted.
+        Whether the active forest was outdone by one of the last batches (with ``selection="training"``: could not be
+        repaired), and if so, whether that has lasted.
     perturbed : dict of str to float
         By forest: how much of it the batch perturbs [ϑ], see `adforest.adaptation.perturbation`.
     action : dict of str to str

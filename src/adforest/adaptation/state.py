@@ -89,7 +89,8 @@ class State:
     n_batches : int
         Batches learnt; small ones that waited for each other count as one.
     n_drift_batches : int
-        Consecutive batches on which the active forest was not repairable [cdf].
+        Consecutive batches with drift: those on which the active forest was outdone or, in the paper's way, not
+        repairable [cdf].
     regime_start : int
         First batch after the last abrupt change that was noticed.
     is_active_own : bool

@@ -1,15 +1,14 @@
 """The steps of learning one batch, out of which `adforest.adaptation.update` and `paper` make their recipes.
 
 Growing is what costs: a tree grown from n records costs about n. With ``renewal`` r, a batch of n records may cost a
-repaired forest r * n for each of its trees, spent on growing the trees that have stood longest anew from all records at
-hand. While these are few, that is every tree at every batch; later trees are renewed in turn.
+repaired forest r * (n + 500) for each of its trees, spent on growing the trees that have stood longest anew from all
+records at hand. While these are few, that is every tree at every batch; later trees are renewed in turn.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -20,11 +19,12 @@ from adforest.adaptation.perturbation import perturbed_share
 from adforest.adaptation.repair import Assessment, RepairRules, assess, repair_forest
 from adforest.adaptation.report import BatchReport
 from adforest.adaptation.scenario import scenario_of
-from adforest.adaptation.state import ACTIVE, NEWEST, PERMANENT, ForestState, State
+from adforest.adaptation.state import ACTIVE, NEWEST, PERMANENT, TEMPORARY, ForestState, State
 from adforest.forest import Forest, Records, in_threads
 from adforest.forest.types import Ints, Longs, Singles
 from adforest.growers import Grown, spawn_seeds
 
+FORESTS = (PERMANENT, ACTIVE, TEMPORARY, NEWEST)
 BUILD, REPAIR, RENEW, NEW = range(4)  # what a seed is for
 TURNS = 5  # batches in which every tree has had its turn to expand leaves
 MIN_OUTSIDE_SHARE = 0.01  # share of a batch that must lie beyond a forest's box before its trees get a new root
@@ -36,7 +36,6 @@ class BatchUpdate:
     """One batch being learnt: the state it starts from, which is never changed, and what has been done so far."""
 
     def __init__(self, state: State, batch: Records) -> None:
-        self.started = perf_counter()
         self.before = state
         self.settings = state.settings
         self.number = state.n_batches + 1
@@ -96,10 +95,11 @@ class BatchUpdate:
         at_hand = np.unique(self.records.y[known]) if turn else known
         # A tree that knows a class of which no record is at hand stays: it would forget that class.
         renewed = [place for place in turn if np.isin(forest.trees[place].row_class, at_hand).all()]
-        expanding = [place for place in self._expanding(forest) if place not in renewed]
+        expanding = self._expanding(forest)
         # Repairs are cut along the codes of all records where these are needed anyway, or where they pay.
         pays = bool(renewed) or (len(expanding) == len(forest) and settings.memory_size != 0)
         records = self._coded_since(0) if pays else self.records
+        grown = self._renewed(records, known, renewed)
         rules = RepairRules(
             tree_threshold=settings.repair_threshold if settings.tree_repair == "share" else 0.0,
             expanding=expanding,
@@ -117,9 +117,8 @@ class BatchUpdate:
             rules,
             settings.grower,
             self._seeds(REPAIR, len(forest)),
-            skipped=renewed,
+            skipped=list(grown),
         )
-        grown = self._renewed(records, known, renewed)
         trees = [grown[place].tree if place in grown else tree for place, tree in enumerate(repaired.trees)]
         leaf_of = [grown[place].leaf_of if place in grown else one for place, one in enumerate(repaired.leaf_of)]
         return ForestState(
@@ -231,6 +230,13 @@ def _nearness(state: State) -> tuple[Singles, ...]:
     return state.forests[PERMANENT].forest.nearness(first, EXPECTED, settings.n_jobs)
 
 
+def answering_votes(state: State) -> dict[str, float]:
+    """Return by forest that answers its weight where records of the last batches are near."""
+    if state.settings.selection == "weighted" and state.settings.answer_for == "everything":
+        return {PERMANENT: 1.0}
+    return state.evidence.votes() or {state.answering: 1.0}
+
+
 def report_of(
     before: State,
     state: State,
@@ -242,12 +248,12 @@ def report_of(
     work: BatchUpdate | None = None,
 ) -> BatchReport:
     """Say what happened to a batch; class values are codes here."""
-    seen = before.memory.seen_by_class.copy()
-    known = set(np.flatnonzero(seen).tolist())
+    known = set(np.flatnonzero(before.memory.seen_by_class).tolist())
     if before.pending is not None:
         known |= set(np.unique(before.pending.y).tolist())
     classes = set(np.unique(records.y).tolist())
-    votes = state.evidence.votes() or {state.answering: 1.0}
+    votes = answering_votes(state)
+    action = work.action if work else dict.fromkeys(state.forests, "waiting")
     return BatchReport(
         batch=before.n_calls + 1,
         n_records=len(records),
@@ -255,10 +261,10 @@ def report_of(
         new_classes=tuple(sorted(classes - known)),
         drift=drift,
         perturbed=work.perturbed if work else {},
-        action=work.action if work else dict.fromkeys(state.forests, "waiting"),
+        action={name: action[name] for name in FORESTS if name in action},
         accuracy=accuracy,
         n_leaves={name: one.forest.n_leaves for name, one in state.forests.items()},
-        answering=max(votes, key=votes.__getitem__),
+        answering=state.answering,
         votes=votes,
         seconds=seconds,
     )

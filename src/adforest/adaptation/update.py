@@ -15,7 +15,7 @@ import numpy as np
 from adforest.adaptation.judging import Evidence
 from adforest.adaptation.report import BatchReport
 from adforest.adaptation.state import ACTIVE, NEWEST, PERMANENT, TEMPORARY, ForestState, State
-from adforest.adaptation.steps import BUILD, NEW, BatchUpdate, report_of
+from adforest.adaptation.steps import BUILD, NEW, BatchUpdate, answering_votes, report_of
 from adforest.adaptation.voting import judge
 from adforest.forest import Records
 
@@ -45,7 +45,7 @@ def learn(state: State, records: Records) -> tuple[State, BatchReport]:
         after = replace(state, evidence=evidence, pending=batch)
     else:
         after, drift = _learnt(state, work, evidence)
-    votes = after.evidence.votes()
+    votes = answering_votes(after)
     after = replace(after, n_calls=state.n_calls + 1, answering=max(votes, key=votes.__getitem__))
     seconds = perf_counter() - started
     return after, report_of(state, after, records, drift=drift, accuracy=accuracy, seconds=seconds, work=work)
@@ -66,25 +66,30 @@ def _learnt(state: State, work: BatchUpdate, evidence: Evidence) -> tuple[State,
     if not state.forests:
         work.build_first()
         return work.finish(evidence.with_forests([PERMANENT])), "none"
-    is_drift, is_own = evidence.scores.is_drift, state.is_active_own
-    share = 0.5 if is_own and not is_drift else 1.0
-    work.learn(PERMANENT, share)
+    is_own = state.is_active_own
     claimed = _grow_newest(work)
     is_abrupt = claimed is not None and evidence.is_abrupt(claimed)
+    is_drift = is_abrupt or evidence.scores.is_drift
+    share = 0.5 if is_own and not is_drift else 1.0
+    work.learn(PERMANENT, share)
     regime_start = work.number if is_abrupt else state.regime_start
     _grow_temporary(work, regime_start)
     drift, n_drift_batches = "none", 0
-    if is_drift or is_abrupt:
+    if is_drift:
         drift, n_drift_batches = _drift(work, state.n_drift_batches + 1)
         is_own = is_own or drift == "sustained"
     elif is_own and _is_ahead(evidence):
         work.learn(ACTIVE, share)
     else:
         work.forests[ACTIVE] = work.forests[PERMANENT]
-        work.action[ACTIVE] = "rejoined" if is_own else "repaired"
+        was_same = state.forests[ACTIVE].is_same(state.forests[PERMANENT])
+        work.action[ACTIVE] = "repaired" if was_same else "rejoined"
         is_own = False
     names = [PERMANENT, *([ACTIVE] if is_own else []), TEMPORARY, NEWEST]
-    evidence = evidence.learnt(claimed).with_forests(names)
+    evidence = evidence.learnt(claimed)
+    if drift == "sustained":  # what was known of an active forest is not known of the one that took its place
+        evidence = evidence.with_forests([PERMANENT, TEMPORARY, NEWEST])
+    evidence = evidence.with_forests(names)
     if is_abrupt:
         evidence = evidence.trusting([TEMPORARY, NEWEST])
     after = work.finish(evidence, n_drift_batches=n_drift_batches, regime_start=regime_start, is_active_own=is_own)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from adforest.adaptation.judging import FAR, FIRST_MIX, LEAST_SHARE, NEAR, STRENGTHS, Evidence, Scores, Voice
+from adforest.adaptation.judging import FAR, FIRST_MIX, LEAST_SHARE, NEAR, NEW, RARE, STRENGTHS, Evidence, Scores, Voice
 from adforest.adaptation.state import ACTIVE, NEWEST, PERMANENT, TEMPORARY, State
 from adforest.forest import Records, in_threads
 from adforest.forest.types import Floats, Ints, Longs, Mask
@@ -34,7 +34,8 @@ def votes(state: State, X: Floats, n_classes: int) -> Floats:
     if state.settings.answer_for == "everything" or len(state.voting) == 1:
         return _shares(state, PERMANENT, X, n_classes)
     weights = state.evidence.weights
-    heard = {name for voice, one in weights.items() if one[[NEAR, FAR]].max() >= SILENT for name in voice}
+    contexts = [NEAR, FAR, *([NEW] if len(state.new_classes) else []), *([RARE] if len(state.rare_classes) else [])]
+    heard = {name for voice, one in weights.items() if one[contexts].max() >= SILENT for name in voice}
     heard |= {PERMANENT, TEMPORARY} if len(state.new_classes) else {PERMANENT}
     shares = {name: _shares(state, name, X, n_classes) for name in heard - {PERMANENT}}
     shares[PERMANENT], near = _shares_and_presence(state, X, n_classes)
@@ -195,7 +196,7 @@ def judge(state: State, records: Records, leaves: dict[str, list[Ints]]) -> Judg
         by_strength = forest.shares_from(reached, n_classes, np.array(STRENGTHS))
         # An active forest that has no vote is one that the permanent one was until lately.
         heir = name if name in evidence.boldness else PERMANENT
-        shares[name], shrunk[name] = np.tensordot(evidence.boldness[heir], by_strength, 1), by_strength[-1]
+        shares[name], shrunk[name] = np.tensordot(state.evidence.boldness[heir], by_strength, 1), by_strength[-1]
         plain, other = state.evidence.weights[(heir,)][NEAR]
         alone[name] = (plain * shares[name] + other * _corrected(shares[name], ratio)).argmax(axis=1) == y
         if name in evidence.boldness:
@@ -211,6 +212,8 @@ def judge(state: State, records: Records, leaves: dict[str, list[Ints]]) -> Judg
     accuracy = {name: float(mask.mean()) for name, mask in masks.items()}
     accuracy.setdefault(ACTIVE, accuracy[PERMANENT])
     masks["known"] = state.forests[PERMANENT].forest.knows(n_classes)[y]
+    if NEWEST in alone:
+        masks["newest, known"] = masks["known"] & alone[NEWEST]
     # What could have been answered, had the class mix of these very records been known.
     now, last = np.bincount(y, minlength=n_classes), np.bincount(_last_classes(state), minlength=n_classes)
     said = [_corrected(mixed, _ratio(now, before)) for before in (last + 1, _seen(state, n_classes))]

@@ -22,7 +22,7 @@ SUFFIXES = (".png", ".svg", ".pdf")
 
 # Okabe and Ito's colours, which colour-blind people can tell apart; the weakest rival is grey.
 COLOURS = {OURS: "#0072B2", "RF batch": "#8A8A8A", "RF last 3": "#009E73", "RF all": "#D55E00"}
-FORESTS = {"permanent": "#56B4E9", "active": "#E69F00", "temporary": "#CC79A7"}
+FORESTS = {"permanent": "#56B4E9", "active": "#E69F00", "temporary": "#CC79A7", "newest": "#5DB790"}
 INK, FAINT, BAND = "#222222", "#6B6B6B", "#F3F3F1"
 STYLE: Any = {
     "font.family": "DejaVu Sans",
