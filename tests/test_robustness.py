@@ -2,6 +2,7 @@
 
 import _thread
 import pickle
+import signal
 import sys
 import threading
 import time
@@ -233,6 +234,15 @@ def test_new_classes_and_categories_of_a_failed_batch_are_not_known(monkeypatch)
     assert model.history_[-1].new_classes == ("royal",)
 
 
+@pytest.fixture
+def heeds_ctrl_c():
+    """Let the process heed Ctrl-C, which shells make processes in the background ignore."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heeds_ctrl_c")
 def test_ctrl_c_at_any_moment_leaves_a_whole_model():
     batches = [clusters(number, (0, 1, number), n=2_000) for number in range(40)]
     for delay in (0.02, 0.1, 0.3):
