@@ -190,7 +190,7 @@ class Evidence:
             one[RARE] = 0.0
         most = np.max([one.max(axis=1) for one in gain.values()], axis=0)[:, np.newaxis]
         weights = {voice: before * np.exp(gain[voice] - most) for voice, before in self.weights.items()}
-        return replace(self, weights=_spread(weights, SWITCH * min(1.0, n / MIN_SWITCH)))
+        return replace(self, weights=_spread(weights, _switched(n)))
 
     def bolder(self, name: str, logs: Floats, n: int) -> Evidence:
         """Return the evidence after a forest answered some records, shrunk by each strength.
@@ -201,7 +201,7 @@ class Evidence:
             By strength: mean logarithm of the share given to the right class.
         """
         before = self.boldness[name] * np.exp(RATE * min(n, COUNTED) * (logs - logs.max()))
-        spread = SWITCH * min(1.0, n / MIN_SWITCH)
+        spread = _switched(n)
         now = (1 - spread) * before / before.sum() + spread * np.array(FIRST_MIX)
         return replace(self, boldness=self.boldness | {name: now})
 
@@ -227,6 +227,11 @@ class Evidence:
         chance = math.sqrt((hoped * max(0.0, 1 - hoped) + seen * (1 - seen)) / n) if hoped > 0 else 1.0
         gap = hoped - seen
         return gap > CLEAR_GAP and gap > CLEAR_DEVIATIONS * math.hypot(chance, known.deviation)
+
+
+def _switched(n: int) -> float:
+    """Return the share of all weight that a batch of n records spreads over all voices."""
+    return SWITCH * min(1.0, n / MIN_SWITCH)
 
 
 def voices_of(names: list[str]) -> list[Voice]:
