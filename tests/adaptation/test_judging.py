@@ -52,8 +52,8 @@ def check_weights(evidence):
 def answered(evidence, rng, n, chances=0.5, where=None):
     """Return right answers by voice, drawn with some chances for each, and contexts."""
     voices = list(evidence.weights)
-    chances = np.broadcast_to(chances, (len(voices), 2))
-    right = {v: rng.random((2, n)) < c[:, None] for v, c in zip(voices, chances, strict=True)}
+    chances = np.broadcast_to(chances, (len(voices), 3))
+    right = {v: rng.random((3, n)) < c[:, None] for v, c in zip(voices, chances, strict=True)}
     context = rng.random((4, n)) if where is None else np.eye(4)[:, [where] * n]
     return right, context
 
@@ -100,19 +100,19 @@ def test_whom_is_trusted_to_begin_with():
         [((PERMANENT,), 0.5), ((PERMANENT,), 0.9), ((TEMPORARY,), 0.5), ((PERMANENT,), 0.9)]
     ):
         assert weights[trusted][context, 0] == trust
-        others = [weights[v][context, i] for v in weights for i in (0, 1) if (v, i) != (trusted, 0)]
-        np.testing.assert_allclose(others, (1 - trust) / 7)
+        others = [weights[v][context, i] for v in weights for i in range(3) if (v, i) != (trusted, 0)]
+        np.testing.assert_allclose(others, (1 - trust) / 11)
     alone = Evidence().with_forests([PERMANENT])
     assert alone.votes() == {PERMANENT: pytest.approx(1)}
 
 
 @pytest.mark.parametrize("context", [NEAR, FAR, NEW])
-@pytest.mark.parametrize("best", [0, 1])
+@pytest.mark.parametrize("best", [0, 1, 2])
 @pytest.mark.parametrize("voice", voices_of(USUAL))
 def test_a_voice_that_is_right_more_often_gains_weight_where_it_is(voice, best, context):
     rng, evidence = np.random.default_rng(0), Evidence().with_forests(USUAL)
     before = matrix(evidence)
-    chances = np.full((4, 2), 0.6)
+    chances = np.full((4, 3), 0.6)
     chances[list(evidence.weights).index(voice), best] = 0.9
     for _ in range(6):
         evidence = evidence.updated(*answered(evidence, rng, 100, chances, context), 100)
@@ -128,7 +128,7 @@ def test_answers_about_rare_classes_change_nothing():
     rng, evidence = np.random.default_rng(0), Evidence().with_forests(USUAL)
     start = matrix(evidence)[RARE]
     for _ in range(20):
-        evidence = evidence.updated(*answered(evidence, rng, 50, rng.random((4, 2))), 50)
+        evidence = evidence.updated(*answered(evidence, rng, 50, rng.random((4, 3))), 50)
     np.testing.assert_allclose(matrix(evidence)[RARE], start)
 
 
@@ -159,7 +159,7 @@ def test_the_vote_is_hardly_worse_than_the_best_voice_even_if_that_changes(sizes
     rng, evidence = np.random.default_rng(seed), Evidence().with_forests(USUAL)
     start, spreads, gained, mixed, hoped = matrix(evidence), [], [], [], []
     for n in sizes:
-        right, context = answered(evidence, rng, min(n, 100), rng.random((4, 2)))
+        right, context = answered(evidence, rng, min(n, 100), rng.random((4, 3)))
         weights = matrix(evidence)
         gain = np.stack([context @ mask.T for mask in right.values()], axis=1).reshape(4, -1)
         gain *= min(n, COUNTED) / context.shape[1]
@@ -188,7 +188,7 @@ def test_the_vote_is_hardly_worse_than_the_best_voice_even_if_that_changes(sizes
 def test_weight_goes_to_the_best_voice_and_to_another_when_that_changes():
     rng, evidence = np.random.default_rng(0), Evidence().with_forests(USUAL)
     for best in ((NEWEST,), (PERMANENT,), (PERMANENT, TEMPORARY)):
-        chances = np.array([[0.95, 0.5] if v == best else [0.7, 0.5] for v in evidence.weights])
+        chances = np.array([[0.95, 0.5, 0.5] if v == best else [0.7, 0.5, 0.5] for v in evidence.weights])
         for _ in range(5):
             evidence = evidence.updated(*answered(evidence, rng, 200, chances, NEAR), 200)
         assert evidence.weights[best][NEAR, 0] > 0.9
@@ -201,7 +201,7 @@ def used(n=5, names=USUAL):
     """Return evidence after some batches."""
     rng, evidence = np.random.default_rng(n), Evidence().with_forests(names)
     for _ in range(n):
-        evidence = evidence.updated(*answered(evidence, rng, 20, rng.random((len(evidence.weights), 2))), 20)
+        evidence = evidence.updated(*answered(evidence, rng, 20, rng.random((len(evidence.weights), 3))), 20)
     return evidence
 
 
@@ -248,7 +248,7 @@ def test_after_an_abrupt_change_the_forests_that_know_it_have_all_the_weight(nam
     for context in (NEAR, RARE):
         trusted = sum(after.weights[(name,)][context].sum() for name in (TEMPORARY, NEWEST))
         assert trusted > 1 - SWITCH
-        np.testing.assert_allclose(after.weights[(TEMPORARY,)][context], 0.25, atol=SWITCH)
+        np.testing.assert_allclose(after.weights[(TEMPORARY,)][context], 1 / 6, atol=SWITCH)
     start = Evidence().with_forests(names)
     for context in (FAR, NEW):  # elsewhere but for what is always spread
         expected = (1 - SWITCH) * matrix(before)[context] + SWITCH * matrix(start)[context]

@@ -1,7 +1,7 @@
 """How forests are judged: by their answers to records that they had not learnt yet.
 
-Each batch is answered before it is learnt. A *voice* is a forest, or two that average their shares, with or without a
-correction for the class mix of the last batch. By how many answers of each voice are right, its weight is multiplied
+Each batch is answered before it is learnt. A *voice* is a forest, or two that average their shares: as they are,
+corrected for the class mix of the last batch, or for that of its last records. By how many answers of each voice are right, its weight is multiplied
 (fixed-share Hedge, Herbster & Warmuth 1998): the vote is then hardly worse than the best voice, even if that changes a
 few times along the stream.
 
@@ -35,6 +35,7 @@ MIN_SWITCH = 30  # records of a batch that spreads that share; smaller ones spre
 TRUST = (0.5, 0.9, 0.5, 0.9)  # weight, to begin with, of the voice that is trusted in each context
 CLEAR_GAP, CLEAR_DEVIATIONS = 0.05, 3.0  # when one forest has outdone another
 LEAST_SHARE = 1e-2  # no share of a right class counts as less, so that one record cannot decide
+N_MIXES = 3  # ways in which a voice answers: as it is, and corrected for two class mixes
 MIN_OBSERVED = 3  # batches after which optimism is known
 NEAR, FAR, NEW, RARE = range(4)
 PERMANENT, ACTIVE, TEMPORARY, NEWEST = "permanent", "active", "temporary", "newest"
@@ -114,9 +115,9 @@ class Evidence:
 
     Attributes
     ----------
-    weights : dict of tuple of str to float64 (4, 2)
-        By voice, the forests that speak together: in each context, as they are and corrected for the class mix. In each
-        context all weights add up to 1.
+    weights : dict of tuple of str to float64 (4, 3)
+        By voice, the forests that speak together: in each context, as they are, corrected for the class mix of the last
+        batch, and for that of its last records. In each context all weights add up to 1.
     boldness : dict of str to float64 (3,)
         By forest: the share of each of `STRENGTHS` in its answers.
     optimism : Optimism
@@ -152,7 +153,7 @@ class Evidence:
             return self
         if {*names, ACTIVE} != {*self.boldness, ACTIVE}:
             return replace(self, weights=_start(voices), boldness=dict.fromkeys(names, first))
-        weights = {voice: self.weights.get(voice, np.zeros((4, 2))) for voice in voices}
+        weights = {voice: self.weights.get(voice, np.zeros((4, N_MIXES))) for voice in voices}
         boldness = {name: self.boldness.get(name, self.boldness.get(TEMPORARY, first)) for name in names}
         if ACTIVE in names:
             third = weights[(TEMPORARY,)] / 3
@@ -177,8 +178,8 @@ class Evidence:
 
         Parameters
         ----------
-        right : dict of tuple of str to bool (2, n_answered)
-            By voice, as it is and corrected for the class mix.
+        right : dict of tuple of str to bool (3, n_answered)
+            By voice, as it is and corrected for each class mix.
         context : float64 (4, n_answered)
             How far each record is in each context.
         n : int
@@ -243,8 +244,8 @@ def voices_of(names: list[str]) -> list[Voice]:
 
 def _start(voices: list[Voice]) -> dict[Voice, Floats]:
     """Return the first weights, see above."""
-    n = 2 * len(voices)
-    weights = {voice: np.tile((1 - np.array(TRUST)[:, np.newaxis]) / (n - 1), 2) for voice in voices}
+    n = N_MIXES * len(voices)
+    weights = {voice: np.tile((1 - np.array(TRUST)[:, np.newaxis]) / (n - 1), N_MIXES) for voice in voices}
     for context, trust in enumerate(TRUST):
         trusted = (TEMPORARY,) if context == NEW and (TEMPORARY,) in weights else (PERMANENT,)
         weights[trusted][context, 0] = trust

@@ -1,12 +1,14 @@
 """Who answers: all there is between what was learnt, some records and the votes for their classes.
 
 A forest answers a record x with class shares, those of its leaves shrunk towards the nodes above them. A voice v is a
-forest, or the mean of two. With ratio(c) how much more frequent class c is in the last batch than over all records, it
-also answers v'(x), proportional to v(x) * ratio. With context_k(x) how far the record is in context k, adding up to 1,
+forest, or the mean of two. Its answer v(x) is also corrected for how frequent classes are lately: v_m(x) is v(x) times
+ratio_m, scaled to a sum of 1, where ratio_m(c) is how much more frequent class c is in recent records m than over all
+(m = 0: no correction; 1: the last batch; 2: its last 100 records, since streams often come in runs of a class). With
+context_k(x) how far the record is in context k, adding up to 1,
 
-    votes(x) = sum over v and k of context_k(x) * (w[v, k] v(x) + w'[v, k] v'(x)),
+    votes(x) = sum over v, k and m of context_k(x) * weight[v, k, m] * v_m(x),
 
-where the weights w and w' are what `adforest.adaptation.judging` makes of how each voice did on the batches so far.
+where the weights are what `adforest.adaptation.judging` makes of how each voice did on the batches so far.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from adforest.forest.types import Floats, Ints, Longs, Mask
 SILENT = 0.01  # a strength of shrinkage or a voice with a smaller share is not asked
 STEEPNESS = 4  # of how far a record is in a context, by the share of the classes that make it one
 FULL_PRESENCE = 0.8  # share of the window's records about a place, over what is to be expected, that makes it near
+LATEST = 100  # last records whose class mix answers are corrected for
 JUDGED = 500  # records of a batch that forests are judged by
 
 
@@ -56,10 +59,17 @@ def _votes_of_one(state: State, X: Floats, n_classes: int) -> Floats:
     return total
 
 
-def class_ratio(state: State, n_classes: int) -> Floats:
-    """Return how much more frequent each class is in the last batch, and what waits, than over all records."""
-    recent = np.bincount(_last_classes(state), minlength=n_classes)
-    return _ratio(recent, _seen(state, n_classes))
+def class_ratios(state: State, n_classes: int) -> Floats:
+    """Return how much more frequent each class is lately than over all records.
+
+    Returns
+    -------
+    float64 (3, n_classes)
+        1 throughout; in the last batch and what waits; among the last of their records.
+    """
+    last, seen = _last_classes(state), _seen(state, n_classes)
+    recent = (last, last[-LATEST:])
+    return np.stack([np.ones(n_classes), *(_ratio(np.bincount(y, minlength=n_classes), seen) for y in recent)])
 
 
 def _last_classes(state: State) -> Ints:
@@ -85,12 +95,15 @@ def _ratio(recent: Longs, seen: Longs) -> Floats:
 def _mixed(state: State, shares: dict[str, Floats], context: Floats) -> Floats:
     """Return the votes that some forests' shares add up to."""
     total, context = np.zeros_like(shares[PERMANENT]), _shared_out(context)
-    ratio = class_ratio(state, total.shape[1])
+    ratios = class_ratios(state, total.shape[1])
     for voice, weights in state.evidence.weights.items():
         if shares.keys() >= set(voice):
             said = np.mean([shares[name] for name in voice], axis=0)
-            plain, corrected = weights.T @ context
-            total += plain[:, np.newaxis] * said + corrected[:, np.newaxis] * _corrected(said, ratio)
+            for weight, ratio in zip(weights.T, ratios, strict=True):
+                if weight.max() >= SILENT:
+                    # Summed row by row, a record's votes do not depend on the records it comes with.
+                    heard = (weight[:, np.newaxis] * context).sum(axis=0)
+                    total += heard[:, np.newaxis] * _corrected(said, ratio)
     return total
 
 
@@ -182,7 +195,7 @@ def judge(state: State, records: Records, leaves: dict[str, list[Ints]]) -> Judg
     if n > JUDGED:
         drawn = np.random.default_rng([state.settings.seed, state.n_batches]).permutation(n)[:JUDGED]
     X, y = records.X[drawn], records.y[drawn]
-    ratio, rows = class_ratio(state, n_classes), np.arange(len(y))
+    ratios, rows = class_ratios(state, n_classes), np.arange(len(y))
     shares: dict[str, Floats] = {}
     shrunk: dict[str, Floats] = {}
     alone: dict[str, Mask] = {}
@@ -197,15 +210,16 @@ def judge(state: State, records: Records, leaves: dict[str, list[Ints]]) -> Judg
         # An active forest that has no vote is one that the permanent one was until lately.
         heir = name if name in evidence.boldness else PERMANENT
         shares[name], shrunk[name] = np.tensordot(state.evidence.boldness[heir], by_strength, 1), by_strength[-1]
-        plain, other = state.evidence.weights[(heir,)][NEAR]
-        alone[name] = (plain * shares[name] + other * _corrected(shares[name], ratio)).argmax(axis=1) == y
+        by_ratio = np.stack([_corrected(shares[name], ratio) for ratio in ratios])
+        said = np.tensordot(state.evidence.weights[(heir,)][NEAR], by_ratio, 1)
+        alone[name] = said.argmax(axis=1) == y
         if name in evidence.boldness:
             logs = np.log(np.maximum(by_strength[:, rows, y], LEAST_SHARE)).mean(axis=1)
             evidence = evidence.bolder(name, logs, n)
     right: dict[Voice, Mask] = {}
     for voice in evidence.weights:
         said = np.mean([shares[name] for name in voice], axis=0)
-        right[voice] = np.stack([one.argmax(axis=1) == y for one in (said, _corrected(said, ratio))])
+        right[voice] = np.stack([one.argmax(axis=1) == y for one in (_corrected(said, ratio) for ratio in ratios)])
     context = _context(state, shares, near)
     mixed = _mixed(state, shares, context)
     masks = alone | {"vote": mixed.argmax(axis=1) == y}
@@ -220,7 +234,7 @@ def judge(state: State, records: Records, leaves: dict[str, list[Ints]]) -> Judg
     masks["informed"] = masks["known"] & max((one.argmax(axis=1) == y for one in said), key=np.count_nonzero)
     name = ACTIVE if ACTIVE in alone else PERMANENT
     # Where the class mix alone has changed, the active forest corrected for it is no worse than forests that know it.
-    said = (shares[name], _corrected(shares[name], ratio), _corrected(shrunk[name], ratio))
+    said = (shares[name], _corrected(shares[name], ratios[1]), _corrected(shrunk[name], ratios[1]))
     active = max((one.argmax(axis=1) == y for one in said), key=np.count_nonzero)
     leads = {
         name: (int((alone[name] & ~active).sum()), int((active & ~alone[name]).sum()))
