@@ -11,8 +11,8 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from adforest.adaptation import READINGS, RECIPES, BatchReport, Settings, State, votes
+from adforest.base import EncodedBatch, Model, VotingBatchClassifier
 from adforest.encoding import LabelTable
-from adforest.estimator import Lesson, Model, VotingBatchClassifier
 from adforest.forest import Forest, Growth
 from adforest.forest.types import Floats
 from adforest.growers import Grower, HoeffdingGrower, RandomForestGrower, SysForGrower, count_features
@@ -218,15 +218,15 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _learnt_from(self, before: _State | None, lesson: Lesson) -> _State:
+    def _learnt_from(self, before: _State | None, encoded: EncodedBatch) -> _State:
         """Let the learner learn a batch, by the parameters as they are now."""
-        batch = lesson.records
-        settings = self._settings(batch.X.shape[1], lesson.seed)
+        batch = encoded.records
+        settings = self._settings(batch.X.shape[1], encoded.seed)
         state = State.new(settings, batch.X.shape[1])
         if before is not None:
             state = replace(before.learner, settings=settings)
         state, report = RECIPES[self.selection](state, batch)
-        report = _in_words(report, lesson.labels)
+        report = _in_words(report, encoded.labels)
         return _State(state, (*(before.history if before else ()), report))
 
     def _learn(self, before: Model[_State] | None, X: Any, y: Any, classes: Any) -> Self:

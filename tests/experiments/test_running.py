@@ -159,7 +159,7 @@ def test_a_failing_part_leaves_the_others(tmp_path, monkeypatch):
     assert read_record(Job.of(FAST[2], None).key, tmp_path) is not None
 
 
-FILES = ("estimator.py",)
+FILES = ("base.py",)
 SLOW = [Part(HOUSE, MethodSpec(name)) for name in ("RF all", "SysFor all", "ADF-R", "ADF-S", "HT", "NCMF", "ADF-H")]
 PROGRAM = f"""
 from pathlib import Path

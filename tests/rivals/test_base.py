@@ -133,8 +133,8 @@ def test_an_error_while_learning_changes_nothing(model, monkeypatch):
     before = answers(model, clusters(2)[0])
     learn = type(model)._learnt_from
 
-    def interrupted(self, before, lesson):
-        learn(self, before, lesson)
+    def interrupted(self, before, encoded):
+        learn(self, before, encoded)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(type(model), "_learnt_from", interrupted)

@@ -1,9 +1,9 @@
 """How forests are judged: by their answers to records that they had not learnt yet.
 
 Each batch is answered before it is learnt. A *voice* is a forest, or two that average their shares: as they are,
-corrected for the class mix of the last batch, or for that of its last records. By how many answers of each voice are right, its weight is multiplied
-(fixed-share Hedge, Herbster & Warmuth 1998): the vote is then hardly worse than the best voice, even if that changes a
-few times along the stream.
+corrected for the class mix of the last batch, or for that of its last records. By how many answers of each voice are
+right, its weight is multiplied (fixed-share Hedge, Herbster & Warmuth 1998): the vote is then hardly worse than the best
+voice, even if that changes a few times along the stream.
 
 Weights are kept for each of four *contexts* of a record, so that voices are trusted where they have proved right:
 

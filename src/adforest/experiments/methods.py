@@ -103,7 +103,7 @@ def find_method(spec: MethodSpec) -> Method:
 
 # What results depend on
 
-FACE = ("estimator.py", "encoding")
+FACE = ("base.py", "encoding")
 TREE = (*FACE, "forest", "growers/features.py", "growers/protocol.py")
 GROWERS = {
     "random_forest": "growers/random_forest.py",

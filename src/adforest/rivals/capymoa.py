@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
+from adforest.base import EncodedBatch, Model, VotingBatchClassifier
 from adforest.encoding import TableEncoder
-from adforest.estimator import Lesson, Model, VotingBatchClassifier
 from adforest.forest.types import Floats
 from adforest.rivals.base import require
 from adforest.rivals.forests import AT_LEAST_ONE
@@ -98,23 +98,23 @@ class CapyMOAClassifier(VotingBatchClassifier["Learner"]):
         self.categorical_features = categorical_features
         self.random_state = random_state
 
-    def _learnt_from(self, before: Learner | None, lesson: Lesson) -> Learner:
+    def _learnt_from(self, before: Learner | None, encoded: EncodedBatch) -> Learner:
         if before is None:
-            learner = self._new(lesson)
+            learner = self._new(encoded)
         else:
-            before.check_room(lesson)
+            before.check_room(encoded)
             learner = before if before.name == UNCOPIED else before.copy()
-        learner.train(lesson.records.X, lesson.records.y.tolist())
+        learner.train(encoded.records.X, encoded.records.y.tolist())
         return learner
 
-    def _new(self, lesson: Lesson) -> Learner:
+    def _new(self, encoded: EncodedBatch) -> Learner:
         """Return a learner that knows nothing, with room for classes and categories to come."""
         require("capymoa.classifier", type(self).__name__, "moa", " and Java 17 or newer")
-        nominal = np.flatnonzero(lesson.encoder.is_categorical).tolist()
-        room = {j: _room(len(lesson.encoder.category_values(j))) for j in nominal}
-        room[lesson.encoder.n_features] = _room(lesson.records.n_classes)
+        nominal = np.flatnonzero(encoded.encoder.is_categorical).tolist()
+        room = {j: _room(len(encoded.encoder.category_values(j))) for j in nominal}
+        room[encoded.encoder.n_features] = _room(encoded.records.n_classes)
         options = {} if self.model in SINGLE else {"ensemble_size": self.n_estimators}
-        return Learner(MODELS[self.model], room, lesson.seed, options)
+        return Learner(MODELS[self.model], room, encoded.seed, options)
 
     def _votes(self, model: Model[Learner], X: Floats) -> Floats:
         return model.state.votes(X, len(model.labels.by_arrival))
@@ -150,15 +150,15 @@ class Learner:
         classifier = require("capymoa.classifier", "CapyMOAClassifier", "moa")
         self.capy = getattr(classifier, name)(schema=self.schema, random_seed=seed, **options)
 
-    def check_room(self, lesson: Lesson) -> None:
+    def check_room(self, encoded: EncodedBatch) -> None:
         """Raise if a batch brings more classes or categories than the header has room for."""
-        encoder, target = lesson.encoder, max(self.room)
+        encoder, target = encoded.encoder, max(self.room)
         for j, n in self.room.items():
-            arrived = lesson.records.n_classes if j == target else len(encoder.category_values(j))
+            arrived = encoded.records.n_classes if j == target else len(encoder.category_values(j))
             if arrived > n:
                 what = "classes" if j == target else f"categories of column {_name(encoder, j)}"
                 raise ValueError(
-                    f"batch {lesson.number} brings the number of {what} to {arrived}, but MOA's header was made with "
+                    f"batch {encoded.number} brings the number of {what} to {arrived}, but MOA's header was made with "
                     f"room for {n}. Start a new model with fit(), or merge rare ones."
                 )
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adforest.adaptation.boxes import Box, Cut, cuts_between
-from adforest.estimator import Lesson
+from adforest.base import EncodedBatch
 from adforest.forest import Forest, Records, Rows, Tree, TreeEditor, in_threads
 from adforest.forest._kernels import counting
 from adforest.forest.types import Mask
@@ -92,12 +92,12 @@ class CIRFClassifier(ForestRival[Boxed]):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _learnt_from(self, before: Boxed | None, lesson: Lesson) -> Boxed:
-        batch = lesson.records
+    def _learnt_from(self, before: Boxed | None, encoded: EncodedBatch) -> Boxed:
+        batch = encoded.records
         box = Box.of(batch.X, batch.n_categories)
         present = np.bincount(batch.y, minlength=batch.n_classes) > 0
         if before is None:
-            return Boxed(self._grown(batch, lesson.seeds(self.n_estimators)), box, present)
+            return Boxed(self._grown(batch, encoded.seeds(self.n_estimators)), box, present)
         known = np.pad(before.known, (0, batch.n_classes - len(before.known)))
         cuts = cuts_between(before.box, box) if (present & ~known).any() else []
         trees = in_threads(lambda tree: _counted(tree, batch, cuts[:1]), before.forest.trees, self.n_jobs)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from adforest.estimator import Lesson, Model, State, VotingBatchClassifier
+from adforest.base import EncodedBatch, Model, State, VotingBatchClassifier
 from adforest.forest import Forest, Growth, Records, Tree
 from adforest.forest.types import Floats, Ints
 from adforest.growers import Grower, RandomForestGrower, count_features, spawn_seeds
@@ -144,14 +144,14 @@ class RefitForestClassifier(ForestRival[Refit]):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _learnt_from(self, before: Refit | None, lesson: Lesson) -> Refit:
-        batch = lesson.records
+    def _learnt_from(self, before: Refit | None, encoded: EncodedBatch) -> Refit:
+        batch = encoded.records
         batches = keep_batches(before.batches if before else (), batch, self.window)
         X, y = (np.concatenate(parts) for parts in zip(*batches, strict=True))
         # Records are numbered afresh: a refit is the very forest that fit() makes of the same records.
         serial = np.arange(len(y), dtype=np.int64)
         window = Records(X, y, serial, batch.n_categories, batch.n_classes)
-        return Refit(batches, self._grown(window, spawn_seeds([lesson.seed], self.n_estimators)))
+        return Refit(batches, self._grown(window, spawn_seeds([encoded.seed], self.n_estimators)))
 
     def _forest_of(self, state: Refit) -> Forest:
         return state.forest
@@ -220,8 +220,8 @@ class AddTreesForestClassifier(ForestRival[Forest]):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _learnt_from(self, before: Forest | None, lesson: Lesson) -> Forest:
-        new = self._grown(lesson.records, lesson.seeds(self.trees_per_batch))
+    def _learnt_from(self, before: Forest | None, encoded: EncodedBatch) -> Forest:
+        new = self._grown(encoded.records, encoded.seeds(self.trees_per_batch))
         return new if before is None else forest_of((*before.trees, *new.trees))
 
     def _forest_of(self, state: Forest) -> Forest:

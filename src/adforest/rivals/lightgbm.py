@@ -10,7 +10,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils._param_validation import StrOptions
 
-from adforest.estimator import Lesson, Model, VotingBatchClassifier
+from adforest.base import EncodedBatch, Model, VotingBatchClassifier
 from adforest.forest.types import Floats, Ints
 from adforest.rivals.base import require
 from adforest.rivals.forests import AT_LEAST_ONE, Batches, keep_batches
@@ -26,7 +26,7 @@ BOOSTING_PARAMETERS: dict[str, list[Any]] = {
 def boost(
     X: Floats,
     y: Ints,
-    lesson: Lesson,
+    encoded: EncodedBatch,
     *,
     asked_by: str,
     n_classes: int,
@@ -37,12 +37,12 @@ def boost(
 ) -> Any:
     """Return a booster of LightGBM for that many classes, numbered from 0; for n_classes=0 one that tells 1 from 0."""
     lightgbm = require("lightgbm", asked_by, "rivals")
-    categorical = np.flatnonzero(lesson.encoder.is_categorical).tolist()
+    categorical = np.flatnonzero(encoded.encoder.is_categorical).tolist()
     data = lightgbm.Dataset(X, y, init_score=init_score, categorical_feature=categorical)
     options = {
         **({"objective": "multiclass", "num_class": n_classes} if n_classes else {"objective": "binary"}),
         "num_threads": effective_n_jobs(n_jobs),
-        "seed": lesson.seed,
+        "seed": encoded.seed,
         "deterministic": True,
         "force_col_wise": True,
         "verbosity": -1,
@@ -126,9 +126,9 @@ class ContinuedLightGBMClassifier(VotingBatchClassifier[Boosted]):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _learnt_from(self, before: Boosted | None, lesson: Lesson) -> Boosted:
+    def _learnt_from(self, before: Boosted | None, encoded: EncodedBatch) -> Boosted:
         require("lightgbm", type(self).__name__, "rivals")
-        batch = lesson.records
+        batch = encoded.records
         n_classes = max(2, batch.n_classes)
         n_restarts = 0 if before is None else before.n_restarts + (before.n_classes != n_classes)
         last = before.booster if before is not None and before.n_classes == n_classes else None
@@ -138,7 +138,7 @@ class ContinuedLightGBMClassifier(VotingBatchClassifier[Boosted]):
         booster = boost(
             batch.X,
             batch.y,
-            lesson,
+            encoded,
             asked_by=type(self).__name__,
             n_classes=n_classes,
             n_rounds=self.trees_per_batch,
@@ -238,10 +238,10 @@ class RefitLightGBMClassifier(VotingBatchClassifier[RefitBooster]):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _learnt_from(self, before: RefitBooster | None, lesson: Lesson) -> RefitBooster:
+    def _learnt_from(self, before: RefitBooster | None, encoded: EncodedBatch) -> RefitBooster:
         name = type(self).__name__
         require("lightgbm", name, "rivals")
-        batches = keep_batches(before.batches if before else (), lesson.records, self.window)
+        batches = keep_batches(before.batches if before else (), encoded.records, self.window)
         X, y = (np.concatenate(parts) for parts in zip(*batches, strict=True))
         present, codes = np.unique(y, return_inverse=True)
         if len(present) == 1:
@@ -250,7 +250,7 @@ class RefitLightGBMClassifier(VotingBatchClassifier[RefitBooster]):
         booster = boost(
             X,
             codes.astype(np.int32),
-            lesson,
+            encoded,
             asked_by=name,
             n_classes=n_classes,
             n_rounds=self.n_rounds,

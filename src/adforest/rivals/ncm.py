@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from adforest.estimator import BatchClassifier, Lesson, Model
+from adforest.base import BatchClassifier, EncodedBatch, Model
 from adforest.forest.types import Floats
 from adforest.rivals.means import ClassSums, squared_distances
 
@@ -58,8 +58,8 @@ class NCMClassifier(BatchClassifier[ClassSums]):
     def __init__(self, *, random_state: Any = None) -> None:
         self.random_state = random_state
 
-    def _learnt_from(self, before: ClassSums | None, lesson: Lesson) -> ClassSums:
-        batch = lesson.records
+    def _learnt_from(self, before: ClassSums | None, encoded: EncodedBatch) -> ClassSums:
+        batch = encoded.records
         sums = ClassSums.of(batch.X, batch.y, batch.n_classes)
         return sums if before is None else before.plus(sums)
 

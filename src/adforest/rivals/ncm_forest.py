@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adforest.estimator import Lesson, Model, VotingBatchClassifier
+from adforest.base import EncodedBatch, Model, VotingBatchClassifier
 from adforest.forest import in_threads
 from adforest.forest.types import Floats, Ints, Longs
 from adforest.rivals.forests import AT_LEAST_ONE
@@ -98,15 +98,15 @@ class NCMForestClassifier(VotingBatchClassifier[Grove]):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _learnt_from(self, before: Grove | None, lesson: Lesson) -> Grove:
-        batch, how = lesson.records, Growth(self.n_assignments, self.min_samples_leaf)
+    def _learnt_from(self, before: Grove | None, encoded: EncodedBatch) -> Grove:
+        batch, how = encoded.records, Growth(self.n_assignments, self.min_samples_leaf)
         if before is None:
             X, y = batch.X.copy(), batch.y
-            seeds = lesson.seeds(self.n_estimators)
+            seeds = encoded.seeds(self.n_estimators)
             grown = in_threads(lambda seed: _built(X, y, batch.n_classes, how, seed), seeds, self.n_jobs)
         else:
             X, y = np.concatenate([before.X, batch.X]), np.concatenate([before.y, batch.y])
-            work = zip(before.trees, before.leaf_of, lesson.seeds(len(before.trees)), strict=True)
+            work = zip(before.trees, before.leaf_of, encoded.seeds(len(before.trees)), strict=True)
             grown = in_threads(lambda one: _extended(*one, X, y, batch.n_classes, how), work, self.n_jobs)
         trees, leaf_of = zip(*grown, strict=True)
         return Grove(trees, X, y, leaf_of)

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
+from adforest.base import EncodedBatch, Model, VotingBatchClassifier
 from adforest.encoding import TableEncoder
-from adforest.estimator import Lesson, Model, VotingBatchClassifier
 from adforest.forest.types import Floats
 from adforest.rivals.base import require
 from adforest.rivals.forests import AT_LEAST_ONE
@@ -106,10 +106,10 @@ class RiverClassifier(VotingBatchClassifier[Any]):
     def _takes_categories(self) -> bool:  # type: ignore[override]
         return bool(self.model != "mondrian_forest")
 
-    def _learnt_from(self, before: Any, lesson: Lesson) -> Any:
-        learner = self._new(lesson.seed % LARGEST_SEED) if before is None else copy.deepcopy(before)
-        values = lesson.labels.by_arrival[lesson.records.y].tolist()
-        for record, value in zip(_as_dicts(lesson.records.X, lesson.encoder), values, strict=True):
+    def _learnt_from(self, before: Any, encoded: EncodedBatch) -> Any:
+        learner = self._new(encoded.seed % LARGEST_SEED) if before is None else copy.deepcopy(before)
+        values = encoded.labels.by_arrival[encoded.records.y].tolist()
+        for record, value in zip(_as_dicts(encoded.records.X, encoded.encoder), values, strict=True):
             learner.learn_one(record, value)
         return learner
 

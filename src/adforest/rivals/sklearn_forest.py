@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils._param_validation import StrOptions
 
-from adforest.estimator import Lesson, Model, VotingBatchClassifier
+from adforest.base import EncodedBatch, Model, VotingBatchClassifier
 from adforest.forest.types import Floats
 from adforest.rivals.forests import AT_LEAST_ONE, Batches, keep_batches
 
@@ -88,10 +88,10 @@ class SklearnForestClassifier(VotingBatchClassifier[RefitSklearn]):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _learnt_from(self, before: RefitSklearn | None, lesson: Lesson) -> RefitSklearn:
-        batches = keep_batches(before.batches if before else (), lesson.records, self.window)
+    def _learnt_from(self, before: RefitSklearn | None, encoded: EncodedBatch) -> RefitSklearn:
+        batches = keep_batches(before.batches if before else (), encoded.records, self.window)
         X, y = (np.concatenate(parts) for parts in zip(*batches, strict=True))
-        forest = RandomForestClassifier(self.n_estimators, n_jobs=self.n_jobs, random_state=lesson.seed)
+        forest = RandomForestClassifier(self.n_estimators, n_jobs=self.n_jobs, random_state=encoded.seed)
         return RefitSklearn(batches, forest.fit(X, y))
 
     def _votes(self, model: Model[RefitSklearn], X: Floats) -> Floats:

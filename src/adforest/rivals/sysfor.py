@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import Interval
 
-from adforest.estimator import Model
+from adforest.base import Model
 from adforest.forest import Growth
 from adforest.forest.types import Floats
 from adforest.growers import Grower, SysForGrower

@@ -20,7 +20,7 @@ State = TypeVar("State")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Lesson:
+class EncodedBatch:
     """One batch, encoded, and what must be known to read it.
 
     Attributes
@@ -70,7 +70,7 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
     _takes_missing: bool = True
 
     @abstractmethod
-    def _learnt_from(self, before: State | None, lesson: Lesson) -> State:
+    def _learnt_from(self, before: State | None, encoded: EncodedBatch) -> State:
         """Return the state after a batch, without changing the one before; None means that nothing was learnt."""
 
     @abstractmethod
@@ -130,8 +130,8 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
             labels = labels.declare(classes)
         serial = np.arange(n_before, n_before + len(matrix), dtype=np.int64)
         records = Records(matrix, codes, serial, encoder.n_categories, len(labels.by_arrival))
-        lesson = Lesson(number, records, encoder, labels, seed)
-        state = self._learnt_from(None if before is None else before.state, lesson)
+        encoded = EncodedBatch(number, records, encoder, labels, seed)
+        state = self._learnt_from(None if before is None else before.state, encoded)
         self._model = Model(encoder, labels, state, number, n_before + len(matrix), seed)
         return self
 
