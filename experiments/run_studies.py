@@ -31,15 +31,16 @@ def conduct(names: Sequence[str], options: Options) -> None:
     """
     for library in ("rich", "plotly", "pyarrow"):
         require(library, "the report", "experiments")
-    from experiments.reporting.report import print_chapter, write_markdown, write_report
+    from experiments.reporting.page import write_report
+    from experiments.reporting.report import print_chapter, write_markdown
 
     plans = {name: list(dict.fromkeys(STUDIES[name].plan(options))) for name in names}
     parts = list(dict.fromkeys(part for plan in plans.values() for part in plan))
     jobs = find_jobs(parts, options)
     with _progress([job.part for job in find_missing(jobs, options)], options) as on_done:
-        results = run_jobs(jobs, options, on_done)
+        records = run_jobs(jobs, options, on_done)
     for name, plan in plans.items():
-        own = Results({part: results.records[part] for part in plan})
+        own = Results({part: records[part] for part in plan})
         chapter = STUDIES[name].tell(own, options)
         write_rows(own.records.values(), options.out / f"{name}.parquet")
         write_json(chapter.to_json(), options.out / f"{name}.json")

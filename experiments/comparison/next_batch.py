@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from experiments.comparison.comparison import Comparison, Measure, Streams, join_words
-from experiments.comparison.results import Measured, Results
-from experiments.comparison.variation import Variation
-from experiments.goals.goal import as_it_comes
+from experiments.comparison.comparison import Comparison, join_words
+from experiments.comparison.results import Measure, Measured, Results
 from experiments.running.protocols import NEXT_BATCH
 from experiments.specs import selections
+from experiments.specs.methods import as_it_comes
 from experiments.specs.options import Options
 from experiments.specs.run_spec import MethodSpec, Part, StreamSpec
+from experiments.specs.selections import Streams
 from experiments.specs.sources import IN_ORDER, size_stream
 
 BATCH_SIZES = {
@@ -175,11 +175,11 @@ class NextBatch:
 
     def comparison(self, streams: Streams, measure: Measure = ACCURACY, *, is_better_high: bool = True) -> Comparison:
         """Return the methods side by side on some streams."""
-        return Comparison(self.results, streams, measure, is_better_high, METHODS)
+        return Comparison(self.results, streams, measure, METHODS, is_better_high)
 
     def gap(self, stream: StreamSpec, ours: str, rival: str, measure: Measure = ACCURACY) -> Measured:
         """Return how much higher our figure is than a rival's, for each seed that both ran with."""
-        return Variation(self.results, {"": stream}, METHODS, measure).gap("", ours, rival)
+        return Comparison(self.results, {"": stream}, measure, METHODS).gap("", ours, rival)
 
     def best(self, stream: StreamSpec, names: Sequence[str], measure: str = ACCURACY) -> str:
         """Return the best of some methods on a stream: highest accuracy, or lowest log loss."""

@@ -51,7 +51,7 @@ def set_beside(found: Comparison, table: str, title: str) -> Beside:
     theirs = read_published(table)
     rows: list[tuple[Cell, ...]] = []
     for stream in found.streams:
-        rows.append((f"{stream}, ours", *(found.value(stream, OURS[name]) for name in METHODS)))
+        rows.append((f"{stream}, ours", *(found.value_if_run(stream, OURS[name]) for name in METHODS)))
         rows.append((f"{stream}, published", *(theirs.value(stream, name) for name in METHODS)))
     findings = [_say_group(found, table, group, names) for group, names in GROUPS.items()]
     made = Table(title, ("data set", *METHODS), tuple(rows), 3, "max", NOTE)
@@ -65,7 +65,7 @@ def _say_group(found: Comparison, table: str, group: str, names: Sequence[str]) 
         ours - published
         for stream in found.streams
         for name in names
-        if (ours := found.value(stream, OURS[name])) is not None
+        if (ours := found.value_if_run(stream, OURS[name])) is not None
         and (published := theirs.value(stream, name)) is not None
     ]
     if not gaps:

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from experiments.comparison.comparison import Streams
 from experiments.comparison.results import Results
-from experiments.comparison.variation import plan_variants
 from experiments.running.prequential import Row
 from experiments.running.protocols import TOLD
 from experiments.specs import selections
 from experiments.specs.options import Options
 from experiments.specs.run_spec import MethodSpec, Part, StreamSpec
+from experiments.specs.selections import Streams, plan_runs
 
 KINDS = ("abrupt", "gradual", "temporary", "recurring")
 CONCEPTS = ("sea", "hyperplane", "rules")
@@ -63,11 +62,11 @@ def plan_drift(options: Options) -> list[Part]:
     theirs = [MethodSpec(name) for name in RIVER if not (options.quick and name in selections.NOT_QUICK)]
     slowest = {name: stream for name, stream in river.items() if name.startswith(SLOWEST_ON)}
     return [
-        *plan_variants(streams, ours, options.seeds),
-        *plan_variants(streams, [REFIT], options.seeds, TOLD),
-        *plan_variants(river, theirs[:1], options.seeds[:RIVER_SEEDS]),
-        *plan_variants(slowest, theirs[1:], options.seeds[:RIVER_SEEDS]),
-        *plan_variants(stationary_streams(options), [MethodSpec("ADF-R")], [0]),
+        *plan_runs(streams, ours, options.seeds),
+        *plan_runs(streams, [REFIT], options.seeds, TOLD),
+        *plan_runs(river, theirs[:1], options.seeds[:RIVER_SEEDS]),
+        *plan_runs(slowest, theirs[1:], options.seeds[:RIVER_SEEDS]),
+        *plan_runs(stationary_streams(options), [MethodSpec("ADF-R")], [0]),
     ]
 
 

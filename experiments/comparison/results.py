@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +13,8 @@ from experiments.reporting.chapter import Cell
 from experiments.running.prequential import Row
 from experiments.running.records import RunRecord
 from experiments.specs.run_spec import USUAL, MethodSpec, Part, StreamSpec
+
+Measure = str | Callable[[list[Row]], float]
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ class Results:
         return self.records[Part(stream, method, seed)].rows
 
     def measured(
-        self, stream: StreamSpec, method: MethodSpec, measure: str | Callable[[list[Row]], float]
+        self, stream: StreamSpec, method: MethodSpec, measure: Measure, seeds: Sequence[int] | None = None
     ) -> Measured | None:
         """Return a figure for each seed, or None if the method was not run on the stream.
 
@@ -80,25 +82,25 @@ class Results:
         method : MethodSpec
         measure : str or callable
             A column, whose mean over the batches is taken, or what makes a figure of all rows.
+        seeds : sequence of int, optional
+            By default all that the method was run with.
 
         Returns
         -------
         Measured or None
         """
         figure = measure if callable(measure) else mean_of(measure)
-        seeds = self.seeds(stream, method)
+        seeds = self.seeds(stream, method) if seeds is None else seeds
         return Measured(tuple(figure(self.rows(stream, method, seed)) for seed in seeds)) if seeds else None
 
-    def mean(self, stream: StreamSpec, method: MethodSpec, measure: str | Callable[[list[Row]], float]) -> float:
+    def mean(self, stream: StreamSpec, method: MethodSpec, measure: Measure) -> float:
         """Return a figure's mean over the seeds; the method must have been run."""
         measured = self.measured(stream, method, measure)
         if measured is None:
             raise KeyError(f"{method.label} was not run on {stream.name} ({stream.protocol})")
         return measured.mean
 
-    def cell(
-        self, stream: StreamSpec, method: MethodSpec, measure: str | Callable[[list[Row]], float], digits: int = 3
-    ) -> Cell:
+    def cell(self, stream: StreamSpec, method: MethodSpec, measure: Measure, digits: int = 3) -> Cell:
         """Return a figure as it stands in a table; None if the method was not run."""
         measured = self.measured(stream, method, measure)
         return None if measured is None else measured.cell(digits)

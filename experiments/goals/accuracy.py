@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from experiments.comparison.comparison import join_words
+from experiments.comparison.comparison import Comparison, join_words, points
 from experiments.comparison.results import Results
-from experiments.comparison.variation import Variation, plan_every, points
-from experiments.goals.goal import TREES, Outcome, as_it_comes, at_least, gap_table, list_behind, worst_gap
+from experiments.goals.goal import Outcome, at_least, gap_table, list_behind, worst_gap
+from experiments.specs.methods import TREES, as_it_comes
 from experiments.specs.options import Options
 from experiments.specs.run_spec import Part
-from experiments.specs.selections import streams_of
+from experiments.specs.selections import plan_runs, streams_of
 
 TITLE = "1 Accuracy"
 OURS, EVERYTHING, LAST_3, SMALLER = "ADF-R", "RF all", "RF last 3", f"ADF-R, {TREES // 2} trees a forest"
@@ -21,12 +21,12 @@ ABOVE = 1.0  # points on average
 
 def plan(options: Options) -> list[Part]:
     """Return the parts to run."""
-    return plan_every(streams_of(options), METHODS, options)
+    return plan_runs(streams_of(options), METHODS.values(), options.seeds)
 
 
 def judge(results: Results, options: Options) -> Outcome:
     """Return whether the goal is met."""
-    found = Variation(results, streams_of(options), METHODS, "accuracy")
+    found = Comparison(results, streams_of(options), "accuracy", METHODS)
     gain = found.mean_gap(OURS, EVERYTHING)
     where, worst = worst_gap(found, OURS, EVERYTHING)
     behind = list_behind(found, OURS, (EVERYTHING, LAST_3))

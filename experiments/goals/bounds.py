@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from experiments.comparison.comparison import Comparison
 from experiments.comparison.results import Results, last_of
-from experiments.comparison.variation import Variation, plan_variants, settings_of
-from experiments.goals.goal import Outcome, as_it_comes, at_least, at_most, gap_table, worst_gap
+from experiments.goals.goal import Outcome, at_least, at_most, gap_table, worst_gap
 from experiments.reporting.chapter import Cell, Figure, Table
 from experiments.reporting.plots import lines
 from experiments.running.prequential import FORESTS, Row
 from experiments.running.protocols import ENDLESS
 from experiments.specs import selections
+from experiments.specs.methods import as_it_comes, settings_of
 from experiments.specs.options import Options
 from experiments.specs.run_spec import Part, StreamSpec
-from experiments.specs.selections import streams_of
+from experiments.specs.selections import plan_runs, streams_of
 
 TITLE = "3 Bounds"
 OURS, UNBOUNDED = "ADF-R", "memory_size=None"
@@ -27,7 +28,7 @@ CONCEPT = "hyperplane"
 def plan(options: Options) -> list[Part]:
     """Return the parts to run."""
     return [
-        *plan_variants(streams_of(options), METHODS.values(), [0]),
+        *plan_runs(streams_of(options), METHODS.values(), [0]),
         Part(long_stream(options), METHODS[OURS], 0, ENDLESS),
     ]
 
@@ -44,8 +45,8 @@ def judge(results: Results, options: Options) -> Outcome:
     """Return whether the goal is met."""
     first = Results({part: record for part, record in results.records.items() if part.seed == 0})
     streams = streams_of(options)
-    accuracy = Variation(first, streams, METHODS, "accuracy")
-    retention = Variation(first, streams, METHODS, last_of("retention"))
+    accuracy = Comparison(first, streams, "accuracy", METHODS)
+    retention = Comparison(first, streams, last_of("retention"), METHODS)
     rows = results.of_kind(ENDLESS).rows(long_stream(options), METHODS[OURS])
     bytes_, seconds = (growth(rows, column) for column in ("resident_bytes", "train_seconds"))
     losses = {

@@ -6,16 +6,18 @@ from collections.abc import Callable
 
 import numpy as np
 
+from experiments.comparison.comparison import Comparison
 from experiments.comparison.results import Results
-from experiments.comparison.variation import Variation, plan_variants
-from experiments.goals.goal import Outcome, Verdict, as_it_comes, at_least
+from experiments.goals.goal import Outcome, Verdict, at_least
 from experiments.reporting.chapter import Cell, Figure, Table
 from experiments.reporting.plots import lines
 from experiments.running.prequential import Row
 from experiments.running.protocols import RECALL
 from experiments.specs.generators import FIRST_CLASSES, LAST_SEEN, NEW_EVERY, RARE
+from experiments.specs.methods import as_it_comes
 from experiments.specs.options import Options
 from experiments.specs.run_spec import Part, StreamSpec
+from experiments.specs.selections import plan_runs
 
 TITLE = "6 Classes"
 OURS, EVERYTHING, LAST_3 = "ADF-R", "RF all", "RF last 3"
@@ -28,7 +30,7 @@ SETTLED = 5  # batches before rare classes are asked for
 
 def plan(options: Options) -> list[Part]:
     """Return the parts to run."""
-    return plan_variants(class_streams(options), METHODS.values(), options.seeds, RECALL)
+    return plan_runs(class_streams(options), METHODS.values(), options.seeds, RECALL)
 
 
 def class_streams(options: Options) -> dict[str, StreamSpec]:
@@ -74,8 +76,8 @@ SAID = {
 def judge(results: Results, options: Options) -> Outcome:
     """Return whether the goal is met."""
     streams, recalls = class_streams(options), results.of_kind(RECALL)
-    found = {way: Variation(recalls, {way: streams[way]}, METHODS, measure) for way, measure in MEASURES.items()}
-    lost = Variation(recalls, {"vanishing": streams["vanishing"]}, METHODS, lost_recall)
+    found = {way: Comparison(recalls, {way: streams[way]}, measure, METHODS) for way, measure in MEASURES.items()}
+    lost = Comparison(recalls, {"vanishing": streams["vanishing"]}, lost_recall, METHODS)
     n = dict(streams["vanishing"].options)["n_batches"]
     said = {way: words.format(n=int(n or 0) - LAST_SEEN) for way, words in SAID.items()}
     return Outcome(
@@ -107,12 +109,12 @@ def judge(results: Results, options: Options) -> Outcome:
     )
 
 
-def _against(found: dict[str, Variation], said: dict[str, str], way: str, rival: str) -> Verdict:
+def _against(found: dict[str, Comparison], said: dict[str, str], way: str, rival: str) -> Verdict:
     """Return the verdict on ours against a rival, seed by seed."""
     return at_least(f"{said[way]}: points above {rival}", 0.0, 100 * found[way].gap(way, OURS, rival).mean)
 
 
-def _table(found: dict[str, Variation], said: dict[str, str], lost: Variation) -> Table:
+def _table(found: dict[str, Comparison], said: dict[str, str], lost: Comparison) -> Table:
     """Return all recalls."""
     rows: list[tuple[Cell, ...]] = [
         (said[way], *(one.measured(way, name).cell() for name in METHODS)) for way, one in found.items()

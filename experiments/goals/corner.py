@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from experiments.comparison.results import Results, last_of
-from experiments.comparison.variation import plan_variants
-from experiments.goals.goal import TREES, Outcome, above, as_it_comes, at_least
+from experiments.goals.goal import Outcome, above, at_least
 from experiments.reporting.chapter import Cell, Figure, Table
 from experiments.reporting.plots import scatter
 from experiments.running.protocols import TIMED
 from experiments.specs import selections
+from experiments.specs.methods import TREES, as_it_comes
 from experiments.specs.options import Options
 from experiments.specs.run_spec import MethodSpec, Part, StreamSpec
+from experiments.specs.selections import plan_runs
 
 TITLE = "7 The free corner"
 OURS = "ADF-R"
@@ -33,9 +34,9 @@ def plan(options: Options) -> list[Part]:
     streams = {"clusters": cluster_stream(options)}
     slow = [method for name, method in SLOW.items() if not options.quick]
     return [
-        *plan_variants(streams, METHODS.values(), options.seeds),
-        *plan_variants(streams, slow, [0]),
-        *plan_variants(streams, [METHODS[OURS]], options.seeds, TIMED),
+        *plan_runs(streams, METHODS.values(), options.seeds),
+        *plan_runs(streams, slow, [0]),
+        *plan_runs(streams, [METHODS[OURS]], options.seeds, TIMED),
     ]
 
 

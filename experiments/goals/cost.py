@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from experiments.comparison.results import Results
-from experiments.comparison.variation import plan_variants
-from experiments.goals.goal import TREES, Outcome, Verdict, as_it_comes, at_most
+from experiments.goals.goal import Outcome, Verdict, at_most
 from experiments.reporting.chapter import Cell, Figure, Table
 from experiments.reporting.plots import bars
 from experiments.running.prequential import Row
 from experiments.running.protocols import TIMED
+from experiments.specs.methods import TREES, as_it_comes
 from experiments.specs.options import Options
 from experiments.specs.run_spec import Part
-from experiments.specs.selections import streams_of
+from experiments.specs.selections import plan_runs, streams_of
 
 TITLE = "4 Cost"
 OURS = as_it_comes("ADF-R")
@@ -27,7 +27,7 @@ Timed = dict[str, list[Row]]  # rows by data set
 
 def plan(options: Options) -> list[Part]:
     """Return the parts to run."""
-    return plan_variants(streams_of(options), [OURS], [0], TIMED)
+    return plan_runs(streams_of(options), [OURS], [0], TIMED)
 
 
 def judge(results: Results, options: Options) -> Outcome:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from experiments.comparison.comparison import join_words
+from experiments.comparison.comparison import Comparison, join_words
 from experiments.comparison.recovery import (
     CONCEPTS,
     NAMES,
@@ -15,7 +15,6 @@ from experiments.comparison.recovery import (
     plan_drift,
 )
 from experiments.comparison.results import Measured, Results
-from experiments.comparison.variation import Variation
 from experiments.goals.goal import Outcome, above, at_least, at_most, in_points
 from experiments.reporting.chapter import Cell, Table
 from experiments.specs.options import Options
@@ -74,9 +73,8 @@ def _gaps(results: Results, options: Options) -> Gaps:
     """Return how many points ours is above each rival on each stream, over the seeds both ran with."""
     gaps: Gaps = {}
     for title, stream in drift_streams(options).items():
-        ran = [rival for rival in RIVALS if results.has(stream, MethodSpec(rival))]
-        found = Variation(results, {title: stream}, {name: MethodSpec(name) for name in (OURS, *ran)}, "accuracy")
-        gaps[title] = {rival: in_points(found.gap(title, OURS, rival)) for rival in ran}
+        found = Comparison(results, {title: stream}, "accuracy")
+        gaps[title] = {rival: in_points(found.gap(title, OURS, rival)) for rival in found.present(RIVALS)}
     return gaps
 
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from adforest import AdaptiveDecisionForestClassifier
+from experiments.comparison.comparison import Comparison
 from experiments.comparison.results import Measured
-from experiments.comparison.variation import Variation
 from experiments.reporting.chapter import Cell, Figure, Table
-from experiments.specs.run_spec import MethodSpec, Plain
 
 MET, MISSED = "met", "missed"
-TREES = int(AdaptiveDecisionForestClassifier().n_estimators)
 
 
 @dataclass(frozen=True)
@@ -51,11 +48,6 @@ class Outcome:
         return all(verdict.is_met for verdict in self.verdicts)
 
 
-def as_it_comes(name: str, **settings: Plain) -> MethodSpec:
-    """Return a method with as many trees as ADF has by default, and some settings changed."""
-    return MethodSpec.of(name, **{"n_estimators": TREES, **settings})
-
-
 def at_least(measure: str, limit: float, seen: float) -> Verdict:
     """Return the verdict on a figure that must not be lower than its limit.
 
@@ -82,7 +74,7 @@ def in_points(gap: Measured) -> Measured:
     return Measured(tuple(100 * one for one in gap.by_seed))
 
 
-def gap_table(title: str, found: Variation, ours: str, note: str = "") -> Table:
+def gap_table(title: str, found: Comparison, ours: str, note: str = "") -> Table:
     """Return how many points ours is above each other variant on each stream, and the means."""
     others = [name for name in found.methods if name != ours]
     rows: list[tuple[Cell, ...]] = [
@@ -93,14 +85,14 @@ def gap_table(title: str, found: Variation, ours: str, note: str = "") -> Table:
     return Table(title, ("data set", *(f"against {other}" for other in others)), tuple(rows), 2, "", note)
 
 
-def worst_gap(found: Variation, ours: str, other: str) -> tuple[str, float]:
+def worst_gap(found: Comparison, ours: str, other: str) -> tuple[str, float]:
     """Return the stream on which ours stands worst against another, and by how many points."""
     gaps = {stream: 100 * found.gap(stream, ours, other).mean for stream in found.streams}
     worst = min(gaps, key=gaps.__getitem__)
     return worst, gaps[worst]
 
 
-def list_behind(found: Variation, ours: str, others: Iterable[str]) -> list[str]:
+def list_behind(found: Comparison, ours: str, others: Iterable[str]) -> list[str]:
     """Return where ours is behind others, with the points."""
     gaps = {(stream, other): 100 * found.gap(stream, ours, other).mean for stream in found.streams for other in others}
     return [f"{other} on {stream} ({gap:+.1f})" for (stream, other), gap in gaps.items() if gap < 0]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from experiments.comparison.comparison import Streams
 from experiments.comparison.next_batch import (
     ARF,
     BOOSTED,
@@ -20,8 +19,10 @@ from experiments.comparison.next_batch import (
     real_streams,
     stationary_streams,
 )
-from experiments.goals.goal import TREES, Verdict, above, at_least, at_most
+from experiments.goals.goal import Verdict, above, at_least, at_most
+from experiments.specs.methods import TREES
 from experiments.specs.options import Options
+from experiments.specs.selections import Streams
 
 BELOW_BEST = -0.5  # points
 ABOVE_BEST = 1.5  # points, mean of the real streams

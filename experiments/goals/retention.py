@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from experiments.comparison.comparison import Comparison, points
 from experiments.comparison.results import Results, last_of
-from experiments.comparison.variation import Variation, plan_every, points
 from experiments.goals.accuracy import EVERYTHING, LAST_3, METHODS, OURS
 from experiments.goals.goal import Outcome, at_least, gap_table, worst_gap
 from experiments.specs.options import Options
 from experiments.specs.run_spec import Part
-from experiments.specs.selections import streams_of
+from experiments.specs.selections import plan_runs, streams_of
 
 TITLE = "2 Retention"
 BELOW = -1.0  # points, on each data set
@@ -16,12 +16,12 @@ BELOW = -1.0  # points, on each data set
 
 def plan(options: Options) -> list[Part]:
     """Return the parts to run."""
-    return plan_every(streams_of(options), METHODS, options)
+    return plan_runs(streams_of(options), METHODS.values(), options.seeds)
 
 
 def judge(results: Results, options: Options) -> Outcome:
     """Return whether the goal is met."""
-    found = Variation(results, streams_of(options), METHODS, last_of("retention"))
+    found = Comparison(results, streams_of(options), last_of("retention"), METHODS)
     where, gap = worst_gap(found, OURS, EVERYTHING)
     return Outcome(
         verdicts=(at_least(f"points of retention above {EVERYTHING}, worst data set ({where})", BELOW, gap),),

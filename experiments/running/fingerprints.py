@@ -9,10 +9,32 @@ from functools import cache
 from pathlib import Path
 
 import adforest
+from experiments.specs.methods import find_method, library_version
+from experiments.specs.run_spec import MethodSpec, StreamSpec
+from experiments.specs.sources import find_source
 
 PACKAGE = Path(adforest.__file__).parent
 CHECKOUT = Path(__file__).parents[2]
 SUFFIXES = (".py", ".pyx")
+
+
+def digest_method(spec: MethodSpec) -> str:
+    """Return the fingerprint of the code a method's results depend on, and the version of its library."""
+    method = find_method(spec)
+    code = digest_sources(method.files)
+    return f"{code} {method.library} {library_version(method.library)}" if method.library else code
+
+
+def digest_stream(spec: StreamSpec, folder: Path | None) -> str:
+    """Return the fingerprint of what a stream is made from: code, and the records of the data set.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the data set cannot be found.
+    """
+    source = find_source(spec)
+    return f"{digest_sources(source.files)} {source.data(spec, folder)}".strip()
 
 
 def digest_sources(places: Iterable[str]) -> str:

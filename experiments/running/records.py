@@ -12,10 +12,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
+from experiments.running.fingerprints import digest_method, digest_stream
 from experiments.running.prequential import Row
-from experiments.specs.methods import digest_method, find_method, library_version
+from experiments.specs.methods import find_method, library_version
 from experiments.specs.run_spec import USUAL, Part
-from experiments.specs.sources import digest_stream
 
 MEASURES = 1  # raised when what is measured, or how, changes: every part is then run again
 

@@ -17,7 +17,6 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from experiments.comparison.results import Results
 from experiments.running.cost_estimates import guess_seconds
 from experiments.running.protocols import find_kind
 from experiments.running.records import Job, RunRecord, read_record, read_versions, write_record
@@ -28,14 +27,15 @@ from experiments.specs.run_spec import Part
 SINGLE_THREADED = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}
 
 OnPart = Callable[[Part, float], None]
+Records = dict[Part, RunRecord]
 
 
 class PartsError(RuntimeError):
     """Some parts could not be run; the others are kept."""
 
 
-def run_parts(parts: Iterable[Part], options: Options, on_done: OnPart = lambda part, seconds: None) -> Results:
-    """Run the parts that have no record yet, and return the results of all.
+def run_parts(parts: Iterable[Part], options: Options, on_done: OnPart = lambda part, seconds: None) -> Records:
+    """Run the parts that have no record yet, and return the records of all.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def run_parts(parts: Iterable[Part], options: Options, on_done: OnPart = lambda 
 
     Returns
     -------
-    Results
+    dict of Part to RunRecord
 
     Raises
     ------
@@ -57,7 +57,7 @@ def run_parts(parts: Iterable[Part], options: Options, on_done: OnPart = lambda 
     return run_jobs(find_jobs(parts, options), options, on_done)
 
 
-def run_jobs(jobs: Sequence[Job], options: Options, on_done: OnPart = lambda part, seconds: None) -> Results:
+def run_jobs(jobs: Sequence[Job], options: Options, on_done: OnPart = lambda part, seconds: None) -> Records:
     """Do what `run_parts` does, for parts whose sources were looked up before."""
     missing = find_missing(jobs, options)
     failures = list(_run_missing(sorted(missing, key=lambda job: -guess_seconds(job.part)), options, on_done))
@@ -68,7 +68,7 @@ def run_jobs(jobs: Sequence[Job], options: Options, on_done: OnPart = lambda par
             "The others are kept; run the same command again for the rest."
         ) from error
     records = {job.part: read_record(job.key, options.out) for job in jobs}
-    return Results({part: record for part, record in records.items() if record is not None})
+    return {part: record for part, record in records.items() if record is not None}
 
 
 def find_jobs(parts: Iterable[Part], options: Options) -> list[Job]:

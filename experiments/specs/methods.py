@@ -10,11 +10,11 @@ from typing import Any
 
 from adforest import AdaptiveDecisionForestClassifier, paper_settings, rivals
 from adforest.rivals.base import require
-from experiments.running.fingerprints import digest_sources
-from experiments.specs.run_spec import MethodSpec
+from experiments.specs.run_spec import MethodSpec, Plain
 from experiments.specs.sources import Stream
 
 PAPER_TREES = 10  # of every forest, unless a method is asked for with others
+TREES = int(AdaptiveDecisionForestClassifier().n_estimators)  # ADF's default
 
 
 @dataclass(frozen=True)
@@ -75,11 +75,39 @@ def count_trees(model: Any) -> dict[str, int]:
     return {name: PAPER_TREES for name in ("n_estimators", "trees_per_batch") if name in model.get_params()}
 
 
-def digest_method(spec: MethodSpec) -> str:
-    """Return the fingerprint of the code a method's results depend on, and the version of its library."""
-    method = find_method(spec)
-    code = digest_sources(method.files)
-    return f"{code} {method.library} {library_version(method.library)}" if method.library else code
+def settings_of(name: str) -> dict[str, Any]:
+    """Return the parameters a method runs with, for a small data set where they depend on its size."""
+    method = find_method(MethodSpec(name))
+    model = method.make()
+    return {**model.get_params(), **count_trees(model), **method.settings(0)}
+
+
+def vary(name: str, **settings: Plain) -> MethodSpec:
+    """Return a method with some settings changed; those it has anyway are left out, so that it is the same part.
+
+    Parameters
+    ----------
+    name : str
+        One of `METHODS`.
+    **settings
+        Constructor parameters.
+
+    Returns
+    -------
+    MethodSpec
+
+    Examples
+    --------
+    >>> vary("ADF-R paper", window_size=3, splitting="sat").label
+    'ADF-R paper (splitting=sat)'
+    """
+    has = settings_of(name)
+    return MethodSpec.of(name, **{key: value for key, value in settings.items() if has[key] != value})
+
+
+def as_it_comes(name: str, **settings: Plain) -> MethodSpec:
+    """Return a method with as many trees as ADF has by default, and some settings changed."""
+    return MethodSpec.of(name, **{"n_estimators": TREES, **settings})
 
 
 def check_library(spec: MethodSpec) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import product
 
 from experiments.specs.options import Options
-from experiments.specs.run_spec import MethodSpec, Part, StreamSpec
+from experiments.specs.run_spec import USUAL, MethodSpec, Part, StreamSpec
+
+Streams = Mapping[str, StreamSpec]  # by the name a table gives them
 
 DATASETS = {"LDPA": "ldpa", "UIFWA": "uifwa", "EB": "eb", "AReM": "arem", "Avila": "avila", "House": "house"}
 QUICK_RECORDS = 5_000
@@ -66,7 +69,7 @@ def runs_on(title: str, options: Options) -> list[str]:
     return [name for name in EVERY if options.quick or title in ONLY_ON.get(name, (title,))]
 
 
-def plan_on(streams: Mapping[str, StreamSpec], names: Iterable[str], options: Options) -> list[Part]:
+def plan_on(streams: Streams, names: Iterable[str], options: Options) -> list[Part]:
     """Return a part for each stream, method and seed; quick plans leave the slowest methods out.
 
     Parameters
@@ -81,4 +84,10 @@ def plan_on(streams: Mapping[str, StreamSpec], names: Iterable[str], options: Op
     list of Part
     """
     methods = [MethodSpec(name) for name in names if not (options.quick and name in NOT_QUICK)]
-    return [Part(stream, method, seed) for stream in streams.values() for method in methods for seed in options.seeds]
+    return plan_runs(streams, methods, options.seeds)
+
+
+def plan_runs(streams: Streams, methods: Iterable[MethodSpec], seeds: Iterable[int], kind: str = USUAL) -> list[Part]:
+    """Return a part for each stream, method and seed; a method that is given twice is run once."""
+    pairs = list(product(dict.fromkeys(methods), seeds))
+    return [Part(stream, method, seed, kind) for stream in streams.values() for method, seed in pairs]

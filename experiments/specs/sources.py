@@ -13,7 +13,6 @@ import numpy as np
 from adforest.streams import Batch, cut_in_order, load_dataset, load_stream, make_house, simulate_scenarios
 from adforest.streams.dataset import Dataset
 from adforest.streams.datasets import NAMES, STREAMS
-from experiments.running.fingerprints import digest_sources
 from experiments.specs.generators import GENERATORS
 from experiments.specs.run_spec import StreamSpec
 
@@ -99,27 +98,15 @@ def open_stream(spec: StreamSpec, seed: int, folder: Path | None) -> Stream:
 @lru_cache(maxsize=1)
 def _opened(spec: StreamSpec, seed: int, folder: Path | None) -> Stream:
     """Make a stream, or return it if it was the last one made."""
-    return _source(spec).make(spec, seed, folder)
-
-
-def digest_stream(spec: StreamSpec, folder: Path | None) -> str:
-    """Return the fingerprint of what a stream is made from: code, and the records of the data set.
-
-    Raises
-    ------
-    FileNotFoundError
-        If the data set cannot be found.
-    """
-    source = _source(spec)
-    return f"{digest_sources(source.files)} {source.data(spec, folder)}".strip()
+    return find_source(spec).make(spec, seed, folder)
 
 
 def size_stream(spec: StreamSpec) -> int:
     """Return about how many records a stream's source has."""
-    return _source(spec).size(spec)
+    return find_source(spec).size(spec)
 
 
-def _source(spec: StreamSpec) -> Source:
+def find_source(spec: StreamSpec) -> Source:
     """Return the source of a stream."""
     if spec.name not in SOURCES:
         raise ValueError(f"there is no stream {spec.name!r}; expected one of {', '.join(sorted(SOURCES))}")

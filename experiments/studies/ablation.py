@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from experiments.comparison.caveats import doubt_draws, doubt_stand_in
-from experiments.comparison.comparison import join_words
+from experiments.comparison.comparison import Comparison, join_words, points
 from experiments.comparison.results import Results, last_of
-from experiments.comparison.variation import Variation, plan_every, points, settings_of, vary
 from experiments.reporting.chapter import Cell, Chapter, Figure, Table
 from experiments.reporting.plots import bars
 from experiments.running.prequential import Row
+from experiments.specs.methods import settings_of, vary
 from experiments.specs.options import Options
 from experiments.specs.run_spec import MethodSpec, Part, Plain
-from experiments.specs.selections import streams_of
+from experiments.specs.selections import plan_runs, streams_of
 
 SUMMARY = "each choice and main parameter of ADF-R, 10 trees, changed alone from the defaults, on six data sets"
 OURS, DEFAULT = "ADF-R", "as it comes, 10 trees"
@@ -54,14 +54,14 @@ def choices() -> dict[str, MethodSpec]:
 
 def plan(options: Options) -> list[Part]:
     """Return the parts to run."""
-    return plan_every(streams_of(options), choices(), options)
+    return plan_runs(streams_of(options), choices().values(), options.seeds)
 
 
 def tell(results: Results, options: Options) -> Chapter:
     """Return what came out."""
     streams, methods = streams_of(options), choices()
-    accuracy = Variation(results, streams, methods, "accuracy")
-    retention = Variation(results, streams, methods, last_of("retention"))
+    accuracy = Comparison(results, streams, "accuracy", methods)
+    retention = Comparison(results, streams, last_of("retention"), methods)
     return Chapter(
         name="ablation",
         title="What each choice is worth",
@@ -90,7 +90,7 @@ def count_drifts(rows: list[Row]) -> float:
     return float(sum(row["drift"] != "none" for row in rows))
 
 
-def _changes(found: Variation) -> dict[str, float]:
+def _changes(found: Comparison) -> dict[str, float]:
     """Return what each change does on average over the data sets."""
     return {name: found.mean_gap(name, DEFAULT) for name in found.methods if name != DEFAULT}
 
@@ -100,13 +100,13 @@ def _list(changes: dict[str, float]) -> str:
     return join_words([f"{name} ({points(change)})" for name, change in changes.items()])
 
 
-def _say_needed(found: Variation) -> str:
+def _say_needed(found: Comparison) -> str:
     """Return which choices cost most when changed."""
     worst = sorted(_changes(found).items(), key=lambda pair: pair[1])[:5]
     return f"Changes that cost most, in points of accuracy on average over the data sets: {_list(dict(worst))}."
 
 
-def _say_better(found: Variation) -> str:
+def _say_better(found: Comparison) -> str:
     """Return which changes would be for the better."""
     better = {name: change for name, change in _changes(found).items() if change > LEVEL}
     if not better:
@@ -115,20 +115,20 @@ def _say_better(found: Variation) -> str:
     return f"Changes that would gain, on average over the data sets: {_list(ranked)}."
 
 
-def _say_idle(found: Variation) -> str:
+def _say_idle(found: Comparison) -> str:
     """Return how many changes hardly matter."""
     idle = [name for name, change in _changes(found).items() if abs(change) <= LEVEL]
     shown = f": {join_words(idle)}" if idle else ""
     return f"{len(idle)} of {len(_changes(found))} changes move accuracy by {100 * LEVEL:.1f} points or less{shown}."
 
 
-def _say_kept(found: Variation) -> str:
+def _say_kept(found: Comparison) -> str:
     """Return which changes cost most retention."""
     worst = sorted(_changes(found).items(), key=lambda pair: pair[1])[:3]
     return f"Changes that cost most retention after the last batch: {_list(dict(worst))}."
 
 
-def _change_table(title: str, found: Variation) -> Table:
+def _change_table(title: str, found: Comparison) -> Table:
     """Return what each change does on each data set, in points."""
     rows: list[tuple[Cell, ...]] = [
         (DEFAULT, *(found.value(stream, DEFAULT) for stream in found.streams), found.mean(DEFAULT))
@@ -140,13 +140,13 @@ def _change_table(title: str, found: Variation) -> Table:
     return Table(title, ("change", *found.streams, "mean"), tuple(rows), 2, "", note)
 
 
-def _cost_table(results: Results, found: Variation) -> Table:
+def _cost_table(results: Results, found: Comparison) -> Table:
     """Return what each change does to seconds, leaves and verdicts."""
     measures = {
-        "seconds": Variation(results, found.streams, found.methods, "train_seconds"),
-        "leaves": Variation(results, found.streams, found.methods, last_of("leaves_permanent")),
+        "seconds": Comparison(results, found.streams, "train_seconds", found.methods),
+        "leaves": Comparison(results, found.streams, last_of("leaves_permanent"), found.methods),
     }
-    drifts = Variation(results, found.streams, found.methods, count_drifts)
+    drifts = Comparison(results, found.streams, count_drifts, found.methods)
     rows: list[tuple[Cell, ...]] = []
     for name in found.methods:
         ratios = (
@@ -158,7 +158,7 @@ def _cost_table(results: Results, found: Variation) -> Table:
     return Table("What it costs, mean over the data sets", heads, tuple(rows), 2)
 
 
-def _figure(found: Variation) -> Figure:
+def _figure(found: Comparison) -> Figure:
     """Return what each change does to accuracy, worst first."""
     ranked = dict(sorted(_changes(found).items(), key=lambda pair: pair[1]))
     plot = bars({"points": [100 * change for change in ranked.values()]}, list(ranked), title="points", digits=2)

@@ -26,7 +26,7 @@ def tell(results: Results, options: Options) -> Chapter:
     found = Comparison(results, streams, "accuracy")
     names = found.present((*ADF, *RIVALS))
     beside = Beside() if options.quick else set_beside(found, "overall_accuracy", "Ours beside the published figures")
-    series = {name: [found.value(stream, name) for stream in streams] for name in names}
+    series = {name: [found.value_if_run(stream, name) for stream in streams] for name in names}
     return Chapter(
         name="accuracy",
         title="Accuracy over 34 batches",

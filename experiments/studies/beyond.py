@@ -8,8 +8,9 @@ from experiments.comparison.caveats import doubt_draws, doubt_stand_in
 from experiments.comparison.comparison import join_words
 from experiments.comparison.results import Results
 from experiments.goals import accuracy, bounds, classes, corner, cost, drift, retention
-from experiments.goals.goal import MET, MISSED, TREES, Outcome
+from experiments.goals.goal import MET, MISSED, Outcome
 from experiments.reporting.chapter import Cell, Chapter, Table
+from experiments.specs.methods import TREES
 from experiments.specs.options import Options
 from experiments.specs.run_spec import Part
 

@@ -109,7 +109,7 @@ def _say_growth(seconds: Comparison, size: Comparison, names: list[str]) -> list
     (stream,) = seconds.streams
     said = []
     for what, found in (("Seconds a batch", seconds), ("Bytes", size)):
-        grown = {name: value for name in names if (value := found.value(stream, name)) is not None}
+        grown = {name: found.value(stream, name) for name in names}
         order = sorted(grown, key=grown.__getitem__)
         said.append(
             f"{what} grow, first third to last: {join_words([f'{name} {grown[name]:.1f}×' for name in order])}."
@@ -120,7 +120,7 @@ def _say_growth(seconds: Comparison, size: Comparison, names: list[str]) -> list
 def _doubt_growth(growth: Comparison, names: list[str]) -> str:
     """Return which rivals' seconds grow less than those of the best ADF."""
     (stream,) = growth.streams
-    grown = {name: value for name in names if (value := growth.value(stream, name)) is not None}
+    grown = {name: growth.value(stream, name) for name in names}
     ours = min(ADF, key=grown.__getitem__)
     flatter = [name for name in names if name not in ADF and grown[name] < grown[ours]]
     return f"Seconds that grow less than those of {ours}: {join_words(flatter) if flatter else 'none'}."
@@ -128,5 +128,5 @@ def _doubt_growth(growth: Comparison, names: list[str]) -> str:
 
 def _say_size(size: Comparison, ours: str) -> str:
     """Return how large a model of ours is beside that of a forest refitted on everything, with its records."""
-    ratio = np.mean([(size.value(one, ours) or 0.0) / (size.value(one, "RF all") or 1.0) for one in size.streams])
+    ratio = np.mean([size.value(one, ours) / size.value(one, "RF all") for one in size.streams])
     return f"{ours} takes {size.mean(ours):.1f} MB on average, {ratio:.1f} times as much as RF all with its records."

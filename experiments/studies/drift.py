@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from experiments.comparison.caveats import doubt_draws
-from experiments.comparison.comparison import Comparison, join_words
+from experiments.comparison.comparison import Comparison, join_words, points
 from experiments.comparison.recovery import (
     KINDS,
     NAMES,
@@ -18,7 +18,6 @@ from experiments.comparison.recovery import (
     stationary_streams,
 )
 from experiments.comparison.results import Results
-from experiments.comparison.variation import Variation, points
 from experiments.reporting.chapter import Cell, Chapter, Figure, Table
 from experiments.reporting.plots import lines
 from experiments.running.protocols import TOLD
@@ -48,7 +47,7 @@ def tell(results: Results, options: Options) -> Chapter:
         question="When the rules change, how soon is a method right again, and does it cry wolf when they do not?",
         findings=(
             f"Highest mean accuracy of {len(names)} methods: {found.say_leaders(names)}.",
-            *(_say_gap(results, found, rival) for rival in names if rival != "ADF-R"),
+            *(_say_gap(found, rival) for rival in names if rival != "ADF-R"),
             *(_say_recovery(recovery, kind, options) for kind in KINDS),
             _say_alarms(results, options),
         ),
@@ -70,16 +69,13 @@ def tell(results: Results, options: Options) -> Chapter:
     )
 
 
-def _say_gap(results: Results, found: Comparison, rival: str) -> str:
+def _say_gap(found: Comparison, rival: str) -> str:
     """Return how ADF stands to a rival, over the streams and seeds that both ran on."""
-    methods = {name: MethodSpec(name) for name in ("ADF-R", rival)}
-    streams = {title: stream for title, stream in found.streams.items() if results.has(stream, methods[rival])}
-    both = Variation(results, streams, methods, "accuracy")
-    gaps = {title: both.gap(title, "ADF-R", rival).mean for title in streams}
+    gaps = found.gaps("ADF-R", rival)
     worst = min(gaps, key=gaps.__getitem__)
     behind = sum(gap < 0 for gap in gaps.values())
     return (
-        f"ADF-R against {rival}: {points(both.mean_gap('ADF-R', rival))} points on average, behind on {behind} of "
+        f"ADF-R against {rival}: {points(found.mean_gap('ADF-R', rival))} points on average, behind on {behind} of "
         f"{len(gaps)} streams; worst on {worst} ({points(gaps[worst])})."
     )
 
@@ -97,7 +93,7 @@ def _say_recovery(recovery: Recovery, kind: str, options: Options) -> str:
 def _doubt_best(found: Comparison, names: list[str]) -> str:
     """Return where ADF is behind the best of the others."""
     leaders = found.leaders([name for name in names if name != "ADF-R"])
-    gaps = {stream: found.gaps("ADF-R", rival)[stream] for stream, rival in leaders.items()}
+    gaps = {stream: found.gap(stream, "ADF-R", rival).mean for stream, rival in leaders.items()}
     behind = [f"{leaders[one]} on {one} ({points(gap)})" for one, gap in gaps.items() if gap < 0]
     if not behind:
         return "On no stream is any of the others ahead of ADF-R, which says as much about the streams."

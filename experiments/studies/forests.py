@@ -7,15 +7,14 @@ from collections.abc import Mapping
 import numpy as np
 
 from experiments.comparison.caveats import doubt_draws, doubt_stand_in
-from experiments.comparison.comparison import join_words
+from experiments.comparison.comparison import join_words, points
 from experiments.comparison.results import Results, mean_of
-from experiments.comparison.variation import plan_variants, points
 from experiments.reporting.chapter import Cell, Chapter, Figure, Table
 from experiments.reporting.plots import lines
 from experiments.running.prequential import Row
 from experiments.specs.options import Options
 from experiments.specs.run_spec import MethodSpec, Part, StreamSpec
-from experiments.specs.selections import streams_of
+from experiments.specs.selections import plan_runs, streams_of
 
 SUMMARY = "the three forests one by one along the batches, with verdicts of temporary and sustained drift"
 NAMES = ("ADF-R", "ADF-S", "ADF-R paper", "ADF-S paper")
@@ -26,7 +25,7 @@ BESIDES = {"temporary": "temporary drift", "sustained": "sustained drift"}
 
 def plan(options: Options) -> list[Part]:
     """Return the parts to run."""
-    return plan_variants(streams_of(options), map(MethodSpec, NAMES), options.seeds)
+    return plan_runs(streams_of(options), map(MethodSpec, NAMES), options.seeds)
 
 
 def tell(results: Results, options: Options) -> Chapter:

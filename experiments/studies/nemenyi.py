@@ -66,7 +66,7 @@ def tell(results: Results, options: Options) -> Chapter:
 
 def _by_dataset(found: Comparison, name: str) -> list[float]:
     """Return a method's mean accuracy on each data set."""
-    return [found.results.mean(spec, MethodSpec(name), found.measure) for spec in found.streams.values()]
+    return [found.value(stream, name) for stream in found.streams]
 
 
 def _by_batch(found: Comparison, name: str) -> Floats:

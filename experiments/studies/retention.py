@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from experiments.comparison.caveats import doubt_draws, doubt_left_out, doubt_stand_in
-from experiments.comparison.comparison import Comparison
+from experiments.comparison.comparison import Comparison, points
 from experiments.comparison.per_batch import Detail
 from experiments.comparison.results import Results, last_of
 from experiments.reporting.chapter import Chapter
@@ -68,8 +66,6 @@ def tell(results: Results, options: Options) -> Chapter:
 
 def _say_trade(recent: Comparison, last: Comparison, ours: str, rival: str) -> str:
     """Return what ours gains on recent records and on all of them, beside a rival."""
-    now = 100 * float(np.mean(list(recent.gaps(ours, rival).values())))
-    kept = 100 * float(np.mean(list(last.gaps(ours, rival).values())))
-    return (
-        f"Beside {rival}, {ours} has {now:+.1f} points on the tests of recent batches and {kept:+.1f} on all of them."
-    )
+    now = points(recent.mean_gap(ours, rival))
+    kept = points(last.mean_gap(ours, rival))
+    return f"Beside {rival}, {ours} has {now} points on the tests of recent batches and {kept} on all of them."

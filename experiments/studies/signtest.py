@@ -104,11 +104,7 @@ def _dataset_table(found: Comparison, rivals: Sequence[str]) -> Table:
 
 def _pairs(found: Comparison, ours: str, rival: str) -> list[tuple[float, float]]:
     """Return both mean accuracies on each data set."""
-    means = found.results.mean
-    return [
-        (means(spec, MethodSpec(ours), found.measure), means(spec, MethodSpec(rival), found.measure))
-        for spec in found.streams.values()
-    ]
+    return [(found.value(stream, ours), found.value(stream, rival)) for stream in found.streams]
 
 
 def _published_tests() -> dict[str, SignTest]:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from experiments.comparison.caveats import doubt_draws, doubt_stand_in
-from experiments.comparison.comparison import join_words
+from experiments.comparison.comparison import Comparison, join_words, points
 from experiments.comparison.results import Results, last_of
-from experiments.comparison.variation import Variation, plan_every, plan_variants, points, vary
 from experiments.reporting.chapter import Cell, Chapter, Figure, Table
 from experiments.reporting.plots import bars
 from experiments.specs.generators import HOUSES, STORIES
+from experiments.specs.methods import vary
 from experiments.specs.options import Options
 from experiments.specs.run_spec import MethodSpec, Part, StreamSpec
-from experiments.specs.selections import streams_of
+from experiments.specs.selections import plan_runs, streams_of
 
 SUMMARY = "where perturbed trees are cut: SAT, entropy and iSAT on toy batches and on six data sets"
 STRATEGIES = {"SAT": "sat", "entropy": "entropy", "iSAT": "isat"}
@@ -23,17 +23,20 @@ def plan(options: Options) -> list[Part]:
     """Return the parts to run."""
     streams = streams_of(options)
     return [
-        *plan_variants({"toy": TOY}, _toy_methods().values(), [0]),
-        *(part for name in NAMES for part in plan_every(streams, _methods(name), options)),
+        *plan_runs({"toy": TOY}, _toy_methods().values(), [0]),
+        *(part for name in NAMES for part in plan_runs(streams, _methods(name).values(), options.seeds)),
     ]
 
 
 def tell(results: Results, options: Options) -> Chapter:
     """Return what came out."""
     streams = streams_of(options)
-    accuracy = {name: Variation(results, streams, _methods(name), "accuracy") for name in NAMES}
-    retention = {name: Variation(results, streams, _methods(name), last_of("retention")) for name in NAMES}
-    leaves = {name: Variation(results, streams, _methods(name), last_of("leaves_permanent")) for name in NAMES}
+    accuracy = {name: Comparison(results, streams, "accuracy", _methods(name)) for name in NAMES}
+    retention = {name: Comparison(results, streams, last_of("retention"), _methods(name)) for name in NAMES}
+    leaves = {
+        name: Comparison(results, streams, last_of("leaves_permanent"), _methods(name), is_better_high=False)
+        for name in NAMES
+    }
     return Chapter(
         name="splitting",
         title="SAT, entropy, iSAT",
@@ -55,7 +58,7 @@ def tell(results: Results, options: Options) -> Chapter:
             *(found.table(f"{name}: mean accuracy over the batches") for name, found in accuracy.items()),
             *(found.table(f"{name}: retention after the last batch") for name, found in retention.items()),
             *(
-                found.table(f"{name}: leaves of the permanent forest after the last batch", digits=0, best="min")
+                found.table(f"{name}: leaves of the permanent forest after the last batch", digits=0)
                 for name, found in leaves.items()
             ),
         ),
@@ -88,7 +91,7 @@ def _say_toy(results: Results) -> str:
     return f"Of {total} toy houses the tree has right after three batches: {said}."
 
 
-def _say_strategies(found: Variation, name: str) -> str:
+def _say_strategies(found: Comparison, name: str) -> str:
     """Return what iSAT brings against the others on the data sets."""
     gaps = {other: found.mean_gap("iSAT", other) for other in ("entropy", "SAT")}
     return (
@@ -97,7 +100,7 @@ def _say_strategies(found: Variation, name: str) -> str:
     )
 
 
-def _doubt_isat(found: Variation, name: str) -> str:
+def _doubt_isat(found: Comparison, name: str) -> str:
     """Return on which data sets another strategy is ahead of iSAT."""
     behind = [
         f"{other} on {stream} ({points(-gap)})"
@@ -133,7 +136,7 @@ def _toy_table(results: Results) -> Table:
     )
 
 
-def _figure(name: str, found: Variation) -> Figure:
+def _figure(name: str, found: Comparison) -> Figure:
     """Return accuracies by data set."""
     series = {title: [found.value(stream, title) for stream in found.streams] for title in found.methods}
     plot = bars(series, list(found.streams), title="mean accuracy over the batches")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from experiments.comparison.caveats import doubt_draws, doubt_stand_in
-from experiments.comparison.comparison import Streams, join_words
+from experiments.comparison.comparison import join_words
 from experiments.comparison.next_batch import (
     ACCURACY,
     FAMILIES,
@@ -24,11 +24,13 @@ from experiments.comparison.next_batch import (
 from experiments.comparison.per_batch import Detail
 from experiments.comparison.results import Results, mean_of
 from experiments.goals import next_batch as goal
-from experiments.goals.goal import MET, MISSED, TREES, Verdict, in_points
+from experiments.goals.goal import MET, MISSED, Verdict, in_points
 from experiments.reporting.chapter import Cell, Chapter, Table
 from experiments.running.prequential import FORESTS, Row
+from experiments.specs.methods import TREES
 from experiments.specs.options import Options
 from experiments.specs.run_spec import Part
+from experiments.specs.selections import Streams
 
 SUMMARY = (
     "each batch answered before it is learnt: nine real streams in time order, generated ones, limits; three seeds"

@@ -7,13 +7,14 @@ from itertools import product
 import numpy as np
 
 from experiments.comparison.caveats import doubt_draws, doubt_stand_in
+from experiments.comparison.comparison import Comparison, points
 from experiments.comparison.results import Results
-from experiments.comparison.variation import Variation, plan_every, points, settings_of, vary
 from experiments.reporting.chapter import Cell, Chapter, Figure, Table
 from experiments.reporting.plots import heat
+from experiments.specs.methods import settings_of, vary
 from experiments.specs.options import Options
 from experiments.specs.run_spec import MethodSpec, Part
-from experiments.specs.selections import streams_of
+from experiments.specs.selections import plan_runs, streams_of
 
 SUMMARY = "accuracy over repair threshold and error tolerance: LDPA and Avila, the paper's settings"
 DATASETS = ("LDPA", "Avila")
@@ -29,14 +30,14 @@ Field = dict[Place, float]  # mean accuracy in each cell
 def plan(options: Options) -> list[Part]:
     """Return the parts to run."""
     streams = streams_of(options, names=DATASETS)
-    return [part for name in NAMES for part in plan_every(streams, _labelled(name, options), options)]
+    return [part for name in NAMES for part in plan_runs(streams, _labelled(name, options).values(), options.seeds)]
 
 
 def tell(results: Results, options: Options) -> Chapter:
     """Return what came out."""
     streams = streams_of(options, names=DATASETS)
     fields = {
-        (name, title): _field(Variation(results, {title: stream}, _labelled(name, options), "accuracy"), name, options)
+        (name, title): _field(Comparison(results, {title: stream}, "accuracy", _labelled(name, options)), name, options)
         for name in NAMES
         for title, stream in streams.items()
     }
@@ -80,7 +81,7 @@ def _label(theta: float, epsilon: float) -> str:
     return f"θ = {theta}, ε = {epsilon}"
 
 
-def _field(found: Variation, name: str, options: Options) -> Field:
+def _field(found: Comparison, name: str, options: Options) -> Field:
     """Return the mean accuracy in each cell."""
     (stream,) = found.streams
     return {cell: found.value(stream, _label(*cell)) for cell in _cells(name, options)}

@@ -95,10 +95,7 @@ def _say_ratio(learning: Comparison, ours: str, rivals: Sequence[str]) -> str:
     """Return how our seconds stand to those of some rivals, as the geometric mean of ratios over the data sets."""
     ratios = []
     for rival in learning.complete(rivals):
-        logs = [
-            np.log(learning.value(one, ours) or 1.0) - np.log(learning.value(one, rival) or 1.0)
-            for one in learning.streams
-        ]
+        logs = [np.log(learning.value(one, ours) / learning.value(one, rival)) for one in learning.streams]
         ratios.append(f"{np.exp(np.mean(logs)):.2g} times those of {rival}")
     return f"{ours} takes {learning.mean(ours):.3f} CPU seconds a batch on average: {join_words(ratios)}."
 
@@ -118,7 +115,7 @@ def _published_table(results: Results, learning: Comparison) -> Table:
     for stream in learning.streams:
         ours = []
         for name in METHODS:
-            learn, answer = learning.value(stream, OURS[name]), answering.value(stream, OURS[name])
+            learn, answer = (found.value_if_run(stream, OURS[name]) for found in (learning, answering))
             ours.append(None if learn is None or answer is None else 1000 * (learn + answer))
         rows.append((f"{stream}, ours", *ours))
         rows.append((f"{stream}, published", *(theirs.value(stream, name) for name in METHODS)))

@@ -7,14 +7,15 @@ from collections.abc import Callable
 import numpy as np
 
 from experiments.comparison.caveats import doubt_draws, doubt_stand_in
+from experiments.comparison.comparison import Comparison, points
 from experiments.comparison.results import Results, last_of
-from experiments.comparison.variation import Variation, plan_every, points, vary
 from experiments.reporting.chapter import Cell, Chapter, Figure, Table
 from experiments.reporting.plots import lines
 from experiments.running.prequential import Row
+from experiments.specs.methods import vary
 from experiments.specs.options import Options
 from experiments.specs.run_spec import MethodSpec, Part, StreamSpec
-from experiments.specs.selections import streams_of
+from experiments.specs.selections import plan_runs, streams_of
 
 SUMMARY = "the reserve window: refitted with and without it as in the paper, and ADF with windows of 1 to 8 batches"
 FIRST = 8  # batches, as in the paper
@@ -31,16 +32,16 @@ OURS = ("ADF-R", "ADF-R paper")
 def plan(options: Options) -> list[Part]:
     """Return the parts to run."""
     return [
-        *plan_every(streams_of(options, names=["House"]), REFITTED, options),
-        *(part for name in OURS for part in plan_every(streams_of(options), _sizes(name), options)),
+        *plan_runs(streams_of(options, names=["House"]), REFITTED.values(), options.seeds),
+        *(part for name in OURS for part in plan_runs(streams_of(options), _sizes(name).values(), options.seeds)),
     ]
 
 
 def tell(results: Results, options: Options) -> Chapter:
     """Return what came out."""
     house, streams = streams_of(options, names=["House"]), streams_of(options)
-    refitted = {column: Variation(results, house, REFITTED, first_batches(column)) for column in COLUMNS}
-    ours = {name: Variation(results, streams, _sizes(name), "accuracy") for name in OURS}
+    refitted = {column: Comparison(results, house, first_batches(column), REFITTED) for column in COLUMNS}
+    ours = {name: Comparison(results, streams, "accuracy", _sizes(name)) for name in OURS}
     return Chapter(
         name="window",
         title="The reserve window",
@@ -61,14 +62,14 @@ def tell(results: Results, options: Options) -> Chapter:
             _refitted_table(refitted),
             *(found.table(f"{name}: mean accuracy by batches in the window") for name, found in ours.items()),
             *(
-                Variation(results, streams, _sizes(name), last_of("retention")).table(
+                Comparison(results, streams, last_of("retention"), _sizes(name)).table(
                     f"{name}: retention after the last batch"
                 )
                 for name in OURS
             ),
             *(
-                Variation(results, streams, _sizes(name), "train_seconds").table(
-                    f"{name}: CPU seconds to learn a batch", digits=4, best="min"
+                Comparison(results, streams, "train_seconds", _sizes(name), is_better_high=False).table(
+                    f"{name}: CPU seconds to learn a batch", digits=4
                 )
                 for name in OURS
             ),
@@ -98,7 +99,7 @@ def _sizes(name: str) -> dict[str, MethodSpec]:
     return {str(size): vary(name, window_size=size) for size in SIZES}
 
 
-def _say_refitted(refitted: dict[str, Variation], name: str) -> str:
+def _say_refitted(refitted: dict[str, Comparison], name: str) -> str:
     """Return what a window buys a refitted forest, and what it costs."""
     (stream,) = refitted["accuracy"].streams
     window = f"{name}, window of 3"
@@ -110,7 +111,7 @@ def _say_refitted(refitted: dict[str, Variation], name: str) -> str:
     )
 
 
-def _say_sizes(found: Variation, name: str) -> str:
+def _say_sizes(found: Comparison, name: str) -> str:
     """Return which window is best for ADF, and what the default and no window are worth against it."""
     best = max(found.methods, key=found.mean)
     chosen = next(size for size, method in found.methods.items() if not method.settings)
@@ -122,7 +123,7 @@ def _say_sizes(found: Variation, name: str) -> str:
     )
 
 
-def _refitted_table(refitted: dict[str, Variation]) -> Table:
+def _refitted_table(refitted: dict[str, Comparison]) -> Table:
     """Return accuracy and seconds with and without a window."""
     (stream,) = refitted["accuracy"].streams
     digits = {"accuracy": 3, "train_seconds": 4}
@@ -142,7 +143,7 @@ def _along(results: Results, house: dict[str, StreamSpec], column: str, title: s
     return Figure(f"{name}: {title} with and without a window", plot, "As in the paper's figure, means over the seeds.")
 
 
-def _figure(name: str, found: Variation) -> Figure:
+def _figure(name: str, found: Comparison) -> Figure:
     """Return the mean accuracy of ADF by the size of its window."""
     series = {stream: [found.value(stream, size) for size in found.methods] for stream in found.streams}
     plot = lines(series, list(SIZES), x_title="batches in the window", y_title="mean accuracy")

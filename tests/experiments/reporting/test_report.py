@@ -20,7 +20,8 @@ from rich.console import Console
 
 from experiments.reporting import plots
 from experiments.reporting.chapter import Chapter, Figure, Table
-from experiments.reporting.report import print_chapter, write_markdown, write_report
+from experiments.reporting.page import write_report
+from experiments.reporting.report import print_chapter, write_markdown
 from experiments.reporting.table_format import lay_out
 
 NAN, INF = float("nan"), float("inf")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
+from experiments.comparison.results import Results
 from experiments.running.prequential import log_loss
 from experiments.running.protocols import ENDLESS, NEXT_BATCH, RECALL, TIMED, TOLD, find_kind, follow_usual
 from experiments.running.runner import run_parts
@@ -155,7 +156,7 @@ def test_what_runs_alone_comes_last_and_is_told_apart(tmp_path):
     timed = Part(VANISHING, MethodSpec("RF batch"), 0, TIMED)
     usual = Part(VANISHING, MethodSpec("RF batch"), 0)
     order = []
-    results = run_parts([timed, usual], Options(out=tmp_path), lambda part, seconds: order.append(part))
+    results = Results(run_parts([timed, usual], Options(out=tmp_path), lambda part, seconds: order.append(part)))
     assert order == [usual, timed]
     assert results.seeds(VANISHING, MethodSpec("RF batch")) == [0]
     assert "batch_seconds" not in results.rows(VANISHING, MethodSpec("RF batch"))[0]

@@ -9,7 +9,7 @@ from time import monotonic, sleep
 
 import pytest
 
-from experiments.comparison.results import Measured, last_of
+from experiments.comparison.results import Measured, Results, last_of
 from experiments.running import fingerprints
 from experiments.running.records import Job, path_of, read_record, write_rows
 from experiments.running.runner import PartsError, find_jobs, run_parts
@@ -25,10 +25,10 @@ def started(out):
     return {path.name: json.loads(path.read_text())["started"] for path in (out / "runs").glob("*.json")}
 
 
-def without_clock(results):
+def without_clock(records):
     return {
         part: [{name: value for name, value in row.items() if "seconds" not in name} for row in record.rows]
-        for part, record in results.records.items()
+        for part, record in records.items()
     }
 
 
@@ -36,8 +36,8 @@ def without_clock(results):
 def ran(tmp_path_factory):
     out = tmp_path_factory.mktemp("ran")
     done = []
-    results = run_parts([*FAST, FAST[0]], Options(out=out), lambda part, seconds: done.append(part))
-    return results, out, done
+    records = run_parts([*FAST, FAST[0]], Options(out=out), lambda part, seconds: done.append(part))
+    return Results(records), out, done
 
 
 def test_every_part_is_run_once(ran):
@@ -63,10 +63,10 @@ def test_record_holds_what_is_needed_to_trust_it(ran):
 def test_what_is_done_is_not_done_again(ran):
     _, out, _ = ran
     before, again = started(out), []
-    results = run_parts(FAST, Options(out=out, n_jobs=2), lambda part, seconds: again.append(part))
+    records = run_parts(FAST, Options(out=out, n_jobs=2), lambda part, seconds: again.append(part))
     assert again == []
     assert started(out) == before
-    assert set(results.records) == set(FAST)
+    assert set(records) == set(FAST)
 
 
 @pytest.mark.parametrize("damage", ["", "{", '{"key": "x"}', None])
@@ -133,7 +133,7 @@ def test_changed_code_is_run_again_and_nothing_else(tmp_path, monkeypatch):
 
 def test_one_process_and_two_give_the_same(ran, tmp_path):
     results, _, _ = ran
-    assert without_clock(run_parts(FAST, Options(out=tmp_path, n_jobs=2))) == without_clock(results)
+    assert without_clock(run_parts(FAST, Options(out=tmp_path, n_jobs=2))) == without_clock(results.records)
 
 
 class Failing:
@@ -183,10 +183,10 @@ def test_after_a_kill_what_was_done_is_kept(tmp_path):
     kept = started(tmp_path)
     assert 2 <= len(kept) < len(SLOW), said
     again = []
-    results = run_parts(SLOW, Options(out=tmp_path), lambda part, seconds: again.append(part))
+    records = run_parts(SLOW, Options(out=tmp_path), lambda part, seconds: again.append(part))
     assert len(again) == len(SLOW) - len(kept)
     assert started(tmp_path).items() >= kept.items()
-    assert set(results.records) == set(SLOW)
+    assert set(records) == set(SLOW)
 
 
 def test_jobs_are_looked_up_before_anything_is_run(tmp_path):

@@ -4,9 +4,10 @@ import pytest
 from adforest.streams import concept_categorical
 from adforest.streams.cases import CASES
 from adforest.streams.concepts import FAMILIES
+from experiments.running.fingerprints import digest_stream
 from experiments.specs.generators import GENERATORS, HOUSES, LAST_SEEN, N_CATEGORIES, RARE, SHIFT_PERIOD, share_out
 from experiments.specs.run_spec import StreamSpec
-from experiments.specs.sources import digest_stream, open_stream, shape_of, size_stream
+from experiments.specs.sources import open_stream, shape_of, size_stream
 
 SMALL = {"n_batches": 12, "batch_size": 40}
 SPECS = [

@@ -4,8 +4,8 @@ import sys
 import pytest
 
 from adforest import AdaptiveDecisionForestClassifier, paper_settings
-from experiments.running.fingerprints import digest_sources
-from experiments.specs.methods import METHODS, check_library, digest_method, make_model
+from experiments.running.fingerprints import digest_method, digest_sources
+from experiments.specs.methods import METHODS, check_library, make_model
 from experiments.specs.run_spec import MethodSpec, StreamSpec
 from experiments.specs.selections import EVERY, ONLY_ON
 from experiments.specs.sources import open_stream
@@ -69,5 +69,5 @@ def test_missing_library_is_named_with_its_extra(monkeypatch):
 
 def test_library_s_version_is_part_of_the_digest(monkeypatch):
     before = digest_method(MethodSpec("HT"))
-    monkeypatch.setattr("experiments.specs.methods.library_version", lambda library: "0.0.1")
+    monkeypatch.setattr("experiments.running.fingerprints.library_version", lambda library: "0.0.1")
     assert digest_method(MethodSpec("HT")) != before

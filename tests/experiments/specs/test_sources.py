@@ -5,8 +5,9 @@ import pytest
 
 from adforest.streams import make_house
 from adforest.streams.datasets import NAMES, STREAMS
+from experiments.running.fingerprints import digest_stream
 from experiments.specs.run_spec import StreamSpec
-from experiments.specs.sources import IN_ORDER, SIZES, SOURCES, STREAM_SIZES, digest_stream, open_stream, size_stream
+from experiments.specs.sources import IN_ORDER, SIZES, SOURCES, STREAM_SIZES, open_stream, size_stream
 
 SMALL = {"n_records": 1200}
 

@@ -4,9 +4,10 @@ import pytest
 
 from experiments.__main__ import _make_parser
 from experiments.goals import accuracy, bounds, classes, corner, cost, drift, retention
-from experiments.goals.goal import TREES, above, as_it_comes, at_least, at_most
+from experiments.goals.goal import above, at_least, at_most
 from experiments.reporting.page import LONG
 from experiments.running.protocols import ENDLESS, RECALL, TIMED, TOLD
+from experiments.specs.methods import TREES, as_it_comes
 from experiments.specs.options import Options, read_options
 from experiments.specs.run_spec import USUAL, MethodSpec
 from experiments.studies.beyond import GOALS, plan, tell

@@ -224,7 +224,7 @@ def test_words_are_joined():
 def test_tables_show_mean_and_deviation_over_seeds(tiny, tmp_path):
     options = Options(quick=True, n_seeds=2, out=tmp_path)
     parts = [part for part in plan_main(options) if part.method.name in ("RF batch", "NCMC")]
-    found = Comparison(run_parts(parts, options), selections.streams_of(options), "accuracy")
+    found = Comparison(Results(run_parts(parts, options)), selections.streams_of(options), "accuracy")
     row = found.table("t", ["RF batch", "NCMC"]).rows[0]
     assert all(isinstance(cell, str) and " ± " in cell for cell in row[1:])
     assert options.command("accuracy") == "python -m experiments accuracy --quick --seeds 2"

@@ -1,6 +1,6 @@
 import pytest
 
-from experiments.comparison.variation import settings_of
+from experiments.specs.methods import settings_of
 from experiments.specs.options import Options
 from experiments.specs.run_spec import MethodSpec
 from experiments.studies import thresholds

@@ -1,6 +1,6 @@
 import pytest
 
-from experiments.comparison.variation import settings_of
+from experiments.specs.methods import settings_of
 from experiments.specs.options import Options
 from experiments.studies.window import FIRST, OURS, REFITTED, SIZES, first_batches, plan, tell
 from made_up import check_chapter, make_results, make_rows

@@ -1,8 +1,9 @@
 import pytest
 
-from experiments.comparison.variation import Variation, plan_every, points, settings_of, vary
-from experiments.specs.options import Options
+from experiments.comparison.comparison import Comparison, points
+from experiments.specs.methods import settings_of, vary
 from experiments.specs.run_spec import MethodSpec, Part, StreamSpec
+from experiments.specs.selections import plan_runs
 from made_up import make_results, make_rows
 
 STREAMS = {"A": StreamSpec("a"), "B": StreamSpec("b")}
@@ -35,7 +36,7 @@ def found(seeds=(0, 1)):
         # Streams of odd seeds are easier for everyone, by as much.
         return make_rows([accuracies[part.stream.name, names[part.method]] + 0.1 * part.seed] * 2)
 
-    return Variation(make_results(parts, rows_of), STREAMS, METHODS, "accuracy")
+    return Comparison(make_results(parts, rows_of), STREAMS, "accuracy", METHODS)
 
 
 def test_gaps_are_taken_seed_by_seed():
@@ -59,7 +60,7 @@ def test_table_has_a_row_for_each_stream_and_their_means():
 
 
 def test_plan_is_every_variant_on_every_stream_with_every_seed():
-    parts = plan_every(STREAMS, METHODS, Options(n_seeds=3))
+    parts = plan_runs(STREAMS, METHODS.values(), range(3))
     assert len(parts) == len(set(parts)) == 2 * 2 * 3
 
 
