@@ -7,7 +7,7 @@ BUILD := $(wildcard pyproject.toml meson.build src/adforest/meson.build)
 .PHONY: demo test check bench clean
 
 demo: .venv/demo ## the main job on embedded data: a table and out/demo.png
-	python -m adforest.experiments demo
+	python -m adforest.demo
 
 test: .venv/test ## the whole suite
 	pytest -n auto
@@ -17,7 +17,7 @@ check: .venv/check ## style, types, import graph
 	ruff check
 	ruff format --check
 	mypy
-	PYTHONPATH=src:$$(python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') \
+	PYTHONPATH=src:.:$$(python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') \
 	python -S -c 'from importlinter.cli import lint_imports_command as lint; lint()' --no-cache
 
 bench: .venv/test ## every measure, one JSON line each; leave the machine alone meanwhile

@@ -20,7 +20,7 @@ from typing import Any
 import pandas as pd
 
 from adforest import AdaptiveDecisionForestClassifier
-from adforest.experiments.picture import check_picture
+from adforest.demo.picture import check_picture
 from adforest.monitor import draw_tree
 
 STRATEGIES = {

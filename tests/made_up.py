@@ -1,7 +1,7 @@
 """Results made up for tests: what an experiment computes from figures is checked on figures one can follow."""
 
-from adforest.experiments.records import RunRecord
-from adforest.experiments.results import Results
+from experiments.comparison.results import Results
+from experiments.running.records import RunRecord
 
 
 def make_results(parts, rows_of):

@@ -1,20 +1,22 @@
 import sys
+from dataclasses import replace
 
 import pytest
 
-from adforest.experiments.__main__ import main
-from adforest.experiments.conducting import Forecast
-from adforest.experiments.costs import SECONDS, guess_seconds
-from adforest.experiments.lineup import plan_main
-from adforest.experiments.methods import METHODS
-from adforest.experiments.options import OUT, QUICK_OUT, Options
-from adforest.experiments.parts import MethodSpec, Part, StreamSpec
+from experiments.__main__ import EXPERIMENTS, main
+from experiments.run_studies import Forecast
+from experiments.running.cost_estimates import SECONDS, guess_seconds
+from experiments.specs.methods import METHODS
+from experiments.specs.options import OUT, QUICK_OUT, Options
+from experiments.specs.run_spec import MethodSpec, Part, StreamSpec
+from experiments.specs.selections import plan_main
 
 
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
         (["acuracy"], "invalid choice: 'acuracy'"),
+        ([], "required: NAME"),
         (["accuracy", "--seeds", "0"], "--seeds: got '0'; expected a whole number, 1 or more"),
         (["accuracy", "--seeds", "some"], "--seeds: got 'some'"),
         (["accuracy", "--jobs", "-1"], "expected a whole number"),
@@ -51,7 +53,7 @@ def test_missing_extra_is_noticed_before_any_work(library, monkeypatch, tmp_path
 
 def test_quick_runs_have_a_folder_of_their_own(monkeypatch):
     asked = []
-    monkeypatch.setattr("adforest.experiments.__main__.conduct", lambda names, options: asked.append((names, options)))
+    monkeypatch.setattr("experiments.__main__.conduct", lambda names, options: asked.append((names, options)))
     main(["nemenyi", "--quick"])
     main(["all", "--seeds", "3", "--jobs", "2"])
     (quick_names, quick), (names, full) = asked
@@ -84,3 +86,20 @@ def test_costs_know_every_method_and_grow_with_the_data():
 
 def test_full_accuracy_is_planned_to_fit_an_hour_on_two_cores():
     assert sum(map(guess_seconds, plan_main(Options()))) / 2 < 3600
+
+
+def test_interruption_is_one_line(monkeypatch, capsys):
+    def interrupt(options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setitem(EXPERIMENTS, "accuracy", replace(EXPERIMENTS["accuracy"], run=interrupt))
+    assert main(["accuracy"]) == 130
+    assert capsys.readouterr().err == "python -m experiments accuracy: interrupted\n"
+
+
+def test_every_experiment_has_help(capsys):
+    for name, experiment in EXPERIMENTS.items():
+        with pytest.raises(SystemExit) as leaving:
+            main([name, "--help"])
+        assert leaving.value.code == 0
+        assert " ".join(experiment.summary.split()[:3]) in capsys.readouterr().out

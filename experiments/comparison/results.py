@@ -1,0 +1,136 @@
+"""Results of parts, as tables and sentences ask for them: means over batches, with their spread over seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from adforest.forest.types import Floats
+from experiments.reporting.chapter import Cell
+from experiments.running.prequential import Row
+from experiments.running.records import RunRecord
+from experiments.specs.run_spec import USUAL, MethodSpec, Part, StreamSpec
+
+Measure = str | Callable[[list[Row]], float]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A figure for each seed."""
+
+    by_seed: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        """Mean over the seeds."""
+        return float(np.mean(self.by_seed))
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation over the seeds, which estimates that of all draws; 0 for a single seed."""
+        return float(np.std(self.by_seed, ddof=1)) if len(self.by_seed) > 1 else 0.0
+
+    def cell(self, digits: int = 3) -> Cell:
+        """Return what stands in a table: the figure, or mean ± standard deviation if there are several seeds."""
+        if len(self.by_seed) == 1:
+            return self.mean
+        return f"{self.mean:.{digits}f} ± {self.deviation:.{digits}f}"
+
+
+class Results:
+    """The run records of an experiment's parts.
+
+    Parameters
+    ----------
+    records : dict of Part to RunRecord
+    """
+
+    def __init__(self, records: dict[Part, RunRecord]) -> None:
+        self.records = records
+        self._seeds: dict[tuple[StreamSpec, MethodSpec], list[int]] = {}
+        for part in records:
+            if part.kind == USUAL:
+                self._seeds.setdefault((part.stream, part.method), []).append(part.seed)
+
+    def of_kind(self, kind: str) -> Results:
+        """Return the results of parts measured in a way of their own; all else here is about the usual ones."""
+        return Results({replace(part, kind=USUAL): one for part, one in self.records.items() if part.kind == kind})
+
+    def has(self, stream: StreamSpec, method: MethodSpec) -> bool:
+        """Return whether a method was run on a stream."""
+        return bool(self.seeds(stream, method))
+
+    def seeds(self, stream: StreamSpec, method: MethodSpec) -> list[int]:
+        """Return the seeds a method was run with on a stream."""
+        return sorted(self._seeds.get((stream, method), []))
+
+    def rows(self, stream: StreamSpec, method: MethodSpec, seed: int = 0) -> list[Row]:
+        """Return the rows of a part, one a batch."""
+        return self.records[Part(stream, method, seed)].rows
+
+    def measured(
+        self, stream: StreamSpec, method: MethodSpec, measure: Measure, seeds: Sequence[int] | None = None
+    ) -> Measured | None:
+        """Return a figure for each seed, or None if the method was not run on the stream.
+
+        Parameters
+        ----------
+        stream : StreamSpec
+        method : MethodSpec
+        measure : str or callable
+            A column, whose mean over the batches is taken, or what makes a figure of all rows.
+        seeds : sequence of int, optional
+            By default all that the method was run with.
+
+        Returns
+        -------
+        Measured or None
+        """
+        figure = measure if callable(measure) else mean_of(measure)
+        seeds = self.seeds(stream, method) if seeds is None else seeds
+        return Measured(tuple(figure(self.rows(stream, method, seed)) for seed in seeds)) if seeds else None
+
+    def mean(self, stream: StreamSpec, method: MethodSpec, measure: Measure) -> float:
+        """Return a figure's mean over the seeds; the method must have been run."""
+        measured = self.measured(stream, method, measure)
+        if measured is None:
+            raise KeyError(f"{method.label} was not run on {stream.name} ({stream.protocol})")
+        return measured.mean
+
+    def cell(self, stream: StreamSpec, method: MethodSpec, measure: Measure, digits: int = 3) -> Cell:
+        """Return a figure as it stands in a table; None if the method was not run."""
+        measured = self.measured(stream, method, measure)
+        return None if measured is None else measured.cell(digits)
+
+    def along(self, stream: StreamSpec, method: MethodSpec, column: str) -> Floats:
+        """Return a column batch by batch, its mean over the seeds; NaN where it was not measured."""
+        seeds = self.seeds(stream, method)
+        columns = [[_number(row.get(column)) for row in self.rows(stream, method, seed)] for seed in seeds]
+        means: Floats = np.array(columns, dtype=np.float64).mean(axis=0)
+        return means
+
+
+def mean_of(column: str) -> Callable[[list[Row]], float]:
+    """Return what takes the mean of a column over the batches that have it."""
+
+    def mean(rows: list[Row]) -> float:
+        return float(np.mean([row[column] for row in rows if row.get(column) is not None]))
+
+    return mean
+
+
+def last_of(column: str) -> Callable[[list[Row]], float]:
+    """Return what takes a column's value after the last batch."""
+
+    def last(rows: list[Row]) -> float:
+        return float(rows[-1][column])
+
+    return last
+
+
+def _number(value: Any) -> float:
+    """Return a number, NaN for what was not measured."""
+    return float("nan") if value is None else float(value)

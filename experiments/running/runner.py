@@ -1,0 +1,205 @@
+"""Running parts: in worker processes, longest first, each kept as soon as it is done, none run twice."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import platform
+import signal
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from threadpoolctl import threadpool_limits
+
+from experiments.running.cost_estimates import guess_seconds
+from experiments.running.protocols import find_kind
+from experiments.running.records import Job, RunRecord, read_record, read_versions, write_record
+from experiments.specs.methods import check_library
+from experiments.specs.options import Options
+from experiments.specs.run_spec import Part
+
+SINGLE_THREADED = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}
+
+OnPart = Callable[[Part, float], None]
+Records = dict[Part, RunRecord]
+
+
+class PartsError(RuntimeError):
+    """Some parts could not be run; the others are kept."""
+
+
+def run_parts(parts: Iterable[Part], options: Options, on_done: OnPart = lambda part, seconds: None) -> Records:
+    """Run the parts that have no record yet, and return the records of all.
+
+    Parameters
+    ----------
+    parts : iterable of Part
+        Doubles are run once.
+    options : Options
+    on_done : callable, optional
+        Called with a part and the seconds it took as each is done.
+
+    Returns
+    -------
+    dict of Part to RunRecord
+
+    Raises
+    ------
+    PartsError
+        After all others are done, if some failed.
+    """
+    return run_jobs(find_jobs(parts, options), options, on_done)
+
+
+def run_jobs(jobs: Sequence[Job], options: Options, on_done: OnPart = lambda part, seconds: None) -> Records:
+    """Do what `run_parts` does, for parts whose sources were looked up before."""
+    missing = find_missing(jobs, options)
+    failures = list(_run_missing(sorted(missing, key=lambda job: -guess_seconds(job.part)), options, on_done))
+    if failures:
+        part, error = failures[0]
+        raise PartsError(
+            f"{len(failures)} of {len(missing)} parts failed, first {part}: {type(error).__name__}: {error}. "
+            "The others are kept; run the same command again for the rest."
+        ) from error
+    records = {job.part: read_record(job.key, options.out) for job in jobs}
+    return {part: record for part, record in records.items() if record is not None}
+
+
+def find_jobs(parts: Iterable[Part], options: Options) -> list[Job]:
+    """Return what is to be done for some parts, without doubles.
+
+    Raises
+    ------
+    ImportError, FileNotFoundError
+        If a library or a data set they need is missing.
+    """
+    distinct = list(dict.fromkeys(parts))
+    for method in dict.fromkeys(part.method for part in distinct):
+        check_library(method)
+    return [Job.of(part, options.data) for part in distinct]
+
+
+def find_missing(jobs: Iterable[Job], options: Options) -> list[Job]:
+    """Return the jobs that are still to be done."""
+    return [job for job in jobs if read_record(job.key, options.out) is None]
+
+
+def run_job(job: Job, out: Path, data: Path | None) -> float:
+    """Run one part, write its record, and return the seconds it took.
+
+    Parameters
+    ----------
+    job : Job
+    out : Path
+        Folder of the results.
+    data : Path or None
+        Folder of the data sets.
+
+    Returns
+    -------
+    float
+    """
+    part, started, start = job.part, _now(), perf_counter()
+    followed = find_kind(part).follow(part, data)
+    seconds = perf_counter() - start
+    record = RunRecord(
+        key=job.key,
+        part=part.describe(),
+        settings=_plain(followed.model.get_params()),
+        data_sha256=followed.data_sha256,
+        sources=job.sources,
+        versions=read_versions(part),
+        platform=platform.platform(),
+        started=started,
+        finished=_now(),
+        seconds=seconds,
+        rows=followed.rows,
+    )
+    write_record(record, out)
+    return seconds
+
+
+def _run_missing(jobs: list[Job], options: Options, on_done: OnPart) -> Iterator[tuple[Part, Exception]]:
+    """Run jobs, and yield the parts that failed; what must have the machine to itself comes last, one by one."""
+    alone = [job for job in jobs if find_kind(job.part).is_alone]
+    yield from _run_together([job for job in jobs if job not in alone], options, on_done)
+    for job in alone:
+        with _workers(1) as pool:
+            yield from _collect({pool.submit(run_job, job, options.out, options.data): job.part}, on_done)
+
+
+def _run_together(jobs: list[Job], options: Options, on_done: OnPart) -> Iterator[tuple[Part, Exception]]:
+    """Run jobs beside each other, and yield the parts that failed."""
+    if options.n_jobs == 1 or len(jobs) < 2:
+        for job in jobs:
+            try:
+                with threadpool_limits(1):
+                    on_done(job.part, run_job(job, options.out, options.data))
+            except Exception as error:
+                yield job.part, error
+        return
+    with _workers(min(options.n_jobs, len(jobs))) as pool:
+        yield from _collect({pool.submit(run_job, job, options.out, options.data): job.part for job in jobs}, on_done)
+
+
+def _collect(futures: dict[Future[float], Part], on_done: OnPart) -> Iterator[tuple[Part, Exception]]:
+    """Wait for parts, and yield those that failed."""
+    for future in as_completed(futures):
+        failure = future.exception()
+        if isinstance(failure, Exception):
+            yield futures[future], failure
+        else:
+            on_done(futures[future], future.result())
+
+
+@contextmanager
+def _workers(n: int) -> Iterator[ProcessPoolExecutor]:
+    """Start single-threaded worker processes; whatever ends this process ends them."""
+    before = {name: os.environ.get(name) for name in SINGLE_THREADED}
+    os.environ.update(SINGLE_THREADED)
+    children = set(multiprocessing.active_children())
+    pool = ProcessPoolExecutor(n, multiprocessing.get_context("spawn"), initializer=_start_worker)
+    try:
+        yield pool
+        pool.shutdown()
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for child in set(multiprocessing.active_children()) - children:
+            child.terminate()
+        raise
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def _start_worker() -> None:
+    """Let a worker leave quietly at Ctrl-C, and never outlive the process that started it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
+
+
+def _leave_with_parent() -> None:
+    """Wait for the parent's end, and leave."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _plain(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return those parameters that JSON can hold."""
+    return {name: value for name, value in parameters.items() if isinstance(value, str | int | float | list | None)}
+
+
+def _now() -> str:
+    """Return the time in UTC."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

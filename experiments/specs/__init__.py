@@ -1,0 +1,1 @@
+"""What is run: methods, streams, options, and which of them an experiment selects."""

@@ -1,0 +1,194 @@
+"""Streams that are made rather than cut from data: drift, classes that come and go, clusters, cases, a toy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from adforest.forest.types import Floats
+from adforest.streams import (
+    Batch,
+    concept_categorical,
+    simulate_case,
+    simulate_clusters,
+    simulate_drift,
+    simulate_new_classes,
+)
+from adforest.streams.cases import N_RULES, case_categories
+from experiments.specs.run_spec import StreamSpec
+
+HERE = "experiments/specs/generators.py"
+SHARED = (HERE, "streams/batch.py", "streams/draws.py")
+N_CATEGORIES = {"rules": N_RULES}  # of the concepts that have categorical attributes
+
+
+@dataclass(frozen=True)
+class Generator:
+    """How a kind of stream is generated.
+
+    Attributes
+    ----------
+    draw : callable
+        Yields the batches, given the specification and a seed.
+    n_categories : callable
+        Returns, per column, its number of categories; 0 where it is numerical.
+    size : callable
+        Returns how many records all batches train on.
+    files : tuple of str
+        What of the package the stream depends on.
+    """
+
+    draw: Callable[[StreamSpec, int], Iterator[Batch]]
+    n_categories: Callable[[StreamSpec], tuple[int, ...]]
+    size: Callable[[StreamSpec], int]
+    files: tuple[str, ...]
+
+
+def count_records(spec: StreamSpec) -> int:
+    """Return how many records the batches of a stream train on, from its options."""
+    options = _counts(spec)
+    return options["n_batches"] * options["batch_size"]
+
+
+def _counts(spec: StreamSpec) -> dict[str, int]:
+    """Return how many batches a stream has, and of how many records."""
+    options = dict(spec.options)
+    return {name: int(options[name] or 0) for name in ("n_batches", "batch_size")}
+
+
+# Drift: the protocol is its kind
+
+
+def _draw_drift(spec: StreamSpec, seed: int) -> Iterator[Batch]:
+    """Yield a stream with drift; no records are held back, for what was right before may be wrong now."""
+    concept = str(dict(spec.options)["concept"])
+    for batch in simulate_drift(spec.protocol, concept, **_counts(spec), random_state=seed):
+        yield replace(batch, X_held=batch.X_held[:0], y_held=batch.y_held[:0])
+
+
+def _categories_of_concept(spec: StreamSpec) -> tuple[int, ...]:
+    """Return the number of categories of each column of a stream with drift."""
+    concept = str(dict(spec.options)["concept"])
+    return N_CATEGORIES.get(concept, (0,) * len(concept_categorical(concept)))
+
+
+# Classes: the protocol is who comes and goes
+
+
+def share_out(protocol: str, n_batches: int) -> Floats:
+    """Return the share of every class in every batch.
+
+    Parameters
+    ----------
+    protocol : {"vanishing", "new", "rare", "shifting"}
+        ``"vanishing"``: the first of five classes is there for five batches and never again. ``"new"``: four classes,
+        then one more every third batch. ``"rare"``: of seven classes the first two have one record in a hundred each.
+        ``"shifting"``: the shares of five classes rise and fall in turn, all within twenty batches.
+    n_batches : int
+
+    Returns
+    -------
+    ndarray of shape (n_batches, n_classes)
+
+    Examples
+    --------
+    >>> share_out("new", 7)[[0, 3, 6]].astype(int).tolist()
+    [[1, 1, 1, 1, 0, 0], [1, 1, 1, 1, 1, 0], [1, 1, 1, 1, 1, 1]]
+    """
+    batch = np.arange(n_batches)[:, np.newaxis]
+    if protocol == "vanishing":
+        shares = np.ones((n_batches, 5))
+        shares[LAST_SEEN:, 0] = 0
+    elif protocol == "new":
+        arrival = np.concatenate([np.zeros(FIRST_CLASSES), np.arange(NEW_EVERY, n_batches, NEW_EVERY)])
+        shares = (batch >= arrival).astype(np.float64)
+    elif protocol == "rare":
+        shares = np.full((n_batches, 7), 0.98 / 5)
+        shares[:, RARE] = 0.01
+    elif protocol == "shifting":
+        shares = 1 + SWING * np.sin(2 * np.pi * (batch / SHIFT_PERIOD + np.arange(5) / 5))
+    else:
+        raise ValueError(f"classes cannot be {protocol!r}; expected 'vanishing', 'new', 'rare' or 'shifting'")
+    return shares
+
+
+LAST_SEEN = 5  # the last batch that has the class that vanishes, class 0
+FIRST_CLASSES, NEW_EVERY = 4, 3
+RARE = [0, 1]
+SHIFT_PERIOD, SWING = 20, 0.9  # batches until the shares are the same again, and how far they move from their mean of 1
+
+
+def _draw_classes(spec: StreamSpec, seed: int) -> Iterator[Batch]:
+    """Yield a stream of classes that come and go."""
+    counts = _counts(spec)
+    shares = share_out(spec.protocol, counts["n_batches"])
+    yield from simulate_new_classes(shares, batch_size=counts["batch_size"], random_state=seed)
+
+
+def _draw_clusters(spec: StreamSpec, seed: int) -> Iterator[Batch]:
+    """Yield a stream of wandering clusters."""
+    yield from simulate_clusters(**_counts(spec), random_state=seed)
+
+
+def _draw_case(spec: StreamSpec, seed: int) -> Iterator[Batch]:
+    """Yield a stream with one difficulty, which the protocol names."""
+    yield from simulate_case(spec.protocol, **_counts(spec), random_state=seed)
+
+
+def _six_numbers(spec: StreamSpec) -> tuple[int, ...]:
+    """Return that clusters lie in six dimensions."""
+    return (0,) * 6
+
+
+# The toy: area and bedrooms of a house against its rent, three batches of ten. The first makes a tree, the second lies
+# beyond it and brings two new classes, the third overlaps, reaches further and contradicts a leaf. The numbers of the
+# paper's figure are not in its source; these are in its spirit.
+
+LOW, MEDIUM, HIGH, LUXURY = "low", "medium", "high", "luxury"
+STORIES = ("the tree is built", "lies beyond, two new classes", "overlaps, contradicts a leaf")
+HOUSES: tuple[tuple[tuple[int, int, str], ...], ...] = (
+    (
+        *((100, 1, LOW), (120, 1, LOW), (140, 2, LOW), (150, 1, LOW), (160, 2, LOW)),
+        *((200, 2, MEDIUM), (220, 3, MEDIUM), (240, 2, MEDIUM), (260, 3, MEDIUM), (280, 3, MEDIUM)),
+    ),
+    (
+        *((400, 1, MEDIUM), (420, 1, MEDIUM), (430, 1, MEDIUM), (450, 2, HIGH), (460, 2, HIGH)),
+        *((480, 3, LUXURY), (500, 3, LUXURY), (520, 3, LUXURY), (540, 2, HIGH), (560, 1, MEDIUM)),
+    ),
+    (
+        *((205, 1, LOW), (215, 1, LOW), (230, 1, LOW), (250, 3, MEDIUM), (490, 2, HIGH)),
+        *((550, 3, LUXURY), (650, 1, HIGH), (680, 2, HIGH), (700, 3, LUXURY), (720, 3, LUXURY)),
+    ),
+)
+
+
+def _draw_toy(spec: StreamSpec, seed: int) -> Iterator[Batch]:
+    """Yield the toy batches, whoever is asked for all houses learnt so far after each."""
+    for number, (story, houses) in enumerate(zip(STORIES, HOUSES, strict=True), start=1):
+        so_far = [house for some in HOUSES[:number] for house in some]
+        yield Batch(number, story, *_table(houses), *_table(so_far), *_table(()))
+
+
+def _table(houses: Any) -> tuple[Floats, Any]:
+    """Return area and bedrooms as a matrix, and the rents."""
+    X = np.array([house[:2] for house in houses], dtype=np.float64).reshape(len(houses), 2)
+    return X, np.array([house[2] for house in houses], dtype="U6")
+
+
+GENERATORS = {
+    "drift": Generator(
+        _draw_drift, _categories_of_concept, count_records, (*SHARED, "streams/concepts.py", "streams/drift.py")
+    ),
+    "classes": Generator(_draw_classes, _six_numbers, count_records, (*SHARED, "streams/clusters.py")),
+    "clusters": Generator(_draw_clusters, _six_numbers, count_records, (*SHARED, "streams/clusters.py")),
+    "case": Generator(
+        _draw_case,
+        lambda spec: case_categories(spec.protocol),
+        count_records,
+        (*SHARED, "streams/cases.py", "streams/concepts.py"),
+    ),
+    "toy": Generator(_draw_toy, lambda spec: (0, 0), lambda spec: sum(map(len, HOUSES)), (HERE, "streams/batch.py")),
+}

@@ -1,0 +1,227 @@
+"""The methods by name: ADF as it comes, ADF as the paper set it, and every rival, all made alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from importlib.metadata import version
+from typing import Any
+
+from adforest import AdaptiveDecisionForestClassifier, paper_settings, rivals
+from adforest.rivals.base import require
+from experiments.specs.run_spec import MethodSpec, Plain
+from experiments.specs.sources import Stream
+
+PAPER_TREES = 10  # of every forest, unless a method is asked for with others
+TREES = int(AdaptiveDecisionForestClassifier().n_estimators)  # ADF's default
+
+
+@dataclass(frozen=True)
+class Method:
+    """How a method is made and what its results depend on.
+
+    Attributes
+    ----------
+    make : callable
+        Returns the estimator with its own defaults.
+    files : tuple of str
+        What of the package its results depend on.
+    settings : callable
+        Returns the parameters that the name stands for, given the number of records of the data set.
+    library : str
+        The library outside of the package that does the work, if any.
+    is_numerical : bool
+        Whether it learns numbers only: categories then become one 0/1 column each.
+    """
+
+    make: Callable[[], Any]
+    files: tuple[str, ...]
+    settings: Callable[[int], dict[str, Any]] = field(default=lambda n_records: {})
+    library: str = ""
+    is_numerical: bool = False
+
+
+def make_model(spec: MethodSpec, stream: Stream, seed: int) -> Any:
+    """Return a method's estimator, which has learnt nothing yet.
+
+    Parameters
+    ----------
+    spec : MethodSpec
+    stream : Stream
+        What it will learn; only its shape is looked at.
+    seed : int
+
+    Returns
+    -------
+    estimator
+        With 10 trees and one thread, and told which columns are categorical, where it knows such parameters.
+    """
+    method = find_method(spec)
+    model = method.make()
+    alike = {
+        **count_trees(model),
+        "n_jobs": 1,
+        "random_state": seed,
+        "categorical_features": None if method.is_numerical else stream.categorical,
+    }
+    known = model.get_params()
+    alike = {name: value for name, value in alike.items() if name in known}
+    return model.set_params(**{**alike, **method.settings(stream.n_records), **dict(spec.settings)})
+
+
+def count_trees(model: Any) -> dict[str, int]:
+    """Return the parameters by which an estimator has as many trees as the paper's, none if it has no trees."""
+    return {name: PAPER_TREES for name in ("n_estimators", "trees_per_batch") if name in model.get_params()}
+
+
+def settings_of(name: str) -> dict[str, Any]:
+    """Return the parameters a method runs with, for a small data set where they depend on its size."""
+    method = find_method(MethodSpec(name))
+    model = method.make()
+    return {**model.get_params(), **count_trees(model), **method.settings(0)}
+
+
+def vary(name: str, **settings: Plain) -> MethodSpec:
+    """Return a method with some settings changed; those it has anyway are left out, so that it is the same part.
+
+    Parameters
+    ----------
+    name : str
+        One of `METHODS`.
+    **settings
+        Constructor parameters.
+
+    Returns
+    -------
+    MethodSpec
+
+    Examples
+    --------
+    >>> vary("ADF-R paper", window_size=3, splitting="sat").label
+    'ADF-R paper (splitting=sat)'
+    """
+    has = settings_of(name)
+    return MethodSpec.of(name, **{key: value for key, value in settings.items() if has[key] != value})
+
+
+def as_it_comes(name: str, **settings: Plain) -> MethodSpec:
+    """Return a method with as many trees as ADF has by default, and some settings changed."""
+    return MethodSpec.of(name, **{"n_estimators": TREES, **settings})
+
+
+def check_library(spec: MethodSpec) -> None:
+    """Raise an ImportError that says what to install, if a method's library is missing."""
+    library = find_method(spec).library
+    if library:
+        require(library, spec.name, "rivals")
+
+
+def library_version(library: str) -> str:
+    """Return the version of an installed library, given the name it is imported or installed by."""
+    return version({"sklearn": "scikit-learn"}.get(library, library))
+
+
+def find_method(spec: MethodSpec) -> Method:
+    """Return the method of that name."""
+    if spec.name not in METHODS:
+        raise ValueError(f"there is no method {spec.name!r}; expected one of {', '.join(METHODS)}")
+    return METHODS[spec.name]
+
+
+# What results depend on
+
+FACE = ("base.py", "encoding")
+TREE = (*FACE, "forest", "growers/features.py", "growers/protocol.py")
+GROWERS = {
+    "random_forest": "growers/random_forest.py",
+    "sysfor": "growers/sysfor.py",
+    "hoeffding": "growers/hoeffding.py",
+}
+FOREST_RIVAL = (*TREE, GROWERS["random_forest"], "rivals/forests.py")
+SYSFOR_RIVAL = (*FOREST_RIVAL, GROWERS["sysfor"], "rivals/sysfor.py")
+CIRF = (*FOREST_RIVAL, "adaptation/boxes.py", "rivals/cirf.py")
+RIVER = (*FACE, "rivals/river.py")
+SKLEARN = (*FACE, "rivals/forests.py", "rivals/sklearn_forest.py")
+LIGHTGBM = (*FACE, "rivals/forests.py", "rivals/lightgbm.py")
+
+
+def _adf(base_forest: str, *, as_published: bool) -> Method:
+    """Return ADF on a base forest."""
+
+    def settings(n_records: int) -> dict[str, Any]:
+        return {**(paper_settings(n_records) if as_published else {}), "base_forest": base_forest}
+
+    files = (*TREE, GROWERS[base_forest], "adaptation", "classifier.py")
+    return Method(AdaptiveDecisionForestClassifier, (*files, "presets.py") if as_published else files, settings)
+
+
+def _paper_leaf(n_records: int) -> dict[str, Any]:
+    """Return the minimum leaf size that the paper gave to all methods alike."""
+    return {"min_samples_leaf": paper_settings(n_records)["min_samples_leaf"]}
+
+
+def _refit(window: int | None) -> Method:
+    """Return a random forest refitted on the last batches."""
+    return Method(partial(rivals.RefitForestClassifier, window=window), FOREST_RIVAL)
+
+
+def _sysfor(window: int | None) -> Method:
+    """Return SysFor refitted on the last batches."""
+    return Method(partial(rivals.SysForClassifier, window=window), SYSFOR_RIVAL)
+
+
+def _sklearn(window: int | None) -> Method:
+    """Return scikit-learn's random forest refitted on the last batches."""
+    return Method(partial(rivals.SklearnForestClassifier, window=window), SKLEARN, library="sklearn")
+
+
+def _lightgbm(window: int | None) -> Method:
+    """Return LightGBM refitted on the last batches."""
+    return Method(partial(rivals.RefitLightGBMClassifier, window=window), LIGHTGBM, library="lightgbm")
+
+
+def _river(model: str, *, is_numerical: bool = False) -> Method:
+    """Return one of River's learners."""
+    make = partial(rivals.RiverClassifier, model)
+    return Method(make, RIVER, library="river", is_numerical=is_numerical)
+
+
+ADF = {
+    f"ADF-{letter}{' paper' if as_published else ''}": _adf(base_forest, as_published=as_published)
+    for as_published in (False, True)
+    for letter, base_forest in (("R", "random_forest"), ("S", "sysfor"), ("H", "hoeffding"))
+}
+METHODS = {
+    **ADF,
+    "RF batch": _refit(1),
+    "RF last 3": _refit(3),
+    "RF all": _refit(None),
+    "sklearn RF batch": _sklearn(1),
+    "sklearn RF last 3": _sklearn(3),
+    "sklearn RF all": _sklearn(None),
+    "SysFor batch": _sysfor(1),
+    "SysFor last 3": _sysfor(3),
+    "SysFor all": _sysfor(None),
+    "Add trees": Method(rivals.AddTreesForestClassifier, FOREST_RIVAL),
+    "CIRF": Method(rivals.CIRFClassifier, CIRF, is_numerical=True),
+    "RF batch paper": Method(rivals.RefitForestClassifier, (*FOREST_RIVAL, "presets.py"), _paper_leaf),
+    "SysFor batch paper": Method(rivals.SysForClassifier, (*SYSFOR_RIVAL, "presets.py"), _paper_leaf),
+    "CIRF paper": Method(rivals.CIRFClassifier, (*CIRF, "presets.py"), _paper_leaf, is_numerical=True),
+    "NCMC": Method(rivals.NCMClassifier, (*FACE, "rivals/ncm.py", "rivals/means.py"), is_numerical=True),
+    "NCMF": Method(
+        rivals.NCMForestClassifier,
+        (*FACE, "rivals/ncm_forest.py", "rivals/ncm_tree.py", "rivals/means.py"),
+        is_numerical=True,
+    ),
+    "HT": _river("hoeffding_tree"),
+    "HAT": _river("hoeffding_adaptive_tree"),
+    "OzaBag": _river("oza_bagging"),
+    "LeveragingBag": _river("leveraging_bagging"),
+    "ARF": _river("adaptive_random_forest"),
+    "SRP": _river("streaming_random_patches"),
+    "AMF": _river("mondrian_forest", is_numerical=True),
+    "LightGBM": Method(rivals.ContinuedLightGBMClassifier, LIGHTGBM, library="lightgbm"),
+    "LightGBM last 3": _lightgbm(3),
+    "LightGBM all": _lightgbm(None),
+}

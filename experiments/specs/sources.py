@@ -1,0 +1,224 @@
+"""Where the streams of the experiments come from: data sets cut by one of the paper's protocols, and generators."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from adforest.streams import Batch, cut_in_order, load_dataset, load_stream, make_house, simulate_scenarios
+from adforest.streams.dataset import Dataset
+from adforest.streams.datasets import NAMES, STREAMS
+from experiments.specs.generators import GENERATORS
+from experiments.specs.run_spec import StreamSpec
+
+SIZES = {"arem": 42_239, "avila": 20_867, "eb": 45_781, "house": 300_000, "ldpa": 164_860, "uifwa": 149_332}
+STREAM_SIZES = {"elec2": 45_312, "gas": 6_697, "hotel": 119_390, "outdoor": 4_000}
+IN_ORDER = "in order"  # the protocol that cuts a file as it lies into consecutive batches
+
+
+@dataclass(frozen=True, eq=False)
+class Stream:
+    """Batches, and what a method must be told of them.
+
+    Attributes
+    ----------
+    batches : sequence of Batch
+    n_categories : tuple of int
+        Per column, its number of categories; 0 where it is numerical.
+    n_records : int
+        Size of the whole data set.
+    is_tested_once : bool
+        Whether only the model after the last batch is tested.
+    """
+
+    batches: Sequence[Batch]
+    n_categories: tuple[int, ...]
+    n_records: int
+    is_tested_once: bool = False
+
+    @property
+    def categorical(self) -> list[bool]:
+        """Per column, whether it is categorical."""
+        return [n > 0 for n in self.n_categories]
+
+    def digest(self) -> str:
+        """Return the SHA-256 of all records in the order they arrive."""
+        total = hashlib.sha256()
+        for batch in self.batches:
+            for name in ("X_train", "y_train", "X_test", "y_test", "X_held", "y_held"):
+                total.update(np.ascontiguousarray(getattr(batch, name)).tobytes())
+        return total.hexdigest()
+
+
+@dataclass(frozen=True)
+class Source:
+    """How a kind of stream is made.
+
+    Attributes
+    ----------
+    make : callable
+        Returns the stream, given its specification, a seed and the folder of the data sets.
+    size : callable
+        Returns about how many records the source has, for guessing what a part will cost.
+    files : tuple of str
+        What of the package the stream depends on.
+    data : callable
+        Returns a fingerprint of whatever else it depends on, given its specification and the folder.
+    """
+
+    make: Callable[[StreamSpec, int, Path | None], Stream]
+    size: Callable[[StreamSpec], int]
+    files: tuple[str, ...]
+    data: Callable[[StreamSpec, Path | None], str] = field(default=lambda spec, folder: "")
+
+
+def open_stream(spec: StreamSpec, seed: int, folder: Path | None) -> Stream:
+    """Return a stream; the last one opened by a process is kept.
+
+    Parameters
+    ----------
+    spec : StreamSpec
+    seed : int
+        Of all draws.
+    folder : Path or None
+        Where the data sets lie.
+
+    Returns
+    -------
+    Stream
+    """
+    return _opened(spec, seed, folder)
+
+
+@lru_cache(maxsize=1)
+def _opened(spec: StreamSpec, seed: int, folder: Path | None) -> Stream:
+    """Make a stream, or return it if it was the last one made."""
+    return find_source(spec).make(spec, seed, folder)
+
+
+def size_stream(spec: StreamSpec) -> int:
+    """Return about how many records a stream's source has."""
+    return find_source(spec).size(spec)
+
+
+def find_source(spec: StreamSpec) -> Source:
+    """Return the source of a stream."""
+    if spec.name not in SOURCES:
+        raise ValueError(f"there is no stream {spec.name!r}; expected one of {', '.join(sorted(SOURCES))}")
+    return SOURCES[spec.name]
+
+
+# The paper's data sets
+
+
+def _cut_dataset(spec: StreamSpec, seed: int, folder: Path | None) -> Stream:
+    """Return a data set of the paper in batches; option ``n_records`` draws a House of that size."""
+    n_records = dict(spec.options).get("n_records")
+    data = load_dataset(spec.name, folder) if n_records is None else make_house(int(n_records), random_state=0)
+    if spec.protocol == IN_ORDER:
+        return _cut_in_order(data, spec)
+    is_whole = spec.protocol == "whole"
+    batches = simulate_scenarios(
+        data.X,
+        data.y,
+        protocol="big" if is_whole else spec.protocol,
+        categorical=data.categorical,
+        random_state=seed,
+    )
+    return Stream(
+        batches=[_joined(batches)] if is_whole else batches,
+        n_categories=_count_categories(data),
+        n_records=len(data.y),
+        is_tested_once=spec.protocol in ("big", "whole"),
+    )
+
+
+def _count_categories(data: Dataset) -> tuple[int, ...]:
+    """Return, for each column of a data set, its number of categories; 0 where it is numerical."""
+    return tuple(len(data.categories.get(name, ())) for name in data.feature_names)
+
+
+def _joined(batches: Sequence[Batch]) -> Batch:
+    """Return one batch that trains on what all of these train on."""
+    return replace(
+        batches[0],
+        X_train=np.concatenate([batch.X_train for batch in batches]),
+        y_train=np.concatenate([batch.y_train for batch in batches]),
+    )
+
+
+def _size_dataset(spec: StreamSpec) -> int:
+    """Return how many records a data set has."""
+    return int(dict(spec.options).get("n_records") or SIZES[spec.name])
+
+
+@cache
+def _digest_records(name: str, folder: Path | None) -> str:
+    """Return the fingerprint of a data set's records."""
+    try:
+        data = load_stream(name, folder) if name in STREAMS else load_dataset(name, folder)
+    except FileNotFoundError as error:
+        raise FileNotFoundError(
+            f"{error} On this command line: --data FOLDER, or --quick, which needs no files."
+        ) from error
+    return hashlib.sha256(np.ascontiguousarray(data.X).tobytes() + np.ascontiguousarray(data.y).tobytes()).hexdigest()
+
+
+def _digest_dataset(spec: StreamSpec, folder: Path | None) -> str:
+    """Return the fingerprint of a data set's records; House is made of code alone."""
+    return "" if spec.name == "house" else _digest_records(spec.name, folder)
+
+
+# Files in the order of their records
+
+
+def _open_in_order(spec: StreamSpec, seed: int, folder: Path | None) -> Stream:
+    """Return a real stream in batches; nothing is drawn, so that all seeds see the same records."""
+    return _cut_in_order(load_stream(spec.name, folder), spec)
+
+
+def _cut_in_order(data: Dataset, spec: StreamSpec) -> Stream:
+    """Return records as they lie in their file, in batches of as many as option ``batch_size`` says."""
+    batches = cut_in_order(data.X, data.y, int(dict(spec.options)["batch_size"] or 0))
+    return Stream(batches, _count_categories(data), len(data.y))
+
+
+# Generated streams
+
+
+def _generate(spec: StreamSpec, seed: int, folder: Path | None) -> Stream:
+    """Return a generated stream, all of its batches drawn."""
+    return replace(shape_of(spec), batches=list(GENERATORS[spec.name].draw(spec, seed)))
+
+
+def shape_of(spec: StreamSpec) -> Stream:
+    """Return a generated stream without its batches: what a method must be told of it."""
+    generator = GENERATORS[spec.name]
+    return Stream((), generator.n_categories(spec), generator.size(spec))
+
+
+CUTTING = ("streams/batch.py", "streams/order.py", "streams/scenarios.py")
+SOURCES = {
+    name: Source(
+        _cut_dataset,
+        _size_dataset,
+        (*CUTTING, "streams/house.py") if name == "house" else CUTTING,
+        _digest_dataset,
+    )
+    for name in NAMES
+}
+SOURCES |= {
+    name: Source(
+        _open_in_order,
+        lambda spec: STREAM_SIZES[spec.name],
+        ("streams/batch.py", "streams/order.py"),
+        _digest_dataset,
+    )
+    for name in STREAMS
+}
+SOURCES |= {name: Source(_generate, generator.size, generator.files) for name, generator in GENERATORS.items()}

@@ -1,0 +1,66 @@
+"""The experiments by name."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from experiments.comparison.results import Results
+from experiments.reporting.chapter import Chapter
+from experiments.specs.options import Options
+from experiments.specs.run_spec import Part
+from experiments.studies import (
+    ablation,
+    accuracy,
+    beyond,
+    bigdata,
+    cost,
+    drift,
+    forests,
+    ldpa,
+    nemenyi,
+    rearranged,
+    retention,
+    signtest,
+    splitting,
+    streams,
+    thresholds,
+    timing,
+    window,
+)
+
+
+class Study(Protocol):
+    """What a module of `experiments.studies` offers."""
+
+    SUMMARY: str
+
+    def plan(self, options: Options) -> list[Part]:
+        """Return the parts to run."""
+
+    def tell(self, results: Results, options: Options) -> Chapter:
+        """Return what came out."""
+
+
+STUDIES: dict[str, Study] = {
+    "accuracy": accuracy,
+    "time": timing,
+    "ldpa": ldpa,
+    "rearranged": rearranged,
+    "bigdata": bigdata,
+    "signtest": signtest,
+    "nemenyi": nemenyi,
+    "retention": retention,
+    "cost": cost,
+    "thresholds": thresholds,
+    "forests": forests,
+    "window": window,
+    "splitting": splitting,
+    "drift": drift,
+    "streams": streams,
+    "ablation": ablation,
+    "beyond": beyond,
+}
+SEEDS = {
+    "beyond": 5,
+    "streams": 3,
+}  # how many seeds an experiment runs with without being told, where it is more than one

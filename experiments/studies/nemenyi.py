@@ -1,0 +1,133 @@
+"""Nemenyi: average ranks of all methods, and which of them a test can tell apart."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from adforest.forest.types import Floats
+from experiments.comparison.caveats import doubt_draws, doubt_left_out, doubt_stand_in
+from experiments.comparison.comparison import Comparison, join_words
+from experiments.comparison.published import read_published
+from experiments.comparison.results import Results
+from experiments.comparison.significance import RankTest, rank_test
+from experiments.reporting.chapter import Cell, Chapter, Figure, Table
+from experiments.reporting.plots import critical_difference
+from experiments.specs.options import Options
+from experiments.specs.run_spec import MethodSpec, Part
+from experiments.specs.selections import ADF, RIVALS, plan_main, streams_of
+
+SUMMARY = "Friedman's and Nemenyi's tests of average ranks, with the diagram of critical differences"
+LEVEL = 0.05  # two-sided, the paper's 0.025 on each side
+FEWEST_BLOCKS = 3  # data sets below which ranks say nothing
+
+
+def plan(options: Options) -> list[Part]:
+    """Return the parts to run."""
+    return plan_main(options)
+
+
+def tell(results: Results, options: Options) -> Chapter:
+    """Return what came out."""
+    found = Comparison(results, streams_of(options), "accuracy")
+    names = found.complete((*ADF, *RIVALS))
+    tests = {"all batches": rank_test({name: _by_batch(found, name) for name in names})}
+    if len(found.streams) >= FEWEST_BLOCKS:
+        tests = {"data sets": rank_test({name: _by_dataset(found, name) for name in names}), **tests}
+    published = rank_test(read_published("overall_accuracy").figures)
+    return Chapter(
+        name="nemenyi",
+        title="Ranks",
+        question="Which methods can be told apart by their ranks?",
+        findings=(
+            *(_say_ranks(over, test) for over, test in tests.items()),
+            *(_say_apart(over, test) for over, test in tests.items()),
+            f"The paper's own overall table, ranked over its data sets: {_say_published(published)}",
+        ),
+        doubts=(
+            *(_doubt_better(over, test) for over, test in tests.items()),
+            "Batches of one stream are no independent draws, so that ranks over batches seem surer than they are; over "
+            "data sets there are few ranks, and only large differences show.",
+            "Which methods take part changes all ranks: near-copies of one method push others apart.",
+            *doubt_draws(options),
+            *doubt_left_out(options),
+            *doubt_stand_in(options, "the six data sets"),
+        ),
+        tables=(
+            *(_table(f"Average ranks over {over}", test) for over, test in tests.items()),
+            _table("Average ranks of the published figures over six data sets", published),
+        ),
+        figures=(
+            *(_figure(f"Average ranks over {over}", test) for over, test in tests.items()),
+            _figure("Average ranks of the published figures", published),
+        ),
+        command=options.command("nemenyi"),
+    )
+
+
+def _by_dataset(found: Comparison, name: str) -> list[float]:
+    """Return a method's mean accuracy on each data set."""
+    return [found.value(stream, name) for stream in found.streams]
+
+
+def _by_batch(found: Comparison, name: str) -> Floats:
+    """Return a method's accuracy on each batch of each data set."""
+    return np.concatenate([found.results.along(spec, MethodSpec(name), "accuracy") for spec in found.streams.values()])
+
+
+def _say_ranks(over: str, test: RankTest) -> str:
+    """Return the best ranks and whether ranks differ at all."""
+    best = [f"{name} {rank:.2f}" for name, rank in list(test.ranks.items())[:3]]
+    alike = "differ" if test.p < LEVEL else "do not differ"
+    return (
+        f"Over {over} ({test.n_blocks}): best average ranks of {len(test.ranks)} methods are {join_words(best)}; "
+        f"by Friedman's test the methods {alike} (p = {test.p:.2g})."
+    )
+
+
+def _say_apart(over: str, test: RankTest) -> str:
+    """Return which rivals the best ADF is told apart from."""
+    ours = _best_adf(test)
+    worse = [rival for rival in test.ranks if _is_apart(test, ours, rival) and test.ranks[rival] > test.ranks[ours]]
+    said = join_words(worse) if worse else "no other"
+    return f"Over {over}, {ours} ranks significantly better than {said} (critical difference {test.difference:.2f})."
+
+
+def _doubt_better(over: str, test: RankTest) -> str:
+    """Return which rivals rank before the best ADF, and which cannot be told apart from it."""
+    ours = _best_adf(test)
+    before = [rival for rival in test.ranks if rival not in ADF and test.ranks[rival] < test.ranks[ours]]
+    alike = [rival for rival in test.ranks if rival not in ADF and not _is_apart(test, ours, rival)]
+    ahead = f"{join_words(before)} rank before {ours}" if before else f"no rival ranks before {ours}"
+    return f"Over {over}, {ahead}; not told apart from it: {join_words(alike) if alike else 'none'}."
+
+
+def _say_published(test: RankTest) -> str:
+    """Return which methods the paper's own figures cannot tell from its best."""
+    best, *others = test.ranks
+    alike = [name for name in others if not _is_apart(test, best, name)]
+    return f"{best} has the best rank ({test.ranks[best]:.2f}) and is not told apart from {join_words(alike)}."
+
+
+def _best_adf(test: RankTest) -> str:
+    """Return the ADF of the best rank."""
+    return min(ADF, key=test.ranks.__getitem__)
+
+
+def _is_apart(test: RankTest, one: str, other: str) -> bool:
+    """Return whether two methods' ranks differ by more than the critical difference."""
+    return abs(test.ranks[one] - test.ranks[other]) > test.difference
+
+
+def _table(title: str, test: RankTest) -> Table:
+    """Return each method's average rank, and Nemenyi's p against each ADF."""
+    rows: list[tuple[Cell, ...]] = [
+        (name, rank, *(test.pairs.get((ours, name)) for ours in ADF)) for name, rank in test.ranks.items()
+    ]
+    note = f"{test.n_blocks} rankings; Friedman p = {test.p:.2g}; critical difference {test.difference:.2f} at 5 %."
+    return Table(title, ("method", "average rank", *(f"p against {ours}" for ours in ADF)), tuple(rows), 3, "", note)
+
+
+def _figure(title: str, test: RankTest) -> Figure:
+    """Return the diagram of critical differences."""
+    caption = "Left is better; bars join methods that Nemenyi's test does not tell apart at 5 %."
+    return Figure(title, critical_difference(test.ranks, test.difference), caption)

@@ -1,0 +1,73 @@
+import inspect
+import sys
+
+import pytest
+
+from adforest import AdaptiveDecisionForestClassifier, paper_settings
+from experiments.running.fingerprints import digest_method, digest_sources
+from experiments.specs.methods import METHODS, check_library, make_model
+from experiments.specs.run_spec import MethodSpec, StreamSpec
+from experiments.specs.selections import EVERY, ONLY_ON
+from experiments.specs.sources import open_stream
+
+STREAM = open_stream(StreamSpec.of("house", "34", n_records=1200), 0, None)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_methods_are_made_alike(name):
+    settings = make_model(MethodSpec(name), STREAM, 7).get_params()
+    assert settings.get("n_estimators", 10) == settings.get("trees_per_batch", 10) == 10
+    assert settings.get("n_jobs", 1) == 1
+    assert settings.get("random_state", 7) == 7
+    told = None if METHODS[name].is_numerical else STREAM.categorical
+    assert settings.get("categorical_features", told) == told
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_methods_name_the_file_of_their_class(name):
+    # A method whose own file is not among its sources would not be run again when it changes.
+    file = inspect.getfile(type(make_model(MethodSpec(name), STREAM, 0))).rpartition("adforest/")[2]
+    assert any(file == place or file.startswith(f"{place}/") for place in METHODS[name].files)
+    assert digest_sources(METHODS[name].files)
+
+
+def test_names_mean_what_they_say():
+    def settings(name, **changes):
+        return make_model(MethodSpec.of(name, **changes), STREAM, 0).get_params()
+
+    assert settings("ADF-R")["base_forest"] == "random_forest"
+    assert settings("ADF-S")["base_forest"] == "sysfor"
+    assert settings("ADF-H paper").items() >= {**paper_settings(1200), "base_forest": "hoeffding"}.items()
+    assert settings("RF batch")["window"] == 1
+    assert settings("SysFor last 3")["window"] == 3
+    assert settings("RF all")["window"] is None
+    assert settings("RF batch paper")["min_samples_leaf"] == 20
+    assert settings("ADF-R", repair_threshold=0.1)["repair_threshold"] == 0.1
+    defaults = AdaptiveDecisionForestClassifier().get_params()
+    given = {"n_estimators", "base_forest", "n_jobs", "random_state", "categorical_features"}
+    assert {name: value for name, value in settings("ADF-S").items() if name not in given} == {
+        name: value for name, value in defaults.items() if name not in given
+    }
+
+
+def test_lineup_names_methods_that_exist():
+    assert set(EVERY) <= set(METHODS)
+    assert set(ONLY_ON) <= set(EVERY)
+
+
+def test_unknown_method_is_named():
+    with pytest.raises(ValueError, match=r"there is no method 'ADF-Q'; expected one of ADF-R"):
+        make_model(MethodSpec("ADF-Q"), STREAM, 0)
+
+
+def test_missing_library_is_named_with_its_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "river", None)
+    with pytest.raises(ImportError, match=r"ARF needs river.*pip install 'adforest\[rivals\]'"):
+        check_library(MethodSpec("ARF"))
+    check_library(MethodSpec("ADF-R"))
+
+
+def test_library_s_version_is_part_of_the_digest(monkeypatch):
+    before = digest_method(MethodSpec("HT"))
+    monkeypatch.setattr("experiments.running.fingerprints.library_version", lambda library: "0.0.1")
+    assert digest_method(MethodSpec("HT")) != before

@@ -1,0 +1,95 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from adforest.streams import make_house
+from adforest.streams.datasets import NAMES, STREAMS
+from experiments.running.fingerprints import digest_stream
+from experiments.specs.run_spec import StreamSpec
+from experiments.specs.sources import IN_ORDER, SIZES, SOURCES, STREAM_SIZES, open_stream, size_stream
+
+SMALL = {"n_records": 1200}
+
+
+def test_every_data_set_is_a_source_of_known_size():
+    assert set(NAMES) <= set(SOURCES)
+    assert set(SIZES) == set(NAMES)
+    assert set(STREAMS) <= set(SOURCES)
+    assert set(STREAM_SIZES) == set(STREAMS)
+
+
+@pytest.mark.parametrize(("protocol", "n_batches"), [("34", 34), ("28", 28), ("big", 34), ("whole", 1)])
+def test_protocols(protocol, n_batches):
+    spec = StreamSpec.of("house", protocol, **SMALL)
+    stream = open_stream(spec, 0, None)
+    assert len(stream.batches) == n_batches
+    assert size_stream(spec) == 1200
+    assert stream.n_records == 1200
+    assert stream.is_tested_once == (protocol in ("big", "whole"))
+    assert stream.n_categories == (0, 0, 0, 0, 2, 2, 2, 2, 2)
+    assert stream.categorical == list(make_house(10, random_state=0).categorical)
+
+
+def test_whole_is_big_in_one_batch():
+    big = open_stream(StreamSpec.of("house", "big", **SMALL), 1, None)
+    (whole,) = open_stream(StreamSpec.of("house", "whole", **SMALL), 1, None).batches
+    assert np.array_equal(whole.X_train, np.concatenate([batch.X_train for batch in big.batches]))
+    assert np.array_equal(whole.y_train, np.concatenate([batch.y_train for batch in big.batches]))
+    assert np.array_equal(whole.X_test, big.batches[-1].X_test)
+
+
+def test_digest_tells_streams_apart():
+    spec = StreamSpec.of("house", "34", **SMALL)
+    first, again, other = (open_stream(spec, seed, None) for seed in (0, 0, 1))
+    assert first.digest() == again.digest() != other.digest()
+    changed = replace(first.batches[5], X_test=first.batches[5].X_test + 1)
+    assert replace(first, batches=[*first.batches[:5], changed, *first.batches[6:]]).digest() != first.digest()
+
+
+def test_unknown_stream_is_named():
+    with pytest.raises(ValueError, match=r"there is no stream 'hose'; expected one of .*house"):
+        open_stream(StreamSpec("hose"), 0, None)
+
+
+def test_missing_data_set_says_what_to_do(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"avila.*ADFOREST_DATA.*--data FOLDER, or --quick"):
+        digest_stream(StreamSpec("avila"), tmp_path)
+
+
+def test_missing_stream_says_what_to_do(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"streams.elec2\.parquet.*ADFOREST_DATA.*--data FOLDER, or --quick"):
+        digest_stream(StreamSpec.of("elec2", IN_ORDER, batch_size=100), tmp_path)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    columns = {"day": ["2", None, "3"] * 4, "price": np.arange(12.0), "class": ["up", "down"] * 6}
+    (tmp_path / "streams").mkdir()
+    parquet.write_table(pa.table(columns), tmp_path / "streams" / "elec2.parquet")
+    parquet.write_table(pa.table({"time": np.arange(12.0)} | columns), tmp_path / "arem.parquet")
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ["elec2", "arem"])
+def test_files_are_cut_in_their_order_whatever_the_seed(name, folder):
+    spec = StreamSpec.of(name, IN_ORDER, batch_size=5)
+    stream = open_stream(spec, 0, folder)
+    assert [len(batch.y_train) for batch in stream.batches] == [5, 5]  # two records are fewer than half a batch
+    assert stream.n_categories == (2, 0)
+    assert stream.n_records == 12
+    np.testing.assert_array_equal(stream.batches[0].X_train, [[0, 0], [np.nan, 1], [1, 2], [0, 3], [np.nan, 4]])
+    assert stream.batches[1].y_train.tolist() == ["down", "up", "down", "up", "down"]
+    assert stream.digest() == open_stream(spec, 1, folder).digest()
+    assert digest_stream(spec, folder)
+
+
+def test_house_can_be_cut_in_order():
+    stream = open_stream(StreamSpec.of("house", IN_ORDER, n_records=100, batch_size=30), 3, None)
+    house = make_house(100, random_state=0)
+    assert [len(batch.y_train) for batch in stream.batches] == [30, 30, 30]
+    np.testing.assert_array_equal(stream.batches[2].X_train, house.X[60:90])
+    np.testing.assert_array_equal(stream.batches[2].y_train, house.y[60:90])

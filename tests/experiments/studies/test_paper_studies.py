@@ -1,0 +1,230 @@
+import json
+import math
+import shlex
+
+import pytest
+
+from experiments.__main__ import EXPERIMENTS, main
+from experiments.comparison.comparison import Comparison, join_words
+from experiments.comparison.per_batch import Detail, mean_by_stage
+from experiments.comparison.published import OURS
+from experiments.comparison.results import Results
+from experiments.reporting.chapter import Chapter
+from experiments.run_studies import conduct
+from experiments.running.records import RunRecord
+from experiments.running.runner import run_parts
+from experiments.specs import selections
+from experiments.specs.options import Options, read_options
+from experiments.specs.run_spec import MethodSpec, Part, StreamSpec
+from experiments.specs.selections import EVERY, plan_main, runs_on
+from experiments.studies.catalogue import STUDIES
+from experiments.studies.cost import bytes_growth, seconds_growth
+
+QUICK = Options(quick=True)
+PAPER = ("accuracy", "time", "ldpa", "rearranged", "bigdata", "signtest", "nemenyi", "retention", "cost")
+
+
+@pytest.fixture(scope="module")
+def tiny():
+    """Make quick runs tiny: fewer records, and none of the methods that take seconds even then."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(selections, "QUICK_RECORDS", 1200)
+        slow = ("HT", "HAT", "ARF", "OzaBag", "NCMF", "LightGBM", "SysFor batch", "SysFor last 3")
+        patch.setattr(selections, "NOT_QUICK", (*slow, *selections.NOT_QUICK))
+        yield
+
+
+@pytest.fixture(scope="module")
+def out(tiny, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("quick")
+    conduct(PAPER, Options(quick=True, out=folder))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def chapters(out):
+    return {name: Chapter.from_json(json.loads((out / f"{name}.json").read_text())) for name in PAPER}
+
+
+@pytest.mark.parametrize("name", PAPER)
+def test_chapter_says_something(name, chapters):
+    chapter = chapters[name]
+    assert chapter.name == name
+    assert chapter.question.endswith("?")
+    assert len(chapter.findings) >= 2
+    assert any("Quick" in doubt for doubt in chapter.doubts)
+    for sentence in (*chapter.findings, *chapter.doubts):
+        assert sentence.endswith((".", "?"))
+        assert "nan" not in sentence.lower()
+        assert "  " not in sentence
+
+
+@pytest.mark.parametrize("name", PAPER)
+def test_tables_hold_numbers(name, chapters):
+    for table in chapters[name].tables:
+        assert table.rows
+        assert all(len(row) == len(table.columns) for row in table.rows)
+        cells = [cell for row in table.rows for cell in row[1:]]
+        assert any(isinstance(cell, float) for cell in cells)
+        assert not any(isinstance(cell, float) and not math.isfinite(cell) for cell in cells)
+
+
+@pytest.mark.parametrize("name", PAPER)
+def test_figures_have_something_in_them(name, chapters):
+    for figure in chapters[name].figures:
+        assert figure.plot["data"]
+        json.dumps(figure.plot, allow_nan=False)
+
+
+@pytest.mark.parametrize("name", PAPER)
+def test_command_asks_for_the_same_again(name, chapters):
+    program, *arguments = shlex.split(chapters[name].command)
+    assert [program, *arguments[:3]] == ["python", "-m", "experiments", name]
+    parser_options = _parse(arguments[2:])
+    assert parser_options.quick
+    assert parser_options.n_seeds == 1
+
+
+def _parse(arguments):
+    from experiments.__main__ import _make_parser
+
+    return read_options(_make_parser().parse_args(arguments))
+
+
+def test_command_finds_everything_done(out, chapters, capsys):
+    arguments = shlex.split(chapters["bigdata"].command)[3:]
+    before = {path: path.stat().st_mtime_ns for path in (out / "runs").iterdir()}
+    assert main([*arguments, "--out", str(out)]) == 0
+    assert {path: path.stat().st_mtime_ns for path in (out / "runs").iterdir()} == before
+    assert capsys.readouterr().err == ""
+
+
+def test_report_holds_every_chapter(out, chapters):
+    report = (out / "report.html").read_text(encoding="utf-8")
+    assert all(chapter.title in report for chapter in chapters.values())
+
+
+def test_shared_parts_are_run_once(out, tiny):
+    parts = {part for name in PAPER for part in STUDIES[name].plan(QUICK)}
+    assert len(list((out / "runs").glob("*.json"))) == len(parts)
+
+
+def test_rows_of_an_experiment_are_a_table(out):
+    from pyarrow import parquet
+
+    table = parquet.read_table(out / "ldpa.parquet")
+    assert len(table) == 34 * len(set(table["method"].to_pylist()))
+
+
+def test_full_plans_cover_six_data_sets_and_every_method():
+    parts = plan_main(Options())
+    assert {part.stream.name for part in parts} == {"ldpa", "uifwa", "eb", "arem", "avila", "house"}
+    assert {part.method.name for part in parts if part.stream.name == "avila"} == set(EVERY)
+    assert {"HT", "ARF"} <= set(runs_on("House", Options()))
+    assert len(plan_main(Options(n_seeds=3))) == 3 * len(parts)
+
+
+def test_all_is_every_study():
+    assert set(EXPERIMENTS) == {"all", *STUDIES}
+
+
+# What is computed from figures, on figures made up
+
+
+def record(accuracies, **columns):
+    rows = [
+        {"batch": i + 1, "stage": "MKC-1" if i < 3 else "SUC", "n_train": 10, "accuracy": accuracy}
+        | {name: values[i] for name, values in columns.items()}
+        for i, accuracy in enumerate(accuracies)
+    ]
+    return RunRecord("key", {}, {}, "", {}, {}, "", "", "", 0.0, rows)
+
+
+STREAMS = {"A": StreamSpec("a"), "B": StreamSpec("b")}
+
+
+def made_up():
+    figures = {
+        ("A", "ADF-R"): [0.9, 0.8, 0.7],
+        ("A", "RF all"): [0.7, 0.6, 0.5],
+        ("B", "ADF-R"): [0.5, 0.5, 0.5],
+        ("B", "RF all"): [0.6, 0.6, 0.6],
+        ("A", "ARF"): [1.0, 1.0, 1.0],
+    }
+    return Results({Part(STREAMS[a], MethodSpec(name)): record(values) for (a, name), values in figures.items()})
+
+
+def test_comparison_says_who_leads_and_who_is_behind():
+    found = Comparison(made_up(), STREAMS, "accuracy")
+    assert found.present(["ARF", "RF all", "HT"]) == ["ARF", "RF all"]
+    assert found.complete(["ARF", "RF all"]) == ["RF all"]
+    assert found.leaders(["ADF-R", "RF all"]) == {"A": "ADF-R", "B": "RF all"}
+    assert found.leaders(["ADF-R", "RF all", "ARF"]) == {"A": "ARF", "B": "RF all"}
+    assert found.say_gap("ADF-R", "RF all") == "ADF-R against RF all: +5.0 points on average, behind on B (-10.0)."
+    assert (
+        found.say_losses("ADF-R", ["RF all", "ARF"])
+        == "ADF-R loses to ARF on A (-20.0 points) and RF all on B (-10.0 points)."
+    )
+    assert found.say_losses("RF all", ["ADF-R"], "is behind") == "RF all is behind ADF-R on A (-20.0 points)."
+    assert found.say_gap("ARF", "RF all") == "ARF against RF all: +40.0 points on average, behind nowhere."
+
+
+def test_comparison_leaves_gaps_where_a_method_did_not_run():
+    table = Comparison(made_up(), STREAMS, "accuracy").table("t", ["ADF-R", "RF all", "ARF", "HT"])
+    assert table.columns == ("data set", "ADF-R", "RF all", "ARF")
+    assert [row[0] for row in table.rows] == ["A", "B", "mean"]
+    assert table.rows[1][3] is None
+    assert table.rows[2][3] is None
+    assert table.rows[2][1] == pytest.approx(0.65)
+
+
+def test_comparison_knows_methods_by_other_names():
+    changed = MethodSpec.of("ADF-R", window_size=5)
+    results = Results({Part(STREAMS["A"], changed): record([0.25, 0.75, 0.5])})
+    found = Comparison(results, {"A": STREAMS["A"]}, "accuracy", methods={"γ = 5": changed})
+    assert found.table("t", ["γ = 5", "ADF-R"]).rows == (("A", 0.5),)
+    assert Detail(results, STREAMS["A"], ["γ = 5"], {"γ = 5": changed}).along("γ = 5") == [0.25, 0.75, 0.5]
+
+
+def test_growth_is_last_third_over_first():
+    sizes = [1.0, None, 1.0, None, 2.0, None, None, 3.0, 5.0]
+    rows = record([0.5] * 9, train_seconds=[9.0, 1, 1, 1, 2, 2, 2, 3, 3], bytes=sizes).rows
+    assert bytes_growth(rows) == pytest.approx(4.0)
+    assert seconds_growth(rows) == pytest.approx(3.0)  # the first batch, which builds, does not count
+
+
+def test_stages_have_means_in_their_order():
+    assert mean_by_stage(["SUC", "SUC", "MKC"], [0.2, 0.4, 1.0]) == pytest.approx({"SUC": 0.3, "MKC": 1.0})
+
+
+def test_published_figures_stand_beside_ours(tmp_path):
+    # A full run in small: all data sets and all methods that the tables name, but two batches each and made up.
+    options = Options(out=tmp_path)
+    parts = plan_main(options)
+    columns = {"train_seconds": [1.0] * 6, "predict_seconds": [0.5] * 6, "n_test": [10] * 6, "retention": [0.5] * 6}
+    columns |= {"bytes": [5] * 6, "drift": ["none"] * 6, "answering": ["permanent"] * 6}
+    accuracies = {name: [0.5 + place / 100 + i / 1000 for i in range(6)] for place, name in enumerate(EVERY)}
+    results = Results({part: record(accuracies[part.method.name], **columns) for part in parts})
+    for name in ("accuracy", "time", "signtest", "nemenyi", "retention"):
+        chapter = STUDIES[name].tell(results, options)
+        assert not any("Quick" in doubt for doubt in chapter.doubts)
+    table = next(table for table in STUDIES["accuracy"].tell(results, options).tables if "published" in table.title)
+    assert table.columns[1:] == tuple(OURS)
+    ours, published = table.rows[:2]
+    assert (ours[0], published[0]) == ("LDPA, ours", "LDPA, published")
+    assert ours[1] == pytest.approx(0.5 + EVERY.index("SysFor batch paper") / 100 + 0.0025)
+    assert published[1] == 0.615
+    assert ours[table.columns.index("LeveragingBag")] is None
+
+
+def test_words_are_joined():
+    assert [join_words(words) for words in (["a"], ["a", "b"], ["a", "b", "c"])] == ["a", "a and b", "a, b and c"]
+
+
+def test_tables_show_mean_and_deviation_over_seeds(tiny, tmp_path):
+    options = Options(quick=True, n_seeds=2, out=tmp_path)
+    parts = [part for part in plan_main(options) if part.method.name in ("RF batch", "NCMC")]
+    found = Comparison(Results(run_parts(parts, options)), selections.streams_of(options), "accuracy")
+    row = found.table("t", ["RF batch", "NCMC"]).rows[0]
+    assert all(isinstance(cell, str) and " ± " in cell for cell in row[1:])
+    assert options.command("accuracy") == "python -m experiments accuracy --quick --seeds 2"

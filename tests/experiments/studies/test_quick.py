@@ -1,0 +1,36 @@
+import pytest
+
+from experiments import goals
+from experiments.comparison import recovery
+from experiments.running.protocols import find_kind
+from experiments.specs import selections
+from experiments.specs.options import Options
+from experiments.studies import beyond, drift
+from made_up import check_chapter, make_results
+
+QUICK = Options(quick=True)
+
+
+def follow(part):
+    return find_kind(part).follow(part, None).rows
+
+
+@pytest.fixture(scope="module")
+def results():
+    """Run what quick runs would, on streams that are shorter still, and all in this process."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(selections, "QUICK_RECORDS", 600)
+        patch.setattr(selections, "NOT_QUICK", ("ARF", "SRP"))
+        for module in (recovery, goals.drift):
+            patch.setattr(module, "CONCEPTS", ("rules",))
+        yield make_results(dict.fromkeys(beyond.plan(QUICK)), follow)
+
+
+@pytest.mark.parametrize(("name", "study"), [("beyond", beyond), ("drift", drift)])
+def test_real_figures_end_in_a_chapter(name, study, results):
+    chapter = study.tell(results, QUICK)
+    check_chapter(chapter, name)
+    assert any("Quick" in doubt for doubt in chapter.doubts)
+    assert chapter.command == f"python -m experiments {name} --quick"
+    assert chapter.figures
+    assert all(figure.plot["data"] for figure in chapter.figures)

@@ -1,0 +1,245 @@
+import math
+
+import pytest
+
+from experiments.__main__ import _make_parser
+from experiments.comparison.next_batch import (
+    ARF,
+    BATCH_SIZES,
+    BOOSTED,
+    METHODS,
+    MOST_FOR_ARF,
+    NOT_BOOSTED,
+    ON_MADE,
+    OTHER_BASES,
+    OTHER_BASES_ON,
+    OURS,
+    OURS_MANY,
+    REFITS,
+    SKLEARN,
+    NextBatch,
+    all_streams,
+    generated_streams,
+    made_streams,
+    real_streams,
+    runs_on,
+    stationary_streams,
+)
+from experiments.goals import next_batch as goal
+from experiments.run_studies import conduct
+from experiments.running.protocols import NEXT_BATCH
+from experiments.specs import selections
+from experiments.specs.methods import METHODS as KNOWN
+from experiments.specs.options import Options, read_options
+from experiments.specs.sources import IN_ORDER, SOURCES, size_stream
+from experiments.studies.catalogue import SEEDS, STUDIES
+from experiments.studies.streams import plan, tell
+from made_up import check_chapter, make_results, make_rows
+
+FULL, QUICK = Options(n_seeds=3), Options(quick=True)
+TITLES = {stream: title for title, stream in all_streams(FULL).items()}
+NAMES = {spec: name for name, spec in METHODS.items()}
+
+
+class World:
+    """Rows for every part of the plan; a test worsens one thing and sees one verdict fall."""
+
+    def __init__(self, **changes):
+        self.accuracy = {OURS: 0.9, "sklearn RF all": 0.85, "RF all": 0.86, "RF last 3": 0.8, ARF: 0.7}
+        self.accuracy |= {"LightGBM all": 0.89, "ADF-R, 100 trees": 0.92, "RF all, 100 trees": 0.9}
+        self.changes = changes
+
+    def rows_of(self, part):
+        title, name = TITLES[part.stream], NAMES[part.method]
+        accuracy = self.accuracy.get(name, 0.6)
+        loss = 1 - accuracy
+        drift = "none"
+        if name in (OURS, OURS_MANY):
+            accuracy += self.changes.get("points", {}).get(title, 0) / 100 + 0.001 * part.seed
+            loss += self.changes.get("loss", {}).get(title, 0)
+            drift = [self.changes.get("drift", {}).get(title, "none"), *["none"] * 9]
+        forests = {"accuracy_permanent": 0.5, "accuracy_vote": accuracy, "accuracy_newest": 0.4}
+        return make_rows([accuracy] * 10, log_loss=loss, drift=drift, **(forests if "ADF" in name else {}))
+
+
+def judged(**changes):
+    found = NextBatch.of(make_results(plan(FULL), World(**changes).rows_of))
+    return goal.judge(found, FULL)
+
+
+def missed(**changes):
+    return [one.measure for one in judged(**changes) if not one.is_met]
+
+
+# Who runs where
+
+
+def test_it_is_an_experiment_of_three_seeds():
+    assert STUDIES["streams"].plan is plan
+    arguments = _make_parser().parse_args(["streams"])
+    assert read_options(arguments, SEEDS["streams"]).n_seeds == 3
+
+
+def test_streams_are_those_that_sources_make():
+    streams = all_streams(FULL)
+    assert {stream.name for stream in streams.values()} <= set(SOURCES)
+    assert list(real_streams(FULL)) == list(BATCH_SIZES)
+    assert {stream.protocol for stream in real_streams(FULL).values()} == {IN_ORDER}
+    assert len(streams) == 9 + len(generated_streams(FULL)) + len(stationary_streams(FULL))
+    for stream in generated_streams(FULL).values():
+        assert (dict(stream.options)["n_batches"], dict(stream.options)["batch_size"]) == (40, 500)
+    for stream in stationary_streams(FULL).values():
+        assert (dict(stream.options)["n_batches"], dict(stream.options)["batch_size"]) == (100, 300)
+
+
+def test_plan():
+    parts = plan(FULL)
+    assert {part.kind for part in parts} == {NEXT_BATCH}
+    assert len(set(parts)) == len(parts)
+    assert {part.method.name for part in parts} <= set(KNOWN)
+    assert {NAMES[part.method] for part in parts} == set(METHODS)
+    for title in all_streams(FULL):
+        ran = [NAMES[part.method] for part in parts if TITLES[part.stream] == title]
+        assert all(ran.count(name) == 3 for name in (OURS, *REFITS))
+        assert all(ran.count(name) == 1 for name in SKLEARN)
+        is_boosted = title in ON_MADE or title in real_streams(FULL)
+        assert ran.count(BOOSTED[0]) == is_boosted
+        assert ran.count(BOOSTED[1]) == (is_boosted and title not in NOT_BOOSTED)
+        assert ran.count(OTHER_BASES[0]) == (title in OTHER_BASES_ON)
+        assert ran.count(OURS_MANY) == (title in stationary_streams(FULL))
+    for part in parts:
+        if part.method.name == ARF:
+            assert size_stream(part.stream) <= MOST_FOR_ARF
+            assert part.seed == 0
+    assert {title for title in real_streams(FULL) if ARF in runs_on(title, FULL)} == {
+        *("elec2", "outdoor", "gas", "EB", "AReM", "Avila")
+    }
+    trees = {dict(METHODS[name].settings)["n_estimators"] for name in (OURS, *OTHER_BASES, *REFITS, *SKLEARN)}
+    assert trees == {20}
+
+
+def test_a_quick_plan_needs_no_files():
+    assert {part.stream.name for part in plan(QUICK)} == {"house", "drift", "classes", "case"}
+    assert {part.stream.name for part in plan(QUICK) if part.method.name in (ARF, *BOOSTED)} == {"house"}
+    assert sum(size_stream(part.stream) for part in plan(QUICK)) < 200_000
+
+
+# Verdicts
+
+
+def test_every_limit_is_kept_where_adf_is_well_ahead():
+    verdicts = judged()
+    assert missed() == []
+    assert [one.measure[:3] for one in verdicts] == [
+        *(["(a)"] * 2 + ["(b)"] * 2 + ["(c)"] * 3 + ["(d)"] * 2 + ["(e)"] * 4 + ["(f)"] + ["(g)"] * 2)
+    ]
+    assert verdicts[0].seen == pytest.approx(4.1)  # seeds 0 to 2 have 0.1 points more each
+    assert verdicts[2].seen == pytest.approx(4.1)
+    assert verdicts[4].measure == "(c) points above ARF, mean of 6 real streams"
+    assert verdicts[4].seen == pytest.approx(20)  # seed 0 alone, which is all that ARF ran with
+    assert verdicts[5].measure == "(c) points above LightGBM last 3, mean of 9 real streams"
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"points": {"gas": -4.8}}, ["(a) points above the best refit of our RF, worst real stream (gas)"]),
+        (
+            {"points": dict.fromkeys(BATCH_SIZES, -3.0)},
+            [
+                "(b) points above the best refit of our RF, mean of real streams",
+                "(c) points above LightGBM all, mean of 6 real streams",
+            ],
+        ),
+        ({"loss": {"EB": 0.045}}, ["(d) log loss below the best refit of our RF, worst real stream (EB)"]),
+        (
+            {"points": {"noise, 2 classes": -2.9}},
+            ["(e) points above RF all, 100 trees, worst stationary stream (noise, 2 classes)"],
+        ),
+        (
+            {"loss": {"noise, 5 classes": 0.03}},
+            ["(e) log loss above RF all, 100 trees, worst stationary stream (noise, 5 classes)"],
+        ),
+        (
+            {"drift": {"noise, 5 classes": "temporary"}},
+            ["(f) batches of 200 called drift, worst stationary stream (noise, 5 classes)"],
+        ),
+        (
+            {"points": {"wide": -4.8}},
+            ["(g) points above the best refit of our RF, wide data"],
+        ),
+    ],
+)
+def test_a_limit_falls_with_its_figure(changes, expected):
+    assert missed(**changes) == expected
+
+
+def test_alarms_are_counted_of_two_hundred_batches():
+    (alarms,) = [one for one in judged(drift={"noise, 2 classes": "sustained"}) if one.measure.startswith("(f)")]
+    assert alarms.seen == pytest.approx(200 * 1 / 10)
+
+
+# The chapter
+
+
+@pytest.fixture(scope="module")
+def chapter():
+    changes = {"points": {"gas": -6}, "drift": {"elec2": "temporary"}}
+    return tell(make_results(plan(FULL), World(**changes).rows_of), FULL)
+
+
+def table(chapter, title):
+    return next(one for one in chapter.tables if one.title.startswith(title))
+
+
+def test_chapter_says_what_was_measured(chapter):
+    check_chapter(chapter, "streams")
+    assert chapter.findings[0] == "14 of 16 limits are kept."
+    assert (
+        "Limits not kept: (a) points above the best refit of our RF, worst real stream (gas): -1.900"
+        in (chapter.doubts[0])
+    )
+    assert any("chosen while looking at all nine real streams with seed 0" in doubt for doubt in chapter.doubts)
+    assert any("ran with seed 0 only" in doubt for doubt in chapter.doubts)
+    assert chapter.command == "python -m experiments streams --seeds 3"
+    assert [figure.title.partition(":")[0] for figure in chapter.figures] == list(BATCH_SIZES)
+
+
+def test_tables_have_streams_and_methods(chapter):
+    real = table(chapter, "Accuracy on the next batch, real streams")
+    assert [row[0] for row in real.rows] == [*BATCH_SIZES, "mean"]
+    assert real.columns[1:] == tuple(name for name in METHODS if "100" not in name)
+    made = table(chapter, "Log loss on the next batch, generated streams")
+    assert [row[0] for row in made.rows] == [*made_streams(FULL), "mean"]
+    assert made.best == "min"
+    seconds = table(chapter, "CPU seconds a batch, answering and learning, real streams")
+    assert seconds.rows[0][1] == "0.600 ± 0.000"
+    above = table(chapter, "Points of ADF-R above the best of three refits, real streams")
+    assert above.rows[2] == ("gas", "RF all", "-1.9 ± 0.1", "sklearn RF all", pytest.approx(-1.0))
+    assert above.rows[-1][2] == pytest.approx(4.1 - 6 / 9)
+    drifts = table(chapter, "Batches called drift")
+    assert drifts.rows[0][:3] == ("elec2", 10, "1.0 ± 0.0")
+    assert drifts.rows[4] == ("LDPA", 10, "0.0 ± 0.0", None, None)
+    forests = table(chapter, "ADF-R: accuracy of each forest")
+    assert forests.columns == ("stream", "permanent", "active", "temporary", "newest", "vote")
+
+
+def test_one_seed_is_asked_for_again():
+    one = Options(n_seeds=1)
+    told = tell(make_results(plan(one), World().rows_of), one)
+    assert told.command == "python -m experiments streams --seeds 1"
+    assert any("One draw" in doubt for doubt in told.doubts)
+
+
+def test_quick_run_ends_in_report_and_markdown(tmp_path, monkeypatch):
+    monkeypatch.setattr(selections, "QUICK_RECORDS", 1500)
+    monkeypatch.setattr(selections, "NOT_QUICK", (ARF, *BOOSTED))
+    conduct(["streams"], Options(quick=True, out=tmp_path))
+    for name in ("report.html", "results.md"):
+        assert "The next batch" in (tmp_path / name).read_text(encoding="utf-8")
+    from pyarrow import parquet
+
+    rows = parquet.read_table(tmp_path / "streams.parquet")
+    assert set(rows["kind"].to_pylist()) == {NEXT_BATCH}
+    assert all(0 <= value <= 1 for value in rows["accuracy"].to_pylist())
+    assert all(0 <= value <= -math.log(1e-3) + 1e-9 for value in rows["log_loss"].to_pylist())
