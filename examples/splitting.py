@@ -19,7 +19,7 @@ from typing import Any
 
 import pandas as pd
 
-from adforest import AdaptiveDecisionForestClassifier
+from adforest import PaperADFClassifier
 from adforest.demo.picture import check_picture
 from adforest.monitor import draw_tree
 
@@ -50,17 +50,17 @@ RATIOS = {"width_ratios": [0.45, 1, 1.3], "height_ratios": [1, 1.35, 1.15]}  # o
 INK, FAINT = "#222222", "#6B6B6B"
 
 
-def learn(splitting: str) -> list[AdaptiveDecisionForestClassifier]:
+def learn(splitting: str) -> list[PaperADFClassifier]:
     """Return the model as it was after each batch."""
     # SysFor's first tree is built without a bootstrap: the tree one would draw by hand. With a repair threshold of 1
     # no batch counts as drift, so that this tree is the one that answers.
-    model = AdaptiveDecisionForestClassifier(
+    model = PaperADFClassifier(
         n_estimators=1,
         base_forest="sysfor",
         splitting=splitting,
-        selection="training",
+        perturbation="predicted",
         repair_threshold=1.0,
-        renewal=0,
+        min_samples_leaf=1,
         random_state=0,
     )
     trail = []
@@ -70,11 +70,11 @@ def learn(splitting: str) -> list[AdaptiveDecisionForestClassifier]:
     return trail
 
 
-def accuracy(model: AdaptiveDecisionForestClassifier, batch: pd.DataFrame) -> float:
+def accuracy(model: PaperADFClassifier, batch: pd.DataFrame) -> float:
     return float(model.score(batch[["Area", "Beds"]], batch["Rent"]))
 
 
-def format_table(trails: dict[str, list[AdaptiveDecisionForestClassifier]]) -> str:
+def format_table(trails: dict[str, list[PaperADFClassifier]]) -> str:
     """Return accuracies, a line for each strategy and batch learnt, a column for each batch tested on."""
     lines = [
         f"{'':24}{'accuracy on batch':^24}",
@@ -88,7 +88,7 @@ def format_table(trails: dict[str, list[AdaptiveDecisionForestClassifier]]) -> s
     return "\n".join(lines)
 
 
-def draw_picture(trails: dict[str, list[AdaptiveDecisionForestClassifier]], path: Path) -> None:
+def draw_picture(trails: dict[str, list[PaperADFClassifier]], path: Path) -> None:
     """Draw the trees: a row for each strategy, a column for each batch."""
     from matplotlib.figure import Figure
 

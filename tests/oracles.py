@@ -12,7 +12,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from adforest import AdaptiveDecisionForestClassifier, adaptation
-from adforest.adaptation import Settings, State
+from adforest.adaptation import State
 from adforest.forest import Growth, Records, Tree, TreeEditor
 from adforest.forest._kernels.binning import bin_columns
 from adforest.forest._kernels.growing import NODE, grow
@@ -522,13 +522,10 @@ def kept_cuts(nodes, weights_at, confidence, at=0):
 
 
 def make_settings(**changes):
-    """Return the estimator's own defaults as adaptation knows them, but 10 trees."""
-    model = AdaptiveDecisionForestClassifier()
-    names = Settings.__dataclass_fields__.keys() - {"grower", "soft", "seed"}
-    defaults = {name: getattr(model, name) for name in names}
+    """Return the estimator's own defaults as adaptation knows them, but 10 trees and two attributes tried."""
+    settings = AdaptiveDecisionForestClassifier(10)._settings(n_features=2, seed=0)
     how = Growth(max_features=2, min_samples_leaf=changes.get("min_samples_leaf", 1))
-    fixed = {"grower": RandomForestGrower(how), "n_estimators": 10, "soft": True, "seed": 0}
-    return Settings(**defaults | fixed | changes)
+    return replace(settings, **{"grower": RandomForestGrower(how)} | changes)
 
 
 def new_state(n_features=2, **changes):
@@ -545,7 +542,7 @@ def learn(state, X, y, n_categories=NUMERICAL, n_classes=2):
     """Return the state after one more batch and the report, by whichever way of learning its settings ask for."""
     serial = np.arange(n_given(state), n_given(state) + len(y))
     records = Records(np.ascontiguousarray(X, dtype=float), np.asarray(y, np.int32), serial, n_categories, n_classes)
-    return adaptation.RECIPES[state.settings.selection](state, records)
+    return adaptation.RECIPES[state.settings.algorithm](state, records)
 
 
 def two_clusters(seed, swapped=False, n=200):

@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import adforest
-from adforest import AdaptiveDecisionForestClassifier, paper_settings
+from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
 
 REPOSITORY = Path(__file__).parents[1]
 
@@ -31,8 +31,8 @@ REPOSITORY = Path(__file__).parents[1]
 @parametrize_with_checks(
     [
         AdaptiveDecisionForestClassifier(),
-        AdaptiveDecisionForestClassifier(**paper_settings(1_000, "program")),
-        AdaptiveDecisionForestClassifier(**paper_settings(1_000, "text")),
+        PaperADFClassifier(),
+        PaperADFClassifier(reading="text"),
         AdaptiveDecisionForestClassifier(memory_size=0),
     ]
 )
@@ -162,7 +162,7 @@ def test_every_package_says_what_it_is_for(name):
 
 
 def test_the_front_door():
-    assert {"AdaptiveDecisionForestClassifier", "BatchReport", "paper_settings"} <= set(adforest.__all__)
+    assert {"AdaptiveDecisionForestClassifier", "BatchReport", "PaperADFClassifier"} == set(adforest.__all__)
     assert adforest.__version__
 
 
@@ -182,7 +182,7 @@ HEAVY = {"pandas", "polars", "pyarrow", "matplotlib", "rich", "dask", "pyspark",
 
 def test_the_import_is_light():
     loaded = modules_after("import adforest")
-    without = modules_after("import joblib, sklearn.base, sklearn.utils.validation, sklearn.utils._param_validation")
+    without = modules_after("import joblib, sklearn.base, sklearn.utils.validation")
     assert not loaded & (HEAVY - without)
     ours = {name for name in loaded - without if "." not in name and not name.startswith("_")}
     assert ours <= {"adforest"} | set(sys.stdlib_module_names), "nothing else than scikit-learn brings along"
@@ -190,7 +190,7 @@ def test_the_import_is_light():
 
 def test_learning_from_arrays_imports_no_table_library():
     statement = "import adforest, numpy; adforest.AdaptiveDecisionForestClassifier().fit(numpy.eye(4), [0, 1, 0, 1])"
-    without = modules_after("import joblib, sklearn.base, sklearn.utils.validation, sklearn.utils._param_validation")
+    without = modules_after("import joblib, sklearn.base, sklearn.utils.validation")
     assert not modules_after(statement) & (HEAVY - without)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from adforest import AdaptiveDecisionForestClassifier
+from adforest.classifier import BaseADFClassifier
 from adforest.forest.types import AnyArray, Floats
 from adforest.streams import Batch
 from experiments.specs.sources import Stream
@@ -65,7 +65,7 @@ def follow_stream(stream: Stream, model: Any, seed: int, *, is_numerical: bool =
         row |= _test(model, batch, view) if is_tested else _untested()
         row["retention"] = _retention(model, so_far, view, seed, RETAINED_AT_LAST if is_last else RETAINED)
         row["bytes"] = len(pickle.dumps(model)) if is_last or batch.number % SIZED_EVERY == 0 else None
-        if isinstance(model, AdaptiveDecisionForestClassifier):
+        if isinstance(model, BaseADFClassifier):
             row |= look_inside(model)
             row |= judge_forests(model, batch.X_test, batch.y_test) if is_tested else _unjudged()
         rows.append(row)
@@ -106,7 +106,7 @@ def predict_then_learn(stream: Stream, model: Any, *, is_numerical: bool = False
         start = process_time()
         model.partial_fit(X, y)
         row["train_seconds"] = process_time() - start
-        if isinstance(model, AdaptiveDecisionForestClassifier):
+        if isinstance(model, BaseADFClassifier):
             report = model.history_[-1]
             row |= {"drift": report.drift} | {f"accuracy_{name}": value for name, value in report.accuracy.items()}
         if position:
@@ -140,12 +140,12 @@ def log_loss(shares: Floats, classes: AnyArray, y: AnyArray) -> float:
     return float(-np.log(np.clip(right, LEAST_SHARE, 1.0)).mean())
 
 
-def look_inside(model: AdaptiveDecisionForestClassifier) -> Row:
+def look_inside(model: BaseADFClassifier) -> Row:
     """Return what ADF made of the last batch.
 
     Parameters
     ----------
-    model : AdaptiveDecisionForestClassifier
+    model : AdaptiveDecisionForestClassifier or PaperADFClassifier
 
     Returns
     -------
@@ -153,7 +153,7 @@ def look_inside(model: AdaptiveDecisionForestClassifier) -> Row:
         ``scenario``, ``drift``, ``answering``; and for each forest ``perturbed_<name>``, ``action_<name>``,
         ``leaves_<name>``, ``nodes_<name>``, None where there is no such forest.
     """
-    report, learner = model.history_[-1], model._checked().state.learner
+    report, learner = model.history_[-1], model._checked().state.state
     row: Row = {"scenario": report.scenario, "drift": report.drift, "answering": report.answering}
     for name in FORESTS:
         forest = learner.forest(name)
@@ -164,12 +164,12 @@ def look_inside(model: AdaptiveDecisionForestClassifier) -> Row:
     return row
 
 
-def judge_forests(model: AdaptiveDecisionForestClassifier, X: Any, y: AnyArray) -> Row:
+def judge_forests(model: BaseADFClassifier, X: Any, y: AnyArray) -> Row:
     """Return how accurate each of ADF's forests would be if it answered alone.
 
     Parameters
     ----------
-    model : AdaptiveDecisionForestClassifier
+    model : AdaptiveDecisionForestClassifier or PaperADFClassifier
     X, y : table and array
         Test records and their class values.
 
@@ -182,10 +182,10 @@ def judge_forests(model: AdaptiveDecisionForestClassifier, X: Any, y: AnyArray) 
     matrix, values = known.encoder.translate(X), known.labels.by_arrival
     row: Row = {}
     for name in FORESTS:
-        forest = known.state.learner.forest(name)
+        forest = known.state.state.forest(name)
         row[f"accuracy_{name}"] = None
         if forest is not None:
-            votes = forest.answer(matrix, len(values), soft=model.voting == "soft", n_jobs=1)
+            votes = forest.answer(matrix, len(values), soft=known.state.state.settings.soft, n_jobs=1)
             row[f"accuracy_{name}"] = float(np.mean(values[votes.argmax(axis=1)] == y))
     return row
 

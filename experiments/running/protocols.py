@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from adforest import AdaptiveDecisionForestClassifier
+from adforest.classifier import BaseADFClassifier
 from adforest.forest.types import AnyArray
 from adforest.streams import Batch
 from experiments.running.prequential import FORESTS, Row, follow_stream, predict_then_learn
@@ -162,9 +162,9 @@ def _score(model: Any, batch: Batch) -> float:
 
 def _count_nodes(model: Any) -> Row:
     """Return the nodes of ADF's forests, None where there is no forest, and its verdict."""
-    if not isinstance(model, AdaptiveDecisionForestClassifier):
+    if not isinstance(model, BaseADFClassifier):
         return {}
-    learner = model._checked().state.learner
+    learner = model._checked().state.state
     forests = {name: learner.forest(name) for name in FORESTS}
     nodes = {f"nodes_{name}": None if forest is None else forest.n_nodes for name, forest in forests.items()}
     return {"drift": model.history_[-1].drift} | nodes

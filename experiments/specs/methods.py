@@ -8,7 +8,7 @@ from functools import partial
 from importlib.metadata import version
 from typing import Any
 
-from adforest import AdaptiveDecisionForestClassifier, paper_settings, rivals
+from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier, rivals
 from adforest.rivals.base import require
 from experiments.specs.run_spec import MethodSpec, Plain
 from experiments.specs.sources import Stream
@@ -131,7 +131,7 @@ def find_method(spec: MethodSpec) -> Method:
 
 # What results depend on
 
-FACE = ("base.py", "encoding")
+FACE = ("base.py", "parameters.py", "encoding")
 TREE = (*FACE, "forest", "growers/features.py", "growers/protocol.py")
 GROWERS = {
     "random_forest": "growers/random_forest.py",
@@ -148,17 +148,15 @@ LIGHTGBM = (*FACE, "rivals/forests.py", "rivals/lightgbm.py")
 
 def _adf(base_forest: str, *, as_published: bool) -> Method:
     """Return ADF on a base forest."""
-
-    def settings(n_records: int) -> dict[str, Any]:
-        return {**(paper_settings(n_records) if as_published else {}), "base_forest": base_forest}
-
     files = (*TREE, GROWERS[base_forest], "adaptation", "classifier.py")
-    return Method(AdaptiveDecisionForestClassifier, (*files, "presets.py") if as_published else files, settings)
+    if as_published:
+        return Method(partial(PaperADFClassifier, base_forest=base_forest), (*files, "paper.py"), _paper_leaf)
+    return Method(partial(AdaptiveDecisionForestClassifier, base_forest=base_forest), files)
 
 
 def _paper_leaf(n_records: int) -> dict[str, Any]:
     """Return the minimum leaf size that the paper gave to all methods alike."""
-    return {"min_samples_leaf": paper_settings(n_records)["min_samples_leaf"]}
+    return {"min_samples_leaf": 100 if n_records > 100_000 else 20}
 
 
 def _refit(window: int | None) -> Method:
@@ -205,9 +203,9 @@ METHODS = {
     "SysFor all": _sysfor(None),
     "Add trees": Method(rivals.AddTreesForestClassifier, FOREST_RIVAL),
     "CIRF": Method(rivals.CIRFClassifier, CIRF, is_numerical=True),
-    "RF batch paper": Method(rivals.RefitForestClassifier, (*FOREST_RIVAL, "presets.py"), _paper_leaf),
-    "SysFor batch paper": Method(rivals.SysForClassifier, (*SYSFOR_RIVAL, "presets.py"), _paper_leaf),
-    "CIRF paper": Method(rivals.CIRFClassifier, (*CIRF, "presets.py"), _paper_leaf, is_numerical=True),
+    "RF batch paper": Method(rivals.RefitForestClassifier, FOREST_RIVAL, _paper_leaf),
+    "SysFor batch paper": Method(rivals.SysForClassifier, SYSFOR_RIVAL, _paper_leaf),
+    "CIRF paper": Method(rivals.CIRFClassifier, CIRF, _paper_leaf, is_numerical=True),
     "NCMC": Method(rivals.NCMClassifier, (*FACE, "rivals/ncm.py", "rivals/means.py"), is_numerical=True),
     "NCMF": Method(
         rivals.NCMForestClassifier,

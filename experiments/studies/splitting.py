@@ -75,8 +75,7 @@ def _methods(name: str) -> dict[str, MethodSpec]:
 def _toy_methods() -> dict[str, MethodSpec]:
     """Return a single tree with each strategy: SysFor's first, which is built without a bootstrap, never renewed."""
     return {
-        title: vary("ADF-S", splitting=splitting, n_estimators=1, renewal=0, repair_threshold=1.0)
-        for title, splitting in STRATEGIES.items()
+        title: vary("ADF-S", splitting=splitting, n_estimators=1, renewal=0) for title, splitting in STRATEGIES.items()
     }
 
 

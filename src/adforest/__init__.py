@@ -6,7 +6,7 @@ Data arrive in batches; classes appear that nobody had seen; the world changes f
 
 from adforest.adaptation import BatchReport
 from adforest.classifier import AdaptiveDecisionForestClassifier
-from adforest.presets import paper_settings
+from adforest.paper import PaperADFClassifier
 
-__all__ = ["AdaptiveDecisionForestClassifier", "BatchReport", "paper_settings"]
+__all__ = ["AdaptiveDecisionForestClassifier", "BatchReport", "PaperADFClassifier"]
 __version__ = "0.1.0"

@@ -15,6 +15,7 @@ from adforest.encoding import LabelTable, TableEncoder, check_same_length
 from adforest.forest import Records
 from adforest.forest.types import AnyArray, Floats
 from adforest.growers import spawn_seeds
+from adforest.parameters import COMMON, Rules, check_parameters
 
 State = TypeVar("State")
 
@@ -65,7 +66,7 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
     the new one, and an exception leaves the old one.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
+    _rules: ClassVar[Rules] = COMMON
     _takes_categories: bool = True
     _takes_missing: bool = True
 
@@ -110,7 +111,7 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
 
     def _learn(self, before: Model[State] | None, X: Any, y: Any, classes: Any) -> Self:
         """Learn a batch on the side, then swap the model in with one assignment."""
-        self._validate_params()
+        check_parameters(self, self._rules)
         name = type(self).__name__
         if y is None:
             raise ValueError(f"{name} requires y to be passed, but the target y is None. Pass the labels.")

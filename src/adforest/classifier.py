@@ -1,30 +1,124 @@
-"""The Adaptive Decision Forest as a scikit-learn classifier: parameters in, the learner's state kept, reports out."""
+"""The Adaptive Decision Forest as a scikit-learn classifier: parameters in, what is learnt kept, reports out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import abstractmethod
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from adforest.adaptation import READINGS, RECIPES, BatchReport, Settings, State, votes
+from adforest.adaptation import RECIPES, BatchReport, Settings, State, votes
 from adforest.base import EncodedBatch, Model, VotingBatchClassifier
 from adforest.encoding import LabelTable
 from adforest.forest import Forest, Growth
 from adforest.forest.types import Floats
-from adforest.growers import Grower, HoeffdingGrower, RandomForestGrower, SysForGrower, count_features
+from adforest.growers import GROWERS, Grower, count_features
+from adforest.parameters import AT_LEAST_ONE, COMMON, NONE, Amount, Flag, OneOf, Rules, Whole
 
-GROWERS: dict[str, Callable[[Growth], Grower]] = {
-    "hoeffding": HoeffdingGrower,
-    "random_forest": RandomForestGrower,
-    "sysfor": SysForGrower,
+FOREST_RULES: Rules = COMMON | {
+    "base_forest": (OneOf(*GROWERS),),
+    "splitting": (OneOf("entropy", "isat", "sat"),),
+    "drift_threshold": (Whole(0),),
+    "window_size": (AT_LEAST_ONE,),
+    "max_depth": (AT_LEAST_ONE, NONE),
+    "verbose": (Whole(0), Flag()),
 }
 
 
-class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
+class BaseADFClassifier(VotingBatchClassifier["_Learnt"]):
+    """What both Adaptive Decision Forests share: how a batch is passed on, and what can be asked of the result."""
+
+    base_forest: str
+    max_features: str | float | None
+    min_samples_leaf: int
+    max_depth: int | None
+    n_jobs: int | None
+    verbose: int
+
+    @abstractmethod
+    def _settings(self, n_features: int, seed: int) -> Settings:
+        """Return what learning and answering go by."""
+
+    @abstractmethod
+    def _answer_settings(self) -> dict[str, Any]:
+        """Return those settings that matter to answers alone, by the parameters as they are now."""
+
+    def _learnt_from(self, before: _Learnt | None, encoded: EncodedBatch) -> _Learnt:
+        """Let the forests learn a batch, by the parameters as they are now."""
+        records = encoded.records
+        n_features = records.X.shape[1]
+        settings = self._settings(n_features, encoded.seed)
+        if before is None:
+            state, reports = State.new(settings, n_features), []
+        else:
+            state, reports = replace(before.state, settings=settings), before.own_reports()
+        state, report = RECIPES[settings.algorithm](state, records)
+        reports.append(_with_class_values(report, encoded.labels))
+        return _Learnt(state, reports)
+
+    def _learn(self, before: Model[_Learnt] | None, X: Any, y: Any, classes: Any) -> Self:
+        """Learn a batch, and print its report once it is learnt."""
+        super()._learn(before, X, y, classes)
+        if self.verbose:
+            print(self.history_[-1])
+        return self
+
+    def _votes(self, model: Model[_Learnt], X: Floats) -> Floats:
+        state = model.state.state
+        state = replace(state, settings=replace(state.settings, **self._answer_settings()))
+        return votes(state, X, len(model.labels.by_arrival))
+
+    def _grower(self, n_features: int) -> Grower:
+        """Return the base forest asked for."""
+        how = Growth(
+            max_features=count_features(self.max_features, n_features),
+            min_samples_leaf=self.min_samples_leaf,
+            max_depth=self.max_depth,
+        )
+        return GROWERS[self.base_forest](how)
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """Entropy gain by attribute in the forest that answers, each tree counting the same, summing to one."""
+        state = self._known("feature_importances_").state.state
+        trees = state.forests[state.answering].forest.trees
+        shares = [tree.importance / tree.importance.sum() for tree in trees if tree.importance.any()]
+        return np.mean(shares, axis=0) if shares else np.zeros(self.n_features_in_)
+
+    @property
+    def permanent_forest_(self) -> Forest:
+        """The forest that learns every batch."""
+        return self._known("permanent_forest_").state.state.forests["permanent"].forest
+
+    @property
+    def active_forest_(self) -> Forest:
+        """The forest of the rules that hold now: the permanent one, or one of its own since rules changed for good."""
+        return self._known("active_forest_").state.state.forests["active"].forest
+
+    @property
+    def temporary_forest_(self) -> Forest | None:
+        """The forest of the last batches, if there is one."""
+        return self._known("temporary_forest_").state.state.forest("temporary")
+
+    @property
+    def newest_forest_(self) -> Forest | None:
+        """The forest of the last batch alone, if there is one."""
+        return self._known("newest_forest_").state.state.forest("newest")
+
+    @property
+    def answering_forest_(self) -> str:
+        """Name of the forest that answers, or whose vote is worth most."""
+        return self._known("answering_forest_").state.state.answering
+
+    @property
+    def history_(self) -> list[BatchReport]:
+        """One report a batch."""
+        learnt = self._known("history_").state
+        return learnt.reports[: learnt.state.n_calls]
+
+
+class AdaptiveDecisionForestClassifier(BaseADFClassifier):
     """A forest that keeps learning: batch after batch, new classes welcome, old ones kept.
 
     The *permanent* forest learns every batch. A *temporary* forest is grown from the last few batches, the *newest*
@@ -44,10 +138,6 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
         Where perturbed trees are cut: "entropy" expands leaves, "sat" puts new roots between separate boxes, "isat",
         the paper's way, does both and cuts at the bounds of overlapping boxes too. With an attribute that grows with
         time, such as a counter or a date, new roots make trees into chains of batches.
-    repair_threshold : float, default=0.4
-        A forest is repairable if at most this share of its leaves is perturbed [θ], where ``selection="training"``.
-    error_tolerance : float, default=0.02
-        How much confidence a leaf may lose before it counts as perturbed [ε].
     drift_threshold : int, default=3
         A drift is sustained once it has been seen in more than this many batches in a row [λ].
     window_size : int, default=3
@@ -60,33 +150,15 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
     max_features : {"default", "log2", "log2+1", "sqrt"}, int, float or None, default="default"
         Attributes tried at each node. Of m attributes, "log2+1" is int(log2 m) + 1, the paper's choice, "default" that
         or int(sqrt m), whichever is more; the rest as in scikit-learn.
-    max_bins : int, default=255
-        Codes per numerical attribute while a node is large; small nodes are cut exactly.
     max_depth : int or None, default=None
         Depth at which growing stops.
-    perturbation : {"predicted", "merged", "batch"}, default="predicted"
-        What a leaf's confidence after a batch means: the share of the batch's records that are of the class the leaf
-        predicts, the confidence of old and new counts together, or that of the new counts alone.
-    tree_repair : {"turn", "any", "share"}, default="turn"
-        When a tree changes its shape: "any" if any of its leaves is perturbed, "share" if more than `repair_threshold`
-        of them are, "turn" as "any", but leaves are expanded in a fifth of the trees at each batch, in turn, or in all
-        of them where it brings a class they do not know, or where ``memory_size=0``.
     renewal : float, default=1.0
         How much is grown anew from memory: a batch of n records pays for as many trees of a repaired forest, in turn,
         as can be grown from ``renewal * (n + 500)`` records for each of its trees. While few records are at hand these
         are all trees at every batch. 0 only ever repairs.
-    voting : {"soft", "majority"}, default="soft"
-        With ``selection="training"``, whether trees add up class shares or cast one vote each; otherwise they always
-        add up shares.
-    selection : {"weighted", "training"}, default="weighted"
-        Who answers. "weighted": all forests vote, weighted by how they did on the batches so far before learning them,
-        and it is a drift when a forest of the last batches clearly outdoes the active one. "training", the paper's way:
-        the one forest that fits the last batch best after learning it; there a temporary one stands only during a
-        drift, which is when the active one is not repairable.
     answer_for : {"next_batch", "everything"}, default="next_batch"
         What the model is asked about. "next_batch": records like those that come next. "everything": records of any
-        time, old ones as well; the permanent forest answers alone, whatever came lately. It has no effect with
-        ``selection="training"``.
+        time, old ones as well; the permanent forest answers alone, whatever came lately.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Which columns are categorical: those of text or categorical type, those given by mask, position or name, none.
     n_jobs : int or None, default=None
@@ -111,8 +183,8 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
 
     Notes
     -----
-    With ``selection="weighted"``, what weights the forests have depends on the record: whether records of the last
-    batches are near it, and whether classes are found that are new or rare (`adforest.adaptation.judging`). A leaf's
+    What weights the forests have depends on the record: whether records of the last batches are near it, and whether
+    classes are found that are new or rare (`adforest.adaptation.judging`). A leaf's
     class shares are shrunk towards those of the nodes above it, as far as that proved right on the batches so far.
     Batches of fewer than 100 records (or a twentieth of the records at hand, if that is less) are answered and counted,
     and wait until together they are enough to grow trees from, unless they bring an unknown class.
@@ -139,34 +211,10 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
     'SUC'
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_estimators": [Interval(Integral, 1, None, closed="left")],
-        "base_forest": [StrOptions(set(GROWERS))],
-        "splitting": [StrOptions({"isat", "sat", "entropy"})],
-        "repair_threshold": [Interval(Real, 0, 1, closed="both")],
-        "error_tolerance": [Interval(Real, 0, 1, closed="both")],
-        "drift_threshold": [Interval(Integral, 0, None, closed="left")],
-        "window_size": [Interval(Integral, 1, None, closed="left")],
-        "memory_size": [Interval(Integral, 0, None, closed="left"), None],
-        "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
-        "max_features": [
-            Interval(Integral, 1, None, closed="left"),
-            Interval(Real, 0.0, 1.0, closed="right"),
-            StrOptions({"default", "log2", "log2+1", "sqrt"}),
-            None,
-        ],
-        "max_bins": [Interval(Integral, 2, 255, closed="both")],
-        "max_depth": [Interval(Integral, 1, None, closed="left"), None],
-        "perturbation": [StrOptions(set(READINGS))],
-        "tree_repair": [StrOptions({"any", "share", "turn"})],
-        "renewal": [Interval(Real, 0, None, closed="left")],
-        "voting": [StrOptions({"soft", "majority"})],
-        "selection": [StrOptions(set(RECIPES))],
-        "answer_for": [StrOptions({"next_batch", "everything"})],
-        "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
-        "n_jobs": [Integral, None],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
+    _rules: ClassVar[Rules] = FOREST_RULES | {
+        "memory_size": (Whole(0), NONE),
+        "renewal": (Amount(0),),
+        "answer_for": (OneOf("next_batch", "everything"),),
     }
 
     def __init__(
@@ -175,20 +223,13 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
         *,
         base_forest: str = "random_forest",
         splitting: str = "entropy",
-        repair_threshold: float = 0.4,
-        error_tolerance: float = 0.02,
         drift_threshold: int = 3,
         window_size: int = 3,
         memory_size: int | None = 100_000,
         min_samples_leaf: int = 1,
         max_features: str | float | None = "default",
-        max_bins: int = 255,
         max_depth: int | None = None,
-        perturbation: str = "predicted",
-        tree_repair: str = "turn",
         renewal: float = 1.0,
-        voting: str = "soft",
-        selection: str = "weighted",
         answer_for: str = "next_batch",
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
@@ -198,135 +239,59 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
         self.n_estimators = n_estimators
         self.base_forest = base_forest
         self.splitting = splitting
-        self.repair_threshold = repair_threshold
-        self.error_tolerance = error_tolerance
         self.drift_threshold = drift_threshold
         self.window_size = window_size
         self.memory_size = memory_size
         self.min_samples_leaf = min_samples_leaf
         self.max_features = max_features
-        self.max_bins = max_bins
         self.max_depth = max_depth
-        self.perturbation = perturbation
-        self.tree_repair = tree_repair
         self.renewal = renewal
-        self.voting = voting
-        self.selection = selection
         self.answer_for = answer_for
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
-    def _learnt_from(self, before: _State | None, encoded: EncodedBatch) -> _State:
-        """Let the learner learn a batch, by the parameters as they are now."""
-        batch = encoded.records
-        settings = self._settings(batch.X.shape[1], encoded.seed)
-        state = State.new(settings, batch.X.shape[1])
-        if before is not None:
-            state = replace(before.learner, settings=settings)
-        state, report = RECIPES[self.selection](state, batch)
-        report = _in_words(report, encoded.labels)
-        return _State(state, (*(before.history if before else ()), report))
-
-    def _learn(self, before: Model[_State] | None, X: Any, y: Any, classes: Any) -> Self:
-        """Learn a batch, and print its report once it is learnt."""
-        super()._learn(before, X, y, classes)
-        if self.verbose:
-            print(self.history_[-1])
-        return self
-
-    def _votes(self, model: Model[_State], X: Floats) -> Floats:
-        state, settings = model.state.learner, model.state.learner.settings
-        is_soft = self.voting == "soft"
-        # What matters to answers alone goes by the parameters as they are now.
-        if (settings.answer_for, settings.soft, settings.n_jobs) != (self.answer_for, is_soft, self.n_jobs):
-            settings = replace(settings, answer_for=self.answer_for, soft=is_soft, n_jobs=self.n_jobs)
-            state = replace(state, settings=settings)
-        return votes(state, X, len(model.labels.by_arrival))
-
     def _settings(self, n_features: int, seed: int) -> Settings:
-        """Turn parameters into what the learner goes by."""
+        """Return what learning and answering go by."""
         return Settings(
+            algorithm="adaptive",
             grower=self._grower(n_features),
             n_estimators=self.n_estimators,
             splitting=self.splitting,
-            repair_threshold=self.repair_threshold,
-            error_tolerance=self.error_tolerance,
             drift_threshold=self.drift_threshold,
             window_size=self.window_size,
             memory_size=self.memory_size,
-            perturbation=self.perturbation,
-            tree_repair=self.tree_repair,
-            renewal=self.renewal,
-            soft=self.voting == "soft",
-            selection=self.selection,
-            answer_for=self.answer_for,
             min_samples_leaf=self.min_samples_leaf,
+            renewal=self.renewal,
+            answer_for=self.answer_for,
             n_jobs=self.n_jobs,
             seed=seed,
         )
 
-    def _grower(self, n_features: int) -> Grower:
-        """Return the base forest asked for."""
-        how = Growth(
-            max_features=count_features(self.max_features, n_features),
-            min_samples_leaf=self.min_samples_leaf,
-            max_bins=self.max_bins,
-            max_depth=self.max_depth,
-        )
-        return GROWERS[self.base_forest](how)
-
-    @property
-    def feature_importances_(self) -> Floats:
-        """Entropy gain by attribute in the forest that answers, each tree counting the same, summing to one."""
-        learner = self._known("feature_importances_").state.learner
-        trees = learner.forests[learner.answering].forest.trees
-        shares = [tree.importance / tree.importance.sum() for tree in trees if tree.importance.any()]
-        return np.mean(shares, axis=0) if shares else np.zeros(self.n_features_in_)
-
-    @property
-    def permanent_forest_(self) -> Forest:
-        """The forest that learns every batch."""
-        return self._known("permanent_forest_").state.learner.forests["permanent"].forest
-
-    @property
-    def active_forest_(self) -> Forest:
-        """The forest of the rules that hold now: the permanent one, or one of its own since rules changed for good."""
-        return self._known("active_forest_").state.learner.forests["active"].forest
-
-    @property
-    def temporary_forest_(self) -> Forest | None:
-        """The forest of the last batches, if there is one; with selection="training" that of a drift yet to last.
-
-        It is repaired by that selection alone, and otherwise does not say where records are (``leaf_of``).
-        """
-        return self._known("temporary_forest_").state.learner.forest("temporary")
-
-    @property
-    def newest_forest_(self) -> Forest | None:
-        """The forest of the last batch alone, if there is one; never with selection="training"."""
-        return self._known("newest_forest_").state.learner.forest("newest")
-
-    @property
-    def answering_forest_(self) -> str:
-        """Name of the forest that answers, or whose vote is worth most."""
-        return self._known("answering_forest_").state.learner.answering
-
-    @property
-    def history_(self) -> list[BatchReport]:
-        """One report a batch."""
-        return list(self._known("history_").state.history)
+    def _answer_settings(self) -> dict[str, Any]:
+        return {"answer_for": self.answer_for, "n_jobs": self.n_jobs}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _State:
-    """What is learnt besides how to read tables and labels."""
+class _Learnt:
+    """What is learnt besides how to read tables and labels.
 
-    learner: State
-    history: tuple[BatchReport, ...]
+    Attributes
+    ----------
+    state : State
+    reports : list of BatchReport
+        One for each batch that was given, and maybe later ones: a list is shared with what was learnt before and after.
+    """
+
+    state: State
+    reports: list[BatchReport]
+
+    def own_reports(self) -> list[BatchReport]:
+        """Return a list to which the next report may be added, without later ones."""
+        return self.reports if len(self.reports) == self.state.n_calls else self.reports[: self.state.n_calls]
 
 
-def _in_words(report: BatchReport, labels: LabelTable) -> BatchReport:
+def _with_class_values(report: BatchReport, labels: LabelTable) -> BatchReport:
     """Return a report that names classes by value instead of code."""
     return replace(report, new_classes=tuple(np.sort(labels.by_arrival[list(report.new_classes)]).tolist()))

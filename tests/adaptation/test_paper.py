@@ -21,7 +21,8 @@ from oracles import (
 
 def settings(**changes):
     """Return the settings of the paper's own program; with large leaves, the share of leaves is one of records too."""
-    return make_settings(**{"selection": "training", "perturbation": "merged", "min_samples_leaf": 20} | changes)
+    defaults = {"perturbation": "merged", "tree_repair": "any", "renewal": 0, "min_samples_leaf": 20}
+    return make_settings(**{"algorithm": "paper"} | defaults | changes)
 
 
 def follow(pattern, **changes):

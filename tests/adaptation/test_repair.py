@@ -22,7 +22,7 @@ def start(**changes):
         "window_size": 2,
         "memory_size": None,
         "tree_repair": "any",
-        "selection": "training",
+        "algorithm": "paper",
     }
     return new_state(3, **defaults | changes)
 
@@ -77,11 +77,11 @@ def check_forest(state, name):
     assert len(forest.known) == len(memory)
     for tree in forest.trees:
         check_tree(tree)
-    is_repaired = name != "temporary" or state.settings.selection == "training"
+    is_repaired = name != "temporary" or state.settings.algorithm == "paper"
     for tree, leaf_of in zip(forest.trees if is_repaired else (), forest.leaf_of, strict=True):
         placed = leaf_of >= 0
         np.testing.assert_array_equal(leaf_of[placed], tree.route(memory.X)[placed])
-        if name == "permanent" or state.settings.selection == "training":
+        if name == "permanent" or state.settings.algorithm == "paper":
             np.testing.assert_array_equal(placed, forest.known)  # else some trees are older than the last batch
     known = memory.X[forest.known]
     if len(known):
@@ -100,7 +100,7 @@ def check_forest(state, name):
     tree_repair=st.sampled_from(["any", "share", "turn"]),
     renewal=st.sampled_from([0, 0.01, 0.1, 1.0]),
     min_samples_leaf=st.sampled_from([1, 5]),
-    selection=st.sampled_from(sorted(RECIPES)),
+    algorithm=st.sampled_from(sorted(RECIPES)),
 )
 def test_every_known_record_is_in_the_leaf_that_routing_says(seed, **changes):
     state = start(seed=seed, **changes)

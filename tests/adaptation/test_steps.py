@@ -82,11 +82,6 @@ def test_nothing_is_renewed_without_a_memory():
     assert len({tuple(seeds_of(state)) for state in states}) == 1
 
 
-def test_the_paper_renews_by_the_same_budget():
-    one, other = (calm(6, selection=selection) for selection in ("weighted", "training"))
-    assert [seeds_of(state) for state in one] == [seeds_of(state) for state in other]
-
-
 def test_two_forests_share_the_budget_of_one():
     settings = make_settings(drift_threshold=0, renewal=1.0)
     states, reports = swapping_stream("......" + "s" * 10, settings, n=300)

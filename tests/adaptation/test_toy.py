@@ -31,7 +31,7 @@ B2 = (
 )
 BATCHES = (B0, B1, B2)
 NAMES = ("sat", "entropy", "isat")
-PAPER = {"memory_size": None, "tree_repair": "any", "renewal": 0, "selection": "training"}
+PAPER = {"memory_size": None, "tree_repair": "any", "renewal": 0, "algorithm": "paper"}
 
 
 class OneTree:

@@ -435,15 +435,6 @@ def test_what_waits_is_in_the_pickle():
     assert as_bytes(one) == as_bytes(other)
 
 
-def test_the_paper_learns_what_waited_for_the_other_way():
-    state, _ = learn(start(), *two_clusters(1, n=30))
-    state = replace(state, settings=make_settings(selection="training"))
-    state, report = learn(state, *two_clusters(2, n=10))
-    assert state.pending is None
-    assert (state.memory.batch == 2).sum() == 40
-    assert report.n_records == 10
-
-
 @pytest.mark.parametrize("seed", [0, 1])
 def test_labels_flipped_in_batches_of_twenty_are_noticed_and_learnt(seed):
     rng, state, found = np.random.default_rng(seed), new_state(seed=seed), ""
@@ -519,47 +510,6 @@ def test_a_pickle_goes_on_like_the_original():
             assert replace(report, seconds=0) == replace(again, seconds=0)
         assert as_bytes(state) == as_bytes(twin)
         np.testing.assert_array_equal(votes(state, two_clusters(9)[0], 2), votes(twin, two_clusters(9)[0], 2))
-
-
-@pytest.mark.parametrize("first", ["weighted", "training"])
-@pytest.mark.parametrize("n", [200, 20])
-def test_ways_of_learning_may_change_from_batch_to_batch(first, n):
-    state = start(n=400, selection=first)
-    for number, sign in enumerate(".....ssss..........", start=1):
-        selection = {"weighted": "training", "training": "weighted"}[state.settings.selection]
-        state = replace(state, settings=make_settings(selection=selection))
-        state, report = learn(state, *two_clusters(number, sign == "s", n=n))
-        votes(state, two_clusters(9)[0], 2)
-        assert report.n_records == n
-        if selection == "training":
-            assert "newest" not in state.forests
-            assert not state.is_active_own
-        elif "waiting" not in report.action.values():
-            assert {"temporary", "newest"} <= state.forests.keys()
-    assert accuracy(state, *two_clusters(99)) > 0.9
-
-
-@pytest.mark.parametrize("selection", ["weighted", "training"])
-def test_the_other_way_may_take_over_in_the_middle_of_a_drift(selection):
-    other = {"weighted": "training", "training": "weighted"}[selection]
-    for pattern in (CALM + "ss", CALM + "ssssss"):
-        state = follow(pattern, selection=selection)[0][-1]
-        state = replace(state, settings=make_settings(selection=other))
-        for number in range(60, 66):
-            state, _ = learn(state, *two_clusters(number, True))
-        assert accuracy(state, *two_clusters(99, True)) > 0.9
-
-
-def test_a_temporary_forest_that_the_other_way_repaired_is_not_gone_on_with():
-    state, n_left = new_state(selection="training", perturbation="merged"), 0
-    for number, sign in enumerate("...." + "s" * 6):
-        after, _ = learn(state, *two_clusters(number, sign == "s"))
-        if state.forest("temporary") is not None:
-            n_left += 1
-            other, _ = learn(replace(state, settings=make_settings()), *two_clusters(number, sign == "s"))
-            assert {int(tree.born[0]) for tree in other.forest("temporary").trees} == {number + 1}
-        state = after
-    assert n_left > 1
 
 
 # --- little of everything

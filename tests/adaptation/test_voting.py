@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adforest import AdaptiveDecisionForestClassifier
+from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
 from adforest.adaptation import votes
 from adforest.adaptation.judging import FAR, NEAR, NEW, RARE, STRENGTHS, Evidence
 from adforest.adaptation.steps import EXPECTED
@@ -175,10 +175,15 @@ def test_a_class_that_was_declared_but_never_seen_gets_no_votes():
     assert accuracy(state, X, y, 5) > 0.95
 
 
-@pytest.mark.parametrize("answer_for", ["next_batch", "everything"])
-@pytest.mark.parametrize("selection", ["weighted", "training"])
-def test_probabilities_add_up_to_one(selection, answer_for):
-    model = AdaptiveDecisionForestClassifier(10, selection=selection, answer_for=answer_for, random_state=0)
+@pytest.mark.parametrize(
+    "model",
+    [
+        AdaptiveDecisionForestClassifier(10, random_state=0),
+        AdaptiveDecisionForestClassifier(10, answer_for="everything", random_state=0),
+        PaperADFClassifier(voting="soft", random_state=0),
+    ],
+)
+def test_probabilities_add_up_to_one(model):
     for number in range(9):
         model.partial_fit(*crowded(number, 2 + (number >= 6), n=30 if number == 8 else 300))
         probabilities = model.predict_proba(PROBES)

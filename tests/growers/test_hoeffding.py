@@ -207,7 +207,7 @@ def test_trees_go_on_splitting_as_batches_come(tree_repair):
     # A tolerance of everything: no leaf is ever perturbed, so that nothing but the bound makes a tree grow.
     grower = HoeffdingGrower(Growth(max_features=5, min_samples_leaf=20))
     states = streamed(
-        grower, [150] * 12, tree_repair=tree_repair, min_samples_leaf=20, error_tolerance=1.0, selection="training"
+        grower, [150] * 12, tree_repair=tree_repair, min_samples_leaf=20, error_tolerance=1.0, algorithm="paper"
     )
     leaves = np.array([[tree.n_leaves for tree in state.forest("permanent").trees] for state in states])
     assert (np.diff(leaves, axis=0) >= 0).all()

@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import oracles
-from adforest import AdaptiveDecisionForestClassifier
+from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
 from adforest.forest import Growth, Records, TreeEditor
 from adforest.growers import SysForGrower
 from adforest.growers.sysfor import GoodCut, good_cuts
@@ -582,7 +582,7 @@ def test_a_good_cut_sends_records_where_it_says():
 @parametrize_with_checks(
     [
         AdaptiveDecisionForestClassifier(base_forest="sysfor"),
-        AdaptiveDecisionForestClassifier(base_forest="sysfor", memory_size=0, renewal=0, voting="majority"),
+        PaperADFClassifier(base_forest="sysfor", reading="text"),
     ]
 )
 def test_scikit_learn_checks(estimator, check):
@@ -686,10 +686,9 @@ def test_random_state_has_no_influence(renewal):
     np.testing.assert_array_equal(answers[0], answers[2])
 
 
-@pytest.mark.parametrize("voting", ["soft", "majority"])
-def test_threads_have_no_influence(voting):
+def test_threads_have_no_influence():
     X = np.concatenate([X for X, _ in batches()])
-    one, four = (learnt(n_jobs=n_jobs, renewal=2, voting=voting) for n_jobs in (1, 4))
+    one, four = (learnt(n_jobs=n_jobs, renewal=2) for n_jobs in (1, 4))
     np.testing.assert_array_equal(one.predict_proba(X), four.predict_proba(X))
     trees = zip(one.permanent_forest_.trees, four.permanent_forest_.trees, strict=True)
     assert all(same_tree(a, b) for a, b in trees)
@@ -702,11 +701,11 @@ def test_after_every_batch_records_are_in_the_leaves_they_reach(changes):
     model = sysfor(**changes)
     for X, y in batches():
         model.partial_fit(X, y)
-        memory = model._model.state.learner.memory
+        memory = model._model.state.state.memory
         for forest in (model.permanent_forest_, model.active_forest_, model.temporary_forest_):
             for tree in forest.trees if forest else ():
                 assert tree.n_leaves == (tree.nodes["split"] < 0).sum()
-            is_repaired = forest is not model.temporary_forest_ or model.selection == "training"
+            is_repaired = forest is not model.temporary_forest_
             for tree, leaf_of in zip(forest.trees, forest.leaf_of, strict=True) if forest and is_repaired else ():
                 placed = leaf_of >= 0
                 np.testing.assert_array_equal(leaf_of[placed], tree.route(memory.X[placed]))

@@ -8,7 +8,7 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 
-from adforest import AdaptiveDecisionForestClassifier
+from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
 from adforest.forest import Rows, Tree, TreeEditor
 from adforest.forest._kernels.growing import NODE
 from adforest.forest.tree import CAUSES
@@ -32,8 +32,8 @@ def _no_window():
 
 def systematic(**keywords):
     """A model whose only tree is built without a bootstrap, and never renewed."""
-    settings = {"base_forest": "sysfor", "splitting": "isat", "renewal": 0, "random_state": 0}
-    return AdaptiveDecisionForestClassifier(1, **settings | keywords)
+    settings = {"base_forest": "sysfor", "min_samples_leaf": 1, "perturbation": "predicted", "random_state": 0}
+    return PaperADFClassifier(1, **settings | keywords)
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def toy():
         ([[400, 1], [420, 1], [440, 1]], ["high", "high", "high"]),
         ([[205, 1], [210, 1], [215, 1], [110, 1]], ["top", "top", "top", "low"]),
     ]
-    model = systematic(repair_threshold=1.0, selection="training")
+    model = systematic(repair_threshold=1.0)
     for X, y in batches:
         model.partial_fit(pd.DataFrame(X, columns=["Area", "Beds"]), y)
     return model
@@ -54,12 +54,12 @@ def planted(model, tree):
     """The model, with that tree for a permanent forest."""
     model = copy(model)
     model._model = copy(model._model)
-    forests = dict(model._model.state.learner.forests)
+    forests = dict(model._model.state.state.forests)
     forest = replace(forests["permanent"].forest, trees=(tree,))
     forests["permanent"] = replace(forests["permanent"], forest=forest)
     model._model = replace(
         model._model,
-        state=replace(model._model.state, learner=replace(model._model.state.learner, forests=forests)),
+        state=replace(model._model.state, state=replace(model._model.state.state, forests=forests)),
     )
     return model
 
@@ -134,7 +134,7 @@ def test_counts_come_largest_first_and_ties_by_arrival():
 
 def test_every_forest_and_tree_can_be_looked_at():
     generator = np.random.default_rng(0)
-    model = AdaptiveDecisionForestClassifier(3, random_state=0, repair_threshold=0.0)
+    model = AdaptiveDecisionForestClassifier(3, random_state=0)
     for shift in (0, 1):
         X = generator.normal(size=(80, 2))
         model.partial_fit(X, (X[:, 0] > 0) ^ bool(shift))

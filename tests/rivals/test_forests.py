@@ -68,7 +68,7 @@ def test_all_trees_vote_alike_by_their_shares():
     ],
 )
 def test_parameters_are_checked_when_learning(estimator, wrong):
-    with pytest.raises(ValueError, match=f"The '{next(iter(wrong))}' parameter"):
+    with pytest.raises(ValueError, match=f"{next(iter(wrong))} of "):
         estimator(**wrong).fit([[0.0], [1.0]], [0, 1])
 
 

@@ -118,5 +118,5 @@ def test_a_pickle_goes_on_learning_like_the_original():
 def test_the_number_of_trees_reaches_river():
     assert len(learnt("oza_bagging").river_model_) == 3
     assert len(learnt("streaming_random_patches").river_model_) == 3
-    with pytest.raises(ValueError, match="The 'model' parameter"):
+    with pytest.raises(ValueError, match="model of RiverClassifier is 'forest'; expected 'adaptive_random_forest' or"):
         RiverClassifier("forest").fit([[0.0]], [0])

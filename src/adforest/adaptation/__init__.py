@@ -9,6 +9,6 @@ from adforest.adaptation.voting import votes
 __all__ = ["READINGS", "RECIPES", "BatchReport", "Settings", "State", "votes"]
 
 RECIPES = {
-    "training": paper.learn,
-    "weighted": update.learn,
+    "adaptive": update.learn,
+    "paper": paper.learn,
 }

@@ -9,7 +9,7 @@ import numpy as np
 
 from adforest.adaptation.judging import Evidence
 from adforest.adaptation.report import BatchReport
-from adforest.adaptation.state import ACTIVE, NEWEST, PERMANENT, TEMPORARY, ForestState, State
+from adforest.adaptation.state import ACTIVE, PERMANENT, TEMPORARY, ForestState, State
 from adforest.adaptation.steps import BatchUpdate, report_of
 from adforest.forest import Records
 
@@ -17,10 +17,7 @@ from adforest.forest import Records
 def learn(state: State, records: Records) -> tuple[State, BatchReport]:
     """Learn a batch as the paper does: perturbed leaves tell drift, and the forest that fits the batch best answers."""
     started = perf_counter()
-    work = BatchUpdate(state, records if state.pending is None else state.pending.joined(records))
-    work.forests.pop(NEWEST, None)  # left by the other way of learning, as are forests that cannot be repaired
-    if TEMPORARY in work.forests and not work.forests[TEMPORARY].forest.leaf_of:
-        work.forests.pop(TEMPORARY)
+    work = BatchUpdate(state, records)
     drift, n_drift_batches = "none", 0
     if state.forests:
         drift, n_drift_batches = _adapt(work)
@@ -28,7 +25,7 @@ def learn(state: State, records: Records) -> tuple[State, BatchReport]:
         work.build_first()
     accuracy = _accuracy(work)
     answering = max(work.forests, key=accuracy.__getitem__)
-    after = work.finish(Evidence(), n_drift_batches=n_drift_batches, answering=answering, is_active_own=False)
+    after = work.finish(Evidence(), n_drift_batches=n_drift_batches, answering=answering)
     after = replace(after, n_calls=state.n_calls + 1)
     seconds = perf_counter() - started
     return after, report_of(state, after, records, drift=drift, accuracy=accuracy, seconds=seconds, work=work)

@@ -18,8 +18,8 @@ class BatchReport:
     new_classes : tuple
         Class values never seen before.
     drift : {"none", "temporary", "sustained"}
-        Whether the active forest was outdone by one of the last batches (with ``selection="training"``: could not be
-        repaired), and if so, whether that has lasted.
+        Whether the active forest was outdone by one of the last batches (`PaperADFClassifier`: could not be repaired),
+        and if so, whether that has lasted.
     perturbed : dict of str to float
         By forest: how much of it the batch perturbs [ϑ], see `adforest.adaptation.perturbation`.
     action : dict of str to str
@@ -27,7 +27,7 @@ class BatchReport:
         the permanent one, "dropped", or "waiting" for more records.
     accuracy : dict of str to float
         By forest, if it answered alone: on the batch, or a sample of it, before it was learnt; "vote" is all of them
-        together. With ``selection="training"``, after it was learnt.
+        together. `PaperADFClassifier`: after it was learnt.
     n_leaves : dict of str to int
         By forest that stands after the batch.
     answering : {"permanent", "active", "temporary", "newest"}

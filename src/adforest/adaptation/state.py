@@ -16,27 +16,39 @@ from adforest.growers import Grower
 __all__ = ["ACTIVE", "NEWEST", "PERMANENT", "TEMPORARY", "ForestState", "Settings", "State"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What learning and answering go by; the names are those of the estimator's parameters."""
+    """What learning and answering go by; the names are those of the parameters of the two classifiers.
 
+    Those with a default here are parameters of only one of them, see `adforest.PaperADFClassifier` for the first ones.
+
+    Attributes
+    ----------
+    algorithm : {"adaptive", "paper"}
+    soft : bool
+        Whether trees add up class shares or cast one vote each ("paper"; with "adaptive" they add up shares).
+    tree_repair : {"turn", "any", "share"}
+        When a tree changes its shape. "turn" as "any", but leaves are expanded in a fifth of the trees at each batch,
+        in turn, or in all of them where it brings a class they do not know, or where ``memory_size=0``.
+    """
+
+    algorithm: str
     grower: Grower
     n_estimators: int
     splitting: str
-    repair_threshold: float
-    error_tolerance: float
     drift_threshold: int
     window_size: int
     memory_size: int | None
-    perturbation: str
-    tree_repair: str
-    renewal: float
-    soft: bool
-    selection: str
-    answer_for: str
     min_samples_leaf: int
     n_jobs: int | None
     seed: int
+    repair_threshold: float = 0.4
+    error_tolerance: float = 0.02
+    perturbation: str = "predicted"
+    tree_repair: str = "turn"
+    soft: bool = True
+    renewal: float = 1.0
+    answer_for: str = "next_batch"
 
     def window_start(self, number: int) -> int:
         """Return the first batch of the reserve window [γ] that ends with a batch."""

@@ -232,7 +232,7 @@ def _nearness(state: State) -> tuple[Singles, ...]:
 
 def answering_votes(state: State) -> dict[str, float]:
     """Return by forest that answers its weight where records of the last batches are near."""
-    if state.settings.selection == "weighted" and state.settings.answer_for == "everything":
+    if state.settings.answer_for == "everything":
         return {PERMANENT: 1.0}
     return state.evidence.votes() or {state.answering: 1.0}
 

@@ -26,8 +26,6 @@ SMALL_BATCH, SMALL_SHARE = 100, 0.05  # records, and share of those at hand, bel
 def learn(state: State, records: Records) -> tuple[State, BatchReport]:
     """Return the state after one more batch, and what happened."""
     started = perf_counter()
-    if state.forests:  # other forests may have been left by the paper's way
-        state = replace(state, evidence=state.evidence.with_forests(list(state.voting)))
     batch = records if state.pending is None else state.pending.joined(records)
     accuracy: dict[str, float] = {}
     drift, evidence, work = "none", state.evidence, None

@@ -32,7 +32,7 @@ JUDGED = 500  # records of a batch that forests are judged by
 
 def votes(state: State, X: Floats, n_classes: int) -> Floats:
     """Return class votes for some records."""
-    if state.settings.selection == "training":
+    if state.settings.algorithm == "paper":
         return _votes_of_one(state, X, n_classes)
     if state.settings.answer_for == "everything" or len(state.voting) == 1:
         return _shares(state, PERMANENT, X, n_classes)

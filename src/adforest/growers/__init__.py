@@ -1,5 +1,6 @@
 """Who builds trees from a block of records."""
 
+from adforest.growers.by_name import GROWERS
 from adforest.growers.features import count_features
 from adforest.growers.hoeffding import HoeffdingGrower
 from adforest.growers.protocol import Grower, Grown, StreamingGrower, spawn_seeds
@@ -7,6 +8,7 @@ from adforest.growers.random_forest import RandomForestGrower
 from adforest.growers.sysfor import SysForGrower
 
 __all__ = [
+    "GROWERS",
     "Grower",
     "Grown",
     "HoeffdingGrower",

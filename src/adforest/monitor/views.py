@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from adforest.adaptation import State
-from adforest.classifier import AdaptiveDecisionForestClassifier
+from adforest.classifier import BaseADFClassifier
 from adforest.forest import Tree
 from adforest.forest._kernels import routing
 from adforest.forest.tree import CAUSES
@@ -101,11 +101,12 @@ def view_tree(model: Any, forest: str, tree: int, max_depth: int | None) -> list
         Where the view ends.
     """
     _check_depth(max_depth)
-    if not isinstance(model, AdaptiveDecisionForestClassifier):
-        raise TypeError(f"got {type(model).__name__}; expected a fitted AdaptiveDecisionForestClassifier")
+    if not isinstance(model, BaseADFClassifier):
+        kinds = "AdaptiveDecisionForestClassifier or PaperADFClassifier"
+        raise TypeError(f"got {type(model).__name__}; expected a fitted {kinds}")
     learnt = model._checked()  # read once: another thread may swap in the next one
-    found = _find_tree(learnt.state.learner, forest, tree)
-    questions = Questions(found, learnt.encoder, learnt.state.learner.memory.X)
+    found = _find_tree(learnt.state.state, forest, tree)
+    questions = Questions(found, learnt.encoder, learnt.state.state.memory.X)
     shown_by = _shown_by(found, max_depth)
     n_below = np.bincount(shown_by, minlength=len(found.nodes)) - 1
     counts = _Counts(found, shown_by, learnt.labels.by_arrival)
@@ -132,15 +133,15 @@ def view_tree(model: Any, forest: str, tree: int, max_depth: int | None) -> list
     return views
 
 
-def _find_tree(learner: State, forest: str, tree: int) -> Tree:
+def _find_tree(state: State, forest: str, tree: int) -> Tree:
     """Return a tree, or raise an error that says which there are."""
     if forest not in FORESTS:
         raise ValueError(f"forest is {forest!r}; expected {', '.join(map(repr, FORESTS[:-1]))} or {FORESTS[-1]!r}")
-    found = learner.forest(forest)
+    found = state.forest(forest)
     if found is None:
         raise ValueError(
-            f"there is no {forest} forest after batch {learner.n_batches}: it stands only while a drift may pass. "
-            f"Look at one of these: {', '.join(learner.forests)}."
+            f"there is no {forest} forest after batch {state.n_batches}: it stands only while a drift may pass. "
+            f"Look at one of these: {', '.join(state.forests)}."
         )
     try:
         is_there = 0 <= index(tree) < len(found)

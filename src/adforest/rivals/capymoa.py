@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
 
 from adforest.base import EncodedBatch, Model, VotingBatchClassifier
 from adforest.encoding import TableEncoder
 from adforest.forest.types import Floats
+from adforest.parameters import COMMON, OneOf, Rules
 from adforest.rivals.base import require
-from adforest.rivals.forests import AT_LEAST_ONE
 
 MODELS = {
     "HT": "HoeffdingTree",
@@ -78,12 +77,7 @@ class CapyMOAClassifier(VotingBatchClassifier["Learner"]):
     ['low', 'huge']
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "model": [StrOptions(set(MODELS))],
-        "n_estimators": [AT_LEAST_ONE],
-        "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
-        "random_state": ["random_state"],
-    }
+    _rules: ClassVar[Rules] = COMMON | {"model": (OneOf(*MODELS),)}
 
     def __init__(
         self,

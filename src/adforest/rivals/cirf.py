@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from adforest.base import EncodedBatch
 from adforest.forest import Forest, Records, Rows, Tree, TreeEditor, in_threads
 from adforest.forest._kernels import counting
 from adforest.forest.types import Mask
-from adforest.rivals.forests import AT_LEAST_ONE, FOREST_PARAMETERS, ForestRival, forest_of
+from adforest.rivals.forests import ForestRival, forest_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,7 +74,6 @@ class CIRFClassifier(ForestRival[Boxed]):
     ['low', 'huge']
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = FOREST_PARAMETERS | {"n_estimators": [AT_LEAST_ONE]}
     _takes_categories = False
 
     def __init__(

@@ -3,29 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from adforest.base import EncodedBatch, Model, State, VotingBatchClassifier
 from adforest.forest import Forest, Growth, Records, Tree
 from adforest.forest.types import Floats, Ints
 from adforest.growers import Grower, RandomForestGrower, count_features, spawn_seeds
-
-AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
-FOREST_PARAMETERS: dict[str, list[Any]] = {
-    "max_features": [
-        AT_LEAST_ONE,
-        Interval(Real, 0.0, 1.0, closed="right"),
-        StrOptions({"default", "log2", "log2+1", "sqrt"}),
-        None,
-    ],
-    "min_samples_leaf": [AT_LEAST_ONE],
-    "n_jobs": [Integral, None],
-    "random_state": ["random_state"],
-}
+from adforest.parameters import AT_LEAST_ONE, COMMON, Rules
 
 
 class ForestRival(VotingBatchClassifier[State]):
@@ -119,12 +105,6 @@ class RefitForestClassifier(ForestRival[Refit]):
     ['low', 'huge']
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = FOREST_PARAMETERS | {
-        "n_estimators": [AT_LEAST_ONE],
-        "window": [AT_LEAST_ONE, None],
-        "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
-    }
-
     def __init__(
         self,
         n_estimators: int = 10,
@@ -198,10 +178,7 @@ class AddTreesForestClassifier(ForestRival[Forest]):
     (10, ['low', 'high'])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = FOREST_PARAMETERS | {
-        "trees_per_batch": [AT_LEAST_ONE],
-        "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
-    }
+    _rules: ClassVar[Rules] = COMMON | {"trees_per_batch": (AT_LEAST_ONE,)}
 
     def __init__(
         self,

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.utils._param_validation import StrOptions
 
 from adforest.base import EncodedBatch, Model, VotingBatchClassifier
 from adforest.forest.types import Floats, Ints
+from adforest.parameters import AT_LEAST_ONE, COMMON, Rules
 from adforest.rivals.base import require
-from adforest.rivals.forests import AT_LEAST_ONE, Batches, keep_batches
+from adforest.rivals.forests import Batches, keep_batches
 
 NONE = -1
-BOOSTING_PARAMETERS: dict[str, list[Any]] = {
-    "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
-    "n_jobs": [Integral, None],
-    "random_state": ["random_state"],
-}
 
 
 def boost(
@@ -111,7 +105,7 @@ class ContinuedLightGBMClassifier(VotingBatchClassifier[Boosted]):
     (['low', 'huge'], 0)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = BOOSTING_PARAMETERS | {"trees_per_batch": [AT_LEAST_ONE]}
+    _rules: ClassVar[Rules] = COMMON | {"trees_per_batch": (AT_LEAST_ONE,)}
 
     def __init__(
         self,
@@ -218,10 +212,7 @@ class RefitLightGBMClassifier(VotingBatchClassifier[RefitBooster]):
     ['low', 'huge']
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = BOOSTING_PARAMETERS | {
-        "n_rounds": [AT_LEAST_ONE],
-        "window": [AT_LEAST_ONE, None],
-    }
+    _rules: ClassVar[Rules] = COMMON | {"n_rounds": (AT_LEAST_ONE,)}
 
     def __init__(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from adforest.base import BatchClassifier, EncodedBatch, Model
 from adforest.forest.types import Floats
@@ -52,7 +52,6 @@ class NCMClassifier(BatchClassifier[ClassSums]):
     ([[9.0], [60.0], [1.5]], ['low', 'huge'])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"random_state": ["random_state"]}
     _takes_categories = False
 
     def __init__(self, *, random_state: Any = None) -> None:

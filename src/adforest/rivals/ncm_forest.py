@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from adforest.base import EncodedBatch, Model, VotingBatchClassifier
 from adforest.forest import in_threads
 from adforest.forest.types import Floats, Ints, Longs
-from adforest.rivals.forests import AT_LEAST_ONE
+from adforest.parameters import AT_LEAST_ONE, COMMON, Rules
 from adforest.rivals.ncm_tree import Growth, NCMTree
 
 
@@ -74,13 +73,7 @@ class NCMForestClassifier(VotingBatchClassifier[Grove]):
     ['low', 'huge']
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_estimators": [AT_LEAST_ONE],
-        "n_assignments": [AT_LEAST_ONE],
-        "min_samples_leaf": [AT_LEAST_ONE],
-        "n_jobs": [Integral, None],
-        "random_state": ["random_state"],
-    }
+    _rules: ClassVar[Rules] = COMMON | {"n_assignments": (AT_LEAST_ONE,)}
     _takes_categories = False
 
     def __init__(

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.utils._param_validation import StrOptions
 
 from adforest.base import EncodedBatch, Model, VotingBatchClassifier
 from adforest.forest.types import Floats
-from adforest.rivals.forests import AT_LEAST_ONE, Batches, keep_batches
+from adforest.rivals.forests import Batches, keep_batches
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,14 +62,6 @@ class SklearnForestClassifier(VotingBatchClassifier[RefitSklearn]):
     >>> model.predict([[1.5], [55]]).tolist()
     ['low', 'huge']
     """
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_estimators": [AT_LEAST_ONE],
-        "window": [AT_LEAST_ONE, None],
-        "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
-        "n_jobs": [Integral, None],
-        "random_state": ["random_state"],
-    }
 
     def __init__(
         self,

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any, ClassVar
-
-from sklearn.utils._param_validation import Interval
 
 from adforest.base import Model
 from adforest.forest import Growth
 from adforest.forest.types import Floats
 from adforest.growers import Grower, SysForGrower
+from adforest.parameters import COMMON, SHARE, Rules
 from adforest.rivals.forests import Refit, RefitForestClassifier
-
-SHARE = Interval(Real, 0.0, 1.0, closed="both")
 
 
 class SysForClassifier(RefitForestClassifier):
@@ -56,10 +52,7 @@ class SysForClassifier(RefitForestClassifier):
     (2, ['low', 'high'])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        name: RefitForestClassifier._parameter_constraints[name]
-        for name in ("n_estimators", "window", "min_samples_leaf", "categorical_features", "n_jobs")
-    } | {"goodness": [SHARE], "separation": [SHARE]}
+    _rules: ClassVar[Rules] = COMMON | {"goodness": (SHARE,), "separation": (SHARE,)}
     random_state = None  # nothing to draw
 
     def __init__(

@@ -17,7 +17,7 @@ def test_settings_that_a_method_has_anyway_make_no_other_part():
         ("splitting", "sat"),
         ("window_size", default + 1),
     )
-    assert vary("ADF-R paper", selection="training") == MethodSpec("ADF-R paper")
+    assert vary("ADF-R paper", splitting="isat") == MethodSpec("ADF-R paper")
     with pytest.raises(KeyError, match="windows"):
         vary("ADF-R", windows=3)
 

@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from adforest import AdaptiveDecisionForestClassifier, paper_settings
+from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
 from experiments.running.fingerprints import digest_method, digest_sources
 from experiments.specs.methods import METHODS, check_library, make_model
 from experiments.specs.run_spec import MethodSpec, StreamSpec
@@ -37,12 +37,15 @@ def test_names_mean_what_they_say():
 
     assert settings("ADF-R")["base_forest"] == "random_forest"
     assert settings("ADF-S")["base_forest"] == "sysfor"
-    assert settings("ADF-H paper").items() >= {**paper_settings(1200), "base_forest": "hoeffding"}.items()
+    assert settings("ADF-H paper")["base_forest"] == "hoeffding"
+    assert isinstance(make_model(MethodSpec("ADF-H paper"), STREAM, 0), PaperADFClassifier)
     assert settings("RF batch")["window"] == 1
     assert settings("SysFor last 3")["window"] == 3
     assert settings("RF all")["window"] is None
     assert settings("RF batch paper")["min_samples_leaf"] == 20
-    assert settings("ADF-R", repair_threshold=0.1)["repair_threshold"] == 0.1
+    assert METHODS["ADF-R paper"].settings(100_000) == {"min_samples_leaf": 20}
+    assert METHODS["ADF-R paper"].settings(100_001) == {"min_samples_leaf": 100}
+    assert settings("ADF-R paper", repair_threshold=0.1)["repair_threshold"] == 0.1
     defaults = AdaptiveDecisionForestClassifier().get_params()
     given = {"n_estimators", "base_forest", "n_jobs", "random_state", "categorical_features"}
     assert {name: value for name, value in settings("ADF-S").items() if name not in given} == {

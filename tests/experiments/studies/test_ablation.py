@@ -9,7 +9,7 @@ from experiments.studies.ablation import CHOICES, DEFAULT, choices, plan, tell
 from made_up import check_chapter, make_results, make_rows
 
 FULL = Options()
-CHANGES = {"voting=majority": -0.1, "renewal=3": 0.01, "memory_size=None": 0.001}
+CHANGES = {"splitting=sat": -0.1, "renewal=3": 0.01, "memory_size=None": 0.001}
 
 
 def rows_of(part):
@@ -43,17 +43,17 @@ def test_chapter_ranks_the_changes():
     chapter = tell(make_results(plan(FULL), rows_of), FULL)
     check_chapter(chapter, "ablation")
     needed, better, idle, kept = chapter.findings
-    assert "voting=majority (-10.0)" in needed
+    assert "splitting=sat (-10.0)" in needed
     assert better == "Changes that would gain, on average over the data sets: renewal=3 (+1.0)."
     n = len(choices()) - 1
     assert idle.startswith(f"{n - 2} of {n} changes move accuracy by 0.2 points or less: ")
     assert "memory_size=None" in idle
-    assert kept.startswith("Changes that cost most retention after the last batch: voting=majority (-10.0)")
+    assert kept.startswith("Changes that cost most retention after the last batch: splitting=sat (-10.0)")
     table = chapter.tables[0]
     assert table.rows[0][:2] == (DEFAULT, pytest.approx(0.8))
     assert {row[0]: row[-1] for row in table.rows}["renewal=3"] == pytest.approx(1.0)
     lowest = chapter.figures[0].plot["data"][0]
-    assert (lowest["y"][0], lowest["x"][0]) == ("voting=majority", pytest.approx(-10))
+    assert (lowest["y"][0], lowest["x"][0]) == ("splitting=sat", pytest.approx(-10))
 
 
 def test_chapter_says_if_nothing_would_gain():

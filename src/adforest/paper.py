@@ -1,0 +1,180 @@
+"""The algorithm of the paper, with all its parameters and the values it was published with."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from adforest.adaptation import READINGS, Settings
+from adforest.classifier import FOREST_RULES, BaseADFClassifier
+from adforest.parameters import NONE, SHARE, OneOf, Rules, Whole
+
+
+class PaperADFClassifier(BaseADFClassifier):
+    """The Adaptive Decision Forest as Rahman & Islam published it.
+
+    Three forests: the *permanent* one learns every batch. So does the *active* one, unless a batch perturbs too many of
+    its leaves to be repaired, which is a drift: then a *temporary* forest of the last batches is built, and takes the
+    active one's place if the drift lasts. The forest that gets most records of the last batch right, after learning it,
+    answers alone.
+
+    For new work prefer `AdaptiveDecisionForestClassifier`; this class is for comparison with the paper.
+
+    Parameters
+    ----------
+    n_estimators : int, default=10
+        Trees in each forest.
+    base_forest : {"random_forest", "sysfor", "hoeffding"}, default="random_forest"
+        Who builds the trees: random forest (ADF-R), SysFor (ADF-S) or Hoeffding trees (ADF-H).
+    reading : {"program", "text"}, default="program"
+        Where program and text of the paper disagree, which is followed. "program" is how the author's program behaves,
+        which made the published tables: leaves know all records they ever received, confidence is that of merged
+        counts, any perturbed leaf makes a tree change. "text" is how the pseudo-code reads: leaves know the batch only,
+        confidence is the batch's, a tree changes if more than θ of its leaves are perturbed. It decides
+        ``memory_size``, ``perturbation`` and ``tree_repair`` where these are "reading".
+    splitting : {"isat", "sat", "entropy"}, default="isat"
+        Where perturbed trees are cut: "entropy" expands leaves, "sat" puts new roots between separate boxes, "isat"
+        does both and cuts at the bounds of overlapping boxes too.
+    repair_threshold : float, default=0.4
+        A forest is repairable if at most this share of its leaves is perturbed [θ].
+    error_tolerance : float, default=0.02
+        How much confidence a leaf may lose before it counts as perturbed [ε].
+    drift_threshold : int, default=3
+        A drift is sustained once it has been seen in more than this many batches in a row [λ].
+    window_size : int, default=3
+        Batches a temporary forest is built from [γ].
+    memory_size : "reading", int or None, default="reading"
+        Records kept from before the window's batches. None keeps everything, as the program does, 0 lets leaves know
+        nothing but the batch at hand, as the text does.
+    perturbation : {"reading", "merged", "batch", "predicted"}, default="reading"
+        What a leaf's confidence after a batch means: that of old and new counts together (the program), that of the new
+        counts alone (the text), or the share of the batch's records that are of the class the leaf predicts.
+    tree_repair : {"reading", "any", "share"}, default="reading"
+        When a tree changes its shape: if any of its leaves is perturbed (the program), or if more than
+        ``repair_threshold`` of them are (the text).
+    voting : {"hard", "soft"}, default="hard"
+        Whether trees cast one vote each or add up class shares.
+    min_samples_leaf : int, default=20
+        Records a leaf must keep. The paper's experiments have 100 for data sets of more than 100,000 records. For
+        Hoeffding trees this is the grace period.
+    max_features : {"log2+1", "default", "log2", "sqrt"}, int, float or None, default="log2+1"
+        Attributes tried at each node, see `AdaptiveDecisionForestClassifier`.
+    max_depth : int or None, default=None
+        Depth at which growing stops.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Which columns are categorical: those of text or categorical type, those given by mask, position or name, none.
+    n_jobs : int or None, default=None
+        Threads. The forest is the same for any number.
+    random_state : int, RandomState or None, default=None
+    verbose : int, default=0
+        Print each batch's report if positive.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        Class values seen or declared so far, sorted.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Only if the columns have names.
+    feature_importances_ : ndarray
+        Entropy gain by attribute, summing to one.
+    permanent_forest_, active_forest_ : Forest
+    temporary_forest_ : Forest or None
+        There is one during a drift.
+    newest_forest_ : None
+        Only the other class has one.
+    answering_forest_ : {"permanent", "active", "temporary"}
+    history_ : list of BatchReport
+
+    References
+    ----------
+    Rahman & Islam, Adaptive Decision Forest: An incremental machine learning framework, Pattern Recognition 122, 2022.
+
+    Examples
+    --------
+    >>> from adforest import PaperADFClassifier
+    >>> model = PaperADFClassifier(min_samples_leaf=1, random_state=0)
+    >>> model = model.partial_fit([[1, "a"], [2, "a"], [8, "b"]], ["low", "low", "high"])
+    >>> model.predict([[1.5, "a"]]).tolist()
+    ['low']
+    """
+
+    _rules: ClassVar[Rules] = FOREST_RULES | {
+        "reading": (OneOf("program", "text"),),
+        "repair_threshold": (SHARE,),
+        "error_tolerance": (SHARE,),
+        "memory_size": (OneOf("reading"), Whole(0), NONE),
+        "perturbation": (OneOf("reading", *READINGS),),
+        "tree_repair": (OneOf("reading", "any", "share"),),
+        "voting": (OneOf("hard", "soft"),),
+    }
+
+    def __init__(
+        self,
+        n_estimators: int = 10,
+        *,
+        base_forest: str = "random_forest",
+        reading: str = "program",
+        splitting: str = "isat",
+        repair_threshold: float = 0.4,
+        error_tolerance: float = 0.02,
+        drift_threshold: int = 3,
+        window_size: int = 3,
+        memory_size: str | int | None = "reading",
+        perturbation: str = "reading",
+        tree_repair: str = "reading",
+        voting: str = "hard",
+        min_samples_leaf: int = 20,
+        max_features: str | float | None = "log2+1",
+        max_depth: int | None = None,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.base_forest = base_forest
+        self.reading = reading
+        self.splitting = splitting
+        self.repair_threshold = repair_threshold
+        self.error_tolerance = error_tolerance
+        self.drift_threshold = drift_threshold
+        self.window_size = window_size
+        self.memory_size = memory_size
+        self.perturbation = perturbation
+        self.tree_repair = tree_repair
+        self.voting = voting
+        self.min_samples_leaf = min_samples_leaf
+        self.max_features = max_features
+        self.max_depth = max_depth
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _settings(self, n_features: int, seed: int) -> Settings:
+        """Return what learning and answering go by."""
+
+        def read(value: Any, program: Any, text: Any) -> Any:
+            return value if value != "reading" else program if self.reading == "program" else text
+
+        return Settings(
+            algorithm="paper",
+            grower=self._grower(n_features),
+            n_estimators=self.n_estimators,
+            splitting=self.splitting,
+            repair_threshold=self.repair_threshold,
+            error_tolerance=self.error_tolerance,
+            drift_threshold=self.drift_threshold,
+            window_size=self.window_size,
+            memory_size=read(self.memory_size, None, 0),
+            perturbation=read(self.perturbation, "merged", "batch"),
+            tree_repair=read(self.tree_repair, "any", "share"),
+            renewal=0.0,
+            soft=self.voting == "soft",
+            min_samples_leaf=self.min_samples_leaf,
+            n_jobs=self.n_jobs,
+            seed=seed,
+        )
+
+    def _answer_settings(self) -> dict[str, Any]:
+        return {"soft": self.voting == "soft", "n_jobs": self.n_jobs}

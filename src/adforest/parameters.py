@@ -1,0 +1,141 @@
+"""Checks of parameters: a table of rules for each class, and an error that says what arrived and what was expected."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+
+class Rule(Protocol):
+    """Values that a parameter may have; its text completes "expected ..."."""
+
+    def accepts(self, value: Any) -> bool:
+        """Return whether a value is one of them."""
+        ...
+
+
+Rules: TypeAlias = dict[str, tuple[Rule, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """Whole numbers, from the lowest on."""
+
+    low: int | None = None
+
+    def accepts(self, value: Any) -> bool:
+        """Return whether a value is a whole number that is not too low."""
+        is_whole = isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
+        return is_whole and (self.low is None or value >= self.low)
+
+    def __str__(self) -> str:
+        return "an int" if self.low is None else f"an int of at least {self.low}"
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """Numbers between two bounds, which belong to them; the lower one does not if it is excluded."""
+
+    low: float
+    high: float = float("inf")
+    is_low_excluded: bool = False
+
+    def accepts(self, value: Any) -> bool:
+        """Return whether a value is a number within the bounds."""
+        is_number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+        return is_number and self.low <= value <= self.high and not (self.is_low_excluded and value == self.low)
+
+    def __str__(self) -> str:
+        if self.high == float("inf"):
+            return f"a number of at least {self.low:g}"
+        return f"a number {'above' if self.is_low_excluded else 'from'} {self.low:g} up to {self.high:g}"
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class OneOf:
+    """One of a few texts, or None where that is listed."""
+
+    values: tuple[str | None, ...]
+
+    def __init__(self, *values: str | None) -> None:
+        object.__setattr__(self, "values", values)
+
+    def accepts(self, value: Any) -> bool:
+        """Return whether a value is listed."""
+        return (value is None or isinstance(value, str)) and value in self.values
+
+    def __str__(self) -> str:
+        return " or ".join(map(repr, self.values))
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayLike:
+    """Lists, arrays and the like."""
+
+    def accepts(self, value: Any) -> bool:
+        """Return whether a value can be read as an array."""
+        return not isinstance(value, str | bytes | dict) and (hasattr(value, "__len__") or hasattr(value, "__array__"))
+
+    def __str__(self) -> str:
+        return "a list or an array"
+
+
+@dataclass(frozen=True, slots=True)
+class RandomState:
+    """What scikit-learn takes for a random state."""
+
+    def accepts(self, value: Any) -> bool:
+        """Return whether scikit-learn can make a generator of a value."""
+        try:
+            check_random_state(value)
+        except ValueError:
+            return False
+        return True
+
+    def __str__(self) -> str:
+        return "an int from 0 to 4294967295, a numpy RandomState or None"
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """True or False."""
+
+    def accepts(self, value: Any) -> bool:
+        """Return whether a value is True or False."""
+        return isinstance(value, bool | np.bool_)
+
+    def __str__(self) -> str:
+        return "True or False"
+
+
+NONE = OneOf(None)
+AT_LEAST_ONE = Whole(1)
+SHARE = Amount(0, 1)
+COMMON: Rules = {  # parameters that several classifiers have
+    "n_estimators": (AT_LEAST_ONE,),
+    "window": (AT_LEAST_ONE, NONE),
+    "min_samples_leaf": (AT_LEAST_ONE,),
+    "max_features": (
+        AT_LEAST_ONE,
+        Amount(0, 1, is_low_excluded=True),
+        OneOf("default", "log2", "log2+1", "sqrt", None),
+    ),
+    "categorical_features": (ArrayLike(), OneOf("from_dtype", None)),
+    "n_jobs": (Whole(), NONE),
+    "random_state": (RandomState(),),
+}
+
+
+def check_parameters(estimator: Any, rules: Rules) -> None:
+    """Raise ValueError if a parameter of an estimator has a value that its rules do not accept."""
+    for name, value in estimator.get_params(deep=False).items():
+        if not any(rule.accepts(value) for rule in rules[name]):
+            expected = ", or ".join(map(str, rules[name]))
+            raise ValueError(
+                f"{name} of {type(estimator).__name__} is {value!r}; expected {expected}. "
+                f"Set it with set_params({name}=...)."
+            )

@@ -1,0 +1,66 @@
+"""Rules for parameters: what they accept, and what the error says."""
+
+import numpy as np
+import pytest
+
+from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier, rivals
+from adforest.base import BatchClassifier
+from adforest.parameters import Amount, ArrayLike, Flag, OneOf, RandomState, Whole, check_parameters
+
+RULES = [
+    (Whole(), [0, -3, np.int8(2)], [1.0, "1", None, True, np.bool_(True)]),
+    (Whole(2), [2, np.int64(9)], [1, np.int8(-4), 2.5]),
+    (Amount(0), [0, 0.0, 7, np.float32(1.5), float("inf")], [-1e-9, "0", None, True, float("nan")]),
+    (Amount(0, 1), [0, 1, 0.5], [1.0000001, -0.1]),
+    (Amount(0, 1, is_low_excluded=True), [1, 1e-300], [0, 0.0, 2]),
+    (OneOf("a", None), ["a", None, np.str_("a")], ["b", 0, ["a"], np.array(["a", "b"])]),
+    (ArrayLike(), [[], (1, 2), np.zeros(3), range(2)], ["from", b"", {}, 3, None]),
+    (RandomState(), [None, 0, np.random.RandomState(1)], ["seed", -1, 1.5, np.random.default_rng(0)]),
+    (Flag(), [True, False, np.bool_(True)], [1, 0, "yes", None]),
+]
+
+
+@pytest.mark.parametrize(("rule", "good", "bad"), RULES)
+def test_rules_accept_what_they_say(rule, good, bad):
+    assert [value for value in good if not rule.accepts(value)] == []
+    assert [value for value in bad if rule.accepts(value)] == []
+
+
+@pytest.mark.parametrize(
+    ("rule", "text"),
+    [
+        (Whole(), "an int"),
+        (Whole(3), "an int of at least 3"),
+        (Amount(0), "a number of at least 0"),
+        (Amount(0, 1), "a number from 0 up to 1"),
+        (Amount(0, 1, is_low_excluded=True), "a number above 0 up to 1"),
+        (OneOf("a", None), "'a' or None"),
+    ],
+)
+def test_rules_say_what_they_accept(rule, text):
+    assert str(rule) == text
+
+
+def test_the_error_says_what_arrived_what_was_expected_and_what_to_do():
+    model = AdaptiveDecisionForestClassifier(memory_size=-3)
+    with pytest.raises(ValueError) as error:
+        check_parameters(model, model._rules)
+    assert str(error.value) == (
+        "memory_size of AdaptiveDecisionForestClassifier is -3; expected an int of at least 0, or None. "
+        "Set it with set_params(memory_size=...)."
+    )
+
+
+CLASSIFIERS = [AdaptiveDecisionForestClassifier, PaperADFClassifier] + [
+    kind for kind in vars(rivals).values() if isinstance(kind, type) and issubclass(kind, BatchClassifier)
+]
+
+
+@pytest.mark.parametrize("kind", CLASSIFIERS)
+def test_every_parameter_of_every_classifier_has_rules_that_accept_its_default(kind):
+    model = kind()
+    check_parameters(model, model._rules)
+    for name in model.get_params():
+        wrong = kind(**{name: object()})
+        with pytest.raises(ValueError, match=f"^{name} of {kind.__name__} is "):
+            check_parameters(wrong, wrong._rules)
