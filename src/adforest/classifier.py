@@ -184,7 +184,7 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
     Notes
     -----
     What weights the forests have depends on the record: whether records of the last batches are near it, and whether
-    classes are found that are new or rare (`adforest.adaptation.judging`). A leaf's
+    classes are found that are new or rare (`adforest.adaptation.evidence`). A leaf's
     class shares are shrunk towards those of the nodes above it, as far as that proved right on the batches so far.
     Batches of fewer than 100 records (or a twentieth of the records at hand, if that is less) are answered and counted,
     and wait until together they are enough to grow trees from, unless they bring an unknown class.

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from adforest.adaptation import State
-from adforest.adaptation.steps import RENEW_MORE, TURNS, _places
+from adforest.adaptation.steps import EXPANSION_TURNS, EXTRA_RENEWAL, _places
 from adforest.forest import Growth
 from adforest.forest.tree import LEAF_EXPANDED
 from adforest.growers import RandomForestGrower
@@ -40,9 +40,9 @@ def calm(n_batches, n=100, n_first=100, **changes):
 def test_while_records_are_few_every_tree_is_renewed_at_every_batch(n):
     states = calm(8, n=n, n_first=n)
     for number, (before, after) in enumerate(pairwise(states), start=2):
-        if number * n <= n + RENEW_MORE:
+        if number * n <= n + EXTRA_RENEWAL:
             assert renewed(before, after) == list(range(10))
-    assert len(renewed(states[-2], states[-1])) < 10 or 8 * n <= n + RENEW_MORE
+    assert len(renewed(states[-2], states[-1])) < 10 or 8 * n <= n + EXTRA_RENEWAL
 
 
 @pytest.mark.parametrize("renewal", [0.1, 0.5, 1.0, 2.5])
@@ -52,7 +52,7 @@ def test_later_trees_are_renewed_in_turn_as_far_as_the_budget_goes(renewal, n_es
     budget, n_renewed, times = 0.0, 0, np.zeros(n_estimators, dtype=int)
     for number, (before, after) in enumerate(pairwise(states), start=1):
         known = 2_000 + n * number
-        budget += renewal * n_estimators * (n + RENEW_MORE)
+        budget += renewal * n_estimators * (n + EXTRA_RENEWAL)
         turns = min(n_estimators, int(budget / known))
         expected = sorted((n_renewed + k) % n_estimators for k in range(turns))
         budget, n_renewed = min(budget - turns * known, known), n_renewed + turns
@@ -87,11 +87,11 @@ def test_two_forests_share_the_budget_of_one():
     states, reports = swapping_stream("......" + "s" * 10, settings, n=300)
     n_apart = 0
     for before, after, report in zip(states, states[1:], reports[1:], strict=False):
-        if not before.is_active_own or report.action["active"] != "repaired":
+        if not before.is_active_separate or report.action["active"] != "repaired":
             continue
         n_apart += 1
         known = 300 * report.batch
-        allowed = before.forests["permanent"].budget + 0.5 * 10 * (300 + RENEW_MORE)
+        allowed = before.forests["permanent"].budget + 0.5 * 10 * (300 + EXTRA_RENEWAL)
         assert len(renewed(before, after)) == min(10, int(allowed / known))
     assert n_apart >= 3
 
@@ -146,7 +146,7 @@ def expanding(state):
 def test_every_tree_has_its_turn_to_expand_leaves(n_estimators, n_places):
     rng, state = np.random.default_rng(0), new_state(n_estimators=n_estimators, renewal=0)
     places = []
-    for _ in range(TURNS + 1):
+    for _ in range(EXPANSION_TURNS + 1):
         state, _ = learn(state, *grid(rng, 200, 2, noise=0.3))
         places.append(expanding(state))
     assert all(len(some) == n_places for some in places[1:])

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adforest import AdaptiveDecisionForestClassifier
-from adforest.adaptation.judging import MIN_OBSERVED
+from adforest.adaptation.evidence import MIN_OBSERVED
 from adforest.adaptation.update import SMALL_BATCH, SMALL_SHARE
 from adforest.adaptation.voting import class_ratios, votes
 from adforest.forest import Growth
@@ -86,7 +86,7 @@ def test_while_nothing_happens_permanent_and_active_are_one_and_vote_once():
         assert set(state.voting) == set(report.votes) == {"permanent", "temporary", "newest"}
         assert report.answering == state.answering == "permanent"
         assert state.regime_start == 1
-        assert not state.is_active_own
+        assert not state.is_active_separate
 
 
 @pytest.mark.parametrize("n_classes", [1, 2])
@@ -175,7 +175,7 @@ def test_sustained_is_more_than_the_threshold(drift_threshold):
     assert [report.drift for report in reports[len(CALM) :]] == ["temporary"] * drift_threshold + ["sustained"]
     assert reports[-1].action["active"] == "replaced"
     last = states[-1]
-    assert last.is_active_own
+    assert last.is_active_separate
     assert last.n_drift_batches == 0
     assert set(last.voting) == {"permanent", "active", "temporary", "newest"}
     assert batches_known(last, "active") == batches_known(last, "temporary")
@@ -198,7 +198,7 @@ def test_while_it_drifts_the_active_forest_stays_as_it_was():
 def test_the_active_forest_learns_what_comes_while_it_is_ahead():
     states, reports = follow(CALM + "ssssss")
     assert reports[-1].action["active"] == "repaired"
-    assert states[-1].is_active_own
+    assert states[-1].is_active_separate
     assert not same_trees(states[-1].forest("active"), states[-1].forest("permanent"))
     assert batches_known(states[-1], "active")[-1] == len(states)
 
@@ -217,8 +217,8 @@ def test_the_active_forest_rejoins_the_permanent_one_that_is_no_worse():
         X, y = grid(rng, 200, 8, 0.1, distance=3)
         state, report = learn(state, X, (y + (number == 7)) % 8, n_classes=8)
         actions.append(report.action["active"])
-        assert same_trees(state.forest("active"), state.forest("permanent")) != state.is_active_own
-        assert ("active" in state.evidence.votes()) == state.is_active_own
+        assert same_trees(state.forest("active"), state.forest("permanent")) != state.is_active_separate
+        assert ("active" in state.evidence.votes()) == state.is_active_separate
     assert "replaced" in actions
     assert "rejoined" in actions[actions.index("replaced") :]
 
@@ -495,8 +495,8 @@ def test_threads_make_no_difference(grower):
     for a, b in zip(one, two, strict=True):
         assert as_bytes(a) == as_bytes(b)
         assert (a.regime_start, a.n_drift_batches, a.answering) == (b.regime_start, b.n_drift_batches, b.answering)
-        for voice, weights in a.evidence.weights.items():
-            np.testing.assert_array_equal(weights, b.evidence.weights[voice])
+        for voter, weights in a.evidence.weights.items():
+            np.testing.assert_array_equal(weights, b.evidence.weights[voter])
     for a, b in zip(first, second, strict=True):
         assert replace(a, seconds=0) == replace(b, seconds=0)
 

@@ -9,26 +9,11 @@ from hypothesis import strategies as st
 
 from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
 from adforest.adaptation import votes
-from adforest.adaptation.judging import FAR, NEAR, NEW, RARE, STRENGTHS, Evidence
-from adforest.adaptation.steps import EXPECTED
-from adforest.adaptation.voting import FULL_PRESENCE, JUDGED, SILENT, STEEPNESS, boldness_of, class_ratios, judge
-from adforest.forest import Records
-from oracles import FORESTS, NUMERICAL, accuracy, grid, learn, nearness, new_state, two_clusters
-
-
-def crowded(number, n_classes, n=400):
-    """Return classes on a line, each half covered by its neighbours."""
-    rng = np.random.default_rng(number)
-    y = rng.integers(0, n_classes, n).astype(np.int32)
-    return rng.normal(size=(n, 2)) + np.column_stack([1.5 * y, np.zeros(n)]), y
-
-
-def with_new_class(n_batches, first=7, **changes):
-    """Return the state after some batches, of which the seventh and all later ones bring a third class."""
-    state = new_state(**changes)
-    for number in range(1, n_batches + 1):
-        state, _ = learn(state, *crowded(number, 2 + (number >= first)), n_classes=3)
-    return state
+from adforest.adaptation.evidence import FAR, NEAR, NEW_CLASS, RARE_CLASS, SHRINKAGE_STRENGTHS, Evidence
+from adforest.adaptation.steps import MIN_EXPECTED
+from adforest.adaptation.voting import FULL_PRESENCE, MIN_WEIGHT, STEEPNESS, class_ratios, shrinkage_of
+from oracles import accuracy, grid, learn, nearness, new_state, two_clusters
+from vote_oracles import crowded, shares_by_hand, with_new_class
 
 
 def with_rare_class(n_batches=12, **changes):
@@ -58,7 +43,7 @@ def own_active():
     state = new_state(drift_threshold=0)
     for number in range(10):
         state, _ = learn(state, *two_clusters(number, swapped=number >= 7), n_classes=3)
-    assert state.is_active_own
+    assert state.is_active_separate
     return state
 
 
@@ -79,16 +64,6 @@ def state(request):
     return STATES[request.param]()
 
 
-def shares_by_hand(state, X, n_classes):
-    """Return the shares of each forest that has a vote, mixed from those of every strength by itself."""
-    shares = {}
-    for name, forest in state.voting.items():
-        strengths, mix = boldness_of(state.evidence, name)
-        each = [forest.shares(X, n_classes, np.array([one]), np.ones(1)) for one in strengths]
-        shares[name] = np.tensordot(mix, each, 1)
-    return shares
-
-
 def near_by_hand(state, X):
     """Return how near records are to those of the window."""
     if state.settings.memory_size == 0:
@@ -96,7 +71,7 @@ def near_by_hand(state, X):
     forest = state.forest("permanent")
     young = state.memory.batch >= state.window_start
     near = [
-        np.array(nearness(tree, leaf_of[young], EXPECTED))[tree.route(X)]
+        np.array(nearness(tree, leaf_of[young], MIN_EXPECTED))[tree.route(X)]
         for tree, leaf_of in zip(forest.trees, forest.leaf_of, strict=True)
     ]
     return np.minimum(np.mean(near, axis=0) / FULL_PRESENCE, 1)
@@ -110,7 +85,7 @@ def contexts_by_hand(state, shares, near):
 
     new = near * found_by("temporary", state.new_classes)
     rare = found_by("permanent", state.rare_classes)
-    return {NEAR: (near - new) * (1 - rare), FAR: (1 - near) * (1 - rare), NEW: new, RARE: (1 - new) * rare}
+    return {NEAR: (near - new) * (1 - rare), FAR: (1 - near) * (1 - rare), NEW_CLASS: new, RARE_CLASS: (1 - new) * rare}
 
 
 def test_votes_are_what_the_formula_says(state):
@@ -118,22 +93,22 @@ def test_votes_are_what_the_formula_says(state):
     context, ratios = contexts_by_hand(state, shares, near), class_ratios(state, 3)
     np.testing.assert_allclose(sum(context.values()), 1)
     expected = np.zeros((len(PROBES), 3))
-    for voice, weights in state.evidence.weights.items():
-        said = np.mean([shares[name] for name in voice], axis=0)
+    for voter, weights in state.evidence.weights.items():
+        said = np.mean([shares[name] for name in voter], axis=0)
         for m, ratio in enumerate(ratios):
             corrected = said * ratio / (said * ratio).sum(axis=1, keepdims=True)
             for k, how_far in context.items():
                 expected += how_far[:, None] * weights[k, m] * corrected
     np.testing.assert_allclose(expected.sum(axis=1), 1)
     heard = {
-        name for voice, one in state.evidence.weights.items() if one[[NEAR, FAR]].max() >= SILENT for name in voice
+        name for voter, one in state.evidence.weights.items() if one[[NEAR, FAR]].max() >= MIN_WEIGHT for name in voter
     }
     heard |= {"permanent", "temporary"} if len(state.new_classes) else {"permanent"}
     silent = sum(
         one[:, m].max()
-        for voice, one in state.evidence.weights.items()
+        for voter, one in state.evidence.weights.items()
         for m in range(3)
-        if not heard >= set(voice) or one[:, m].max() < SILENT
+        if not heard >= set(voter) or one[:, m].max() < MIN_WEIGHT
     )
     found = votes(state, PROBES, 3)
     # Mixtures of strengths may stop at 0.99 of a share where each strength by itself does not.
@@ -155,13 +130,13 @@ def test_states_show_all_there_is_to_the_formula():
 
 def test_for_everything_the_permanent_forest_answers_alone(state):
     asked = replace(state, settings=replace(state.settings, answer_for="everything"))
-    expected = state.forest("permanent").shares(PROBES, 3, *boldness_of(state.evidence, "permanent"))
+    expected = state.forest("permanent").shares(PROBES, 3, *shrinkage_of(state.evidence, "permanent"))
     np.testing.assert_array_equal(votes(asked, PROBES, 3), expected)
 
 
 def test_after_one_batch_the_permanent_forest_answers_alone():
     state, _ = learn(new_state(), *two_clusters(0))
-    expected = state.forest("permanent").shares(PROBES, 2, *boldness_of(state.evidence, "permanent"))
+    expected = state.forest("permanent").shares(PROBES, 2, *shrinkage_of(state.evidence, "permanent"))
     np.testing.assert_array_equal(votes(state, PROBES, 2), expected)
 
 
@@ -197,11 +172,11 @@ def test_probabilities_add_up_to_one(model):
 @given(st.lists(st.floats(0, 1), min_size=3, max_size=3).filter(lambda one: sum(one) > 0.1))
 def test_strengths_of_little_weight_are_not_asked(mix):
     mix = np.array(mix) / np.sum(mix)
-    evidence = replace(Evidence().with_forests(["permanent"]), boldness={"permanent": mix})
-    strengths, shares = boldness_of(evidence, "permanent")
-    assert strengths.tolist() == [one for one, m in zip(STRENGTHS, mix, strict=True) if m >= SILENT]
+    evidence = replace(Evidence().with_forests(["permanent"]), shrinkage={"permanent": mix})
+    strengths, shares = shrinkage_of(evidence, "permanent")
+    assert strengths.tolist() == [one for one, m in zip(SHRINKAGE_STRENGTHS, mix, strict=True) if m >= MIN_WEIGHT]
     assert shares.sum() == pytest.approx(1)
-    np.testing.assert_allclose(shares, mix[mix >= SILENT] / mix[mix >= SILENT].sum())
+    np.testing.assert_allclose(shares, mix[mix >= MIN_WEIGHT] / mix[mix >= MIN_WEIGHT].sum())
 
 
 def test_the_class_ratio_by_hand():
@@ -248,7 +223,7 @@ def test_a_sudden_mix_of_classes_is_followed_where_classes_overlap():
         X = rng.normal(size=(400, 2)) + 0.7 * y[:, None]
         shares = state.forests["permanent"].forest if state.forests else None
         if number == 13:
-            plain = shares.shares(X, 2, *boldness_of(state.evidence, "permanent")).argmax(axis=1)
+            plain = shares.shares(X, 2, *shrinkage_of(state.evidence, "permanent")).argmax(axis=1)
             assert accuracy(state, X, y) > np.mean(plain == y) + 0.02
             assert accuracy(state, X, y) > 0.93
         state, _ = learn(state, X, y)
@@ -273,7 +248,7 @@ def test_classes_are_new_until_all_of_the_window_knows_them():
 def test_new_classes_are_recalled_soon():
     state, (X, y) = with_new_class(7), crowded(99, 3, n=2_000)
     recall = accuracy(state, X[y == 2], 2, 3)
-    permanent = state.forest("permanent").shares(X[y == 2], 3, *boldness_of(state.evidence, "permanent"))
+    permanent = state.forest("permanent").shares(X[y == 2], 3, *shrinkage_of(state.evidence, "permanent"))
     assert recall > np.mean(permanent.argmax(axis=1) == 2) + 0.02
     assert recall > 0.6
     assert accuracy(state, X, y, 3) > 0.6, "and the others are not given up for it"
@@ -314,39 +289,6 @@ def test_nobody_gives_way_to_a_permanent_forest_of_other_rules():
             accuracies.append(accuracy(state, X, y))
         state, _ = learn(state, X, y)
     assert min(accuracies) > 0.97
-
-
-# --- judging a batch
-
-
-def test_accuracy_is_that_of_each_forest_and_of_the_vote_before_learning():
-    state = with_new_class(8)
-    X, y = crowded(60, 3)
-    records = Records(X, y, np.arange(len(y)), NUMERICAL, 3)
-    evidence, found = judge(state, records, {})
-    assert set(found) == {*FORESTS, "newest", "vote"}
-    assert found["active"] == found["permanent"], "they are one forest"
-    assert found["vote"] == pytest.approx(accuracy(state, X, y, 3), abs=0.01)
-    ratios = class_ratios(state, 3)
-    for name, shares in shares_by_hand(state, X, 3).items():
-        corrected = [shares * ratio / (shares * ratio).sum(axis=1, keepdims=True) for ratio in ratios]
-        said = sum(w * one for w, one in zip(state.evidence.weights[(name,)][NEAR], corrected, strict=True))
-        expected = np.mean(said.argmax(axis=1) == y)
-        assert found[name] == pytest.approx(expected, abs=0.01)
-    assert evidence.scores.n == 400
-    assert evidence.scores.right["vote"] == round(400 * found["vote"])
-    reached = {name: [tree.route(X) for tree in forest.trees] for name, forest in state.voting.items()}
-    again = judge(state, records, reached)
-    assert again.accuracy == found, "leaves that are known already are the same leaves"
-    assert again.evidence.scores == evidence.scores
-
-
-def test_of_a_large_batch_a_sample_is_judged():
-    state = with_new_class(8)
-    X, y = crowded(60, 3, n=3_000)
-    evidence, found = judge(state, Records(X, y, np.arange(len(y)), NUMERICAL, 3), {})
-    assert evidence.scores.n == JUDGED
-    assert found["vote"] == pytest.approx(accuracy(state, X, y, 3), abs=0.06)
 
 
 def test_answering_draws_on_nothing_that_changes():

@@ -12,7 +12,7 @@ import numpy as np
 from adforest.forest import Records
 from adforest.forest.types import Floats, Ints, Longs, Mask
 
-RARE = 5  # times that a rare class has fewer records than its even share
+RARE_FACTOR = 5  # times that a rare class has fewer records than its even share
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class Memory:
         lately = np.bincount(self.y[self.first_since(window_start) :], minlength=len(self.seen_by_class))
         rare: Mask = is_older
         for seen in (self.seen_by_class, lately):
-            rare = rare & (RARE * n_classes * seen < seen.sum())
+            rare = rare & (RARE_FACTOR * n_classes * seen < seen.sum())
         return rare
 
     def records(self, n_categories: Ints, n_classes: int) -> Records:

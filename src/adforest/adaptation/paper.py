@@ -7,9 +7,10 @@ from time import perf_counter
 
 import numpy as np
 
-from adforest.adaptation.judging import Evidence
+from adforest.adaptation.evidence import Evidence
+from adforest.adaptation.names import ACTIVE, PERMANENT, TEMPORARY
 from adforest.adaptation.report import BatchReport
-from adforest.adaptation.state import ACTIVE, PERMANENT, TEMPORARY, ForestState, State
+from adforest.adaptation.state import ForestState, State
 from adforest.adaptation.steps import BatchUpdate, report_of
 from adforest.forest import Records
 
@@ -47,13 +48,13 @@ def _adapt(work: BatchUpdate) -> tuple[str, int]:
 def _drift(work: BatchUpdate) -> tuple[str, int]:
     """Steps 4 to 7: the active forest cannot be repaired; see to the temporary one, which may take its place."""
     n_drift_batches = work.before.n_drift_batches + 1
-    work.leave(ACTIVE)
+    work.leave_unchanged(ACTIVE)
     if TEMPORARY in work.forests and _is_repairable(work, TEMPORARY):
         work.learn(TEMPORARY)
     else:
         work.action[TEMPORARY] = "rebuilt" if TEMPORARY in work.forests else "built"
         first = work.memory.first_since(work.settings.window_start(work.number))
-        work.forests[TEMPORARY] = ForestState(work.built(first), work.box_since(first))
+        work.forests[TEMPORARY] = ForestState(work.build(first), work.box_since(first))
     if n_drift_batches <= work.settings.drift_threshold:
         return "temporary", n_drift_batches
     work.forests[ACTIVE] = work.forests.pop(TEMPORARY)

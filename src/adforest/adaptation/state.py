@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from adforest.adaptation.boxes import Box
-from adforest.adaptation.judging import ACTIVE, NEWEST, PERMANENT, TEMPORARY, Evidence
+from adforest.adaptation.evidence import Evidence
 from adforest.adaptation.memory import Memory
+from adforest.adaptation.names import ACTIVE, PERMANENT
 from adforest.forest import Forest, Records
 from adforest.forest.types import Longs, Singles
 from adforest.growers import Grower
-
-__all__ = ["ACTIVE", "NEWEST", "PERMANENT", "TEMPORARY", "ForestState", "Settings", "State"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,8 +104,8 @@ class State:
         repairable [cdf].
     regime_start : int
         First batch after the last abrupt change that was noticed.
-    is_active_own : bool
-        Whether the active forest is one that took the place of another, and has not rejoined the permanent one since.
+    is_active_separate : bool
+        Whether the active forest has replaced another since rules changed for good, and has a vote of its own.
     answering : str
         The forest that answers alone (the paper's way).
     """
@@ -121,7 +120,7 @@ class State:
     n_batches: int = 0
     n_drift_batches: int = 0
     regime_start: int = 1
-    is_active_own: bool = False
+    is_active_separate: bool = False
     answering: str = PERMANENT
 
     @classmethod
@@ -135,8 +134,8 @@ class State:
 
     @property
     def voting(self) -> dict[str, Forest]:
-        """The forests that have a vote; the active one only while it is one of its own."""
-        return {name: one.forest for name, one in self.forests.items() if name != ACTIVE or self.is_active_own}
+        """The forests that have a vote; the active one only while it is separate."""
+        return {name: one.forest for name, one in self.forests.items() if name != ACTIVE or self.is_active_separate}
 
     @property
     def judged(self) -> dict[str, Forest]:

@@ -14,22 +14,22 @@ from typing import Any
 import numpy as np
 
 from adforest.adaptation.boxes import Box, root_cuts
-from adforest.adaptation.judging import Evidence
+from adforest.adaptation.evidence import Evidence
+from adforest.adaptation.names import ACTIVE, FORESTS, NEWEST, PERMANENT
 from adforest.adaptation.perturbation import perturbed_share
 from adforest.adaptation.repair import Assessment, RepairRules, assess, repair_forest
 from adforest.adaptation.report import BatchReport
 from adforest.adaptation.scenario import scenario_of
-from adforest.adaptation.state import ACTIVE, NEWEST, PERMANENT, TEMPORARY, ForestState, State
+from adforest.adaptation.state import ForestState, State
 from adforest.forest import Forest, Records, in_threads
 from adforest.forest.types import Ints, Longs, Singles
 from adforest.growers import Grown, spawn_seeds
 
-FORESTS = (PERMANENT, ACTIVE, TEMPORARY, NEWEST)
-BUILD, REPAIR, RENEW, NEW = range(4)  # what a seed is for
-TURNS = 5  # batches in which every tree has had its turn to expand leaves
+BUILD, REPAIR, RENEW, BUILD_NEWEST = range(4)  # what a seed is for
+EXPANSION_TURNS = 5  # batches in which every tree has had its turn to expand leaves
 MIN_OUTSIDE_SHARE = 0.01  # share of a batch that must lie beyond a forest's box before its trees get a new root
-RENEW_MORE = 500  # records that are added to each batch's own for renewal: small ones can afford more
-EXPECTED = 10  # records of the window about a place, for their number to say something
+EXTRA_RENEWAL = 500  # records that renewal may cost besides those of the batch: small batches can afford more
+MIN_EXPECTED = 10  # records of the window to be expected below a node, for their number to be told from chance
 
 
 class BatchUpdate:
@@ -52,7 +52,7 @@ class BatchUpdate:
 
     def build_first(self) -> None:
         """Step 1: build the permanent forest; the active one is a copy."""
-        built = ForestState(self.built(0), self.box)
+        built = ForestState(self.build(0), self.box)
         self.forests = {PERMANENT: built, ACTIVE: built}
         self.action = {PERMANENT: "built", ACTIVE: "built"}
 
@@ -89,7 +89,7 @@ class BatchUpdate:
     def _with_batch_learnt(self, before: ForestState, share: float) -> ForestState:
         settings, forest = self.settings, before.forest
         known = np.flatnonzero(np.concatenate([forest.known, np.ones(len(self.batch), dtype=bool)])).astype(np.int32)
-        budget = before.budget + share * settings.renewal * len(forest) * (len(self.batch) + RENEW_MORE)
+        budget = before.budget + share * settings.renewal * len(forest) * (len(self.batch) + EXTRA_RENEWAL)
         n_turns = 0 if settings.memory_size == 0 else min(len(forest), int(budget / len(known)))
         turn = _places(before.n_renewed, n_turns, len(forest))
         at_hand = np.unique(self.records.y[known]) if turn else known
@@ -161,11 +161,11 @@ class BatchUpdate:
             return []
         in_turn = settings.tree_repair == "turn" and settings.memory_size != 0
         if in_turn and forest.knows(self.records.n_classes)[self.batch.y].all():
-            count = math.ceil(len(forest) / TURNS)
+            count = math.ceil(len(forest) / EXPANSION_TURNS)
             return _places(self.number * count, count, len(forest))
         return list(range(len(forest)))
 
-    def leave(self, name: str) -> None:
+    def leave_unchanged(self, name: str) -> None:
         """Leave a forest as it is: the batch is not among the records it knows."""
         before = self.forests[name]
         nowhere, unknown = np.full(len(self.batch), -1, dtype=np.int32), np.zeros(len(self.batch), dtype=bool)
@@ -177,7 +177,7 @@ class BatchUpdate:
         self.forests[name] = replace(before, forest=forest)
         self.action[name] = "kept"
 
-    def built(self, first: int, n_trees: int | None = None, purpose: int = BUILD, *, is_placed: bool = True) -> Forest:
+    def build(self, first: int, n_trees: int | None = None, purpose: int = BUILD, *, is_placed: bool = True) -> Forest:
         """Build a forest from the records from a place in memory on; unless it is placed, nobody may repair it."""
         settings, records = self.settings, self._coded_since(first)
         seeds = self._seeds(purpose, settings.n_estimators if n_trees is None else n_trees)
@@ -227,7 +227,7 @@ def _nearness(state: State) -> tuple[Singles, ...]:
     if NEWEST not in state.forests or settings.memory_size == 0:
         return ()
     first = memory.first_since(state.window_start)
-    return state.forests[PERMANENT].forest.nearness(first, EXPECTED, settings.n_jobs)
+    return state.forests[PERMANENT].forest.nearness(first, MIN_EXPECTED, settings.n_jobs)
 
 
 def answering_votes(state: State) -> dict[str, float]:

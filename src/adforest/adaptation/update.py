@@ -1,4 +1,4 @@
-"""One batch, in order: answer it, judge the forests by that, let them learn it, and see whether rules have changed.
+"""Learning one batch, in order: assess, judge, grow and repair within one budget, weigh, remember.
 
 The permanent forest learns every batch. The temporary forest is grown anew from the last few batches, the newest from
 the last one alone. Where one of these clearly outdoes the active one on a batch that neither had learnt, it is a drift;
@@ -9,44 +9,65 @@ from __future__ import annotations
 
 from dataclasses import replace
 from time import perf_counter
+from typing import NamedTuple
 
 import numpy as np
 
-from adforest.adaptation.judging import Evidence
+from adforest.adaptation.evidence import Evidence
+from adforest.adaptation.judging import judge
+from adforest.adaptation.names import ACTIVE, NEWEST, PERMANENT, TEMPORARY
 from adforest.adaptation.report import BatchReport
-from adforest.adaptation.state import ACTIVE, NEWEST, PERMANENT, TEMPORARY, ForestState, State
-from adforest.adaptation.steps import BUILD, NEW, BatchUpdate, answering_votes, report_of
-from adforest.adaptation.voting import judge
+from adforest.adaptation.state import ForestState, State
+from adforest.adaptation.steps import BUILD, BUILD_NEWEST, BatchUpdate, answering_votes, report_of
 from adforest.forest import Records
 
-ONE_CLASS = 0.95  # share of a batch's records, beyond which it says nothing about rules
+MAX_ONE_CLASS = 0.95  # share of a batch's records of one class, beyond which it says nothing about rules
 SMALL_BATCH, SMALL_SHARE = 100, 0.05  # records, and share of those at hand, below which a batch waits for more
+
+
+class Outcome(NamedTuple):
+    """What a batch led to: the state after it, the verdict on drift, and accuracy before learning it.
+
+    There is no work where the batch waits for more records.
+    """
+
+    state: State
+    drift: str
+    accuracy: dict[str, float]
+    work: BatchUpdate | None
+
+
+class Change(NamedTuple):
+    """Whether rules have changed: whether the batch shows a drift, and whether the change is an abrupt one."""
+
+    is_drift: bool
+    is_abrupt: bool
 
 
 def learn(state: State, records: Records) -> tuple[State, BatchReport]:
     """Return the state after one more batch, and what happened."""
     started = perf_counter()
     batch = records if state.pending is None else state.pending.joined(records)
-    accuracy: dict[str, float] = {}
-    drift, evidence, work = "none", state.evidence, None
-    if not state.forests or not _waits(state, batch):
-        work = BatchUpdate(state, batch)
-    if state.forests:
-        leaves = {}
-        if work is not None:
-            assessed = [PERMANENT, ACTIVE]
-            for name in assessed:
-                work.assess(name)
-            leaves = {name: work.leaves_of(name, len(records)) for name in assessed}
-        evidence, accuracy = judge(state, records, leaves)
-    if work is None:
-        after = replace(state, evidence=evidence, pending=batch)
+    if not state.forests:
+        outcome = _build(state, batch)
+    elif _waits(state, batch):
+        outcome = _wait(state, batch, records)
     else:
-        after, drift = _learnt(state, work, evidence)
-    votes = answering_votes(after)
-    after = replace(after, n_calls=state.n_calls + 1, answering=max(votes, key=votes.__getitem__))
+        outcome = _adapt(state, batch, records)
+    votes = answering_votes(outcome.state)
+    after = replace(outcome.state, n_calls=state.n_calls + 1, answering=max(votes, key=votes.__getitem__))
     seconds = perf_counter() - started
-    return after, report_of(state, after, records, drift=drift, accuracy=accuracy, seconds=seconds, work=work)
+    report = report_of(
+        state, after, records, drift=outcome.drift, accuracy=outcome.accuracy, seconds=seconds, work=outcome.work
+    )
+    return after, report
+
+
+def _build(state: State, batch: Records) -> Outcome:
+    """Build the first forest."""
+    work = BatchUpdate(state, batch)
+    work.build_first()
+    return Outcome(work.finish(state.evidence.with_forests([PERMANENT])), "none", {}, work)
 
 
 def _waits(state: State, batch: Records) -> bool:
@@ -59,64 +80,82 @@ def _waits(state: State, batch: Records) -> bool:
     return len(batch) < enough and bool(known[batch.y].all())
 
 
-def _learnt(state: State, work: BatchUpdate, evidence: Evidence) -> tuple[State, str]:
-    """Let the forests learn a batch that is large enough; return the state after it and the verdict on drift."""
-    if not state.forests:
-        work.build_first()
-        return work.finish(evidence.with_forests([PERMANENT])), "none"
-    is_own = state.is_active_own
-    claimed = _grow_newest(work)
-    is_abrupt = claimed is not None and evidence.is_abrupt(claimed)
-    is_drift = is_abrupt or evidence.scores.is_drift
-    share = 0.5 if is_own and not is_drift else 1.0
-    work.learn(PERMANENT, share)
-    regime_start = work.number if is_abrupt else state.regime_start
+def _wait(state: State, batch: Records, records: Records) -> Outcome:
+    """Judge the forests by the records that came, and keep these for later."""
+    evidence, accuracy = judge(state, records, {})
+    return Outcome(replace(state, evidence=evidence, pending=batch), "none", accuracy, None)
+
+
+def _adapt(state: State, batch: Records, records: Records) -> Outcome:
+    """Learn a batch; the last of its records came now, the others waited and were judged already."""
+    work = BatchUpdate(state, batch)
+    for name in (PERMANENT, ACTIVE):
+        work.assess(name)
+    leaves = {name: work.leaves_of(name, len(records)) for name in (PERMANENT, ACTIVE)}
+    evidence, accuracy = judge(state, records, leaves)
+
+    oob_accuracy = _grow_newest(work)
+    is_abrupt = oob_accuracy is not None and evidence.is_abrupt(oob_accuracy)
+    change = Change(is_abrupt or evidence.scores.is_drift, is_abrupt)
+    is_active_learning = state.is_active_separate and not change.is_drift and _is_active_ahead(evidence)
+    budget_share = 0.5 if state.is_active_separate and not change.is_drift else 1.0
+    work.learn(PERMANENT, budget_share)
+    regime_start = work.number if change.is_abrupt else state.regime_start
     _grow_temporary(work, regime_start)
-    drift, n_drift_batches = "none", 0
-    if is_drift:
+    drift, n_drift_batches, is_separate = "none", 0, is_active_learning
+    if change.is_drift:
         drift, n_drift_batches = _drift(work, state.n_drift_batches + 1)
-        is_own = is_own or drift == "sustained"
-    elif is_own and _is_ahead(evidence):
-        work.learn(ACTIVE, share)
+        is_separate = state.is_active_separate or drift == "sustained"
+    elif is_active_learning:
+        work.learn(ACTIVE, budget_share)
     else:
-        work.forests[ACTIVE] = work.forests[PERMANENT]
-        was_same = state.forests[ACTIVE].is_same(state.forests[PERMANENT])
-        work.action[ACTIVE] = "repaired" if was_same else "rejoined"
-        is_own = False
-    names = [PERMANENT, *([ACTIVE] if is_own else []), TEMPORARY, NEWEST]
-    evidence = evidence.learnt(claimed)
+        _rejoin(work)
+
+    evidence = _weigh(evidence.after_learning(oob_accuracy), change, drift, is_active_separate=is_separate)
+    after = work.finish(
+        evidence, n_drift_batches=n_drift_batches, regime_start=regime_start, is_active_separate=is_separate
+    )
+    return Outcome(after, drift, accuracy, work)
+
+
+def _weigh(evidence: Evidence, change: Change, drift: str, *, is_active_separate: bool) -> Evidence:
+    """Return the evidence for the forests that stand after a batch."""
     if drift == "sustained":  # what was known of an active forest is not known of the one that took its place
         evidence = evidence.with_forests([PERMANENT, TEMPORARY, NEWEST])
-    evidence = evidence.with_forests(names)
-    if is_abrupt:
-        evidence = evidence.trusting([TEMPORARY, NEWEST])
-    after = work.finish(evidence, n_drift_batches=n_drift_batches, regime_start=regime_start, is_active_own=is_own)
-    return after, drift
+    evidence = evidence.with_forests([PERMANENT, *([ACTIVE] if is_active_separate else []), TEMPORARY, NEWEST])
+    return evidence.after_abrupt_change([TEMPORARY, NEWEST]) if change.is_abrupt else evidence
 
 
-def _is_ahead(evidence: Evidence) -> bool:
-    """Return whether an active forest of its own is ahead of the permanent one, by weight or on the last batch."""
+def _is_active_ahead(evidence: Evidence) -> bool:
+    """Return whether a separate active forest is ahead of the permanent one, by weight or on the last batch."""
     votes, right = evidence.votes(), evidence.scores.right
     return votes[ACTIVE] >= votes[PERMANENT] or right[ACTIVE] > right[PERMANENT]
 
 
 def _drift(work: BatchUpdate, n_drift_batches: int) -> tuple[str, int]:
-    """Leave the active forest as it is; if that has lasted, the temporary one takes its place."""
+    """Leave the active forest as it is; if that has lasted, a full forest of the window takes its place."""
     if n_drift_batches <= work.settings.drift_threshold:
-        work.leave(ACTIVE)
+        work.leave_unchanged(ACTIVE)
         return "temporary", n_drift_batches
     temporary = work.forests[TEMPORARY]
     first = int(temporary.forest.known.argmax())
-    work.forests[ACTIVE] = replace(temporary, forest=work.built(first))
+    work.forests[ACTIVE] = replace(temporary, forest=work.build(first))
     work.action[ACTIVE] = "replaced"
     return "sustained", 0
+
+
+def _rejoin(work: BatchUpdate) -> None:
+    """Let the active forest be the permanent one."""
+    before = work.before.forests
+    work.forests[ACTIVE] = work.forests[PERMANENT]
+    work.action[ACTIVE] = "repaired" if before[ACTIVE].is_same(before[PERMANENT]) else "rejoined"
 
 
 def _grow_temporary(work: BatchUpdate, regime_start: int) -> None:
     """Grow the temporary forest from the window."""
     first_batch = max(regime_start, work.settings.window_start(work.number))
     first = work.memory.first_since(first_batch)
-    forest = work.built(first, _half(work.settings.n_estimators), BUILD, is_placed=False)
+    forest = work.build(first, _half(work.settings.n_estimators), BUILD, is_placed=False)
     work.action[TEMPORARY] = "rebuilt" if TEMPORARY in work.forests else "built"
     work.forests[TEMPORARY] = ForestState(forest, work.box_since(first))
 
@@ -127,7 +166,7 @@ def _grow_newest(work: BatchUpdate) -> float | None:
     None where no record is out of any bag, or where nearly all are of one class: rules show only between classes.
     """
     grower, batch = work.settings.grower, work.batch
-    forest = work.built(work.memory.first_since(work.number), _half(work.settings.n_estimators), NEW)
+    forest = work.build(work.memory.first_since(work.number), _half(work.settings.n_estimators), BUILD_NEWEST)
     work.action[NEWEST] = "rebuilt" if NEWEST in work.forests else "built"
     work.forests[NEWEST] = ForestState(forest, work.box)
     if not grower.draws_lots:
@@ -139,7 +178,7 @@ def _grow_newest(work: BatchUpdate) -> float | None:
     answers = forest.answer_from(leaves, batch.n_classes, len(batch), soft=True)
     known = work.before.forests[PERMANENT].forest.knows(batch.n_classes)[batch.y]
     tested = known & (answers.max(axis=1) > 0)
-    if not tested.any() or np.bincount(batch.y[tested]).max() > ONE_CLASS * tested.sum():
+    if not tested.any() or np.bincount(batch.y[tested]).max() > MAX_ONE_CLASS * tested.sum():
         return None
     return float(np.mean(answers.argmax(axis=1)[tested] == batch.y[tested]))
 

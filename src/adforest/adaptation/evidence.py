@@ -1,0 +1,264 @@
+"""What is known of the forests from batches that they answered before learning them.
+
+A *voter* is a forest, or two that average their class shares, and answers in three ways: as it is, corrected for the
+class mix of the last batch, and for that of its last records. Each way has a weight, which a batch multiplies by
+exp(LEARNING_RATE * number of its right answers) before all weights are scaled to a sum of 1, and a share of them is
+spread as it was to begin with (fixed-share Hedge, Herbster & Warmuth 1998). The weighted vote is then hardly worse than
+the best way to answer, even if that changes a few times along the stream.
+
+Weights are kept for each of four *contexts* of a record:
+
+- near: as far as records of the window are near; to begin with the permanent forest weighs as much as all others
+  together;
+- far: as far as they are not; to begin with the permanent forest has 0.9 of the weight;
+- new class: of what is near, as far as the temporary forest finds classes that are new within the window; to begin with
+  it weighs as much as all others together;
+- rare class: as far as the permanent forest finds classes that are rare; it has 0.9 of the weight until rules change,
+  since batches show too few records of such classes to judge by.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+import numpy as np
+
+from adforest.adaptation.names import ACTIVE, PERMANENT, TEMPORARY
+from adforest.forest.types import Floats, Mask
+
+SHRINKAGE_STRENGTHS = (0.0, 3.0, 30.0)  # in records; class shares of a leaf are a mixture over these
+FIRST_SHRINKAGE = (0.6, 0.3, 0.1)  # share of each strength in the mixture, to begin with
+LEARNING_RATE = 0.1  # what a right answer adds to the logarithm of a weight
+MAX_COUNTED = 300  # answers that a batch may count for: those of one batch err together
+SWITCH_SHARE = 0.01  # share of all weight that each batch spreads as it was to begin with, lest any weight vanishes
+FULL_SWITCH = 30  # records of a batch that spreads that share; smaller ones spread less
+FIRST_TRUST = (0.5, 0.9, 0.5, 0.9)  # by context: weight of the trusted voter, to begin with
+CLEAR_GAP, CLEAR_DEVIATIONS = 0.05, 3.0  # of accuracy, and in standard deviations: when one forest outdoes another
+MIN_SHARE = 1e-2  # no class share of a right class counts as less, so that one record cannot decide
+N_WAYS = 3  # in which a voter answers: as it is, and corrected for two class mixes
+MIN_OBSERVED = 3  # batches after which optimism is known
+NEAR, FAR, NEW_CLASS, RARE_CLASS = range(4)
+
+Voter: TypeAlias = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Optimism:
+    """By how much out-of-bag accuracy on a batch exceeded the accuracy on the next, for the last ten batches.
+
+    Their median, and how far they are from it in the median, are not moved by the few batches with which rules change.
+    """
+
+    errors: tuple[float, ...] = ()
+
+    def observed(self, error: float) -> Optimism:
+        """Return what is known after one more batch."""
+        return Optimism((*self.errors, error)[-10:])
+
+    @property
+    def median(self) -> float:
+        """The middle one."""
+        return float(np.median(self.errors))
+
+    @property
+    def deviation(self) -> float:
+        """Median distance from the median, scaled to be the standard deviation of normal errors."""
+        return float(1.4826 * np.median(np.abs(np.subtract(self.errors, self.median))))
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Right answers since the last batch that was learnt, over the small ones that wait.
+
+    Attributes
+    ----------
+    n : int
+        Records answered.
+    right : dict of str to int
+        By forest, and "vote" for all of them together. Besides, "known" is how many records are of classes known
+        before, "newest, known" and "informed" how many of these the newest forest gets right, and the vote if it had
+        known the class mix of these very records.
+    leads : dict of str to (int, int)
+        By forest of the last batches: records that it gets right and the active one does not, and the reverse.
+    """
+
+    n: int = 0
+    right: dict[str, int] = field(default_factory=dict)
+    leads: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    def share(self, name: str) -> float:
+        """Return the share of right answers."""
+        return self.right.get(name, 0) / max(self.n, 1)
+
+    def added(self, other: Scores) -> Scores:
+        """Return both together."""
+        right = {name: self.right.get(name, 0) + count for name, count in other.right.items()}
+        leads = {}
+        for name, (won, lost) in other.leads.items():
+            before = self.leads.get(name, (0, 0))
+            leads[name] = (before[0] + won, before[1] + lost)
+        return Scores(self.n + other.n, right, leads)
+
+    @property
+    def is_drift(self) -> bool:
+        """Whether a forest of the last batches clearly outdoes the active one, and more than by chance (McNemar)."""
+        return any(
+            won - lost > CLEAR_GAP * self.n and won - lost > CLEAR_DEVIATIONS * math.sqrt(max(1, won + lost))
+            for won, lost in self.leads.values()
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What batches, each answered before it was learnt, say of the forests.
+
+    Attributes
+    ----------
+    weights : dict of tuple of str to float64 (4, 3)
+        By voter, the forests that speak together: in each context, as they are, corrected for the class mix of the last
+        batch, and for that of its last records. In each context all weights add up to 1.
+    shrinkage : dict of str to float64 (3,)
+        By forest: the share of each of `SHRINKAGE_STRENGTHS` in its answers.
+    optimism : Optimism
+        Of the newest forest's out-of-bag accuracy.
+    oob_accuracy : float or None
+        Out-of-bag accuracy of the newest forest on the batch that it was grown from, where it could be measured.
+    scores : Scores
+        Since the last batch that was learnt.
+    """
+
+    weights: dict[Voter, Floats] = field(default_factory=dict)
+    shrinkage: dict[str, Floats] = field(default_factory=dict)
+    optimism: Optimism = Optimism()
+    oob_accuracy: float | None = None
+    scores: Scores = Scores()
+
+    def votes(self) -> dict[str, float]:
+        """Return the weight of each forest where records are near those of the window."""
+        votes = dict.fromkeys(self.shrinkage, 0.0)
+        for voter, weights in self.weights.items():
+            for name in voter:
+                votes[name] += float(weights[NEAR].sum()) / len(voter)
+        return votes
+
+    def with_forests(self, names: list[str]) -> Evidence:
+        """Return the evidence for these forests.
+
+        An active forest of its own, which begins as the temporary one, shares the weight of that; when it is gone, its
+        weight goes to the permanent one. With other forests than before everything begins anew.
+        """
+        voters, first = voters_of(names), np.array(FIRST_SHRINKAGE)
+        if set(voters) == set(self.weights):
+            return self
+        if {*names, ACTIVE} != {*self.shrinkage, ACTIVE}:
+            return replace(self, weights=_start(voters), shrinkage=dict.fromkeys(names, first))
+        weights = {voter: self.weights.get(voter, np.zeros((4, N_WAYS))) for voter in voters}
+        shrinkage = {name: self.shrinkage.get(name, self.shrinkage.get(TEMPORARY, first)) for name in names}
+        if ACTIVE in names:
+            third = weights[(TEMPORARY,)] / 3
+            weights |= dict.fromkeys([(TEMPORARY,), (ACTIVE,), (ACTIVE, TEMPORARY)], third)
+        else:
+            for voter in ((ACTIVE,), (ACTIVE, TEMPORARY)):
+                heir = (PERMANENT, *voter[1:])
+                weights[heir] = weights[heir] + self.weights[voter]
+        return replace(self, weights=weights, shrinkage=shrinkage)
+
+    def after_abrupt_change(self, names: list[str]) -> Evidence:
+        """Return the evidence with all weight on some forests, but for what is spread, where rules have changed."""
+        weights = {}
+        for voter, before in self.weights.items():
+            now = before.copy()
+            now[[NEAR, RARE_CLASS]] = float(len(voter) == 1 and voter[0] in names)
+            weights[voter] = now
+        return replace(self, weights=_spread(weights, SWITCH_SHARE))
+
+    def after_answers(self, right: dict[Voter, Mask], context: Floats, n: int) -> Evidence:
+        """Return the evidence after the voters answered some records.
+
+        Parameters
+        ----------
+        right : dict of tuple of str to bool (3, n_answered)
+            By voter, as it is and corrected for each class mix.
+        context : float64 (4, n_answered)
+            How far each record is in each context.
+        n : int
+            Records of the batch; those answered may be a sample of them.
+        """
+        context = context * (min(n, MAX_COUNTED) / context.shape[1])
+        gain = {voter: LEARNING_RATE * (context @ right[voter].T.astype(np.float64)) for voter in self.weights}
+        for one in gain.values():
+            one[RARE_CLASS] = 0.0
+        most = np.max([one.max(axis=1) for one in gain.values()], axis=0)[:, np.newaxis]
+        weights = {voter: before * np.exp(gain[voter] - most) for voter, before in self.weights.items()}
+        return replace(self, weights=_spread(weights, _switched(n)))
+
+    def after_shrinkage(self, name: str, logs: Floats, n: int) -> Evidence:
+        """Return the evidence after a forest answered some records with each strength of shrinkage.
+
+        Parameters
+        ----------
+        logs : float64 (3,)
+            By strength: mean logarithm of the share given to the right class.
+        n : int
+            Records of the batch.
+        """
+        before = self.shrinkage[name] * np.exp(LEARNING_RATE * min(n, MAX_COUNTED) * (logs - logs.max()))
+        spread = _switched(n)
+        now = (1 - spread) * before / before.sum() + spread * np.array(FIRST_SHRINKAGE)
+        return replace(self, shrinkage=self.shrinkage | {name: now})
+
+    def after_learning(self, oob_accuracy: float | None) -> Evidence:
+        """Return the evidence after a batch was learnt, given the out-of-bag accuracy of the newest forest on it."""
+        optimism = self.optimism
+        known = self.scores.right.get("known", 0)
+        if self.oob_accuracy is not None and known:
+            optimism = optimism.observed(self.oob_accuracy - self.scores.right["newest, known"] / known)
+        return replace(self, optimism=optimism, oob_accuracy=oob_accuracy, scores=Scores())
+
+    def is_abrupt(self, oob_accuracy: float) -> bool:
+        """Return whether the newest forest clearly outdoes the vote on its batch, which is an abrupt change.
+
+        In a stream out-of-bag records resemble those in the bag, so their accuracy is too high: the median of how much
+        too high it was before is taken off, and what remains must exceed by far how much that varied.
+        """
+        optimism, scores = self.optimism, self.scores
+        n = scores.right.get("known", 0)
+        if len(optimism.errors) < MIN_OBSERVED or n < 1:
+            return False
+        expected, seen = oob_accuracy - optimism.median, scores.right["informed"] / n
+        if expected <= 0:
+            return False
+        chance = math.sqrt((expected * max(0.0, 1 - expected) + seen * (1 - seen)) / n)
+        gap = expected - seen
+        return gap > CLEAR_GAP and gap > CLEAR_DEVIATIONS * math.hypot(chance, optimism.deviation)
+
+
+def _switched(n: int) -> float:
+    """Return the share of all weight that a batch of n records spreads over all voters."""
+    return SWITCH_SHARE * min(1.0, n / FULL_SWITCH)
+
+
+def voters_of(names: list[str]) -> list[Voter]:
+    """Return the voters of some forests: each alone, and the temporary one together with each that learns for long."""
+    lasting = [name for name in names if name in (PERMANENT, ACTIVE)]
+    together = [(name, TEMPORARY) for name in lasting] if TEMPORARY in names else []
+    return [*((name,) for name in names), *together]
+
+
+def _start(voters: list[Voter]) -> dict[Voter, Floats]:
+    """Return the first weights, see above."""
+    n = N_WAYS * len(voters)
+    weights = {voter: np.tile((1 - np.array(FIRST_TRUST)[:, np.newaxis]) / (n - 1), N_WAYS) for voter in voters}
+    for context, trust in enumerate(FIRST_TRUST):
+        trusted = (TEMPORARY,) if context == NEW_CLASS and (TEMPORARY,) in weights else (PERMANENT,)
+        weights[trusted][context, 0] = trust
+    return weights
+
+
+def _spread(weights: dict[Voter, Floats], share: float) -> dict[Voter, Floats]:
+    """Scale weights to a sum of 1 in each context, and spread a share of them as they were to begin with."""
+    total = np.sum([one.sum(axis=1) for one in weights.values()], axis=0)[:, np.newaxis]
+    start = _start(list(weights))
+    return {voter: (1 - share) * one / total + share * start[voter] for voter, one in weights.items()}

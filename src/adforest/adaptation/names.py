@@ -1,0 +1,3 @@
+"""What the forests are called."""
+
+PERMANENT, ACTIVE, TEMPORARY, NEWEST = FORESTS = ("permanent", "active", "temporary", "newest")
