@@ -27,6 +27,7 @@ import numpy as np
 
 from .binning cimport EDGES, Pair, between, code_of, find_edges, jitter, sort_pairs
 from .node cimport CATEGORICAL, MISSING_LEFT, Node
+from .splitmix cimport as_unit, next_random, random_below
 from .splitting cimport (
     MAX_WEIGHT, Cut, Scratch, class_of, count_known, count_missing, fill_histogram, name_codes, sort_keys,
     suits_histogram, try_histogram, try_keys, xlogx,
@@ -145,25 +146,10 @@ cdef inline uint32_t number_of(const Block* b, uint64_t record) noexcept nogil:
     return b.record[record >> 32] if b.record != NULL else <uint32_t>(record >> 32)
 
 
-cdef inline uint64_t draw(uint64_t* state) noexcept nogil:
-    """Return the next number of a splitmix64 generator."""
-    cdef uint64_t z
-    state[0] += <uint64_t>0x9e3779b97f4a7c15
-    z = state[0]
-    z = (z ^ (z >> 30)) * <uint64_t>0xbf58476d1ce4e5b9
-    z = (z ^ (z >> 27)) * <uint64_t>0x94d049bb133111eb
-    return z ^ (z >> 31)
-
-
-cdef inline Py_ssize_t draw_below(uint64_t* state, Py_ssize_t n) noexcept nogil:
-    """Return a random number from 0 to n - 1."""
-    return <Py_ssize_t>(((draw(state) >> 32) * <uint64_t>n) >> 32)
-
-
 cdef inline double score_of_class(uint64_t salt, uint64_t k) noexcept nogil:
     """Return a random number in [0, 1) that depends on the salt and the class alone."""
     cdef uint64_t state = salt + k * <uint64_t>0xd1342543de82ef95
-    return <double>(draw(&state) >> 11) * (1.0 / 9007199254740992.0)
+    return as_unit(next_random(&state))
 
 
 cdef void sort_block(Pair* pairs, Pair* spare, Py_ssize_t n, double low, double high) noexcept nogil:
@@ -267,7 +253,7 @@ cdef void code_by_quantiles(Grower* g, Block* b, Py_ssize_t f) noexcept nogil:
 
 cdef uint64_t draw_lots(Grower* g) noexcept nogil:
     """Return what scores the classes of a node: a random number, or for C4.5 the most frequent class."""
-    return g.top_class if g.by_ratio else draw(&g.random)
+    return g.top_class if g.by_ratio else next_random(&g.random)
 
 
 cdef inline double score_of(const Grower* g, uint64_t lots, uint64_t k) noexcept nogil:
@@ -543,7 +529,7 @@ cdef bint find_cut(Grower* g, Block* b, Task* task, double node_sum, int64_t tot
         return find_cut_by_ratio(g, b, task, node_sum, total, best)
     best.score = -INFINITY
     while drawn < task.n_features and best.score < PERFECT and (tried < g.max_features or best.score == -INFINITY):
-        swap_features(b, drawn, drawn + draw_below(&g.random, task.n_features - drawn))
+        swap_features(b, drawn, drawn + random_below(&g.random, task.n_features - drawn))
         f = b.feature[drawn]
         if not is_ready(g, b, f):
             set_aside(b, task, drawn)
