@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from adforest import AdaptiveDecisionForestClassifier, adaptation
 from adforest.adaptation import Settings, State
-from adforest.forest import Growth, Records, Tree, TreeEditor
+from adforest.forest import Groups, Growth, Records, Tree, TreeEditor
 from adforest.forest._kernels.binning import bin_columns
 from adforest.forest._kernels.growing import NODE, grow
 from adforest.growers import RandomForestGrower
@@ -100,28 +100,46 @@ class GrownTree(NamedTuple):
     leaf_of: np.ndarray
 
 
-def grow_groups(b, samples, group_start, group_node, *, base, weights=None, depth=None, binned=False, **limits):
+def grow_groups(
+    b,
+    samples,
+    group_start,
+    group_node,
+    *,
+    base,
+    weights=None,
+    depth=None,
+    binned=False,
+    max_features=None,
+    min_leaf=1,
+    max_bins=255,
+    max_depth=-1,
+    max_new_nodes=10**6,
+    seed=0,
+):
     """Call the kernel; nodes before base are leaves but for those the groups take the place of."""
-    no_limits = {"max_features": b.X.shape[1], "min_leaf": 1, "max_depth": -1, "max_new_nodes": 10**6}
-    limits = {"max_bins": 255, "seed": 0} | no_limits | limits
     leaf_of = np.full(len(b.y), -7, dtype=np.int32)
     samples = np.asarray(samples, dtype=np.int32)
     group_node = np.asarray(group_node, dtype=np.int32)
-    group_nodes, added, words, row_node, row_class, row_weight, importance = grow(
-        b.X,
-        b.y,
-        b.weights[samples] if weights is None else weights,
-        b.n_categories,
+    groups = Groups(
         samples,
+        b.weights[samples] if weights is None else weights,
         np.asarray(group_start, dtype=np.int64),
         group_node,
         np.zeros(len(group_node), dtype=np.int32) if depth is None else np.asarray(depth, dtype=np.int32),
-        leaf_of,
-        n_classes=b.n_classes,
-        base=base,
-        words_base=1,
-        binned=bin_columns(b.X, b.n_categories, limits["max_bins"]) if binned else None,
-        **limits,
+    )
+    params = Growth(
+        max_features=b.X.shape[1] if max_features is None else max_features,
+        min_samples_leaf=min_leaf,
+        max_bins=max_bins,
+        max_depth=max_depth if max_depth >= 0 else None,
+        max_nodes=base + max_new_nodes,
+    )
+    records = b.records
+    if binned:
+        records = replace(records, codes=bin_columns(b.X, b.n_categories, max_bins))
+    group_nodes, added, words, (row_node, row_class, row_weight), importance = grow(
+        records, groups, params, leaf_of, n_nodes=base, n_words=1, seed=seed
     )
     nodes = np.zeros(base, dtype=NODE)
     nodes["left"] = nodes["split"] = -1

@@ -1,44 +1,13 @@
 """Edit a tree: put a root above it, grow subtrees at its leaves, add class weights; then read the new tree off."""
 
-from dataclasses import dataclass
-from statistics import NormalDist
-
 import numpy as np
 
 from adforest.forest._kernels import counting, growing, routing
 from adforest.forest._kernels.growing import NODE
-from adforest.forest.records import Records
+from adforest.forest.params import Growth
+from adforest.forest.records import Groups, Records
 from adforest.forest.tree import CATEGORICAL, LEAF_EXPANDED, MISSING_LEFT, ROOT_ADDED, Rows, Tree
 from adforest.forest.types import AnyArray, Bytes, Floats, Ints, Longs, Mask, Nodes, Words
-
-
-@dataclass(frozen=True, slots=True)
-class Growth:
-    """How a subtree is grown.
-
-    Attributes
-    ----------
-    max_features : int
-        Attributes drawn at each node.
-    min_samples_leaf : int
-        Records a leaf must keep.
-    max_bins : int
-        Codes per numerical attribute while a node is large; at most 255.
-    max_depth, max_nodes : int or None
-        Limits of the whole tree.
-    by_ratio : bool
-        Choose cuts as C4.5 does: of all attributes, by gain ratio among those of at least average gain.
-    prune_confidence : float
-        Prune by C4.5's estimate of errors with this confidence; 0 for not at all.
-    """
-
-    max_features: int
-    min_samples_leaf: int = 1
-    max_bins: int = 255
-    max_depth: int | None = None
-    max_nodes: int | None = None
-    by_ratio: bool = False
-    prune_confidence: float = 0.0
 
 
 class TreeEditor:
@@ -132,32 +101,18 @@ class TreeEditor:
 
         What the leaves held is dropped: their new leaves hold the weights of the records given.
         """
-        group_nodes, nodes, words, row_node, row_class, row_weight, importance = growing.grow(
-            records.X,
-            records.y,
-            weights,
-            records.n_categories,
-            samples,
-            group_start,
-            group_node,
-            self.depths_of(group_node) if how.max_depth is not None else np.zeros_like(group_node),
+        depth = self.depths_of(group_node) if how.max_depth is not None else np.zeros_like(group_node)
+        group_nodes, nodes, words, (node, klass, weight), importance = growing.grow(
+            records,
+            Groups(samples, weights, group_start, group_node, depth),
+            how,
             leaf_of,
-            n_classes=records.n_classes,
-            max_features=how.max_features,
-            min_leaf=how.min_samples_leaf,
-            max_bins=how.max_bins,
-            max_depth=-1 if how.max_depth is None else how.max_depth,
-            max_new_nodes=np.iinfo(np.int32).max if how.max_nodes is None else max(0, how.max_nodes - len(self.nodes)),
-            base=len(self.nodes),
-            words_base=len(self._words),
+            n_nodes=len(self.nodes),
+            n_words=len(self._words),
             seed=seed,
-            binned=records.codes,
-            by_ratio=how.by_ratio,
-            confidence=how.prune_confidence,
-            deviate=NormalDist().inv_cdf(1 - how.prune_confidence) if how.prune_confidence else 0.0,
         )
         self.attach(group_node, group_nodes, nodes, words, importance)
-        self._rows.append(Rows(row_node, row_class, row_weight.astype(np.float64)))
+        self._rows.append(Rows(node, klass, weight.astype(np.float64)))
 
     def attach(self, group_node: Ints, group_nodes: Nodes, nodes: Nodes, words: Words, importance: Floats) -> None:
         """Put subtrees in the place of leaves, see what `growing.grow` returns; what the leaves held is dropped."""
