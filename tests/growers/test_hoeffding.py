@@ -8,29 +8,33 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import oracles
 from adforest import AdaptiveDecisionForestClassifier
-from adforest.forest import Growth, Records, Tree, TreeEditor
+from adforest.forest import Groups, Growth, Records, Tree, TreeEditor
 from adforest.forest._kernels.streaming import stream
 from adforest.growers import HoeffdingGrower, RandomForestGrower, StreamingGrower, SysForGrower
 
 
-def grow(X, y, n_categories, weights=None, grace=200.0, n_classes=None, max_depth=-1):
+def grow(X, y, n_categories, weights=None, grace=200.0, n_classes=None, max_depth=None):
     """Return the nodes and words of one tree that saw the records in order."""
     n = len(X)
-    group_nodes, nodes, words, importance = stream(
+    y = np.asarray(y, dtype=np.int32)
+    records = Records(
         np.ascontiguousarray(X, dtype=np.float64),
-        np.asarray(y, dtype=np.int32),
-        np.ones(n, dtype=np.uint8) if weights is None else weights,
+        y,
+        np.arange(n),
         np.asarray(n_categories, dtype=np.int32),
-        np.arange(n, dtype=np.int32),
-        np.array([0, n]),
-        np.zeros(1, dtype=np.int32),
-        n_classes=int(np.max(y)) + 1 if n_classes is None else n_classes,
+        int(np.max(y)) + 1 if n_classes is None else n_classes,
+    )
+    weights = np.ones(n, dtype=np.uint8) if weights is None else weights
+    root = np.zeros(1, dtype=np.int32)
+    group_nodes, nodes, words, importance = stream(
+        records,
+        Groups(np.arange(n, dtype=np.int32), weights, np.array([0, n]), root, root),
         grace=grace,
         log_inverse_delta=log(1e7),
         tie=0.05,
         max_depth=max_depth,
-        base=1,
-        words_base=1,
+        n_nodes=1,
+        n_words=1,
     )
     return np.concatenate([group_nodes, nodes]), np.concatenate([[np.uint64(0)], words]), importance
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from adforest.forest import Growth, Records, Rows, Tree, TreeEditor, in_threads
+from adforest.forest import Groups, Growth, Records, Rows, Tree, TreeEditor, in_threads
 from adforest.forest._kernels import counting
 from adforest.forest._kernels.streaming import stream
 from adforest.forest.types import Bytes, Ints, Longs, Mask
@@ -81,20 +81,14 @@ class HoeffdingGrower:
     ) -> None:
         """Split each given leaf where its records, one by one, satisfy the bound; the others stay as they are."""
         group_nodes, nodes, words, importance = stream(
-            records.X,
-            records.y,
-            weights,
-            records.n_categories,
-            samples,
-            group_start,
-            editor.depths_of(group_node),
-            n_classes=records.n_classes,
+            records,
+            Groups(samples, weights, group_start, group_node, editor.depths_of(group_node)),
             grace=max(self.how.min_samples_leaf, LEAST_GRACE),
             log_inverse_delta=log(1 / self.delta),
             tie=self.tie_threshold,
-            max_depth=-1 if self.how.max_depth is None else self.how.max_depth,
-            base=len(editor.nodes),
-            words_base=editor.n_words,
+            max_depth=self.how.max_depth,
+            n_nodes=len(editor.nodes),
+            n_words=editor.n_words,
         )
         splits = group_nodes["split"] >= 0
         if not splits.any():
