@@ -39,8 +39,33 @@ cdef struct Candidate:
     double value                # the largest value that goes left, or the one category that does
 
 
+cdef inline void observe(const Layout* layout, double* block, const double* record, int32_t klass,
+                         double weight) noexcept nogil:
+    """Add a record to a leaf's class weights and to the statistics of all features that it has a value of."""
+    cdef Py_ssize_t f
+    cdef Gaussian* gaussian
+    cdef double value, delta
+    block[klass] = max(block[klass], 0) + weight
+    for f in range(layout.n_features):
+        value = record[f]
+        if value != value:
+            continue
+        if layout.n_categories[f] > 0:
+            block[layout.offset[f] + <Py_ssize_t>value * layout.n_classes + klass] += weight
+            continue
+        gaussian = <Gaussian*>(block + layout.offset[f]) + klass
+        if gaussian.weight == 0:
+            gaussian.lowest = value
+            gaussian.highest = value
+        gaussian.weight += weight
+        delta = value - gaussian.mean
+        gaussian.mean += delta * weight / gaussian.weight
+        gaussian.squares += weight * delta * (value - gaussian.mean)
+        gaussian.lowest = min(gaussian.lowest, value)
+        gaussian.highest = max(gaussian.highest, value)
+
+
 cdef double entropy_of(const double* weights, Py_ssize_t n_classes, double* total) noexcept nogil
-cdef void observe(const Layout* layout, double* block, const double* record, int32_t klass, double weight) noexcept nogil
 cdef void expect_sides(const Layout* layout, const double* block, Py_ssize_t f, double value,
                        const Sides* sides) noexcept nogil
 cdef Candidate best_candidate(const Layout* layout, const double* block, Py_ssize_t f, double entropy,

@@ -1,4 +1,4 @@
-"""Statistics of a growing leaf: add a record, estimate what a cut would gain; see observing.pxd."""
+"""Estimate what a cut of a growing leaf would gain from the leaf's statistics; see observing.pxd."""
 from libc.math cimport INFINITY, erfc, log2, sqrt
 from libc.stdint cimport int32_t
 
@@ -18,32 +18,6 @@ cdef double entropy_of(const double* weights, Py_ssize_t n_classes, double* tota
             weight += weights[k]
     total[0] = weight
     return entropy + weight * log2(weight) if weight > 0 else 0
-
-
-cdef void observe(const Layout* layout, double* block, const double* record, int32_t klass,
-                  double weight) noexcept nogil:
-    """Add a record to a leaf's class weights and to the statistics of all features that it has a value of."""
-    cdef Py_ssize_t f
-    cdef Gaussian* gaussian
-    cdef double value, delta
-    block[klass] = max(block[klass], 0) + weight
-    for f in range(layout.n_features):
-        value = record[f]
-        if value != value:
-            continue
-        if layout.n_categories[f] > 0:
-            block[layout.offset[f] + <Py_ssize_t>value * layout.n_classes + klass] += weight
-            continue
-        gaussian = <Gaussian*>(block + layout.offset[f]) + klass
-        if gaussian.weight == 0:
-            gaussian.lowest = value
-            gaussian.highest = value
-        gaussian.weight += weight
-        delta = value - gaussian.mean
-        gaussian.mean += delta * weight / gaussian.weight
-        gaussian.squares += weight * delta * (value - gaussian.mean)
-        gaussian.lowest = min(gaussian.lowest, value)
-        gaussian.highest = max(gaussian.highest, value)
 
 
 cdef void share_sums(const Layout* layout, const double* statistics, Py_ssize_t f, const Sides* sides) noexcept nogil:
