@@ -37,7 +37,7 @@ PAPER = {"memory_size": None, "tree_repair": "any", "renewal": 0, "selection": "
 class OneTree:
     """A grower without a bootstrap: the tree that one would draw by hand. Adaptation need not know the difference."""
 
-    draws_lots = False
+    uses_bootstrap = False
     kernel = RandomForestGrower(Growth(max_features=2))
 
     def build(self, records, known, seeds, n_jobs, places=None, whole=None, placed_from=0):

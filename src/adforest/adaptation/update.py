@@ -132,7 +132,7 @@ def _grow_newest(work: BatchUpdate) -> float | None:
     forest = work.built(work.memory.first_since(work.number), _half(work.settings.n_estimators), NEW)
     work.action[NEWEST] = "rebuilt" if NEWEST in work.forests else "built"
     work.forests[NEWEST] = ForestState(forest, work.box)
-    if not grower.draws_lots:
+    if not grower.uses_bootstrap:
         return None
     leaves = [
         np.where(grower.left_out(batch.serial, tree), leaf_of[-len(batch) :], np.int32(-1))

@@ -32,7 +32,7 @@ class HoeffdingGrower:
         Hoeffding bound below which attributes count as equally good.
     """
 
-    draws_lots: ClassVar[bool] = False
+    uses_bootstrap: ClassVar[bool] = False
 
     how: Growth
     delta: float = 1e-7

@@ -26,12 +26,12 @@ class Grower(Protocol):
 
     Attributes
     ----------
-    draws_lots : bool
+    uses_bootstrap : bool
         Whether each tree is grown from a sample of its own: then trees of several forests mix, and each leaves out
         records that can test it.
     """
 
-    draws_lots: ClassVar[bool]
+    uses_bootstrap: ClassVar[bool]
 
     def build(
         self,

@@ -20,7 +20,7 @@ WORTH_BINNING = 512  # with fewer records the grower codes nodes by their own va
 class RandomForestGrower:
     """Grows the trees of ADF-R, as ``how`` says: attributes drawn at each node, limits of a leaf and of a tree."""
 
-    draws_lots: ClassVar[bool] = True
+    uses_bootstrap: ClassVar[bool] = True
 
     how: Growth
 

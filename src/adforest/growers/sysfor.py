@@ -154,7 +154,7 @@ class SysForGrower:
         Share of its range by which the cuts of one numerical attribute must lie apart.
     """
 
-    draws_lots: ClassVar[bool] = False
+    uses_bootstrap: ClassVar[bool] = False
 
     how: Growth
     goodness: float = 0.3
