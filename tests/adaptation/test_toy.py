@@ -56,7 +56,7 @@ class OneTree:
     def weights(self, serial, seed):
         return np.ones(len(serial), dtype=np.uint8)
 
-    def left_out(self, serial, tree):
+    def out_of_bag(self, serial, tree):
         return np.zeros(len(serial), dtype=bool)
 
     def expand(self, *arguments):

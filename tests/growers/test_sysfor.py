@@ -539,7 +539,7 @@ def test_a_repair_counts_every_record_once_and_leaves_none_out():
     grower = SysForGrower(GROWTH)
     (grown,) = build(oracles.block([1, 2], [0, 1]))
     assert grower.weights(np.arange(5), 3).tolist() == [1] * 5
-    assert grower.left_out(np.arange(5), grown.tree).tolist() == [False] * 5
+    assert grower.out_of_bag(np.arange(5), grown.tree).tolist() == [False] * 5
 
 
 def test_leaves_expand_by_pruned_c45():

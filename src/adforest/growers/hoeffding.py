@@ -108,7 +108,7 @@ class HoeffdingGrower:
         """Return how often each record counts in the tree of that seed."""
         return counting.poisson_weights(serial, seed, RECORD_WEIGHT)
 
-    def left_out(self, serial: Longs, tree: Tree) -> Mask:
+    def out_of_bag(self, serial: Longs, tree: Tree) -> Mask:
         """Return which records a tree was built without: hardly any."""
         out: Mask = self.weights(serial, tree.seed) == 0
         return out

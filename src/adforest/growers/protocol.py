@@ -60,7 +60,7 @@ class Grower(Protocol):
         """Return how often each record counts when it is added to a tree that stands already."""
         ...
 
-    def left_out(self, serial: Longs, tree: Tree) -> Mask:
+    def out_of_bag(self, serial: Longs, tree: Tree) -> Mask:
         """Return which records a tree did not see when it was built, though it might have: good for testing it.
 
         Only for trees that were built with no class marked as whole.

@@ -71,7 +71,7 @@ class RandomForestGrower:
         """Return how often each record counts in a repair: once."""
         return np.ones(len(serial), dtype=np.uint8)
 
-    def left_out(self, serial: Longs, tree: Tree) -> Mask:
+    def out_of_bag(self, serial: Longs, tree: Tree) -> Mask:
         """Return which records are out of the tree's bag."""
         out_of_bag: Mask = poisson_weights(serial, tree.seed, 1.0) == 0
         return out_of_bag

@@ -242,7 +242,7 @@ class SysForGrower:
         """Return how often each record counts in a repair: once."""
         return np.ones(len(serial), dtype=np.uint8)
 
-    def left_out(self, serial: Longs, tree: Tree) -> Mask:
+    def out_of_bag(self, serial: Longs, tree: Tree) -> Mask:
         """Return which records a tree was built without: none, since nothing is drawn."""
         return np.zeros(len(serial), dtype=bool)
 
