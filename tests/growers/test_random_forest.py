@@ -96,7 +96,7 @@ def test_records_that_a_tree_leaves_out_are_placed_only_from_a_position_on(share
     known = np.flatnonzero(np.random.default_rng(0).random(600) < share).astype(np.int32)
     grower = RandomForestGrower(Growth(max_features=2))
     (everywhere,) = grower.build(b.records, known, [7], 1)
-    (late,) = grower.build(b.records, known, [7], 1, placed_from=400)
+    (late,) = grower.build(b.records, known, [7], 1, route_oob_from=400)
     assert same_tree(everywhere.tree, late.tree)
     unplaced = np.arange(600) < 400
     unplaced[known] &= poisson_weights(b.records.serial[known], 7, 1.0) == 0

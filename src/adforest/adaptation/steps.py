@@ -183,7 +183,7 @@ class BatchUpdate:
         seeds = self._seeds(purpose, settings.n_estimators if n_trees is None else n_trees)
         everything = np.arange(len(records), dtype=np.int32)
         grown = settings.grower.build(
-            records, everything, seeds, settings.n_jobs, placed_from=0 if is_placed else len(records)
+            records, everything, seeds, settings.n_jobs, route_oob_from=0 if is_placed else len(records)
         )
         nowhere = np.full(first, -1, dtype=np.int32)
         return Forest(

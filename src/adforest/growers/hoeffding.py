@@ -46,7 +46,7 @@ class HoeffdingGrower:
         n_jobs: int | None,
         places: Sequence[int] | None = None,
         whole: Mask | None = None,
-        placed_from: int = 0,
+        route_oob_from: int = 0,
     ) -> list[Grown]:
         """Build one tree for each seed from the known records, in the order they are in; all places are alike."""
         return in_threads(lambda seed: self._build_one(records, known, seed), seeds, n_jobs)

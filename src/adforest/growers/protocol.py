@@ -41,14 +41,14 @@ class Grower(Protocol):
         n_jobs: int | None,
         places: Sequence[int] | None = None,
         whole: Mask | None = None,
-        placed_from: int = 0,
+        route_oob_from: int = 0,
     ) -> list[Grown]:
         """Build trees from the known records (by position), one for each seed and place in the forest.
 
         A systematic base forest has a certain tree for every place (by default the first ones), and no tree where the
         data offer no more. Where trees draw lots, each of them gets all records of the classes marked as whole; what
         such a tree left out cannot be told from its lots alone. Of the records that a tree leaves out, those before the
-        position placed_from need not be placed in it.
+        position route_oob_from need not be placed in it.
         """
         ...
 

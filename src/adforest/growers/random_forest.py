@@ -32,16 +32,16 @@ class RandomForestGrower:
         n_jobs: int | None,
         places: Sequence[int] | None = None,
         whole: Mask | None = None,
-        placed_from: int = 0,
+        route_oob_from: int = 0,
     ) -> list[Grown]:
         """Build one tree for each seed from the known records; all places are alike."""
         if 2 * len(known) < len(records):
             block = _subset(records, known)
-            first = int(np.searchsorted(known, placed_from))
+            first = int(np.searchsorted(known, route_oob_from))
             grown = self.build(block, np.arange(len(known), dtype=np.int32), seeds, n_jobs, None, whole, first)
             return [Grown(tree, _spread(leaf_of, known, len(records))) for tree, leaf_of in grown]
         coded = self.coded(records)
-        return in_threads(lambda seed: self._build_one(coded, known, seed, whole, placed_from), seeds, n_jobs)
+        return in_threads(lambda seed: self._build_one(coded, known, seed, whole, route_oob_from), seeds, n_jobs)
 
     def coded(self, records: Records) -> Records:
         """Return the records with codes of all attributes, unless they have them or are few."""
@@ -49,7 +49,7 @@ class RandomForestGrower:
             return records
         return replace(records, codes=bin_columns(records.X, records.n_categories, self.how.max_bins))
 
-    def _build_one(self, records: Records, known: Ints, seed: int, whole: Mask | None, placed_from: int) -> Grown:
+    def _build_one(self, records: Records, known: Ints, seed: int, whole: Mask | None, route_oob_from: int) -> Grown:
         """Build one tree from scratch."""
         weights = poisson_weights(records.serial[known], seed, 1.0)
         if whole is not None and whole.any():
@@ -63,7 +63,7 @@ class RandomForestGrower:
         editor.grow(records, weights[drawn], known[drawn], groups, root, leaf_of, self.how, seed)
         tree = editor.finish()
         # The bootstrap is over once a tree stands: repairs count every record once, those not drawn too.
-        others = others[np.searchsorted(others, placed_from) :]
+        others = others[np.searchsorted(others, route_oob_from) :]
         leaf_of[others] = route(tree.nodes, tree.words, records.X, others)
         return Grown(tree, leaf_of)
 

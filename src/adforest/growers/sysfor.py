@@ -182,7 +182,7 @@ class SysForGrower:
         n_jobs: int | None,
         places: Sequence[int] | None = None,
         whole: Mask | None = None,
-        placed_from: int = 0,
+        route_oob_from: int = 0,
     ) -> list[Grown]:
         """Build the trees at the given places of the systematic forest; fewer where the data offer no more."""
         wanted = range(len(seeds)) if places is None else places
