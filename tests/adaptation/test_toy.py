@@ -40,7 +40,7 @@ class OneTree:
     uses_bootstrap = False
     kernel = RandomForestGrower(Growth(max_features=2))
 
-    def build(self, records, known, seeds, n_jobs, places=None, whole=None, route_oob_from=0):
+    def build(self, records, known, seeds, n_jobs, places=None, always_in_bag=None, route_oob_from=0):
         grown = []
         for seed in seeds:
             editor, leaf_of = TreeEditor(Tree.bare(2, seed)), np.full(len(records), -1, dtype=np.int32)

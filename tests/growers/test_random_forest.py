@@ -55,11 +55,11 @@ def test_leaves_hold_the_bootstrap_and_every_record_has_its_leaf(n):
 def test_every_tree_gets_all_records_of_whole_classes(share):
     b = oracles.random_block(2000, n_categories=(0, 6, 0))
     known = np.sort(np.random.default_rng(0).permutation(2000)[: int(share * 2000)]).astype(np.int32)
-    whole = np.arange(b.n_classes) == 1
+    always_in_bag = np.arange(b.n_classes) == 1
     grower = RandomForestGrower(Growth(max_features=2))
-    for grown in grower.build(b.records, known, [7, 8], 1, whole=whole):
+    for grown in grower.build(b.records, known, [7, 8], 1, always_in_bag=always_in_bag):
         weights = poisson_weights(b.records.serial[known], grown.tree.seed, 1.0)
-        spared = np.where(whole[b.y[known]], np.maximum(weights, 1), weights)
+        spared = np.where(always_in_bag[b.y[known]], np.maximum(weights, 1), weights)
         assert (spared != weights).any()
         assert oracles.rows_of(grown.tree) == oracles.tally(grown.leaf_of[known], b.y[known], spared)
 

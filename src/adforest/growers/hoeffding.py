@@ -45,7 +45,7 @@ class HoeffdingGrower:
         seeds: list[int],
         n_jobs: int | None,
         places: Sequence[int] | None = None,
-        whole: Mask | None = None,
+        always_in_bag: Mask | None = None,
         route_oob_from: int = 0,
     ) -> list[Grown]:
         """Build one tree for each seed from the known records, in the order they are in; all places are alike."""

@@ -40,13 +40,13 @@ class Grower(Protocol):
         seeds: list[int],
         n_jobs: int | None,
         places: Sequence[int] | None = None,
-        whole: Mask | None = None,
+        always_in_bag: Mask | None = None,
         route_oob_from: int = 0,
     ) -> list[Grown]:
         """Build trees from the known records (by position), one for each seed and place in the forest.
 
         A systematic base forest has a certain tree for every place (by default the first ones), and no tree where the
-        data offer no more. Where trees draw lots, each of them gets all records of the classes marked as whole; what
+        data offer no more. Where trees draw lots, each of them gets all records of the classes marked as always_in_bag; what
         such a tree left out cannot be told from its lots alone. Of the records that a tree leaves out, those before the
         position route_oob_from need not be placed in it.
         """
@@ -63,7 +63,7 @@ class Grower(Protocol):
     def out_of_bag(self, serial: Longs, tree: Tree) -> Mask:
         """Return which records a tree did not see when it was built, though it might have: good for testing it.
 
-        Only for trees that were built with no class marked as whole.
+        Only for trees that were built with no class marked as always_in_bag.
         """
         ...
 

@@ -31,17 +31,19 @@ class RandomForestGrower:
         seeds: list[int],
         n_jobs: int | None,
         places: Sequence[int] | None = None,
-        whole: Mask | None = None,
+        always_in_bag: Mask | None = None,
         route_oob_from: int = 0,
     ) -> list[Grown]:
         """Build one tree for each seed from the known records; all places are alike."""
         if 2 * len(known) < len(records):
             block = _subset(records, known)
             first = int(np.searchsorted(known, route_oob_from))
-            grown = self.build(block, np.arange(len(known), dtype=np.int32), seeds, n_jobs, None, whole, first)
+            grown = self.build(block, np.arange(len(known), dtype=np.int32), seeds, n_jobs, None, always_in_bag, first)
             return [Grown(tree, _spread(leaf_of, known, len(records))) for tree, leaf_of in grown]
         coded = self.coded(records)
-        return in_threads(lambda seed: self._build_one(coded, known, seed, whole, route_oob_from), seeds, n_jobs)
+        return in_threads(
+            lambda seed: self._build_one(coded, known, seed, always_in_bag, route_oob_from), seeds, n_jobs
+        )
 
     def coded(self, records: Records) -> Records:
         """Return the records with codes of all attributes, unless they have them or are few."""
@@ -49,11 +51,13 @@ class RandomForestGrower:
             return records
         return replace(records, codes=bin_columns(records.X, records.n_categories, self.how.max_bins))
 
-    def _build_one(self, records: Records, known: Ints, seed: int, whole: Mask | None, route_oob_from: int) -> Grown:
+    def _build_one(
+        self, records: Records, known: Ints, seed: int, always_in_bag: Mask | None, route_oob_from: int
+    ) -> Grown:
         """Build one tree from scratch."""
         weights = poisson_weights(records.serial[known], seed, 1.0)
-        if whole is not None and whole.any():
-            weights[whole[records.y[known]] & (weights == 0)] = 1
+        if always_in_bag is not None and always_in_bag.any():
+            weights[always_in_bag[records.y[known]] & (weights == 0)] = 1
         if not weights.any():  # a handful of records, none of which was drawn
             weights = np.ones_like(weights)
         drawn, others = np.flatnonzero(weights), known[np.flatnonzero(weights == 0)]

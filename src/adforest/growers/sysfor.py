@@ -181,7 +181,7 @@ class SysForGrower:
         seeds: list[int],
         n_jobs: int | None,
         places: Sequence[int] | None = None,
-        whole: Mask | None = None,
+        always_in_bag: Mask | None = None,
         route_oob_from: int = 0,
     ) -> list[Grown]:
         """Build the trees at the given places of the systematic forest; fewer where the data offer no more."""
