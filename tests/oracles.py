@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from adforest import AdaptiveDecisionForestClassifier, adaptation
 from adforest.adaptation import Settings, State
-from adforest.forest import Groups, Growth, Records, Tree, TreeEditor
+from adforest.forest import Groups, GrowthParams, Records, Tree, TreeEditor
 from adforest.forest._kernels.binning import bin_columns
 from adforest.forest._kernels.growing import NODE, grow
 from adforest.growers import RandomForestGrower
@@ -128,7 +128,7 @@ def grow_groups(
         group_node,
         np.zeros(len(group_node), dtype=np.int32) if depth is None else np.asarray(depth, dtype=np.int32),
     )
-    params = Growth(
+    params = GrowthParams(
         max_features=b.X.shape[1] if max_features is None else max_features,
         min_samples_leaf=min_leaf,
         max_bins=max_bins,
@@ -176,7 +176,7 @@ def grow_at(editor, b, samples, group_start, group_node, leaf_of, *, seed=0, max
         np.asarray(group_start, dtype=np.int64),
         np.asarray(group_node, dtype=np.int32),
         leaf_of,
-        Growth(max_features=b.X.shape[1], max_depth=max_depth),
+        GrowthParams(max_features=b.X.shape[1], max_depth=max_depth),
         seed,
     )
 
@@ -497,7 +497,7 @@ def grow_c45(b, samples=None, *, seed=0, binned=None, **how):
     leaf_of = np.full(len(b.y), -1, dtype=np.int32)
     samples = np.arange(len(b.y), dtype=np.int32) if samples is None else np.asarray(samples, dtype=np.int32)
     group, root = np.array([0, len(samples)]), np.zeros(1, dtype=np.int32)
-    how = Growth(max_features=1, by_ratio=True, **how)
+    how = GrowthParams(max_features=1, by_ratio=True, **how)
     editor.grow(replace(b.records, codes=binned), b.weights[samples], samples, group, root, leaf_of, how, seed)
     return editor.finish(), leaf_of
 
@@ -544,7 +544,7 @@ def make_settings(**changes):
     model = AdaptiveDecisionForestClassifier()
     names = Settings.__dataclass_fields__.keys() - {"grower", "soft", "seed"}
     defaults = {name: getattr(model, name) for name in names}
-    how = Growth(max_features=2, min_samples_leaf=changes.get("min_samples_leaf", 1))
+    how = GrowthParams(max_features=2, min_samples_leaf=changes.get("min_samples_leaf", 1))
     fixed = {"grower": RandomForestGrower(how), "n_estimators": 10, "soft": True, "seed": 0}
     return Settings(**defaults | fixed | changes)
 

@@ -14,7 +14,7 @@ import pytest
 
 import oracles
 from adforest import AdaptiveDecisionForestClassifier
-from adforest.forest import Growth, Tree, TreeEditor
+from adforest.forest import GrowthParams, Tree, TreeEditor
 from adforest.forest._kernels import counting, growing
 from adforest.growers import HoeffdingGrower
 
@@ -278,7 +278,7 @@ def test_ctrl_c_inside_the_kernel_frees_only_what_it_holds(kernel):
     # Python looks for signals when a function of its own is called: interrupt at each such call within the kernel.
     b = oracles.random_block(300)
     group, root, leaf_of = np.array([0, len(b.y)]), np.zeros(1, dtype=np.int32), np.full(len(b.y), -1, dtype=np.int32)
-    samples, how = np.arange(len(b.y), dtype=np.int32), Growth(max_features=2)
+    samples, how = np.arange(len(b.y), dtype=np.int32), GrowthParams(max_features=2)
 
     def grow():
         editor = TreeEditor(Tree.bare(b.X.shape[1], 0))

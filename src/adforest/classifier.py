@@ -13,11 +13,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from adforest.adaptation import READINGS, RECIPES, BatchReport, Settings, State, votes
 from adforest.encoding import LabelTable
 from adforest.estimator import Lesson, Model, VotingBatchClassifier
-from adforest.forest import Forest, Growth
+from adforest.forest import Forest, GrowthParams
 from adforest.forest.types import Floats
 from adforest.growers import Grower, HoeffdingGrower, RandomForestGrower, SysForGrower, count_features
 
-GROWERS: dict[str, Callable[[Growth], Grower]] = {
+GROWERS: dict[str, Callable[[GrowthParams], Grower]] = {
     "hoeffding": HoeffdingGrower,
     "random_forest": RandomForestGrower,
     "sysfor": SysForGrower,
@@ -269,7 +269,7 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
 
     def _grower(self, n_features: int) -> Grower:
         """Return the base forest asked for."""
-        how = Growth(
+        how = GrowthParams(
             max_features=count_features(self.max_features, n_features),
             min_samples_leaf=self.min_samples_leaf,
             max_bins=self.max_bins,

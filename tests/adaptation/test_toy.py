@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from adforest.forest import Growth, Tree, TreeEditor
+from adforest.forest import GrowthParams, Tree, TreeEditor
 from adforest.growers import Grown, RandomForestGrower
 from oracles import NUMERICAL, new_state
 from oracles import learn as learn_batch
@@ -38,7 +38,7 @@ class OneTree:
     """A grower without a bootstrap: the tree that one would draw by hand. Adaptation need not know the difference."""
 
     uses_bootstrap = False
-    kernel = RandomForestGrower(Growth(max_features=2))
+    kernel = RandomForestGrower(GrowthParams(max_features=2))
 
     def build(self, records, known, seeds, n_jobs, places=None, always_in_bag=None, route_oob_from=0):
         grown = []

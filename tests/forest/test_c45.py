@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
-from adforest.forest import Growth, Rows, Tree, TreeEditor
+from adforest.forest import GrowthParams, Rows, Tree, TreeEditor
 from adforest.forest._kernels.binning import bin_columns
 
 SLACK = 1e-9  # bits a record that two ways of adding up may differ by
@@ -373,7 +373,7 @@ def test_several_groups_are_pruned_in_one_call_and_the_rest_is_untouched(binned,
     for confidence in (0, least):
         editor, leaves, held = frame()
         leaf_of = np.full(n, -7, dtype=np.int32)
-        how = Growth(max_features=1, by_ratio=True, prune_confidence=confidence)
+        how = GrowthParams(max_features=1, by_ratio=True, prune_confidence=confidence)
         weights = b.weights[order]
         records = replace(b.records, codes=shared_codes(b, binned))
         editor.grow(records, weights, order, starts, targets, leaf_of, how, 0)
@@ -403,7 +403,7 @@ def test_leaves_that_are_not_grown_at_keep_what_they_hold():
     editor, _, held = frame()
     leaf_of = np.full(80, -7, dtype=np.int32)
     samples = np.arange(80, dtype=np.int32)
-    how = Growth(max_features=1, by_ratio=True, prune_confidence=CONFIDENCE)
+    how = GrowthParams(max_features=1, by_ratio=True, prune_confidence=CONFIDENCE)
     target = np.array([3], dtype=np.int32)
     editor.grow(b.records, b.weights, samples, np.array([0, 80]), target, leaf_of, how, 0)
     before = editor.finish()

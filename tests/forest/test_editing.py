@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
-from adforest.forest import Growth, Rows, Tree, TreeEditor
+from adforest.forest import GrowthParams, Rows, Tree, TreeEditor
 from adforest.forest._kernels.counting import tally
 
 ROOT_SIDES = pytest.mark.parametrize("tree_left", [True, False], ids=["tree left", "tree right"])
@@ -217,7 +217,7 @@ def test_a_limit_on_nodes_counts_those_the_tree_has(max_nodes):
         np.array([0, 100]),
         np.zeros(1, dtype=np.int32),
         np.empty(100, dtype=np.int32),
-        Growth(max_features=3, max_nodes=max_nodes),
+        GrowthParams(max_features=3, max_nodes=max_nodes),
         seed=0,
     )
     assert len(editor.finish().nodes) == (max_nodes - 1) // 2 * 2 + 1

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
-from adforest.forest import Forest, Growth
+from adforest.forest import Forest, GrowthParams
 from adforest.growers import RandomForestGrower, count_features
 
 SHARED = pytest.mark.parametrize("binned", [False, True], ids=["own codes", "shared codes"])
@@ -291,7 +291,7 @@ def forest_accuracy(columns, n_names, useful=0.0):
     (X, y), (X_new, y_new) = (named(n, n_names, seed, useful) for n, seed in ((1_500, 3), (3_000, 4)))
     kinds = np.array([0, 0, 0, 0, n_names], dtype=np.int32)[columns]
     records = oracles.block(X[:, columns], y, n_categories=kinds).records
-    grower = RandomForestGrower(Growth(max_features=count_features("default", len(columns))))
+    grower = RandomForestGrower(GrowthParams(max_features=count_features("default", len(columns))))
     grown = grower.build(records, np.arange(1_500, dtype=np.int32), list(range(15)), 1)
     forest = Forest(tuple(g.tree for g in grown), tuple(g.leaf_of for g in grown), np.ones(1_500, dtype=bool))
     answers = forest.answer(np.ascontiguousarray(X_new[:, columns]), 2, soft=True)

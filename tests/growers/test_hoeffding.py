@@ -8,7 +8,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import oracles
 from adforest import AdaptiveDecisionForestClassifier
-from adforest.forest import Groups, Growth, Records, Tree, TreeEditor
+from adforest.forest import Groups, GrowthParams, Records, Tree, TreeEditor
 from adforest.forest._kernels.streaming import stream
 from adforest.growers import HoeffdingGrower, RandomForestGrower, StreamingGrower, SysForGrower
 
@@ -153,7 +153,7 @@ def block(n, seed=0, n_categories=(0, 0, 0, 0, 0)):
 
 
 def test_leaves_hold_the_weight_of_what_they_saw():
-    records, grower = block(3_000), HoeffdingGrower(Growth(max_features=5, min_samples_leaf=20))
+    records, grower = block(3_000), HoeffdingGrower(GrowthParams(max_features=5, min_samples_leaf=20))
     for grown in grower.build(records, np.arange(3_000, dtype=np.int32), [1, 2, 3], None):
         weights = grower.weights(records.serial, grown.tree.seed)
         np.testing.assert_array_equal(grown.leaf_of, grown.tree.route(records.X))
@@ -169,8 +169,8 @@ def test_leaves_hold_the_weight_of_what_they_saw():
 @pytest.mark.parametrize("min_samples_leaf", [1, 5, 19])
 def test_smaller_leaves_than_the_bound_makes_are_grown_by_entropy(min_samples_leaf):
     records, known = block(2_000), np.arange(2_000, dtype=np.int32)
-    pure = HoeffdingGrower(Growth(max_features=5, min_samples_leaf=20)).build(records, known, [1, 2], None)
-    grower = HoeffdingGrower(Growth(max_features=5, min_samples_leaf=min_samples_leaf))
+    pure = HoeffdingGrower(GrowthParams(max_features=5, min_samples_leaf=20)).build(records, known, [1, 2], None)
+    grower = HoeffdingGrower(GrowthParams(max_features=5, min_samples_leaf=min_samples_leaf))
     for grown, start in zip(grower.build(records, known, [1, 2], None), pure, strict=True):
         np.testing.assert_array_equal(grown.leaf_of, grown.tree.route(records.X))
         inner = np.flatnonzero(start.tree.nodes["split"] >= 0)
@@ -200,7 +200,7 @@ def streamed(grower, batches, **changes):
 
 
 def test_it_is_a_streaming_grower_and_the_others_are_not():
-    how = Growth(max_features=1)
+    how = GrowthParams(max_features=1)
     assert isinstance(HoeffdingGrower(how), StreamingGrower)
     assert not isinstance(RandomForestGrower(how), StreamingGrower)
     assert not isinstance(SysForGrower(how), StreamingGrower)
@@ -209,7 +209,7 @@ def test_it_is_a_streaming_grower_and_the_others_are_not():
 @pytest.mark.parametrize("tree_repair", ["any", "turn"])
 def test_trees_go_on_splitting_as_batches_come(tree_repair):
     # A tolerance of everything: no leaf is ever perturbed, so that nothing but the bound makes a tree grow.
-    grower = HoeffdingGrower(Growth(max_features=5, min_samples_leaf=20))
+    grower = HoeffdingGrower(GrowthParams(max_features=5, min_samples_leaf=20))
     states = streamed(
         grower, [150] * 12, tree_repair=tree_repair, min_samples_leaf=20, error_tolerance=1.0, selection="training"
     )
@@ -227,7 +227,7 @@ def test_trees_go_on_splitting_as_batches_come(tree_repair):
 
 
 def test_streaming_leaves_alone_what_does_not_ask_for_a_split():
-    records, grower = block(3_000), HoeffdingGrower(Growth(max_features=5, min_samples_leaf=20))
+    records, grower = block(3_000), HoeffdingGrower(GrowthParams(max_features=5, min_samples_leaf=20))
     (grown,) = grower.build(records, np.arange(3_000, dtype=np.int32), [1], None)
     leaf_of, leaves = grown.leaf_of.copy(), np.unique(grown.leaf_of)[:2].astype(np.int32)
     few = [np.flatnonzero(leaf_of == leaf)[:10] for leaf in leaves]
@@ -240,7 +240,7 @@ def test_streaming_leaves_alone_what_does_not_ask_for_a_split():
 
 
 def test_leaves_expand_by_entropy_like_those_of_a_random_forest():
-    records, how = block(400), Growth(max_features=5, min_samples_leaf=20)
+    records, how = block(400), GrowthParams(max_features=5, min_samples_leaf=20)
     samples, groups, root = np.arange(400, dtype=np.int32), np.array([0, 400]), np.zeros(1, dtype=np.int32)
     trees = []
     for grower in (HoeffdingGrower(how), RandomForestGrower(how)):
@@ -253,13 +253,13 @@ def test_leaves_expand_by_entropy_like_those_of_a_random_forest():
 
 
 def test_weights_are_poisson_with_a_mean_of_six():
-    weights = HoeffdingGrower(Growth(max_features=1)).weights(np.arange(100_000), 7)
+    weights = HoeffdingGrower(GrowthParams(max_features=1)).weights(np.arange(100_000), 7)
     assert weights.mean() == pytest.approx(6, abs=0.05)
     assert weights.var() == pytest.approx(6, abs=0.15)
 
 
 def test_the_same_trees_for_any_number_of_threads():
-    records, grower = block(2_000), HoeffdingGrower(Growth(max_features=5))
+    records, grower = block(2_000), HoeffdingGrower(GrowthParams(max_features=5))
     known = np.arange(2_000, dtype=np.int32)
     for one, four in zip(
         grower.build(records, known, [1, 2, 3, 4], 1), grower.build(records, known, [1, 2, 3, 4], 4), strict=True

@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import oracles
 from adforest import AdaptiveDecisionForestClassifier
-from adforest.forest import Growth, Records, TreeEditor
+from adforest.forest import GrowthParams, Records, TreeEditor
 from adforest.growers import SysForGrower
 from adforest.growers.sysfor import GoodCut, good_cuts
 
@@ -293,7 +293,7 @@ def test_records_in_another_order_have_the_same_good_cuts(b):
 
 # --- trees
 
-GROWTH = Growth(max_features=1)
+GROWTH = GrowthParams(max_features=1)
 TREE_ARRAYS = ("nodes", "words", "row_start", "row_class", "row_weight", "row_scale", "importance")
 
 
@@ -304,7 +304,7 @@ def same_tree(a, b, arrays=TREE_ARRAYS):
 def build(b, n=10, *, n_jobs=1, places=None, known=None, seeds=None, **how):
     """Build a forest; how may have goodness and separation as well."""
     rules = {name: how.pop(name) for name in ("goodness", "separation") if name in how}
-    grower = SysForGrower(Growth(max_features=1, **how), **rules)
+    grower = SysForGrower(GrowthParams(max_features=1, **how), **rules)
     records = b.records
     known = everyone(records) if known is None else np.asarray(known, dtype=np.int32)
     return grower.build(records, known, list(range(n)) if seeds is None else seeds, n_jobs, places)
@@ -545,7 +545,7 @@ def test_a_repair_counts_every_record_once_and_leaves_none_out():
 def test_leaves_expand_by_pruned_c45():
     b = oracles.random_block(200)
     b = b._replace(weights=np.ones_like(b.weights))
-    grower = SysForGrower(Growth(max_features=1, min_samples_leaf=2))
+    grower = SysForGrower(GrowthParams(max_features=1, min_samples_leaf=2))
     stump = TreeEditor(oracles.tree_of(b, max_depth=1)[0])
     leaf_of = oracles.route(stump.nodes, stump.finish().words, b.X)
     group = np.flatnonzero(leaf_of == 2).astype(np.int32)

@@ -4,7 +4,7 @@ import numpy as np
 
 from adforest.forest._kernels import counting, growing, routing
 from adforest.forest._kernels.growing import NODE
-from adforest.forest.params import Growth
+from adforest.forest.params import GrowthParams
 from adforest.forest.records import Groups, Records
 from adforest.forest.tree import CATEGORICAL, LEAF_EXPANDED, MISSING_LEFT, ROOT_ADDED, Rows, Tree
 from adforest.forest.types import AnyArray, Bytes, Floats, Ints, Longs, Mask, Nodes, Words
@@ -94,7 +94,7 @@ class TreeEditor:
         group_start: Longs,
         group_node: Ints,
         leaf_of: Ints,
-        how: Growth,
+        how: GrowthParams,
         seed: int,
     ) -> None:
         """Grow a subtree at each of the given leaves from its group of records, see `growing.grow`.

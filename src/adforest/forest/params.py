@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Growth:
+class GrowthParams:
     """How a subtree is grown.
 
     Attributes

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from adforest.forest import Groups, Growth, Records, Rows, Tree, TreeEditor, in_threads
+from adforest.forest import Groups, GrowthParams, Records, Rows, Tree, TreeEditor, in_threads
 from adforest.forest._kernels import counting
 from adforest.forest._kernels.streaming import stream
 from adforest.forest.types import Bytes, Ints, Longs, Mask
@@ -23,7 +23,7 @@ class HoeffdingGrower:
 
     Parameters
     ----------
-    how : Growth
+    how : GrowthParams
         ``min_samples_leaf`` is the grace period, at least 20: the weight a leaf receives between two attempts to split
         while a tree is built. Later, leaves are expanded as in a random forest.
     delta : float
@@ -34,7 +34,7 @@ class HoeffdingGrower:
 
     uses_bootstrap: ClassVar[bool] = False
 
-    how: Growth
+    how: GrowthParams
     delta: float = 1e-7
     tie_threshold: float = 0.05
 

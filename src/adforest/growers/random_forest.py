@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from adforest.forest import Growth, Records, Tree, TreeEditor, in_threads
+from adforest.forest import GrowthParams, Records, Tree, TreeEditor, in_threads
 from adforest.forest._kernels.binning import bin_columns
 from adforest.forest._kernels.counting import poisson_weights
 from adforest.forest._kernels.routing import route
@@ -22,7 +22,7 @@ class RandomForestGrower:
 
     uses_bootstrap: ClassVar[bool] = True
 
-    how: Growth
+    how: GrowthParams
 
     def build(
         self,

@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from adforest.forest import Growth, Records, Tree, TreeEditor, in_threads
+from adforest.forest import GrowthParams, Records, Tree, TreeEditor, in_threads
 from adforest.forest._kernels.binning import bin_columns
 from adforest.forest.types import Bytes, Floats, Ints, Longs, Mask
 from adforest.growers.protocol import Grown
@@ -146,7 +146,7 @@ class SysForGrower:
 
     Parameters
     ----------
-    how : Growth
+    how : GrowthParams
         Limits of leaves and trees.
     goodness : float
         How far below the best gain ratio a good cut may be.
@@ -156,15 +156,15 @@ class SysForGrower:
 
     uses_bootstrap: ClassVar[bool] = False
 
-    how: Growth
+    how: GrowthParams
     goodness: float = 0.3
     separation: float = 0.3
 
     @cached_property
-    def _c45(self) -> Growth:
+    def _c45(self) -> GrowthParams:
         """How C4.5 grows within the same limits."""
         how = self.how
-        return Growth(
+        return GrowthParams(
             how.max_features,
             how.min_samples_leaf,
             how.max_bins,

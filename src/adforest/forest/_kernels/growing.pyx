@@ -84,7 +84,7 @@ def grow(records, groups, params, int32_t[::1] leaf_of, *, int32_t n_nodes, Py_s
         Their codes, where there are any, are used for large nodes; otherwise nodes are coded by themselves.
     groups : Groups
         Weights are at least 1.
-    params : Growth
+    params : GrowthParams
     leaf_of : int32 (n,)
         Written for every record in the groups: the number of the leaf it is in now.
     n_nodes, n_words : int
