@@ -491,14 +491,14 @@ def all_cuts(column, y, weights, n_categories=0, min_leaf=1, *, by_arrival=False
     return cuts
 
 
-def grow_c45(b, samples=None, *, seed=0, binned=None, **how):
+def grow_c45(b, samples=None, *, seed=0, binned=None, **params):
     """Return a finished C4.5 tree, pruned if prune_confidence says so, and the leaf of every record."""
     editor = TreeEditor(Tree.bare(b.X.shape[1], seed))
     leaf_of = np.full(len(b.y), -1, dtype=np.int32)
     samples = np.arange(len(b.y), dtype=np.int32) if samples is None else np.asarray(samples, dtype=np.int32)
     group, root = np.array([0, len(samples)]), np.zeros(1, dtype=np.int32)
-    how = GrowthParams(max_features=1, by_ratio=True, **how)
-    editor.grow(replace(b.records, codes=binned), b.weights[samples], samples, group, root, leaf_of, how, seed)
+    params = GrowthParams(max_features=1, by_ratio=True, **params)
+    editor.grow(replace(b.records, codes=binned), b.weights[samples], samples, group, root, leaf_of, params, seed)
     return editor.finish(), leaf_of
 
 
@@ -544,8 +544,8 @@ def make_settings(**changes):
     model = AdaptiveDecisionForestClassifier()
     names = Settings.__dataclass_fields__.keys() - {"grower", "soft", "seed"}
     defaults = {name: getattr(model, name) for name in names}
-    how = GrowthParams(max_features=2, min_samples_leaf=changes.get("min_samples_leaf", 1))
-    fixed = {"grower": RandomForestGrower(how), "n_estimators": 10, "soft": True, "seed": 0}
+    params = GrowthParams(max_features=2, min_samples_leaf=changes.get("min_samples_leaf", 1))
+    fixed = {"grower": RandomForestGrower(params), "n_estimators": 10, "soft": True, "seed": 0}
     return Settings(**defaults | fixed | changes)
 
 

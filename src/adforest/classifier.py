@@ -269,13 +269,13 @@ class AdaptiveDecisionForestClassifier(VotingBatchClassifier["_State"]):
 
     def _grower(self, n_features: int) -> Grower:
         """Return the base forest asked for."""
-        how = GrowthParams(
+        params = GrowthParams(
             max_features=count_features(self.max_features, n_features),
             min_samples_leaf=self.min_samples_leaf,
             max_bins=self.max_bins,
             max_depth=self.max_depth,
         )
-        return GROWERS[self.base_forest](how)
+        return GROWERS[self.base_forest](params)
 
     @property
     def feature_importances_(self) -> Floats:

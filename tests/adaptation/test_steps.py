@@ -179,8 +179,8 @@ def test_places_go_round_the_forest():
 class CountingGrower(RandomForestGrower):
     """Notes how many records are coded."""
 
-    def __init__(self, how):
-        super().__init__(how)
+    def __init__(self, params):
+        super().__init__(params)
         object.__setattr__(self, "coded_records", [])
 
     def coded(self, records):

@@ -259,9 +259,9 @@ def test_a_world_that_moves_is_a_drift():
     assert accuracy(state, X - [8, 0], y) > 0.9
 
 
-@pytest.mark.parametrize("how", [{"max_depth": 2}, {"min_samples_leaf": 60}])
-def test_coarse_trees_notice_a_swap_in_its_batch(how):
-    states, reports = follow(CALM + "s", grower=RandomForestGrower(GrowthParams(max_features=2, **how)))
+@pytest.mark.parametrize("params", [{"max_depth": 2}, {"min_samples_leaf": 60}])
+def test_coarse_trees_notice_a_swap_in_its_batch(params):
+    states, reports = follow(CALM + "s", grower=RandomForestGrower(GrowthParams(max_features=2, **params)))
     assert reports[-1].drift == "temporary"
     assert accuracies("s", states[-1:])[0] > 0.9
 

@@ -293,10 +293,10 @@ def check_same(unpruned, kept, tree, at=0, there=0):
     )
 
 
-def check_pruned(b, confidence=CONFIDENCE, binned=None, **how):
+def check_pruned(b, confidence=CONFIDENCE, binned=None, **params):
     """Check a pruned tree against the unpruned one pruned by brute force; return how many cuts there were and are."""
-    unpruned, _ = oracles.grow_c45(b, binned=binned, **how)
-    tree, leaf_of = oracles.grow_c45(b, binned=binned, prune_confidence=confidence, **how)
+    unpruned, _ = oracles.grow_c45(b, binned=binned, **params)
+    tree, leaf_of = oracles.grow_c45(b, binned=binned, prune_confidence=confidence, **params)
     kept = pruning_of(b, unpruned, confidence, range(len(b.y)))
     assert check_same(unpruned, kept, tree) == len(tree.nodes) == 1 + 2 * len(kept)
     check_whole(b, tree, leaf_of, range(len(b.y)))
@@ -373,10 +373,10 @@ def test_several_groups_are_pruned_in_one_call_and_the_rest_is_untouched(binned,
     for confidence in (0, least):
         editor, leaves, held = frame()
         leaf_of = np.full(n, -7, dtype=np.int32)
-        how = GrowthParams(max_features=1, by_ratio=True, prune_confidence=confidence)
+        params = GrowthParams(max_features=1, by_ratio=True, prune_confidence=confidence)
         weights = b.weights[order]
         records = replace(b.records, codes=shared_codes(b, binned))
-        editor.grow(records, weights, order, starts, targets, leaf_of, how, 0)
+        editor.grow(records, weights, order, starts, targets, leaf_of, params, 0)
         trees.append(editor.finish())
     unpruned, tree = trees
     assert len(tree.nodes) < len(unpruned.nodes)
@@ -403,9 +403,9 @@ def test_leaves_that_are_not_grown_at_keep_what_they_hold():
     editor, _, held = frame()
     leaf_of = np.full(80, -7, dtype=np.int32)
     samples = np.arange(80, dtype=np.int32)
-    how = GrowthParams(max_features=1, by_ratio=True, prune_confidence=CONFIDENCE)
+    params = GrowthParams(max_features=1, by_ratio=True, prune_confidence=CONFIDENCE)
     target = np.array([3], dtype=np.int32)
-    editor.grow(b.records, b.weights, samples, np.array([0, 80]), target, leaf_of, how, 0)
+    editor.grow(b.records, b.weights, samples, np.array([0, 80]), target, leaf_of, params, 0)
     before = editor.finish()
     rows = oracles.rows_of(before)
     assert {node: rows[node] for node in held} == held
@@ -415,7 +415,7 @@ def test_leaves_that_are_not_grown_at_keep_what_they_hold():
     again = TreeEditor(before)
     group = np.flatnonzero(leaf_of == target[0]).astype(np.int32)
     moved = leaf_of.copy()
-    again.grow(b.records, b.weights[group], group, np.array([0, len(group)]), target, moved, how, 1)
+    again.grow(b.records, b.weights[group], group, np.array([0, len(group)]), target, moved, params, 1)
     after = again.finish()
     others = np.setdiff1d(samples, group)
     np.testing.assert_array_equal(moved[others], leaf_of[others])

@@ -200,10 +200,10 @@ def streamed(grower, batches, **changes):
 
 
 def test_it_is_a_streaming_grower_and_the_others_are_not():
-    how = GrowthParams(max_features=1)
-    assert isinstance(HoeffdingGrower(how), StreamingGrower)
-    assert not isinstance(RandomForestGrower(how), StreamingGrower)
-    assert not isinstance(SysForGrower(how), StreamingGrower)
+    params = GrowthParams(max_features=1)
+    assert isinstance(HoeffdingGrower(params), StreamingGrower)
+    assert not isinstance(RandomForestGrower(params), StreamingGrower)
+    assert not isinstance(SysForGrower(params), StreamingGrower)
 
 
 @pytest.mark.parametrize("tree_repair", ["any", "turn"])
@@ -240,10 +240,10 @@ def test_streaming_leaves_alone_what_does_not_ask_for_a_split():
 
 
 def test_leaves_expand_by_entropy_like_those_of_a_random_forest():
-    records, how = block(400), GrowthParams(max_features=5, min_samples_leaf=20)
+    records, params = block(400), GrowthParams(max_features=5, min_samples_leaf=20)
     samples, groups, root = np.arange(400, dtype=np.int32), np.array([0, 400]), np.zeros(1, dtype=np.int32)
     trees = []
-    for grower in (HoeffdingGrower(how), RandomForestGrower(how)):
+    for grower in (HoeffdingGrower(params), RandomForestGrower(params)):
         editor, leaf_of = TreeEditor(Tree.bare(5, 1)), np.full(400, -1, dtype=np.int32)
         grower.expand(editor, records, np.ones(400, np.uint8), samples, groups, root, leaf_of, 9)
         trees.append(editor.finish())

@@ -301,10 +301,10 @@ def same_tree(a, b, arrays=TREE_ARRAYS):
     return all(getattr(a, name).tobytes() == getattr(b, name).tobytes() for name in arrays)
 
 
-def build(b, n=10, *, n_jobs=1, places=None, known=None, seeds=None, **how):
-    """Build a forest; how may have goodness and separation as well."""
-    rules = {name: how.pop(name) for name in ("goodness", "separation") if name in how}
-    grower = SysForGrower(GrowthParams(max_features=1, **how), **rules)
+def build(b, n=10, *, n_jobs=1, places=None, known=None, seeds=None, **params):
+    """Build a forest; params may have goodness and separation as well."""
+    rules = {name: params.pop(name) for name in ("goodness", "separation") if name in params}
+    grower = SysForGrower(GrowthParams(max_features=1, **params), **rules)
     records = b.records
     known = everyone(records) if known is None else np.asarray(known, dtype=np.int32)
     return grower.build(records, known, list(range(n)) if seeds is None else seeds, n_jobs, places)
@@ -334,9 +334,9 @@ def shape(b, tree, records, at=0):
     return (split, shape(b, tree, records[left], one[1]), shape(b, tree, records[~left], one[1] + 1))
 
 
-def check_c45_below(b, tree, node, part, **how):
+def check_c45_below(b, tree, node, part, **params):
     """Check that a pruned C4.5 tree of the part stands at a node."""
-    lone, _ = oracles.grow_c45(b, part, prune_confidence=0.25, **how)
+    lone, _ = oracles.grow_c45(b, part, prune_confidence=0.25, **params)
     assert shape(b, tree, part, node) == shape(b, lone, part)
 
 
@@ -351,11 +351,11 @@ def check_built(b, grown, known=None):
     assert oracles.rows_of(tree) == oracles.tally(grown.leaf_of[known], b.y[known], np.ones(len(known)))
 
 
-def check_forest(b, forest, known=None, *, goodness=0.3, separation=0.3, **how):
+def check_forest(b, forest, known=None, *, goodness=0.3, separation=0.3, **params):
     """Check every tree against the plan of the forest; return how many have cuts at level two."""
     b = b._replace(weights=np.ones_like(b.weights))
     known = np.arange(len(b.y)) if known is None else known
-    min_leaf = how.get("min_samples_leaf", 1)
+    min_leaf = params.get("min_samples_leaf", 1)
 
     def list_good(part):
         return good(b, part, min_leaf=min_leaf, goodness=goodness, separation=separation)
@@ -377,13 +377,13 @@ def check_forest(b, forest, known=None, *, goodness=0.3, separation=0.3, **how):
         for side, cut in enumerate(below or (None, None)):
             part = known[root.left(b.X[known]) != bool(side)]
             if cut is None:
-                check_c45_below(b, grown.tree, first + side, part, **how)
+                check_c45_below(b, grown.tree, first + side, part, **params)
                 continue
             assert asks(grown.tree, first + side, cut)
             second = int(grown.tree.nodes["left"][first + side])
             left = cut.left(b.X[part])
-            check_c45_below(b, grown.tree, second, part[left], **how)
-            check_c45_below(b, grown.tree, second + 1, part[~left], **how)
+            check_c45_below(b, grown.tree, second, part[left], **params)
+            check_c45_below(b, grown.tree, second + 1, part[~left], **params)
     assert len(forest) <= max(len(plans), 1)
     return len(plans), len(roots)
 

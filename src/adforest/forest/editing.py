@@ -94,18 +94,18 @@ class TreeEditor:
         group_start: Longs,
         group_node: Ints,
         leaf_of: Ints,
-        how: GrowthParams,
+        params: GrowthParams,
         seed: int,
     ) -> None:
         """Grow a subtree at each of the given leaves from its group of records, see `growing.grow`.
 
         What the leaves held is dropped: their new leaves hold the weights of the records given.
         """
-        depth = self.depths_of(group_node) if how.max_depth is not None else np.zeros_like(group_node)
+        depth = self.depths_of(group_node) if params.max_depth is not None else np.zeros_like(group_node)
         group_nodes, nodes, words, (node, klass, weight), importance = growing.grow(
             records,
             Groups(samples, weights, group_start, group_node, depth),
-            how,
+            params,
             leaf_of,
             n_nodes=len(self.nodes),
             n_words=len(self._words),

@@ -23,7 +23,7 @@ class HoeffdingGrower:
 
     Parameters
     ----------
-    how : GrowthParams
+    params : GrowthParams
         ``min_samples_leaf`` is the grace period, at least 20: the weight a leaf receives between two attempts to split
         while a tree is built. Later, leaves are expanded as in a random forest.
     delta : float
@@ -34,7 +34,7 @@ class HoeffdingGrower:
 
     uses_bootstrap: ClassVar[bool] = False
 
-    how: GrowthParams
+    params: GrowthParams
     delta: float = 1e-7
     tie_threshold: float = 0.05
 
@@ -61,7 +61,7 @@ class HoeffdingGrower:
         self.stream(editor, records, weights, known, groups, root, leaf_of)
         placed = np.full(len(records), -1, dtype=np.int32)
         placed[known] = leaf_of[known]
-        if self.how.min_samples_leaf < LEAST_GRACE:  # smaller leaves than the bound could make are asked for
+        if self.params.min_samples_leaf < LEAST_GRACE:  # smaller leaves than the bound could make are asked for
             leaves = np.flatnonzero(editor.nodes["split"] < 0).astype(np.int32)
             samples, starts, nodes = counting.gather(placed, records.y, leaves, len(editor.nodes))
             if len(samples):
@@ -83,10 +83,10 @@ class HoeffdingGrower:
         group_nodes, nodes, words, importance = stream(
             records,
             Groups(samples, weights, group_start, group_node, editor.depths_of(group_node)),
-            grace=max(self.how.min_samples_leaf, LEAST_GRACE),
+            grace=max(self.params.min_samples_leaf, LEAST_GRACE),
             log_inverse_delta=log(1 / self.delta),
             tie=self.tie_threshold,
-            max_depth=self.how.max_depth,
+            max_depth=self.params.max_depth,
             n_nodes=len(editor.nodes),
             n_words=editor.n_words,
         )
@@ -128,4 +128,4 @@ class HoeffdingGrower:
 
         The bound is for records that come one by one; a leaf that a batch perturbs knows its records.
         """
-        editor.grow(records, weights, samples, group_start, group_node, leaf_of, self.how, seed)
+        editor.grow(records, weights, samples, group_start, group_node, leaf_of, self.params, seed)

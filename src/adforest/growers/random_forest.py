@@ -18,11 +18,11 @@ WORTH_BINNING = 512  # with fewer records the grower codes nodes by their own va
 
 @dataclass(frozen=True, slots=True)
 class RandomForestGrower:
-    """Grows the trees of ADF-R, as ``how`` says: attributes drawn at each node, limits of a leaf and of a tree."""
+    """Grows the trees of ADF-R, as ``params`` says: attributes drawn at each node, limits of a leaf and of a tree."""
 
     uses_bootstrap: ClassVar[bool] = True
 
-    how: GrowthParams
+    params: GrowthParams
 
     def build(
         self,
@@ -49,7 +49,7 @@ class RandomForestGrower:
         """Return the records with codes of all attributes, unless they have them or are few."""
         if records.codes is not None or len(records) <= WORTH_BINNING:
             return records
-        return replace(records, codes=bin_columns(records.X, records.n_categories, self.how.max_bins))
+        return replace(records, codes=bin_columns(records.X, records.n_categories, self.params.max_bins))
 
     def _build_one(
         self, records: Records, known: Ints, seed: int, always_in_bag: Mask | None, route_oob_from: int
@@ -64,7 +64,7 @@ class RandomForestGrower:
         editor = TreeEditor(Tree.bare(records.X.shape[1], seed))
         leaf_of = np.full(len(records), -1, dtype=np.int32)
         root, groups = np.zeros(1, dtype=np.int32), np.array([0, len(drawn)])
-        editor.grow(records, weights[drawn], known[drawn], groups, root, leaf_of, self.how, seed)
+        editor.grow(records, weights[drawn], known[drawn], groups, root, leaf_of, self.params, seed)
         tree = editor.finish()
         # The bootstrap is over once a tree stands: repairs count every record once, those not drawn too.
         others = others[np.searchsorted(others, route_oob_from) :]
@@ -92,7 +92,7 @@ class RandomForestGrower:
         seed: int,
     ) -> None:
         """Grow a subtree at each given leaf from its group of records."""
-        editor.grow(records, weights, samples, group_start, group_node, leaf_of, self.how, seed)
+        editor.grow(records, weights, samples, group_start, group_node, leaf_of, self.params, seed)
 
 
 def _subset(records: Records, known: Ints) -> Records:

@@ -146,7 +146,7 @@ class SysForGrower:
 
     Parameters
     ----------
-    how : GrowthParams
+    params : GrowthParams
         Limits of leaves and trees.
     goodness : float
         How far below the best gain ratio a good cut may be.
@@ -156,20 +156,20 @@ class SysForGrower:
 
     uses_bootstrap: ClassVar[bool] = False
 
-    how: GrowthParams
+    params: GrowthParams
     goodness: float = 0.3
     separation: float = 0.3
 
     @cached_property
     def _c45(self) -> GrowthParams:
         """How C4.5 grows within the same limits."""
-        how = self.how
+        params = self.params
         return GrowthParams(
-            how.max_features,
-            how.min_samples_leaf,
-            how.max_bins,
-            how.max_depth,
-            how.max_nodes,
+            params.max_features,
+            params.min_samples_leaf,
+            params.max_bins,
+            params.max_depth,
+            params.max_nodes,
             by_ratio=True,
             prune_confidence=PRUNE_CONFIDENCE,
         )
@@ -190,7 +190,7 @@ class SysForGrower:
         chosen = [(seed, plans[place]) for seed, place in zip(seeds, wanted, strict=True) if place in plans]
         # Codes of all records are worth their while only if most of them are known.
         if 2 * len(known) > len(records):
-            records = replace(records, codes=bin_columns(records.X, records.n_categories, self.how.max_bins))
+            records = replace(records, codes=bin_columns(records.X, records.n_categories, self.params.max_bins))
         return in_threads(lambda one: self._grow(records, known, *one), chosen, n_jobs)
 
     def _plans(self, records: Records, known: Ints) -> Iterator["_Plan"]:
@@ -200,7 +200,7 @@ class SysForGrower:
             yield _Plan()  # nothing to cut: one tree of one leaf
         for root in roots:
             yield _Plan(root)
-        if self.how.max_depth is not None and self.how.max_depth < 2:
+        if self.params.max_depth is not None and self.params.max_depth < 2:
             return
         for root in roots:
             left = root.left(records.X[known])
@@ -212,7 +212,7 @@ class SysForGrower:
                 yield _Plan(root, below[0], below[1])
 
     def _good(self, records: Records, known: Ints) -> list[GoodCut]:
-        return good_cuts(records, known, self.how.min_samples_leaf, self.goodness, self.separation)
+        return good_cuts(records, known, self.params.min_samples_leaf, self.goodness, self.separation)
 
     def _grow(self, records: Records, known: Ints, seed: int, plan: "_Plan") -> Grown:
         """Make the top of a tree as planned, and let C4.5 grow below."""
