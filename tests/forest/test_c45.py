@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
-from adforest.forest import GrowthParams, Rows, Tree, TreeEditor
+from adforest.forest import GrowthParams, LeafCounts, Tree, TreeEditor
 from adforest.forest._kernels.binning import bin_columns
 
 SLACK = 1e-9  # bits a record that two ways of adding up may differ by
@@ -355,7 +355,7 @@ def frame():
     held = {5: {0: 2.0, 2: 1.0}, 6: {1: 4.0}, 8: {0: 7.0}}
     for node, row in held.items():
         klass = np.array(list(row), dtype=np.int32)
-        editor.add(Rows(np.full(len(klass), node, dtype=np.int32), klass, np.array(list(row.values()))))
+        editor.add(LeafCounts(np.full(len(klass), node, dtype=np.int32), klass, np.array(list(row.values()))))
     return TreeEditor(editor.finish()), leaves, held
 
 

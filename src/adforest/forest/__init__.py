@@ -4,6 +4,6 @@ from adforest.forest.editing import TreeEditor
 from adforest.forest.forest import Forest, in_threads
 from adforest.forest.params import GrowthParams
 from adforest.forest.records import Groups, Records
-from adforest.forest.tree import Rows, Tree
+from adforest.forest.tree import LeafCounts, Tree
 
-__all__ = ["Forest", "Groups", "GrowthParams", "Records", "Rows", "Tree", "TreeEditor", "in_threads"]
+__all__ = ["Forest", "Groups", "GrowthParams", "LeafCounts", "Records", "Tree", "TreeEditor", "in_threads"]

@@ -6,7 +6,7 @@ from adforest.forest._kernels import counting, growing, routing
 from adforest.forest._kernels.growing import NODE
 from adforest.forest.params import GrowthParams
 from adforest.forest.records import Groups, Records
-from adforest.forest.tree import CATEGORICAL, LEAF_EXPANDED, MISSING_LEFT, ROOT_ADDED, Rows, Tree
+from adforest.forest.tree import CATEGORICAL, LEAF_EXPANDED, MISSING_LEFT, ROOT_ADDED, LeafCounts, Tree
 from adforest.forest.types import AnyArray, Bytes, Floats, Ints, Longs, Mask, Nodes, Words
 
 
@@ -22,7 +22,7 @@ class TreeEditor:
         self._words = tree.words
         self._importance = tree.importance
         self._dropped = np.zeros(len(tree.nodes), dtype=np.uint8)
-        self._rows: list[Rows] = []
+        self._rows: list[LeafCounts] = []
 
     def add_root(self, feature: int, cut: float | Mask, *, tree_left: bool) -> tuple[int, int]:
         """Put a new root above the tree, which takes one side; the other is an empty leaf.
@@ -83,7 +83,7 @@ class TreeEditor:
             held = slice(*self._tree.row_start[node : node + 2])
             klass, weight = self._tree.row_class[held], self._tree.row_weight[held]
             self._dropped[node] = 1
-            self._rows.append(Rows(np.full(len(klass), target, dtype=np.int32), klass, weight))
+            self._rows.append(LeafCounts(np.full(len(klass), target, dtype=np.int32), klass, weight))
         self._rows = [rows._replace(node=np.where(rows.node == node, target, rows.node)) for rows in self._rows]
 
     def grow(
@@ -112,7 +112,7 @@ class TreeEditor:
             seed=seed,
         )
         self.attach(group_node, group_nodes, nodes, words, importance)
-        self._rows.append(Rows(node, klass, weight.astype(np.float64)))
+        self._rows.append(LeafCounts(node, klass, weight.astype(np.float64)))
 
     def attach(self, group_node: Ints, group_nodes: Nodes, nodes: Nodes, words: Words, importance: Floats) -> None:
         """Put subtrees in the place of leaves, see what `growing.grow` returns; what the leaves held is dropped."""
@@ -146,14 +146,14 @@ class TreeEditor:
         """Return the leaf that each record reaches in the tree as edited so far."""
         return routing.route(self.nodes, self._words, X)
 
-    def add(self, rows: Rows) -> None:
+    def add(self, rows: LeafCounts) -> None:
         """Add class weights to leaves."""
         self._rows.append(rows)
 
     def finish(self) -> Tree:
         """Return the edited tree."""
-        rows = self._rows or [Rows.none()]
-        added = rows[0] if len(rows) == 1 else Rows(*map(np.concatenate, zip(*rows, strict=True)))
+        rows = self._rows or [LeafCounts.none()]
+        added = rows[0] if len(rows) == 1 else LeafCounts(*map(np.concatenate, zip(*rows, strict=True)))
         tree = self._tree
         row_start, row_class, row_weight, row_scale = counting.merge(
             tree.row_start, tree.row_class, tree.row_weight, tree.row_scale, self._dropped, *added, len(self.nodes)

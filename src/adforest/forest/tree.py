@@ -14,7 +14,7 @@ CAUSES = ("tree built", "root added", "leaf expanded")
 BUILT, ROOT_ADDED, LEAF_EXPANDED = range(3)
 
 
-class Rows(NamedTuple):
+class LeafCounts(NamedTuple):
     """Weight of classes in nodes, one line a (node, class) pair; a tally has them ascending by both."""
 
     node: Ints
@@ -22,15 +22,15 @@ class Rows(NamedTuple):
     weight: Floats
 
     @classmethod
-    def none(cls) -> "Rows":
+    def none(cls) -> "LeafCounts":
         """Return no lines."""
         ints = np.empty(0, dtype=np.int32)
         return cls(ints, ints, np.empty(0))
 
-    def without(self, nodes: Ints) -> "Rows":
+    def without(self, nodes: Ints) -> "LeafCounts":
         """Leave out the lines of some nodes."""
         kept = ~np.isin(self.node, nodes)
-        return Rows(self.node[kept], self.klass[kept], self.weight[kept])
+        return LeafCounts(self.node[kept], self.klass[kept], self.weight[kept])
 
 
 class Sums(NamedTuple):
@@ -155,6 +155,6 @@ class Tree:
         """Add the class shares of leaves already reached, shrunk by each strength, to votes, one block a strength."""
         shrinkage.vote_each(leaf, *self.sums[1:], strengths, votes)
 
-    def compare(self, rows: Rows) -> tuple[Ints, Floats]:
+    def compare(self, rows: LeafCounts) -> tuple[Ints, Floats]:
         """Set what leaves hold beside what rows bring, see `counting.compare`."""
         return counting.compare(self.row_start, self.row_class, self.row_weight, *rows)

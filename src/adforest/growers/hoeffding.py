@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from adforest.forest import Groups, GrowthParams, Records, Rows, Tree, TreeEditor, in_threads
+from adforest.forest import Groups, GrowthParams, LeafCounts, Records, Tree, TreeEditor, in_threads
 from adforest.forest._kernels import counting
 from adforest.forest._kernels.streaming import stream
 from adforest.forest.types import Bytes, Ints, Longs, Mask
@@ -57,7 +57,7 @@ class HoeffdingGrower:
         leaf_of = np.zeros(len(records), dtype=np.int32)
         weights = self.weights(records.serial[known], seed)
         groups, root = np.array([0, len(known)]), np.zeros(1, dtype=np.int32)
-        editor.add(Rows(*counting.tally(leaf_of[known], records.y[known], weights, 1)))
+        editor.add(LeafCounts(*counting.tally(leaf_of[known], records.y[known], weights, 1)))
         self.stream(editor, records, weights, known, groups, root, leaf_of)
         placed = np.full(len(records), -1, dtype=np.int32)
         placed[known] = leaf_of[known]
@@ -98,7 +98,7 @@ class HoeffdingGrower:
         samples, weights = samples[moved], weights[moved]
         leaf = editor.route(records.X[samples])
         leaf_of[samples] = leaf
-        editor.add(Rows(*counting.tally(leaf, records.y[samples], weights, len(editor.nodes))))
+        editor.add(LeafCounts(*counting.tally(leaf, records.y[samples], weights, len(editor.nodes))))
 
     def coded(self, records: Records) -> Records:
         """Return the records as they are."""
