@@ -94,7 +94,7 @@ class GrownTree(NamedTuple):
     """What the growing kernel made of one block, put together as a tree."""
 
     nodes: np.ndarray
-    words: np.ndarray
+    category_bits: np.ndarray
     rows: dict
     importance: np.ndarray
     leaf_of: np.ndarray
@@ -138,7 +138,7 @@ def grow_groups(
     records = b.records
     if binned:
         records = replace(records, codes=bin_columns(b.X, b.n_categories, max_bins))
-    group_nodes, added, words, (row_node, row_class, row_weight), importance = grow(
+    group_nodes, added, category_bits, (row_node, row_class, row_weight), importance = grow(
         records, groups, params, leaf_of, n_nodes=base, n_words=1, seed=seed
     )
     nodes = np.zeros(base, dtype=NODE)
@@ -148,8 +148,8 @@ def grow_groups(
     for node, k, weight in zip(row_node.tolist(), row_class.tolist(), row_weight.tolist(), strict=True):
         assert k not in rows[node]
         rows[node][k] = weight
-    words = np.concatenate([np.zeros(1, dtype=np.uint64), words])
-    return GrownTree(np.concatenate([nodes, added]), words, dict(rows), importance, leaf_of)
+    category_bits = np.concatenate([np.zeros(1, dtype=np.uint64), category_bits])
+    return GrownTree(np.concatenate([nodes, added]), category_bits, dict(rows), importance, leaf_of)
 
 
 def grow_tree(b, *, samples=None, **limits):
@@ -240,7 +240,7 @@ def subset_price(values):
 # Trees --------------------------------------------------------------------------------------------------------------
 
 
-def goes_left(node, words, value):
+def goes_left(node, category_bits, value):
     """Return the side a value takes at an inner node, given as (threshold, left, split)."""
     threshold, _, split = node
     missing_left = bool(split & MISSING_LEFT)
@@ -249,33 +249,33 @@ def goes_left(node, words, value):
     if not split & CATEGORICAL:
         return value <= threshold
     first = int(threshold)
-    if value < 0 or value >= 64 * int(words[first]):
+    if value < 0 or value >= 64 * int(category_bits[first]):
         return missing_left
     category = int(value)
-    return bool(int(words[first + 1 + category // 64]) >> category % 64 & 1)
+    return bool(int(category_bits[first + 1 + category // 64]) >> category % 64 & 1)
 
 
-def walk(nodes, words, record, at=0):
+def walk(nodes, category_bits, record, at=0):
     """Return the numbers of the nodes a record passes, the leaf last; nodes is a list of tuples."""
     path = [at]
     while nodes[at][2] >= 0:
-        at = nodes[at][1] + (not goes_left(nodes[at], words, record[nodes[at][2] >> 2]))
+        at = nodes[at][1] + (not goes_left(nodes[at], category_bits, record[nodes[at][2] >> 2]))
         path.append(at)
     return path
 
 
-def route(nodes, words, X):
+def route(nodes, category_bits, X):
     """Return the leaf of every record."""
-    nodes, words = nodes.tolist(), words.tolist()
-    return np.array([walk(nodes, words, record)[-1] for record in X.tolist()], dtype=np.int32)
+    nodes, category_bits = nodes.tolist(), category_bits.tolist()
+    return np.array([walk(nodes, category_bits, record)[-1] for record in X.tolist()], dtype=np.int32)
 
 
-def records_at(nodes, words, X, samples, start=0):
+def records_at(nodes, category_bits, X, samples, start=0):
     """Return which of the samples pass each node, by node."""
-    nodes, words = nodes.tolist(), words.tolist()
+    nodes, category_bits = nodes.tolist(), category_bits.tolist()
     passing = defaultdict(list)
     for i in np.asarray(samples).tolist():
-        for node in walk(nodes, words, X[i].tolist(), start):
+        for node in walk(nodes, category_bits, X[i].tolist(), start):
             passing[node].append(i)
     return dict(passing)
 
@@ -325,7 +325,7 @@ def votes(tree, X, n_classes, *, soft):
     """Return one tree's answers: shares of its leaf's classes, or one for the first of the most frequent."""
     rows = rows_of(tree)
     answers = np.zeros((len(X), n_classes))
-    for i, leaf in enumerate(route(tree.nodes, tree.words, X).tolist()):
+    for i, leaf in enumerate(route(tree.nodes, tree.category_bits, X).tolist()):
         row = rows.get(leaf, {})
         for k, weight in row.items():
             if soft:
@@ -608,7 +608,7 @@ def as_bytes(state):
             *(
                 tuple(
                     array.tobytes()
-                    for array in (tree.nodes, tree.words, tree.row_start, tree.row_class, tree.row_weight)
+                    for array in (tree.nodes, tree.category_bits, tree.row_start, tree.row_class, tree.row_weight)
                 )
                 for tree in one.forest.trees
             ),

@@ -29,7 +29,7 @@ def sides(tree, passing, node):
 
 def check_whole(b, tree, leaf_of, samples, start=0):
     """Check that leaves hold the records that the cuts send there, and importance the gains; nothing is left over."""
-    passing = oracles.records_at(tree.nodes, tree.words, b.X, samples, start)
+    passing = oracles.records_at(tree.nodes, tree.category_bits, b.X, samples, start)
     reached = oracles.depths(tree.nodes, start)
     gains = np.zeros(b.X.shape[1])
     rows = oracles.rows_of(tree)
@@ -50,7 +50,7 @@ def check_whole(b, tree, leaf_of, samples, start=0):
 
 def check_cuts(b, tree, min_leaf=1):
     """Check every node of an exact tree against all the cuts there are."""
-    passing = oracles.records_at(tree.nodes, tree.words, b.X, range(len(b.y)))
+    passing = oracles.records_at(tree.nodes, tree.category_bits, b.X, range(len(b.y)))
     for node in oracles.depths(tree.nodes):
         here, left = sides(tree, passing, node)
         y, weights = b.y[here], b.weights[here]
@@ -190,7 +190,7 @@ def test_no_lots_are_drawn(binned, confidence, n):
         oracles.grow_c45(b, seed=seed, binned=shared_codes(b, binned), prune_confidence=confidence)[0]
         for seed in (0, 1, 2**64 - 1)
     ]
-    for name in ("nodes", "words", "row_start", "row_class", "row_weight", "importance"):
+    for name in ("nodes", "category_bits", "row_start", "row_class", "row_weight", "importance"):
         assert len({getattr(tree, name).tobytes() for tree in trees}) == 1
 
 
@@ -265,7 +265,7 @@ def test_the_formula_decides_for_every_small_table(confidence):
 
 def pruning_of(b, unpruned, confidence, samples, start=0):
     """Return the cuts that brute force keeps of a subtree."""
-    passing = oracles.records_at(unpruned.nodes, unpruned.words, b.X, samples, start)
+    passing = oracles.records_at(unpruned.nodes, unpruned.category_bits, b.X, samples, start)
     weights_at = {
         node: oracles.tally([node] * len(here), b.y[here], b.weights[here])[node] for node, here in passing.items()
     }
@@ -282,7 +282,7 @@ def check_same(unpruned, kept, tree, at=0, there=0):
     if now["split"] & oracles.CATEGORICAL:
         sets = [
             words[int(node["threshold"]) :][: 1 + int(words[int(node["threshold"])])].tolist()
-            for node, words in ((before, unpruned.words), (now, tree.words))
+            for node, words in ((before, unpruned.category_bits), (now, tree.category_bits))
         ]
         assert sets[0] == sets[1]
     else:

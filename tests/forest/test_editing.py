@@ -43,7 +43,7 @@ def check_root_above(tree, edited, X, new, moved, beyond):
     old = tree.route(X)
     expected = np.where(beyond, new, np.where(old == 0, moved, old))
     np.testing.assert_array_equal(edited.route(X), expected)
-    np.testing.assert_array_equal(oracles.route(edited.nodes, edited.words, X), expected)
+    np.testing.assert_array_equal(oracles.route(edited.nodes, edited.category_bits, X), expected)
     moved_rows = {moved if node == 0 else node: row for node, row in oracles.rows_of(tree).items()}
     assert oracles.rows_of(edited) == moved_rows
     assert edited.n_leaves == tree.n_leaves + 1

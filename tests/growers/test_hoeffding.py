@@ -26,7 +26,7 @@ def grow(X, y, n_categories, weights=None, grace=200.0, n_classes=None, max_dept
     )
     weights = np.ones(n, dtype=np.uint8) if weights is None else weights
     root = np.zeros(1, dtype=np.int32)
-    group_nodes, nodes, words, importance = stream(
+    group_nodes, nodes, category_bits, importance = stream(
         records,
         Groups(np.arange(n, dtype=np.int32), weights, np.array([0, n]), root, root),
         grace=grace,
@@ -36,19 +36,22 @@ def grow(X, y, n_categories, weights=None, grace=200.0, n_classes=None, max_dept
         n_nodes=1,
         n_words=1,
     )
-    return np.concatenate([group_nodes, nodes]), np.concatenate([[np.uint64(0)], words]), importance
+    return np.concatenate([group_nodes, nodes]), np.concatenate([[np.uint64(0)], category_bits]), importance
 
 
-def questions(nodes, words, n_categories, at=0):
+def questions(nodes, category_bits, n_categories, at=0):
     """Return a tree as nested (attribute, threshold or category, left, right); None is a leaf."""
     if nodes["split"][at] < 0:
         return None
     feature, value, left = int(nodes["split"][at]) >> 2, float(nodes["threshold"][at]), int(nodes["left"][at])
     if n_categories[feature]:
-        bits = int(words[int(value) + 1])
+        bits = int(category_bits[int(value) + 1])
         assert bits & (bits - 1) == 0, "one category against the rest"
         value = bits.bit_length() - 1
-    below = (questions(nodes, words, n_categories, left), questions(nodes, words, n_categories, left + 1))
+    below = (
+        questions(nodes, category_bits, n_categories, left),
+        questions(nodes, category_bits, n_categories, left + 1),
+    )
     return feature, value, *below
 
 
@@ -100,8 +103,8 @@ def test_river_asks_the_same_questions(n, grace, categories, seed):
     )
     for record, klass in zip(X.tolist(), y.tolist(), strict=True):
         river.learn_one(dict(enumerate(record)), klass)
-    nodes, words, _ = grow(X, y, categories, grace=grace)
-    ours = questions(nodes, words, categories)
+    nodes, category_bits, _ = grow(X, y, categories, grace=grace)
+    ours = questions(nodes, category_bits, categories)
     assert n_questions(ours) >= 3, "a stream that never splits shows nothing"
     assert_same(ours, rivers(river._root))
 

@@ -21,7 +21,7 @@ def everyone(records):
 
 def same_tree(a, b):
     """Return whether two trees are equal to the last bit."""
-    arrays = ("nodes", "words", "row_start", "row_class", "row_weight", "row_scale", "importance")
+    arrays = ("nodes", "category_bits", "row_start", "row_class", "row_weight", "row_scale", "importance")
     return a.seed == b.seed and all(getattr(a, name).tobytes() == getattr(b, name).tobytes() for name in arrays)
 
 
@@ -44,7 +44,7 @@ def test_same_seeds_give_the_same_trees_on_one_and_four_threads(n):
 def test_leaves_hold_the_bootstrap_and_every_record_has_its_leaf(n):
     b = oracles.random_block(n, n_categories=(0, 6, 0))
     (grown,) = RandomForestGrower(GrowthParams(max_features=2)).build(b.records, everyone(b.records), [7], 1)
-    np.testing.assert_array_equal(grown.leaf_of, oracles.route(grown.tree.nodes, grown.tree.words, b.X))
+    np.testing.assert_array_equal(grown.leaf_of, oracles.route(grown.tree.nodes, grown.tree.category_bits, b.X))
     weights = poisson_weights(b.records.serial, 7, 1.0)
     assert 0.5 * n < (weights > 0).sum() < 0.75 * n
     assert oracles.rows_of(grown.tree) == oracles.tally(grown.leaf_of, b.y, weights)

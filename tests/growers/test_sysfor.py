@@ -294,7 +294,7 @@ def test_records_in_another_order_have_the_same_good_cuts(b):
 # --- trees
 
 GROWTH = GrowthParams(max_features=1)
-TREE_ARRAYS = ("nodes", "words", "row_start", "row_class", "row_weight", "row_scale", "importance")
+TREE_ARRAYS = ("nodes", "category_bits", "row_start", "row_class", "row_weight", "row_scale", "importance")
 
 
 def same_tree(a, b, arrays=TREE_ARRAYS):
@@ -318,7 +318,7 @@ def asks(tree, node, cut):
     if not isinstance(cut.value, np.ndarray):
         return not split & oracles.CATEGORICAL and tree.nodes["threshold"][node] == cut.value
     one = tree.nodes[node].item()
-    sides = [oracles.goes_left(one, tree.words, float(k)) for k in range(len(cut.value) + 70)]
+    sides = [oracles.goes_left(one, tree.category_bits, float(k)) for k in range(len(cut.value) + 70)]
     return bool(split & oracles.CATEGORICAL) and sides == cut.value.tolist() + [cut.missing_left] * 70
 
 
@@ -329,7 +329,7 @@ def shape(b, tree, records, at=0):
         return frozenset(records.tolist())
     one = tree.nodes[at].item()
     left = np.array(
-        [oracles.goes_left(one, tree.words, value) for value in b.X[records, split >> 2].tolist()], dtype=bool
+        [oracles.goes_left(one, tree.category_bits, value) for value in b.X[records, split >> 2].tolist()], dtype=bool
     )
     return (split, shape(b, tree, records[left], one[1]), shape(b, tree, records[~left], one[1] + 1))
 
@@ -345,7 +345,7 @@ def check_built(b, grown, known=None):
     tree = grown.tree
     known = np.arange(len(b.y)) if known is None else known
     assert set(oracles.depths(tree.nodes)) == set(range(len(tree.nodes)))
-    routed = oracles.route(tree.nodes, tree.words, b.X)
+    routed = oracles.route(tree.nodes, tree.category_bits, b.X)
     np.testing.assert_array_equal(grown.leaf_of[known], routed[known])
     assert (np.delete(grown.leaf_of, known) == -1).all()
     assert oracles.rows_of(tree) == oracles.tally(grown.leaf_of[known], b.y[known], np.ones(len(known)))
@@ -509,7 +509,7 @@ def test_records_not_known_count_for_nothing(share):
     for some, lone in zip(build(b, 8, known=known), build(alone, 8), strict=True):
         check_built(b, some, known)
         assert shape(b, some.tree, known) == shape(b, lone.tree, known)
-        np.testing.assert_array_equal(lone.leaf_of, oracles.route(lone.tree.nodes, lone.tree.words, b.X[known]))
+        np.testing.assert_array_equal(lone.leaf_of, oracles.route(lone.tree.nodes, lone.tree.category_bits, b.X[known]))
 
 
 @pytest.mark.parametrize("max_depth", [1, 2, 3])
@@ -526,7 +526,7 @@ def test_importance_is_the_gain_of_all_cuts_the_planned_ones_too(n):
     b = oracles.random_block(n, n_categories=(0, 6, 0))
     for grown in build(b, 12, min_samples_leaf=4):
         tree = grown.tree
-        passing = oracles.records_at(tree.nodes, tree.words, b.X, range(n))
+        passing = oracles.records_at(tree.nodes, tree.category_bits, b.X, range(n))
         gains = np.zeros(3)
         for node in np.flatnonzero(tree.nodes["split"] >= 0):
             here = np.array(passing[node])
@@ -547,7 +547,7 @@ def test_leaves_expand_by_pruned_c45():
     b = b._replace(weights=np.ones_like(b.weights))
     grower = SysForGrower(GrowthParams(max_features=1, min_samples_leaf=2))
     stump = TreeEditor(oracles.tree_of(b, max_depth=1)[0])
-    leaf_of = oracles.route(stump.nodes, stump.finish().words, b.X)
+    leaf_of = oracles.route(stump.nodes, stump.finish().category_bits, b.X)
     group = np.flatnonzero(leaf_of == 2).astype(np.int32)
     ones = np.ones(len(group), dtype=np.uint8)
     starts, node = np.array([0, len(group)]), np.array([2], dtype=np.int32)

@@ -19,7 +19,7 @@ class TreeEditor:
         self._born = tree.born
         self._cause = tree.cause
         self.nodes = tree.nodes
-        self._words = tree.words
+        self._category_bits = tree.category_bits
         self._importance = tree.importance
         self._dropped = np.zeros(len(tree.nodes), dtype=np.uint8)
         self._rows: list[LeafCounts] = []
@@ -71,8 +71,8 @@ class TreeEditor:
         self.nodes["left"][node] = n
         self.nodes["split"][node] = (feature << 2) | (MISSING_LEFT if missing_left else 0) | kind
         if isinstance(cut, np.ndarray):
-            self.nodes["threshold"][node] = len(self._words)
-            self._words = np.concatenate([self._words, _bit_set(cut, fill=missing_left)])
+            self.nodes["threshold"][node] = len(self._category_bits)
+            self._category_bits = np.concatenate([self._category_bits, _bit_set(cut, fill=missing_left)])
         else:
             self.nodes["threshold"][node] = cut
         return n
@@ -102,26 +102,28 @@ class TreeEditor:
         What the leaves held is dropped: their new leaves hold the weights of the records given.
         """
         depth = self.depths_of(group_node) if params.max_depth is not None else np.zeros_like(group_node)
-        group_nodes, nodes, words, (node, klass, weight), importance = growing.grow(
+        group_nodes, nodes, category_bits, (node, klass, weight), importance = growing.grow(
             records,
             Groups(samples, weights, group_start, group_node, depth),
             params,
             leaf_of,
             n_nodes=len(self.nodes),
-            n_words=len(self._words),
+            n_words=len(self._category_bits),
             seed=seed,
         )
-        self.attach(group_node, group_nodes, nodes, words, importance)
+        self.attach(group_node, group_nodes, nodes, category_bits, importance)
         self._rows.append(LeafCounts(node, klass, weight.astype(np.float64)))
 
-    def attach(self, group_node: Ints, group_nodes: Nodes, nodes: Nodes, words: Words, importance: Floats) -> None:
+    def attach(
+        self, group_node: Ints, group_nodes: Nodes, nodes: Nodes, category_bits: Words, importance: Floats
+    ) -> None:
         """Put subtrees in the place of leaves, see what `growing.grow` returns; what the leaves held is dropped."""
         self._dropped[group_node[group_node < len(self._dropped)]] = 1
         self._rows = [rows.without(group_node) for rows in self._rows]
         self.nodes = _appended(self.nodes, nodes)
         self.nodes[group_node] = group_nodes
         self._stamp(group_node[group_nodes["split"] >= 0], LEAF_EXPANDED)
-        self._words = np.concatenate([self._words, words])
+        self._category_bits = np.concatenate([self._category_bits, category_bits])
         self._importance = self._importance + importance
 
     def _stamp(self, nodes: AnyArray, cause: int) -> None:
@@ -135,7 +137,7 @@ class TreeEditor:
     @property
     def n_words(self) -> int:
         """How many category words the tree has."""
-        return len(self._words)
+        return len(self._category_bits)
 
     def depths_of(self, nodes: Ints) -> Ints:
         """Return how far some nodes are from the root."""
@@ -144,7 +146,7 @@ class TreeEditor:
 
     def route(self, X: Floats) -> Ints:
         """Return the leaf that each record reaches in the tree as edited so far."""
-        return routing.route(self.nodes, self._words, X)
+        return routing.route(self.nodes, self._category_bits, X)
 
     def add(self, rows: LeafCounts) -> None:
         """Add class weights to leaves."""
@@ -160,7 +162,7 @@ class TreeEditor:
         )
         return Tree(
             self.nodes,
-            self._words,
+            self._category_bits,
             row_start,
             row_class,
             row_weight,

@@ -80,7 +80,7 @@ class HoeffdingGrower:
         leaf_of: Ints,
     ) -> None:
         """Split each given leaf where its records, one by one, satisfy the bound; the others stay as they are."""
-        group_nodes, nodes, words, importance = stream(
+        group_nodes, nodes, category_bits, importance = stream(
             records,
             Groups(samples, weights, group_start, group_node, editor.depths_of(group_node)),
             grace=max(self.params.min_samples_leaf, LEAST_GRACE),
@@ -93,7 +93,7 @@ class HoeffdingGrower:
         splits = group_nodes["split"] >= 0
         if not splits.any():
             return
-        editor.attach(group_node[splits], group_nodes[splits], nodes, words, importance)
+        editor.attach(group_node[splits], group_nodes[splits], nodes, category_bits, importance)
         moved = np.repeat(splits, np.diff(group_start))
         samples, weights = samples[moved], weights[moved]
         leaf = editor.route(records.X[samples])

@@ -68,7 +68,7 @@ class RandomForestGrower:
         tree = editor.finish()
         # The bootstrap is over once a tree stands: repairs count every record once, those not drawn too.
         others = others[np.searchsorted(others, route_oob_from) :]
-        leaf_of[others] = route(tree.nodes, tree.words, records.X, others)
+        leaf_of[others] = route(tree.nodes, tree.category_bits, records.X, others)
         return Grown(tree, leaf_of)
 
     def weights(self, serial: Longs, seed: int) -> Bytes:
