@@ -136,7 +136,7 @@ class TreeEditor:
 
     @property
     def n_words(self) -> int:
-        """How many category words the tree has."""
+        """How many 64-bit words the tree's category_bits take."""
         return len(self._category_bits)
 
     def depths_of(self, nodes: Ints) -> Ints:

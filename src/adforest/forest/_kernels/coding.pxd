@@ -41,7 +41,7 @@ cdef struct Block:
     double* bounds          # exact: the value of a code; else the largest value that has the code
     Py_ssize_t bounds_stride
     int32_t* n_codes        # by feature; -1 while it is not coded, 0 where it is constant in the block
-    int32_t* feature        # features in an order that growing changes, see growing.pyx
+    int32_t* feature        # features in an order that growing changes, see grower.pxd
     int32_t n_features      # how many at the head of that list are not known to be constant in the block
     SortedBlock sorted      # of an exact block
 

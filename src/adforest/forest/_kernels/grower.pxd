@@ -7,12 +7,12 @@
 # where the item is the number of the record in the block at hand.
 #
 # A *block* is a set of records that were coded together (coding.pxd). The root's block has at most max_bins codes per
-# feature. As soon as a node holds BLOCK records or fewer it becomes a block of its own, coded by its own distinct values:
-# from there on every cut is exact, and all the codes fit the first-level cache. Such a block is sorted once by each
-# feature; a node below it then sorts its records by setting the bits of their places and reading them off.
+# feature. As soon as a node holds BLOCK records or fewer it becomes a block of its own, coded by its own distinct
+# values: from there on every cut is exact, and all the codes fit the first-level cache. Such a block is sorted once by
+# each feature; a node below it then sorts its records by setting the bits of their places and reading them off.
 #
-# Features that are constant in a node are constant below it. A block's features stand in one list, of which a node looks
-# at the first n_features; those found constant are swapped to the end of that part, out of its children's sight:
+# Features that are constant in a node are constant below it. A block's features stand in one list, of which a node
+# looks at the first n_features; those found constant are swapped to the end of that part, out of its children's sight:
 #
 #     feature | may vary in the node ... | constant in it | constant in its parent | ... |
 #

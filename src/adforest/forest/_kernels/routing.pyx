@@ -92,15 +92,16 @@ cdef void add_answers(const int32_t* leaf, Py_ssize_t n, const int32_t* row_star
             votes[i * n_classes + row_class[best]] += 1
 
 
-def route(const Node[::1] nodes, const uint64_t[::1] category_bits, const double[:, ::1] X, const int32_t[::1] rows=None):
+def route(const Node[::1] nodes, const uint64_t[::1] category_bits, const double[:, ::1] X,
+          const int32_t[::1] rows=None):
     """Return the number of the leaf that each record reaches, as int32; rows picks some of the records."""
     cdef Py_ssize_t n = X.shape[0] if rows is None else rows.shape[0]
     leaf_array = np.empty(n, dtype=np.int32)
     cdef int32_t[::1] leaf = leaf_array
     if n > 0:
         with nogil:
-            walk(&nodes[0], &category_bits[0], &X[0, 0], NULL if rows is None else &rows[0], n, X.shape[1], category_bits.shape[0] > 1,
-                 &leaf[0])
+            walk(&nodes[0], &category_bits[0], &X[0, 0], NULL if rows is None else &rows[0], n, X.shape[1],
+                 category_bits.shape[0] > 1, &leaf[0])
     return leaf_array
 
 

@@ -1,7 +1,7 @@
 """Grow Hoeffding trees: records come one by one, and a leaf splits once enough of them prefer one feature.
 
-The statistics of a leaf (observing.pxd) are dropped when it splits; the two new leaves begin with the class weights that
-the cut lets expect.
+The statistics of a leaf (observing.pxd) are dropped when it splits; the two new leaves begin with the class weights
+that the cut lets expect.
 """
 from libc.math cimport INFINITY, log2, sqrt
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
