@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
 from adforest import AdaptiveDecisionForestClassifier
-from adforest.forest import Growth, Records
+from adforest.forest import GrowthParams, Records
 from adforest.growers import HoeffdingGrower
 from adforest.streams import Batch, load_dataset, simulate_scenarios
 
@@ -98,7 +98,7 @@ def measure_hoeffding() -> Iterator[dict[str, Any]]:
     X, y = clusters(100_000, seed=1)
     records = Records(X, y.astype(np.int32), np.arange(len(X)), np.zeros(6, dtype=np.int32), 11)
     rows, known = [dict(enumerate(row)) for row in X.tolist()], np.arange(len(X), dtype=np.int32)
-    grower = HoeffdingGrower(Growth(max_features=6, min_samples_leaf=200))
+    grower = HoeffdingGrower(GrowthParams(max_features=6, min_samples_leaf=200))
     weights = grower.weights(records.serial, 0).tolist()  # River learns with the same weights
 
     def river() -> None:

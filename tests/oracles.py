@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from adforest import AdaptiveDecisionForestClassifier, adaptation
 from adforest.adaptation import State
-from adforest.forest import Growth, Records, Tree, TreeEditor
+from adforest.forest import Groups, GrowthParams, Records, Tree, TreeEditor
 from adforest.forest._kernels.binning import bin_columns
 from adforest.forest._kernels.growing import NODE, grow
 from adforest.growers import RandomForestGrower
@@ -94,34 +94,52 @@ class GrownTree(NamedTuple):
     """What the growing kernel made of one block, put together as a tree."""
 
     nodes: np.ndarray
-    words: np.ndarray
+    category_bits: np.ndarray
     rows: dict
     importance: np.ndarray
     leaf_of: np.ndarray
 
 
-def grow_groups(b, samples, group_start, group_node, *, base, weights=None, depth=None, binned=False, **limits):
+def grow_groups(
+    b,
+    samples,
+    group_start,
+    group_node,
+    *,
+    base,
+    weights=None,
+    depth=None,
+    binned=False,
+    max_features=None,
+    min_leaf=1,
+    max_bins=255,
+    max_depth=-1,
+    max_new_nodes=10**6,
+    seed=0,
+):
     """Call the kernel; nodes before base are leaves but for those the groups take the place of."""
-    no_limits = {"max_features": b.X.shape[1], "min_leaf": 1, "max_depth": -1, "max_new_nodes": 10**6}
-    limits = {"max_bins": 255, "seed": 0} | no_limits | limits
     leaf_of = np.full(len(b.y), -7, dtype=np.int32)
     samples = np.asarray(samples, dtype=np.int32)
     group_node = np.asarray(group_node, dtype=np.int32)
-    group_nodes, added, words, row_node, row_class, row_weight, importance = grow(
-        b.X,
-        b.y,
-        b.weights[samples] if weights is None else weights,
-        b.n_categories,
+    groups = Groups(
         samples,
+        b.weights[samples] if weights is None else weights,
         np.asarray(group_start, dtype=np.int64),
         group_node,
         np.zeros(len(group_node), dtype=np.int32) if depth is None else np.asarray(depth, dtype=np.int32),
-        leaf_of,
-        n_classes=b.n_classes,
-        base=base,
-        words_base=1,
-        binned=bin_columns(b.X, b.n_categories, limits["max_bins"]) if binned else None,
-        **limits,
+    )
+    params = GrowthParams(
+        max_features=b.X.shape[1] if max_features is None else max_features,
+        min_samples_leaf=min_leaf,
+        max_bins=max_bins,
+        max_depth=max_depth if max_depth >= 0 else None,
+        max_nodes=base + max_new_nodes,
+    )
+    records = b.records
+    if binned:
+        records = replace(records, codes=bin_columns(b.X, b.n_categories, max_bins))
+    group_nodes, added, category_bits, (row_node, row_class, row_weight), importance = grow(
+        records, groups, params, leaf_of, n_nodes=base, n_words=1, seed=seed
     )
     nodes = np.zeros(base, dtype=NODE)
     nodes["left"] = nodes["split"] = -1
@@ -130,8 +148,8 @@ def grow_groups(b, samples, group_start, group_node, *, base, weights=None, dept
     for node, k, weight in zip(row_node.tolist(), row_class.tolist(), row_weight.tolist(), strict=True):
         assert k not in rows[node]
         rows[node][k] = weight
-    words = np.concatenate([np.zeros(1, dtype=np.uint64), words])
-    return GrownTree(np.concatenate([nodes, added]), words, dict(rows), importance, leaf_of)
+    category_bits = np.concatenate([np.zeros(1, dtype=np.uint64), category_bits])
+    return GrownTree(np.concatenate([nodes, added]), category_bits, dict(rows), importance, leaf_of)
 
 
 def grow_tree(b, *, samples=None, **limits):
@@ -158,7 +176,7 @@ def grow_at(editor, b, samples, group_start, group_node, leaf_of, *, seed=0, max
         np.asarray(group_start, dtype=np.int64),
         np.asarray(group_node, dtype=np.int32),
         leaf_of,
-        Growth(max_features=b.X.shape[1], max_depth=max_depth),
+        GrowthParams(max_features=b.X.shape[1], max_depth=max_depth),
         seed,
     )
 
@@ -222,7 +240,7 @@ def subset_price(values):
 # Trees --------------------------------------------------------------------------------------------------------------
 
 
-def goes_left(node, words, value):
+def goes_left(node, category_bits, value):
     """Return the side a value takes at an inner node, given as (threshold, left, split)."""
     threshold, _, split = node
     missing_left = bool(split & MISSING_LEFT)
@@ -231,33 +249,33 @@ def goes_left(node, words, value):
     if not split & CATEGORICAL:
         return value <= threshold
     first = int(threshold)
-    if value < 0 or value >= 64 * int(words[first]):
+    if value < 0 or value >= 64 * int(category_bits[first]):
         return missing_left
     category = int(value)
-    return bool(int(words[first + 1 + category // 64]) >> category % 64 & 1)
+    return bool(int(category_bits[first + 1 + category // 64]) >> category % 64 & 1)
 
 
-def walk(nodes, words, record, at=0):
+def walk(nodes, category_bits, record, at=0):
     """Return the numbers of the nodes a record passes, the leaf last; nodes is a list of tuples."""
     path = [at]
     while nodes[at][2] >= 0:
-        at = nodes[at][1] + (not goes_left(nodes[at], words, record[nodes[at][2] >> 2]))
+        at = nodes[at][1] + (not goes_left(nodes[at], category_bits, record[nodes[at][2] >> 2]))
         path.append(at)
     return path
 
 
-def route(nodes, words, X):
+def route(nodes, category_bits, X):
     """Return the leaf of every record."""
-    nodes, words = nodes.tolist(), words.tolist()
-    return np.array([walk(nodes, words, record)[-1] for record in X.tolist()], dtype=np.int32)
+    nodes, category_bits = nodes.tolist(), category_bits.tolist()
+    return np.array([walk(nodes, category_bits, record)[-1] for record in X.tolist()], dtype=np.int32)
 
 
-def records_at(nodes, words, X, samples, start=0):
+def records_at(nodes, category_bits, X, samples, start=0):
     """Return which of the samples pass each node, by node."""
-    nodes, words = nodes.tolist(), words.tolist()
+    nodes, category_bits = nodes.tolist(), category_bits.tolist()
     passing = defaultdict(list)
     for i in np.asarray(samples).tolist():
-        for node in walk(nodes, words, X[i].tolist(), start):
+        for node in walk(nodes, category_bits, X[i].tolist(), start):
             passing[node].append(i)
     return dict(passing)
 
@@ -307,7 +325,7 @@ def votes(tree, X, n_classes, *, soft):
     """Return one tree's answers: shares of its leaf's classes, or one for the first of the most frequent."""
     rows = rows_of(tree)
     answers = np.zeros((len(X), n_classes))
-    for i, leaf in enumerate(route(tree.nodes, tree.words, X).tolist()):
+    for i, leaf in enumerate(route(tree.nodes, tree.category_bits, X).tolist()):
         row = rows.get(leaf, {})
         for k, weight in row.items():
             if soft:
@@ -473,14 +491,14 @@ def all_cuts(column, y, weights, n_categories=0, min_leaf=1, *, by_arrival=False
     return cuts
 
 
-def grow_c45(b, samples=None, *, seed=0, binned=None, **how):
+def grow_c45(b, samples=None, *, seed=0, binned=None, **params):
     """Return a finished C4.5 tree, pruned if prune_confidence says so, and the leaf of every record."""
     editor = TreeEditor(Tree.bare(b.X.shape[1], seed))
     leaf_of = np.full(len(b.y), -1, dtype=np.int32)
     samples = np.arange(len(b.y), dtype=np.int32) if samples is None else np.asarray(samples, dtype=np.int32)
     group, root = np.array([0, len(samples)]), np.zeros(1, dtype=np.int32)
-    how = Growth(max_features=1, by_ratio=True, **how)
-    editor.grow(replace(b.records, codes=binned), b.weights[samples], samples, group, root, leaf_of, how, seed)
+    params = GrowthParams(max_features=1, by_ratio=True, **params)
+    editor.grow(replace(b.records, codes=binned), b.weights[samples], samples, group, root, leaf_of, params, seed)
     return editor.finish(), leaf_of
 
 
@@ -524,8 +542,8 @@ def kept_cuts(nodes, weights_at, confidence, at=0):
 def make_settings(**changes):
     """Return the estimator's own defaults as adaptation knows them, but 10 trees and two attributes tried."""
     settings = AdaptiveDecisionForestClassifier(10)._settings(n_features=2, seed=0)
-    how = Growth(max_features=2, min_samples_leaf=changes.get("min_samples_leaf", 1))
-    return replace(settings, **{"grower": RandomForestGrower(how)} | changes)
+    params = GrowthParams(max_features=2, min_samples_leaf=changes.get("min_samples_leaf", 1))
+    return replace(settings, **{"grower": RandomForestGrower(params)} | changes)
 
 
 def new_state(n_features=2, **changes):
@@ -587,7 +605,7 @@ def as_bytes(state):
             *(
                 tuple(
                     array.tobytes()
-                    for array in (tree.nodes, tree.words, tree.row_start, tree.row_class, tree.row_weight)
+                    for array in (tree.nodes, tree.category_bits, tree.row_start, tree.row_class, tree.row_weight)
                 )
                 for tree in one.forest.trees
             ),

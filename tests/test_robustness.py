@@ -15,8 +15,9 @@ import pytest
 
 import oracles
 from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
-from adforest.forest import Growth, Tree, TreeEditor
+from adforest.forest import GrowthParams, Tree, TreeEditor
 from adforest.forest._kernels import counting, growing
+from adforest.growers import HoeffdingGrower
 
 
 def forest(**changes):
@@ -273,15 +274,20 @@ def test_ctrl_c_at_any_moment_leaves_a_whole_model():
             np.testing.assert_array_equal(model.predict_proba(batches[0][0]), twin.predict_proba(batches[0][0]))
 
 
-def test_ctrl_c_inside_the_kernel_frees_only_what_it_holds():
+@pytest.mark.parametrize("kernel", ["grow", "stream"])
+def test_ctrl_c_inside_the_kernel_frees_only_what_it_holds(kernel):
     # Python looks for signals when a function of its own is called: interrupt at each such call within the kernel.
     b = oracles.random_block(300)
     group, root, leaf_of = np.array([0, len(b.y)]), np.zeros(1, dtype=np.int32), np.full(len(b.y), -1, dtype=np.int32)
-    samples, how = np.arange(len(b.y), dtype=np.int32), Growth(max_features=2)
+    samples, params = np.arange(len(b.y), dtype=np.int32), GrowthParams(max_features=2)
 
     def grow():
         editor = TreeEditor(Tree.bare(b.X.shape[1], 0))
-        editor.grow(b.records, b.weights, samples, group, root, leaf_of, how, 0)
+        if kernel == "grow":
+            editor.grow(b.records, b.weights, samples, group, root, leaf_of, params, 0)
+        else:
+            hoeffding = HoeffdingGrower(params, tie_threshold=10.0)
+            hoeffding.stream(editor, b.records, b.weights, samples, group, root, leaf_of)
         return editor.finish()
 
     def interrupting(left):
@@ -295,6 +301,7 @@ def test_ctrl_c_inside_the_kernel_frees_only_what_it_holds():
         return profile
 
     expected = grow().nodes
+    assert len(expected) > 1
     for place in range(1, 1_000):
         sys.setprofile(interrupting(place))
         try:

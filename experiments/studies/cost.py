@@ -48,7 +48,7 @@ def tell(results: Results, options: Options) -> Chapter:
             "Bytes are those of the pickled model: records it keeps count, buffers it needs while learning do not.",
             "ADF keeps records up to memory_size; a stream shorter than that keeps growing it. On longer streams it "
             "levels off, which these streams cannot show.",
-            "Growth is measured on equal random batches of one data set, so that only the stream's length tells.",
+            "GrowthParams is measured on equal random batches of one data set, so that only the stream's length tells.",
             "CPU seconds on one machine, which other work may have slowed.",
             *doubt_left_out(options),
             *doubt_stand_in(options, "LDPA and the six data sets"),

@@ -11,7 +11,7 @@ import numpy as np
 from adforest.adaptation import RECIPES, BatchReport, Settings, State, votes
 from adforest.base import EncodedBatch, Model, VotingBatchClassifier
 from adforest.encoding import LabelTable
-from adforest.forest import Forest, Growth
+from adforest.forest import Forest, GrowthParams
 from adforest.forest.types import Floats
 from adforest.growers import GROWERS, Grower, count_features
 from adforest.parameters import AT_LEAST_ONE, COMMON, NONE, Amount, Flag, OneOf, Rules, Whole
@@ -71,12 +71,12 @@ class BaseADFClassifier(VotingBatchClassifier["_Learnt"]):
 
     def _grower(self, n_features: int) -> Grower:
         """Return the base forest asked for."""
-        how = Growth(
+        params = GrowthParams(
             max_features=count_features(self.max_features, n_features),
             min_samples_leaf=self.min_samples_leaf,
             max_depth=self.max_depth,
         )
-        return GROWERS[self.base_forest](how)
+        return GROWERS[self.base_forest](params)
 
     @property
     def feature_importances_(self) -> Floats:

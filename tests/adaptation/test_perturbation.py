@@ -17,7 +17,7 @@ from adforest.adaptation.perturbation import (
     predicted_confidence,
 )
 from adforest.adaptation.repair import assess
-from adforest.forest import Records, Rows, Tree, TreeEditor
+from adforest.forest import LeafCounts, Records, Tree, TreeEditor
 
 
 def leaves_of(*pairs):
@@ -114,7 +114,7 @@ def two_leaf_tree():
     """Return a tree that asks x <= 0, with ten records of class 0 on the left and ten of class 1 on the right."""
     editor = TreeEditor(Tree.bare(1, seed=0))
     editor.add_root(0, 0.0, tree_left=True)
-    editor.add(Rows(np.array([1, 2], dtype=np.int32), np.array([0, 1], dtype=np.int32), np.array([10.0, 10.0])))
+    editor.add(LeafCounts(np.array([1, 2], dtype=np.int32), np.array([0, 1], dtype=np.int32), np.array([10.0, 10.0])))
     return editor.finish()
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from adforest.adaptation import READINGS, RECIPES
 from adforest.adaptation.boxes import Box, root_cuts
 from adforest.adaptation.repair import RepairRules, assess, repair_forest
-from adforest.forest import Forest, Growth, Records
+from adforest.forest import Forest, GrowthParams, Records
 from adforest.growers import RandomForestGrower
 from oracles import learn, new_state
 
@@ -138,7 +138,7 @@ def build(X, y, n_trees=3, max_features=2, min_leaf=1, n_classes=None):
     """Return a forest of all the records, and the records."""
     X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=np.int32)
     records = Records(X, y, np.arange(len(y)), np.zeros(X.shape[1], dtype=np.int32), n_classes or int(y.max()) + 1)
-    grower = RandomForestGrower(Growth(max_features=max_features, min_samples_leaf=min_leaf))
+    grower = RandomForestGrower(GrowthParams(max_features=max_features, min_samples_leaf=min_leaf))
     grown = grower.build(records, np.arange(len(y), dtype=np.int32), list(range(n_trees)), None)
     return Forest(tuple(g.tree for g in grown), tuple(g.leaf_of for g in grown), np.ones(len(y), dtype=bool)), records
 
@@ -171,7 +171,7 @@ def repair(
         min_samples_leaf=min_leaf,
         n_jobs=n_jobs,
     )
-    grower = RandomForestGrower(Growth(max_features=2, min_samples_leaf=min_leaf))
+    grower = RandomForestGrower(GrowthParams(max_features=2, min_samples_leaf=min_leaf))
     return repair_forest(forest, assessments, both, batch, roots, rules, grower, [7, 8, 9]), assessments
 
 

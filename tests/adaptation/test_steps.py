@@ -8,7 +8,7 @@ import pytest
 
 from adforest.adaptation import State
 from adforest.adaptation.steps import EXPANSION_TURNS, EXTRA_RENEWAL, _places
-from adforest.forest import Growth
+from adforest.forest import GrowthParams
 from adforest.forest.tree import LEAF_EXPANDED
 from adforest.growers import RandomForestGrower
 from oracles import grid, learn, make_settings, new_state, swapping_stream, two_clusters
@@ -174,8 +174,8 @@ def test_places_go_round_the_forest():
 class CountingGrower(RandomForestGrower):
     """Notes how many records are coded."""
 
-    def __init__(self, how):
-        super().__init__(how)
+    def __init__(self, params):
+        super().__init__(params)
         object.__setattr__(self, "coded_records", [])
 
     def coded(self, records):
@@ -185,7 +185,7 @@ class CountingGrower(RandomForestGrower):
 
 
 def test_records_are_coded_once_a_batch_whoever_grows_from_them():
-    grower = CountingGrower(Growth(max_features=2))
+    grower = CountingGrower(GrowthParams(max_features=2))
     state = new_state(grower=grower)
     for number in range(5):
         grower.coded_records.clear()

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from adforest.forest import Growth, Tree, TreeEditor
+from adforest.forest import GrowthParams, Tree, TreeEditor
 from adforest.growers import Grown, RandomForestGrower
 from oracles import NUMERICAL, new_state
 from oracles import learn as learn_batch
@@ -37,10 +37,10 @@ PAPER = {"memory_size": None, "tree_repair": "any", "renewal": 0, "algorithm": "
 class OneTree:
     """A grower without a bootstrap: the tree that one would draw by hand. Adaptation need not know the difference."""
 
-    draws_lots = False
-    kernel = RandomForestGrower(Growth(max_features=2))
+    uses_bootstrap = False
+    kernel = RandomForestGrower(GrowthParams(max_features=2))
 
-    def build(self, records, known, seeds, n_jobs, places=None, whole=None, placed_from=0):
+    def build(self, records, known, seeds, n_jobs, places=None, always_in_bag=None, route_oob_from=0):
         grown = []
         for seed in seeds:
             editor, leaf_of = TreeEditor(Tree.bare(2, seed)), np.full(len(records), -1, dtype=np.int32)
@@ -56,7 +56,7 @@ class OneTree:
     def weights(self, serial, seed):
         return np.ones(len(serial), dtype=np.uint8)
 
-    def left_out(self, serial, tree):
+    def out_of_bag(self, serial, tree):
         return np.zeros(len(serial), dtype=bool)
 
     def expand(self, *arguments):

@@ -12,7 +12,7 @@ from adforest import AdaptiveDecisionForestClassifier
 from adforest.adaptation.evidence import MIN_OBSERVED
 from adforest.adaptation.update import SMALL_BATCH, SMALL_SHARE
 from adforest.adaptation.voting import class_ratios, votes
-from adforest.forest import Growth
+from adforest.forest import GrowthParams
 from adforest.growers import HoeffdingGrower, RandomForestGrower, SysForGrower
 from oracles import (
     accuracy,
@@ -28,7 +28,7 @@ from oracles import (
     two_clusters,
 )
 
-GROWERS = {grower.__name__: grower(Growth(max_features=2)) for grower in (SysForGrower, HoeffdingGrower)}
+GROWERS = {grower.__name__: grower(GrowthParams(max_features=2)) for grower in (SysForGrower, HoeffdingGrower)}
 CALM = "." * (MIN_OBSERVED + 3)  # batches before how optimistic the newest forest is is known: 1 builds, 2 claims
 
 
@@ -259,9 +259,9 @@ def test_a_world_that_moves_is_a_drift():
     assert accuracy(state, X - [8, 0], y) > 0.9
 
 
-@pytest.mark.parametrize("how", [{"max_depth": 2}, {"min_samples_leaf": 60}])
-def test_coarse_trees_notice_a_swap_in_its_batch(how):
-    states, reports = follow(CALM + "s", grower=RandomForestGrower(Growth(max_features=2, **how)))
+@pytest.mark.parametrize("params", [{"max_depth": 2}, {"min_samples_leaf": 60}])
+def test_coarse_trees_notice_a_swap_in_its_batch(params):
+    states, reports = follow(CALM + "s", grower=RandomForestGrower(GrowthParams(max_features=2, **params)))
     assert reports[-1].drift == "temporary"
     assert accuracies("s", states[-1:])[0] > 0.9
 
@@ -488,7 +488,7 @@ def test_learning_never_changes_the_state_it_starts_from(memory_size):
         check_left_alone_by_learning(state)
 
 
-@pytest.mark.parametrize("grower", [RandomForestGrower(Growth(max_features=2)), *GROWERS.values()])
+@pytest.mark.parametrize("grower", [RandomForestGrower(GrowthParams(max_features=2)), *GROWERS.values()])
 def test_threads_make_no_difference(grower):
     one, first = follow(CALM + "ss..", grower=grower, n_jobs=1)
     two, second = follow(CALM + "ss..", grower=grower, n_jobs=2)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
-from adforest.forest import Growth, Rows, Tree, TreeEditor
+from adforest.forest import GrowthParams, LeafCounts, Tree, TreeEditor
 from adforest.forest._kernels.binning import bin_columns
 
 SLACK = 1e-9  # bits a record that two ways of adding up may differ by
@@ -29,7 +29,7 @@ def sides(tree, passing, node):
 
 def check_whole(b, tree, leaf_of, samples, start=0):
     """Check that leaves hold the records that the cuts send there, and importance the gains; nothing is left over."""
-    passing = oracles.records_at(tree.nodes, tree.words, b.X, samples, start)
+    passing = oracles.records_at(tree.nodes, tree.category_bits, b.X, samples, start)
     reached = oracles.depths(tree.nodes, start)
     gains = np.zeros(b.X.shape[1])
     rows = oracles.rows_of(tree)
@@ -50,7 +50,7 @@ def check_whole(b, tree, leaf_of, samples, start=0):
 
 def check_cuts(b, tree, min_leaf=1):
     """Check every node of an exact tree against all the cuts there are."""
-    passing = oracles.records_at(tree.nodes, tree.words, b.X, range(len(b.y)))
+    passing = oracles.records_at(tree.nodes, tree.category_bits, b.X, range(len(b.y)))
     for node in oracles.depths(tree.nodes):
         here, left = sides(tree, passing, node)
         y, weights = b.y[here], b.weights[here]
@@ -190,7 +190,7 @@ def test_no_lots_are_drawn(binned, confidence, n):
         oracles.grow_c45(b, seed=seed, binned=shared_codes(b, binned), prune_confidence=confidence)[0]
         for seed in (0, 1, 2**64 - 1)
     ]
-    for name in ("nodes", "words", "row_start", "row_class", "row_weight", "importance"):
+    for name in ("nodes", "category_bits", "row_start", "row_class", "row_weight", "importance"):
         assert len({getattr(tree, name).tobytes() for tree in trees}) == 1
 
 
@@ -265,7 +265,7 @@ def test_the_formula_decides_for_every_small_table(confidence):
 
 def pruning_of(b, unpruned, confidence, samples, start=0):
     """Return the cuts that brute force keeps of a subtree."""
-    passing = oracles.records_at(unpruned.nodes, unpruned.words, b.X, samples, start)
+    passing = oracles.records_at(unpruned.nodes, unpruned.category_bits, b.X, samples, start)
     weights_at = {
         node: oracles.tally([node] * len(here), b.y[here], b.weights[here])[node] for node, here in passing.items()
     }
@@ -282,7 +282,7 @@ def check_same(unpruned, kept, tree, at=0, there=0):
     if now["split"] & oracles.CATEGORICAL:
         sets = [
             words[int(node["threshold"]) :][: 1 + int(words[int(node["threshold"])])].tolist()
-            for node, words in ((before, unpruned.words), (now, tree.words))
+            for node, words in ((before, unpruned.category_bits), (now, tree.category_bits))
         ]
         assert sets[0] == sets[1]
     else:
@@ -293,10 +293,10 @@ def check_same(unpruned, kept, tree, at=0, there=0):
     )
 
 
-def check_pruned(b, confidence=CONFIDENCE, binned=None, **how):
+def check_pruned(b, confidence=CONFIDENCE, binned=None, **params):
     """Check a pruned tree against the unpruned one pruned by brute force; return how many cuts there were and are."""
-    unpruned, _ = oracles.grow_c45(b, binned=binned, **how)
-    tree, leaf_of = oracles.grow_c45(b, binned=binned, prune_confidence=confidence, **how)
+    unpruned, _ = oracles.grow_c45(b, binned=binned, **params)
+    tree, leaf_of = oracles.grow_c45(b, binned=binned, prune_confidence=confidence, **params)
     kept = pruning_of(b, unpruned, confidence, range(len(b.y)))
     assert check_same(unpruned, kept, tree) == len(tree.nodes) == 1 + 2 * len(kept)
     check_whole(b, tree, leaf_of, range(len(b.y)))
@@ -355,7 +355,7 @@ def frame():
     held = {5: {0: 2.0, 2: 1.0}, 6: {1: 4.0}, 8: {0: 7.0}}
     for node, row in held.items():
         klass = np.array(list(row), dtype=np.int32)
-        editor.add(Rows(np.full(len(klass), node, dtype=np.int32), klass, np.array(list(row.values()))))
+        editor.add(LeafCounts(np.full(len(klass), node, dtype=np.int32), klass, np.array(list(row.values()))))
     return TreeEditor(editor.finish()), leaves, held
 
 
@@ -373,10 +373,10 @@ def test_several_groups_are_pruned_in_one_call_and_the_rest_is_untouched(binned,
     for confidence in (0, least):
         editor, leaves, held = frame()
         leaf_of = np.full(n, -7, dtype=np.int32)
-        how = Growth(max_features=1, by_ratio=True, prune_confidence=confidence)
+        params = GrowthParams(max_features=1, by_ratio=True, prune_confidence=confidence)
         weights = b.weights[order]
         records = replace(b.records, codes=shared_codes(b, binned))
-        editor.grow(records, weights, order, starts, targets, leaf_of, how, 0)
+        editor.grow(records, weights, order, starts, targets, leaf_of, params, 0)
         trees.append(editor.finish())
     unpruned, tree = trees
     assert len(tree.nodes) < len(unpruned.nodes)
@@ -403,9 +403,9 @@ def test_leaves_that_are_not_grown_at_keep_what_they_hold():
     editor, _, held = frame()
     leaf_of = np.full(80, -7, dtype=np.int32)
     samples = np.arange(80, dtype=np.int32)
-    how = Growth(max_features=1, by_ratio=True, prune_confidence=CONFIDENCE)
+    params = GrowthParams(max_features=1, by_ratio=True, prune_confidence=CONFIDENCE)
     target = np.array([3], dtype=np.int32)
-    editor.grow(b.records, b.weights, samples, np.array([0, 80]), target, leaf_of, how, 0)
+    editor.grow(b.records, b.weights, samples, np.array([0, 80]), target, leaf_of, params, 0)
     before = editor.finish()
     rows = oracles.rows_of(before)
     assert {node: rows[node] for node in held} == held
@@ -415,7 +415,7 @@ def test_leaves_that_are_not_grown_at_keep_what_they_hold():
     again = TreeEditor(before)
     group = np.flatnonzero(leaf_of == target[0]).astype(np.int32)
     moved = leaf_of.copy()
-    again.grow(b.records, b.weights[group], group, np.array([0, len(group)]), target, moved, how, 1)
+    again.grow(b.records, b.weights[group], group, np.array([0, len(group)]), target, moved, params, 1)
     after = again.finish()
     others = np.setdiff1d(samples, group)
     np.testing.assert_array_equal(moved[others], leaf_of[others])

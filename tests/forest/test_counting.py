@@ -63,12 +63,12 @@ def near_of(tree, young, expected):
     b=oracles.blocks(max_weight=9),
     share=st.floats(0, 1),
     expected=st.sampled_from([0.0, 0.3, 1.1, 5.1, 1_000.0]),
-    left_out=st.integers(1, 5),
+    out_of_bag=st.integers(1, 5),
 )
-def test_young_records_are_near_where_they_are_many_for_the_place(b, share, expected, left_out):
+def test_young_records_are_near_where_they_are_many_for_the_place(b, share, expected, out_of_bag):
     tree, leaf_of = oracles.tree_of(b)
     young = leaf_of[round(share * len(leaf_of)) :]
-    young[::left_out] = -1
+    young[::out_of_bag] = -1
     found = near_of(tree, young, expected)
     assert found.dtype == np.float32
     assert found[0] == 1

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
-from adforest.forest import Growth, Rows, Tree, TreeEditor
+from adforest.forest import GrowthParams, LeafCounts, Tree, TreeEditor
 from adforest.forest._kernels.counting import tally
 
 ROOT_SIDES = pytest.mark.parametrize("tree_left", [True, False], ids=["tree left", "tree right"])
@@ -28,7 +28,7 @@ def check_unchanged(tree, before):
 def give_weights(editor, node, weights):
     """Add weights by class to one leaf."""
     klass = np.flatnonzero(weights).astype(np.int32)
-    editor.add(Rows(np.full(len(klass), node, dtype=np.int32), klass, np.asarray(weights, dtype=float)[klass]))
+    editor.add(LeafCounts(np.full(len(klass), node, dtype=np.int32), klass, np.asarray(weights, dtype=float)[klass]))
 
 
 def leaf_tree(weights=(3, 0, 2)):
@@ -43,7 +43,7 @@ def check_root_above(tree, edited, X, new, moved, beyond):
     old = tree.route(X)
     expected = np.where(beyond, new, np.where(old == 0, moved, old))
     np.testing.assert_array_equal(edited.route(X), expected)
-    np.testing.assert_array_equal(oracles.route(edited.nodes, edited.words, X), expected)
+    np.testing.assert_array_equal(oracles.route(edited.nodes, edited.category_bits, X), expected)
     moved_rows = {moved if node == 0 else node: row for node, row in oracles.rows_of(tree).items()}
     assert oracles.rows_of(edited) == moved_rows
     assert edited.n_leaves == tree.n_leaves + 1
@@ -162,7 +162,7 @@ def test_a_root_and_growth_and_counts_together_hold_every_record_once(tree_left,
     leaf_of[beyond] = new
     oracles.grow_at(editor, b, beyond, [0, len(beyond)], [new], leaf_of)
     others = np.setdiff1d(batch, beyond)
-    editor.add(Rows(*tally(leaf_of[others], b.y[others], b.weights[others], len(editor.nodes))))
+    editor.add(LeafCounts(*tally(leaf_of[others], b.y[others], b.weights[others], len(editor.nodes))))
     edited = editor.finish()
     np.testing.assert_array_equal(edited.route(b.X[batch]), leaf_of[batch])
     assert oracles.rows_of(edited) == oracles.tally(leaf_of, b.y, b.weights)
@@ -217,7 +217,7 @@ def test_a_limit_on_nodes_counts_those_the_tree_has(max_nodes):
         np.array([0, 100]),
         np.zeros(1, dtype=np.int32),
         np.empty(100, dtype=np.int32),
-        Growth(max_features=3, max_nodes=max_nodes),
+        GrowthParams(max_features=3, max_nodes=max_nodes),
         seed=0,
     )
     assert len(editor.finish().nodes) == (max_nodes - 1) // 2 * 2 + 1
@@ -243,7 +243,7 @@ def test_rows_come_out_sorted_by_node_then_class_and_added_up():
     editor = TreeEditor(leaf_tree((1, 2, 0)))
     first = editor.split(0, 0, 0.5, missing_left=True)
     node = np.array([first + 1, first, first + 1, first + 1], dtype=np.int32)
-    editor.add(Rows(node, np.array([1, 2**20, 0, 1], dtype=np.int32), np.arange(4.0)))
+    editor.add(LeafCounts(node, np.array([1, 2**20, 0, 1], dtype=np.int32), np.arange(4.0)))
     edited = editor.finish()
     assert oracles.rows_of(edited) == {0: {0: 1, 1: 2}, first: {2**20: 1}, first + 1: {0: 2, 1: 3}}
     assert edited.row_class.tolist() == [0, 1, 2**20, 0, 1]

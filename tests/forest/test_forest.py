@@ -106,7 +106,17 @@ def test_a_tree_that_answered_is_saved_as_one_that_did_not():
     twin.add_shares(b.X, again, STRENGTHS, MIX)
     np.testing.assert_array_equal(again, votes)
     assert twin.n_leaves == tree.n_leaves
-    for name in ("nodes", "words", "row_start", "row_class", "row_weight", "row_scale", "importance", "born", "cause"):
+    for name in (
+        "nodes",
+        "category_bits",
+        "row_start",
+        "row_class",
+        "row_weight",
+        "row_scale",
+        "importance",
+        "born",
+        "cause",
+    ):
         np.testing.assert_array_equal(getattr(twin, name), getattr(tree, name))
     assert twin.seed == tree.seed
 

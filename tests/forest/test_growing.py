@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
-from adforest.forest import Forest, Growth
+from adforest.forest import Forest, GrowthParams
 from adforest.growers import RandomForestGrower, count_features
 
 SHARED = pytest.mark.parametrize("binned", [False, True], ids=["own codes", "shared codes"])
@@ -31,7 +31,7 @@ def offers_no_cut(b, here):
 def check_tree(b, tree, samples=None, *, start=0, min_leaf=1, max_depth=-1, room_left=True, depth=0):
     """Check all that is true of any subtree; return by attribute what its cuts gain, less the price of categories."""
     samples = np.arange(len(b.y)) if samples is None else np.asarray(samples)
-    passing = oracles.records_at(tree.nodes, tree.words, b.X, samples, start)
+    passing = oracles.records_at(tree.nodes, tree.category_bits, b.X, samples, start)
     gains = np.zeros(b.X.shape[1])
     for node, level in oracles.depths(tree.nodes, start, depth).items():
         here = np.array(passing[node])
@@ -57,7 +57,7 @@ def check_tree(b, tree, samples=None, *, start=0, min_leaf=1, max_depth=-1, room
 
 def root_gain(b, tree):
     """Return what the cut at the root is worth."""
-    left = oracles.records_at(tree.nodes, tree.words, b.X, range(len(b.y))).get(int(tree.nodes["left"][0]), [])
+    left = oracles.records_at(tree.nodes, tree.category_bits, b.X, range(len(b.y))).get(int(tree.nodes["left"][0]), [])
     return oracles.gain(b.y, b.weights, np.isin(np.arange(len(b.y)), left))
 
 
@@ -291,7 +291,7 @@ def forest_accuracy(columns, n_names, useful=0.0):
     (X, y), (X_new, y_new) = (named(n, n_names, seed, useful) for n, seed in ((1_500, 3), (3_000, 4)))
     kinds = np.array([0, 0, 0, 0, n_names], dtype=np.int32)[columns]
     records = oracles.block(X[:, columns], y, n_categories=kinds).records
-    grower = RandomForestGrower(Growth(max_features=count_features("default", len(columns))))
+    grower = RandomForestGrower(GrowthParams(max_features=count_features("default", len(columns))))
     grown = grower.build(records, np.arange(1_500, dtype=np.int32), list(range(15)), 1)
     forest = Forest(tuple(g.tree for g in grown), tuple(g.leaf_of for g in grown), np.ones(1_500, dtype=bool))
     answers = forest.answer(np.ascontiguousarray(X_new[:, columns]), 2, soft=True)
@@ -310,7 +310,7 @@ def test_a_useful_column_of_names_keeps_its_worth():
 
 def test_with_more_classes_other_seeds_find_other_sets_of_categories():
     b = oracles.random_block(100, n_categories=(12,), n_classes=5, missing=0)
-    cuts = {tuple(oracles.grow_tree(b, max_depth=1, seed=seed).words.tolist()) for seed in range(20)}
+    cuts = {tuple(oracles.grow_tree(b, max_depth=1, seed=seed).category_bits.tolist()) for seed in range(20)}
     assert len(cuts) > 3
 
 
@@ -333,7 +333,7 @@ def test_three_thousand_categories(binned, n):
 
 def inner_nodes(b, tree):
     """Yield each inner node with its records, which of them go left, and whether missing values do."""
-    passing = oracles.records_at(tree.nodes, tree.words, b.X, range(len(b.y)))
+    passing = oracles.records_at(tree.nodes, tree.category_bits, b.X, range(len(b.y)))
     for node in np.flatnonzero(tree.nodes["split"] >= 0):
         here = np.array(passing[node])
         left = np.isin(here, passing[int(tree.nodes["left"][node])])
@@ -347,7 +347,7 @@ def test_categories_a_node_has_not_seen_follow_missing_values(binned, b):
     for node, here, _, missing_left in inner_nodes(b, tree):
         f = node["split"] >> 2
         unseen = set(range(b.n_categories[f] + 70)) - set(b.X[here, f])
-        sides = {oracles.goes_left(node.item(), tree.words, float(category)) for category in unseen}
+        sides = {oracles.goes_left(node.item(), tree.category_bits, float(category)) for category in unseen}
         assert sides == {missing_left}
 
 
@@ -414,7 +414,7 @@ def test_same_seed_same_tree_and_another_seed_another(binned, n):
         oracles.grow_tree(b, seed=seed, max_features=2, binned=binned) for seed in (2**63 + 1, 2**63 + 1, 4)
     )
     assert first.nodes.tobytes() == again.nodes.tobytes()
-    assert first.words.tobytes() == again.words.tobytes()
+    assert first.category_bits.tobytes() == again.category_bits.tobytes()
     assert first.rows == again.rows
     np.testing.assert_array_equal(first.leaf_of, again.leaf_of)
     assert first.nodes.tobytes() != other.nodes.tobytes()

@@ -24,8 +24,10 @@ def probes(draw, m):
 def test_records_reach_the_leaf_a_walk_by_hand_reaches(b, data):
     tree = oracles.grow_tree(b)
     X = data.draw(probes(b.X.shape[1]))
-    np.testing.assert_array_equal(route(tree.nodes, tree.words, X), oracles.route(tree.nodes, tree.words, X))
-    np.testing.assert_array_equal(route(tree.nodes, tree.words, b.X), tree.leaf_of)
+    np.testing.assert_array_equal(
+        route(tree.nodes, tree.category_bits, X), oracles.route(tree.nodes, tree.category_bits, X)
+    )
+    np.testing.assert_array_equal(route(tree.nodes, tree.category_bits, b.X), tree.leaf_of)
 
 
 @pytest.mark.parametrize("n", [1, 15, 16, 17, 31, 32, 33, 511, 512, 513, 1300])
@@ -35,7 +37,7 @@ def test_any_number_of_records(n, n_categories):
     tree, leaf_of = oracles.tree_of(b)
     np.testing.assert_array_equal(tree.route(b.X[:n]), leaf_of[:n])
     rows = np.arange(n, dtype=np.int32)[::-1].copy()
-    np.testing.assert_array_equal(route(tree.nodes, tree.words, b.X, rows), leaf_of[rows])
+    np.testing.assert_array_equal(route(tree.nodes, tree.category_bits, b.X, rows), leaf_of[rows])
     votes = np.zeros((n, b.n_classes))
     tree.vote(b.X[:n], votes, soft=True)
     np.testing.assert_allclose(votes, oracles.votes(tree, b.X[:n], b.n_classes, soft=True))
@@ -48,8 +50,8 @@ def test_what_is_no_category_goes_where_missing_values_go(category, n, heavy):
     values = np.array([0.0, 1.0, 2.0, 3.0])
     b = oracles.block(values, values > 1, weights=np.where((values > 1) == heavy, 9, 1), n_categories=[4])
     tree = oracles.grow_tree(b)
-    missing = route(tree.nodes, tree.words, np.full((n, 1), np.nan))
-    np.testing.assert_array_equal(route(tree.nodes, tree.words, np.full((n, 1), category)), missing)
+    missing = route(tree.nodes, tree.category_bits, np.full((n, 1), np.nan))
+    np.testing.assert_array_equal(route(tree.nodes, tree.category_bits, np.full((n, 1), category)), missing)
 
 
 @pytest.mark.parametrize("soft", [True, False])

@@ -8,43 +8,50 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import oracles
 from adforest import AdaptiveDecisionForestClassifier
-from adforest.forest import Growth, Records, Tree, TreeEditor
+from adforest.forest import Groups, GrowthParams, Records, Tree, TreeEditor
 from adforest.forest._kernels.streaming import stream
 from adforest.growers import HoeffdingGrower, RandomForestGrower, StreamingGrower, SysForGrower
 
 
-def grow(X, y, n_categories, weights=None, grace=200.0, n_classes=None, max_depth=-1):
+def grow(X, y, n_categories, weights=None, grace=200.0, n_classes=None, max_depth=None):
     """Return the nodes and words of one tree that saw the records in order."""
     n = len(X)
-    group_nodes, nodes, words, importance = stream(
+    y = np.asarray(y, dtype=np.int32)
+    records = Records(
         np.ascontiguousarray(X, dtype=np.float64),
-        np.asarray(y, dtype=np.int32),
-        np.ones(n, dtype=np.uint8) if weights is None else weights,
+        y,
+        np.arange(n),
         np.asarray(n_categories, dtype=np.int32),
-        np.arange(n, dtype=np.int32),
-        np.array([0, n]),
-        np.zeros(1, dtype=np.int32),
-        n_classes=int(np.max(y)) + 1 if n_classes is None else n_classes,
+        int(np.max(y)) + 1 if n_classes is None else n_classes,
+    )
+    weights = np.ones(n, dtype=np.uint8) if weights is None else weights
+    root = np.zeros(1, dtype=np.int32)
+    group_nodes, nodes, category_bits, importance = stream(
+        records,
+        Groups(np.arange(n, dtype=np.int32), weights, np.array([0, n]), root, root),
         grace=grace,
         log_inverse_delta=log(1e7),
         tie=0.05,
         max_depth=max_depth,
-        base=1,
-        words_base=1,
+        n_nodes=1,
+        n_words=1,
     )
-    return np.concatenate([group_nodes, nodes]), np.concatenate([[np.uint64(0)], words]), importance
+    return np.concatenate([group_nodes, nodes]), np.concatenate([[np.uint64(0)], category_bits]), importance
 
 
-def questions(nodes, words, n_categories, at=0):
+def questions(nodes, category_bits, n_categories, at=0):
     """Return a tree as nested (attribute, threshold or category, left, right); None is a leaf."""
     if nodes["split"][at] < 0:
         return None
     feature, value, left = int(nodes["split"][at]) >> 2, float(nodes["threshold"][at]), int(nodes["left"][at])
     if n_categories[feature]:
-        bits = int(words[int(value) + 1])
+        bits = int(category_bits[int(value) + 1])
         assert bits & (bits - 1) == 0, "one category against the rest"
         value = bits.bit_length() - 1
-    below = (questions(nodes, words, n_categories, left), questions(nodes, words, n_categories, left + 1))
+    below = (
+        questions(nodes, category_bits, n_categories, left),
+        questions(nodes, category_bits, n_categories, left + 1),
+    )
     return feature, value, *below
 
 
@@ -96,8 +103,8 @@ def test_river_asks_the_same_questions(n, grace, categories, seed):
     )
     for record, klass in zip(X.tolist(), y.tolist(), strict=True):
         river.learn_one(dict(enumerate(record)), klass)
-    nodes, words, _ = grow(X, y, categories, grace=grace)
-    ours = questions(nodes, words, categories)
+    nodes, category_bits, _ = grow(X, y, categories, grace=grace)
+    ours = questions(nodes, category_bits, categories)
     assert n_questions(ours) >= 3, "a stream that never splits shows nothing"
     assert_same(ours, rivers(river._root))
 
@@ -149,7 +156,7 @@ def block(n, seed=0, n_categories=(0, 0, 0, 0, 0)):
 
 
 def test_leaves_hold_the_weight_of_what_they_saw():
-    records, grower = block(3_000), HoeffdingGrower(Growth(max_features=5, min_samples_leaf=20))
+    records, grower = block(3_000), HoeffdingGrower(GrowthParams(max_features=5, min_samples_leaf=20))
     for grown in grower.build(records, np.arange(3_000, dtype=np.int32), [1, 2, 3], None):
         weights = grower.weights(records.serial, grown.tree.seed)
         np.testing.assert_array_equal(grown.leaf_of, grown.tree.route(records.X))
@@ -165,8 +172,8 @@ def test_leaves_hold_the_weight_of_what_they_saw():
 @pytest.mark.parametrize("min_samples_leaf", [1, 5, 19])
 def test_smaller_leaves_than_the_bound_makes_are_grown_by_entropy(min_samples_leaf):
     records, known = block(2_000), np.arange(2_000, dtype=np.int32)
-    pure = HoeffdingGrower(Growth(max_features=5, min_samples_leaf=20)).build(records, known, [1, 2], None)
-    grower = HoeffdingGrower(Growth(max_features=5, min_samples_leaf=min_samples_leaf))
+    pure = HoeffdingGrower(GrowthParams(max_features=5, min_samples_leaf=20)).build(records, known, [1, 2], None)
+    grower = HoeffdingGrower(GrowthParams(max_features=5, min_samples_leaf=min_samples_leaf))
     for grown, start in zip(grower.build(records, known, [1, 2], None), pure, strict=True):
         np.testing.assert_array_equal(grown.leaf_of, grown.tree.route(records.X))
         inner = np.flatnonzero(start.tree.nodes["split"] >= 0)
@@ -196,16 +203,16 @@ def streamed(grower, batches, **changes):
 
 
 def test_it_is_a_streaming_grower_and_the_others_are_not():
-    how = Growth(max_features=1)
-    assert isinstance(HoeffdingGrower(how), StreamingGrower)
-    assert not isinstance(RandomForestGrower(how), StreamingGrower)
-    assert not isinstance(SysForGrower(how), StreamingGrower)
+    params = GrowthParams(max_features=1)
+    assert isinstance(HoeffdingGrower(params), StreamingGrower)
+    assert not isinstance(RandomForestGrower(params), StreamingGrower)
+    assert not isinstance(SysForGrower(params), StreamingGrower)
 
 
 @pytest.mark.parametrize("tree_repair", ["any", "turn"])
 def test_trees_go_on_splitting_as_batches_come(tree_repair):
     # A tolerance of everything: no leaf is ever perturbed, so that nothing but the bound makes a tree grow.
-    grower = HoeffdingGrower(Growth(max_features=5, min_samples_leaf=20))
+    grower = HoeffdingGrower(GrowthParams(max_features=5, min_samples_leaf=20))
     states = streamed(
         grower, [150] * 12, tree_repair=tree_repair, min_samples_leaf=20, error_tolerance=1.0, algorithm="paper"
     )
@@ -223,7 +230,7 @@ def test_trees_go_on_splitting_as_batches_come(tree_repair):
 
 
 def test_streaming_leaves_alone_what_does_not_ask_for_a_split():
-    records, grower = block(3_000), HoeffdingGrower(Growth(max_features=5, min_samples_leaf=20))
+    records, grower = block(3_000), HoeffdingGrower(GrowthParams(max_features=5, min_samples_leaf=20))
     (grown,) = grower.build(records, np.arange(3_000, dtype=np.int32), [1], None)
     leaf_of, leaves = grown.leaf_of.copy(), np.unique(grown.leaf_of)[:2].astype(np.int32)
     few = [np.flatnonzero(leaf_of == leaf)[:10] for leaf in leaves]
@@ -236,10 +243,10 @@ def test_streaming_leaves_alone_what_does_not_ask_for_a_split():
 
 
 def test_leaves_expand_by_entropy_like_those_of_a_random_forest():
-    records, how = block(400), Growth(max_features=5, min_samples_leaf=20)
+    records, params = block(400), GrowthParams(max_features=5, min_samples_leaf=20)
     samples, groups, root = np.arange(400, dtype=np.int32), np.array([0, 400]), np.zeros(1, dtype=np.int32)
     trees = []
-    for grower in (HoeffdingGrower(how), RandomForestGrower(how)):
+    for grower in (HoeffdingGrower(params), RandomForestGrower(params)):
         editor, leaf_of = TreeEditor(Tree.bare(5, 1)), np.full(400, -1, dtype=np.int32)
         grower.expand(editor, records, np.ones(400, np.uint8), samples, groups, root, leaf_of, 9)
         trees.append(editor.finish())
@@ -249,13 +256,13 @@ def test_leaves_expand_by_entropy_like_those_of_a_random_forest():
 
 
 def test_weights_are_poisson_with_a_mean_of_six():
-    weights = HoeffdingGrower(Growth(max_features=1)).weights(np.arange(100_000), 7)
+    weights = HoeffdingGrower(GrowthParams(max_features=1)).weights(np.arange(100_000), 7)
     assert weights.mean() == pytest.approx(6, abs=0.05)
     assert weights.var() == pytest.approx(6, abs=0.15)
 
 
 def test_the_same_trees_for_any_number_of_threads():
-    records, grower = block(2_000), HoeffdingGrower(Growth(max_features=5))
+    records, grower = block(2_000), HoeffdingGrower(GrowthParams(max_features=5))
     known = np.arange(2_000, dtype=np.int32)
     for one, four in zip(
         grower.build(records, known, [1, 2, 3, 4], 1), grower.build(records, known, [1, 2, 3, 4], 4), strict=True

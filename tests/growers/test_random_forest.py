@@ -9,7 +9,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
 
 import oracles
-from adforest.forest import Forest, Growth, Records, TreeEditor
+from adforest.forest import Forest, GrowthParams, Records, TreeEditor
 from adforest.forest._kernels.binning import bin_columns
 from adforest.forest._kernels.counting import poisson_weights
 from adforest.growers import RandomForestGrower
@@ -21,14 +21,14 @@ def everyone(records):
 
 def same_tree(a, b):
     """Return whether two trees are equal to the last bit."""
-    arrays = ("nodes", "words", "row_start", "row_class", "row_weight", "row_scale", "importance")
+    arrays = ("nodes", "category_bits", "row_start", "row_class", "row_weight", "row_scale", "importance")
     return a.seed == b.seed and all(getattr(a, name).tobytes() == getattr(b, name).tobytes() for name in arrays)
 
 
 @pytest.mark.parametrize("n", [300, 2000], ids=["coded by node", "coded together"])
 def test_same_seeds_give_the_same_trees_on_one_and_four_threads(n):
     records = oracles.random_block(n, n_categories=(0, 6, 0, 0)).records
-    grower, seeds = RandomForestGrower(Growth(max_features=2)), list(range(10, 22))
+    grower, seeds = RandomForestGrower(GrowthParams(max_features=2)), list(range(10, 22))
     alone, together, shuffled = (
         grower.build(records, everyone(records), order, n_jobs)
         for order, n_jobs in ((seeds, 1), (seeds, 4), (seeds[::-1], 4))
@@ -43,8 +43,8 @@ def test_same_seeds_give_the_same_trees_on_one_and_four_threads(n):
 @pytest.mark.parametrize("n", [40, 2000])
 def test_leaves_hold_the_bootstrap_and_every_record_has_its_leaf(n):
     b = oracles.random_block(n, n_categories=(0, 6, 0))
-    (grown,) = RandomForestGrower(Growth(max_features=2)).build(b.records, everyone(b.records), [7], 1)
-    np.testing.assert_array_equal(grown.leaf_of, oracles.route(grown.tree.nodes, grown.tree.words, b.X))
+    (grown,) = RandomForestGrower(GrowthParams(max_features=2)).build(b.records, everyone(b.records), [7], 1)
+    np.testing.assert_array_equal(grown.leaf_of, oracles.route(grown.tree.nodes, grown.tree.category_bits, b.X))
     weights = poisson_weights(b.records.serial, 7, 1.0)
     assert 0.5 * n < (weights > 0).sum() < 0.75 * n
     assert oracles.rows_of(grown.tree) == oracles.tally(grown.leaf_of, b.y, weights)
@@ -55,11 +55,11 @@ def test_leaves_hold_the_bootstrap_and_every_record_has_its_leaf(n):
 def test_every_tree_gets_all_records_of_whole_classes(share):
     b = oracles.random_block(2000, n_categories=(0, 6, 0))
     known = np.sort(np.random.default_rng(0).permutation(2000)[: int(share * 2000)]).astype(np.int32)
-    whole = np.arange(b.n_classes) == 1
-    grower = RandomForestGrower(Growth(max_features=2))
-    for grown in grower.build(b.records, known, [7, 8], 1, whole=whole):
+    always_in_bag = np.arange(b.n_classes) == 1
+    grower = RandomForestGrower(GrowthParams(max_features=2))
+    for grown in grower.build(b.records, known, [7, 8], 1, always_in_bag=always_in_bag):
         weights = poisson_weights(b.records.serial[known], grown.tree.seed, 1.0)
-        spared = np.where(whole[b.y[known]], np.maximum(weights, 1), weights)
+        spared = np.where(always_in_bag[b.y[known]], np.maximum(weights, 1), weights)
         assert (spared != weights).any()
         assert oracles.rows_of(grown.tree) == oracles.tally(grown.leaf_of[known], b.y[known], spared)
 
@@ -71,7 +71,7 @@ def test_records_not_known_are_nowhere_and_count_for_nothing(n, share):
     records = b.records
     known = np.sort(np.random.default_rng(0).permutation(n)[: int(share * n)]).astype(np.int32)
     alone = Records(b.X[known], b.y[known], records.serial[known], b.n_categories, b.n_classes)
-    grower = RandomForestGrower(Growth(max_features=2))
+    grower = RandomForestGrower(GrowthParams(max_features=2))
     some = grower.build(records, known, [1, 2, 3], 1)
     for grown, lone in zip(some, grower.build(alone, everyone(alone), [1, 2, 3], 1), strict=True):
         unknown = np.setdiff1d(np.arange(n), known)
@@ -85,7 +85,7 @@ def test_records_not_known_are_nowhere_and_count_for_nothing(n, share):
 def test_a_record_nobody_drew_counts_all_the_same():
     seed = next(seed for seed in range(100) if poisson_weights(np.zeros(1, dtype=np.int64), seed, 1.0)[0] == 0)
     records = oracles.block([3.0], [1], n_classes=2).records
-    (grown,) = RandomForestGrower(Growth(max_features=1)).build(records, everyone(records), [seed], 1)
+    (grown,) = RandomForestGrower(GrowthParams(max_features=1)).build(records, everyone(records), [seed], 1)
     assert oracles.rows_of(grown.tree) == {0: {1: 1}}
     assert grown.leaf_of.tolist() == [0]
 
@@ -94,9 +94,9 @@ def test_a_record_nobody_drew_counts_all_the_same():
 def test_records_that_a_tree_leaves_out_are_placed_only_from_a_position_on(share):
     b = oracles.random_block(600)
     known = np.flatnonzero(np.random.default_rng(0).random(600) < share).astype(np.int32)
-    grower = RandomForestGrower(Growth(max_features=2))
+    grower = RandomForestGrower(GrowthParams(max_features=2))
     (everywhere,) = grower.build(b.records, known, [7], 1)
-    (late,) = grower.build(b.records, known, [7], 1, placed_from=400)
+    (late,) = grower.build(b.records, known, [7], 1, route_oob_from=400)
     assert same_tree(everywhere.tree, late.tree)
     unplaced = np.arange(600) < 400
     unplaced[known] &= poisson_weights(b.records.serial[known], 7, 1.0) == 0
@@ -107,7 +107,7 @@ def test_records_that_a_tree_leaves_out_are_placed_only_from_a_position_on(share
 
 def test_nothing_known_builds_empty_leaves():
     records = oracles.random_block(20).records
-    (grown,) = RandomForestGrower(Growth(max_features=1)).build(records, np.empty(0, dtype=np.int32), [1], 1)
+    (grown,) = RandomForestGrower(GrowthParams(max_features=1)).build(records, np.empty(0, dtype=np.int32), [1], 1)
     assert len(grown.tree.nodes) == 1
     assert oracles.rows_of(grown.tree) == {}
     assert (grown.leaf_of == -1).all()
@@ -115,7 +115,7 @@ def test_nothing_known_builds_empty_leaves():
 
 def test_limits_reach_the_trees():
     records = oracles.random_block(1000).records
-    grower = RandomForestGrower(Growth(max_features=2, min_samples_leaf=20, max_depth=3))
+    grower = RandomForestGrower(GrowthParams(max_features=2, min_samples_leaf=20, max_depth=3))
     for grown in grower.build(records, everyone(records), [1, 2, 3], 1):
         assert grown.tree.depth <= 3
         drawn = poisson_weights(records.serial, grown.tree.seed, 1.0) > 0
@@ -123,11 +123,11 @@ def test_limits_reach_the_trees():
 
 
 def test_a_repair_counts_every_record_once():
-    assert RandomForestGrower(Growth(max_features=1)).weights(np.arange(5), 3).tolist() == [1] * 5
+    assert RandomForestGrower(GrowthParams(max_features=1)).weights(np.arange(5), 3).tolist() == [1] * 5
 
 
 def test_many_records_are_coded_once():
-    grower = RandomForestGrower(Growth(max_features=2, max_bins=31))
+    grower = RandomForestGrower(GrowthParams(max_features=2, max_bins=31))
     few, many = (oracles.random_block(n, n_categories=(0, 6, 0)).records for n in (512, 2000))
     assert grower.coded(few) is few
     coded = grower.coded(many)
@@ -143,14 +143,14 @@ def test_many_records_are_coded_once():
 @pytest.mark.parametrize("is_coded", [False, True])
 def test_leaves_expand_from_the_records_given(n, is_coded):
     b = oracles.random_block(n, n_categories=(0, 6, 0))
-    grower = RandomForestGrower(Growth(max_features=2, max_depth=1))
+    grower = RandomForestGrower(GrowthParams(max_features=2, max_depth=1))
     (grown,) = grower.build(b.records, everyone(b.records), [1], 1)
     records = grower.coded(b.records) if is_coded else b.records
     leaf_of = grown.leaf_of.copy()
     group = np.flatnonzero(leaf_of == 2).astype(np.int32)
     editor = TreeEditor(grown.tree)
     ones = grower.weights(b.records.serial[group], 1)
-    deeper = RandomForestGrower(Growth(max_features=2))
+    deeper = RandomForestGrower(GrowthParams(max_features=2))
     deeper.expand(editor, records, ones, group, np.array([0, len(group)]), leaf_of[group[:1]], leaf_of, 9)
     edited = editor.finish()
     np.testing.assert_array_equal(edited.route(b.X), leaf_of)
@@ -170,7 +170,7 @@ def test_accuracy_is_that_of_scikit_learn(load):
     for split in range(4):
         X_old, X_new, y_old, y_new = train_test_split(X, y, test_size=0.4, stratify=y, random_state=split)
         records = oracles.block(X_old, y_old).records
-        grower = RandomForestGrower(Growth(max_features=int(X.shape[1] ** 0.5)))
+        grower = RandomForestGrower(GrowthParams(max_features=int(X.shape[1] ** 0.5)))
         trees, leaf_of = zip(*grower.build(records, everyone(records), list(range(30)), 1), strict=True)
         forest = Forest(trees, leaf_of, np.ones(len(records), dtype=bool))
         answer = forest.answer(np.ascontiguousarray(X_new), records.n_classes, soft=True)

@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import oracles
 from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
-from adforest.forest import Growth, Records, TreeEditor
+from adforest.forest import GrowthParams, Records, TreeEditor
 from adforest.growers import SysForGrower
 from adforest.growers.sysfor import GoodCut, good_cuts
 
@@ -293,18 +293,18 @@ def test_records_in_another_order_have_the_same_good_cuts(b):
 
 # --- trees
 
-GROWTH = Growth(max_features=1)
-TREE_ARRAYS = ("nodes", "words", "row_start", "row_class", "row_weight", "row_scale", "importance")
+GROWTH = GrowthParams(max_features=1)
+TREE_ARRAYS = ("nodes", "category_bits", "row_start", "row_class", "row_weight", "row_scale", "importance")
 
 
 def same_tree(a, b, arrays=TREE_ARRAYS):
     return all(getattr(a, name).tobytes() == getattr(b, name).tobytes() for name in arrays)
 
 
-def build(b, n=10, *, n_jobs=1, places=None, known=None, seeds=None, **how):
-    """Build a forest; how may have goodness and separation as well."""
-    rules = {name: how.pop(name) for name in ("goodness", "separation") if name in how}
-    grower = SysForGrower(Growth(max_features=1, **how), **rules)
+def build(b, n=10, *, n_jobs=1, places=None, known=None, seeds=None, **params):
+    """Build a forest; params may have goodness and separation as well."""
+    rules = {name: params.pop(name) for name in ("goodness", "separation") if name in params}
+    grower = SysForGrower(GrowthParams(max_features=1, **params), **rules)
     records = b.records
     known = everyone(records) if known is None else np.asarray(known, dtype=np.int32)
     return grower.build(records, known, list(range(n)) if seeds is None else seeds, n_jobs, places)
@@ -318,7 +318,7 @@ def asks(tree, node, cut):
     if not isinstance(cut.value, np.ndarray):
         return not split & oracles.CATEGORICAL and tree.nodes["threshold"][node] == cut.value
     one = tree.nodes[node].item()
-    sides = [oracles.goes_left(one, tree.words, float(k)) for k in range(len(cut.value) + 70)]
+    sides = [oracles.goes_left(one, tree.category_bits, float(k)) for k in range(len(cut.value) + 70)]
     return bool(split & oracles.CATEGORICAL) and sides == cut.value.tolist() + [cut.missing_left] * 70
 
 
@@ -329,14 +329,14 @@ def shape(b, tree, records, at=0):
         return frozenset(records.tolist())
     one = tree.nodes[at].item()
     left = np.array(
-        [oracles.goes_left(one, tree.words, value) for value in b.X[records, split >> 2].tolist()], dtype=bool
+        [oracles.goes_left(one, tree.category_bits, value) for value in b.X[records, split >> 2].tolist()], dtype=bool
     )
     return (split, shape(b, tree, records[left], one[1]), shape(b, tree, records[~left], one[1] + 1))
 
 
-def check_c45_below(b, tree, node, part, **how):
+def check_c45_below(b, tree, node, part, **params):
     """Check that a pruned C4.5 tree of the part stands at a node."""
-    lone, _ = oracles.grow_c45(b, part, prune_confidence=0.25, **how)
+    lone, _ = oracles.grow_c45(b, part, prune_confidence=0.25, **params)
     assert shape(b, tree, part, node) == shape(b, lone, part)
 
 
@@ -345,17 +345,17 @@ def check_built(b, grown, known=None):
     tree = grown.tree
     known = np.arange(len(b.y)) if known is None else known
     assert set(oracles.depths(tree.nodes)) == set(range(len(tree.nodes)))
-    routed = oracles.route(tree.nodes, tree.words, b.X)
+    routed = oracles.route(tree.nodes, tree.category_bits, b.X)
     np.testing.assert_array_equal(grown.leaf_of[known], routed[known])
     assert (np.delete(grown.leaf_of, known) == -1).all()
     assert oracles.rows_of(tree) == oracles.tally(grown.leaf_of[known], b.y[known], np.ones(len(known)))
 
 
-def check_forest(b, forest, known=None, *, goodness=0.3, separation=0.3, **how):
+def check_forest(b, forest, known=None, *, goodness=0.3, separation=0.3, **params):
     """Check every tree against the plan of the forest; return how many have cuts at level two."""
     b = b._replace(weights=np.ones_like(b.weights))
     known = np.arange(len(b.y)) if known is None else known
-    min_leaf = how.get("min_samples_leaf", 1)
+    min_leaf = params.get("min_samples_leaf", 1)
 
     def list_good(part):
         return good(b, part, min_leaf=min_leaf, goodness=goodness, separation=separation)
@@ -377,13 +377,13 @@ def check_forest(b, forest, known=None, *, goodness=0.3, separation=0.3, **how):
         for side, cut in enumerate(below or (None, None)):
             part = known[root.left(b.X[known]) != bool(side)]
             if cut is None:
-                check_c45_below(b, grown.tree, first + side, part, **how)
+                check_c45_below(b, grown.tree, first + side, part, **params)
                 continue
             assert asks(grown.tree, first + side, cut)
             second = int(grown.tree.nodes["left"][first + side])
             left = cut.left(b.X[part])
-            check_c45_below(b, grown.tree, second, part[left], **how)
-            check_c45_below(b, grown.tree, second + 1, part[~left], **how)
+            check_c45_below(b, grown.tree, second, part[left], **params)
+            check_c45_below(b, grown.tree, second + 1, part[~left], **params)
     assert len(forest) <= max(len(plans), 1)
     return len(plans), len(roots)
 
@@ -509,7 +509,7 @@ def test_records_not_known_count_for_nothing(share):
     for some, lone in zip(build(b, 8, known=known), build(alone, 8), strict=True):
         check_built(b, some, known)
         assert shape(b, some.tree, known) == shape(b, lone.tree, known)
-        np.testing.assert_array_equal(lone.leaf_of, oracles.route(lone.tree.nodes, lone.tree.words, b.X[known]))
+        np.testing.assert_array_equal(lone.leaf_of, oracles.route(lone.tree.nodes, lone.tree.category_bits, b.X[known]))
 
 
 @pytest.mark.parametrize("max_depth", [1, 2, 3])
@@ -526,7 +526,7 @@ def test_importance_is_the_gain_of_all_cuts_the_planned_ones_too(n):
     b = oracles.random_block(n, n_categories=(0, 6, 0))
     for grown in build(b, 12, min_samples_leaf=4):
         tree = grown.tree
-        passing = oracles.records_at(tree.nodes, tree.words, b.X, range(n))
+        passing = oracles.records_at(tree.nodes, tree.category_bits, b.X, range(n))
         gains = np.zeros(3)
         for node in np.flatnonzero(tree.nodes["split"] >= 0):
             here = np.array(passing[node])
@@ -539,15 +539,15 @@ def test_a_repair_counts_every_record_once_and_leaves_none_out():
     grower = SysForGrower(GROWTH)
     (grown,) = build(oracles.block([1, 2], [0, 1]))
     assert grower.weights(np.arange(5), 3).tolist() == [1] * 5
-    assert grower.left_out(np.arange(5), grown.tree).tolist() == [False] * 5
+    assert grower.out_of_bag(np.arange(5), grown.tree).tolist() == [False] * 5
 
 
 def test_leaves_expand_by_pruned_c45():
     b = oracles.random_block(200)
     b = b._replace(weights=np.ones_like(b.weights))
-    grower = SysForGrower(Growth(max_features=1, min_samples_leaf=2))
+    grower = SysForGrower(GrowthParams(max_features=1, min_samples_leaf=2))
     stump = TreeEditor(oracles.tree_of(b, max_depth=1)[0])
-    leaf_of = oracles.route(stump.nodes, stump.finish().words, b.X)
+    leaf_of = oracles.route(stump.nodes, stump.finish().category_bits, b.X)
     group = np.flatnonzero(leaf_of == 2).astype(np.int32)
     ones = np.ones(len(group), dtype=np.uint8)
     starts, node = np.array([0, len(group)]), np.array([2], dtype=np.int32)

@@ -9,7 +9,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 
 from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
-from adforest.forest import Rows, Tree, TreeEditor
+from adforest.forest import LeafCounts, Tree, TreeEditor
 from adforest.forest._kernels.growing import NODE
 from adforest.forest.tree import CAUSES
 from adforest.monitor import draw_tree, tree_dot, tree_text
@@ -69,7 +69,7 @@ def cut(model, feature, value, *, missing_left, batch=1):
     editor = TreeEditor(Tree.bare(model.n_features_in_, seed=0), batch)
     child = editor.split(0, feature, value, missing_left=missing_left)
     ones = np.array([child, child + 1], dtype=np.int32)
-    editor.add(Rows(ones, np.zeros(2, dtype=np.int32), np.ones(2)))
+    editor.add(LeafCounts(ones, np.zeros(2, dtype=np.int32), np.ones(2)))
     return planted(model, editor.finish())
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from adforest.rivals import NCMClassifier, NCMForestClassifier
-from adforest.rivals.ncm_tree import Growth, NCMTree, _assignments, _best_rule, _gains
+from adforest.rivals.ncm_tree import NCMParams, NCMTree, _assignments, _best_rule, _gains
 
 
 def blobs(seed, classes, n=120):
@@ -67,7 +67,7 @@ def test_a_leaf_grows_only_when_it_meets_a_class_new_to_it():
 @pytest.mark.parametrize("min_leaf", [1, 5, 30])
 def test_leaves_keep_at_least_so_many_of_the_records_they_were_grown_from(min_leaf):
     X, y = blobs(0, [0, 1, 2, 3], n=300)
-    tree = NCMTree.bare(4).grown({0: np.arange(300)}, X, y, Growth(10, min_leaf), np.random.default_rng(0))
+    tree = NCMTree.bare(4).grown({0: np.arange(300)}, X, y, NCMParams(10, min_leaf), np.random.default_rng(0))
     leaves = [node for node in range(len(tree.counts)) if node not in tree.rules]
     assert len(leaves) == tree.n_leaves > 1
     assert tree.counts[leaves].sum(axis=1).min() >= min_leaf
@@ -100,7 +100,7 @@ def entropy(labels):
 
 def test_the_best_of_all_assignments_is_kept():
     X, y = blobs(0, [0, 1, 2, 3])
-    rule, left = _best_rule(X, y, 1, Growth(500, 1), np.random.default_rng(0))
+    rule, left = _best_rule(X, y, 1, NCMParams(500, 1), np.random.default_rng(0))
     np.testing.assert_array_equal(rule.sends_left(X), left)
     means = np.array([X[y == value].mean(axis=0) for value in range(4)])
     np.testing.assert_allclose(rule.means, means)

@@ -7,7 +7,7 @@ import numpy as np
 
 from adforest.adaptation.boxes import Cut
 from adforest.adaptation.perturbation import LeafStatistics, is_perturbed
-from adforest.forest import Forest, Records, Rows, Tree, TreeEditor, in_threads
+from adforest.forest import Forest, LeafCounts, Records, Tree, TreeEditor, in_threads
 from adforest.forest._kernels import counting
 from adforest.forest.types import Bytes, Ints, Mask
 from adforest.growers import Grower, Grown, StreamingGrower
@@ -18,7 +18,7 @@ class Assessment:
     """What a batch finds in one tree: the leaf of each record, what it brings to leaves, and those it perturbs."""
 
     leaf: Ints
-    brought: Rows
+    brought: LeafCounts
     leaves: LeafStatistics
     perturbed: Mask
 
@@ -160,9 +160,9 @@ def _expand(
     return samples
 
 
-def _tally(leaf: Ints, batch: Records, weights: Bytes, n_nodes: int) -> Rows:
+def _tally(leaf: Ints, batch: Records, weights: Bytes, n_nodes: int) -> LeafCounts:
     """Add up a batch by leaf and class."""
-    return Rows(*counting.tally(leaf, batch.y, weights, n_nodes))
+    return LeafCounts(*counting.tally(leaf, batch.y, weights, n_nodes))
 
 
 def _targets(assessment: Assessment, min_samples_leaf: int) -> Ints:

@@ -138,7 +138,7 @@ class BatchUpdate:
         settings = self.settings
         rare = self.memory.rare_since(settings.window_start(self.number))
         seeds = self._seeds(RENEW, len(places))
-        built = settings.grower.build(records, known, seeds, settings.n_jobs, places, whole=rare)
+        built = settings.grower.build(records, known, seeds, settings.n_jobs, places, always_in_bag=rare)
         # A systematic base forest may have no trees for the last places.
         return {
             place: one._replace(tree=one.tree.built_at(self.number)) for place, one in zip(places, built, strict=False)
@@ -183,7 +183,7 @@ class BatchUpdate:
         seeds = self._seeds(purpose, settings.n_estimators if n_trees is None else n_trees)
         everything = np.arange(len(records), dtype=np.int32)
         grown = settings.grower.build(
-            records, everything, seeds, settings.n_jobs, placed_from=0 if is_placed else len(records)
+            records, everything, seeds, settings.n_jobs, route_oob_from=0 if is_placed else len(records)
         )
         nowhere = np.full(first, -1, dtype=np.int32)
         return Forest(

@@ -169,10 +169,10 @@ def _grow_newest(work: BatchUpdate) -> float | None:
     forest = work.build(work.memory.first_since(work.number), _half(work.settings.n_estimators), BUILD_NEWEST)
     work.action[NEWEST] = "rebuilt" if NEWEST in work.forests else "built"
     work.forests[NEWEST] = ForestState(forest, work.box)
-    if not grower.draws_lots:
+    if not grower.uses_bootstrap:
         return None
     leaves = [
-        np.where(grower.left_out(batch.serial, tree), leaf_of[-len(batch) :], np.int32(-1))
+        np.where(grower.out_of_bag(batch.serial, tree), leaf_of[-len(batch) :], np.int32(-1))
         for tree, leaf_of in zip(forest.trees, forest.leaf_of, strict=True)
     ]
     answers = forest.answer_from(leaves, batch.n_classes, len(batch), soft=True)

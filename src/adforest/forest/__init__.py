@@ -1,8 +1,9 @@
 """The structure everyone shares: trees as flat arrays, forests of them, records to grow them from."""
 
-from adforest.forest.editing import Growth, TreeEditor
+from adforest.forest.editing import TreeEditor
 from adforest.forest.forest import Forest, in_threads
-from adforest.forest.records import Records
-from adforest.forest.tree import Rows, Tree
+from adforest.forest.params import GrowthParams
+from adforest.forest.records import Groups, Records
+from adforest.forest.tree import LeafCounts, Tree
 
-__all__ = ["Forest", "Growth", "Records", "Rows", "Tree", "TreeEditor", "in_threads"]
+__all__ = ["Forest", "Groups", "GrowthParams", "LeafCounts", "Records", "Tree", "TreeEditor", "in_threads"]

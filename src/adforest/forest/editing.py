@@ -1,44 +1,13 @@
 """Edit a tree: put a root above it, grow subtrees at its leaves, add class weights; then read the new tree off."""
 
-from dataclasses import dataclass
-from statistics import NormalDist
-
 import numpy as np
 
 from adforest.forest._kernels import counting, growing, routing
 from adforest.forest._kernels.growing import NODE
-from adforest.forest.records import Records
-from adforest.forest.tree import CATEGORICAL, LEAF_EXPANDED, MISSING_LEFT, ROOT_ADDED, Rows, Tree
+from adforest.forest.params import GrowthParams
+from adforest.forest.records import Groups, Records
+from adforest.forest.tree import CATEGORICAL, LEAF_EXPANDED, MISSING_LEFT, ROOT_ADDED, LeafCounts, Tree
 from adforest.forest.types import AnyArray, Bytes, Floats, Ints, Longs, Mask, Nodes, Words
-
-
-@dataclass(frozen=True, slots=True)
-class Growth:
-    """How a subtree is grown.
-
-    Attributes
-    ----------
-    max_features : int
-        Attributes drawn at each node.
-    min_samples_leaf : int
-        Records a leaf must keep.
-    max_bins : int
-        Codes per numerical attribute while a node is large; at most 255.
-    max_depth, max_nodes : int or None
-        Limits of the whole tree.
-    by_ratio : bool
-        Choose cuts as C4.5 does: of all attributes, by gain ratio among those of at least average gain.
-    prune_confidence : float
-        Prune by C4.5's estimate of errors with this confidence; 0 for not at all.
-    """
-
-    max_features: int
-    min_samples_leaf: int = 1
-    max_bins: int = 255
-    max_depth: int | None = None
-    max_nodes: int | None = None
-    by_ratio: bool = False
-    prune_confidence: float = 0.0
 
 
 class TreeEditor:
@@ -50,10 +19,10 @@ class TreeEditor:
         self._born = tree.born
         self._cause = tree.cause
         self.nodes = tree.nodes
-        self._words = tree.words
+        self._category_bits = tree.category_bits
         self._importance = tree.importance
         self._dropped = np.zeros(len(tree.nodes), dtype=np.uint8)
-        self._rows: list[Rows] = []
+        self._rows: list[LeafCounts] = []
 
     def add_root(self, feature: int, cut: float | Mask, *, tree_left: bool) -> tuple[int, int]:
         """Put a new root above the tree, which takes one side; the other is an empty leaf.
@@ -102,8 +71,8 @@ class TreeEditor:
         self.nodes["left"][node] = n
         self.nodes["split"][node] = (feature << 2) | (MISSING_LEFT if missing_left else 0) | kind
         if isinstance(cut, np.ndarray):
-            self.nodes["threshold"][node] = len(self._words)
-            self._words = np.concatenate([self._words, _bit_set(cut, fill=missing_left)])
+            self.nodes["threshold"][node] = len(self._category_bits)
+            self._category_bits = np.concatenate([self._category_bits, _bit_set(cut, fill=missing_left)])
         else:
             self.nodes["threshold"][node] = cut
         return n
@@ -114,7 +83,7 @@ class TreeEditor:
             held = slice(*self._tree.row_start[node : node + 2])
             klass, weight = self._tree.row_class[held], self._tree.row_weight[held]
             self._dropped[node] = 1
-            self._rows.append(Rows(np.full(len(klass), target, dtype=np.int32), klass, weight))
+            self._rows.append(LeafCounts(np.full(len(klass), target, dtype=np.int32), klass, weight))
         self._rows = [rows._replace(node=np.where(rows.node == node, target, rows.node)) for rows in self._rows]
 
     def grow(
@@ -125,48 +94,36 @@ class TreeEditor:
         group_start: Longs,
         group_node: Ints,
         leaf_of: Ints,
-        how: Growth,
+        params: GrowthParams,
         seed: int,
     ) -> None:
         """Grow a subtree at each of the given leaves from its group of records, see `growing.grow`.
 
         What the leaves held is dropped: their new leaves hold the weights of the records given.
         """
-        group_nodes, nodes, words, row_node, row_class, row_weight, importance = growing.grow(
-            records.X,
-            records.y,
-            weights,
-            records.n_categories,
-            samples,
-            group_start,
-            group_node,
-            self.depths_of(group_node) if how.max_depth is not None else np.zeros_like(group_node),
+        depth = self.depths_of(group_node) if params.max_depth is not None else np.zeros_like(group_node)
+        group_nodes, nodes, category_bits, (node, klass, weight), importance = growing.grow(
+            records,
+            Groups(samples, weights, group_start, group_node, depth),
+            params,
             leaf_of,
-            n_classes=records.n_classes,
-            max_features=how.max_features,
-            min_leaf=how.min_samples_leaf,
-            max_bins=how.max_bins,
-            max_depth=-1 if how.max_depth is None else how.max_depth,
-            max_new_nodes=np.iinfo(np.int32).max if how.max_nodes is None else max(0, how.max_nodes - len(self.nodes)),
-            base=len(self.nodes),
-            words_base=len(self._words),
+            n_nodes=len(self.nodes),
+            n_words=len(self._category_bits),
             seed=seed,
-            binned=records.codes,
-            by_ratio=how.by_ratio,
-            confidence=how.prune_confidence,
-            deviate=NormalDist().inv_cdf(1 - how.prune_confidence) if how.prune_confidence else 0.0,
         )
-        self.attach(group_node, group_nodes, nodes, words, importance)
-        self._rows.append(Rows(row_node, row_class, row_weight.astype(np.float64)))
+        self.attach(group_node, group_nodes, nodes, category_bits, importance)
+        self._rows.append(LeafCounts(node, klass, weight.astype(np.float64)))
 
-    def attach(self, group_node: Ints, group_nodes: Nodes, nodes: Nodes, words: Words, importance: Floats) -> None:
+    def attach(
+        self, group_node: Ints, group_nodes: Nodes, nodes: Nodes, category_bits: Words, importance: Floats
+    ) -> None:
         """Put subtrees in the place of leaves, see what `growing.grow` returns; what the leaves held is dropped."""
         self._dropped[group_node[group_node < len(self._dropped)]] = 1
         self._rows = [rows.without(group_node) for rows in self._rows]
         self.nodes = _appended(self.nodes, nodes)
         self.nodes[group_node] = group_nodes
         self._stamp(group_node[group_nodes["split"] >= 0], LEAF_EXPANDED)
-        self._words = np.concatenate([self._words, words])
+        self._category_bits = np.concatenate([self._category_bits, category_bits])
         self._importance = self._importance + importance
 
     def _stamp(self, nodes: AnyArray, cause: int) -> None:
@@ -179,8 +136,8 @@ class TreeEditor:
 
     @property
     def n_words(self) -> int:
-        """How many category words the tree has."""
-        return len(self._words)
+        """How many 64-bit words the tree's category_bits take."""
+        return len(self._category_bits)
 
     def depths_of(self, nodes: Ints) -> Ints:
         """Return how far some nodes are from the root."""
@@ -189,23 +146,23 @@ class TreeEditor:
 
     def route(self, X: Floats) -> Ints:
         """Return the leaf that each record reaches in the tree as edited so far."""
-        return routing.route(self.nodes, self._words, X)
+        return routing.route(self.nodes, self._category_bits, X)
 
-    def add(self, rows: Rows) -> None:
+    def add(self, rows: LeafCounts) -> None:
         """Add class weights to leaves."""
         self._rows.append(rows)
 
     def finish(self) -> Tree:
         """Return the edited tree."""
-        rows = self._rows or [Rows.none()]
-        added = rows[0] if len(rows) == 1 else Rows(*map(np.concatenate, zip(*rows, strict=True)))
+        rows = self._rows or [LeafCounts.none()]
+        added = rows[0] if len(rows) == 1 else LeafCounts(*map(np.concatenate, zip(*rows, strict=True)))
         tree = self._tree
         row_start, row_class, row_weight, row_scale = counting.merge(
             tree.row_start, tree.row_class, tree.row_weight, tree.row_scale, self._dropped, *added, len(self.nodes)
         )
         return Tree(
             self.nodes,
-            self._words,
+            self._category_bits,
             row_start,
             row_class,
             row_weight,

@@ -1,10 +1,11 @@
-"""A block of encoded records: what growers build from."""
+"""A block of encoded records, and groups of them by leaf: what growers build from."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from adforest.forest.types import Floats, Ints, Longs, Words16
+from adforest.forest.types import Bytes, Floats, Ints, Longs, Words16
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,3 +51,24 @@ class Records:
             later.n_categories,
             later.n_classes,
         )
+
+
+class Groups(NamedTuple):
+    """Records of some leaves of a tree, one group a leaf; group g is ``samples[start[g]:start[g + 1]]``.
+
+    Attributes
+    ----------
+    samples : int32
+        Positions of records in a block, one group after the other.
+    weights : uint8
+        How often each of these records counts.
+    start : int64 (n_groups + 1,)
+    node, depth : int32 (n_groups,)
+        Number and distance from the root of each group's leaf.
+    """
+
+    samples: Ints
+    weights: Bytes
+    start: Longs
+    node: Ints
+    depth: Ints

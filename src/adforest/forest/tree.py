@@ -14,7 +14,7 @@ CAUSES = ("tree built", "root added", "leaf expanded")
 BUILT, ROOT_ADDED, LEAF_EXPANDED = range(3)
 
 
-class Rows(NamedTuple):
+class LeafCounts(NamedTuple):
     """Weight of classes in nodes, one line a (node, class) pair; a tally has them ascending by both."""
 
     node: Ints
@@ -22,15 +22,15 @@ class Rows(NamedTuple):
     weight: Floats
 
     @classmethod
-    def none(cls) -> "Rows":
+    def none(cls) -> "LeafCounts":
         """Return no lines."""
         ints = np.empty(0, dtype=np.int32)
         return cls(ints, ints, np.empty(0))
 
-    def without(self, nodes: Ints) -> "Rows":
+    def without(self, nodes: Ints) -> "LeafCounts":
         """Leave out the lines of some nodes."""
         kept = ~np.isin(self.node, nodes)
-        return Rows(self.node[kept], self.klass[kept], self.weight[kept])
+        return LeafCounts(self.node[kept], self.klass[kept], self.weight[kept])
 
 
 class Sums(NamedTuple):
@@ -54,7 +54,7 @@ class Tree:
     nodes : structured array
         ``threshold``, ``left`` (the right child is its neighbour) and ``split``: negative for a leaf, otherwise the
         attribute times four plus two flags (missing values go left; the cut is by categories).
-    words : uint64
+    category_bits : uint64
         Bit sets of the categories that go left, each preceded by its length.
     row_start, row_class, row_weight, row_scale
         Class weights by node, see `adforest.forest._kernels.counting`.
@@ -69,7 +69,7 @@ class Tree:
     """
 
     nodes: Nodes
-    words: Words
+    category_bits: Words
     row_start: Ints
     row_class: Ints
     row_weight: Floats
@@ -112,7 +112,7 @@ class Tree:
         nodes["left"] = nodes["split"] = -1
         return cls(
             nodes=nodes,
-            words=np.zeros(1, dtype=np.uint64),
+            category_bits=np.zeros(1, dtype=np.uint64),
             row_start=np.zeros(2, dtype=np.int32),
             row_class=np.empty(0, dtype=np.int32),
             row_weight=np.empty(0),
@@ -134,12 +134,12 @@ class Tree:
 
     def route(self, X: Floats) -> Ints:
         """Return the number of the leaf that each record reaches."""
-        return routing.route(self.nodes, self.words, X)
+        return routing.route(self.nodes, self.category_bits, X)
 
     def vote(self, X: Floats, votes: Floats, *, soft: bool) -> None:
         """Add this tree's answers for the records to votes."""
         rows = self.row_start, self.row_class, self.row_weight, self.row_scale
-        routing.vote(self.nodes, self.words, *rows, soft, X, votes)
+        routing.vote(self.nodes, self.category_bits, *rows, soft, X, votes)
 
     def vote_from(self, leaf: Ints, votes: Floats, *, soft: bool) -> None:
         """Add the answers of leaves already reached to votes."""
@@ -149,12 +149,12 @@ class Tree:
         self, X: Floats, votes: Floats, strengths: Floats, mix: Floats, values: Singles | None = None
     ) -> None:
         """Add the shrunk class shares of the leaves that records reach to votes, see `shrinkage.vote`."""
-        shrinkage.vote(self.nodes, self.words, *self.sums[1:], strengths, mix, X, votes, values)
+        shrinkage.vote(self.nodes, self.category_bits, *self.sums[1:], strengths, mix, X, votes, values)
 
     def add_shares_from(self, leaf: Ints, votes: Floats, strengths: Floats) -> None:
         """Add the class shares of leaves already reached, shrunk by each strength, to votes, one block a strength."""
         shrinkage.vote_each(leaf, *self.sums[1:], strengths, votes)
 
-    def compare(self, rows: Rows) -> tuple[Ints, Floats]:
+    def compare(self, rows: LeafCounts) -> tuple[Ints, Floats]:
         """Set what leaves hold beside what rows bring, see `counting.compare`."""
         return counting.compare(self.row_start, self.row_class, self.row_weight, *rows)

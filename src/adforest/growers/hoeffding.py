@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from adforest.forest import Growth, Records, Rows, Tree, TreeEditor, in_threads
+from adforest.forest import Groups, GrowthParams, LeafCounts, Records, Tree, TreeEditor, in_threads
 from adforest.forest._kernels import counting
 from adforest.forest._kernels.streaming import stream
 from adforest.forest.types import Bytes, Ints, Longs, Mask
@@ -23,7 +23,7 @@ class HoeffdingGrower:
 
     Parameters
     ----------
-    how : Growth
+    params : GrowthParams
         ``min_samples_leaf`` is the grace period, at least 20: the weight a leaf receives between two attempts to split
         while a tree is built. Later, leaves are expanded as in a random forest.
     delta : float
@@ -32,9 +32,9 @@ class HoeffdingGrower:
         Hoeffding bound below which attributes count as equally good.
     """
 
-    draws_lots: ClassVar[bool] = False
+    uses_bootstrap: ClassVar[bool] = False
 
-    how: Growth
+    params: GrowthParams
     delta: float = 1e-7
     tie_threshold: float = 0.05
 
@@ -45,8 +45,8 @@ class HoeffdingGrower:
         seeds: list[int],
         n_jobs: int | None,
         places: Sequence[int] | None = None,
-        whole: Mask | None = None,
-        placed_from: int = 0,
+        always_in_bag: Mask | None = None,
+        route_oob_from: int = 0,
     ) -> list[Grown]:
         """Build one tree for each seed from the known records, in the order they are in; all places are alike."""
         return in_threads(lambda seed: self._build_one(records, known, seed), seeds, n_jobs)
@@ -57,11 +57,11 @@ class HoeffdingGrower:
         leaf_of = np.zeros(len(records), dtype=np.int32)
         weights = self.weights(records.serial[known], seed)
         groups, root = np.array([0, len(known)]), np.zeros(1, dtype=np.int32)
-        editor.add(Rows(*counting.tally(leaf_of[known], records.y[known], weights, 1)))
+        editor.add(LeafCounts(*counting.tally(leaf_of[known], records.y[known], weights, 1)))
         self.stream(editor, records, weights, known, groups, root, leaf_of)
         placed = np.full(len(records), -1, dtype=np.int32)
         placed[known] = leaf_of[known]
-        if self.how.min_samples_leaf < LEAST_GRACE:  # smaller leaves than the bound could make are asked for
+        if self.params.min_samples_leaf < LEAST_GRACE:  # smaller leaves than the bound could make are asked for
             leaves = np.flatnonzero(editor.nodes["split"] < 0).astype(np.int32)
             samples, starts, nodes = counting.gather(placed, records.y, leaves, len(editor.nodes))
             if len(samples):
@@ -80,31 +80,25 @@ class HoeffdingGrower:
         leaf_of: Ints,
     ) -> None:
         """Split each given leaf where its records, one by one, satisfy the bound; the others stay as they are."""
-        group_nodes, nodes, words, importance = stream(
-            records.X,
-            records.y,
-            weights,
-            records.n_categories,
-            samples,
-            group_start,
-            editor.depths_of(group_node),
-            n_classes=records.n_classes,
-            grace=max(self.how.min_samples_leaf, LEAST_GRACE),
+        group_nodes, nodes, category_bits, importance = stream(
+            records,
+            Groups(samples, weights, group_start, group_node, editor.depths_of(group_node)),
+            grace=max(self.params.min_samples_leaf, LEAST_GRACE),
             log_inverse_delta=log(1 / self.delta),
             tie=self.tie_threshold,
-            max_depth=-1 if self.how.max_depth is None else self.how.max_depth,
-            base=len(editor.nodes),
-            words_base=editor.n_words,
+            max_depth=self.params.max_depth,
+            n_nodes=len(editor.nodes),
+            n_words=editor.n_words,
         )
         splits = group_nodes["split"] >= 0
         if not splits.any():
             return
-        editor.attach(group_node[splits], group_nodes[splits], nodes, words, importance)
+        editor.attach(group_node[splits], group_nodes[splits], nodes, category_bits, importance)
         moved = np.repeat(splits, np.diff(group_start))
         samples, weights = samples[moved], weights[moved]
         leaf = editor.route(records.X[samples])
         leaf_of[samples] = leaf
-        editor.add(Rows(*counting.tally(leaf, records.y[samples], weights, len(editor.nodes))))
+        editor.add(LeafCounts(*counting.tally(leaf, records.y[samples], weights, len(editor.nodes))))
 
     def coded(self, records: Records) -> Records:
         """Return the records as they are."""
@@ -114,7 +108,7 @@ class HoeffdingGrower:
         """Return how often each record counts in the tree of that seed."""
         return counting.poisson_weights(serial, seed, RECORD_WEIGHT)
 
-    def left_out(self, serial: Longs, tree: Tree) -> Mask:
+    def out_of_bag(self, serial: Longs, tree: Tree) -> Mask:
         """Return which records a tree was built without: hardly any."""
         out: Mask = self.weights(serial, tree.seed) == 0
         return out
@@ -134,4 +128,4 @@ class HoeffdingGrower:
 
         The bound is for records that come one by one; a leaf that a batch perturbs knows its records.
         """
-        editor.grow(records, weights, samples, group_start, group_node, leaf_of, self.how, seed)
+        editor.grow(records, weights, samples, group_start, group_node, leaf_of, self.params, seed)

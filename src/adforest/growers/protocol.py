@@ -26,12 +26,12 @@ class Grower(Protocol):
 
     Attributes
     ----------
-    draws_lots : bool
-        Whether each tree is grown from a sample of its own: then trees of several forests mix, and each leaves out
-        records that can test it.
+    uses_bootstrap : bool
+        Whether each tree is grown from a bootstrap sample of its own: then trees of several forests mix, and records
+        out of a tree's bag can test it.
     """
 
-    draws_lots: ClassVar[bool]
+    uses_bootstrap: ClassVar[bool]
 
     def build(
         self,
@@ -40,15 +40,28 @@ class Grower(Protocol):
         seeds: list[int],
         n_jobs: int | None,
         places: Sequence[int] | None = None,
-        whole: Mask | None = None,
-        placed_from: int = 0,
+        always_in_bag: Mask | None = None,
+        route_oob_from: int = 0,
     ) -> list[Grown]:
         """Build trees from the known records (by position), one for each seed and place in the forest.
 
-        A systematic base forest has a certain tree for every place (by default the first ones), and no tree where the
-        data offer no more. Where trees draw lots, each of them gets all records of the classes marked as whole; what
-        such a tree left out cannot be told from its lots alone. Of the records that a tree leaves out, those before the
-        position placed_from need not be placed in it.
+        Parameters
+        ----------
+        records : Records
+        known : int32
+            Positions of the records to build from, ascending.
+        seeds : list of int
+            One for each tree.
+        n_jobs : int or None
+            Threads.
+        places : sequence of int, optional
+            For each tree its place in a systematic base forest, by default the first ones. Such a forest has a certain
+            tree for every place, and none where the data offer no more; to others all places are alike.
+        always_in_bag : bool (n_classes,), optional
+            Classes of which every bootstrap sample holds all records. What is out of the bag of a tree built with such
+            classes cannot be told from its seed alone.
+        route_oob_from : int
+            Records out of a tree's bag are sent to their leaves from this position on; those before have the leaf -1.
         """
         ...
 
@@ -60,10 +73,10 @@ class Grower(Protocol):
         """Return how often each record counts when it is added to a tree that stands already."""
         ...
 
-    def left_out(self, serial: Longs, tree: Tree) -> Mask:
-        """Return which records a tree did not see when it was built, though it might have: good for testing it.
+    def out_of_bag(self, serial: Longs, tree: Tree) -> Mask:
+        """Return which records were not in the tree's bag when it was built, by their serial numbers.
 
-        Only for trees that were built with no class marked as whole.
+        Only for trees that were built with no class always in the bag.
         """
         ...
 

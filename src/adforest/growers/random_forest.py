@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from adforest.forest import Growth, Records, Tree, TreeEditor, in_threads
+from adforest.forest import GrowthParams, Records, Tree, TreeEditor, in_threads
 from adforest.forest._kernels.binning import bin_columns
 from adforest.forest._kernels.counting import poisson_weights
 from adforest.forest._kernels.routing import route
@@ -18,11 +18,11 @@ WORTH_BINNING = 512  # with fewer records the grower codes nodes by their own va
 
 @dataclass(frozen=True, slots=True)
 class RandomForestGrower:
-    """Grows the trees of ADF-R, as ``how`` says: attributes drawn at each node, limits of a leaf and of a tree."""
+    """Grows the trees of ADF-R, as ``params`` says: attributes drawn at each node, limits of a leaf and of a tree."""
 
-    draws_lots: ClassVar[bool] = True
+    uses_bootstrap: ClassVar[bool] = True
 
-    how: Growth
+    params: GrowthParams
 
     def build(
         self,
@@ -31,47 +31,51 @@ class RandomForestGrower:
         seeds: list[int],
         n_jobs: int | None,
         places: Sequence[int] | None = None,
-        whole: Mask | None = None,
-        placed_from: int = 0,
+        always_in_bag: Mask | None = None,
+        route_oob_from: int = 0,
     ) -> list[Grown]:
         """Build one tree for each seed from the known records; all places are alike."""
         if 2 * len(known) < len(records):
             block = _subset(records, known)
-            first = int(np.searchsorted(known, placed_from))
-            grown = self.build(block, np.arange(len(known), dtype=np.int32), seeds, n_jobs, None, whole, first)
+            first = int(np.searchsorted(known, route_oob_from))
+            grown = self.build(block, np.arange(len(known), dtype=np.int32), seeds, n_jobs, None, always_in_bag, first)
             return [Grown(tree, _spread(leaf_of, known, len(records))) for tree, leaf_of in grown]
         coded = self.coded(records)
-        return in_threads(lambda seed: self._build_one(coded, known, seed, whole, placed_from), seeds, n_jobs)
+        return in_threads(
+            lambda seed: self._build_one(coded, known, seed, always_in_bag, route_oob_from), seeds, n_jobs
+        )
 
     def coded(self, records: Records) -> Records:
         """Return the records with codes of all attributes, unless they have them or are few."""
         if records.codes is not None or len(records) <= WORTH_BINNING:
             return records
-        return replace(records, codes=bin_columns(records.X, records.n_categories, self.how.max_bins))
+        return replace(records, codes=bin_columns(records.X, records.n_categories, self.params.max_bins))
 
-    def _build_one(self, records: Records, known: Ints, seed: int, whole: Mask | None, placed_from: int) -> Grown:
+    def _build_one(
+        self, records: Records, known: Ints, seed: int, always_in_bag: Mask | None, route_oob_from: int
+    ) -> Grown:
         """Build one tree from scratch."""
         weights = poisson_weights(records.serial[known], seed, 1.0)
-        if whole is not None and whole.any():
-            weights[whole[records.y[known]] & (weights == 0)] = 1
+        if always_in_bag is not None and always_in_bag.any():
+            weights[always_in_bag[records.y[known]] & (weights == 0)] = 1
         if not weights.any():  # a handful of records, none of which was drawn
             weights = np.ones_like(weights)
         drawn, others = np.flatnonzero(weights), known[np.flatnonzero(weights == 0)]
         editor = TreeEditor(Tree.bare(records.X.shape[1], seed))
         leaf_of = np.full(len(records), -1, dtype=np.int32)
         root, groups = np.zeros(1, dtype=np.int32), np.array([0, len(drawn)])
-        editor.grow(records, weights[drawn], known[drawn], groups, root, leaf_of, self.how, seed)
+        editor.grow(records, weights[drawn], known[drawn], groups, root, leaf_of, self.params, seed)
         tree = editor.finish()
         # The bootstrap is over once a tree stands: repairs count every record once, those not drawn too.
-        others = others[np.searchsorted(others, placed_from) :]
-        leaf_of[others] = route(tree.nodes, tree.words, records.X, others)
+        others = others[np.searchsorted(others, route_oob_from) :]
+        leaf_of[others] = route(tree.nodes, tree.category_bits, records.X, others)
         return Grown(tree, leaf_of)
 
     def weights(self, serial: Longs, seed: int) -> Bytes:
         """Return how often each record counts in a repair: once."""
         return np.ones(len(serial), dtype=np.uint8)
 
-    def left_out(self, serial: Longs, tree: Tree) -> Mask:
+    def out_of_bag(self, serial: Longs, tree: Tree) -> Mask:
         """Return which records are out of the tree's bag."""
         out_of_bag: Mask = poisson_weights(serial, tree.seed, 1.0) == 0
         return out_of_bag
@@ -88,7 +92,7 @@ class RandomForestGrower:
         seed: int,
     ) -> None:
         """Grow a subtree at each given leaf from its group of records."""
-        editor.grow(records, weights, samples, group_start, group_node, leaf_of, self.how, seed)
+        editor.grow(records, weights, samples, group_start, group_node, leaf_of, self.params, seed)
 
 
 def _subset(records: Records, known: Ints) -> Records:

@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from adforest.forest import Growth, Records, Tree, TreeEditor, in_threads
+from adforest.forest import GrowthParams, Records, Tree, TreeEditor, in_threads
 from adforest.forest._kernels.binning import bin_columns
 from adforest.forest.types import Bytes, Floats, Ints, Longs, Mask
 from adforest.growers.protocol import Grown
@@ -146,7 +146,7 @@ class SysForGrower:
 
     Parameters
     ----------
-    how : Growth
+    params : GrowthParams
         Limits of leaves and trees.
     goodness : float
         How far below the best gain ratio a good cut may be.
@@ -154,22 +154,22 @@ class SysForGrower:
         Share of its range by which the cuts of one numerical attribute must lie apart.
     """
 
-    draws_lots: ClassVar[bool] = False
+    uses_bootstrap: ClassVar[bool] = False
 
-    how: Growth
+    params: GrowthParams
     goodness: float = 0.3
     separation: float = 0.3
 
     @cached_property
-    def _c45(self) -> Growth:
+    def _c45(self) -> GrowthParams:
         """How C4.5 grows within the same limits."""
-        how = self.how
-        return Growth(
-            how.max_features,
-            how.min_samples_leaf,
-            how.max_bins,
-            how.max_depth,
-            how.max_nodes,
+        params = self.params
+        return GrowthParams(
+            params.max_features,
+            params.min_samples_leaf,
+            params.max_bins,
+            params.max_depth,
+            params.max_nodes,
             by_ratio=True,
             prune_confidence=PRUNE_CONFIDENCE,
         )
@@ -181,8 +181,8 @@ class SysForGrower:
         seeds: list[int],
         n_jobs: int | None,
         places: Sequence[int] | None = None,
-        whole: Mask | None = None,
-        placed_from: int = 0,
+        always_in_bag: Mask | None = None,
+        route_oob_from: int = 0,
     ) -> list[Grown]:
         """Build the trees at the given places of the systematic forest; fewer where the data offer no more."""
         wanted = range(len(seeds)) if places is None else places
@@ -190,7 +190,7 @@ class SysForGrower:
         chosen = [(seed, plans[place]) for seed, place in zip(seeds, wanted, strict=True) if place in plans]
         # Codes of all records are worth their while only if most of them are known.
         if 2 * len(known) > len(records):
-            records = replace(records, codes=bin_columns(records.X, records.n_categories, self.how.max_bins))
+            records = replace(records, codes=bin_columns(records.X, records.n_categories, self.params.max_bins))
         return in_threads(lambda one: self._grow(records, known, *one), chosen, n_jobs)
 
     def _plans(self, records: Records, known: Ints) -> Iterator["_Plan"]:
@@ -200,7 +200,7 @@ class SysForGrower:
             yield _Plan()  # nothing to cut: one tree of one leaf
         for root in roots:
             yield _Plan(root)
-        if self.how.max_depth is not None and self.how.max_depth < 2:
+        if self.params.max_depth is not None and self.params.max_depth < 2:
             return
         for root in roots:
             left = root.left(records.X[known])
@@ -212,7 +212,7 @@ class SysForGrower:
                 yield _Plan(root, below[0], below[1])
 
     def _good(self, records: Records, known: Ints) -> list[GoodCut]:
-        return good_cuts(records, known, self.how.min_samples_leaf, self.goodness, self.separation)
+        return good_cuts(records, known, self.params.min_samples_leaf, self.goodness, self.separation)
 
     def _grow(self, records: Records, known: Ints, seed: int, plan: "_Plan") -> Grown:
         """Make the top of a tree as planned, and let C4.5 grow below."""
@@ -242,7 +242,7 @@ class SysForGrower:
         """Return how often each record counts in a repair: once."""
         return np.ones(len(serial), dtype=np.uint8)
 
-    def left_out(self, serial: Longs, tree: Tree) -> Mask:
+    def out_of_bag(self, serial: Longs, tree: Tree) -> Mask:
         """Return which records a tree was built without: none, since nothing is drawn."""
         return np.zeros(len(serial), dtype=bool)
 

@@ -72,7 +72,7 @@ class Questions:
         """Return the two sides of a bit set, which may know fewer categories than the encoder."""
         names = [write_value(value) for value in self._encoder.category_values(feature)]
         start = int(first) + 1
-        words = self._tree.words[start : start + int(self._tree.words[start - 1])]
+        words = self._tree.category_bits[start : start + int(self._tree.category_bits[start - 1])]
         bits = np.unpackbits(words.view(np.uint8), bitorder="little")[: len(names)].astype(bool)
         goes_left = np.append(bits, np.full(len(names) - len(bits), missing_left))
         left = [name for name, is_left in zip(names, goes_left, strict=True) if is_left]

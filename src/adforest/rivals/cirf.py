@@ -9,7 +9,7 @@ import numpy as np
 
 from adforest.adaptation.boxes import Box, Cut, cuts_between
 from adforest.base import EncodedBatch
-from adforest.forest import Forest, Records, Rows, Tree, TreeEditor, in_threads
+from adforest.forest import Forest, LeafCounts, Records, Tree, TreeEditor, in_threads
 from adforest.forest._kernels import counting
 from adforest.forest.types import Mask
 from adforest.rivals.forests import ForestRival, forest_of
@@ -113,7 +113,7 @@ def _counted(tree: Tree, batch: Records, roots: list[Cut]) -> Tree:
         editor.add_root(cut.feature, cut.value, tree_left=cut.tree_left)
         tree = editor.finish()
     once = np.ones(len(batch), dtype=np.uint8)
-    rows = Rows(*counting.tally(tree.route(batch.X), batch.y, once, len(tree.nodes)))
+    rows = LeafCounts(*counting.tally(tree.route(batch.X), batch.y, once, len(tree.nodes)))
     editor = TreeEditor(tree)
     editor.add(rows)
     return editor.finish()

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adforest.base import EncodedBatch, Model, State, VotingBatchClassifier
-from adforest.forest import Forest, Growth, Records, Tree
+from adforest.forest import Forest, GrowthParams, Records, Tree
 from adforest.forest.types import Floats, Ints
 from adforest.growers import Grower, RandomForestGrower, count_features, spawn_seeds
 from adforest.parameters import AT_LEAST_ONE, COMMON, Rules
@@ -27,7 +27,7 @@ class ForestRival(VotingBatchClassifier[State]):
 
     def _grower(self, n_features: int) -> Grower:
         """Return who builds the trees."""
-        return RandomForestGrower(Growth(count_features(self.max_features, n_features), self.min_samples_leaf))
+        return RandomForestGrower(GrowthParams(count_features(self.max_features, n_features), self.min_samples_leaf))
 
     def _grown(self, records: Records, seeds: list[int]) -> Forest:
         """Grow a forest from all of the records."""

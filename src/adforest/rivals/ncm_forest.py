@@ -11,7 +11,7 @@ from adforest.base import EncodedBatch, Model, VotingBatchClassifier
 from adforest.forest import in_threads
 from adforest.forest.types import Floats, Ints, Longs
 from adforest.parameters import AT_LEAST_ONE, COMMON, Rules
-from adforest.rivals.ncm_tree import Growth, NCMTree
+from adforest.rivals.ncm_tree import NCMParams, NCMTree
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,15 +92,15 @@ class NCMForestClassifier(VotingBatchClassifier[Grove]):
         self.random_state = random_state
 
     def _learnt_from(self, before: Grove | None, encoded: EncodedBatch) -> Grove:
-        batch, how = encoded.records, Growth(self.n_assignments, self.min_samples_leaf)
+        batch, params = encoded.records, NCMParams(self.n_assignments, self.min_samples_leaf)
         if before is None:
             X, y = batch.X.copy(), batch.y
             seeds = encoded.seeds(self.n_estimators)
-            grown = in_threads(lambda seed: _built(X, y, batch.n_classes, how, seed), seeds, self.n_jobs)
+            grown = in_threads(lambda seed: _built(X, y, batch.n_classes, params, seed), seeds, self.n_jobs)
         else:
             X, y = np.concatenate([before.X, batch.X]), np.concatenate([before.y, batch.y])
             work = zip(before.trees, before.leaf_of, encoded.seeds(len(before.trees)), strict=True)
-            grown = in_threads(lambda one: _extended(*one, X, y, batch.n_classes, how), work, self.n_jobs)
+            grown = in_threads(lambda one: _extended(*one, X, y, batch.n_classes, params), work, self.n_jobs)
         trees, leaf_of = zip(*grown, strict=True)
         return Grove(trees, X, y, leaf_of)
 
@@ -115,17 +115,17 @@ class NCMForestClassifier(VotingBatchClassifier[Grove]):
         return self._known("trees_").state.trees
 
 
-def _built(X: Floats, y: Ints, n_classes: int, how: Growth, seed: int) -> tuple[NCMTree, Longs]:
+def _built(X: Floats, y: Ints, n_classes: int, params: NCMParams, seed: int) -> tuple[NCMTree, Longs]:
     """Build a tree from a bootstrap sample; its leaves then hold every record once."""
     rng = np.random.default_rng(seed)
     drawn = np.sort(rng.integers(0, len(y), len(y)))
-    tree = NCMTree.bare(n_classes).grown({0: drawn}, X, y, how, rng)
+    tree = NCMTree.bare(n_classes).grown({0: drawn}, X, y, params, rng)
     leaf_of = tree.route(X)
     return NCMTree(tree.rules, np.zeros_like(tree.counts)).counting(leaf_of, y, n_classes), leaf_of
 
 
 def _extended(
-    tree: NCMTree, leaf_of: Longs, seed: int, X: Floats, y: Ints, n_classes: int, how: Growth
+    tree: NCMTree, leaf_of: Longs, seed: int, X: Floats, y: Ints, n_classes: int, params: NCMParams
 ) -> tuple[NCMTree, Longs]:
     """Add the records that leaf_of does not cover yet to a tree; grow the leaves that meet a class new to them."""
     start = len(leaf_of)
@@ -135,7 +135,7 @@ def _extended(
     growing = np.unique(reached[~held[reached, y[start:]]])
     leaf_of = np.concatenate([leaf_of, reached])
     groups = _by_leaf(leaf_of, growing)
-    grown = counted.grown(groups, X, y, how, np.random.default_rng(seed))
+    grown = counted.grown(groups, X, y, params, np.random.default_rng(seed))
     moved = np.concatenate([np.empty(0, dtype=np.int64), *groups.values()])
     leaf_of[moved] = grown.route(X[moved])
     return grown, leaf_of

@@ -28,7 +28,7 @@ class Rule(NamedTuple):
         return sides
 
 
-class Growth(NamedTuple):
+class NCMParams(NamedTuple):
     """How trees grow: random assignments of signs tried at a node, and the records a leaf must keep."""
 
     n_assignments: int
@@ -86,7 +86,9 @@ class NCMTree:
         np.add.at(counts, (leaf, y), 1.0)
         return NCMTree(self.rules, counts)
 
-    def grown(self, groups: Mapping[int, Longs], X: Floats, y: Ints, how: Growth, rng: np.random.Generator) -> NCMTree:
+    def grown(
+        self, groups: Mapping[int, Longs], X: Floats, y: Ints, params: NCMParams, rng: np.random.Generator
+    ) -> NCMTree:
         """Return the tree with a subtree at each given leaf, grown from its group of records (by position).
 
         The new leaves hold these records, and what the old ones held is dropped.
@@ -96,7 +98,7 @@ class NCMTree:
         waiting = list(groups.items())
         while waiting:
             node, rows = waiting.pop()
-            found = _best_rule(X[rows], y[rows], n_nodes, how, rng)
+            found = _best_rule(X[rows], y[rows], n_nodes, params, rng)
             if found is None:
                 counts[node] = np.bincount(y[rows], minlength=n_classes).astype(np.float64)
                 continue
@@ -110,18 +112,18 @@ class NCMTree:
         return NCMTree(rules, held)
 
 
-def _best_rule(X: Floats, y: Ints, left: int, how: Growth, rng: np.random.Generator) -> tuple[Rule, Mask] | None:
+def _best_rule(X: Floats, y: Ints, left: int, params: NCMParams, rng: np.random.Generator) -> tuple[Rule, Mask] | None:
     """Return the rule of the best assignment and the records it sends left; None where no assignment helps."""
-    if len(y) < 2 * how.min_samples_leaf or (y == y[0]).all():
+    if len(y) < 2 * params.min_samples_leaf or (y == y[0]).all():
         return None
     present, codes = np.unique(y, return_inverse=True)
     k = len(present)
     means = ClassSums.of(X, codes, k).means
     nearest = squared_distances(X, means).argmin(axis=1)
     table = np.bincount(nearest * k + codes, minlength=k * k).reshape(k, k)  # by nearest mean and by class
-    positive = _assignments(k, how.n_assignments, rng)
+    positive = _assignments(k, params.n_assignments, rng)
     to_left = positive @ table
-    gains = _gains(to_left, table.sum(axis=0) - to_left, how.min_samples_leaf)
+    gains = _gains(to_left, table.sum(axis=0) - to_left, params.min_samples_leaf)
     best = int(gains.argmax())
     if gains[best] <= 0:
         return None

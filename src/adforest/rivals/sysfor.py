@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from adforest.base import Model
-from adforest.forest import Growth
+from adforest.forest import GrowthParams
 from adforest.forest.types import Floats
 from adforest.growers import Grower, SysForGrower
 from adforest.parameters import COMMON, SHARE, Rules
@@ -75,7 +75,7 @@ class SysForClassifier(RefitForestClassifier):
         self.n_jobs = n_jobs
 
     def _grower(self, n_features: int) -> Grower:
-        return SysForGrower(Growth(n_features, self.min_samples_leaf), self.goodness, self.separation)
+        return SysForGrower(GrowthParams(n_features, self.min_samples_leaf), self.goodness, self.separation)
 
     def _votes(self, model: Model[Refit], X: Floats) -> Floats:
         n_classes = len(model.labels.by_arrival)

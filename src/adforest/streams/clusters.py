@@ -73,7 +73,7 @@ def simulate_new_classes(
     Parameters
     ----------
     shares : array-like, shape (n_batches, n_classes)
-        Per batch, the share of every class, 0 for an absent one. Rows are scaled to sum up to 1, so ones mean
+        Per batch, the share of every class, 0 for an absent one. LeafCounts are scaled to sum up to 1, so ones mean
         equal shares. Each part of a batch has every class within one record of its share.
     batch_size : int, default=1000
         Training records in a batch.

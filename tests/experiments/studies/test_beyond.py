@@ -18,7 +18,7 @@ STAGES = list("AABBAA")
 
 
 class World:
-    """Rows for every part of the plan; a test worsens one thing and sees one verdict fall."""
+    """LeafCounts for every part of the plan; a test worsens one thing and sees one verdict fall."""
 
     def __init__(self, **changes):
         self.adf = {"accuracy": 0.9, "retention": 0.9, "recent": 0.95, "past": 0.9, "drift": 0.9, "after": 0.88}

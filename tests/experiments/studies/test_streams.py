@@ -42,7 +42,7 @@ NAMES = {spec: name for name, spec in METHODS.items()}
 
 
 class World:
-    """Rows for every part of the plan; a test worsens one thing and sees one verdict fall."""
+    """LeafCounts for every part of the plan; a test worsens one thing and sees one verdict fall."""
 
     def __init__(self, **changes):
         self.accuracy = {OURS: 0.9, "sklearn RF all": 0.85, "RF all": 0.86, "RF last 3": 0.8, ARF: 0.7}

@@ -12,6 +12,8 @@ from libc.string cimport memchr
 
 import numpy as np
 
+from .splitmix cimport GAMMA, as_unit, hash64
+
 cdef enum:
     LARGEST = 40    # weight that is never exceeded
 
@@ -347,7 +349,6 @@ def poisson_weights(const int64_t[::1] serial, uint64_t seed, double mean):
     cdef Py_ssize_t n = serial.shape[0], i
     weight_array = np.empty(n, dtype=np.uint8)
     cdef uint8_t[::1] weight = weight_array
-    cdef uint64_t z
     cdef double u, share = exp(-mean)
     cdef double cumulated[LARGEST]
     cdef int k
@@ -357,11 +358,7 @@ def poisson_weights(const int64_t[::1] serial, uint64_t seed, double mean):
         cumulated[k] = cumulated[k - 1] + share
     with nogil:
         for i in range(n):
-            z = seed + <uint64_t>serial[i] * <uint64_t>0x9e3779b97f4a7c15
-            z = (z ^ (z >> 30)) * <uint64_t>0xbf58476d1ce4e5b9
-            z = (z ^ (z >> 27)) * <uint64_t>0x94d049bb133111eb
-            z = z ^ (z >> 31)
-            u = <double>(z >> 11) * (1.0 / 9007199254740992.0)
+            u = as_unit(hash64(seed + <uint64_t>serial[i] * GAMMA))
             # The first three without a branch: for a mean of 1 they are nearly all there is.
             k = (u >= cumulated[0]) + (u >= cumulated[1]) + (u >= cumulated[2])
             if k == 3:

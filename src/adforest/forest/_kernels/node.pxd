@@ -20,15 +20,15 @@ cdef packed struct Node:
     int32_t split
 
 
-cdef inline bint goes_left(const Node* node, const uint64_t* words, double value) noexcept nogil:
+cdef inline bint goes_left(const Node* node, const uint64_t* category_bits, double value) noexcept nogil:
     """Return the side a value takes at an inner node; unknown categories are treated as missing."""
     cdef uint64_t category, first
     if value != value:
         return (node.split & MISSING_LEFT) != 0
     if node.split & CATEGORICAL:
         first = <uint64_t>node.threshold
-        if value < 0 or value >= <double>(words[first] * 64):
+        if value < 0 or value >= <double>(category_bits[first] * 64):
             return (node.split & MISSING_LEFT) != 0
         category = <uint64_t>value
-        return (words[first + 1 + (category >> 6)] >> (category & 63)) & 1
+        return (category_bits[first + 1 + (category >> 6)] >> (category & 63)) & 1
     return value <= node.threshold

@@ -5,5 +5,5 @@ from .node cimport Node
 cdef enum:
     STRIDE = 512    # records whose leaves are held between walking and answering
 
-cdef void walk(const Node* nodes, const uint64_t* words, const double* X, const int32_t* rows, Py_ssize_t n,
+cdef void walk(const Node* nodes, const uint64_t* category_bits, const double* X, const int32_t* rows, Py_ssize_t n,
                Py_ssize_t m, bint categorical, int32_t* leaf) noexcept nogil

@@ -1,9 +1,9 @@
 from adforest.forest.types import Floats, Ints, Nodes, Words
 
-def route(nodes: Nodes, words: Words, X: Floats, rows: Ints | None = None) -> Ints: ...
+def route(nodes: Nodes, category_bits: Words, X: Floats, rows: Ints | None = None) -> Ints: ...
 def vote(
     nodes: Nodes,
-    words: Words,
+    category_bits: Words,
     row_start: Ints,
     row_class: Ints,
     row_weight: Floats,

@@ -19,16 +19,16 @@ cdef enum:
     LANES = 32      # records that walk side by side, so that their cache misses overlap
 
 
-cdef void walk(const Node* nodes, const uint64_t* words, const double* X, const int32_t* rows, Py_ssize_t n,
+cdef void walk(const Node* nodes, const uint64_t* category_bits, const double* X, const int32_t* rows, Py_ssize_t n,
                Py_ssize_t m, bint categorical, int32_t* leaf) noexcept nogil:
     """Write the leaf that each of n records reaches: those in rows, or the first n where rows is NULL."""
     if categorical:
-        walk_lanes(nodes, words, X, rows, n, m, True, leaf)
+        walk_lanes(nodes, category_bits, X, rows, n, m, True, leaf)
     else:
-        walk_lanes(nodes, words, X, rows, n, m, False, leaf)
+        walk_lanes(nodes, category_bits, X, rows, n, m, False, leaf)
 
 
-cdef inline void walk_lanes(const Node* nodes, const uint64_t* words, const double* X, const int32_t* rows,
+cdef inline void walk_lanes(const Node* nodes, const uint64_t* category_bits, const double* X, const int32_t* rows,
                             Py_ssize_t n, Py_ssize_t m, bint categorical, int32_t* leaf) noexcept nogil:
     """Walk LANES records in turns, a step each; who reaches a leaf makes room for the next record.
 
@@ -65,7 +65,7 @@ cdef inline void walk_lanes(const Node* nodes, const uint64_t* words, const doub
                 continue
             value = record[lane][split >> 2]
             if categorical and split & CATEGORICAL:
-                left = goes_left(node, words, value)
+                left = goes_left(node, category_bits, value)
             else:
                 left = (value <= node.threshold) | ((value != value) & ((split & MISSING_LEFT) != 0))
             at[lane] = node.left + 1 - left
@@ -92,19 +92,20 @@ cdef void add_answers(const int32_t* leaf, Py_ssize_t n, const int32_t* row_star
             votes[i * n_classes + row_class[best]] += 1
 
 
-def route(const Node[::1] nodes, const uint64_t[::1] words, const double[:, ::1] X, const int32_t[::1] rows=None):
+def route(const Node[::1] nodes, const uint64_t[::1] category_bits, const double[:, ::1] X,
+          const int32_t[::1] rows=None):
     """Return the number of the leaf that each record reaches, as int32; rows picks some of the records."""
     cdef Py_ssize_t n = X.shape[0] if rows is None else rows.shape[0]
     leaf_array = np.empty(n, dtype=np.int32)
     cdef int32_t[::1] leaf = leaf_array
     if n > 0:
         with nogil:
-            walk(&nodes[0], &words[0], &X[0, 0], NULL if rows is None else &rows[0], n, X.shape[1], words.shape[0] > 1,
-                 &leaf[0])
+            walk(&nodes[0], &category_bits[0], &X[0, 0], NULL if rows is None else &rows[0], n, X.shape[1],
+                 category_bits.shape[0] > 1, &leaf[0])
     return leaf_array
 
 
-def vote(const Node[::1] nodes, const uint64_t[::1] words, const int32_t[::1] row_start,
+def vote(const Node[::1] nodes, const uint64_t[::1] category_bits, const int32_t[::1] row_start,
          const int32_t[::1] row_class, const double[::1] row_weight, const double[::1] row_scale, bint soft,
          const double[:, ::1] X, double[:, ::1] votes):
     """Send records down one tree and add its answers to votes (n, n_classes)."""
@@ -116,7 +117,7 @@ def vote(const Node[::1] nodes, const uint64_t[::1] words, const int32_t[::1] ro
         i = 0
         while i < n:
             width = min(<Py_ssize_t>STRIDE, n - i)
-            walk(&nodes[0], &words[0], &X[i, 0], NULL, width, m, words.shape[0] > 1, leaf)
+            walk(&nodes[0], &category_bits[0], &X[i, 0], NULL, width, m, category_bits.shape[0] > 1, leaf)
             add_answers(leaf, width, &row_start[0], &row_class[0], &row_weight[0], &row_scale[0], soft, &votes[i, 0],
                         votes.shape[1])
             i += width

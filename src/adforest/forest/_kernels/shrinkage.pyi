@@ -5,7 +5,7 @@ def sum_rows(
 ) -> tuple[Ints, Ints, Floats, Ints, Ints, Ints, Singles]: ...
 def vote(
     nodes: Nodes,
-    words: Words,
+    category_bits: Words,
     parent: Ints,
     total: Floats,
     first: Ints,

@@ -163,7 +163,7 @@ cdef void add_shares(const Sums* s, const int32_t* leaf, Py_ssize_t n, const dou
             at = above
 
 
-def vote(const Node[::1] nodes, const uint64_t[::1] words, const int32_t[::1] parent, const double[::1] total,
+def vote(const Node[::1] nodes, const uint64_t[::1] category_bits, const int32_t[::1] parent, const double[::1] total,
          const int32_t[::1] first, const int32_t[::1] stop, const int32_t[::1] klass, const float[::1] weight,
          const double[::1] strengths, const double[::1] mix, const double[:, ::1] X, double[:, ::1] votes,
          const float[::1] values=None):
@@ -188,7 +188,7 @@ def vote(const Node[::1] nodes, const uint64_t[::1] words, const int32_t[::1] pa
         i = 0
         while i < n:
             width = min(<Py_ssize_t>STRIDE, n - i)
-            walk(&nodes[0], &words[0], &X[i, 0], NULL, width, m, words.shape[0] > 1, leaf)
+            walk(&nodes[0], &category_bits[0], &X[i, 0], NULL, width, m, category_bits.shape[0] > 1, leaf)
             add_shares(&s, leaf, width, &strengths[0], &mix[0], strengths.shape[0], &votes[i, 0], votes.shape[1])
             if values is not None:
                 for j in range(width):

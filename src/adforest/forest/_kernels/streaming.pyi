@@ -1,19 +1,14 @@
-from adforest.forest.types import Bytes, Floats, Ints, Longs, Nodes, Words
+from adforest.forest.records import Groups, Records
+from adforest.forest.types import Floats, Nodes, Words
 
 def stream(
-    X: Floats,
-    y: Ints,
-    weights: Bytes,
-    n_categories: Ints,
-    samples: Ints,
-    group_start: Longs,
-    group_depth: Ints,
+    records: Records,
+    groups: Groups,
     *,
-    n_classes: int,
     grace: float,
     log_inverse_delta: float,
     tie: float,
-    max_depth: int,
-    base: int,
-    words_base: int,
+    max_depth: int | None,
+    n_nodes: int,
+    n_words: int,
 ) -> tuple[Nodes, Nodes, Words, Floats]: ...

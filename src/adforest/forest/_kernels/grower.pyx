@@ -1,0 +1,247 @@
+"""The growing loop: split a node or make it a leaf, node after node, block after block; see grower.pxd."""
+from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memset
+
+from .coding cimport BLOCK, Block, close_block, open_block, record_of
+from .cutting cimport partition, write_question
+from .node cimport Node
+from .pruning cimport close_pruning, note_node, open_pruning, reserve_errors
+from .search cimport NodeRecords, close_search, find_cut, open_search
+from .splitting cimport MAX_WEIGHT, Cut, Scratch, class_of, xlogx
+from .subtrees cimport (
+    LeafCounts, close_subtrees, make_leaf, node_at, number_of, open_subtrees, reserve, reserve_counts,
+)
+
+
+cdef enum Outcome:
+    IS_LEAF
+    IS_CUT
+    IS_STUCK                # no cut along its block's codes, though values differ that share a code
+
+
+cdef int64_t count_classes(Scratch* scratch, const uint64_t* records, Py_ssize_t n) noexcept nogil:
+    """Add a node's records to the class weights in scratch.right; return their weight."""
+    cdef Py_ssize_t i
+    cdef int64_t total = 0
+    for i in range(n):
+        scratch.right[class_of(records[i])] += records[i] & MAX_WEIGHT
+        total += records[i] & MAX_WEIGHT
+    return total
+
+
+cdef double sum_classes(const Scratch* scratch, const uint64_t* records, Py_ssize_t n) noexcept nogil:
+    """Return the sum of x log2 x over a node's class weights."""
+    cdef Py_ssize_t i, k
+    cdef double class_sum = 0
+    if scratch.n_classes <= 2 * n:
+        for k in range(scratch.n_classes):
+            class_sum += xlogx(scratch.table, scratch.right[k])
+    else:
+        for i in range(n):  # each record brings its share of its class
+            k = class_of(records[i])
+            class_sum += xlogx(scratch.table, scratch.right[k]) * (records[i] & MAX_WEIGHT) / scratch.right[k]
+    return class_sum
+
+
+cdef void clear_classes(Scratch* scratch, const uint64_t* records, Py_ssize_t n) noexcept nogil:
+    """Set a node's class weights to zero."""
+    cdef Py_ssize_t i
+    if scratch.n_classes <= n:
+        memset(scratch.right, 0, scratch.n_classes * sizeof(int32_t))
+    else:
+        for i in range(n):
+            scratch.right[class_of(records[i])] = 0
+
+
+cdef Outcome close_leaf(Grower* g, const Block* block, const Task* task, const NodeRecords* node) noexcept nogil:
+    """Make a node a leaf: write its class weights, and its number for each of its records. Clears the weights."""
+    cdef Py_ssize_t i
+    cdef int32_t k, number = number_of(&g.subtrees.nodes, task.node)
+    cdef LeafCounts* counts = &g.subtrees.counts
+    cdef int32_t* weights = g.search.scratch.right
+    make_leaf(node_at(&g.subtrees.nodes, task.node))
+    if g.pruning.confidence > 0:
+        note_node(&g.pruning, task.node, node, &g.search.scratch, 0)
+    for i in range(node.n):
+        g.subtrees.leaf_of[record_of(block, node.records[i])] = number
+        k = class_of(node.records[i])
+        if weights[k] == 0:
+            continue
+        if counts.n == counts.room and not reserve_counts(counts, counts.n + 1):
+            g.out_of_memory = True
+            return IS_LEAF
+        counts.node[counts.n] = number
+        counts.klass[counts.n] = k
+        counts.weight[counts.n] = weights[k]
+        counts.n += 1
+        weights[k] = 0
+    return IS_LEAF
+
+
+cdef inline bint may_split(const Grower* g, const Task* task, const NodeRecords* node) noexcept nogil:
+    """Return whether a node holds several classes, and limits of depth, leaves and nodes allow for a cut."""
+    return (node.n > 0 and g.search.scratch.right[class_of(node.records[0])] != node.weight
+            and node.n >= 2 * g.search.rules.min_leaf and (g.max_depth < 0 or task.depth < g.max_depth)
+            and g.subtrees.nodes.n + 2 <= g.max_new_nodes)
+
+
+cdef Outcome split_node(Grower* g, Block* block, const Task* task, Task* children) noexcept nogil:
+    """Cut a node in two and write the tasks of its children, or close it as a leaf, or leave it as it is: stuck."""
+    cdef Py_ssize_t n_left, n_nodes = g.subtrees.nodes.n
+    cdef uint64_t* records = g.records + task.start
+    cdef Scratch* scratch = &g.search.scratch
+    cdef double gain
+    cdef NodeRecords node
+    cdef Cut cut
+    cdef Node* split
+    cdef bint found
+    node.records = records
+    node.n = task.stop - task.start
+    node.n_features = task.n_features
+    node.weight = count_classes(scratch, records, node.n)
+    if not may_split(g, task, &node):
+        return close_leaf(g, block, task, &node)
+    node.class_sum = sum_classes(scratch, records, node.n)
+    found = find_cut(&g.search, block, &node, &cut)
+    if not found and (block.exact or (block.record != NULL and node.n == block.n)):
+        return close_leaf(g, block, task, &node)
+    gain = cut.score - node.class_sum + xlogx(scratch.table, node.weight)
+    if found and g.pruning.confidence > 0:
+        note_node(&g.pruning, task.node, &node, scratch, gain)
+    clear_classes(scratch, records, node.n)
+    if not found:
+        return IS_STUCK
+    if not reserve(<void**>&g.subtrees.nodes.added, &g.subtrees.nodes.room, n_nodes + 2, sizeof(Node)) or (
+            g.pruning.confidence > 0 and not reserve_errors(&g.pruning, n_nodes + 2)):
+        g.out_of_memory = True
+        return IS_LEAF
+    g.subtrees.importance[cut.feature] += max(0.0, gain)
+    n_left = partition(&g.search.table, block, g.search.categories.left, records, g.spare, node.n, &cut)
+    split = node_at(&g.subtrees.nodes, task.node)
+    split.left = number_of(&g.subtrees.nodes, n_nodes)
+    if not write_question(&g.search.table, block, g.search.categories.left, records, node.n, &cut,
+                          &g.subtrees.category_bits, split):
+        g.out_of_memory = True
+    children[0] = Task(task.start, task.start + n_left, <int32_t>n_nodes, task.depth + 1, node.n_features)
+    children[1] = Task(task.start + n_left, task.stop, <int32_t>n_nodes + 1, task.depth + 1, node.n_features)
+    g.subtrees.nodes.n += 2
+    return IS_CUT
+
+
+cdef void grow_exact(Grower* g, const Block* parent, const Task* root) noexcept nogil:
+    """Grow everything below a node of at most BLOCK records, depth first, as an exact block."""
+    cdef Task stack[BLOCK + 2]
+    cdef Task task
+    cdef Block* block = &g.exact
+    cdef uint64_t* records = g.records + root.start
+    cdef Py_ssize_t i, top = 1
+    block.n = root.stop - root.start
+    for i in range(block.n):
+        block.record[i] = record_of(parent, records[i])
+        block.sorted.label[i] = <uint32_t>records[i]
+        records[i] = (<uint64_t>i << 32) | block.sorted.label[i]
+    for i in range(root.n_features):
+        block.feature[i] = parent.feature[i]
+        block.n_codes[parent.feature[i]] = -1
+    stack[0] = root[0]
+    while top > 0 and not g.out_of_memory:
+        top -= 1
+        task = stack[top]
+        if split_node(g, block, &task, &stack[top]) == IS_CUT:
+            top += 2
+
+
+cdef void grow_recoded(Grower* g, const Block* parent, Task root) noexcept nogil:
+    """Grow everything below a large node as a block of its own."""
+    cdef Block block
+    cdef uint64_t* records = g.records + root.start
+    cdef Py_ssize_t i, n_features = g.search.table.n_features
+    if open_block(&block, n_features, root.stop - root.start, False):
+        block.n_features = <int32_t>n_features
+        root.n_features = block.n_features
+        for i in range(n_features):
+            block.feature[i] = <int32_t>i
+            block.n_codes[i] = -1
+        for i in range(block.n):
+            block.record[i] = record_of(parent, records[i])
+            records[i] = (<uint64_t>i << 32) | <uint32_t>records[i]
+        grow_large(g, &block, root)
+    else:
+        g.out_of_memory = True
+    close_block(&block)
+
+
+cdef void grow_large(Grower* g, Block* block, Task root) noexcept nogil:
+    """Grow everything below a node: depth first, but where nodes are limited breadth first.
+
+    Breadth first, the limit stops all branches at about one depth.
+    """
+    cdef Task* tasks = NULL
+    cdef Task task
+    cdef Outcome outcome
+    cdef Py_ssize_t room = 0, head = 0, tail = 1
+    cdef bint limited = g.max_new_nodes < INT32_MAX
+    if not reserve(<void**>&tasks, &room, 64, sizeof(Task)):
+        g.out_of_memory = True
+        return
+    tasks[0] = root
+    while head < tail and not g.out_of_memory:
+        if limited:
+            task = tasks[head]
+            task.n_features = block.n_features
+            head += 1
+        else:
+            tail -= 1
+            task = tasks[tail]
+        if task.stop - task.start <= BLOCK:
+            grow_exact(g, block, &task)
+            continue
+        if not reserve(<void**>&tasks, &room, tail + 2, sizeof(Task)):
+            g.out_of_memory = True
+            break
+        outcome = split_node(g, block, &task, tasks + tail)
+        if outcome == IS_CUT:
+            tail += 2
+        elif outcome == IS_STUCK:
+            grow_recoded(g, block, task)
+    free(tasks)
+
+
+cdef void grow_group(Grower* g, Block* shared, Task root) noexcept nogil:
+    """Grow one group: by the shared codes where there are any, else by codes of its own."""
+    cdef Py_ssize_t i
+    if shared.codes != NULL:
+        root.n_features = shared.n_features
+        grow_large(g, shared, root)
+    elif root.stop - root.start <= BLOCK:
+        root.n_features = <int32_t>g.search.table.n_features
+        for i in range(root.n_features):
+            shared.feature[i] = <int32_t>i
+        grow_exact(g, shared, &root)
+    else:
+        grow_recoded(g, shared, root)
+
+
+cdef bint open_grower(Grower* g, Block* shared, const double* xlogx_table, Py_ssize_t n_records,
+                      Py_ssize_t n_classes) noexcept:
+    """Allocate all that growing needs; return False where memory ran out. Close it in both cases."""
+    cdef Py_ssize_t n_features = g.search.table.n_features
+    cdef bint is_open = open_search(&g.search, xlogx_table, n_records, n_classes)
+    is_open &= open_subtrees(&g.subtrees)
+    is_open &= open_pruning(&g.pruning)
+    is_open &= open_block(&g.exact, n_features, BLOCK, True)
+    g.records = <uint64_t*>malloc(2 * n_records * sizeof(uint64_t))
+    g.spare = g.records + n_records
+    shared.feature = <int32_t*>malloc(n_features * sizeof(int32_t))
+    return is_open and g.records != NULL and shared.feature != NULL
+
+
+cdef void close_grower(Grower* g, Block* shared) noexcept:
+    """Free what open_grower allocated and what growing added."""
+    close_search(&g.search)
+    close_subtrees(&g.subtrees)
+    close_pruning(&g.pruning)
+    close_block(&g.exact)
+    free(g.records)
+    free(shared.feature)

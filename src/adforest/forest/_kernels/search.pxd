@@ -1,0 +1,37 @@
+# The search for a node's best cut over its features.
+from libc.stdint cimport int32_t, int64_t, uint64_t
+
+from .categories cimport CategoryOrder
+from .coding cimport Block, PairSpace, Table
+from .splitting cimport Cut, Scratch
+
+
+cdef struct CutRules:
+    Py_ssize_t max_features # features that vary in the node to look at, at least
+    Py_ssize_t min_leaf     # records on either side of a cut, at least
+    bint by_ratio           # C4.5: the best gain ratio among the features of at least average gain
+
+
+cdef struct NodeRecords:
+    # The records of the node at hand. Their class weights are in Scratch.right between scans.
+    const uint64_t* records # item << 32 | class << 8 | weight
+    Py_ssize_t n
+    int64_t weight          # of all records
+    double class_sum        # sum over classes of f(weight of the class), f(x) = x log2 x
+    int32_t n_features      # how many features at the head of the block's list may vary in the node
+
+
+cdef struct Search:
+    Table table
+    CutRules rules
+    PairSpace space
+    Scratch scratch
+    int32_t* class_weights  # the array in which Scratch.left and right are, in turns
+    CategoryOrder categories
+    Cut* cuts               # C4.5: the best cut of each feature
+    uint64_t random         # state of the random numbers
+
+
+cdef bint open_search(Search* search, const double* xlogx_table, Py_ssize_t n_records, Py_ssize_t n_classes) noexcept
+cdef void close_search(Search* search) noexcept
+cdef bint find_cut(Search* search, Block* block, NodeRecords* node, Cut* best) noexcept nogil

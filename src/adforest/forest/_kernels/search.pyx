@@ -1,0 +1,270 @@
+"""Find the best cut of a node: draw features, look along each for the best cut, by gain or as C4.5 by gain ratio."""
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc
+
+from .binning cimport Pair, sort_pairs
+from .categories cimport begin_trial, end_trial, rank_histogram, rank_keys
+from .coding cimport BLOCK, EDGE_SAMPLE, Block, PairSpace, Table, has_codes, is_code_one_value
+from .splitmix cimport random_below
+from .splitting cimport (
+    Cut, Scratch, class_of, count_known, count_missing, fill_histogram, name_codes, sort_keys, suits_histogram,
+    try_histogram, try_keys, xlogx,
+)
+
+cdef enum:
+    MAX_HISTOGRAM = 1 << 20     # cells of (code, class)
+
+cdef double MIN_GAIN = 1e-9     # bits a record, that C4.5 asks of a cut
+cdef double PERFECT = -1.0      # a score above this is that of a cut into two pure sides: any other loses two bits
+
+cdef extern from *:
+    """
+    #if defined(_MSC_VER)
+    #include <intrin.h>
+    static inline int lowest_bit(uint64_t bits) { unsigned long at; _BitScanForward64(&at, bits); return (int)at; }
+    #else
+    #define lowest_bit(bits) __builtin_ctzll(bits)
+    #endif
+    """
+    int lowest_bit(uint64_t bits) nogil
+
+
+cdef bint open_search(Search* search, const double* xlogx_table, Py_ssize_t n_records, Py_ssize_t n_classes) noexcept:
+    """Allocate all scratch for nodes of at most n_records; return False where memory ran out.
+
+    The table and the rules are set already, all else is zero. Close it in both cases.
+    """
+    cdef Py_ssize_t f, max_codes = 0, n_pairs
+    cdef Py_ssize_t histogram = (search.table.max_bins + 1) * n_classes
+    cdef Scratch* scratch = &search.scratch
+    for f in range(search.table.n_features):
+        max_codes = max(max_codes, <Py_ssize_t>search.table.n_categories[f])
+    n_pairs = max(<Py_ssize_t>EDGE_SAMPLE, min(n_records, max_codes)) + 1
+    max_codes = max(max_codes, max(search.table.max_bins, <Py_ssize_t>BLOCK)) + 2
+    scratch.n_classes = n_classes
+    scratch.histogram_size = histogram if histogram <= MAX_HISTOGRAM else 0
+    scratch.table = <double*>xlogx_table
+    search.class_weights = <int32_t*>calloc(2 * n_classes, sizeof(int32_t))
+    scratch.keys = <uint64_t*>malloc(2 * n_records * sizeof(uint64_t))
+    scratch.bucket = <int32_t*>malloc(2 * max_codes * sizeof(int32_t))
+    scratch.histogram = <uint64_t*>malloc(max(scratch.histogram_size, 1) * sizeof(uint64_t))
+    search.space.pairs = <Pair*>malloc(2 * n_pairs * sizeof(Pair))
+    search.categories.left = <uint8_t*>malloc(max_codes)
+    search.cuts = <Cut*>malloc(search.table.n_features * sizeof(Cut))
+    if (search.class_weights == NULL or scratch.keys == NULL or scratch.bucket == NULL or scratch.histogram == NULL
+            or search.space.pairs == NULL or search.categories.left == NULL or search.cuts == NULL):
+        return False
+    scratch.left = search.class_weights
+    scratch.right = search.class_weights + n_classes
+    scratch.order = scratch.bucket + max_codes
+    search.space.spare = search.space.pairs + n_pairs
+    search.categories.space = search.space
+    search.categories.keys = scratch.keys + n_records
+    search.categories.random = &search.random
+    search.categories.by_top_class = search.rules.by_ratio
+    return True
+
+
+cdef void close_search(Search* search) noexcept:
+    """Free what open_search allocated."""
+    free(search.class_weights)
+    free(search.scratch.keys)
+    free(search.scratch.bucket)
+    free(search.scratch.histogram)
+    free(search.space.pairs)
+    free(search.categories.left)
+    free(search.cuts)
+
+
+cdef bint find_cut(Search* search, Block* block, NodeRecords* node, Cut* best) noexcept nogil:
+    """Find the best cut of a node; return False where there is none.
+
+    Features are drawn until max_features of them vary in the node, and on until some cut is possible. A cut into two
+    pure sides ends it, since no other can be better. C4.5 looks at all features instead.
+    """
+    cdef Py_ssize_t drawn = 0, tried = 0
+    cdef int32_t f
+    if search.rules.by_ratio:
+        return find_cut_by_ratio(search, block, node, best)
+    best.score = -INFINITY
+    while (drawn < node.n_features and best.score < PERFECT
+            and (tried < search.rules.max_features or best.score == -INFINITY)):
+        swap_features(block, drawn, drawn + random_below(&search.random, node.n_features - drawn))
+        f = block.feature[drawn]
+        if not has_codes(&search.table, search.space, block, f):
+            hide_feature(block, node, drawn)
+        elif try_feature(search, block, f, node, best):
+            drawn += 1
+            tried += 1
+        elif is_code_one_value(&search.table, block, f):
+            hide_feature(block, node, drawn)
+        else:
+            drawn += 1
+    return best.score > -INFINITY
+
+
+cdef bint find_cut_by_ratio(Search* search, Block* block, NodeRecords* node, Cut* best) noexcept nogil:
+    """Take the best cut by gain of every feature, and of those with at least average gain the best by gain ratio."""
+    cdef Py_ssize_t i = 0, n_cuts = 0
+    cdef int32_t f
+    cdef double average = 0
+    cdef double no_gain = node.class_sum - xlogx(search.scratch.table, node.weight)
+    cdef Cut* cut
+    search.categories.top_class = top_class_of(search, node)
+    while i < node.n_features:
+        f = block.feature[i]
+        cut = &search.cuts[i]
+        cut.score = -INFINITY
+        if not has_codes(&search.table, search.space, block, f) or (
+                not try_feature(search, block, f, node, cut) and is_code_one_value(&search.table, block, f)):
+            hide_feature(block, node, i)
+            continue
+        if cut.score > -INFINITY:
+            average += cut.score - no_gain
+            n_cuts += 1
+        i += 1
+    if not choose_by_ratio(search, node, no_gain, average, n_cuts, best):
+        return False
+    if search.table.n_categories[best.feature] > 0:  # features tried later have overwritten which categories go left
+        cut = &search.cuts[0]
+        cut.score = -INFINITY
+        try_feature(search, block, best.feature, node, cut)
+    return True
+
+
+cdef bint choose_by_ratio(const Search* search, const NodeRecords* node, double no_gain, double gain_sum,
+                          Py_ssize_t n_cuts, Cut* best) noexcept nogil:
+    """Choose the cut of the highest gain ratio among those of at least gain_sum / n_cuts; return False if none."""
+    cdef Py_ssize_t i
+    cdef double gain, ratio, best_ratio = 0
+    cdef const double* table = search.scratch.table
+    cdef const Cut* cut
+    best.score = -INFINITY
+    for i in range(node.n_features):
+        cut = &search.cuts[i]
+        gain = cut.score - no_gain
+        if cut.score == -INFINITY or gain <= MIN_GAIN * node.weight or gain * n_cuts < gain_sum * (1 - 1e-12):
+            continue
+        ratio = gain / (xlogx(table, node.weight) - xlogx(table, cut.left_total)
+                        - xlogx(table, node.weight - cut.left_total))
+        if ratio > best_ratio or (ratio == best_ratio and cut.feature < best.feature):
+            best_ratio = ratio
+            best[0] = cut[0]
+    return best.score > -INFINITY
+
+
+cdef uint32_t top_class_of(const Search* search, const NodeRecords* node) noexcept nogil:
+    """Return the class of the largest weight in the node; among equals, that of the first record."""
+    cdef Py_ssize_t i
+    cdef uint32_t top = class_of(node.records[0])
+    for i in range(node.n):
+        if search.scratch.right[class_of(node.records[i])] > search.scratch.right[top]:
+            top = class_of(node.records[i])
+    return top
+
+
+cdef inline void swap_features(Block* block, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
+    block.feature[i], block.feature[j] = block.feature[j], block.feature[i]
+
+
+cdef inline void hide_feature(Block* block, NodeRecords* node, Py_ssize_t i) noexcept nogil:
+    """Hide the i-th feature, which is constant in the node, from its children."""
+    node.n_features -= 1
+    swap_features(block, i, node.n_features)
+
+
+cdef bint try_feature(Search* search, const Block* block, Py_ssize_t f, const NodeRecords* node,
+                      Cut* best) noexcept nogil:
+    """Improve best by feature f; return whether it takes more than one code in the node."""
+    cdef double before = best.score
+    cdef bint varies
+    if suits_histogram(&search.scratch, node.n, block.n_codes[f]):
+        varies = try_counted(search, block, f, node, best)
+    else:
+        varies = try_sorted(search, block, f, node, best)
+    if best.score > before:
+        best.feature = <int32_t>f
+    return varies
+
+
+cdef bint try_counted(Search* search, const Block* block, Py_ssize_t f, const NodeRecords* node,
+                      Cut* best) noexcept nogil:
+    """Improve best by feature f, counting records by code and class; return whether it varies in the node."""
+    cdef Scratch* scratch = &search.scratch
+    cdef int32_t n_codes = block.n_codes[f]
+    cdef Py_ssize_t n_missing, present, min_leaf = search.rules.min_leaf
+    cdef double before = best.score, price
+    cdef Cut trial
+    present = fill_histogram(scratch, block.codes + f * block.stride, node.records, node.n, n_codes)
+    n_missing = count_missing(scratch, n_codes)
+    if present + (n_missing > 0) < 2:
+        return False
+    if search.table.n_categories[f] == 0:
+        try_histogram(scratch, present, n_codes, node.n, n_missing, node.class_sum, node.weight, min_leaf, best)
+        if best.score > before:
+            name_codes(scratch, present, n_codes, best)
+        return True
+    rank_histogram(&search.categories, scratch, present)
+    price = begin_trial(&search.categories, present, node.n, node.class_sum - xlogx(scratch.table, node.weight), best,
+                        &trial)
+    before = trial.score
+    try_histogram(scratch, present, n_codes, node.n, n_missing, node.class_sum, node.weight, min_leaf, &trial)
+    end_trial(&search.categories, present, before, price, &trial, best)
+    return True
+
+
+cdef bint try_sorted(Search* search, const Block* block, Py_ssize_t f, const NodeRecords* node,
+                     Cut* best) noexcept nogil:
+    """Improve best by feature f, sorting the records by code; return whether it varies in the node."""
+    cdef Scratch* scratch = &search.scratch
+    cdef Py_ssize_t n = node.n, n_known, present, at = f * block.stride
+    cdef int32_t n_codes = block.n_codes[f]
+    cdef double before, price
+    cdef Cut trial
+    cdef uint64_t* keys = scratch.keys
+    if block.exact:
+        sort_by_place(keys, block.sorted.keys + at, block.sorted.place + at, node.records, n)
+    elif n_codes > 8 * n:
+        sort_sparse(search.space, keys, block.codes + at, node.records, n)
+    else:
+        sort_keys(scratch, block.codes + at, node.records, n, n_codes)
+    if keys[0] >> 32 == keys[n - 1] >> 32:
+        return False
+    n_known = count_known(keys, n, n_codes)
+    if search.table.n_categories[f] == 0:
+        try_keys(scratch, keys, n, n_known, n_codes, node.class_sum, node.weight, search.rules.min_leaf, best)
+        return True
+    present = rank_keys(&search.categories, keys, n, n_known)
+    price = begin_trial(&search.categories, present, n, node.class_sum - xlogx(scratch.table, node.weight), best,
+                        &trial)
+    before = trial.score
+    try_keys(scratch, search.categories.keys, n, n_known, <int32_t>present, node.class_sum, node.weight,
+             search.rules.min_leaf, &trial)
+    end_trial(&search.categories, present, before, price, &trial, best)
+    return True
+
+
+cdef void sort_sparse(PairSpace space, uint64_t* keys, const uint16_t* column, const uint64_t* records,
+                      Py_ssize_t n) noexcept nogil:
+    """Fill keys in ascending order of code where codes are many more than records."""
+    cdef Py_ssize_t i
+    for i in range(n):
+        space.pairs[i].value = column[records[i] >> 32]
+        space.pairs[i].item = <uint32_t>records[i]
+    sort_pairs(space.pairs, space.spare, n)
+    for i in range(n):
+        keys[i] = (<uint64_t>space.pairs[i].value << 32) | space.pairs[i].item
+
+
+cdef void sort_by_place(uint64_t* keys, const uint64_t* sorted, const uint8_t* place, const uint64_t* records,
+                        Py_ssize_t n) noexcept nogil:
+    """Fill keys with the node's records in the order of their block."""
+    cdef Py_ssize_t i, at = 0
+    cdef uint64_t present = 0
+    for i in range(n):
+        present |= <uint64_t>1 << place[records[i] >> 32]
+    while present != 0:
+        keys[at] = sorted[lowest_bit(present)]
+        present &= present - 1
+        at += 1

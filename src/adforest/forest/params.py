@@ -1,0 +1,32 @@
+"""What growers are told about the trees they grow."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class GrowthParams:
+    """How a subtree is grown.
+
+    Attributes
+    ----------
+    max_features : int
+        Attributes drawn at each node.
+    min_samples_leaf : int
+        Records a leaf must keep.
+    max_bins : int
+        Codes per numerical attribute while a node is large; at most 255.
+    max_depth, max_nodes : int or None
+        Limits of the whole tree.
+    by_ratio : bool
+        Choose cuts as C4.5 does: of all attributes, by gain ratio among those of at least average gain.
+    prune_confidence : float
+        Prune by C4.5's estimate of errors with this confidence; 0 for not at all.
+    """
+
+    max_features: int
+    min_samples_leaf: int = 1
+    max_bins: int = 255
+    max_depth: int | None = None
+    max_nodes: int | None = None
+    by_ratio: bool = False
+    prune_confidence: float = 0.0
