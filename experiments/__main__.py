@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-from experiments.run_studies import conduct
-from experiments.running.runner import PartsError
+from experiments.run_studies import run_studies
+from experiments.running.runner import FailedRunsError
 from experiments.specs.options import add_goals, add_options, read_options
 from experiments.studies.beyond import GOALS
 from experiments.studies.catalogue import SEEDS, STUDIES
@@ -48,13 +48,13 @@ def _experiment(summary: str, *names: str, n_seeds: int = 1) -> Experiment:
     return Experiment(
         summary,
         add,
-        lambda arguments: conduct(names, read_options(arguments, n_seeds)),
+        lambda arguments: run_studies(names, read_options(arguments, n_seeds)),
     )
 
 
 EXPERIMENTS = {
     **{name: _experiment(study.SUMMARY, name, n_seeds=SEEDS.get(name, 1)) for name, study in STUDIES.items()},
-    "all": _experiment("every experiment, parts that they share run once", *STUDIES),
+    "all": _experiment("every experiment, runs that they share run once", *STUDIES),
 }
 
 
@@ -82,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _make_parser().parse_args(arguments)
     try:
         EXPERIMENTS[options.name].run(options)
-    except (ImportError, OSError, ValueError, PartsError) as error:
+    except (ImportError, OSError, ValueError, FailedRunsError) as error:
         print(f"{PROGRAM} {options.name}: {error}", file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:

@@ -9,14 +9,13 @@ from experiments.goals.goal import Outcome, Verdict, at_most
 from experiments.reporting.chapter import Cell, Figure, Table
 from experiments.reporting.plots import bars
 from experiments.running.prequential import Row
-from experiments.running.protocols import TIMED
-from experiments.specs.methods import TREES, as_it_comes
+from experiments.specs.methods import N_TREES, with_default_trees
 from experiments.specs.options import Options
-from experiments.specs.run_spec import Part
-from experiments.specs.selections import plan_runs, streams_of
+from experiments.specs.run_spec import TIMED, RunSpec
+from experiments.specs.selections import dataset_streams, plan_runs
 
 TITLE = "4 Cost"
-OURS = as_it_comes("ADF-R")
+ADF_R = with_default_trees("ADF-R")
 OF_LAST_3, OF_ALL = 0.5, 0.1
 LIMITS = {"the last 3": OF_LAST_3, "everything at the end": OF_ALL}
 REFITS = {"the last 3": "last_3_seconds", "everything at the end": "all_seconds"}  # by scikit-learn as it comes
@@ -25,15 +24,15 @@ ALIKE = {"the last 3, grown like ours": "last_3_alike_seconds", "everything, gro
 Timed = dict[str, list[Row]]  # rows by data set
 
 
-def plan(options: Options) -> list[Part]:
-    """Return the parts to run."""
-    return plan_runs(streams_of(options), [OURS], [0], TIMED)
+def plan(options: Options) -> list[RunSpec]:
+    """Return the runs of the goal."""
+    return plan_runs(dataset_streams(options), [ADF_R], [0], TIMED)
 
 
 def judge(results: Results, options: Options) -> Outcome:
     """Return whether the goal is met."""
-    timed = results.of_kind(TIMED)
-    rows = {title: timed.rows(stream, OURS) for title, stream in streams_of(options).items()}
+    timed = results.with_protocol(TIMED)
+    rows = {title: timed.rows(stream, ADF_R) for title, stream in dataset_streams(options).items()}
     means = {
         refit: float(np.mean([share(some, column) for some in rows.values()]))
         for refit, column in (REFITS | ALIKE).items()
@@ -42,11 +41,11 @@ def judge(results: Results, options: Options) -> Outcome:
         verdicts=tuple(_judge(rows, refit) for refit in REFITS),
         findings=(
             "CPU seconds a batch of ADF-R on average over the data sets, as a share of those in which scikit-learn "
-            f"refits as many trees, {TREES}: "
+            f"refits as many trees, {N_TREES}: "
             + "; ".join(f"{mean:.2f} on {refit}" for refit, mean in means.items())
             + ".",
         ),
-        doubts=(
+        caveats=(
             "Seconds were taken in turn in one process, batch by batch, with nothing else of this program running; one "
             "pass with seed 0 on one machine. Garbage was collected between them, on neither side's time.",
             "Renewal grows at most one tree a batch, however many there are, so that our share is larger with fewer.",

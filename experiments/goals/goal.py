@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from experiments.comparison.comparison import Comparison
-from experiments.comparison.results import Measured
+from experiments.comparison.results import PerSeed
 from experiments.reporting.chapter import Cell, Figure, Table
 
 MET, MISSED = "met", "missed"
@@ -38,7 +38,7 @@ class Outcome:
 
     verdicts: tuple[Verdict, ...]
     findings: tuple[str, ...]
-    doubts: tuple[str, ...]
+    caveats: tuple[str, ...]
     tables: tuple[Table, ...]
     figures: tuple[Figure, ...] = ()
 
@@ -69,9 +69,9 @@ def at_most(measure: str, limit: float, seen: float) -> Verdict:
     return Verdict(measure, f"at most {limit:g}", seen, seen <= limit)
 
 
-def in_points(gap: Measured) -> Measured:
+def in_points(gap: PerSeed) -> PerSeed:
     """Return differences of accuracies in points of a percentage."""
-    return Measured(tuple(100 * one for one in gap.by_seed))
+    return PerSeed(tuple(100 * one for one in gap.by_seed))
 
 
 def gap_table(title: str, found: Comparison, ours: str, note: str = "") -> Table:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from experiments.comparison.next_batch import (
+    ADF_R,
+    ADF_R_MANY,
     ARF,
-    BOOSTED,
     FAMILIES,
+    LIGHTGBM,
     LOG_LOSS,
-    MANY,
-    OURS,
-    OURS_MANY,
-    REFIT_MANY,
+    MANY_TREES,
+    RF_ALL_MANY,
     WIDE,
     NextBatch,
     generated_streams,
@@ -20,7 +20,7 @@ from experiments.comparison.next_batch import (
     stationary_streams,
 )
 from experiments.goals.goal import Verdict, above, at_least, at_most
-from experiments.specs.methods import TREES
+from experiments.specs.methods import N_TREES
 from experiments.specs.options import Options
 from experiments.specs.selections import Streams
 
@@ -73,8 +73,8 @@ def _judge_real(found: NextBatch, streams: Streams) -> list[Verdict]:
 def _judge_rivals(found: NextBatch, streams: Streams) -> list[Verdict]:
     """Return the verdicts on rivals of other libraries, each over the real streams that it ran on."""
     verdicts = []
-    for rival in (ARF, *BOOSTED):
-        points = [100 * found.gap(one, OURS, rival).mean for one in streams.values() if found.has(one, rival)]
+    for rival in (ARF, *LIGHTGBM):
+        points = [100 * found.gap(one, ADF_R, rival).mean for one in streams.values() if found.has(one, rival)]
         if points:
             measure = f"(c) points above {rival}, mean of {len(points)} real streams"
             verdicts.append(above(measure, 0.0, float(np.mean(points))))
@@ -95,7 +95,7 @@ def _judge_log_loss(found: NextBatch, streams: Streams) -> list[Verdict]:
 def _judge_stationary(found: NextBatch, streams: Streams) -> list[Verdict]:
     """Return the verdicts on accuracy and log loss where rules never change, against a refit on everything."""
     verdicts = []
-    for n_trees, ours, refit in ((TREES, OURS, "RF all"), (MANY, OURS_MANY, REFIT_MANY)):
+    for n_trees, ours, refit in ((N_TREES, ADF_R, "RF all"), (MANY_TREES, ADF_R_MANY, RF_ALL_MANY)):
         points = {title: 100 * found.gap(stream, ours, refit).mean for title, stream in streams.items()}
         losses = {title: found.gap(stream, ours, refit, LOG_LOSS).mean for title, stream in streams.items()}
         where, loses = min(points, key=points.__getitem__), max(losses, key=losses.__getitem__)
@@ -109,7 +109,7 @@ def _judge_alarms(found: NextBatch, streams: Streams) -> Verdict:
     """Return the verdict on batches called drift where rules never change."""
     rates = {}
     for title, stream in streams.items():
-        counts = found.drift_counts(stream, OURS)
+        counts = found.drift_counts(stream, ADF_R)
         rates[title] = BATCHES * counts.mean / found.n_batches(stream) if counts else 0.0
     where = max(rates, key=rates.__getitem__)
     measure = f"(f) batches of {BATCHES} called drift, worst stationary stream ({where})"

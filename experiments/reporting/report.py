@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from experiments.reporting.chapter import Chapter, Table
 from experiments.reporting.page import write_report
-from experiments.reporting.table_format import Grid, lay_out
+from experiments.reporting.table_format import FormattedTable, format_table
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -57,13 +57,13 @@ def print_chapter(chapter: Chapter, console: Console | None = None) -> None:
     for table in chapter.tables:
         console.print()
         console.print(Text(table.title, "bold"), width=prose)
-        grid = lay_out(table)
+        grid = format_table(table)
         for part in _tables(grid, console.width, "" if console.is_terminal else "*"):
             console.print(part)
         best = f"{'Bold' if console.is_terminal else '*'}: {grid.best}." if grid.best else ""
         if note := f"{grid.note} {best}".strip():
             console.print(Text(note, "dim"), width=prose)
-    _print_list("What to doubt", chapter.doubts, console)
+    _print_list("What to doubt", chapter.caveats, console)
     console.print()
     console.print(Text(f"Again: {chapter.command}"), soft_wrap=True)
 
@@ -83,7 +83,7 @@ def _print_list(head: str, sentences: Sequence[str], console: Console) -> None:
     console.print(points, width=min(WIDTH, console.width))
 
 
-def _tables(grid: Grid, width: int, mark: str) -> Iterator[RenderableType]:
+def _tables(grid: FormattedTable, width: int, mark: str) -> Iterator[RenderableType]:
     """Yield a table in as many parts as the width asks for, each with the column that names the rows."""
     from rich.text import Text
 
@@ -102,7 +102,7 @@ def _tables(grid: Grid, width: int, mark: str) -> Iterator[RenderableType]:
         yield _rich_table(grid, dict(zip(columns, _fit([wanted[one] for one in columns], width), strict=True)), mark)
 
 
-def _widths(grid: Grid, column: int, mark: str) -> tuple[int, int]:
+def _widths(grid: FormattedTable, column: int, mark: str) -> tuple[int, int]:
     """Return how narrow a column may get, for no number and no word to be broken, and how wide it wants to be."""
     from rich.cells import cell_len
 
@@ -123,7 +123,7 @@ def _fit(wanted: Sequence[tuple[int, int]], width: int) -> list[int]:
     return widths
 
 
-def _rich_table(grid: Grid, widths: dict[int, int], mark: str) -> RichTable:
+def _rich_table(grid: FormattedTable, widths: dict[int, int], mark: str) -> RichTable:
     """Return those columns of a grid that have a width as a table of rich."""
     from rich import box
     from rich.table import Table as RichTable
@@ -178,15 +178,15 @@ def _chapter_as_markdown(chapter: Chapter) -> Iterator[str]:
         yield "\n".join(f"- {_escape(finding)}" for finding in chapter.findings)
     for table in chapter.tables:
         yield from _table_as_markdown(table)
-    if chapter.doubts:
+    if chapter.caveats:
         yield "**What to doubt**"
-        yield "\n".join(f"- {_escape(doubt)}" for doubt in chapter.doubts)
+        yield "\n".join(f"- {_escape(caveat)}" for caveat in chapter.caveats)
     yield f"```console\n$ {' '.join(chapter.command.split())}\n```"
 
 
 def _table_as_markdown(table: Table) -> Iterator[str]:
     """Yield a table's title, its rows between bars, and its note."""
-    grid = lay_out(table)
+    grid = format_table(table)
     yield f"**{_escape(table.title)}**"
     rows = [[_escape(head) for head in grid.heads], ["---:" if numeric else "---" for numeric in grid.is_numeric]]
     rows += [[f"**{_escape(cell.text)}**" if cell.is_best else _escape(cell.text) for cell in row] for row in grid.rows]

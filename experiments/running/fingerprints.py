@@ -1,4 +1,4 @@
-"""Fingerprints of source code: a part whose code has changed is another part."""
+"""Fingerprints of source code: a run whose code has changed is another run."""
 
 from __future__ import annotations
 

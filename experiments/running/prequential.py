@@ -24,7 +24,7 @@ LEAST_SHARE = (
 )
 
 
-def follow_stream(stream: Stream, model: Any, seed: int, *, is_numerical: bool = False) -> list[Row]:
+def run_holdout(stream: Stream, model: Any, seed: int, *, one_hot: bool = False) -> list[Row]:
     """Let a model learn a stream batch by batch, and measure it after each.
 
     Parameters
@@ -34,7 +34,7 @@ def follow_stream(stream: Stream, model: Any, seed: int, *, is_numerical: bool =
         Learns by ``partial_fit``.
     seed : int
         Of the sample that measures retention; the same for every model.
-    is_numerical : bool, default=False
+    one_hot : bool, default=False
         Whether to give it one 0/1 column a category instead of categories.
 
     Returns
@@ -48,9 +48,9 @@ def follow_stream(stream: Stream, model: Any, seed: int, *, is_numerical: bool =
         - ``retention``: accuracy on a sample of the held-back records of all batches so far,
         - ``bytes`` of the pickled model, at every fifth batch and the last,
 
-        and for ADF what `look_inside` and `judge_forests` find. What was not measured is None.
+        and for ADF what `describe_forests` and `accuracy_by_forest` find. What was not measured is None.
     """
-    view = _as_numbers(stream.n_categories) if is_numerical else _as_is
+    view = _one_hot_encoder(stream.n_categories) if one_hot else _as_is
     rows = []
     for position, batch in enumerate(stream.batches):
         so_far = stream.batches[: position + 1]
@@ -66,13 +66,13 @@ def follow_stream(stream: Stream, model: Any, seed: int, *, is_numerical: bool =
         row["retention"] = _retention(model, so_far, view, seed, RETAINED_AT_LAST if is_last else RETAINED)
         row["bytes"] = len(pickle.dumps(model)) if is_last or batch.number % SIZED_EVERY == 0 else None
         if isinstance(model, AdaptiveDecisionForestClassifier):
-            row |= look_inside(model)
-            row |= judge_forests(model, batch.X_test, batch.y_test) if is_tested else _unjudged()
+            row |= describe_forests(model)
+            row |= accuracy_by_forest(model, batch.X_test, batch.y_test) if is_tested else _unjudged()
         rows.append(row)
     return rows
 
 
-def predict_then_learn(stream: Stream, model: Any, *, is_numerical: bool = False) -> list[Row]:
+def run_prequential(stream: Stream, model: Any, *, one_hot: bool = False) -> list[Row]:
     """Let a model answer each batch before it learns it.
 
     Parameters
@@ -81,7 +81,7 @@ def predict_then_learn(stream: Stream, model: Any, *, is_numerical: bool = False
         What the batches train on is used, their test records are not.
     model : estimator
         Learns by ``partial_fit``.
-    is_numerical : bool, default=False
+    one_hot : bool, default=False
         Whether to give it one 0/1 column a category instead of categories.
 
     Returns
@@ -96,7 +96,7 @@ def predict_then_learn(stream: Stream, model: Any, *, is_numerical: bool = False
         and for ADF its verdict ``drift`` on the batch, and ``accuracy_<name>`` of each forest and of their ``vote``,
         as the model measured it before learning the batch.
     """
-    view = _as_numbers(stream.n_categories) if is_numerical else _as_is
+    view = _one_hot_encoder(stream.n_categories) if one_hot else _as_is
     rows: list[Row] = []
     for position, batch in enumerate(stream.batches):
         X, y = view(batch.X_train), batch.y_train
@@ -140,7 +140,7 @@ def log_loss(shares: Floats, classes: AnyArray, y: AnyArray) -> float:
     return float(-np.log(np.clip(right, LEAST_SHARE, 1.0)).mean())
 
 
-def look_inside(model: AdaptiveDecisionForestClassifier) -> Row:
+def describe_forests(model: AdaptiveDecisionForestClassifier) -> Row:
     """Return what ADF made of the last batch.
 
     Parameters
@@ -164,7 +164,7 @@ def look_inside(model: AdaptiveDecisionForestClassifier) -> Row:
     return row
 
 
-def judge_forests(model: AdaptiveDecisionForestClassifier, X: Any, y: AnyArray) -> Row:
+def accuracy_by_forest(model: AdaptiveDecisionForestClassifier, X: Any, y: AnyArray) -> Row:
     """Return how accurate each of ADF's forests would be if it answered alone.
 
     Parameters
@@ -235,7 +235,7 @@ def _as_is(X: Any) -> Any:
     return X
 
 
-def _as_numbers(n_categories: tuple[int, ...]) -> Callable[[Floats], Floats]:
+def _one_hot_encoder(n_categories: tuple[int, ...]) -> Callable[[Floats], Floats]:
     """Return how records become numbers: one 0/1 column a category, numerical columns as they are."""
 
     def spread(X: Floats) -> Floats:

@@ -10,11 +10,11 @@ from typing import Any
 
 from adforest import AdaptiveDecisionForestClassifier, paper_settings, rivals
 from adforest.rivals.base import require
-from experiments.specs.run_spec import MethodSpec, Plain
+from experiments.specs.run_spec import MethodSpec, Scalar
 from experiments.specs.sources import Stream
 
 PAPER_TREES = 10  # of every forest, unless a method is asked for with others
-TREES = int(AdaptiveDecisionForestClassifier().n_estimators)  # ADF's default
+N_TREES = int(AdaptiveDecisionForestClassifier().n_estimators)  # ADF's default
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Method:
         Returns the parameters that the name stands for, given the number of records of the data set.
     library : str
         The library outside of the package that does the work, if any.
-    is_numerical : bool
+    one_hot : bool
         Whether it learns numbers only: categories then become one 0/1 column each.
     """
 
@@ -39,7 +39,7 @@ class Method:
     files: tuple[str, ...]
     settings: Callable[[int], dict[str, Any]] = field(default=lambda n_records: {})
     library: str = ""
-    is_numerical: bool = False
+    one_hot: bool = False
 
 
 def make_model(spec: MethodSpec, stream: Stream, seed: int) -> Any:
@@ -60,30 +60,30 @@ def make_model(spec: MethodSpec, stream: Stream, seed: int) -> Any:
     method = find_method(spec)
     model = method.make()
     alike = {
-        **count_trees(model),
+        **paper_tree_counts(model),
         "n_jobs": 1,
         "random_state": seed,
-        "categorical_features": None if method.is_numerical else stream.categorical,
+        "categorical_features": None if method.one_hot else stream.categorical,
     }
     known = model.get_params()
     alike = {name: value for name, value in alike.items() if name in known}
     return model.set_params(**{**alike, **method.settings(stream.n_records), **dict(spec.settings)})
 
 
-def count_trees(model: Any) -> dict[str, int]:
+def paper_tree_counts(model: Any) -> dict[str, int]:
     """Return the parameters by which an estimator has as many trees as the paper's, none if it has no trees."""
     return {name: PAPER_TREES for name in ("n_estimators", "trees_per_batch") if name in model.get_params()}
 
 
-def settings_of(name: str) -> dict[str, Any]:
+def default_settings(name: str) -> dict[str, Any]:
     """Return the parameters a method runs with, for a small data set where they depend on its size."""
     method = find_method(MethodSpec(name))
     model = method.make()
-    return {**model.get_params(), **count_trees(model), **method.settings(0)}
+    return {**model.get_params(), **paper_tree_counts(model), **method.settings(0)}
 
 
-def vary(name: str, **settings: Plain) -> MethodSpec:
-    """Return a method with some settings changed; those it has anyway are left out, so that it is the same part.
+def with_settings(name: str, **settings: Scalar) -> MethodSpec:
+    """Return a method with some settings changed; those it has anyway are left out, so that it is the same run.
 
     Parameters
     ----------
@@ -98,16 +98,16 @@ def vary(name: str, **settings: Plain) -> MethodSpec:
 
     Examples
     --------
-    >>> vary("ADF-R paper", window_size=3, splitting="sat").label
+    >>> with_settings("ADF-R paper", window_size=3, splitting="sat").label
     'ADF-R paper (splitting=sat)'
     """
-    has = settings_of(name)
+    has = default_settings(name)
     return MethodSpec.of(name, **{key: value for key, value in settings.items() if has[key] != value})
 
 
-def as_it_comes(name: str, **settings: Plain) -> MethodSpec:
+def with_default_trees(name: str, **settings: Scalar) -> MethodSpec:
     """Return a method with as many trees as ADF has by default, and some settings changed."""
-    return MethodSpec.of(name, **{"n_estimators": TREES, **settings})
+    return MethodSpec.of(name, **{"n_estimators": N_TREES, **settings})
 
 
 def check_library(spec: MethodSpec) -> None:
@@ -181,10 +181,10 @@ def _lightgbm(window: int | None) -> Method:
     return Method(partial(rivals.RefitLightGBMClassifier, window=window), LIGHTGBM, library="lightgbm")
 
 
-def _river(model: str, *, is_numerical: bool = False) -> Method:
+def _river(model: str, *, one_hot: bool = False) -> Method:
     """Return one of River's learners."""
     make = partial(rivals.RiverClassifier, model)
-    return Method(make, RIVER, library="river", is_numerical=is_numerical)
+    return Method(make, RIVER, library="river", one_hot=one_hot)
 
 
 ADF = {
@@ -204,15 +204,15 @@ METHODS = {
     "SysFor last 3": _sysfor(3),
     "SysFor all": _sysfor(None),
     "Add trees": Method(rivals.AddTreesForestClassifier, FOREST_RIVAL),
-    "CIRF": Method(rivals.CIRFClassifier, CIRF, is_numerical=True),
+    "CIRF": Method(rivals.CIRFClassifier, CIRF, one_hot=True),
     "RF batch paper": Method(rivals.RefitForestClassifier, (*FOREST_RIVAL, "presets.py"), _paper_leaf),
     "SysFor batch paper": Method(rivals.SysForClassifier, (*SYSFOR_RIVAL, "presets.py"), _paper_leaf),
-    "CIRF paper": Method(rivals.CIRFClassifier, (*CIRF, "presets.py"), _paper_leaf, is_numerical=True),
-    "NCMC": Method(rivals.NCMClassifier, (*FACE, "rivals/ncm.py", "rivals/means.py"), is_numerical=True),
+    "CIRF paper": Method(rivals.CIRFClassifier, (*CIRF, "presets.py"), _paper_leaf, one_hot=True),
+    "NCMC": Method(rivals.NCMClassifier, (*FACE, "rivals/ncm.py", "rivals/means.py"), one_hot=True),
     "NCMF": Method(
         rivals.NCMForestClassifier,
         (*FACE, "rivals/ncm_forest.py", "rivals/ncm_tree.py", "rivals/means.py"),
-        is_numerical=True,
+        one_hot=True,
     ),
     "HT": _river("hoeffding_tree"),
     "HAT": _river("hoeffding_adaptive_tree"),
@@ -220,7 +220,7 @@ METHODS = {
     "LeveragingBag": _river("leveraging_bagging"),
     "ARF": _river("adaptive_random_forest"),
     "SRP": _river("streaming_random_patches"),
-    "AMF": _river("mondrian_forest", is_numerical=True),
+    "AMF": _river("mondrian_forest", one_hot=True),
     "LightGBM": Method(rivals.ContinuedLightGBMClassifier, LIGHTGBM, library="lightgbm"),
     "LightGBM last 3": _lightgbm(3),
     "LightGBM all": _lightgbm(None),

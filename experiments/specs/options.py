@@ -19,9 +19,9 @@ class Options:
     quick : bool
         Whether to run on embedded data only, with slow rivals thinned out.
     n_seeds : int
-        Seeds 0, 1, ... that every part is run with.
+        Seeds 0, 1, ... that every run is run with.
     n_jobs : int
-        Processes that run parts.
+        Processes that run runs.
     out : Path
         Folder of run records, tables and the report.
     data : Path or None

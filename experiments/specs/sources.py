@@ -18,7 +18,7 @@ from experiments.specs.run_spec import StreamSpec
 
 SIZES = {"arem": 42_239, "avila": 20_867, "eb": 45_781, "house": 300_000, "ldpa": 164_860, "uifwa": 149_332}
 STREAM_SIZES = {"elec2": 45_312, "gas": 6_697, "hotel": 119_390, "outdoor": 4_000}
-IN_ORDER = "in order"  # the protocol that cuts a file as it lies into consecutive batches
+IN_ORDER = "in order"  # the variant that cuts a file as it lies into consecutive batches
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +64,7 @@ class Source:
     make : callable
         Returns the stream, given its specification, a seed and the folder of the data sets.
     size : callable
-        Returns about how many records the source has, for guessing what a part will cost.
+        Returns about how many records the source has, for guessing what a run will cost.
     files : tuple of str
         What of the package the stream depends on.
     data : callable
@@ -101,7 +101,7 @@ def _opened(spec: StreamSpec, seed: int, folder: Path | None) -> Stream:
     return find_source(spec).make(spec, seed, folder)
 
 
-def size_stream(spec: StreamSpec) -> int:
+def stream_size(spec: StreamSpec) -> int:
     """Return about how many records a stream's source has."""
     return find_source(spec).size(spec)
 
@@ -120,13 +120,13 @@ def _cut_dataset(spec: StreamSpec, seed: int, folder: Path | None) -> Stream:
     """Return a data set of the paper in batches; option ``n_records`` draws a House of that size."""
     n_records = dict(spec.options).get("n_records")
     data = load_dataset(spec.name, folder) if n_records is None else make_house(int(n_records), random_state=0)
-    if spec.protocol == IN_ORDER:
+    if spec.variant == IN_ORDER:
         return _cut_in_order(data, spec)
-    is_whole = spec.protocol == "whole"
+    is_whole = spec.variant == "whole"
     batches = simulate_scenarios(
         data.X,
         data.y,
-        protocol="big" if is_whole else spec.protocol,
+        protocol="big" if is_whole else spec.variant,
         categorical=data.categorical,
         random_state=seed,
     )
@@ -134,7 +134,7 @@ def _cut_dataset(spec: StreamSpec, seed: int, folder: Path | None) -> Stream:
         batches=[_joined(batches)] if is_whole else batches,
         n_categories=_count_categories(data),
         n_records=len(data.y),
-        is_tested_once=spec.protocol in ("big", "whole"),
+        is_tested_once=spec.variant in ("big", "whole"),
     )
 
 
@@ -193,10 +193,10 @@ def _cut_in_order(data: Dataset, spec: StreamSpec) -> Stream:
 
 def _generate(spec: StreamSpec, seed: int, folder: Path | None) -> Stream:
     """Return a generated stream, all of its batches drawn."""
-    return replace(shape_of(spec), batches=list(GENERATORS[spec.name].draw(spec, seed)))
+    return replace(empty_stream(spec), batches=list(GENERATORS[spec.name].draw(spec, seed)))
 
 
-def shape_of(spec: StreamSpec) -> Stream:
+def empty_stream(spec: StreamSpec) -> Stream:
     """Return a generated stream without its batches: what a method must be told of it."""
     generator = GENERATORS[spec.name]
     return Stream((), generator.n_categories(spec), generator.size(spec))

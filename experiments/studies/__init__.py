@@ -1,1 +1,1 @@
-"""The experiments: each module plans its parts and tells what came out."""
+"""The experiments: each module plans its runs and tells what came out."""

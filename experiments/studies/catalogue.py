@@ -7,7 +7,7 @@ from typing import Protocol
 from experiments.comparison.results import Results
 from experiments.reporting.chapter import Chapter
 from experiments.specs.options import Options
-from experiments.specs.run_spec import Part
+from experiments.specs.run_spec import RunSpec
 from experiments.studies import (
     ablation,
     accuracy,
@@ -34,10 +34,10 @@ class Study(Protocol):
 
     SUMMARY: str
 
-    def plan(self, options: Options) -> list[Part]:
-        """Return the parts to run."""
+    def plan(self, options: Options) -> list[RunSpec]:
+        """Return the runs of the study."""
 
-    def tell(self, results: Results, options: Options) -> Chapter:
+    def report(self, results: Results, options: Options) -> Chapter:
         """Return what came out."""
 
 

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from experiments.comparison.caveats import doubt_draws, doubt_stand_in
+from experiments.comparison.caveats import caveat_one_seed, caveat_quick
 from experiments.comparison.comparison import join_words, points
 from experiments.comparison.results import Results, mean_of
 from experiments.reporting.chapter import Cell, Chapter, Figure, Table
 from experiments.reporting.plots import lines
 from experiments.running.prequential import Row
 from experiments.specs.options import Options
-from experiments.specs.run_spec import MethodSpec, Part, StreamSpec
-from experiments.specs.selections import plan_runs, streams_of
+from experiments.specs.run_spec import MethodSpec, RunSpec, StreamSpec
+from experiments.specs.selections import dataset_streams, plan_runs
 
 SUMMARY = "the three forests one by one along the batches, with verdicts of temporary and sustained drift"
 NAMES = ("ADF-R", "ADF-S", "ADF-R paper", "ADF-S paper")
@@ -23,31 +23,31 @@ SHOWN = "LDPA"  # the paper's figure
 BESIDES = {"temporary": "temporary drift", "sustained": "sustained drift"}
 
 
-def plan(options: Options) -> list[Part]:
-    """Return the parts to run."""
-    return plan_runs(streams_of(options), map(MethodSpec, NAMES), options.seeds)
+def plan(options: Options) -> list[RunSpec]:
+    """Return the runs of the study."""
+    return plan_runs(dataset_streams(options), map(MethodSpec, NAMES), options.seeds)
 
 
-def tell(results: Results, options: Options) -> Chapter:
+def report(results: Results, options: Options) -> Chapter:
     """Return what came out."""
-    streams = streams_of(options)
+    streams = dataset_streams(options)
     shown = SHOWN if SHOWN in streams else next(iter(streams))
     return Chapter(
         name="forests",
         title="Three forests",
         question="Which forest is the best where, and does ADF follow the best one?",
         findings=(
-            *(_say_gain(results, streams, name) for name in NAMES),
-            *(_say_drift(results, shown, streams[shown], name) for name in NAMES),
+            *(_describe_gain(results, streams, name) for name in NAMES),
+            *(_describe_drift(results, shown, streams[shown], name) for name in NAMES),
         ),
-        doubts=(
-            *(_doubt_missed(results, streams, name) for name in NAMES),
+        caveats=(
+            *(_caveat_missed(results, streams, name) for name in NAMES),
             "Each forest is judged on records that all of them could have learnt; where there is no temporary forest, "
             "its batches are missing from its mean, and they are the quiet ones.",
             "A verdict of drift says that the active forest could not be repaired, not that rules have changed: in "
             "these streams they never do, only the mixture of classes and regions does.",
-            *doubt_draws(options),
-            *doubt_stand_in(options, "the six data sets"),
+            *caveat_one_seed(options),
+            *caveat_quick(options, "the six data sets"),
         ),
         tables=(
             *(_table(results, streams, name) for name in NAMES),
@@ -78,7 +78,7 @@ def _standing(row: Row) -> dict[str, float]:
     return {name: row[f"accuracy_{name}"] for name in FORESTS if row.get(f"accuracy_{name}") is not None}
 
 
-def _say_gain(results: Results, streams: Mapping[str, StreamSpec], name: str) -> str:
+def _describe_gain(results: Results, streams: Mapping[str, StreamSpec], name: str) -> str:
     """Return what the three forests are worth against the permanent one alone."""
     method = MethodSpec(name)
     gains = [
@@ -93,7 +93,7 @@ def _say_gain(results: Results, streams: Mapping[str, StreamSpec], name: str) ->
     )
 
 
-def _say_drift(results: Results, title: str, stream: StreamSpec, name: str) -> str:
+def _describe_drift(results: Results, title: str, stream: StreamSpec, name: str) -> str:
     """Return which forest is ahead on batches that were called drift, and on the others."""
     rows = results.rows(stream, MethodSpec(name))
     said = []
@@ -107,7 +107,7 @@ def _say_drift(results: Results, title: str, stream: StreamSpec, name: str) -> s
     return f"{name} on {title}, seed 0, which forest is ahead: {said[0]}, {said[1]}."
 
 
-def _doubt_missed(results: Results, streams: Mapping[str, StreamSpec], name: str) -> str:
+def _caveat_missed(results: Results, streams: Mapping[str, StreamSpec], name: str) -> str:
     """Return what always asking the best forest would have brought."""
     method = MethodSpec(name)
     missed = {

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from experiments.comparison.published import METHODS, read_published
+from experiments.comparison.published import PUBLISHED_METHODS, read_published
 from experiments.comparison.significance import critical_difference, rank_test, sign_test
 
 OVERALL = read_published("overall_accuracy").figures
@@ -25,7 +25,7 @@ def test_sign_test_by_hand():
 
 def test_sign_test_of_the_paper_s_own_batches():
     figures = read_published("ldpa_34_batches_accuracy").figures
-    found = {name: sign_test(figures["ADF-S"], figures[name]) for name in METHODS if name != "ADF-S"}
+    found = {name: sign_test(figures["ADF-S"], figures[name]) for name in PUBLISHED_METHODS if name != "ADF-S"}
     assert all(test.is_significant and test.z > 1.96 for test in found.values())
     assert (found["SysFor"].wins, found["SysFor"].losses, found["SysFor"].ties) == (25, 8, 1)
 

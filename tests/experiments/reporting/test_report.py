@@ -22,7 +22,7 @@ from experiments.reporting import plots
 from experiments.reporting.chapter import Chapter, Figure, Table
 from experiments.reporting.page import write_report
 from experiments.reporting.report import print_chapter, write_markdown
-from experiments.reporting.table_format import lay_out
+from experiments.reporting.table_format import format_table
 
 NAN, INF = float("nan"), float("inf")
 EVIL = "</script><script>alert(1)</script><img src=//adforest.invalid/x onerror=f()> & \"quoted\" 'too' | *x* [y]"
@@ -48,7 +48,7 @@ CHAPTER = Chapter(
     title="Who is right most often?",
     question="Which method is right most often, on average over the batches?",
     findings=("ADF-R is ahead on 4 of 6 data sets.", "It loses to RF last 3 on EB by 0.7 points."),
-    doubts=("The defaults were chosen on these streams.", "One seed."),
+    caveats=("The defaults were chosen on these streams.", "One seed."),
     tables=(WIDE, LONG, GAPPY),
     figures=(
         Figure("Along the batches", plots.lines({"ADF-R": [0.7, 0.8], "HT": [0.5, NAN]}, [1, 2]), "Up is good."),
@@ -66,7 +66,7 @@ EVIL_CHAPTER = Chapter(
     (Table(EVIL, (EVIL, "ADF-R", "HT"), ((EVIL, 0.5, 0.4), ("</td>", EVIL, None)), best="max", note=EVIL),),
     (
         Figure(EVIL, plots.bars({EVIL: [1.0, 2.0], "ADF-R": [2.0, 1.0]}, [EVIL, "EB"], title=EVIL), EVIL),
-        Figure("Heat", plots.heat([[0.1, None], [INF, 0.2]], ["<b>", 2], [1, 2], x_title=EVIL, chosen=(2, 1))),
+        Figure("Heat", plots.heatmap([[0.1, None], [INF, 0.2]], ["<b>", 2], [1, 2], x_title=EVIL, chosen=(2, 1))),
         Figure("Ranks", plots.critical_difference({"ADF-R": 1.2, "HT": 2.8, EVIL: 2.0}, 1.0)),
         Figure("Cost", plots.scatter({"ADF-R": (0.1, 0.9), EVIL: (3.0, 0.5)}, x_title="s", y_title=EVIL, log_x=True)),
     ),
@@ -88,12 +88,12 @@ def test_chapter_survives_json(chapter):
 
 
 def shown(*cells, **options):
-    (row,) = lay_out(Table("", tuple(map(str, range(len(cells)))), (cells,), **options)).rows
+    (row,) = format_table(Table("", tuple(map(str, range(len(cells)))), (cells,), **options)).rows
     return [cell.text for cell in row]
 
 
 def best_of(*cells, best="max", digits=3):
-    (row,) = lay_out(Table("", tuple(map(str, range(len(cells)))), (cells,), digits, best)).rows
+    (row,) = format_table(Table("", tuple(map(str, range(len(cells)))), (cells,), digits, best)).rows
     return [place for place, cell in enumerate(row) if cell.is_best]
 
 
@@ -124,23 +124,23 @@ def test_counts_do_not_compete_with_measures():
 
 
 def test_table_wider_than_long_lies_on_its_side():
-    grid = lay_out(WIDE)
+    grid = format_table(WIDE)
     assert grid.heads == ("", *SETS)
     assert [row[0].text for row in grid.rows] == list(METHODS)
     assert [[cell.is_best for cell in row[1:]] for row in grid.rows] == [[True] * 6] + [[False] * 6] * 19
     assert grid.best == "the highest of its column"
-    assert lay_out(LONG).heads == LONG.columns
+    assert format_table(LONG).heads == LONG.columns
 
 
 def test_numeric_columns_hold_numbers_and_dashes_only():
-    assert lay_out(LONG).is_numeric == (True, False, True, True, True)
-    assert lay_out(GAPPY).is_numeric == (False, True, True, False)
-    assert lay_out(Table("", ("a", "b"), ())).is_numeric == (False, False)
+    assert format_table(LONG).is_numeric == (True, False, True, True, True)
+    assert format_table(GAPPY).is_numeric == (False, True, True, False)
+    assert format_table(Table("", ("a", "b"), ())).is_numeric == (False, False)
 
 
 def test_row_with_too_few_cells_is_refused():
     with pytest.raises(ValueError, match=r"'Short' has 3 columns but a row of 2 cells"):
-        lay_out(Table("Short", ("a", "b", "c"), (("x", 1.0),)))
+        format_table(Table("Short", ("a", "b", "c"), (("x", 1.0),)))
 
 
 words = st.text(st.characters(exclude_categories=("C", "Z")) | st.just(" "), max_size=20)
@@ -166,7 +166,7 @@ def printed(chapter, width=100, **options):
 
 def test_print_says_everything():
     text = " ".join(printed(CHAPTER).split())
-    for said in (CHAPTER.title, CHAPTER.question, *CHAPTER.findings, *CHAPTER.doubts, CHAPTER.command, WIDE.note):
+    for said in (CHAPTER.title, CHAPTER.question, *CHAPTER.findings, *CHAPTER.caveats, CHAPTER.command, WIDE.note):
         assert said in text
     assert [text.index(part) for part in ("What came out", "Mean accuracy", "What to doubt", "Again:")] == sorted(
         text.index(part) for part in ("What came out", "Mean accuracy", "What to doubt", "Again:")
@@ -178,7 +178,7 @@ def test_printed_numbers_are_whole_and_lines_fit(width):
     text = printed(replace(CHAPTER, tables=(replace(LONG, columns=LONG.columns[:3] + METHODS[:2]), WIDE)), width)
     assert max(map(cell_len, text.splitlines())) <= width
     assert "…" not in text
-    for row in (*lay_out(LONG).rows, *lay_out(WIDE).rows):
+    for row in (*format_table(LONG).rows, *format_table(WIDE).rows):
         assert all(cell.text in text for cell in row)
 
 
@@ -258,7 +258,7 @@ def write_and_read(chapters, folder):
 
 def test_markdown_tables_hold_the_cells(tmp_path):
     found, _ = read_markdown(write_and_read(CHAPTERS, tmp_path))
-    grids = [lay_out(table) for chapter in CHAPTERS for table in chapter.tables]
+    grids = [format_table(table) for chapter in CHAPTERS for table in chapter.tables]
     assert len(found) == len(grids)
     for rows, grid in zip(found, grids, strict=True):
         assert [text for text, _ in rows[0]] == list(grid.heads)
@@ -273,7 +273,7 @@ def test_markdown_says_everything_in_order(tmp_path):
     said = [said for said, _ in read_markdown(text)[1]]
     assert "python -m experiments" in text.splitlines()[2]
     for chapter in CHAPTERS:
-        places = [said.index(one) for one in (chapter.question, *chapter.findings[1:], *chapter.doubts[1:])]
+        places = [said.index(one) for one in (chapter.question, *chapter.findings[1:], *chapter.caveats[1:])]
         assert places == sorted(places)
         assert f"$ {chapter.command}\n" in text
     assert "## Who is right most often?" in text
@@ -290,7 +290,7 @@ def test_any_text_reads_the_same_in_markdown(tmp_path_factory, table, sentence):
     chapter = replace(EMPTY, tables=(table,), findings=(f"x {sentence}", sentence))
     found, blocks = read_markdown(write_and_read([chapter], tmp_path_factory.mktemp("markdown")))
     (rows,) = found
-    grid = lay_out(table)
+    grid = format_table(table)
     assert [[text for text, _ in row] for row in rows[1:]] == [[cell.text for cell in row] for row in grid.rows]
     assert [text for text, _ in rows[0]] == list(grid.heads)
     assert f"x {sentence}".strip() in [text for text, _ in blocks] or not sentence.strip()
@@ -349,10 +349,10 @@ def test_page_is_well_formed_and_has_one_section_for_each_chapter(page):
 
 def test_page_says_everything(page):
     for chapter in CHAPTERS:
-        for said in (chapter.title, chapter.question, *chapter.findings, *chapter.doubts, chapter.command):
+        for said in (chapter.title, chapter.question, *chapter.findings, *chapter.caveats, chapter.command):
             assert said in page.texts
         for table in chapter.tables:
-            assert all(cell.text in page.texts for row in lay_out(table).rows for cell in row if cell.text)
+            assert all(cell.text in page.texts for row in format_table(table).rows for cell in row if cell.text)
 
 
 def test_links_lead_somewhere_within_the_page(page):

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from experiments.running.prequential import FORESTS, follow_stream, log_loss, look_inside
+from experiments.running.prequential import FORESTS, describe_forests, log_loss, run_holdout
 from experiments.specs.methods import make_model
 from experiments.specs.run_spec import MethodSpec, StreamSpec
 from experiments.specs.sources import open_stream
@@ -9,15 +9,15 @@ from experiments.specs.sources import open_stream
 SPEC = StreamSpec.of("house", "34", n_records=1500)
 
 
-def follow(name, protocol="34", seed=0, **settings):
-    stream = open_stream(StreamSpec(SPEC.name, protocol, SPEC.options), seed, None)
+def evaluate(name, variant="34", seed=0, **settings):
+    stream = open_stream(StreamSpec(SPEC.name, variant, SPEC.options), seed, None)
     model = make_model(MethodSpec.of(name, **settings), stream, seed)
-    return stream, model, follow_stream(stream, model, seed, is_numerical=name in ("CIRF", "NCMC"))
+    return stream, model, run_holdout(stream, model, seed, one_hot=name in ("CIRF", "NCMC"))
 
 
 @pytest.fixture(scope="module")
 def adf():
-    return follow("ADF-R")
+    return evaluate("ADF-R")
 
 
 def test_a_row_for_each_batch(adf):
@@ -51,7 +51,7 @@ def test_adf_s_forests_are_tested_one_by_one(adf):
         assert (row["accuracy_temporary"] is None) == (row["leaves_temporary"] is None)
         assert row["nodes_permanent"] >= row["leaves_permanent"]
     report = model.history_[-1]
-    last = look_inside(model)
+    last = describe_forests(model)
     assert (last["scenario"], last["drift"], last["answering"]) == (report.scenario, report.drift, report.answering)
     assert last["leaves_permanent"] == model.permanent_forest_.n_leaves
 
@@ -60,19 +60,19 @@ def test_same_seed_gives_the_same_rows_but_for_the_clock(adf):
     def without_clock(rows):
         return [{name: value for name, value in row.items() if "seconds" not in name} for row in rows]
 
-    assert without_clock(follow("ADF-R")[2]) == without_clock(adf[2])
+    assert without_clock(evaluate("ADF-R")[2]) == without_clock(adf[2])
 
 
-@pytest.mark.parametrize("protocol", ["big", "whole"])
-def test_big_data_are_tested_once(protocol):
-    _, _, rows = follow("ADF-R", protocol)
+@pytest.mark.parametrize("variant", ["big", "whole"])
+def test_big_data_are_tested_once(variant):
+    _, _, rows = evaluate("ADF-R", variant)
     assert [row["accuracy"] is None for row in rows] == [True] * (len(rows) - 1) + [False]
     assert [row["accuracy_permanent"] is None for row in rows] == [row["accuracy"] is None for row in rows]
     assert {row["retention"] for row in rows} == {None}
 
 
 def test_methods_of_numbers_see_a_column_for_each_category():
-    stream, model, rows = follow("CIRF")
+    stream, model, rows = evaluate("CIRF")
     assert model.n_features_in_ == 4 + 5 * 2
     assert rows[-1]["accuracy"] is not None
     assert stream.batches[0].X_train.shape[1] == 9

@@ -7,7 +7,7 @@ from adforest import AdaptiveDecisionForestClassifier, paper_settings
 from experiments.running.fingerprints import digest_method, digest_sources
 from experiments.specs.methods import METHODS, check_library, make_model
 from experiments.specs.run_spec import MethodSpec, StreamSpec
-from experiments.specs.selections import EVERY, ONLY_ON
+from experiments.specs.selections import ALL_METHODS, RESTRICTED_TO
 from experiments.specs.sources import open_stream
 
 STREAM = open_stream(StreamSpec.of("house", "34", n_records=1200), 0, None)
@@ -19,7 +19,7 @@ def test_methods_are_made_alike(name):
     assert settings.get("n_estimators", 10) == settings.get("trees_per_batch", 10) == 10
     assert settings.get("n_jobs", 1) == 1
     assert settings.get("random_state", 7) == 7
-    told = None if METHODS[name].is_numerical else STREAM.categorical
+    told = None if METHODS[name].one_hot else STREAM.categorical
     assert settings.get("categorical_features", told) == told
 
 
@@ -51,8 +51,8 @@ def test_names_mean_what_they_say():
 
 
 def test_lineup_names_methods_that_exist():
-    assert set(EVERY) <= set(METHODS)
-    assert set(ONLY_ON) <= set(EVERY)
+    assert set(ALL_METHODS) <= set(METHODS)
+    assert set(RESTRICTED_TO) <= set(ALL_METHODS)
 
 
 def test_unknown_method_is_named():

@@ -7,7 +7,7 @@ from adforest.streams import make_house
 from adforest.streams.datasets import NAMES, STREAMS
 from experiments.running.fingerprints import digest_stream
 from experiments.specs.run_spec import StreamSpec
-from experiments.specs.sources import IN_ORDER, SIZES, SOURCES, STREAM_SIZES, open_stream, size_stream
+from experiments.specs.sources import IN_ORDER, SIZES, SOURCES, STREAM_SIZES, open_stream, stream_size
 
 SMALL = {"n_records": 1200}
 
@@ -19,14 +19,14 @@ def test_every_data_set_is_a_source_of_known_size():
     assert set(STREAM_SIZES) == set(STREAMS)
 
 
-@pytest.mark.parametrize(("protocol", "n_batches"), [("34", 34), ("28", 28), ("big", 34), ("whole", 1)])
-def test_protocols(protocol, n_batches):
-    spec = StreamSpec.of("house", protocol, **SMALL)
+@pytest.mark.parametrize(("variant", "n_batches"), [("34", 34), ("28", 28), ("big", 34), ("whole", 1)])
+def test_variants(variant, n_batches):
+    spec = StreamSpec.of("house", variant, **SMALL)
     stream = open_stream(spec, 0, None)
     assert len(stream.batches) == n_batches
-    assert size_stream(spec) == 1200
+    assert stream_size(spec) == 1200
     assert stream.n_records == 1200
-    assert stream.is_tested_once == (protocol in ("big", "whole"))
+    assert stream.is_tested_once == (variant in ("big", "whole"))
     assert stream.n_categories == (0, 0, 0, 0, 2, 2, 2, 2, 2)
     assert stream.categorical == list(make_house(10, random_state=0).categorical)
 

@@ -1,17 +1,17 @@
 import pytest
 
-from experiments.specs.methods import settings_of
+from experiments.specs.methods import default_settings
 from experiments.specs.options import Options
-from experiments.studies.window import FIRST, OURS, REFITTED, SIZES, first_batches, plan, tell
+from experiments.studies.window import ADF_NAMES, FIRST, REFITTED, SIZES, first_batches, plan, report
 from made_up import check_chapter, make_results, make_rows
 
 FULL = Options()
 
 
-def rows_of(part):
-    settings = dict(part.method.settings)
-    if part.method.name in OURS:
-        size = settings.get("window_size", settings_of(part.method.name)["window_size"])
+def rows_of(run):
+    settings = dict(run.method.settings)
+    if run.method.name in ADF_NAMES:
+        size = settings.get("window_size", default_settings(run.method.name)["window_size"])
         return make_rows([0.9 - abs(size - 5) / 100] * 34, train_seconds=float(size))
     window = settings.get("window", 1)
     # Later batches must not count: they are not among the paper's eight.
@@ -25,7 +25,7 @@ def test_means_are_over_the_first_batches():
 
 def test_chapter_says_what_a_window_buys_and_costs():
     results = make_results(plan(FULL), rows_of)
-    chapter = tell(results, FULL)
+    chapter = report(results, FULL)
     check_chapter(chapter, "window")
     assert (
         chapter.findings[0]
@@ -44,5 +44,7 @@ def test_chapter_says_what_a_window_buys_and_costs():
 
 
 def test_default_window_is_shared_with_other_experiments():
-    specs = {part.method for part in plan(FULL)}
-    assert {name for name in OURS if any(spec.name == name and not spec.settings for spec in specs)} == set(OURS)
+    specs = {run.method for run in plan(FULL)}
+    assert {name for name in ADF_NAMES if any(spec.name == name and not spec.settings for spec in specs)} == set(
+        ADF_NAMES
+    )
