@@ -12,7 +12,7 @@ from experiments.comparison.published import METHOD_OF_COLUMN, PUBLISHED_METHODS
 from experiments.comparison.results import Results
 from experiments.reporting.chapter import Cell, Figure, Table
 from experiments.reporting.plots import lines
-from experiments.running.prequential import Row
+from experiments.running.measures import Row
 from experiments.specs.run_spec import MethodSpec, StreamSpec
 
 

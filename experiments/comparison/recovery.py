@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from experiments.comparison.results import Results
-from experiments.running.prequential import Row
+from experiments.running.measures import Row
 from experiments.specs import selections
 from experiments.specs.options import Options
 from experiments.specs.run_spec import RESET_AT_CHANGES, MethodSpec, RunSpec, StreamSpec

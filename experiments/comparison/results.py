@@ -10,7 +10,7 @@ import numpy as np
 
 from adforest.forest.types import Floats
 from experiments.reporting.chapter import Cell
-from experiments.running.prequential import Row
+from experiments.running.measures import Row
 from experiments.running.records import RunRecord
 from experiments.specs.run_spec import HOLDOUT, MethodSpec, RunSpec, StreamSpec
 

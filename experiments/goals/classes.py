@@ -11,7 +11,7 @@ from experiments.comparison.results import Results
 from experiments.goals.goal import Outcome, Verdict, at_least
 from experiments.reporting.chapter import Cell, Figure, Table
 from experiments.reporting.plots import lines
-from experiments.running.prequential import Row
+from experiments.running.measures import Row
 from experiments.specs.generators import FIRST_CLASSES, LAST_SEEN, NEW_EVERY, RARE
 from experiments.specs.methods import with_default_trees
 from experiments.specs.options import Options

@@ -66,7 +66,8 @@ def judge(results: Results, options: Options) -> Outcome:
             f"Wandering clusters: {ADF_R} has {recent[ADF_R]:.3f} on recent records and {past[ADF_R]:.3f} on those of "
             f"all batches so far; in the corner beyond {RECENT} and {PAST} {_describe_inside(inside)}. It learns "
             f"{speed:.2f} times as many records a second as scikit-learn refitting 10 trees on the batch alone, and "
-            f"against refitting {N_TREES} it is {even:.2f} times as many, {alike:.2f} if they are grown by entropy like ours.",
+            f"against refitting {N_TREES} it is {even:.2f} times as many, {alike:.2f} if they are grown by entropy "
+            "like ours.",
         ),
         caveats=(
             f"{'; '.join(SLOW)}: slow, and run with seed 0 only.",

@@ -8,7 +8,7 @@ from experiments.comparison.results import Results
 from experiments.goals.goal import Outcome, Verdict, at_most
 from experiments.reporting.chapter import Cell, Figure, Table
 from experiments.reporting.plots import bars
-from experiments.running.prequential import Row
+from experiments.running.measures import Row
 from experiments.specs.methods import N_TREES, with_default_trees
 from experiments.specs.options import Options
 from experiments.specs.run_spec import TIMED, RunSpec

@@ -14,8 +14,10 @@ import numpy as np
 from adforest import AdaptiveDecisionForestClassifier
 from adforest.forest.types import AnyArray
 from adforest.streams import Batch
-from experiments.running.prequential import FORESTS, Row, run_holdout, run_prequential
-from experiments.running.timing import cpu_seconds, read_resident_bytes, time_forests
+from experiments.running.holdout import run_holdout
+from experiments.running.measures import Row, accuracy, describe_forests, start_row
+from experiments.running.prequential import run_prequential
+from experiments.running.timing import cpu_seconds_without_gc, read_resident_bytes, time_forests
 from experiments.specs.generators import GENERATORS
 from experiments.specs.methods import find_method, make_model
 from experiments.specs.run_spec import HOLDOUT, LONG_STREAM, PREQUENTIAL, RECALL, RESET_AT_CHANGES, TIMED, RunSpec
@@ -50,12 +52,15 @@ class EvaluationProtocol:
     Attributes
     ----------
     evaluate : callable
-        Runs a run, given the folder of the data sets.
+        Makes a run, given the folder of the data sets.
+    modules : tuple of str
+        Whose code decides what is measured.
     runs_alone : bool
         Whether nothing else may run meanwhile, in a process of its own.
     """
 
     evaluate: Callable[[RunSpec, Path | None], Evaluation]
+    modules: tuple[str, ...]
     runs_alone: bool = False
 
 
@@ -100,8 +105,8 @@ def evaluate_recall(run: RunSpec, folder: Path | None) -> Evaluation:
         for value in np.unique(batch.y_test).tolist():
             fresh = batch.X_test[batch.y_test == value]
             tests[value] = np.concatenate([tests.get(value, fresh[:0]), fresh])[-TESTED:]
-        recalls = {f"recall_{value}": float(np.mean(model.predict(X) == value)) for value, X in tests.items()}
-        rows.append(_start_row(batch) | {"accuracy": _score(model, batch)} | recalls)
+        recalls = {f"recall_{value}": accuracy(model, X, value) for value, X in tests.items()}
+        rows.append(start_row(batch) | {"accuracy": accuracy(model, batch.X_test, batch.y_test)} | recalls)
     return Evaluation(model, stream.digest(), rows)
 
 
@@ -123,7 +128,7 @@ def evaluate_timed(run: RunSpec, folder: Path | None) -> Evaluation:
     n_trees = model.get_params()["n_estimators"]
     rows = []
     for position, batch in enumerate(stream.batches):
-        row = _start_row(batch) | _learn(model, batch) | {"accuracy": _score(model, batch)}
+        row = start_row(batch) | _learn(model, batch) | {"accuracy": accuracy(model, batch.X_test, batch.y_test)}
         rows.append(row | time_forests(stream.batches[: position + 1], len(stream.batches), n_trees, run.seed))
     return Evaluation(model, stream.digest(), rows)
 
@@ -132,48 +137,31 @@ def evaluate_long_stream(run: RunSpec, folder: Path | None) -> Evaluation:
     """Measure what a method costs along a stream too long to be kept: each batch is drawn, learnt and let go.
 
     Rows have ``batch``, ``stage``, ``n_train``, ``accuracy``, ``train_seconds``, ``resident_bytes`` of the process, and
-    for ADF ``drift`` and ``nodes_<forest>``.
+    for ADF what `describe_forests` finds.
     """
     model = make_model(run.method, empty_stream(run.stream), run.seed)
     total = hashlib.sha256()
     rows = []
     for batch in GENERATORS[run.stream.name].draw(run.stream, run.seed):
-        row = _start_row(batch) | _learn(model, batch) | {"resident_bytes": read_resident_bytes()}
-        rows.append(row | {"accuracy": _score(model, batch)} | _count_nodes(model))
+        row = start_row(batch) | _learn(model, batch) | {"resident_bytes": read_resident_bytes()}
+        row["accuracy"] = accuracy(model, batch.X_test, batch.y_test)
+        is_adf = isinstance(model, AdaptiveDecisionForestClassifier)
+        rows.append(row | (describe_forests(model) if is_adf else {}))
         total.update(Stream([batch], (), 0).digest().encode())
     return Evaluation(model, total.hexdigest(), rows)
 
 
-def _start_row(batch: Batch) -> Row:
-    """Return what is known of a batch before it is learnt."""
-    return {"batch": batch.number, "stage": batch.scenario, "n_train": len(batch.y_train)}
-
-
 def _learn(model: Any, batch: Batch) -> Row:
     """Let a model learn a batch, and return the CPU seconds it took."""
-    return {"train_seconds": cpu_seconds(lambda: model.partial_fit(batch.X_train, batch.y_train))}
+    return {"train_seconds": cpu_seconds_without_gc(lambda: model.partial_fit(batch.X_train, batch.y_train))}
 
 
-def _score(model: Any, batch: Batch) -> float:
-    """Return the accuracy on a batch's test set."""
-    return float(np.mean(model.predict(batch.X_test) == batch.y_test))
-
-
-def _count_nodes(model: Any) -> Row:
-    """Return the nodes of ADF's forests, None where there is no forest, and its verdict."""
-    if not isinstance(model, AdaptiveDecisionForestClassifier):
-        return {}
-    learner = model._checked().state.learner
-    forests = {name: learner.forest(name) for name in FORESTS}
-    nodes = {f"nodes_{name}": None if forest is None else forest.n_nodes for name, forest in forests.items()}
-    return {"drift": model.history_[-1].drift} | nodes
-
-
+SHARED = tuple(f"experiments.running.{name}" for name in ("protocols", "measures", "timing"))
 PROTOCOLS = {
-    HOLDOUT: EvaluationProtocol(evaluate_holdout),
-    RESET_AT_CHANGES: EvaluationProtocol(evaluate_reset_at_changes),
-    RECALL: EvaluationProtocol(evaluate_recall),
-    TIMED: EvaluationProtocol(evaluate_timed, runs_alone=True),
-    LONG_STREAM: EvaluationProtocol(evaluate_long_stream, runs_alone=True),
-    PREQUENTIAL: EvaluationProtocol(evaluate_prequential),
+    HOLDOUT: EvaluationProtocol(evaluate_holdout, (*SHARED, "experiments.running.holdout")),
+    RESET_AT_CHANGES: EvaluationProtocol(evaluate_reset_at_changes, (*SHARED, "experiments.running.holdout")),
+    RECALL: EvaluationProtocol(evaluate_recall, SHARED),
+    TIMED: EvaluationProtocol(evaluate_timed, SHARED, runs_alone=True),
+    LONG_STREAM: EvaluationProtocol(evaluate_long_stream, SHARED, runs_alone=True),
+    PREQUENTIAL: EvaluationProtocol(evaluate_prequential, (*SHARED, "experiments.running.prequential")),
 }

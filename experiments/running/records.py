@@ -12,12 +12,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
-from experiments.running.fingerprints import digest_method, digest_stream
-from experiments.running.prequential import Row
+from experiments.running.fingerprints import digest_run
+from experiments.running.measures import Row
 from experiments.specs.methods import find_method, library_version
 from experiments.specs.run_spec import HOLDOUT, RunSpec
-
-MEASURES = 1  # raised when what is measured, or how, changes: every run is then run again
 
 
 @dataclass(frozen=True)
@@ -35,7 +33,7 @@ class RunRecord:
     data_sha256 : str
         Of the stream's records in the order they came.
     sources : dict
-        Digests of the code behind method and stream.
+        Fingerprints of the code and data behind method, stream and protocol.
     versions : dict
         Of Python and the libraries.
     platform : str
@@ -68,7 +66,7 @@ class Job:
     ----------
     run : RunSpec
     sources : dict
-        Digests of code and data behind ``"method"`` and ``"stream"``.
+        Fingerprints of what is behind ``"method"``, ``"stream"`` and ``"protocol"``.
     """
 
     run: RunSpec
@@ -77,12 +75,12 @@ class Job:
     @classmethod
     def of(cls, run: RunSpec, folder: Path | None) -> Self:
         """Return the job of a run, given the folder of the data sets."""
-        return cls(run, {"method": digest_method(run.method), "stream": digest_stream(run.stream, folder)})
+        return cls(run, digest_run(run, folder))
 
     @cached_property
     def key(self) -> str:
         """20 hexadecimal digits, the same as long as run, code and data are."""
-        said = json.dumps([MEASURES, self.run.text, self.sources], sort_keys=True)
+        said = json.dumps([self.run.text, self.sources], sort_keys=True)
         return hashlib.sha256(said.encode()).hexdigest()[:20]
 
 

@@ -20,8 +20,7 @@ from adforest.streams import (
 from adforest.streams.cases import N_RULES, case_categories
 from experiments.specs.run_spec import StreamSpec
 
-HERE = "experiments/specs/generators.py"
-SHARED = (HERE, "streams/batch.py", "streams/draws.py")
+HERE = "experiments.specs.generators"
 N_CATEGORIES = {"rules": N_RULES}  # of the concepts that have categorical attributes
 
 
@@ -37,14 +36,14 @@ class Generator:
         Returns, per column, its number of categories; 0 where it is numerical.
     size : callable
         Returns how many records all batches train on.
-    files : tuple of str
-        What of the package the stream depends on.
+    modules : tuple of str
+        Whose code makes the stream.
     """
 
     draw: Callable[[StreamSpec, int], Iterator[Batch]]
     n_categories: Callable[[StreamSpec], tuple[int, ...]]
     size: Callable[[StreamSpec], int]
-    files: tuple[str, ...]
+    modules: tuple[str, ...]
 
 
 def count_records(spec: StreamSpec) -> int:
@@ -179,18 +178,16 @@ def _table(houses: Any) -> tuple[Floats, Any]:
 
 
 GENERATORS = {
-    "drift": Generator(
-        _draw_drift, _categories_of_concept, count_records, (*SHARED, "streams/concepts.py", "streams/drift.py")
-    ),
-    "classes": Generator(_draw_classes, _six_numbers, count_records, (*SHARED, "streams/clusters.py")),
-    "clusters": Generator(_draw_clusters, _six_numbers, count_records, (*SHARED, "streams/clusters.py")),
+    "drift": Generator(_draw_drift, _categories_of_concept, count_records, (HERE, "adforest.streams.drift")),
+    "classes": Generator(_draw_classes, _six_numbers, count_records, (HERE, "adforest.streams.clusters")),
+    "clusters": Generator(_draw_clusters, _six_numbers, count_records, (HERE, "adforest.streams.clusters")),
     "case": Generator(
         _draw_case,
         lambda spec: case_categories(spec.variant),
         count_records,
-        (*SHARED, "streams/cases.py", "streams/concepts.py"),
+        (HERE, "adforest.streams.cases"),
     ),
     "toy": Generator(
-        _draw_toy, lambda spec: (0, 0), lambda spec: sum(map(len, TOY_BATCHES)), (HERE, "streams/batch.py")
+        _draw_toy, lambda spec: (0, 0), lambda spec: sum(map(len, TOY_BATCHES)), (HERE, "adforest.streams.batch")
     ),
 }

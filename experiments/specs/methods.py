@@ -25,8 +25,6 @@ class Method:
     ----------
     make : callable
         Returns the estimator with its own defaults.
-    files : tuple of str
-        What of the package its results depend on.
     settings : callable
         Returns the parameters that the name stands for, given the number of records of the data set.
     library : str
@@ -36,7 +34,6 @@ class Method:
     """
 
     make: Callable[[], Any]
-    files: tuple[str, ...]
     settings: Callable[[int], dict[str, Any]] = field(default=lambda n_records: {})
     library: str = ""
     one_hot: bool = False
@@ -129,21 +126,7 @@ def find_method(spec: MethodSpec) -> Method:
     return METHODS[spec.name]
 
 
-# What results depend on
-
-FACE = ("estimator.py", "encoding")
-TREE = (*FACE, "forest", "growers/features.py", "growers/protocol.py")
-GROWERS = {
-    "random_forest": "growers/random_forest.py",
-    "sysfor": "growers/sysfor.py",
-    "hoeffding": "growers/hoeffding.py",
-}
-FOREST_RIVAL = (*TREE, GROWERS["random_forest"], "rivals/forests.py")
-SYSFOR_RIVAL = (*FOREST_RIVAL, GROWERS["sysfor"], "rivals/sysfor.py")
-CIRF = (*FOREST_RIVAL, "adaptation/boxes.py", "rivals/cirf.py")
-RIVER = (*FACE, "rivals/river.py")
-SKLEARN = (*FACE, "rivals/forests.py", "rivals/sklearn_forest.py")
-LIGHTGBM = (*FACE, "rivals/forests.py", "rivals/lightgbm.py")
+# How each is made
 
 
 def _adf(base_forest: str, *, as_published: bool) -> Method:
@@ -152,8 +135,7 @@ def _adf(base_forest: str, *, as_published: bool) -> Method:
     def settings(n_records: int) -> dict[str, Any]:
         return {**(paper_settings(n_records) if as_published else {}), "base_forest": base_forest}
 
-    files = (*TREE, GROWERS[base_forest], "adaptation", "classifier.py")
-    return Method(AdaptiveDecisionForestClassifier, (*files, "presets.py") if as_published else files, settings)
+    return Method(AdaptiveDecisionForestClassifier, settings)
 
 
 def _paper_leaf(n_records: int) -> dict[str, Any]:
@@ -163,28 +145,28 @@ def _paper_leaf(n_records: int) -> dict[str, Any]:
 
 def _refit(window: int | None) -> Method:
     """Return a random forest refitted on the last batches."""
-    return Method(partial(rivals.RefitForestClassifier, window=window), FOREST_RIVAL)
+    return Method(partial(rivals.RefitForestClassifier, window=window))
 
 
 def _sysfor(window: int | None) -> Method:
     """Return SysFor refitted on the last batches."""
-    return Method(partial(rivals.SysForClassifier, window=window), SYSFOR_RIVAL)
+    return Method(partial(rivals.SysForClassifier, window=window))
 
 
 def _sklearn(window: int | None) -> Method:
     """Return scikit-learn's random forest refitted on the last batches."""
-    return Method(partial(rivals.SklearnForestClassifier, window=window), SKLEARN, library="sklearn")
+    return Method(partial(rivals.SklearnForestClassifier, window=window), library="sklearn")
 
 
 def _lightgbm(window: int | None) -> Method:
     """Return LightGBM refitted on the last batches."""
-    return Method(partial(rivals.RefitLightGBMClassifier, window=window), LIGHTGBM, library="lightgbm")
+    return Method(partial(rivals.RefitLightGBMClassifier, window=window), library="lightgbm")
 
 
 def _river(model: str, *, one_hot: bool = False) -> Method:
     """Return one of River's learners."""
     make = partial(rivals.RiverClassifier, model)
-    return Method(make, RIVER, library="river", one_hot=one_hot)
+    return Method(make, library="river", one_hot=one_hot)
 
 
 ADF = {
@@ -203,17 +185,13 @@ METHODS = {
     "SysFor batch": _sysfor(1),
     "SysFor last 3": _sysfor(3),
     "SysFor all": _sysfor(None),
-    "Add trees": Method(rivals.AddTreesForestClassifier, FOREST_RIVAL),
-    "CIRF": Method(rivals.CIRFClassifier, CIRF, one_hot=True),
-    "RF batch paper": Method(rivals.RefitForestClassifier, (*FOREST_RIVAL, "presets.py"), _paper_leaf),
-    "SysFor batch paper": Method(rivals.SysForClassifier, (*SYSFOR_RIVAL, "presets.py"), _paper_leaf),
-    "CIRF paper": Method(rivals.CIRFClassifier, (*CIRF, "presets.py"), _paper_leaf, one_hot=True),
-    "NCMC": Method(rivals.NCMClassifier, (*FACE, "rivals/ncm.py", "rivals/means.py"), one_hot=True),
-    "NCMF": Method(
-        rivals.NCMForestClassifier,
-        (*FACE, "rivals/ncm_forest.py", "rivals/ncm_tree.py", "rivals/means.py"),
-        one_hot=True,
-    ),
+    "Add trees": Method(rivals.AddTreesForestClassifier),
+    "CIRF": Method(rivals.CIRFClassifier, one_hot=True),
+    "RF batch paper": Method(rivals.RefitForestClassifier, _paper_leaf),
+    "SysFor batch paper": Method(rivals.SysForClassifier, _paper_leaf),
+    "CIRF paper": Method(rivals.CIRFClassifier, _paper_leaf, one_hot=True),
+    "NCMC": Method(rivals.NCMClassifier, one_hot=True),
+    "NCMF": Method(rivals.NCMForestClassifier, one_hot=True),
     "HT": _river("hoeffding_tree"),
     "HAT": _river("hoeffding_adaptive_tree"),
     "OzaBag": _river("oza_bagging"),
@@ -221,7 +199,7 @@ METHODS = {
     "ARF": _river("adaptive_random_forest"),
     "SRP": _river("streaming_random_patches"),
     "AMF": _river("mondrian_forest", one_hot=True),
-    "LightGBM": Method(rivals.ContinuedLightGBMClassifier, LIGHTGBM, library="lightgbm"),
+    "LightGBM": Method(rivals.ContinuedLightGBMClassifier, library="lightgbm"),
     "LightGBM last 3": _lightgbm(3),
     "LightGBM all": _lightgbm(None),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -65,16 +65,16 @@ class Source:
         Returns the stream, given its specification, a seed and the folder of the data sets.
     size : callable
         Returns about how many records the source has, for guessing what a run will cost.
-    files : tuple of str
-        What of the package the stream depends on.
-    data : callable
-        Returns a fingerprint of whatever else it depends on, given its specification and the folder.
+    modules : tuple of str
+        Whose code makes the stream.
+    is_loaded : bool
+        Whether its records come from a file.
     """
 
     make: Callable[[StreamSpec, int, Path | None], Stream]
     size: Callable[[StreamSpec], int]
-    files: tuple[str, ...]
-    data: Callable[[StreamSpec, Path | None], str] = field(default=lambda spec, folder: "")
+    modules: tuple[str, ...]
+    is_loaded: bool = False
 
 
 def open_stream(spec: StreamSpec, seed: int, folder: Path | None) -> Stream:
@@ -158,8 +158,14 @@ def _size_dataset(spec: StreamSpec) -> int:
 
 
 @cache
-def _digest_records(name: str, folder: Path | None) -> str:
-    """Return the fingerprint of a data set's records."""
+def digest_records(name: str, folder: Path | None) -> str:
+    """Return the fingerprint of the records of a data set or a real stream.
+
+    Raises
+    ------
+    FileNotFoundError
+        If it cannot be found.
+    """
     try:
         data = load_stream(name, folder) if name in STREAMS else load_dataset(name, folder)
     except FileNotFoundError as error:
@@ -167,11 +173,6 @@ def _digest_records(name: str, folder: Path | None) -> str:
             f"{error} On this command line: --data FOLDER, or --quick, which needs no files."
         ) from error
     return hashlib.sha256(np.ascontiguousarray(data.X).tobytes() + np.ascontiguousarray(data.y).tobytes()).hexdigest()
-
-
-def _digest_dataset(spec: StreamSpec, folder: Path | None) -> str:
-    """Return the fingerprint of a data set's records; House is made of code alone."""
-    return "" if spec.name == "house" else _digest_records(spec.name, folder)
 
 
 # Files in the order of their records
@@ -202,23 +203,14 @@ def empty_stream(spec: StreamSpec) -> Stream:
     return Stream((), generator.n_categories(spec), generator.size(spec))
 
 
-CUTTING = ("streams/batch.py", "streams/order.py", "streams/scenarios.py")
+HERE = "experiments.specs.sources"
+CUTTING = (HERE, "adforest.streams.order", "adforest.streams.scenarios")
 SOURCES = {
-    name: Source(
-        _cut_dataset,
-        _size_dataset,
-        (*CUTTING, "streams/house.py") if name == "house" else CUTTING,
-        _digest_dataset,
-    )
-    for name in NAMES
+    **{name: Source(_cut_dataset, _size_dataset, CUTTING, is_loaded=True) for name in NAMES},
+    "house": Source(_cut_dataset, _size_dataset, (*CUTTING, "adforest.streams.house")),
+    **{
+        name: Source(_open_in_order, lambda spec: STREAM_SIZES[spec.name], CUTTING[:2], is_loaded=True)
+        for name in STREAMS
+    },
+    **{name: Source(_generate, generator.size, generator.modules) for name, generator in GENERATORS.items()},
 }
-SOURCES |= {
-    name: Source(
-        _open_in_order,
-        lambda spec: STREAM_SIZES[spec.name],
-        ("streams/batch.py", "streams/order.py"),
-        _digest_dataset,
-    )
-    for name in STREAMS
-}
-SOURCES |= {name: Source(_generate, generator.size, generator.files) for name, generator in GENERATORS.items()}

@@ -9,7 +9,7 @@ from experiments.comparison.comparison import Comparison, join_words, points
 from experiments.comparison.results import Results, last_of
 from experiments.reporting.chapter import Cell, Chapter, Figure, Table
 from experiments.reporting.plots import bars
-from experiments.running.prequential import Row
+from experiments.running.measures import Row
 from experiments.specs.methods import default_settings, with_settings
 from experiments.specs.options import Options
 from experiments.specs.run_spec import MethodSpec, RunSpec, Scalar

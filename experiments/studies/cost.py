@@ -9,7 +9,7 @@ from experiments.comparison.comparison import Comparison, join_words
 from experiments.comparison.per_batch import PerBatch
 from experiments.comparison.results import Results, last_of
 from experiments.reporting.chapter import Chapter
-from experiments.running.prequential import Row
+from experiments.running.measures import Row
 from experiments.specs.options import Options
 from experiments.specs.run_spec import RunSpec
 from experiments.specs.selections import ADF, RIVALS, dataset_streams, plan_34_batches, plan_methods

@@ -11,7 +11,7 @@ from experiments.comparison.comparison import join_words, points
 from experiments.comparison.results import Results, mean_of
 from experiments.reporting.chapter import Cell, Chapter, Figure, Table
 from experiments.reporting.plots import lines
-from experiments.running.prequential import Row
+from experiments.running.measures import Row
 from experiments.specs.options import Options
 from experiments.specs.run_spec import MethodSpec, RunSpec, StreamSpec
 from experiments.specs.selections import dataset_streams, plan_runs

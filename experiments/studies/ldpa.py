@@ -7,7 +7,7 @@ from experiments.comparison.comparison import Comparison, join_words
 from experiments.comparison.per_batch import PerBatch
 from experiments.comparison.results import Results
 from experiments.reporting.chapter import Chapter
-from experiments.running.prequential import FORESTS
+from experiments.running.measures import FORESTS
 from experiments.specs.options import Options
 from experiments.specs.run_spec import MethodSpec, RunSpec
 from experiments.specs.selections import ADF, COMMON_RIVALS, SHOWN, dataset_streams, plan_methods, runs_on

@@ -7,7 +7,7 @@ from experiments.comparison.comparison import Comparison, points
 from experiments.comparison.per_batch import PerBatch
 from experiments.comparison.results import Results, last_of
 from experiments.reporting.chapter import Chapter
-from experiments.running.prequential import RETAINED, RETAINED_AT_LAST
+from experiments.running.holdout import RETAINED, RETAINED_AT_LAST
 from experiments.specs.options import Options
 from experiments.specs.run_spec import RunSpec
 from experiments.specs.selections import ADF, COMMON_RIVALS, RIVALS, dataset_streams, plan_34_batches

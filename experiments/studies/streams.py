@@ -26,7 +26,7 @@ from experiments.comparison.results import Results, mean_of
 from experiments.goals import next_batch as goal
 from experiments.goals.goal import MET, MISSED, Verdict, in_points
 from experiments.reporting.chapter import Cell, Chapter, Table
-from experiments.running.prequential import FORESTS, Row
+from experiments.running.measures import FORESTS, Row
 from experiments.specs.methods import N_TREES
 from experiments.specs.options import Options
 from experiments.specs.run_spec import RunSpec

@@ -12,7 +12,7 @@ from experiments.comparison.published import METHOD_OF_COLUMN, PUBLISHED_METHODS
 from experiments.comparison.results import Results
 from experiments.reporting.chapter import Cell, Chapter, Figure, Table
 from experiments.reporting.plots import scatter
-from experiments.running.prequential import Row
+from experiments.running.measures import Row
 from experiments.specs.options import Options
 from experiments.specs.run_spec import RunSpec
 from experiments.specs.selections import ADF, COMMON_RIVALS, RIVALS, dataset_streams, plan_34_batches

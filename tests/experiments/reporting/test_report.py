@@ -21,6 +21,7 @@ from rich.console import Console
 from experiments.reporting import plots
 from experiments.reporting.chapter import Chapter, Figure, Table
 from experiments.reporting.page import write_report
+from experiments.reporting.rank_diagram import rank_diagram
 from experiments.reporting.report import print_chapter, write_markdown
 from experiments.reporting.table_format import format_table
 
@@ -67,7 +68,7 @@ EVIL_CHAPTER = Chapter(
     (
         Figure(EVIL, plots.bars({EVIL: [1.0, 2.0], "ADF-R": [2.0, 1.0]}, [EVIL, "EB"], title=EVIL), EVIL),
         Figure("Heat", plots.heatmap([[0.1, None], [INF, 0.2]], ["<b>", 2], [1, 2], x_title=EVIL, chosen=(2, 1))),
-        Figure("Ranks", plots.critical_difference({"ADF-R": 1.2, "HT": 2.8, EVIL: 2.0}, 1.0)),
+        Figure("Ranks", rank_diagram({"ADF-R": 1.2, "HT": 2.8, EVIL: 2.0}, 1.0)),
         Figure("Cost", plots.scatter({"ADF-R": (0.1, 0.9), EVIL: (3.0, 0.5)}, x_title="s", y_title=EVIL, log_x=True)),
     ),
     f"python -m experiments '{EVIL}'",
