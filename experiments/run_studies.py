@@ -1,4 +1,4 @@
-"""Conducting experiments: their runs are run behind a progress bar, their chapters written, printed and bound."""
+"""Run studies behind a progress bar, and write their tables, chapters and the report."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from typing import Any
 from adforest.rivals.base import require
 from experiments.comparison.results import Results
 from experiments.reporting.chapter import Chapter
+from experiments.reporting.markdown import write_markdown
+from experiments.reporting.page import write_report
+from experiments.reporting.terminal import print_chapter
 from experiments.running.cost_estimates import estimate_seconds
 from experiments.running.records import write_json, write_rows
 from experiments.running.runner import OnRun, find_jobs, find_missing, run_jobs
@@ -21,18 +24,16 @@ from experiments.studies.catalogue import STUDIES
 
 
 def run_studies(names: Sequence[str], options: Options) -> None:
-    """Run experiments, print their chapters, and write tables, chapters and the report.
+    """Run studies, print their chapters, and write tables, chapters and the report.
 
     Parameters
     ----------
     names : sequence of str
-        Experiments; the runs they share are run once.
+        Studies; the runs they share are made once.
     options : Options
     """
     for library in ("rich", "plotly", "pyarrow"):
         require(library, "the report", "experiments")
-    from experiments.reporting.page import write_report
-    from experiments.reporting.report import print_chapter, write_markdown
 
     plans = {name: list(dict.fromkeys(STUDIES[name].plan(options))) for name in names}
     runs = list(dict.fromkeys(run for plan in plans.values() for run in plan))
@@ -52,9 +53,13 @@ def run_studies(names: Sequence[str], options: Options) -> None:
 
 
 def read_chapters(out: Path) -> list[Chapter]:
-    """Return the chapters in a folder of results, in the order of the catalogue."""
-    paths = [out / f"{name}.json" for name in STUDIES]
-    return [Chapter.from_json(json.loads(path.read_text(encoding="utf-8"))) for path in paths if path.is_file()]
+    """Return the chapters in a folder of results, in the order of the catalogue; those of older versions are left out."""
+    chapters = []
+    for path in (out / f"{name}.json" for name in STUDIES):
+        if path.is_file():
+            data = json.loads(path.read_text(encoding="utf-8"))
+            chapters += [Chapter.from_json(data)] if "caveats" in data else []
+    return chapters
 
 
 @contextmanager
@@ -62,24 +67,24 @@ def _progress(runs: Sequence[RunSpec], options: Options) -> Iterator[OnRun]:
     """Show how far the runs are: a bar on a terminal, a line a run elsewhere."""
     forecast = Forecast(runs, options.n_jobs)
     if not sys.stderr.isatty():
-        yield lambda run, seconds: print(forecast.after(run, seconds), file=sys.stderr, flush=True)
+        yield lambda run, seconds: print(forecast.count(run, seconds), file=sys.stderr, flush=True)
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
     columns: list[Any] = [BarColumn(), TaskProgressColumn(), TextColumn("{task.description}")]
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(forecast.said, total=forecast.total)
+        task = progress.add_task(forecast.status, total=forecast.total)
 
         def on_done(run: RunSpec, seconds: float) -> None:
-            said = forecast.after(run, seconds)
+            said = forecast.count(run, seconds)
             progress.update(task, completed=forecast.done, description=said)
 
         yield on_done
 
 
 class Forecast:
-    """How much is done, and how long the rest will take if the runs so far are anything to go by.
+    """How many runs are done, and how long the others will take, estimated from those that are done.
 
     Parameters
     ----------
@@ -96,15 +101,15 @@ class Forecast:
         self.done = self.taken = 0.0
         self.n_done = 0
 
-    def after(self, run: RunSpec, seconds: float) -> str:
-        """Count a run as done, and say how things stand."""
+    def count(self, run: RunSpec, seconds: float) -> str:
+        """Count a run as done, and return the state of all."""
         self.done += self.cost[run]
         self.taken += seconds
         self.n_done += 1
-        return f"{self.said}; {run}: {seconds:.1f} s"
+        return f"{self.status}; {run}: {seconds:.1f} s"
 
     @property
-    def said(self) -> str:
+    def status(self) -> str:
         """How many runs are done, and how many minutes are left."""
         pace = self.taken / self.done if self.done else 1.0
         minutes = pace * (self.total - self.done) / self.n_jobs / 60

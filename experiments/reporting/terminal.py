@@ -1,28 +1,20 @@
-"""Chapters shown: printed in a terminal, written as Markdown, or put together on one page."""
+"""Chapters in a terminal."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from experiments.reporting.chapter import Chapter, Table
-from experiments.reporting.page import write_report
+from experiments.reporting.chapter import Chapter
 from experiments.reporting.table_format import FormattedTable, format_table
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table as RichTable
 
-__all__ = ["print_chapter", "write_markdown", "write_report"]
-
 WIDTH = 100  # columns of text, and of all where nobody watches
 TEXT_COLUMN = 30  # the most that a column of words takes before it is folded
 GAP = 2  # blanks between columns
-
-
-# In a terminal
 
 
 def print_chapter(chapter: Chapter, console: Console | None = None) -> None:
@@ -143,71 +135,3 @@ def _rich_table(grid: FormattedTable, widths: dict[int, int], mark: str) -> Rich
         cells = (row[column] for column in widths)
         part.add_row(*(Text(mark + cell.text, "bold") if cell.is_best else Text(cell.text) for cell in cells))
     return part
-
-
-# In Markdown
-
-
-def write_markdown(chapters: Sequence[Chapter], path: Path) -> None:
-    """Write chapters as Markdown, without their figures.
-
-    Parameters
-    ----------
-    chapters : sequence of Chapter
-        In the order to be read.
-    path : Path
-        Where to; missing folders are made.
-    """
-    parts = [
-        "# Results",
-        "Written by `python -m experiments`; the command at the end of each chapter makes it anew. The report "
-        "that the same command writes has the figures as well.",
-    ]
-    if chapters:
-        parts.append("\n".join(f"- [{_escape(one.title)}](#{_anchor(one.title)})" for one in chapters))
-    parts += [part for chapter in chapters for part in _chapter_as_markdown(chapter)]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
-
-
-def _chapter_as_markdown(chapter: Chapter) -> Iterator[str]:
-    """Yield the paragraphs of a chapter."""
-    yield f"## {_escape(chapter.title)}"
-    yield f"*{_escape(chapter.question)}*"
-    if chapter.findings:
-        yield "\n".join(f"- {_escape(finding)}" for finding in chapter.findings)
-    for table in chapter.tables:
-        yield from _table_as_markdown(table)
-    if chapter.caveats:
-        yield "**What to doubt**"
-        yield "\n".join(f"- {_escape(caveat)}" for caveat in chapter.caveats)
-    yield f"```console\n$ {' '.join(chapter.command.split())}\n```"
-
-
-def _table_as_markdown(table: Table) -> Iterator[str]:
-    """Yield a table's title, its rows between bars, and its note."""
-    grid = format_table(table)
-    yield f"**{_escape(table.title)}**"
-    rows = [[_escape(head) for head in grid.heads], ["---:" if numeric else "---" for numeric in grid.is_numeric]]
-    rows += [[f"**{_escape(cell.text)}**" if cell.is_best else _escape(cell.text) for cell in row] for row in grid.rows]
-    yield "\n".join(f"| {' | '.join(row)} |" for row in rows)
-    best = f"Bold: {grid.best}." if grid.best else ""
-    if note := f"{grid.note} {best}".strip():
-        yield _escape(note)
-
-
-def _escape(text: str) -> str:
-    r"""Return text that Markdown shows as it stands, on one line.
-
-    Examples
-    --------
-    >>> print(_escape("a|b *c* memory_size <x>"))
-    a\|b \*c\* memory_size \<x>
-    """
-    line = re.sub(r"[\\`*\[\]<|~$]|&(?=[#\w])|(?<!\w)_|_(?!\w)", r"\\\g<0>", " ".join(text.split()))
-    return re.sub(r"^(\d+)([.)])(?=\s|$)|^([-+>#=])", lambda found: f"{found[1] or ''}\\{found[2] or found[3]}", line)
-
-
-def _anchor(title: str) -> str:
-    """Return the name that code hosts give to a heading."""
-    return re.sub(r"[^\w\- ]", "", " ".join(title.split()).lower()).replace(" ", "-")
