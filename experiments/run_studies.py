@@ -53,7 +53,7 @@ def run_studies(names: Sequence[str], options: Options) -> None:
 
 
 def read_chapters(out: Path) -> list[Chapter]:
-    """Return the chapters in a folder of results, in the order of the catalogue; those of older versions are left out."""
+    """Return the chapters in a folder of results, in the order of the catalogue; older formats are left out."""
     chapters = []
     for path in (out / f"{name}.json" for name in STUDIES):
         if path.is_file():
