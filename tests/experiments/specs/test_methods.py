@@ -21,6 +21,14 @@ def test_methods_are_made_alike(name):
     assert settings.get("categorical_features", told) == told
 
 
+@pytest.mark.parametrize("name", ["ADF-R", "RF all", "sklearn RF all", "CIRF"])
+def test_forests_know_what_all_are_told_alike(name):
+    # Otherwise the test above would compare a default with itself.
+    settings = make_model(MethodSpec(name), STREAM, 7).get_params()
+    assert (settings["n_estimators"], settings["n_jobs"], settings["random_state"]) == (10, 1, 7)
+    assert ("categorical_features" in settings) == (name != "CIRF")
+
+
 def test_names_mean_what_they_say():
     def settings(name, **changes):
         return make_model(MethodSpec.of(name, **changes), STREAM, 0).get_params()

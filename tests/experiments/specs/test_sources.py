@@ -62,16 +62,21 @@ def test_missing_stream_says_what_to_do(tmp_path):
         digest_stream(StreamSpec.of("elec2", IN_ORDER, batch_size=100), tmp_path)
 
 
-@pytest.fixture
-def folder(tmp_path):
+def write_files(folder, price=0.0):
+    """Write two small files whose prices begin at a number."""
     pa = pytest.importorskip("pyarrow")
     from pyarrow import parquet
 
-    columns = {"day": ["2", None, "3"] * 4, "price": np.arange(12.0), "class": ["up", "down"] * 6}
-    (tmp_path / "streams").mkdir()
-    parquet.write_table(pa.table(columns), tmp_path / "streams" / "elec2.parquet")
-    parquet.write_table(pa.table({"time": np.arange(12.0)} | columns), tmp_path / "arem.parquet")
-    return tmp_path
+    columns = {"day": ["2", None, "3"] * 4, "price": price + np.arange(12.0), "class": ["up", "down"] * 6}
+    (folder / "streams").mkdir(parents=True)
+    parquet.write_table(pa.table(columns), folder / "streams" / "elec2.parquet")
+    parquet.write_table(pa.table({"time": np.arange(12.0)} | columns), folder / "arem.parquet")
+    return folder
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return write_files(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["elec2", "arem"])
@@ -84,7 +89,16 @@ def test_files_are_cut_in_their_order_whatever_the_seed(name, folder):
     np.testing.assert_array_equal(stream.batches[0].X_train, [[0, 0], [np.nan, 1], [1, 2], [0, 3], [np.nan, 4]])
     assert stream.batches[1].y_train.tolist() == ["down", "up", "down", "up", "down"]
     assert stream.digest() == open_stream(spec, 1, folder).digest()
-    assert digest_stream(spec, folder)
+
+
+@pytest.mark.parametrize("name", ["elec2", "arem"])
+def test_other_records_are_another_stream(name, tmp_path):
+    spec = StreamSpec.of(name, IN_ORDER, batch_size=5)
+    one, same, other = (
+        digest_stream(spec, write_files(tmp_path / folder, price))
+        for folder, price in (("one", 0.0), ("same", 0.0), ("other", 1.0))
+    )
+    assert one == same != other
 
 
 def test_house_can_be_cut_in_order():
