@@ -10,9 +10,9 @@ from typing import NoReturn
 
 from experiments.run_studies import run_studies
 from experiments.running.runner import FailedRunsError
-from experiments.specs.options import add_goals, add_options, read_options
+from experiments.specs.options import DEFAULT_SEEDS, add_goals, add_options, read_options
 from experiments.studies.beyond import GOALS
-from experiments.studies.catalogue import SEEDS, STUDIES
+from experiments.studies.catalogue import STUDIES
 
 PROGRAM = "python -m experiments"
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130  # exit codes, as shells count them
@@ -53,7 +53,7 @@ def _experiment(summary: str, *names: str, n_seeds: int = 1) -> Experiment:
 
 
 EXPERIMENTS = {
-    **{name: _experiment(study.SUMMARY, name, n_seeds=SEEDS.get(name, 1)) for name, study in STUDIES.items()},
+    **{name: _experiment(study.SUMMARY, name, n_seeds=DEFAULT_SEEDS.get(name, 1)) for name, study in STUDIES.items()},
     "all": _experiment("every experiment, runs that they share run once", *STUDIES),
 }
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from experiments.comparison.comparison import Comparison, join_words
-from experiments.comparison.results import Measure, PerSeed, Results
+from experiments.comparison.results import Measure, PerSeed, Results, count_drifts
 from experiments.specs import selections
 from experiments.specs.methods import with_default_trees
 from experiments.specs.options import Options
@@ -72,7 +72,7 @@ def real_streams(options: Options) -> dict[str, StreamSpec]:
 
 def generated_streams(options: Options) -> dict[str, StreamSpec]:
     """Return the generated streams of 40 batches, by what is difficult about them."""
-    counts = _counts(options, 40, 500)
+    counts = selections.batch_counts(options, full=(40, 500), quick=(12, selections.QUICK_RECORDS // 50))
     return {
         "recurring rules": StreamSpec.of("drift", "recurring", concept="rules", **counts),
         "recurring hyperplane": StreamSpec.of("drift", "recurring", concept="hyperplane", **counts),
@@ -88,7 +88,7 @@ def generated_streams(options: Options) -> dict[str, StreamSpec]:
 
 def stationary_streams(options: Options) -> dict[str, StreamSpec]:
     """Return long stationary streams with wrong labels: two classes and 10 % noise, five classes and 5 %."""
-    counts = _counts(options, 100, 300)
+    counts = selections.batch_counts(options, full=(100, 300), quick=(12, selections.QUICK_RECORDS // 50))
     return {
         "noise, 2 classes": StreamSpec.of("drift", "none", concept="sea", **counts),
         "noise, 5 classes": StreamSpec.of("drift", "none", concept="rules", **counts),
@@ -103,13 +103,6 @@ def artificial_streams(options: Options) -> dict[str, StreamSpec]:
 def all_streams(options: Options) -> dict[str, StreamSpec]:
     """Return all streams, the real ones first."""
     return real_streams(options) | artificial_streams(options)
-
-
-def _counts(options: Options, n_batches: int, batch_size: int) -> dict[str, int]:
-    """Return how many batches a generated stream has, and of how many records; few if it is to be quick."""
-    if options.quick:
-        return {"n_batches": 12, "batch_size": selections.QUICK_RECORDS // 50}
-    return {"n_batches": n_batches, "batch_size": batch_size}
 
 
 # Who runs where
@@ -203,9 +196,7 @@ class NextBatch:
 
     def drift_counts(self, stream: StreamSpec, name: str) -> PerSeed | None:
         """Return how many batches ADF called drift, temporary or sustained, for each seed."""
-        return self.results.per_seed(
-            stream, METHODS[name], lambda rows: float(sum(row["drift"] != "none" for row in rows))
-        )
+        return self.results.per_seed(stream, METHODS[name], count_drifts)
 
     def n_batches(self, stream: StreamSpec, name: str = ADF_R) -> int:
         """Return how many batches were answered before they were learnt."""

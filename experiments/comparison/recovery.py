@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from experiments.comparison.results import Results
+from experiments.comparison.results import Results, count_drifts
 from experiments.running.measures import Row
 from experiments.specs import selections
 from experiments.specs.options import Options
@@ -37,8 +37,7 @@ def drift_streams(options: Options, kinds: Iterable[str] = DRIFT_KINDS) -> dict[
     -------
     dict of str to StreamSpec
     """
-    counts = {"n_batches": 16, "batch_size": selections.QUICK_RECORDS // 25} if options.quick else {}
-    counts = {"n_batches": 40, "batch_size": 1_000} | counts
+    counts = selections.batch_counts(options, full=(40, 1_000), quick=(16, selections.QUICK_RECORDS // 25))
     return {
         f"{kind} {concept}": StreamSpec.of("drift", kind, concept=concept, **counts)
         for kind in kinds
@@ -48,8 +47,7 @@ def drift_streams(options: Options, kinds: Iterable[str] = DRIFT_KINDS) -> dict[
 
 def stationary_streams(options: Options) -> dict[str, StreamSpec]:
     """Return long streams without any drift, a thousand batches in all."""
-    counts = {"n_batches": 20, "batch_size": selections.QUICK_RECORDS // 25} if options.quick else {}
-    counts = {"n_batches": 334, "batch_size": 1_000} | counts
+    counts = selections.batch_counts(options, full=(334, 1_000), quick=(20, selections.QUICK_RECORDS // 25))
     return {concept: StreamSpec.of("drift", "none", concept=concept, **counts) for concept in CONCEPTS}
 
 
@@ -73,7 +71,7 @@ def count_verdicts(results: Results, options: Options, verdict: str) -> tuple[in
     """Return how many batches of the stationary streams ADF gave a verdict of drift, and how many there were."""
     streams = stationary_streams(options).values()
     every = [row for stream in streams for row in results.rows(stream, MethodSpec("ADF-R"))]
-    return sum(row["drift"] == verdict for row in every), len(every)
+    return int(count_drifts(every, verdict)), len(every)
 
 
 def caveat_river(options: Options) -> list[str]:

@@ -133,6 +133,11 @@ def last_of(column: str) -> Callable[[list[Row]], float]:
     return last
 
 
+def count_drifts(rows: list[Row], verdict: str | None = None) -> float:
+    """Return how many batches ADF called drift: of one verdict, ``"temporary"`` or ``"sustained"``, or of either."""
+    return float(sum(row["drift"] != "none" if verdict is None else row["drift"] == verdict for row in rows))
+
+
 def _number(value: Any) -> float:
     """Return a number, NaN for what was not measured."""
     return float("nan") if value is None else float(value)

@@ -69,6 +69,12 @@ def at_most(measure: str, limit: float, seen: float) -> Verdict:
     return Verdict(measure, f"at most {limit:g}", seen, seen <= limit)
 
 
+def caveat_missed(verdicts: Iterable[Verdict], digits: int) -> list[str]:
+    """Return every limit that was not kept, with the figure in so many decimals."""
+    missed = [f"{one.measure}: {one.seen:.{digits}f}, wanted {one.wanted}" for one in verdicts if not one.is_met]
+    return [f"Limits not kept: {'; '.join(missed)}."] if missed else []
+
+
 def in_points(gap: PerSeed) -> PerSeed:
     """Return differences of accuracies in points of a percentage."""
     return PerSeed(tuple(100 * one for one in gap.by_seed))

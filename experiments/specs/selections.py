@@ -58,6 +58,12 @@ def dataset_streams(options: Options, variant: str = "34", names: Iterable[str] 
     return {name: StreamSpec(DATASETS[name], variant) for name in names}
 
 
+def batch_counts(options: Options, full: tuple[int, int], quick: tuple[int, int]) -> dict[str, int]:
+    """Return a generated stream's number of batches and their size, given both for full runs and for quick ones."""
+    n_batches, batch_size = quick if options.quick else full
+    return {"n_batches": n_batches, "batch_size": batch_size}
+
+
 def plan_34_batches(options: Options) -> list[RunSpec]:
     """Return the runs of the 34-batch streams, on which most experiments rest."""
     streams = dataset_streams(options)

@@ -6,10 +6,9 @@ import numpy as np
 
 from experiments.comparison.caveats import caveat_one_seed, caveat_quick
 from experiments.comparison.comparison import Comparison, join_words, points
-from experiments.comparison.results import Results, last_of
+from experiments.comparison.results import Results, count_drifts, last_of
 from experiments.reporting.chapter import Cell, Chapter, Figure, Table
 from experiments.reporting.plots import bars
-from experiments.running.measures import Row
 from experiments.specs.methods import default_settings, with_settings
 from experiments.specs.options import Options
 from experiments.specs.run_spec import MethodSpec, RunSpec, Scalar
@@ -88,11 +87,6 @@ def report(results: Results, options: Options) -> Chapter:
         figures=(_figure(accuracy),),
         command=options.command("ablation"),
     )
-
-
-def count_drifts(rows: list[Row]) -> float:
-    """Return how many batches were called drift."""
-    return float(sum(row["drift"] != "none" for row in rows))
 
 
 def _changes(found: Comparison) -> dict[str, float]:

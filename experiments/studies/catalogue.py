@@ -60,7 +60,3 @@ STUDIES: dict[str, Study] = {
     "ablation": ablation,
     "beyond": beyond,
 }
-SEEDS = {
-    "beyond": 5,
-    "streams": 3,
-}  # how many seeds an experiment runs with without being told, where it is more than one

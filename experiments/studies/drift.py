@@ -17,7 +17,7 @@ from experiments.comparison.recovery import (
     plan_drift,
     stationary_streams,
 )
-from experiments.comparison.results import Results
+from experiments.comparison.results import Results, count_drifts
 from experiments.reporting.chapter import Cell, Chapter, Figure, Table
 from experiments.reporting.plots import lines
 from experiments.specs.options import Options
@@ -125,7 +125,7 @@ def _alarm_table(results: Results, options: Options) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for concept, stream in stationary_streams(options).items():
         batches = results.rows(stream, MethodSpec("ADF-R"))
-        counts = [sum(row["drift"] == verdict for row in batches) for verdict in VERDICTS]
+        counts = [int(count_drifts(batches, verdict)) for verdict in VERDICTS]
         rows.append((concept, len(batches), *counts, results.mean(stream, MethodSpec("ADF-R"), "accuracy")))
     heads = ("concept", "batches", *(f"{verdict} drift" for verdict in VERDICTS), "mean accuracy")
     note = "Noise limits accuracy to 0.90 for sea and 0.95 for the others."

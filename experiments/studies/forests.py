@@ -8,7 +8,7 @@ import numpy as np
 
 from experiments.comparison.caveats import caveat_one_seed, caveat_quick
 from experiments.comparison.comparison import join_words, points
-from experiments.comparison.results import Results, mean_of
+from experiments.comparison.results import Results, count_drifts, mean_of
 from experiments.reporting.chapter import Cell, Chapter, Figure, Table
 from experiments.reporting.plots import lines
 from experiments.running.measures import Row
@@ -66,11 +66,6 @@ def best_of_three(rows: list[Row]) -> float:
 def follows_best(rows: list[Row]) -> float:
     """Return the share of batches on which ADF answers no worse than the best of its forests."""
     return float(np.mean([row["accuracy"] >= max(_standing(row).values()) for row in rows]))
-
-
-def count_verdicts(rows: list[Row], verdict: str) -> int:
-    """Return how many batches were given a verdict of drift."""
-    return sum(row["drift"] == verdict for row in rows)
 
 
 def _standing(row: Row) -> dict[str, float]:
@@ -147,7 +142,7 @@ def _verdicts(results: Results, streams: Mapping[str, StreamSpec]) -> Table:
         for name in NAMES:
             seeds = results.seeds(stream, MethodSpec(name))
             every = [results.rows(stream, MethodSpec(name), seed) for seed in seeds]
-            cells += [float(np.mean([count_verdicts(some, verdict) for some in every])) for verdict in BESIDES]
+            cells += [float(np.mean([count_drifts(some, verdict) for some in every])) for verdict in BESIDES]
         rows.append(tuple(cells))
     heads = ("data set", *(f"{name}, {verdict}" for name in NAMES for verdict in BESIDES))
     return Table("Batches called drift, mean over the seeds", heads, tuple(rows), 1)

@@ -24,7 +24,7 @@ from experiments.comparison.next_batch import (
 from experiments.comparison.per_batch import PerBatch
 from experiments.comparison.results import Results, mean_of
 from experiments.goals import next_batch as goal
-from experiments.goals.goal import MET, MISSED, Verdict, in_points
+from experiments.goals.goal import MET, MISSED, Verdict, caveat_missed, in_points
 from experiments.reporting.chapter import Cell, Chapter, Table
 from experiments.running.measures import FORESTS, Row
 from experiments.specs.methods import N_TREES
@@ -60,7 +60,7 @@ def report(results: Results, options: Options) -> Chapter:
             _describe_alarms(found, options),
         ),
         caveats=(
-            *_caveat_missed(verdicts),
+            *caveat_missed(verdicts, 3),
             "The defaults of ADF were chosen while looking at all nine real streams with seed 0, and at the streams of "
             "`drift`, whose generator makes the recurring rules and hyperplane and the noise here, in other sizes. The "
             "seven other generated streams and the other seeds were not chosen on.",
@@ -88,7 +88,7 @@ def report(results: Results, options: Options) -> Chapter:
             )
             for title, stream in real.items()
         ),
-        command=_command(options),
+        command=options.command("streams"),
     )
 
 
@@ -98,12 +98,6 @@ def report(results: Results, options: Options) -> Chapter:
 def _describe_verdicts(verdicts: tuple[Verdict, ...]) -> str:
     """Return how many limits are kept."""
     return f"{sum(one.is_met for one in verdicts)} of {len(verdicts)} limits are kept."
-
-
-def _caveat_missed(verdicts: tuple[Verdict, ...]) -> list[str]:
-    """Return every limit that was not kept."""
-    missed = [f"{one.measure}: {one.seen:.3f}, wanted {one.wanted}" for one in verdicts if not one.is_met]
-    return [f"Limits not kept: {'; '.join(missed)}."] if missed else []
 
 
 def _describe_leaders(found: NextBatch, streams: Streams, what: str) -> str:
@@ -206,9 +200,3 @@ def _forests(found: NextBatch, options: Options) -> Table:
         rows.append((title, *(float(np.mean(values)) if values else None for values in known)))
     note = "Mean over the batches before which there was such a forest with a vote of its own."
     return Table(f"{ADF_R}: accuracy of each forest on the next batch", ("stream", *heads), tuple(rows), 3, "", note)
-
-
-def _command(options: Options) -> str:
-    """Return the command that makes it again; three seeds are what it takes without being told."""
-    command = options.command("streams")
-    return f"{command} --seeds 1" if options.n_seeds == 1 and not options.quick else command

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from experiments.__main__ import _make_parser
-from experiments.goals import accuracy, bounds, classes, corner, cost, drift, retention
+from experiments.goals import accuracy, bounds, classes, cost, drift, recent_and_past, retention
 from experiments.goals.goal import above, at_least, at_most
 from experiments.reporting.page import LONG
 from experiments.specs.methods import N_TREES, with_default_trees
@@ -96,7 +96,7 @@ def test_a_good_world_meets_all_goals():
 
 
 def test_speed_is_judged_against_ten_trees_of_scikit_learn():
-    (speed,) = (one for one in verdicts()[corner.TITLE] if one.measure.startswith("training records"))
+    (speed,) = (one for one in verdicts()[recent_and_past.TITLE] if one.measure.startswith("training records"))
     assert speed.seen == pytest.approx(0.15 / 0.1)
     assert "10 trees" in speed.measure
 
@@ -185,7 +185,7 @@ def test_costs_are_ratios_of_means():
 
 
 def test_speed_is_over_all_seeds():
-    runs = [run for run in corner.plan(FULL) if run.protocol == TIMED]
+    runs = [run for run in recent_and_past.plan(FULL) if run.protocol == TIMED]
     seconds = {0: (0.1, 0.2), 1: (0.3, 0.6)}
 
     def rows_of(run):
@@ -193,7 +193,9 @@ def test_speed_is_over_all_seeds():
         return make_rows([0.9] * 3, train_seconds=ours, batch_seconds=theirs)
 
     timed = make_results(runs, rows_of).with_protocol(TIMED)
-    assert corner.speed_against(timed, corner.cluster_stream(FULL), "batch_seconds") == pytest.approx(2.0)
+    assert recent_and_past.speed_against(timed, recent_and_past.cluster_stream(FULL), "batch_seconds") == pytest.approx(
+        2.0
+    )
 
 
 def test_full_plan_is_what_the_goals_ask_for():
@@ -203,11 +205,11 @@ def test_full_plan_is_what_the_goals_ask_for():
     (endless,) = {run for run in runs if run.protocol == LONG_STREAM}
     counts = dict(endless.stream.options)
     assert counts["n_batches"] * counts["batch_size"] >= 10_000_000
-    assert dict(corner.cluster_stream(FULL).options) == {"n_batches": 20, "batch_size": 4000}
+    assert dict(recent_and_past.cluster_stream(FULL).options) == {"n_batches": 20, "batch_size": 4000}
     assert dict(classes.class_streams(FULL)["vanishing"].options)["n_batches"] == classes.LAST_SEEN + 100
-    arf = [run for run in corner.plan(Options(n_seeds=5)) if run.method == MethodSpec("ARF")]
+    arf = [run for run in recent_and_past.plan(Options(n_seeds=5)) if run.method == MethodSpec("ARF")]
     assert [run.seed for run in arf] == [0]
-    for goal in (accuracy, retention, bounds, cost, classes, corner):
+    for goal in (accuracy, retention, bounds, cost, classes, recent_and_past):
         ours = {run.method for run in goal.plan(FULL) if run.method.name == "ADF-R"}
         assert with_default_trees("ADF-R") in ours
         rivals = {run.method for run in goal.plan(FULL) if run.method.name.startswith("RF")}
@@ -240,4 +242,4 @@ def test_some_goals_can_be_picked():
     options = Options(goals=(1, 7))
     assert {run.stream.name for run in plan(options)} >= {"clusters", "avila"}
     assert not any(run.stream.name in ("drift", "classes") for run in plan(options))
-    assert options.command("beyond") == "python -m experiments beyond --goals 1 7"
+    assert options.command("beyond") == "python -m experiments beyond --seeds 1 --goals 1 7"

@@ -29,10 +29,10 @@ from experiments.goals import next_batch as goal
 from experiments.run_studies import run_studies
 from experiments.specs import selections
 from experiments.specs.methods import METHODS as KNOWN
-from experiments.specs.options import Options, read_options
+from experiments.specs.options import DEFAULT_SEEDS, Options, read_options
 from experiments.specs.run_spec import PREQUENTIAL
 from experiments.specs.sources import IN_ORDER, SOURCES, stream_size
-from experiments.studies.catalogue import SEEDS, STUDIES
+from experiments.studies.catalogue import STUDIES
 from experiments.studies.streams import plan, report
 from made_up import check_chapter, make_results, make_rows
 
@@ -77,7 +77,7 @@ def missed(**changes):
 def test_it_is_an_experiment_of_three_seeds():
     assert STUDIES["streams"].plan is plan
     arguments = _make_parser().parse_args(["streams"])
-    assert read_options(arguments, SEEDS["streams"]).n_seeds == 3
+    assert read_options(arguments, DEFAULT_SEEDS["streams"]).n_seeds == 3
 
 
 def test_streams_are_those_that_sources_make():

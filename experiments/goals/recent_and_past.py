@@ -41,8 +41,8 @@ def plan(options: Options) -> list[RunSpec]:
 
 def cluster_stream(options: Options) -> StreamSpec:
     """Return the stream of wandering clusters."""
-    counts = {"n_batches": 12, "batch_size": selections.QUICK_RECORDS // 12} if options.quick else {}
-    return StreamSpec.of("clusters", "wandering", **{"n_batches": 20, "batch_size": 4_000, **counts})
+    counts = selections.batch_counts(options, full=(20, 4_000), quick=(12, selections.QUICK_RECORDS // 12))
+    return StreamSpec.of("clusters", "wandering", **counts)
 
 
 def judge(results: Results, options: Options) -> Outcome:
