@@ -38,7 +38,7 @@ class Experiment:
 
 
 def _experiment(summary: str, *names: str, n_seeds: int = 1) -> Experiment:
-    """Return the experiment that conducts these studies, with that many seeds without being told."""
+    """Return the experiment that runs these studies, with that many seeds by default."""
 
     def add(parser: argparse.ArgumentParser) -> None:
         add_options(parser, n_seeds)

@@ -1,4 +1,4 @@
-"""Doubts that several experiments share."""
+"""Caveats that several studies share."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ WHY_PUBLISHED_DIFFER = (
 
 
 def caveat_one_seed(options: Options) -> list[str]:
-    """Return what one draw leaves open."""
+    """Return a caveat if there is only one seed."""
     if options.n_seeds > 1:
         return []
     return ["One draw of the batches and one seed: run with --seeds 5 before trusting a gap of a point."]
 
 
 def caveat_quick(options: Options, meant: str) -> list[str]:
-    """Return what a quick run leaves open, and what was meant instead."""
+    """Return a caveat if the run is quick, with the streams that a small House stands in for."""
     if not options.quick:
         return []
     return [f"Quick: a small House stream stands in for {meant}; it shows that everything runs, and little else."]

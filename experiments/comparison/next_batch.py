@@ -1,4 +1,4 @@
-"""The next batch: streams in time order, who runs on them, and how far a method is from the best refit of a forest."""
+"""Prequential runs: the streams, the methods that run on each, and gaps between ADF-R and the best refitted forest."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ADF_R = "ADF-R"
 OTHER_BASES = ("ADF-S", "ADF-H")
 REFITS = ("RF batch", "RF last 3", "RF all")
 SKLEARN = tuple(f"sklearn {name}" for name in REFITS)
-FAMILIES = {"our RF": REFITS, "scikit-learn's RF": SKLEARN}
+REFIT_FAMILIES = {"our RF": REFITS, "scikit-learn's RF": SKLEARN}
 ARF, LIGHTGBM = "ARF", ("LightGBM last 3", "LightGBM all")
 MANY_TREES = 100  # trees
 ADF_R_MANY, RF_ALL_MANY = (f"{name}, {MANY_TREES} trees" for name in (ADF_R, "RF all"))
@@ -63,7 +63,7 @@ SLOW = (ARF, *LIGHTGBM, *SKLEARN, *OTHER_BASES, ADF_R_MANY, RF_ALL_MANY)  # with
 
 
 def real_streams(options: Options) -> dict[str, StreamSpec]:
-    """Return the real streams, as they lie in their files; a small House stands in for them if it is to be quick."""
+    """Return the real streams, as they lie in their files; in quick runs a small House instead."""
     if options.quick:
         n = selections.QUICK_RECORDS
         return {"House": StreamSpec.of("house", IN_ORDER, n_records=n // 2, batch_size=n // 25)}
@@ -113,12 +113,12 @@ def plan_next_batch(options: Options) -> list[RunSpec]:
     return [
         RunSpec(stream, METHODS[name], seed, PREQUENTIAL)
         for title, stream in all_streams(options).items()
-        for name in runs_on(title, options)
+        for name in methods_on(title, options)
         for seed in options.seeds[: 1 if name in SLOW else None]
     ]
 
 
-def runs_on(title: str, options: Options) -> list[str]:
+def methods_on(title: str, options: Options) -> list[str]:
     """Return the methods that run on a stream; in quick runs the slow ones run on House alone."""
     names = [ADF_R, *REFITS, *SKLEARN]
     is_stationary = title in stationary_streams(options)

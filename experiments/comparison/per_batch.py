@@ -1,4 +1,4 @@
-"""One stream batch by batch: the table of accuracies, the stages beside the published ones, and the lines."""
+"""One stream batch by batch: a table of accuracies, means by stage next to the published ones, and a figure."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class PerBatch:
         return Table(title, heads, tuple(rows), 3, "max", "Accuracy on the test set after each batch; mean over seeds.")
 
     def figure(self, title: str, column: str, y_title: str, *, shown: Sequence[str], log_y: bool = False) -> Figure:
-        """Return a column along the stream, a line for each method; those not shown wait in the legend.
+        """Return a column along the stream, a line for each method; those not in `shown` are hidden until clicked.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""What the paper's tables say (Rahman & Islam, Pattern Recognition 122, 2022)."""
+"""The paper's tables (Rahman & Islam, Pattern Recognition 122, 2022)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ours beside the published figures: a table, what it says, and why the two differ."""
+"""Our accuracies next to the published ones: a table, mean differences, and why the two differ."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ GROUPS = {
 
 @dataclass(frozen=True)
 class PublishedComparison:
-    """What stands beside the published figures; empty where there are none to compare with."""
+    """Tables, findings and caveats of the comparison; empty where nothing is published."""
 
     tables: tuple[Table, ...] = ()
     findings: tuple[str, ...] = ()
@@ -33,7 +33,7 @@ class PublishedComparison:
 
 
 def compare_with_published(found: Comparison, table: str, title: str) -> PublishedComparison:
-    """Set accuracies by data set beside those of a table of the paper.
+    """Compare accuracies by data set with those of a table of the paper.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def compare_with_published(found: Comparison, table: str, title: str) -> Publish
 
 
 def _describe_group(found: Comparison, table: str, group: str, names: Sequence[str]) -> str:
-    """Return how ours stand to the published figures of some methods, or nothing where there are none."""
+    """Return the mean and the range of our accuracies minus the published ones; nothing where none is published."""
     theirs = read_published(table)
     gaps = [
         ours - published

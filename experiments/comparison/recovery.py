@@ -1,4 +1,4 @@
-"""Recovery from real drift: the streams, who runs on them, and how soon a method is as good as one told of changes."""
+"""Recovery from drift: the streams, their runs, and after how many batches a method is as good as a reset forest."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ REFITTED, RIVER = ("RF batch", "RF last 3", "RF all"), ("ARF", "SRP")
 METHOD_NAMES = ("ADF-R", *REFITTED, *RIVER)
 RIVER_SEEDS = 1  # learning some hundred records a second, River's forests would take hours with more
 SLOWEST_ON = "abrupt"  # the only kind of drift that SRP, the slowest, runs on
-REFIT = MethodSpec("RF all")  # told when the concept changes, it is refitted on the batches since
+REFIT = MethodSpec("RF all")  # reset when the concept changes, then refitted on all batches since
 RECOVERED_WITHIN = 0.01  # accuracy; a method that is no further below the refit has recovered
 
 
@@ -86,7 +86,7 @@ def caveat_river(options: Options) -> list[str]:
 
 @dataclass(frozen=True)
 class Recovery:
-    """How far methods are from a forest that is told of each change and refitted on what came since.
+    """Accuracy of methods minus that of a forest that is reset at each change and refitted on all batches since.
 
     Attributes
     ----------
@@ -121,7 +121,7 @@ class Recovery:
 
 
 def _steps_after_changes(rows: list[Row], step: int) -> Iterator[int]:
-    """Yield the places some batches after a change to a pure concept, where it still rules."""
+    """Yield the row that lies `step` batches after each change to an unmixed concept, if that concept lasts as long."""
     for place in range(1, len(rows)):
         stage = rows[place]["stage"]
         is_change = stage != rows[place - 1]["stage"] and "+" not in stage

@@ -1,4 +1,4 @@
-"""Results of runs, as tables and sentences ask for them: means over batches, with their spread over seeds."""
+"""Figures from run records: means over batches, with their standard deviation over seeds."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class PerSeed:
 
 
 class Results:
-    """The run records of an experiment's runs.
+    """The records of a study's runs.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class Results:
                 self._seeds.setdefault((run.stream, run.method), []).append(run.seed)
 
     def with_protocol(self, protocol: str) -> Results:
-        """Return the results of runs measured in a way of their own; all else here is about the usual ones."""
+        """Return the results of runs of another protocol; every other method here reads holdout runs only."""
         return Results(
             {replace(run, protocol=HOLDOUT): one for run, one in self.records.items() if run.protocol == protocol}
         )
@@ -116,7 +116,7 @@ class Results:
 
 
 def mean_of(column: str) -> Callable[[list[Row]], float]:
-    """Return what takes the mean of a column over the batches that have it."""
+    """Return a measure: the mean of a column over the batches that have it."""
 
     def mean(rows: list[Row]) -> float:
         return float(np.mean([row[column] for row in rows if row.get(column) is not None]))
@@ -125,7 +125,7 @@ def mean_of(column: str) -> Callable[[list[Row]], float]:
 
 
 def last_of(column: str) -> Callable[[list[Row]], float]:
-    """Return what takes a column's value after the last batch."""
+    """Return a measure: a column's value after the last batch."""
 
     def last(rows: list[Row]) -> float:
         return float(rows[-1][column])

@@ -19,7 +19,7 @@ from experiments.specs.selections import dataset_streams, plan_runs
 TITLE = "3 Bounds"
 ADF_R, UNBOUNDED = "ADF-R", "memory_size=None"
 METHODS = {ADF_R: with_default_trees(ADF_R), UNBOUNDED: with_default_trees(ADF_R, memory_size=None)}
-BELOW, GROWTH = -1.0, 1.3  # points, and times as much
+MIN_GAP, MAX_GROWTH = -1.0, 1.3  # points, and times as much
 MEGABYTE = 1e6
 CONCEPT = "hyperplane"
 
@@ -53,11 +53,11 @@ def judge(results: Results, options: Options) -> Outcome:
     return Outcome(
         verdicts=(
             *(
-                at_least(f"points of {what} above {UNBOUNDED}, worst data set ({where})", BELOW, gap)
+                at_least(f"points of {what} above {UNBOUNDED}, worst data set ({where})", MIN_GAP, gap)
                 for what, (where, gap) in losses.items()
             ),
-            at_most(f"resident memory at the end of {n:,} records, × after a tenth", GROWTH, bytes_),
-            at_most(f"seconds a batch at the end of {n:,} records, × after a tenth", GROWTH, seconds),
+            at_most(f"resident memory at the end of {n:,} records, × after a tenth", MAX_GROWTH, bytes_),
+            at_most(f"seconds a batch at the end of {n:,} records, × after a tenth", MAX_GROWTH, seconds),
         ),
         findings=(
             f"Room for {default_settings(ADF_R)['memory_size']:,} older records, as it comes, against room for all: "

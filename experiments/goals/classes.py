@@ -23,8 +23,8 @@ ADF_R, RF_ALL, RF_LAST_3 = "ADF-R", "RF all", "RF last 3"
 METHODS = {name: with_default_trees(name) for name in (ADF_R, RF_ALL, RF_LAST_3)}
 N_BATCHES = {"vanishing": 105, "new": 22, "rare": 30}
 QUICK_BATCHES = {"vanishing": 15, "new": 13, "rare": 10}
-FORGOTTEN = -5.0  # points that a class may lose in a hundred batches without it
-SETTLED = 5  # batches before rare classes are asked for
+MIN_RECALL_CHANGE = -5.0  # points that a class may lose in a hundred batches without it
+SKIPPED_BATCHES = 5  # batches before rare classes are asked for
 
 
 def plan(options: Options) -> list[RunSpec]:
@@ -57,7 +57,7 @@ def first_recall(rows: list[Row]) -> float:
 
 def rare_recall(rows: list[Row]) -> float:
     """Return the recall of the rare classes, their mean along the stream once it has settled."""
-    return float(np.mean([row[f"recall_{value}"] for row in rows[SETTLED:] for value in RARE]))
+    return float(np.mean([row[f"recall_{value}"] for row in rows[SKIPPED_BATCHES:] for value in RARE]))
 
 
 MEASURES: dict[str, Callable[[list[Row]], float]] = {
@@ -83,7 +83,9 @@ def judge(results: Results, options: Options) -> Outcome:
         verdicts=(
             _against(found, said, "vanishing", RF_ALL),
             at_least(
-                f"{said['vanishing']}: points since it was last seen", FORGOTTEN, 100 * lost.value("vanishing", ADF_R)
+                f"{said['vanishing']}: points since it was last seen",
+                MIN_RECALL_CHANGE,
+                100 * lost.value("vanishing", ADF_R),
             ),
             _against(found, said, "new", RF_LAST_3),
             _against(found, said, "new", RF_ALL),

@@ -22,7 +22,7 @@ from experiments.specs.run_spec import MethodSpec, RunSpec
 
 TITLE = "5 Drift"
 ADF_R = "ADF-R"
-BELOW, BELOW_REFIT, BY_BATCH = -1.0, -1.0, 2
+MIN_GAP, MIN_GAP_TO_REFIT, RECOVERED_BY = -1.0, -1.0, 2
 RIVALS = METHOD_NAMES[1:]
 
 Gaps = dict[str, dict[str, PerSeed]]  # by stream, by rival
@@ -45,11 +45,12 @@ def judge(results: Results, options: Options) -> Outcome:
     alarms, n = count_verdicts(results, options, "sustained")
     return Outcome(
         verdicts=(
-            at_least(f"points above the best rival, worst stream ({where})", BELOW, worst[where]),
+            at_least(f"points above the best rival, worst stream ({where})", MIN_GAP, worst[where]),
             above(f"points above each rival, mean of streams, nearest ({nearest})", 0.0, means[nearest]),
             at_least(
-                f"points above a refit told of abrupt changes, {BY_BATCH} batches into them, worst concept ({slowest})",
-                BELOW_REFIT,
+                f"points above a refit told of abrupt changes, {RECOVERED_BY} batches into them, worst concept "
+                f"({slowest})",
+                MIN_GAP_TO_REFIT,
                 after[slowest],
             ),
             at_most(f"false sustained drifts in {n:,} batches without any", 0, float(alarms)),
@@ -58,7 +59,7 @@ def judge(results: Results, options: Options) -> Outcome:
             f"Real drift, {len(gaps)} streams: {ADF_R} is above "
             f"{join_words([f'{rival} by {gap:+.1f}' for rival, gap in means.items()])} points on average; against the "
             f"best of them on each stream it stands worst on {where} ({worst[where]:+.1f}).",
-            f"At batch {BY_BATCH} after an abrupt change, points above a forest refitted on the new concept alone: "
+            f"At batch {RECOVERED_BY} after an abrupt change, points above a forest refitted on the new concept alone: "
             f"{join_words([f'{concept} {gap:+.1f}' for concept, gap in after.items()])}.",
         ),
         caveats=(
@@ -86,7 +87,7 @@ def _mean_gap(gaps: Gaps, rival: str) -> float:
 def _after_change(results: Results, options: Options, concept: str) -> float:
     """Return how many points ours is above the refit soon after abrupt changes."""
     streams = {title: one for title, one in drift_streams(options, ["abrupt"]).items() if title.endswith(concept)}
-    gap = Recovery(results).mean_gap(streams, MethodSpec(ADF_R), BY_BATCH)
+    gap = Recovery(results).mean_gap(streams, MethodSpec(ADF_R), RECOVERED_BY)
     return 100 * gap if gap is not None else float("nan")
 
 

@@ -1,4 +1,4 @@
-"""What a goal comes to: figures against their limits, and what to know about them."""
+"""The outcome of a goal: figures against their limits, findings and caveats."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Outcome:
-    """All that is to be said of a goal."""
+    """Verdicts, findings, caveats, tables and figures of a goal."""
 
     verdicts: tuple[Verdict, ...]
     findings: tuple[str, ...]

@@ -25,7 +25,7 @@ SLOW = {  # with seed 0 only
     "RF all, 100 trees": MethodSpec.of("RF all", n_estimators=100),
     "ARF, 10 trees": MethodSpec("ARF"),
 }
-RECENT, PAST, SPEED = 0.92, 0.88, 1.0
+MIN_RECENT, MIN_PAST, MIN_SPEED = 0.92, 0.88, 1.0
 
 
 def plan(options: Options) -> list[RunSpec]:
@@ -55,18 +55,20 @@ def judge(results: Results, options: Options) -> Outcome:
         speed_against(results.with_protocol(TIMED), stream, one)
         for one in ("batch_of_10_seconds", "batch_seconds", "batch_alike_seconds")
     )
-    inside = [name for name in ran if recent[name] > RECENT and past[name] > PAST]
+    inside = [name for name in ran if recent[name] > MIN_RECENT and past[name] > MIN_PAST]
     return Outcome(
         verdicts=(
-            above("accuracy on recent records, mean of batches", RECENT, recent[ADF_R]),
-            above("accuracy on records of all batches so far, mean of batches", PAST, past[ADF_R]),
-            at_least("training records a second, × scikit-learn's 10 trees refitted on the batch alone", SPEED, speed),
+            above("accuracy on recent records, mean of batches", MIN_RECENT, recent[ADF_R]),
+            above("accuracy on records of all batches so far, mean of batches", MIN_PAST, past[ADF_R]),
+            at_least(
+                "training records a second, × scikit-learn's 10 trees refitted on the batch alone", MIN_SPEED, speed
+            ),
         ),
         findings=(
             f"Wandering clusters: {ADF_R} has {recent[ADF_R]:.3f} on recent records and {past[ADF_R]:.3f} on those of "
-            f"all batches so far; in the corner beyond {RECENT} and {PAST} {_describe_inside(inside)}. It learns "
-            f"{speed:.2f} times as many records a second as scikit-learn refitting 10 trees on the batch alone, and "
-            f"against refitting {N_TREES} it is {even:.2f} times as many, {alike:.2f} if they are grown by entropy "
+            f"all batches so far; in the corner beyond {MIN_RECENT} and {MIN_PAST} {_describe_inside(inside)}. It "
+            f"learns {speed:.2f} times as many records a second as scikit-learn refitting 10 trees on the batch alone, "
+            f"and against refitting {N_TREES} it is {even:.2f} times as many, {alike:.2f} if they are grown by entropy "
             "like ours.",
         ),
         caveats=(
@@ -105,6 +107,6 @@ def _table(results: Results, stream: StreamSpec, ran: dict[str, MethodSpec]) -> 
 def _figure(points: dict[str, tuple[float, float]]) -> Figure:
     """Return recent against past accuracy, with the corner."""
     plot = scatter(points, x_title="accuracy on recent records", y_title="accuracy on records of all batches")
-    corner = {"type": "rect", "x0": RECENT, "x1": 1.0, "y0": PAST, "y1": 1.0, "layer": "below"}
+    corner = {"type": "rect", "x0": MIN_RECENT, "x1": 1.0, "y0": MIN_PAST, "y1": 1.0, "layer": "below"}
     plot["layout"]["shapes"] = [{**corner, "line": {"dash": "dot", "width": 1}, "fillcolor": "rgba(0,114,178,0.06)"}]
     return Figure("7 The free corner", plot, "Dotted: the corner that is to be reached. Means over the seeds.")

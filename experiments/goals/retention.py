@@ -11,7 +11,7 @@ from experiments.specs.run_spec import RunSpec
 from experiments.specs.selections import dataset_streams, plan_runs
 
 TITLE = "2 Retention"
-BELOW = -1.0  # points, on each data set
+MIN_GAP = -1.0  # points, on each data set
 
 
 def plan(options: Options) -> list[RunSpec]:
@@ -24,7 +24,7 @@ def judge(results: Results, options: Options) -> Outcome:
     found = Comparison(results, dataset_streams(options), last_of("retention"), METHODS)
     where, gap = worst_gap(found, ADF_R, RF_ALL)
     return Outcome(
-        verdicts=(at_least(f"points of retention above {RF_ALL}, worst data set ({where})", BELOW, gap),),
+        verdicts=(at_least(f"points of retention above {RF_ALL}, worst data set ({where})", MIN_GAP, gap),),
         findings=(
             f"Retention after the last batch: {ADF_R} is {points(found.mean_gap(ADF_R, RF_ALL))} points above "
             f"{RF_ALL} on average over the data sets, {gap:+.1f} on {where}, where it stands worst; {RF_LAST_3} is "

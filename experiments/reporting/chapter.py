@@ -1,4 +1,4 @@
-"""What an experiment has to say, before it is printed, drawn or put on a page."""
+"""Chapters: what a study reports, before it is printed, drawn or put on a page."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Chapter:
-    """One experiment, told.
+    """The report of one study.
 
     Attributes
     ----------

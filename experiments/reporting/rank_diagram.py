@@ -75,11 +75,11 @@ def find_groups(ranks: list[float], distance: float) -> list[tuple[int, int]]:
 
 def _leader(name: str, rank: float, end: float, height: float) -> dict[str, Any]:
     """Return the line from a method's rank on the scale to its name."""
-    look = method_style(name)
-    line = {"color": look.colour if look.is_adf else FAINT, "width": 2.5 if look.is_adf else 1}
+    style = method_style(name)
+    line = {"color": style.colour if style.is_adf else FAINT, "width": 2.5 if style.is_adf else 1}
     said = f"%{{fullData.name}}: {rank:.2f}<extra></extra>"
     leader = trace("scatter", name, mode="lines", x=[rank, rank, end], y=[0, height, height], line=line)
-    return leader | {"zorder": 2 if look.is_adf else 1, "hovertemplate": said}
+    return leader | {"zorder": 2 if style.is_adf else 1, "hovertemplate": said}
 
 
 def _name(name: str, rank: float, height: float, *, is_left: bool) -> dict[str, Any]:
@@ -97,11 +97,11 @@ def _scale(
     top = axis("", side="top", range=list(ends), showgrid=False, showline=False, fixedrange=True)
     top |= {"ticks": "outside", "tickcolor": FAINT, "tick0": 1, "dtick": 1 if ends[1] < 13 else 2}
     hidden = {"visible": False, "range": [bottom, 0], "fixedrange": True}
-    look = layout(top, hidden, ABOVE + round(-bottom * ROW) + 8)
+    frame = layout(top, hidden, ABOVE + round(-bottom * ROW) + 8)
     rule = {"type": "line", "x0": 1, "x1": ends[1] - 0.3, "y0": 0, "y1": 0, "line": {"color": FAINT, "width": 1.5}}
     ruler = {"type": "line", "x0": 1, "x1": 1 + distance, "yref": "paper", "ysizemode": "pixel", "yanchor": 1}
-    look["shapes"] = [rule, ruler | {"y0": 42, "y1": 42, "line": {"color": INK, "width": 2}}]
+    frame["shapes"] = [rule, ruler | {"y0": 42, "y1": 42, "line": {"color": INK, "width": 2}}]
     said = {"text": f"critical difference {distance:.2f}", "x": 1, "xanchor": "left", "y": 1, "yref": "paper"}
     said |= {"yanchor": "bottom", "yshift": 44, "showarrow": False, "font": {"size": 12, "color": FAINT}}
-    look |= {"annotations": [*annotations, said], "showlegend": False, "meta": {"min_width": 620}}
-    return look | {"margin": {"l": SIDE, "r": SIDE, "t": ABOVE, "b": 8}}
+    frame |= {"annotations": [*annotations, said], "showlegend": False, "meta": {"min_width": 620}}
+    return frame | {"margin": {"l": SIDE, "r": SIDE, "t": ABOVE, "b": 8}}

@@ -1,4 +1,4 @@
-"""The house look of figures: colours, axes and text of every Plotly figure, for light pages and dark ones."""
+"""The style of figures: colours, axes and text of every Plotly figure, for light pages and dark ones."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ OTHER_COLOURS = ("#3E8FC4", "#D98E04", "#3A9B7A", "#B85C8E", "#7D7D7D", "#8A6FB0
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot", "8px 2px 2px 2px")
 SYMBOLS = ("circle", "square", "diamond", "cross", "triangle-up", "x", "star")
 PATTERNS = ("", "/", ".", "x", "-", "|", "+")
-HEAT = ("#F3F7FA", "#D5E6F1", "#B0D0E5", "#86B8D8", "#5A9FCB")
+HEATMAP_COLOURS = ("#F3F7FA", "#D5E6F1", "#B0D0E5", "#86B8D8", "#5A9FCB")
 
 # What a colour becomes on a dark page; the others are seen well enough on both.
 DARK_COLOURS = {
@@ -57,14 +57,14 @@ class MethodStyle:
 
 
 def method_style(name: str, position: int = 0) -> MethodStyle:
-    """Return the look of a method.
+    """Return the style of a method.
 
     Parameters
     ----------
     name : str
         A method's name, or one that begins with it, such as ``"ADF-R paper"`` for a variant.
     position : int
-        Place among its figure's names, which chooses the look of a name that is no method's.
+        Place among its figure's names, which chooses the style of a name that is no method's.
 
     Returns
     -------
@@ -96,24 +96,24 @@ def trace(kind: str, name: str, **fields: Any) -> dict[str, Any]:
     return {"type": kind, "name": escape_markup(name), **fields}
 
 
-def marker(look: MethodStyle, *, large: bool = False) -> dict[str, Any]:
+def marker(style: MethodStyle, *, large: bool = False) -> dict[str, Any]:
     """Return the marker of a method; ours are larger and opaque."""
-    size = (12 if look.is_adf else 8) if large else (7 if look.is_adf else 4)
-    return {"color": look.colour, "symbol": look.symbol, "size": size, "opacity": 1 if look.is_adf else 0.8}
+    size = (12 if style.is_adf else 8) if large else (7 if style.is_adf else 4)
+    return {"color": style.colour, "symbol": style.symbol, "size": size, "opacity": 1 if style.is_adf else 0.8}
 
 
 def axis(title: str, *, log: bool = False, **more: Any) -> dict[str, Any]:
     """Return an axis with a thin grid."""
     said = {"text": escape_markup(title), "font": {"size": 13, "color": FAINT}, "standoff": 10}
-    look: dict[str, Any] = {"title": said, "gridcolor": GRID, "linecolor": GRID, "showline": True, "zeroline": False}
-    look |= {"tickfont": {"size": 12, "color": FAINT}, "automargin": True, "fixedrange": False}
+    frame: dict[str, Any] = {"title": said, "gridcolor": GRID, "linecolor": GRID, "showline": True, "zeroline": False}
+    frame |= {"tickfont": {"size": 12, "color": FAINT}, "automargin": True, "fixedrange": False}
     if log:
-        look |= {"type": "log", "dtick": "D2", "tickformat": ",~r"}
-    return look | more
+        frame |= {"type": "log", "dtick": "D2", "tickformat": ",~r"}
+    return frame | more
 
 
 def layout(x: dict[str, Any], y: dict[str, Any], height: int) -> dict[str, Any]:
-    """Return a layout in the house look, see-through, with its legend at the right."""
+    """Return a layout in the house frame, see-through, with its legend at the right."""
     return {
         "xaxis": x,
         "yaxis": y,
@@ -129,9 +129,9 @@ def layout(x: dict[str, Any], y: dict[str, Any], height: int) -> dict[str, Any]:
     }
 
 
-def figure(data: list[dict[str, Any]], look: dict[str, Any]) -> dict[str, Any]:
+def figure(data: list[dict[str, Any]], frame: dict[str, Any]) -> dict[str, Any]:
     """Return traces and a layout as one figure of plain data."""
-    return {"data": to_json_data(data), "layout": to_json_data(look)}
+    return {"data": to_json_data(data), "layout": to_json_data(frame)}
 
 
 def escape_markup(text: str) -> str:

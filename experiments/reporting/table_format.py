@@ -1,4 +1,4 @@
-"""Tables as words: every cell as it is shown, on a page, in a terminal or in Markdown alike."""
+"""Tables with every cell as text, the same on a page, in a terminal and in Markdown."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def cell_value(cell: Cell) -> float | None:
 
 
 def _format_row(row: tuple[Cell, ...], table: Table) -> tuple[FormattedCell, ...]:
-    """Return a row's cells as they are shown; what looks the same as the best is best too."""
+    """Return a row's cells as they are shown; cells that round to the best are best too."""
     rivals = {place: round(value, table.digits) for place, value in _comparable_values(row).items()}
     choose = {"max": max, "min": min}.get(table.best)
     best = choose(rivals.values()) if choose and len(rivals) > 1 else None

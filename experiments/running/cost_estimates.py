@@ -1,4 +1,4 @@
-"""What a run will cost, guessed: long runs start first, and the bar knows how far it is."""
+"""Estimates of the CPU seconds of a run, by which long runs start first and the progress bar advances."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How runs are measured: most follow their stream the usual way, some need an eye of their own."""
+"""Evaluation protocols: how a run is made and what is measured of it."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from experiments.specs.methods import find_method, make_model
 from experiments.specs.run_spec import HOLDOUT, LONG_STREAM, PREQUENTIAL, RECALL, RESET_AT_CHANGES, TIMED, RunSpec
 from experiments.specs.sources import Stream, empty_stream, open_stream
 
-TESTED = 2_000  # records of each class that recall is measured on, the latest ones
+RECALL_RECORDS = 2_000  # records of each class that recall is measured on, the latest ones
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What came of a run.
+    """The result of a run.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ def evaluate_holdout(run: RunSpec, folder: Path | None) -> Evaluation:
 
 
 def evaluate_reset_at_changes(run: RunSpec, folder: Path | None) -> Evaluation:
-    """Tell a method when the concept changes: it forgets everything then, and knows the new concept alone."""
+    """Start a new model whenever the concept changes, so that it only ever learns the present one; else a holdout."""
     stream = open_stream(run.stream, run.seed, folder)
     rows: list[Row] = []
     for _, batches in groupby(stream.batches, key=lambda batch: batch.scenario):
@@ -104,7 +104,7 @@ def evaluate_recall(run: RunSpec, folder: Path | None) -> Evaluation:
         model.partial_fit(batch.X_train, batch.y_train)
         for value in np.unique(batch.y_test).tolist():
             fresh = batch.X_test[batch.y_test == value]
-            tests[value] = np.concatenate([tests.get(value, fresh[:0]), fresh])[-TESTED:]
+            tests[value] = np.concatenate([tests.get(value, fresh[:0]), fresh])[-RECALL_RECORDS:]
         recalls = {f"recall_{value}": accuracy(model, X, value) for value, X in tests.items()}
         rows.append(start_row(batch) | {"accuracy": accuracy(model, batch.X_test, batch.y_test)} | recalls)
     return Evaluation(model, stream.digest(), rows)

@@ -1,4 +1,4 @@
-"""Run records: what a run came to, with everything needed to trust it, in one JSON file."""
+"""Run records: the rows of a run with its settings, versions and fingerprints, in one JSON file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from experiments.specs.run_spec import HOLDOUT, RunSpec
 
 @dataclass(frozen=True)
 class RunRecord:
-    """What one run came to.
+    """The rows of one run, and what they depend on.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class RunRecord:
 
 @dataclass(frozen=True)
 class Job:
-    """A run, and what its results depend on, looked up before it is run.
+    """A run with the fingerprints of what its results depend on, taken before it is made.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ def write_record(record: RunRecord, out: Path) -> None:
 
 
 def read_record(key: str, out: Path) -> RunRecord | None:
-    """Return a record, or None if there is none or it cannot be read: such a run is to be run."""
+    """Return a record, or None if there is none or it cannot be read: such a run is to be made."""
     try:
         record = RunRecord(**json.loads(record_path(key, out).read_text(encoding="utf-8")))
     except (FileNotFoundError, ValueError, TypeError):
@@ -112,7 +112,7 @@ def write_json(data: Any, path: Path) -> None:
 
 
 def read_versions(run: RunSpec) -> dict[str, str]:
-    """Return the versions that a run is run by."""
+    """Return the versions of Python and of the libraries that a run uses."""
     library = find_method(run.method).library
     libraries = ["adforest", "numpy", "scikit-learn", *([library] if library else [])]
     return {"python": platform.python_version()} | {name: library_version(name) for name in libraries}

@@ -1,4 +1,4 @@
-"""Running runs: in worker processes, longest first, each kept as soon as it is done, none run twice."""
+"""The runner: runs in worker processes, longest first; each record is kept at once, none is made twice."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ Records = dict[RunSpec, RunRecord]
 
 
 class FailedRunsError(RuntimeError):
-    """Some runs could not be run; the others are kept."""
+    """Some runs failed; the records of the others are kept."""
 
 
 def run_all(runs: Iterable[RunSpec], options: Options, on_done: OnRun = lambda run, seconds: None) -> Records:
-    """Run the runs that have no record yet, and return the records of all.
+    """Make the runs that have no record yet, and return the records of all.
 
     Parameters
     ----------
     runs : iterable of RunSpec
-        Doubles are run once.
+        Those given twice are made once.
     options : Options
     on_done : callable, optional
         Called with a run and the seconds it took as each is done.
@@ -72,7 +72,7 @@ def run_jobs(jobs: Sequence[Job], options: Options, on_done: OnRun = lambda run,
 
 
 def find_jobs(runs: Iterable[RunSpec], options: Options) -> list[Job]:
-    """Return what is to be done for some runs, without doubles.
+    """Return what is to be done for some runs, each once.
 
     Raises
     ------
@@ -91,7 +91,7 @@ def find_missing(jobs: Iterable[Job], options: Options) -> list[Job]:
 
 
 def run_job(job: Job, out: Path, data: Path | None) -> float:
-    """Run one run, write its record, and return the seconds it took.
+    """Make one run, write its record, and return the seconds it took.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def run_job(job: Job, out: Path, data: Path | None) -> float:
     record = RunRecord(
         key=job.key,
         run=run.describe(),
-        settings=_plain(evaluation.model.get_params()),
+        settings=_json_parameters(evaluation.model.get_params()),
         data_sha256=evaluation.data_sha256,
         sources=job.sources,
         versions=read_versions(run),
@@ -195,7 +195,7 @@ def _leave_with_parent() -> None:
         os._exit(1)
 
 
-def _plain(parameters: dict[str, Any]) -> dict[str, Any]:
+def _json_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
     """Return those parameters that JSON can hold."""
     return {name: value for name, value in parameters.items() if isinstance(value, str | int | float | list | None)}
 

@@ -1,4 +1,4 @@
-"""What some work costs, what refitting scikit-learn's forest does, and what a process occupies."""
+"""CPU seconds of some work and of refitting scikit-learn's forest, and the memory of this process."""
 
 from __future__ import annotations
 

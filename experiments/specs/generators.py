@@ -138,7 +138,7 @@ def _draw_case(spec: StreamSpec, seed: int) -> Iterator[Batch]:
 
 
 def _six_numbers(spec: StreamSpec) -> tuple[int, ...]:
-    """Return that clusters lie in six dimensions."""
+    """Return the columns of clusters: six numbers."""
     return (0,) * 6
 
 
@@ -165,7 +165,7 @@ TOY_BATCHES: tuple[tuple[tuple[int, int, str], ...], ...] = (
 
 
 def _draw_toy(spec: StreamSpec, seed: int) -> Iterator[Batch]:
-    """Yield the toy batches, whoever is asked for all houses learnt so far after each."""
+    """Yield the toy batches; the test set of each is all houses so far."""
     for number, (story, houses) in enumerate(zip(TOY_STAGES, TOY_BATCHES, strict=True), start=1):
         so_far = [house for some in TOY_BATCHES[:number] for house in some]
         yield Batch(number, story, *_table(houses), *_table(so_far), *_table(()))

@@ -1,4 +1,4 @@
-"""The methods by name: ADF as it comes, ADF as the paper set it, and every rival, all made alike."""
+"""The methods by name: ADF with its defaults, ADF with the paper's settings, and every rival."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ N_TREES = int(AdaptiveDecisionForestClassifier().n_estimators)  # ADF's default
 
 @dataclass(frozen=True)
 class Method:
-    """How a method is made and what its results depend on.
+    """How a method's estimator is made.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ def default_settings(name: str) -> dict[str, Any]:
 
 
 def with_settings(name: str, **settings: Scalar) -> MethodSpec:
-    """Return a method with some settings changed; those it has anyway are left out, so that it is the same run.
+    """Return a method with some settings changed; those that it has by default are left out.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What an experiment is made of: runs, each one method on one stream with one seed."""
+"""Specifications of streams, methods and runs; a run is one method on one stream with one seed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who runs where: the streams and methods that the experiments on the paper's data sets share."""
+"""Selections of streams and methods, and the runs they make."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ NOT_QUICK = ("LeveragingBag", "SRP", "AMF")
 
 
 def dataset_streams(options: Options, variant: str = "34", names: Iterable[str] = DATASETS) -> dict[str, StreamSpec]:
-    """Return streams by the name of their data set; a small House stands in for all of them if it is to be quick.
+    """Return streams by the name of their data set; in quick runs a small House instead of all of them.
 
     Parameters
     ----------
@@ -67,10 +67,12 @@ def batch_counts(options: Options, full: tuple[int, int], quick: tuple[int, int]
 def plan_34_batches(options: Options) -> list[RunSpec]:
     """Return the runs of the 34-batch streams, on which most experiments rest."""
     streams = dataset_streams(options)
-    return [run for title in streams for run in plan_methods({title: streams[title]}, runs_on(title, options), options)]
+    return [
+        run for title in streams for run in plan_methods({title: streams[title]}, methods_on(title, options), options)
+    ]
 
 
-def runs_on(title: str, options: Options) -> list[str]:
+def methods_on(title: str, options: Options) -> list[str]:
     """Return the methods that run on the 34-batch stream of a data set."""
     return [name for name in ALL_METHODS if options.quick or title in RESTRICTED_TO.get(name, (title,))]
 

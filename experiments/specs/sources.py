@@ -16,14 +16,14 @@ from adforest.streams.datasets import NAMES, STREAMS
 from experiments.specs.generators import GENERATORS
 from experiments.specs.run_spec import StreamSpec
 
-SIZES = {"arem": 42_239, "avila": 20_867, "eb": 45_781, "house": 300_000, "ldpa": 164_860, "uifwa": 149_332}
+DATASET_SIZES = {"arem": 42_239, "avila": 20_867, "eb": 45_781, "house": 300_000, "ldpa": 164_860, "uifwa": 149_332}
 STREAM_SIZES = {"elec2": 45_312, "gas": 6_697, "hotel": 119_390, "outdoor": 4_000}
 IN_ORDER = "in order"  # the variant that cuts a file as it lies into consecutive batches
 
 
 @dataclass(frozen=True, eq=False)
 class Stream:
-    """Batches, and what a method must be told of them.
+    """Batches, their columns, and how they are tested.
 
     Attributes
     ----------
@@ -154,7 +154,7 @@ def _joined(batches: Sequence[Batch]) -> Batch:
 
 def _size_dataset(spec: StreamSpec) -> int:
     """Return how many records a data set has."""
-    return int(dict(spec.options).get("n_records") or SIZES[spec.name])
+    return int(dict(spec.options).get("n_records") or DATASET_SIZES[spec.name])
 
 
 @cache
@@ -198,7 +198,7 @@ def _generate(spec: StreamSpec, seed: int, folder: Path | None) -> Stream:
 
 
 def empty_stream(spec: StreamSpec) -> Stream:
-    """Return a generated stream without its batches: what a method must be told of it."""
+    """Return a generated stream without its batches: its columns and its size."""
     generator = GENERATORS[spec.name]
     return Stream((), generator.n_categories(spec), generator.size(spec))
 

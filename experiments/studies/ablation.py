@@ -16,7 +16,7 @@ from experiments.specs.selections import dataset_streams, plan_runs
 
 SUMMARY = "each choice and main parameter of ADF-R, 10 trees, changed alone from the defaults, on six data sets"
 ADF_R, DEFAULT = "ADF-R", "as it comes, 10 trees"
-LEVEL = 0.002  # of accuracy; smaller changes are not spoken of
+MIN_CHANGE = 0.002  # of accuracy; smaller changes are not spoken of
 
 # Where paper, pseudo-code and program disagree, then the other parameters; what the first row has is left out.
 CHOICES: dict[str, tuple[Scalar, ...]] = {
@@ -57,7 +57,7 @@ def plan(options: Options) -> list[RunSpec]:
 
 
 def report(results: Results, options: Options) -> Chapter:
-    """Return what came out."""
+    """Return the chapter of the study."""
     streams, methods = dataset_streams(options), choices()
     accuracy = Comparison(results, streams, "accuracy", methods)
     retention = Comparison(results, streams, last_of("retention"), methods)
@@ -107,18 +107,20 @@ def _describe_needed(found: Comparison) -> str:
 
 def _describe_better(found: Comparison) -> str:
     """Return which changes would be for the better."""
-    better = {name: change for name, change in _changes(found).items() if change > LEVEL}
+    better = {name: change for name, change in _changes(found).items() if change > MIN_CHANGE}
     if not better:
-        return f"No single change gains more than {100 * LEVEL:.1f} points on average over the data sets."
+        return f"No single change gains more than {100 * MIN_CHANGE:.1f} points on average over the data sets."
     ranked = dict(sorted(better.items(), key=lambda pair: -pair[1]))
     return f"Changes that would gain, on average over the data sets: {_list(ranked)}."
 
 
 def _describe_idle(found: Comparison) -> str:
     """Return how many changes hardly matter."""
-    idle = [name for name, change in _changes(found).items() if abs(change) <= LEVEL]
+    idle = [name for name, change in _changes(found).items() if abs(change) <= MIN_CHANGE]
     shown = f": {join_words(idle)}" if idle else ""
-    return f"{len(idle)} of {len(_changes(found))} changes move accuracy by {100 * LEVEL:.1f} points or less{shown}."
+    return (
+        f"{len(idle)} of {len(_changes(found))} changes move accuracy by {100 * MIN_CHANGE:.1f} points or less{shown}."
+    )
 
 
 def _describe_kept(found: Comparison) -> str:

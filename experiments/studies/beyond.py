@@ -38,7 +38,7 @@ def plan(options: Options) -> list[RunSpec]:
 
 
 def report(results: Results, options: Options) -> Chapter:
-    """Return what came out."""
+    """Return the chapter of the study."""
     outcomes = {goal.TITLE: goal.judge(results, options) for goal in _wanted(options)}
     return Chapter(
         name="beyond",

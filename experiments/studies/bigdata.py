@@ -28,7 +28,7 @@ def plan(options: Options) -> list[RunSpec]:
 
 
 def report(results: Results, options: Options) -> Chapter:
-    """Return what came out."""
+    """Return the chapter of the study."""
     batches = Comparison(results, dataset_streams(options, "big", DATASETS), last_of("accuracy"))
     once = Comparison(results, dataset_streams(options, "whole", DATASETS), last_of("accuracy"))
     ours = max(ADF, key=batches.mean)

@@ -1,4 +1,4 @@
-"""The experiments by name."""
+"""The studies by name."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Study(Protocol):
         """Return the runs of the study."""
 
     def report(self, results: Results, options: Options) -> Chapter:
-        """Return what came out."""
+        """Return the chapter of the study."""
 
 
 STUDIES: dict[str, Study] = {

@@ -15,21 +15,24 @@ from experiments.specs.run_spec import RunSpec
 from experiments.specs.selections import ADF, RIVALS, dataset_streams, plan_34_batches, plan_methods
 
 SUMMARY = "seconds and bytes along the stream, and how both grow from its first third to its last"
-EVEN = (*ADF, "RF batch", "RF last 3", "RF all", "SysFor all", "Add trees", "CIRF", "LightGBM", "HT")
+GROWTH_METHODS = (*ADF, "RF batch", "RF last 3", "RF all", "SysFor all", "Add trees", "CIRF", "LightGBM", "HT")
 SHOWN = (*ADF, "RF all", "RF last 3", "Add trees")
 MEGABYTE = 1e6
 
 
 def plan(options: Options) -> list[RunSpec]:
     """Return the runs of the study."""
-    return [*plan_34_batches(options), *plan_methods(dataset_streams(options, "big", ["LDPA"]), EVEN, options)]
+    return [
+        *plan_34_batches(options),
+        *plan_methods(dataset_streams(options, "big", ["LDPA"]), GROWTH_METHODS, options),
+    ]
 
 
 def report(results: Results, options: Options) -> Chapter:
-    """Return what came out."""
+    """Return the chapter of the study."""
     streams, even = dataset_streams(options), dataset_streams(options, "big", ["LDPA"])
     growth = Comparison(results, even, seconds_growth, is_better_high=False)
-    names = growth.present(EVEN)
+    names = growth.present(GROWTH_METHODS)
     ((title, stream),) = even.items()
     per_batch = PerBatch(results, stream, names)
     every = Comparison(results, streams, "accuracy").present((*ADF, *RIVALS))

@@ -35,7 +35,7 @@ def plan(options: Options) -> list[RunSpec]:
 
 
 def report(results: Results, options: Options) -> Chapter:
-    """Return what came out."""
+    """Return the chapter of the study."""
     streams = drift_streams(options)
     found = Comparison(results, streams, "accuracy")
     names = found.present(METHOD_NAMES)

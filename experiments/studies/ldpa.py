@@ -10,18 +10,18 @@ from experiments.reporting.chapter import Chapter
 from experiments.running.measures import FORESTS
 from experiments.specs.options import Options
 from experiments.specs.run_spec import MethodSpec, RunSpec
-from experiments.specs.selections import ADF, COMMON_RIVALS, SHOWN, dataset_streams, plan_methods, runs_on
+from experiments.specs.selections import ADF, COMMON_RIVALS, SHOWN, dataset_streams, methods_on, plan_methods
 
 SUMMARY = "the 34 batches of LDPA one by one, published figures beside"
 
 
 def plan(options: Options) -> list[RunSpec]:
     """Return the runs of the study."""
-    return plan_methods(dataset_streams(options, names=["LDPA"]), runs_on("LDPA", options), options)
+    return plan_methods(dataset_streams(options, names=["LDPA"]), methods_on("LDPA", options), options)
 
 
 def report(results: Results, options: Options) -> Chapter:
-    """Return what came out."""
+    """Return the chapter of the study."""
     streams = dataset_streams(options, names=["LDPA"])
     ((title, stream),) = streams.items()
     found = Comparison(results, streams, "accuracy")

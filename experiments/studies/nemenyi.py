@@ -17,8 +17,8 @@ from experiments.specs.run_spec import MethodSpec, RunSpec
 from experiments.specs.selections import ADF, RIVALS, dataset_streams, plan_34_batches
 
 SUMMARY = "Friedman's and Nemenyi's tests of average ranks, with the diagram of critical differences"
-LEVEL = 0.05  # two-sided, the paper's 0.025 on each side
-FEWEST_BLOCKS = 3  # data sets below which ranks say nothing
+ALPHA = 0.05  # two-sided, the paper's 0.025 on each side
+MIN_BLOCKS = 3  # data sets below which ranks say nothing
 
 
 def plan(options: Options) -> list[RunSpec]:
@@ -27,11 +27,11 @@ def plan(options: Options) -> list[RunSpec]:
 
 
 def report(results: Results, options: Options) -> Chapter:
-    """Return what came out."""
+    """Return the chapter of the study."""
     found = Comparison(results, dataset_streams(options), "accuracy")
     names = found.complete((*ADF, *RIVALS))
     tests = {"all batches": rank_test({name: _by_batch(found, name) for name in names})}
-    if len(found.streams) >= FEWEST_BLOCKS:
+    if len(found.streams) >= MIN_BLOCKS:
         tests = {"data sets": rank_test({name: _by_dataset(found, name) for name in names}), **tests}
     published = rank_test(read_published("overall_accuracy").figures)
     return Chapter(
@@ -79,7 +79,7 @@ def _by_batch(found: Comparison, name: str) -> Floats:
 def _describe_ranks(over: str, test: RankTest) -> str:
     """Return the best ranks and whether ranks differ at all."""
     best = [f"{name} {rank:.2f}" for name, rank in list(test.ranks.items())[:3]]
-    alike = "differ" if test.p < LEVEL else "do not differ"
+    alike = "differ" if test.p < ALPHA else "do not differ"
     return (
         f"Over {over} ({test.n_blocks}): best average ranks of {len(test.ranks)} methods are {join_words(best)}; "
         f"by Friedman's test the methods {alike} (p = {test.p:.2g})."

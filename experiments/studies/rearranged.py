@@ -32,7 +32,7 @@ def plan(options: Options) -> list[RunSpec]:
 
 
 def report(results: Results, options: Options) -> Chapter:
-    """Return what came out."""
+    """Return the chapter of the study."""
     streams = dataset_streams(options, "28", DATASETS)
     found = Comparison(results, streams, "accuracy")
     first = next(iter(streams))

@@ -21,7 +21,7 @@ def plan(options: Options) -> list[RunSpec]:
 
 
 def report(results: Results, options: Options) -> Chapter:
-    """Return what came out."""
+    """Return the chapter of the study."""
     streams = dataset_streams(options)
     last = Comparison(results, streams, last_of("retention"))
     by_batch = Comparison(results, streams, "retention")

@@ -24,7 +24,7 @@ def plan(options: Options) -> list[RunSpec]:
 
 
 def report(results: Results, options: Options) -> Chapter:
-    """Return what came out."""
+    """Return the chapter of the study."""
     found = Comparison(results, dataset_streams(options), "accuracy")
     rivals = found.present(RIVALS)
     tests = {ours: {stream: _test_batches(found, stream, ours, rivals) for stream in found.streams} for ours in ADF}

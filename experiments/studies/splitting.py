@@ -29,7 +29,7 @@ def plan(options: Options) -> list[RunSpec]:
 
 
 def report(results: Results, options: Options) -> Chapter:
-    """Return what came out."""
+    """Return the chapter of the study."""
     streams = dataset_streams(options)
     accuracy = {name: Comparison(results, streams, "accuracy", _methods(name)) for name in NAMES}
     retention = {name: Comparison(results, streams, last_of("retention"), _methods(name)) for name in NAMES}

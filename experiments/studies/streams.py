@@ -9,10 +9,10 @@ from experiments.comparison.comparison import join_words
 from experiments.comparison.next_batch import (
     ACCURACY,
     ADF_R,
-    FAMILIES,
     LOG_LOSS,
     METHODS,
     OTHER_BASES,
+    REFIT_FAMILIES,
     NextBatch,
     all_streams,
     artificial_streams,
@@ -44,7 +44,7 @@ def plan(options: Options) -> list[RunSpec]:
 
 
 def report(results: Results, options: Options) -> Chapter:
-    """Return what came out."""
+    """Return the chapter of the study."""
     found = NextBatch.of(results)
     verdicts = goal.judge(found, options)
     real, made = real_streams(options), artificial_streams(options)
@@ -55,8 +55,8 @@ def report(results: Results, options: Options) -> Chapter:
         findings=(
             _describe_verdicts(verdicts),
             *(_describe_leaders(found, streams, what) for streams, what in ((real, "real"), (made, "generated"))),
-            *(_describe_above_best(found, real, family, "real") for family in FAMILIES),
-            *(_describe_above_best(found, made, family, "generated") for family in FAMILIES),
+            *(_describe_above_best(found, real, family, "real") for family in REFIT_FAMILIES),
+            *(_describe_above_best(found, made, family, "generated") for family in REFIT_FAMILIES),
             _describe_alarms(found, options),
         ),
         caveats=(
@@ -145,13 +145,18 @@ def _above_best(found: NextBatch, streams: Streams, what: str) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for title, stream in streams.items():
         cells: list[Cell] = [title]
-        for names in FAMILIES.values():
+        for names in REFIT_FAMILIES.values():
             cells += [found.best(stream, names), in_points(found.above_best(stream, names)).cell(1)]
         rows.append(tuple(cells))
     if len(streams) > 1:
-        means = [float(np.mean(list(goal.points_above_best(found, streams, family).values()))) for family in FAMILIES]
+        means = [
+            float(np.mean(list(goal.points_above_best(found, streams, family).values()))) for family in REFIT_FAMILIES
+        ]
         rows.append(("mean", *(cell for mean in means for cell in (None, mean))))
-    heads = ("stream", *(head for family in FAMILIES for head in (f"best, {family}", f"points above it, {family}")))
+    heads = (
+        "stream",
+        *(head for family in REFIT_FAMILIES for head in (f"best, {family}", f"points above it, {family}")),
+    )
     title = f"Points of {ADF_R} above the best of three refits, {what} streams"
     return Table(title, heads, tuple(rows), 1, "", "Taken seed by seed.")
 

@@ -34,7 +34,7 @@ def plan(options: Options) -> list[RunSpec]:
 
 
 def report(results: Results, options: Options) -> Chapter:
-    """Return what came out."""
+    """Return the chapter of the study."""
     streams = dataset_streams(options, names=DATASETS)
     fields = {
         (name, title): _field(Comparison(results, {title: stream}, "accuracy", _labelled(name, options)), name, options)

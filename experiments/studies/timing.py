@@ -26,7 +26,7 @@ def plan(options: Options) -> list[RunSpec]:
 
 
 def report(results: Results, options: Options) -> Chapter:
-    """Return what came out."""
+    """Return the chapter of the study."""
     streams = dataset_streams(options)
     learning = Comparison(results, streams, "train_seconds", is_better_high=False)
     answering = Comparison(results, streams, answer_milliseconds, is_better_high=False)

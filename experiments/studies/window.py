@@ -18,7 +18,7 @@ from experiments.specs.run_spec import MethodSpec, RunSpec, StreamSpec
 from experiments.specs.selections import dataset_streams, plan_runs
 
 SUMMARY = "the reserve window: refitted with and without it as in the paper, and ADF with windows of 1 to 8 batches"
-FIRST = 8  # batches, as in the paper
+FIRST_BATCHES = 8  # batches, as in the paper
 SIZES = (1, 2, 3, 5, 8)
 REFITTED = {
     "SysFor": MethodSpec("SysFor batch paper"),
@@ -42,7 +42,7 @@ def plan(options: Options) -> list[RunSpec]:
 
 
 def report(results: Results, options: Options) -> Chapter:
-    """Return what came out."""
+    """Return the chapter of the study."""
     house, streams = dataset_streams(options, names=["House"]), dataset_streams(options)
     refitted = {column: Comparison(results, house, first_batches(column), REFITTED) for column in COLUMNS}
     ours = {name: Comparison(results, streams, "accuracy", _sizes(name)) for name in ADF_NAMES}
@@ -93,7 +93,7 @@ def first_batches(column: str) -> Callable[[list[Row]], float]:
     """Return what takes the mean of a column over the first batches."""
 
     def mean(rows: list[Row]) -> float:
-        return float(np.mean([row[column] for row in rows[:FIRST]]))
+        return float(np.mean([row[column] for row in rows[:FIRST_BATCHES]]))
 
     return mean
 
@@ -110,8 +110,8 @@ def _describe_refitted(refitted: dict[str, Comparison], name: str) -> str:
     gain = refitted["accuracy"].gap(stream, window, name).mean
     cost = refitted["train_seconds"].value(stream, window) / refitted["train_seconds"].value(stream, name)
     return (
-        f"{name} refitted on the last three batches instead of one: {points(gain)} points over the first {FIRST} "
-        f"batches of {stream}, at {cost:.1f} times the seconds."
+        f"{name} refitted on the last three batches instead of one: {points(gain)} points over the first "
+        f"{FIRST_BATCHES} batches of {stream}, at {cost:.1f} times the seconds."
     )
 
 
@@ -135,15 +135,17 @@ def _refitted_table(refitted: dict[str, Comparison]) -> Table:
         (name, *(found.per_seed(stream, name).cell(digits[column]) for column, found in refitted.items()))
         for name in REFITTED
     ]
-    title = f"Refitted with and without a window, mean over the first {FIRST} batches of {stream}"
+    title = f"Refitted with and without a window, mean over the first {FIRST_BATCHES} batches of {stream}"
     return Table(title, ("", *COLUMNS.values()), tuple(rows), 4, "", "The paper's leaf sizes.")
 
 
 def _along(results: Results, house: dict[str, StreamSpec], column: str, title: str) -> Figure:
     """Return a column of the refitted forests along the first batches."""
     ((name, stream),) = house.items()
-    series = {label: results.by_batch(stream, method, column)[:FIRST].tolist() for label, method in REFITTED.items()}
-    plot = lines(series, list(range(1, FIRST + 1)), y_title=title)
+    series = {
+        label: results.by_batch(stream, method, column)[:FIRST_BATCHES].tolist() for label, method in REFITTED.items()
+    }
+    plot = lines(series, list(range(1, FIRST_BATCHES + 1)), y_title=title)
     return Figure(f"{name}: {title} with and without a window", plot, "As in the paper's figure, means over the seeds.")
 
 

@@ -7,14 +7,14 @@ from adforest.streams import make_house
 from adforest.streams.datasets import NAMES, STREAMS
 from experiments.running.fingerprints import digest_stream
 from experiments.specs.run_spec import StreamSpec
-from experiments.specs.sources import IN_ORDER, SIZES, SOURCES, STREAM_SIZES, open_stream, stream_size
+from experiments.specs.sources import DATASET_SIZES, IN_ORDER, SOURCES, STREAM_SIZES, open_stream, stream_size
 
 SMALL = {"n_records": 1200}
 
 
 def test_every_data_set_is_a_source_of_known_size():
     assert set(NAMES) <= set(SOURCES)
-    assert set(SIZES) == set(NAMES)
+    assert set(DATASET_SIZES) == set(NAMES)
     assert set(STREAMS) <= set(SOURCES)
     assert set(STREAM_SIZES) == set(STREAMS)
 

@@ -16,7 +16,7 @@ from experiments.running.runner import run_all
 from experiments.specs import selections
 from experiments.specs.options import Options, read_options
 from experiments.specs.run_spec import MethodSpec, RunSpec, StreamSpec
-from experiments.specs.selections import ALL_METHODS, plan_34_batches, runs_on
+from experiments.specs.selections import ALL_METHODS, methods_on, plan_34_batches
 from experiments.studies.catalogue import STUDIES
 from experiments.studies.cost import bytes_growth, seconds_growth
 
@@ -120,7 +120,7 @@ def test_full_plans_cover_six_data_sets_and_every_method():
     runs = plan_34_batches(Options())
     assert {run.stream.name for run in runs} == {"ldpa", "uifwa", "eb", "arem", "avila", "house"}
     assert {run.method.name for run in runs if run.stream.name == "avila"} == set(ALL_METHODS)
-    assert {"HT", "ARF"} <= set(runs_on("House", Options()))
+    assert {"HT", "ARF"} <= set(methods_on("House", Options()))
     assert len(plan_34_batches(Options(n_seeds=3))) == 3 * len(runs)
 
 

@@ -21,8 +21,8 @@ from experiments.comparison.next_batch import (
     all_streams,
     artificial_streams,
     generated_streams,
+    methods_on,
     real_streams,
-    runs_on,
     stationary_streams,
 )
 from experiments.goals import next_batch as goal
@@ -111,7 +111,7 @@ def test_plan():
         if run.method.name == ARF:
             assert stream_size(run.stream) <= ARF_MAX_RECORDS
             assert run.seed == 0
-    assert {title for title in real_streams(FULL) if ARF in runs_on(title, FULL)} == {
+    assert {title for title in real_streams(FULL) if ARF in methods_on(title, FULL)} == {
         *("elec2", "outdoor", "gas", "EB", "AReM", "Avila")
     }
     trees = {dict(METHODS[name].settings)["n_estimators"] for name in (ADF_R, *OTHER_BASES, *REFITS, *SKLEARN)}
