@@ -92,7 +92,7 @@ def report(results: Results, options: Options) -> Chapter:
     )
 
 
-# Findings and doubts
+# Findings and caveats
 
 
 def _describe_verdicts(verdicts: tuple[Verdict, ...]) -> str:

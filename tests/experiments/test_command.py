@@ -62,7 +62,7 @@ def test_quick_runs_have_a_folder_of_their_own(monkeypatch):
     assert "accuracy" in names
 
 
-def test_forecast_goes_by_what_parts_took():
+def test_forecast_goes_by_what_runs_took():
     house = StreamSpec.of("house", "34", n_records=100_000)
     runs = [RunSpec(house, MethodSpec("RF batch"), seed) for seed in range(4)]
     forecast = Forecast(runs, n_jobs=1)

@@ -10,7 +10,7 @@ STREAMS = {"A": StreamSpec("a"), "B": StreamSpec("b")}
 METHODS = {"ours": MethodSpec("ADF-R"), "wider": MethodSpec.of("ADF-R", window_size=5)}
 
 
-def test_settings_that_a_method_has_anyway_make_no_other_part():
+def test_settings_that_a_method_has_anyway_make_no_other_method():
     default = default_settings("ADF-R")["window_size"]
     assert with_settings("ADF-R", window_size=default) == MethodSpec("ADF-R")
     assert with_settings("ADF-R", window_size=default + 1, splitting="sat").settings == (

@@ -39,12 +39,12 @@ def test_figures_are_plain_json_without_nan(name):
     assert figure["layout"]["height"] > 100
 
 
-# Looks
+# Styles
 
 
-def test_every_method_has_a_look_of_its_own():
-    looks = {name: method_style(name) for name in METHODS if name != "ADF"}
-    assert len(set(looks.values())) == len(looks)
+def test_every_method_has_a_style_of_its_own():
+    styles = {name: method_style(name) for name in METHODS if name != "ADF"}
+    assert len(set(styles.values())) == len(styles)
 
 
 def test_a_method_looks_the_same_wherever_it_stands():
@@ -60,15 +60,15 @@ def test_ours_are_bolder_and_above():
 
 
 @pytest.mark.parametrize("name", ["ADF-R paper", "RF batch paper", "CIRF, 20 trees"])
-def test_variant_keeps_the_colour_of_its_method_but_not_its_look(name):
+def test_variant_keeps_the_colour_of_its_method_but_not_its_style(name):
     method = max((one for one in METHODS if name.startswith(one)), key=len)
     assert method_style(name).colour == method_style(method).colour
     assert method_style(name) != method_style(method)
 
 
-def test_names_that_are_no_methods_do_not_share_a_look():
-    looks = [method_style(f"setting {position}", position) for position in range(20)]
-    assert len(set(looks)) == 20
+def test_names_that_are_no_methods_do_not_share_a_style():
+    styles = [method_style(f"setting {position}", position) for position in range(20)]
+    assert len(set(styles)) == 20
 
 
 def luminance(colour):

@@ -40,7 +40,7 @@ def ran(tmp_path_factory):
     return Results(records), out, done
 
 
-def test_every_part_is_run_once(ran):
+def test_every_run_is_made_once(ran):
     results, out, done = ran
     assert sorted(map(str, done)) == sorted(map(str, FAST))
     assert set(results.records) == set(FAST)
@@ -148,7 +148,7 @@ class Failing:
         raise ValueError("no batch is good enough")
 
 
-def test_a_failing_part_leaves_the_others(tmp_path, monkeypatch):
+def test_a_failing_run_leaves_the_others(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules["experiments.specs.methods"].METHODS, "Failing", Method(Failing))
     runs = [RunSpec(HOUSE, MethodSpec("Failing")), FAST[2]]
     with pytest.raises(

@@ -101,7 +101,7 @@ def test_speed_is_judged_against_ten_trees_of_scikit_learn():
     assert "10 trees" in speed.measure
 
 
-def test_limits_that_are_not_kept_are_the_first_doubt():
+def test_limits_that_are_not_kept_are_the_first_caveat():
     chapter = report(make_results(plan(FULL), World(bytes=2.0).rows_of), FULL)
     assert chapter.findings[0].startswith("6 of 7 goals are met.")
     assert chapter.findings[0].endswith("; missed: 3 bounds.")

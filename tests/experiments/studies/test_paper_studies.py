@@ -104,7 +104,7 @@ def test_report_holds_every_chapter(out, chapters):
     assert all(chapter.title in report for chapter in chapters.values())
 
 
-def test_shared_parts_are_run_once(out, tiny):
+def test_shared_runs_are_made_once(out, tiny):
     runs = {run for name in PAPER for run in STUDIES[name].plan(QUICK)}
     assert len(list((out / "runs").glob("*.json"))) == len(runs)
 
