@@ -89,7 +89,7 @@ class Results:
 
         Returns
         -------
-        Measured or None
+        PerSeed or None
         """
         figure = measure if callable(measure) else mean_of(measure)
         seeds = self.seeds(stream, method) if seeds is None else seeds

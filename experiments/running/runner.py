@@ -47,7 +47,7 @@ def run_all(runs: Iterable[RunSpec], options: Options, on_done: OnRun = lambda r
 
     Returns
     -------
-    dict of Part to RunRecord
+    dict of RunSpec to RunRecord
 
     Raises
     ------

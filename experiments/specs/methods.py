@@ -56,15 +56,15 @@ def make_model(spec: MethodSpec, stream: Stream, seed: int) -> Any:
     """
     method = find_method(spec)
     model = method.make()
-    alike = {
+    shared = {
         **paper_tree_counts(model),
         "n_jobs": 1,
         "random_state": seed,
         "categorical_features": None if method.one_hot else stream.categorical,
     }
     known = model.get_params()
-    alike = {name: value for name, value in alike.items() if name in known}
-    return model.set_params(**{**alike, **method.settings(stream.n_records), **dict(spec.settings)})
+    shared = {name: value for name, value in shared.items() if name in known}
+    return model.set_params(**{**shared, **method.settings(stream.n_records), **dict(spec.settings)})
 
 
 def paper_tree_counts(model: Any) -> dict[str, int]:

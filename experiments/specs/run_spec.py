@@ -16,14 +16,15 @@ TIMED, LONG_STREAM, PREQUENTIAL = "timed", "long_stream", "prequential"
 
 @dataclass(frozen=True)
 class StreamSpec:
-    """Which stream.
+    """The specification of a stream.
 
     Attributes
     ----------
     name : str
         A source of `experiments.specs.sources`: a data set, or a generator.
     variant : str
-        How the source becomes batches: for data sets ``"34"``, ``"28"``, ``"big"`` or ``"whole"``.
+        Which stream of the source. For data sets, how they are cut: ``"34"``, ``"28"``, ``"big"``, ``"whole"`` or ``"in
+        order"``; for generators the kind of drift, who comes and goes, or the difficulty.
     options : tuple of (str, value)
         What else the source is told, sorted by name.
 
@@ -45,7 +46,7 @@ class StreamSpec:
 
 @dataclass(frozen=True)
 class MethodSpec:
-    """Which method.
+    """The specification of a method.
 
     Attributes
     ----------

@@ -84,12 +84,12 @@ def plan_methods(streams: Streams, names: Iterable[str], options: Options) -> li
     ----------
     streams : mapping of str to StreamSpec
     names : iterable of str
-        Methods, as they come.
+        Methods, with their defaults.
     options : Options
 
     Returns
     -------
-    list of Part
+    list of RunSpec
     """
     methods = [MethodSpec(name) for name in names if not (options.quick and name in NOT_QUICK)]
     return plan_runs(streams, methods, options.seeds)
