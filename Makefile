@@ -29,7 +29,7 @@ bench: .venv/test ## every measure, one JSON line each; leave the machine alone 
 	pip install -q meson-python meson ninja cython numpy
 	touch $@
 
-.venv/demo .venv/test .venv/check: .venv/%: .venv/build
+.venv/demo .venv/test .venv/check .venv/experiments: .venv/%: .venv/build
 	pip install -q --no-build-isolation -e '.[$*]'
 	touch $@
 

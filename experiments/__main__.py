@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-from experiments.run_studies import conduct
-from experiments.running.runner import PartsError
-from experiments.specs.options import add_goals, add_options, read_options
+from experiments.run_studies import run_studies
+from experiments.running.runner import FailedRunsError
+from experiments.specs.options import DEFAULT_SEEDS, add_goals, add_options, read_options
 from experiments.studies.beyond import GOALS
-from experiments.studies.catalogue import SEEDS, STUDIES
+from experiments.studies.catalogue import STUDIES
 
 PROGRAM = "python -m experiments"
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130  # exit codes, as shells count them
@@ -38,7 +38,7 @@ class Experiment:
 
 
 def _experiment(summary: str, *names: str, n_seeds: int = 1) -> Experiment:
-    """Return the experiment that conducts these studies, with that many seeds without being told."""
+    """Return the experiment that runs these studies, with that many seeds by default."""
 
     def add(parser: argparse.ArgumentParser) -> None:
         add_options(parser, n_seeds)
@@ -48,13 +48,13 @@ def _experiment(summary: str, *names: str, n_seeds: int = 1) -> Experiment:
     return Experiment(
         summary,
         add,
-        lambda arguments: conduct(names, read_options(arguments, n_seeds)),
+        lambda arguments: run_studies(names, read_options(arguments, n_seeds)),
     )
 
 
 EXPERIMENTS = {
-    **{name: _experiment(study.SUMMARY, name, n_seeds=SEEDS.get(name, 1)) for name, study in STUDIES.items()},
-    "all": _experiment("every experiment, parts that they share run once", *STUDIES),
+    **{name: _experiment(study.SUMMARY, name, n_seeds=DEFAULT_SEEDS.get(name, 1)) for name, study in STUDIES.items()},
+    "all": _experiment("every experiment, runs that they share run once", *STUDIES),
 }
 
 
@@ -82,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _make_parser().parse_args(arguments)
     try:
         EXPERIMENTS[options.name].run(options)
-    except (ImportError, OSError, ValueError, PartsError) as error:
+    except (ImportError, OSError, ValueError, FailedRunsError) as error:
         print(f"{PROGRAM} {options.name}: {error}", file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:

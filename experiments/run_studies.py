@@ -1,4 +1,4 @@
-"""Conducting experiments: their parts are run behind a progress bar, their chapters written, printed and bound."""
+"""Run studies behind a progress bar, and write their tables, chapters and the report."""
 
 from __future__ import annotations
 
@@ -12,36 +12,37 @@ from typing import Any
 from adforest.rivals.base import require
 from experiments.comparison.results import Results
 from experiments.reporting.chapter import Chapter
-from experiments.running.cost_estimates import guess_seconds
+from experiments.reporting.markdown import write_markdown
+from experiments.reporting.page import write_report
+from experiments.reporting.terminal import print_chapter
+from experiments.running.cost_estimates import estimate_seconds
 from experiments.running.records import write_json, write_rows
-from experiments.running.runner import OnPart, find_jobs, find_missing, run_jobs
+from experiments.running.runner import OnRun, find_jobs, find_missing, run_jobs
 from experiments.specs.options import Options
-from experiments.specs.run_spec import Part
+from experiments.specs.run_spec import RunSpec
 from experiments.studies.catalogue import STUDIES
 
 
-def conduct(names: Sequence[str], options: Options) -> None:
-    """Run experiments, print their chapters, and write tables, chapters and the report.
+def run_studies(names: Sequence[str], options: Options) -> None:
+    """Run studies, print their chapters, and write tables, chapters and the report.
 
     Parameters
     ----------
     names : sequence of str
-        Experiments; the parts they share are run once.
+        Studies; the runs they share are made once.
     options : Options
     """
     for library in ("rich", "plotly", "pyarrow"):
         require(library, "the report", "experiments")
-    from experiments.reporting.page import write_report
-    from experiments.reporting.report import print_chapter, write_markdown
 
     plans = {name: list(dict.fromkeys(STUDIES[name].plan(options))) for name in names}
-    parts = list(dict.fromkeys(part for plan in plans.values() for part in plan))
-    jobs = find_jobs(parts, options)
-    with _progress([job.part for job in find_missing(jobs, options)], options) as on_done:
+    runs = list(dict.fromkeys(run for plan in plans.values() for run in plan))
+    jobs = find_jobs(runs, options)
+    with _progress([job.run for job in find_missing(jobs, options)], options) as on_done:
         records = run_jobs(jobs, options, on_done)
     for name, plan in plans.items():
-        own = Results({part: records[part] for part in plan})
-        chapter = STUDIES[name].tell(own, options)
+        own = Results({run: records[run] for run in plan})
+        chapter = STUDIES[name].report(own, options)
         write_rows(own.records.values(), options.out / f"{name}.parquet")
         write_json(chapter.to_json(), options.out / f"{name}.json")
         print_chapter(chapter)
@@ -52,61 +53,65 @@ def conduct(names: Sequence[str], options: Options) -> None:
 
 
 def read_chapters(out: Path) -> list[Chapter]:
-    """Return the chapters in a folder of results, in the order of the catalogue."""
-    paths = [out / f"{name}.json" for name in STUDIES]
-    return [Chapter.from_json(json.loads(path.read_text(encoding="utf-8"))) for path in paths if path.is_file()]
+    """Return the chapters in a folder of results, in the order of the catalogue; older formats are left out."""
+    chapters = []
+    for path in (out / f"{name}.json" for name in STUDIES):
+        if path.is_file():
+            data = json.loads(path.read_text(encoding="utf-8"))
+            chapters += [Chapter.from_json(data)] if "caveats" in data else []
+    return chapters
 
 
 @contextmanager
-def _progress(parts: Sequence[Part], options: Options) -> Iterator[OnPart]:
-    """Show how far the parts are: a bar on a terminal, a line a part elsewhere."""
-    forecast = Forecast(parts, options.n_jobs)
+def _progress(runs: Sequence[RunSpec], options: Options) -> Iterator[OnRun]:
+    """Show how far the runs are: a bar on a terminal, a line a run elsewhere."""
+    forecast = Forecast(runs, options.n_jobs)
     if not sys.stderr.isatty():
-        yield lambda part, seconds: print(forecast.after(part, seconds), file=sys.stderr, flush=True)
+        yield lambda run, seconds: print(forecast.count(run, seconds), file=sys.stderr, flush=True)
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
     columns: list[Any] = [BarColumn(), TaskProgressColumn(), TextColumn("{task.description}")]
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(forecast.said, total=forecast.total)
+        task = progress.add_task(forecast.status, total=forecast.total)
 
-        def on_done(part: Part, seconds: float) -> None:
-            said = forecast.after(part, seconds)
+        def on_done(run: RunSpec, seconds: float) -> None:
+            said = forecast.count(run, seconds)
             progress.update(task, completed=forecast.done, description=said)
 
         yield on_done
 
 
 class Forecast:
-    """How much is done, and how long the rest will take if the parts so far are anything to go by.
+    """How many runs are done, and how long the others will take, estimated from those that are done.
 
     Parameters
     ----------
-    parts : sequence of Part
+    runs : sequence of RunSpec
         What is to be run.
     n_jobs : int
         How many at a time.
     """
 
-    def __init__(self, parts: Sequence[Part], n_jobs: int) -> None:
-        self.cost = {part: guess_seconds(part) for part in parts}
+    def __init__(self, runs: Sequence[RunSpec], n_jobs: int) -> None:
+        self.cost = {run: estimate_seconds(run) for run in runs}
         self.total = sum(self.cost.values())
         self.n_jobs = n_jobs
         self.done = self.taken = 0.0
         self.n_done = 0
 
-    def after(self, part: Part, seconds: float) -> str:
-        """Count a part as done, and say how things stand."""
-        self.done += self.cost[part]
+    def count(self, run: RunSpec, seconds: float) -> str:
+        """Count a run as done, and return the state of all."""
+        self.done += self.cost[run]
         self.taken += seconds
         self.n_done += 1
-        return f"{self.said}; {part}: {seconds:.1f} s"
+        return f"{self.status}; {run}: {seconds:.1f} s"
 
     @property
-    def said(self) -> str:
-        """How many parts are done, and how many minutes are left."""
+    def status(self) -> str:
+        """How many runs are done, and how many minutes are left."""
         pace = self.taken / self.done if self.done else 1.0
         minutes = pace * (self.total - self.done) / self.n_jobs / 60
         left = f"{minutes:.0f} min left" if minutes >= 1 else "less than a minute left"
-        return f"{self.n_done} of {len(self.cost)} parts, {left}"
+        return f"{self.n_done} of {len(self.cost)} runs, {left}"

@@ -4,9 +4,9 @@ from experiments.comparison.results import Results
 from experiments.running.records import RunRecord
 
 
-def make_results(parts, rows_of):
-    """Return results with the rows that a function makes for each part."""
-    return Results({part: RunRecord("key", {}, {}, "", {}, {}, "", "", "", 0.0, rows_of(part)) for part in parts})
+def make_results(runs, rows_of):
+    """Return results with the rows that a function makes for each run."""
+    return Results({run: RunRecord("key", {}, {}, "", {}, {}, "", "", "", 0.0, rows_of(run)) for run in runs})
 
 
 def make_rows(accuracies, **columns):
@@ -26,7 +26,7 @@ def check_chapter(chapter, name):
     assert chapter.name == name
     assert chapter.question.endswith("?")
     assert len(chapter.findings) >= 2
-    for sentence in (*chapter.findings, *chapter.doubts):
+    for sentence in (*chapter.findings, *chapter.caveats):
         assert sentence.endswith(".")
         assert "nan" not in sentence
     for table in chapter.tables:

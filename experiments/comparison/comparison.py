@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from experiments.comparison.results import Measure, Measured, Results
+from experiments.comparison.results import Measure, PerSeed, Results
 from experiments.reporting.chapter import Cell, Table
 from experiments.specs.run_spec import MethodSpec
 from experiments.specs.selections import Streams
@@ -25,7 +25,7 @@ class Comparison:
     streams : mapping of str to StreamSpec
         By the name a table gives them.
     measure : str or callable
-        See `Results.measured`.
+        See `Results.per_seed`.
     methods : mapping of str to MethodSpec
         By the name a table gives them. A name that is not listed is a method's own, without any settings.
     is_better_high : bool
@@ -54,7 +54,7 @@ class Comparison:
         """Return the methods that ran on all of the streams."""
         return [name for name in names if all(self.has(stream, name) for stream in self.streams)]
 
-    def measured(self, stream: str, name: str) -> Measured:
+    def per_seed(self, stream: str, name: str) -> PerSeed:
         """Return a method's figures on a stream, one for each seed.
 
         Raises
@@ -62,14 +62,14 @@ class Comparison:
         KeyError
             If the method did not run there.
         """
-        measured = self.results.measured(self.streams[stream], self.spec(name), self.measure)
-        if measured is None:
+        per_seed = self.results.per_seed(self.streams[stream], self.spec(name), self.measure)
+        if per_seed is None:
             raise KeyError(f"{name} was not run on {stream}")
-        return measured
+        return per_seed
 
     def value(self, stream: str, name: str) -> float:
         """Return a method's figure on a stream, its mean over the seeds."""
-        return self.measured(stream, name).mean
+        return self.per_seed(stream, name).mean
 
     def value_if_run(self, stream: str, name: str) -> float | None:
         """Return a method's figure on a stream, or None if it did not run there."""
@@ -79,13 +79,13 @@ class Comparison:
         """Return the mean over the streams of a method that ran on all of them."""
         return float(np.mean([self.value(stream, name) for stream in self.streams]))
 
-    def gap(self, stream: str, ours: str, rival: str) -> Measured:
+    def gap(self, stream: str, ours: str, rival: str) -> PerSeed:
         """Return how much higher our figure is than a rival's, for each seed that both ran with."""
         spec, one, other = self.streams[stream], self.spec(ours), self.spec(rival)
         seeds = sorted(set(self.results.seeds(spec, one)) & set(self.results.seeds(spec, other)))
-        figures = (self.results.measured(spec, method, self.measure, seeds) for method in (one, other))
+        figures = (self.results.per_seed(spec, method, self.measure, seeds) for method in (one, other))
         mine, theirs = (() if figure is None else figure.by_seed for figure in figures)
-        return Measured(tuple(a - b for a, b in zip(mine, theirs, strict=True)))
+        return PerSeed(tuple(a - b for a, b in zip(mine, theirs, strict=True)))
 
     def gaps(self, ours: str, rival: str) -> dict[str, float]:
         """Return the mean gap on each stream on which both ran."""
@@ -113,7 +113,7 @@ class Comparison:
         """
         names = self.present(self.methods if names is None else names)
         rows: list[tuple[Cell, ...]] = [
-            (stream, *(self.measured(stream, name).cell(digits) if self.has(stream, name) else None for name in names))
+            (stream, *(self.per_seed(stream, name).cell(digits) if self.has(stream, name) else None for name in names))
             for stream in self.streams
         ]
         if len(self.streams) > 1:
@@ -131,7 +131,7 @@ class Comparison:
             found[stream] = choose(values, key=values.__getitem__)
         return found
 
-    def say_leaders(self, names: Sequence[str]) -> str:
+    def describe_leaders(self, names: Sequence[str]) -> str:
         """Return a sentence that names the best method of each stream."""
         led: dict[str, list[str]] = {}
         for stream, name in self.leaders(names).items():
@@ -139,13 +139,13 @@ class Comparison:
         ranked = sorted(led.items(), key=lambda pair: -len(pair[1]))
         return "; ".join(f"{name} on {join_words(streams)}" for name, streams in ranked)
 
-    def say_gap(self, ours: str, rival: str) -> str:
+    def describe_gap(self, ours: str, rival: str) -> str:
         """Return a sentence on where ours is ahead of a rival and where behind, in points of a percentage."""
         behind = [f"{stream} ({points(gap)})" for stream, gap in self.gaps(ours, rival).items() if gap < 0]
         said = f"{ours} against {rival}: {points(self.mean_gap(ours, rival))} points on average"
         return f"{said}, behind on {join_words(behind)}." if behind else f"{said}, behind nowhere."
 
-    def say_losses(self, ours: str, rivals: Iterable[str], said: str = "loses to") -> str:
+    def describe_losses(self, ours: str, rivals: Iterable[str], said: str = "loses to") -> str:
         """Return a sentence on where ours is behind the best rival, or nothing if it is nowhere."""
         leaders = self.leaders(self.present(rivals))
         gaps = {stream: self.gap(stream, ours, rival).mean for stream, rival in leaders.items()}

@@ -1,4 +1,4 @@
-"""What the paper's tables say (Rahman & Islam, Pattern Recognition 122, 2022)."""
+"""The paper's tables (Rahman & Islam, Pattern Recognition 122, 2022)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 FOLDER = Path(__file__).parent / "published_tables"
 
 # Which of our methods a published column is set beside; the paper's settings where there is a choice.
-OURS = {
+METHOD_OF_COLUMN = {
     "SysFor": "SysFor batch paper",
     "RF": "RF batch paper",
     "HT": "HT",
@@ -23,7 +23,7 @@ OURS = {
     "ADF-R": "ADF-R paper",
     "ADF-S": "ADF-S paper",
 }
-METHODS = tuple(OURS)
+PUBLISHED_METHODS = tuple(METHOD_OF_COLUMN)
 LABELS = ("dataset", "scenario", "batch", "source")
 
 

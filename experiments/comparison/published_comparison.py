@@ -1,4 +1,4 @@
-"""Ours beside the published figures: a table, what it says, and why the two differ."""
+"""Our accuracies next to the published ones: a table, mean differences, and why the two differ."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from experiments.comparison.caveats import WHY_THEY_DIFFER
+from experiments.comparison.caveats import WHY_PUBLISHED_DIFFER
 from experiments.comparison.comparison import Comparison
-from experiments.comparison.published import METHODS, OURS, read_published
+from experiments.comparison.published import METHOD_OF_COLUMN, PUBLISHED_METHODS, read_published
 from experiments.reporting.chapter import Cell, Table
 from experiments.specs.selections import ADF, RIVER
 
@@ -19,21 +19,21 @@ NOTE = (
 )
 GROUPS = {
     "ADF with the paper's settings": ADF,
-    "River's stream learners": tuple(name for name in METHODS if name in RIVER),
+    "River's stream learners": tuple(name for name in PUBLISHED_METHODS if name in RIVER),
 }
 
 
 @dataclass(frozen=True)
-class Beside:
-    """What stands beside the published figures; empty where there are none to compare with."""
+class PublishedComparison:
+    """Tables, findings and caveats of the comparison; empty where nothing is published."""
 
     tables: tuple[Table, ...] = ()
     findings: tuple[str, ...] = ()
-    doubts: tuple[str, ...] = ()
+    caveats: tuple[str, ...] = ()
 
 
-def set_beside(found: Comparison, table: str, title: str) -> Beside:
-    """Set accuracies by data set beside those of a table of the paper.
+def compare_with_published(found: Comparison, table: str, title: str) -> PublishedComparison:
+    """Compare accuracies by data set with those of a table of the paper.
 
     Parameters
     ----------
@@ -46,26 +46,28 @@ def set_beside(found: Comparison, table: str, title: str) -> Beside:
 
     Returns
     -------
-    Beside
+    PublishedComparison
     """
     theirs = read_published(table)
     rows: list[tuple[Cell, ...]] = []
     for stream in found.streams:
-        rows.append((f"{stream}, ours", *(found.value_if_run(stream, OURS[name]) for name in METHODS)))
-        rows.append((f"{stream}, published", *(theirs.value(stream, name) for name in METHODS)))
-    findings = [_say_group(found, table, group, names) for group, names in GROUPS.items()]
-    made = Table(title, ("data set", *METHODS), tuple(rows), 3, "max", NOTE)
-    return Beside((made,), tuple(filter(None, findings)), WHY_THEY_DIFFER)
+        rows.append(
+            (f"{stream}, ours", *(found.value_if_run(stream, METHOD_OF_COLUMN[name]) for name in PUBLISHED_METHODS))
+        )
+        rows.append((f"{stream}, published", *(theirs.value(stream, name) for name in PUBLISHED_METHODS)))
+    findings = [_describe_group(found, table, group, names) for group, names in GROUPS.items()]
+    made = Table(title, ("data set", *PUBLISHED_METHODS), tuple(rows), 3, "max", NOTE)
+    return PublishedComparison((made,), tuple(filter(None, findings)), WHY_PUBLISHED_DIFFER)
 
 
-def _say_group(found: Comparison, table: str, group: str, names: Sequence[str]) -> str:
-    """Return how ours stand to the published figures of some methods, or nothing where there are none."""
+def _describe_group(found: Comparison, table: str, group: str, names: Sequence[str]) -> str:
+    """Return the mean and the range of our accuracies minus the published ones; nothing where none is published."""
     theirs = read_published(table)
     gaps = [
         ours - published
         for stream in found.streams
         for name in names
-        if (ours := found.value_if_run(stream, OURS[name])) is not None
+        if (ours := found.value_if_run(stream, METHOD_OF_COLUMN[name])) is not None
         and (published := theirs.value(stream, name)) is not None
     ]
     if not gaps:

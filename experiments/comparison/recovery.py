@@ -1,4 +1,4 @@
-"""Recovery from real drift: the streams, who runs on them, and how soon a method is as good as one told of changes."""
+"""Recovery from drift: the streams, their runs, and after how many batches a method is as good as a reset forest."""
 
 from __future__ import annotations
 
@@ -7,25 +7,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from experiments.comparison.results import Results
-from experiments.running.prequential import Row
-from experiments.running.protocols import TOLD
+from experiments.comparison.results import Results, count_drifts
+from experiments.running.measures import Row
 from experiments.specs import selections
 from experiments.specs.options import Options
-from experiments.specs.run_spec import MethodSpec, Part, StreamSpec
+from experiments.specs.run_spec import RESET_AT_CHANGES, MethodSpec, RunSpec, StreamSpec
 from experiments.specs.selections import Streams, plan_runs
 
-KINDS = ("abrupt", "gradual", "temporary", "recurring")
+DRIFT_KINDS = ("abrupt", "gradual", "temporary", "recurring")
 CONCEPTS = ("sea", "hyperplane", "rules")
 REFITTED, RIVER = ("RF batch", "RF last 3", "RF all"), ("ARF", "SRP")
-NAMES = ("ADF-R", *REFITTED, *RIVER)
+METHOD_NAMES = ("ADF-R", *REFITTED, *RIVER)
 RIVER_SEEDS = 1  # learning some hundred records a second, River's forests would take hours with more
 SLOWEST_ON = "abrupt"  # the only kind of drift that SRP, the slowest, runs on
-REFIT = MethodSpec("RF all")  # told when the concept changes, it is refitted on the batches since
-WITHIN = 0.01  # accuracy; a method that is no further below the refit has recovered
+REFIT = MethodSpec("RF all")  # reset when the concept changes, then refitted on all batches since
+RECOVERED_WITHIN = 0.01  # accuracy; a method that is no further below the refit has recovered
 
 
-def drift_streams(options: Options, kinds: Iterable[str] = KINDS) -> dict[str, StreamSpec]:
+def drift_streams(options: Options, kinds: Iterable[str] = DRIFT_KINDS) -> dict[str, StreamSpec]:
     """Return streams of some kinds of drift, each with all three families of concepts.
 
     Parameters
@@ -38,8 +37,7 @@ def drift_streams(options: Options, kinds: Iterable[str] = KINDS) -> dict[str, S
     -------
     dict of str to StreamSpec
     """
-    counts = {"n_batches": 16, "batch_size": selections.QUICK_RECORDS // 25} if options.quick else {}
-    counts = {"n_batches": 40, "batch_size": 1_000} | counts
+    counts = selections.batch_counts(options, full=(40, 1_000), quick=(16, selections.QUICK_RECORDS // 25))
     return {
         f"{kind} {concept}": StreamSpec.of("drift", kind, concept=concept, **counts)
         for kind in kinds
@@ -49,13 +47,12 @@ def drift_streams(options: Options, kinds: Iterable[str] = KINDS) -> dict[str, S
 
 def stationary_streams(options: Options) -> dict[str, StreamSpec]:
     """Return long streams without any drift, a thousand batches in all."""
-    counts = {"n_batches": 20, "batch_size": selections.QUICK_RECORDS // 25} if options.quick else {}
-    counts = {"n_batches": 334, "batch_size": 1_000} | counts
+    counts = selections.batch_counts(options, full=(334, 1_000), quick=(20, selections.QUICK_RECORDS // 25))
     return {concept: StreamSpec.of("drift", "none", concept=concept, **counts) for concept in CONCEPTS}
 
 
-def plan_drift(options: Options) -> list[Part]:
-    """Return the parts of all streams with drift and without, River's forests on few seeds."""
+def plan_drift(options: Options) -> list[RunSpec]:
+    """Return the runs of all streams with drift and without, River's forests on few seeds."""
     streams = drift_streams(options)
     river = {name: stream for name, stream in streams.items() if not options.quick or name == "abrupt sea"}
     ours = [MethodSpec(name) for name in ("ADF-R", *REFITTED)]
@@ -63,7 +60,7 @@ def plan_drift(options: Options) -> list[Part]:
     slowest = {name: stream for name, stream in river.items() if name.startswith(SLOWEST_ON)}
     return [
         *plan_runs(streams, ours, options.seeds),
-        *plan_runs(streams, [REFIT], options.seeds, TOLD),
+        *plan_runs(streams, [REFIT], options.seeds, RESET_AT_CHANGES),
         *plan_runs(river, theirs[:1], options.seeds[:RIVER_SEEDS]),
         *plan_runs(slowest, theirs[1:], options.seeds[:RIVER_SEEDS]),
         *plan_runs(stationary_streams(options), [MethodSpec("ADF-R")], [0]),
@@ -74,10 +71,10 @@ def count_verdicts(results: Results, options: Options, verdict: str) -> tuple[in
     """Return how many batches of the stationary streams ADF gave a verdict of drift, and how many there were."""
     streams = stationary_streams(options).values()
     every = [row for stream in streams for row in results.rows(stream, MethodSpec("ADF-R"))]
-    return sum(row["drift"] == verdict for row in every), len(every)
+    return int(count_drifts(every, verdict)), len(every)
 
 
-def doubt_river(options: Options) -> list[str]:
+def caveat_river(options: Options) -> list[str]:
     """Return on how few seeds and streams River's forests ran."""
     if options.quick:
         return ["Quick: short streams, and River's forests on one of them at the most."]
@@ -89,19 +86,19 @@ def doubt_river(options: Options) -> list[str]:
 
 @dataclass(frozen=True)
 class Recovery:
-    """How far methods are from a forest that is told of each change and refitted on what came since.
+    """Accuracy of methods minus that of a forest that is reset at each change and refitted on all batches since.
 
     Attributes
     ----------
     results : Results
-        Of all parts of `plan_drift`.
+        Of all runs of `plan_drift`.
     """
 
     results: Results
 
     def gaps(self, stream: StreamSpec, method: MethodSpec, step: int) -> list[float]:
         """Return accuracies against the refit at a batch after each change, counted from 1, over all seeds."""
-        told = self.results.of_kind(TOLD)
+        told = self.results.with_protocol(RESET_AT_CHANGES)
         gaps = []
         for seed in self.results.seeds(stream, method):
             rows, refit = self.results.rows(stream, method, seed), told.rows(stream, REFIT, seed)
@@ -113,21 +110,21 @@ class Recovery:
         gaps = [gap for stream in streams.values() for gap in self.gaps(stream, method, step)]
         return float(np.mean(gaps)) if gaps else None
 
-    def batches(self, streams: Streams, method: MethodSpec) -> int | None:
+    def batches_to_recover(self, streams: Streams, method: MethodSpec) -> int | None:
         """Return after how many batches a method is on average within a point of the refit, None if it never is."""
         step = 1
         while (gap := self.mean_gap(streams, method, step)) is not None:
-            if gap >= -WITHIN:
+            if gap >= -RECOVERED_WITHIN:
                 return step
             step += 1
         return None
 
 
 def _steps_after_changes(rows: list[Row], step: int) -> Iterator[int]:
-    """Yield the places some batches after a change to a pure concept, where it still rules."""
+    """Yield the row that lies `step` batches after each change to an unmixed concept, if that concept lasts as long."""
     for place in range(1, len(rows)):
         stage = rows[place]["stage"]
         is_change = stage != rows[place - 1]["stage"] and "+" not in stage
-        run = rows[place : place + step]
-        if is_change and len(run) == step and all(row["stage"] == stage for row in run):
+        later = rows[place : place + step]
+        if is_change and len(later) == step and all(row["stage"] == stage for row in later):
             yield place + step - 1

@@ -1,4 +1,4 @@
-"""Results of parts, as tables and sentences ask for them: means over batches, with their spread over seeds."""
+"""Figures from run records: means over batches, with their standard deviation over seeds."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy as np
 
 from adforest.forest.types import Floats
 from experiments.reporting.chapter import Cell
-from experiments.running.prequential import Row
+from experiments.running.measures import Row
 from experiments.running.records import RunRecord
-from experiments.specs.run_spec import USUAL, MethodSpec, Part, StreamSpec
+from experiments.specs.run_spec import HOLDOUT, MethodSpec, RunSpec, StreamSpec
 
 Measure = str | Callable[[list[Row]], float]
 
 
 @dataclass(frozen=True)
-class Measured:
+class PerSeed:
     """A figure for each seed."""
 
     by_seed: tuple[float, ...]
@@ -41,23 +41,25 @@ class Measured:
 
 
 class Results:
-    """The run records of an experiment's parts.
+    """The records of a study's runs.
 
     Parameters
     ----------
-    records : dict of Part to RunRecord
+    records : dict of RunSpec to RunRecord
     """
 
-    def __init__(self, records: dict[Part, RunRecord]) -> None:
+    def __init__(self, records: dict[RunSpec, RunRecord]) -> None:
         self.records = records
         self._seeds: dict[tuple[StreamSpec, MethodSpec], list[int]] = {}
-        for part in records:
-            if part.kind == USUAL:
-                self._seeds.setdefault((part.stream, part.method), []).append(part.seed)
+        for run in records:
+            if run.protocol == HOLDOUT:
+                self._seeds.setdefault((run.stream, run.method), []).append(run.seed)
 
-    def of_kind(self, kind: str) -> Results:
-        """Return the results of parts measured in a way of their own; all else here is about the usual ones."""
-        return Results({replace(part, kind=USUAL): one for part, one in self.records.items() if part.kind == kind})
+    def with_protocol(self, protocol: str) -> Results:
+        """Return the results of runs of another protocol; every other method here reads holdout runs only."""
+        return Results(
+            {replace(run, protocol=HOLDOUT): one for run, one in self.records.items() if run.protocol == protocol}
+        )
 
     def has(self, stream: StreamSpec, method: MethodSpec) -> bool:
         """Return whether a method was run on a stream."""
@@ -68,12 +70,12 @@ class Results:
         return sorted(self._seeds.get((stream, method), []))
 
     def rows(self, stream: StreamSpec, method: MethodSpec, seed: int = 0) -> list[Row]:
-        """Return the rows of a part, one a batch."""
-        return self.records[Part(stream, method, seed)].rows
+        """Return the rows of a run, one a batch."""
+        return self.records[RunSpec(stream, method, seed)].rows
 
-    def measured(
+    def per_seed(
         self, stream: StreamSpec, method: MethodSpec, measure: Measure, seeds: Sequence[int] | None = None
-    ) -> Measured | None:
+    ) -> PerSeed | None:
         """Return a figure for each seed, or None if the method was not run on the stream.
 
         Parameters
@@ -87,25 +89,25 @@ class Results:
 
         Returns
         -------
-        Measured or None
+        PerSeed or None
         """
         figure = measure if callable(measure) else mean_of(measure)
         seeds = self.seeds(stream, method) if seeds is None else seeds
-        return Measured(tuple(figure(self.rows(stream, method, seed)) for seed in seeds)) if seeds else None
+        return PerSeed(tuple(figure(self.rows(stream, method, seed)) for seed in seeds)) if seeds else None
 
     def mean(self, stream: StreamSpec, method: MethodSpec, measure: Measure) -> float:
         """Return a figure's mean over the seeds; the method must have been run."""
-        measured = self.measured(stream, method, measure)
-        if measured is None:
-            raise KeyError(f"{method.label} was not run on {stream.name} ({stream.protocol})")
-        return measured.mean
+        per_seed = self.per_seed(stream, method, measure)
+        if per_seed is None:
+            raise KeyError(f"{method.label} was not run on {stream.name} ({stream.variant})")
+        return per_seed.mean
 
     def cell(self, stream: StreamSpec, method: MethodSpec, measure: Measure, digits: int = 3) -> Cell:
         """Return a figure as it stands in a table; None if the method was not run."""
-        measured = self.measured(stream, method, measure)
-        return None if measured is None else measured.cell(digits)
+        per_seed = self.per_seed(stream, method, measure)
+        return None if per_seed is None else per_seed.cell(digits)
 
-    def along(self, stream: StreamSpec, method: MethodSpec, column: str) -> Floats:
+    def by_batch(self, stream: StreamSpec, method: MethodSpec, column: str) -> Floats:
         """Return a column batch by batch, its mean over the seeds; NaN where it was not measured."""
         seeds = self.seeds(stream, method)
         columns = [[_number(row.get(column)) for row in self.rows(stream, method, seed)] for seed in seeds]
@@ -114,7 +116,7 @@ class Results:
 
 
 def mean_of(column: str) -> Callable[[list[Row]], float]:
-    """Return what takes the mean of a column over the batches that have it."""
+    """Return a measure: the mean of a column over the batches that have it."""
 
     def mean(rows: list[Row]) -> float:
         return float(np.mean([row[column] for row in rows if row.get(column) is not None]))
@@ -123,12 +125,17 @@ def mean_of(column: str) -> Callable[[list[Row]], float]:
 
 
 def last_of(column: str) -> Callable[[list[Row]], float]:
-    """Return what takes a column's value after the last batch."""
+    """Return a measure: a column's value after the last batch."""
 
     def last(rows: list[Row]) -> float:
         return float(rows[-1][column])
 
     return last
+
+
+def count_drifts(rows: list[Row], verdict: str | None = None) -> float:
+    """Return how many batches ADF called drift: of one verdict, ``"temporary"`` or ``"sustained"``, or of either."""
+    return float(sum(row["drift"] != "none" if verdict is None else row["drift"] == verdict for row in rows))
 
 
 def _number(value: Any) -> float:

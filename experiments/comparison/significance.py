@@ -1,4 +1,4 @@
-"""Is a lead more than luck? The sign test of two methods, Friedman's test of many, and Nemenyi's of their ranks."""
+"""Tests of significance: the sign test of two methods, Friedman's test of many, Nemenyi's test of average ranks."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class SignTest:
 
 
 def sign_test(ours: Sequence[float] | Floats, theirs: Sequence[float] | Floats) -> SignTest:
-    """Test whether one method is ahead more often than a coin would have it.
+    """Test whether one method is ahead on more than half of the occasions.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def sign_test(ours: Sequence[float] | Floats, theirs: Sequence[float] | Floats) 
 
 @dataclass(frozen=True)
 class RankTest:
-    """How many methods rank on the same occasions.
+    """Average ranks of many methods on the same occasions, and tests of their differences.
 
     Attributes
     ----------

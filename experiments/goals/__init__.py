@@ -1,1 +1,1 @@
-"""The goals beyond the paper: each module plans the parts that measure one of them, and says whether it is met."""
+"""The goals beyond the paper: each module plans the runs that measure one of them, and says whether it is met."""

@@ -9,61 +9,58 @@ from experiments.comparison.results import Results, last_of
 from experiments.goals.goal import Outcome, at_least, at_most, gap_table, worst_gap
 from experiments.reporting.chapter import Cell, Figure, Table
 from experiments.reporting.plots import lines
-from experiments.running.prequential import FORESTS, Row
-from experiments.running.protocols import ENDLESS
+from experiments.running.measures import FORESTS, Row
 from experiments.specs import selections
-from experiments.specs.methods import as_it_comes, settings_of
+from experiments.specs.methods import default_settings, with_default_trees
 from experiments.specs.options import Options
-from experiments.specs.run_spec import Part, StreamSpec
-from experiments.specs.selections import plan_runs, streams_of
+from experiments.specs.run_spec import LONG_STREAM, RunSpec, StreamSpec
+from experiments.specs.selections import dataset_streams, plan_runs
 
 TITLE = "3 Bounds"
-OURS, UNBOUNDED = "ADF-R", "memory_size=None"
-METHODS = {OURS: as_it_comes(OURS), UNBOUNDED: as_it_comes(OURS, memory_size=None)}
-BELOW, GROWTH = -1.0, 1.3  # points, and times as much
+ADF_R, UNBOUNDED = "ADF-R", "memory_size=None"
+METHODS = {ADF_R: with_default_trees(ADF_R), UNBOUNDED: with_default_trees(ADF_R, memory_size=None)}
+MIN_GAP, MAX_GROWTH = -1.0, 1.3  # points, and times as much
 MEGABYTE = 1e6
 CONCEPT = "hyperplane"
 
 
-def plan(options: Options) -> list[Part]:
-    """Return the parts to run."""
+def plan(options: Options) -> list[RunSpec]:
+    """Return the runs of the goal."""
     return [
-        *plan_runs(streams_of(options), METHODS.values(), [0]),
-        Part(long_stream(options), METHODS[OURS], 0, ENDLESS),
+        *plan_runs(dataset_streams(options), METHODS.values(), [0]),
+        RunSpec(long_stream(options), METHODS[ADF_R], 0, LONG_STREAM),
     ]
 
 
 def long_stream(options: Options) -> StreamSpec:
     """Return a stream of ten million records in 300 batches whose concept changes slowly in the middle."""
-    counts = {"n_batches": 300, "batch_size": 33_334}
-    if options.quick:
-        counts = {"n_batches": 30, "batch_size": selections.QUICK_RECORDS // 5}
+    counts = selections.batch_counts(options, full=(300, 33_334), quick=(30, selections.QUICK_RECORDS // 5))
     return StreamSpec.of("drift", "gradual", concept=CONCEPT, **counts)
 
 
 def judge(results: Results, options: Options) -> Outcome:
     """Return whether the goal is met."""
-    first = Results({part: record for part, record in results.records.items() if part.seed == 0})
-    streams = streams_of(options)
+    first = Results({run: record for run, record in results.records.items() if run.seed == 0})
+    streams = dataset_streams(options)
     accuracy = Comparison(first, streams, "accuracy", METHODS)
     retention = Comparison(first, streams, last_of("retention"), METHODS)
-    rows = results.of_kind(ENDLESS).rows(long_stream(options), METHODS[OURS])
+    rows = results.with_protocol(LONG_STREAM).rows(long_stream(options), METHODS[ADF_R])
     bytes_, seconds = (growth(rows, column) for column in ("resident_bytes", "train_seconds"))
     losses = {
-        what: worst_gap(found, OURS, UNBOUNDED) for what, found in (("accuracy", accuracy), ("retention", retention))
+        what: worst_gap(found, ADF_R, UNBOUNDED) for what, found in (("accuracy", accuracy), ("retention", retention))
     }
     n = sum(row["n_train"] for row in rows)
     return Outcome(
         verdicts=(
             *(
-                at_least(f"points of {what} above {UNBOUNDED}, worst data set ({where})", BELOW, gap)
+                at_least(f"points of {what} above {UNBOUNDED}, worst data set ({where})", MIN_GAP, gap)
                 for what, (where, gap) in losses.items()
             ),
-            at_most(f"resident memory at the end of {n:,} records, × after a tenth", GROWTH, bytes_),
-            at_most(f"seconds a batch at the end of {n:,} records, × after a tenth", GROWTH, seconds),
+            at_most(f"resident memory at the end of {n:,} records, × after a tenth", MAX_GROWTH, bytes_),
+            at_most(f"seconds a batch at the end of {n:,} records, × after a tenth", MAX_GROWTH, seconds),
         ),
         findings=(
-            f"Room for {settings_of(OURS)['memory_size']:,} older records, as it comes, against room for all: "
+            f"Room for {default_settings(ADF_R)['memory_size']:,} older records, as it comes, against room for all: "
             + " and ".join(
                 f"{gap:+.1f} points of {what} where it costs most ({where})" for what, (where, gap) in losses.items()
             )
@@ -71,15 +68,15 @@ def judge(results: Results, options: Options) -> Outcome:
             f"Along {n:,} records in {len(rows)} batches, the last tenth against the end of the first: {bytes_:.2f} "
             f"times the memory, {seconds:.2f} times the seconds a batch.",
         ),
-        doubts=(
+        caveats=(
             "Resident memory is the whole process's, Python and libraries included, which makes growth look smaller "
             "than that of the model alone; what the allocator keeps after a peak counts too.",
             f"One run of one stream, {CONCEPT}, whose concept changes in its middle; by its "
             "end it is one that began after the first tenth.",
         ),
         tables=(
-            gap_table(f"3 Bounds: points of accuracy above {UNBOUNDED}, seed 0", accuracy, OURS),
-            gap_table(f"3 Bounds: points of retention above {UNBOUNDED}, seed 0", retention, OURS),
+            gap_table(f"3 Bounds: points of accuracy above {UNBOUNDED}, seed 0", accuracy, ADF_R),
+            gap_table(f"3 Bounds: points of retention above {UNBOUNDED}, seed 0", retention, ADF_R),
             _table(rows),
         ),
         figures=(
@@ -122,7 +119,7 @@ def _mean(rows: list[Row], column: str) -> float | None:
 
 def _figure(rows: list[Row], column: str, unit: float, title: str) -> Figure:
     """Return a column along the long stream."""
-    plot = lines({OURS: [row[column] / unit for row in rows]}, [row["batch"] for row in rows], y_title=title)
+    plot = lines({ADF_R: [row[column] / unit for row in rows]}, [row["batch"] for row in rows], y_title=title)
     return Figure(f"3 Bounds: {title} along the long stream", plot, "After each batch.")
 
 

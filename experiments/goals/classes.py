@@ -11,25 +11,24 @@ from experiments.comparison.results import Results
 from experiments.goals.goal import Outcome, Verdict, at_least
 from experiments.reporting.chapter import Cell, Figure, Table
 from experiments.reporting.plots import lines
-from experiments.running.prequential import Row
-from experiments.running.protocols import RECALL
+from experiments.running.measures import Row
 from experiments.specs.generators import FIRST_CLASSES, LAST_SEEN, NEW_EVERY, RARE
-from experiments.specs.methods import as_it_comes
+from experiments.specs.methods import with_default_trees
 from experiments.specs.options import Options
-from experiments.specs.run_spec import Part, StreamSpec
+from experiments.specs.run_spec import RECALL, RunSpec, StreamSpec
 from experiments.specs.selections import plan_runs
 
 TITLE = "6 Classes"
-OURS, EVERYTHING, LAST_3 = "ADF-R", "RF all", "RF last 3"
-METHODS = {name: as_it_comes(name) for name in (OURS, EVERYTHING, LAST_3)}
+ADF_R, RF_ALL, RF_LAST_3 = "ADF-R", "RF all", "RF last 3"
+METHODS = {name: with_default_trees(name) for name in (ADF_R, RF_ALL, RF_LAST_3)}
 N_BATCHES = {"vanishing": 105, "new": 22, "rare": 30}
 QUICK_BATCHES = {"vanishing": 15, "new": 13, "rare": 10}
-FORGOTTEN = -5.0  # points that a class may lose in a hundred batches without it
-SETTLED = 5  # batches before rare classes are asked for
+MIN_RECALL_CHANGE = -5.0  # points that a class may lose in a hundred batches without it
+SKIPPED_BATCHES = 5  # batches before rare classes are asked for
 
 
-def plan(options: Options) -> list[Part]:
-    """Return the parts to run."""
+def plan(options: Options) -> list[RunSpec]:
+    """Return the runs of the goal."""
     return plan_runs(class_streams(options), METHODS.values(), options.seeds, RECALL)
 
 
@@ -58,7 +57,7 @@ def first_recall(rows: list[Row]) -> float:
 
 def rare_recall(rows: list[Row]) -> float:
     """Return the recall of the rare classes, their mean along the stream once it has settled."""
-    return float(np.mean([row[f"recall_{value}"] for row in rows[SETTLED:] for value in RARE]))
+    return float(np.mean([row[f"recall_{value}"] for row in rows[SKIPPED_BATCHES:] for value in RARE]))
 
 
 MEASURES: dict[str, Callable[[list[Row]], float]] = {
@@ -66,7 +65,7 @@ MEASURES: dict[str, Callable[[list[Row]], float]] = {
     "new": first_recall,
     "rare": rare_recall,
 }
-SAID = {
+DESCRIPTIONS = {
     "vanishing": "recall of a class after {n} batches without it",
     "new": "recall of a new class after its first batch",
     "rare": "recall of classes of one record in a hundred",
@@ -75,20 +74,22 @@ SAID = {
 
 def judge(results: Results, options: Options) -> Outcome:
     """Return whether the goal is met."""
-    streams, recalls = class_streams(options), results.of_kind(RECALL)
+    streams, recalls = class_streams(options), results.with_protocol(RECALL)
     found = {way: Comparison(recalls, {way: streams[way]}, measure, METHODS) for way, measure in MEASURES.items()}
     lost = Comparison(recalls, {"vanishing": streams["vanishing"]}, lost_recall, METHODS)
     n = dict(streams["vanishing"].options)["n_batches"]
-    said = {way: words.format(n=int(n or 0) - LAST_SEEN) for way, words in SAID.items()}
+    said = {way: words.format(n=int(n or 0) - LAST_SEEN) for way, words in DESCRIPTIONS.items()}
     return Outcome(
         verdicts=(
-            _against(found, said, "vanishing", EVERYTHING),
+            _against(found, said, "vanishing", RF_ALL),
             at_least(
-                f"{said['vanishing']}: points since it was last seen", FORGOTTEN, 100 * lost.value("vanishing", OURS)
+                f"{said['vanishing']}: points since it was last seen",
+                MIN_RECALL_CHANGE,
+                100 * lost.value("vanishing", ADF_R),
             ),
-            _against(found, said, "new", LAST_3),
-            _against(found, said, "new", EVERYTHING),
-            _against(found, said, "rare", EVERYTHING),
+            _against(found, said, "new", RF_LAST_3),
+            _against(found, said, "new", RF_ALL),
+            _against(found, said, "rare", RF_ALL),
         ),
         findings=tuple(
             f"{said[way].capitalize()}: "
@@ -96,7 +97,7 @@ def judge(results: Results, options: Options) -> Outcome:
             + "."
             for way in found
         ),
-        doubts=(
+        caveats=(
             "Classes of Gaussian clusters that overlap and stay where they are. How far the permanent forest gives way "
             "to new ones, and the others to it on rare ones, was chosen on such streams.",
             "A class that is gone has an ever smaller share of all records, so that a forest refitted on everything "
@@ -111,20 +112,20 @@ def judge(results: Results, options: Options) -> Outcome:
 
 def _against(found: dict[str, Comparison], said: dict[str, str], way: str, rival: str) -> Verdict:
     """Return the verdict on ours against a rival, seed by seed."""
-    return at_least(f"{said[way]}: points above {rival}", 0.0, 100 * found[way].gap(way, OURS, rival).mean)
+    return at_least(f"{said[way]}: points above {rival}", 0.0, 100 * found[way].gap(way, ADF_R, rival).mean)
 
 
 def _table(found: dict[str, Comparison], said: dict[str, str], lost: Comparison) -> Table:
     """Return all recalls."""
     rows: list[tuple[Cell, ...]] = [
-        (said[way], *(one.measured(way, name).cell() for name in METHODS)) for way, one in found.items()
+        (said[way], *(one.per_seed(way, name).cell() for name in METHODS)) for way, one in found.items()
     ]
-    rows.insert(1, ("the same, since it was last seen", *(lost.measured("vanishing", name).cell() for name in METHODS)))
+    rows.insert(1, ("the same, since it was last seen", *(lost.per_seed("vanishing", name).cell() for name in METHODS)))
     return Table("6 Classes: recall on fresh records", ("", *METHODS), tuple(rows), 3, "max")
 
 
 def _figure(recalls: Results, stream: StreamSpec) -> Figure:
     """Return the recall of the vanishing class along the stream."""
-    series = {name: recalls.along(stream, method, "recall_0").tolist() for name, method in METHODS.items()}
-    plot = lines(series, list(range(1, 1 + len(series[OURS]))), y_title="recall of the vanished class")
+    series = {name: recalls.by_batch(stream, method, "recall_0").tolist() for name, method in METHODS.items()}
+    plot = lines(series, list(range(1, 1 + len(series[ADF_R]))), y_title="recall of the vanished class")
     return Figure("6 Classes: a class that is not seen again", plot, f"It is last seen in batch {LAST_SEEN}.")

@@ -8,45 +8,47 @@ from experiments.comparison.results import Results
 from experiments.goals.goal import Outcome, Verdict, at_most
 from experiments.reporting.chapter import Cell, Figure, Table
 from experiments.reporting.plots import bars
-from experiments.running.prequential import Row
-from experiments.running.protocols import TIMED
-from experiments.specs.methods import TREES, as_it_comes
+from experiments.running.measures import Row
+from experiments.specs.methods import N_TREES, with_default_trees
 from experiments.specs.options import Options
-from experiments.specs.run_spec import Part
-from experiments.specs.selections import plan_runs, streams_of
+from experiments.specs.run_spec import TIMED, RunSpec
+from experiments.specs.selections import dataset_streams, plan_runs
 
 TITLE = "4 Cost"
-OURS = as_it_comes("ADF-R")
-OF_LAST_3, OF_ALL = 0.5, 0.1
-LIMITS = {"the last 3": OF_LAST_3, "everything at the end": OF_ALL}
-REFITS = {"the last 3": "last_3_seconds", "everything at the end": "all_seconds"}  # by scikit-learn as it comes
-ALIKE = {"the last 3, grown like ours": "last_3_alike_seconds", "everything, grown like ours": "all_alike_seconds"}
+METHOD = with_default_trees("ADF-R")
+MAX_SHARE_OF_LAST_3, MAX_SHARE_OF_ALL = 0.5, 0.1
+LIMITS = {"the last 3": MAX_SHARE_OF_LAST_3, "everything at the end": MAX_SHARE_OF_ALL}
+REFITS = {"the last 3": "last_3_seconds", "everything at the end": "all_seconds"}  # by scikit-learn's defaults
+GROWN_ALIKE = {
+    "the last 3, grown like ours": "last_3_alike_seconds",
+    "everything, grown like ours": "all_alike_seconds",
+}
 
 Timed = dict[str, list[Row]]  # rows by data set
 
 
-def plan(options: Options) -> list[Part]:
-    """Return the parts to run."""
-    return plan_runs(streams_of(options), [OURS], [0], TIMED)
+def plan(options: Options) -> list[RunSpec]:
+    """Return the runs of the goal."""
+    return plan_runs(dataset_streams(options), [METHOD], [0], TIMED)
 
 
 def judge(results: Results, options: Options) -> Outcome:
     """Return whether the goal is met."""
-    timed = results.of_kind(TIMED)
-    rows = {title: timed.rows(stream, OURS) for title, stream in streams_of(options).items()}
+    timed = results.with_protocol(TIMED)
+    rows = {title: timed.rows(stream, METHOD) for title, stream in dataset_streams(options).items()}
     means = {
         refit: float(np.mean([share(some, column) for some in rows.values()]))
-        for refit, column in (REFITS | ALIKE).items()
+        for refit, column in (REFITS | GROWN_ALIKE).items()
     }
     return Outcome(
         verdicts=tuple(_judge(rows, refit) for refit in REFITS),
         findings=(
             "CPU seconds a batch of ADF-R on average over the data sets, as a share of those in which scikit-learn "
-            f"refits as many trees, {TREES}: "
+            f"refits as many trees, {N_TREES}: "
             + "; ".join(f"{mean:.2f} on {refit}" for refit, mean in means.items())
             + ".",
         ),
-        doubts=(
+        caveats=(
             "Seconds were taken in turn in one process, batch by batch, with nothing else of this program running; one "
             "pass with seed 0 on one machine. Garbage was collected between them, on neither side's time.",
             "Renewal grows at most one tree a batch, however many there are, so that our share is larger with fewer.",
@@ -70,7 +72,7 @@ def seconds(rows: list[Row], column: str) -> float:
 
 
 def _judge(rows: Timed, refit: str) -> Verdict:
-    """Return the verdict on the data set where we are dearest against a refit."""
+    """Return the verdict on the data set with the largest share of a refit's seconds."""
     shares = {title: share(some, REFITS[refit]) for title, some in rows.items()}
     dearest = max(shares, key=shares.__getitem__)
     return at_most(
@@ -80,14 +82,16 @@ def _judge(rows: Timed, refit: str) -> Verdict:
 
 def _table(rows: Timed) -> Table:
     """Return all seconds and their ratios."""
-    columns = [*REFITS.values(), *ALIKE.values()]
+    columns = [*REFITS.values(), *GROWN_ALIKE.values()]
     made: list[tuple[Cell, ...]] = []
     for title, some in rows.items():
         made.append(
             (f"{title}, seconds", seconds(some, "train_seconds"), *(seconds(some, column) for column in columns))
         )
         made.append((f"{title}, our share", None, *(share(some, column) for column in columns)))
-    return Table("4 Cost: CPU seconds a batch, one thread", ("data set", "ADF-R", *REFITS, *ALIKE), tuple(made), 4)
+    return Table(
+        "4 Cost: CPU seconds a batch, one thread", ("data set", "ADF-R", *REFITS, *GROWN_ALIKE), tuple(made), 4
+    )
 
 
 def _figure(rows: Timed) -> Figure:

@@ -7,29 +7,29 @@ import numpy as np
 from experiments.comparison.comparison import Comparison, join_words
 from experiments.comparison.recovery import (
     CONCEPTS,
-    NAMES,
+    METHOD_NAMES,
     Recovery,
+    caveat_river,
     count_verdicts,
-    doubt_river,
     drift_streams,
     plan_drift,
 )
-from experiments.comparison.results import Measured, Results
+from experiments.comparison.results import PerSeed, Results
 from experiments.goals.goal import Outcome, above, at_least, at_most, in_points
 from experiments.reporting.chapter import Cell, Table
 from experiments.specs.options import Options
-from experiments.specs.run_spec import MethodSpec, Part
+from experiments.specs.run_spec import MethodSpec, RunSpec
 
 TITLE = "5 Drift"
-OURS = "ADF-R"
-BELOW, BELOW_REFIT, BY_BATCH = -1.0, -1.0, 2
-RIVALS = NAMES[1:]
+ADF_R = "ADF-R"
+MIN_GAP, MIN_GAP_TO_REFIT, RECOVERED_BY = -1.0, -1.0, 2
+RIVALS = METHOD_NAMES[1:]
 
-Gaps = dict[str, dict[str, Measured]]  # by stream, by rival
+Gaps = dict[str, dict[str, PerSeed]]  # by stream, by rival
 
 
-def plan(options: Options) -> list[Part]:
-    """Return the parts to run."""
+def plan(options: Options) -> list[RunSpec]:
+    """Return the runs of the goal."""
     return plan_drift(options)
 
 
@@ -45,25 +45,26 @@ def judge(results: Results, options: Options) -> Outcome:
     alarms, n = count_verdicts(results, options, "sustained")
     return Outcome(
         verdicts=(
-            at_least(f"points above the best rival, worst stream ({where})", BELOW, worst[where]),
+            at_least(f"points above the best rival, worst stream ({where})", MIN_GAP, worst[where]),
             above(f"points above each rival, mean of streams, nearest ({nearest})", 0.0, means[nearest]),
             at_least(
-                f"points above a refit told of abrupt changes, {BY_BATCH} batches into them, worst concept ({slowest})",
-                BELOW_REFIT,
+                f"points above a refit told of abrupt changes, {RECOVERED_BY} batches into them, worst concept "
+                f"({slowest})",
+                MIN_GAP_TO_REFIT,
                 after[slowest],
             ),
             at_most(f"false sustained drifts in {n:,} batches without any", 0, float(alarms)),
         ),
         findings=(
-            f"Real drift, {len(gaps)} streams: {OURS} is above "
+            f"Real drift, {len(gaps)} streams: {ADF_R} is above "
             f"{join_words([f'{rival} by {gap:+.1f}' for rival, gap in means.items()])} points on average; against the "
             f"best of them on each stream it stands worst on {where} ({worst[where]:+.1f}).",
-            f"At batch {BY_BATCH} after an abrupt change, points above a forest refitted on the new concept alone: "
+            f"At batch {RECOVERED_BY} after an abrupt change, points above a forest refitted on the new concept alone: "
             f"{join_words([f'{concept} {gap:+.1f}' for concept, gap in after.items()])}.",
         ),
-        doubts=(
+        caveats=(
             "The best rival of each stream is chosen by its result, which no user can do beforehand.",
-            *doubt_river(options),
+            *caveat_river(options),
         ),
         tables=(_table(gaps, means),),
     )
@@ -74,7 +75,7 @@ def _gaps(results: Results, options: Options) -> Gaps:
     gaps: Gaps = {}
     for title, stream in drift_streams(options).items():
         found = Comparison(results, {title: stream}, "accuracy")
-        gaps[title] = {rival: in_points(found.gap(title, OURS, rival)) for rival in found.present(RIVALS)}
+        gaps[title] = {rival: in_points(found.gap(title, ADF_R, rival)) for rival in found.present(RIVALS)}
     return gaps
 
 
@@ -86,7 +87,7 @@ def _mean_gap(gaps: Gaps, rival: str) -> float:
 def _after_change(results: Results, options: Options, concept: str) -> float:
     """Return how many points ours is above the refit soon after abrupt changes."""
     streams = {title: one for title, one in drift_streams(options, ["abrupt"]).items() if title.endswith(concept)}
-    gap = Recovery(results).mean_gap(streams, MethodSpec(OURS), BY_BATCH)
+    gap = Recovery(results).mean_gap(streams, MethodSpec(ADF_R), RECOVERED_BY)
     return 100 * gap if gap is not None else float("nan")
 
 
@@ -98,4 +99,4 @@ def _table(gaps: Gaps, means: dict[str, float]) -> Table:
     ]
     rows.append(("mean", *means.values()))
     heads = ("stream", *(f"against {rival}" for rival in means))
-    return Table(f"5 Drift: points of {OURS} above the others", heads, tuple(rows), 1, "", "Taken seed by seed.")
+    return Table(f"5 Drift: points of {ADF_R} above the others", heads, tuple(rows), 1, "", "Taken seed by seed.")

@@ -1,4 +1,4 @@
-"""What a goal comes to: figures against their limits, and what to know about them."""
+"""The outcome of a goal: figures against their limits, findings and caveats."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from experiments.comparison.comparison import Comparison
-from experiments.comparison.results import Measured
+from experiments.comparison.results import PerSeed
 from experiments.reporting.chapter import Cell, Figure, Table
 
 MET, MISSED = "met", "missed"
@@ -34,11 +34,11 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Outcome:
-    """All that is to be said of a goal."""
+    """Verdicts, findings, caveats, tables and figures of a goal."""
 
     verdicts: tuple[Verdict, ...]
     findings: tuple[str, ...]
-    doubts: tuple[str, ...]
+    caveats: tuple[str, ...]
     tables: tuple[Table, ...]
     figures: tuple[Figure, ...] = ()
 
@@ -69,9 +69,15 @@ def at_most(measure: str, limit: float, seen: float) -> Verdict:
     return Verdict(measure, f"at most {limit:g}", seen, seen <= limit)
 
 
-def in_points(gap: Measured) -> Measured:
+def caveat_missed(verdicts: Iterable[Verdict], digits: int) -> list[str]:
+    """Return every limit that was not kept, with the figure in so many decimals."""
+    missed = [f"{one.measure}: {one.seen:.{digits}f}, wanted {one.wanted}" for one in verdicts if not one.is_met]
+    return [f"Limits not kept: {'; '.join(missed)}."] if missed else []
+
+
+def in_points(gap: PerSeed) -> PerSeed:
     """Return differences of accuracies in points of a percentage."""
-    return Measured(tuple(100 * one for one in gap.by_seed))
+    return PerSeed(tuple(100 * one for one in gap.by_seed))
 
 
 def gap_table(title: str, found: Comparison, ours: str, note: str = "") -> Table:

@@ -1,4 +1,4 @@
-"""What an experiment has to say, before it is printed, drawn or put on a page."""
+"""Chapters: what a study reports, before it is printed, drawn or put on a page."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Chapter:
-    """One experiment, told.
+    """The report of one study.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Chapter:
         What was asked.
     findings : tuple of str
         What came out, a sentence or two each, computed from the figures.
-    doubts : tuple of str
+    caveats : tuple of str
         What to doubt: where ADF loses, what was not tried, why figures differ from the published ones.
     tables, figures : tuple
     command : str
@@ -67,7 +67,7 @@ class Chapter:
     title: str
     question: str
     findings: tuple[str, ...]
-    doubts: tuple[str, ...]
+    caveats: tuple[str, ...]
     tables: tuple[Table, ...]
     figures: tuple[Figure, ...]
     command: str
@@ -84,5 +84,5 @@ class Chapter:
             for one in data["tables"]
         )
         figures = (Figure(**one) for one in data["figures"])
-        said = {key: tuple(data[key]) for key in ("findings", "doubts")}
+        said = {key: tuple(data[key]) for key in ("findings", "caveats")}
         return cls(**{**data, **said, "tables": tuple(tables), "figures": tuple(figures)})

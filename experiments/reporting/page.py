@@ -13,8 +13,8 @@ from itertools import count
 from pathlib import Path
 
 from experiments.reporting.chapter import Chapter, Figure, Table
-from experiments.reporting.style import DARK, look_of, plain
-from experiments.reporting.table_format import Grid, Shown, lay_out
+from experiments.reporting.style import DARK_COLOURS, method_style, to_json_data
+from experiments.reporting.table_format import FormattedCell, FormattedTable, format_table
 
 HERE = Path(__file__).parent
 LONG = 24  # rows; a longer table is folded until the reader opens it
@@ -95,7 +95,7 @@ def _page(chapters: Sequence[Chapter], plotly: str) -> str:
         chapters="\n".join(_sections(chapters)),
         version=escape(version("adforest")),
         plotly=plotly,
-        data=_as_json({"figures": figures, "dark": DARK}),
+        data=_as_json({"figures": figures, "dark": DARK_COLOURS}),
         script=script,
     )
 
@@ -109,7 +109,7 @@ def _policy(*scripts: str) -> str:
 
 def _as_json(data: object) -> str:
     """Return data as JSON that cannot end the script element it stands in."""
-    text = json.dumps(plain(data), allow_nan=False, separators=(",", ":"))
+    text = json.dumps(to_json_data(data), allow_nan=False, separators=(",", ":"))
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
@@ -130,7 +130,8 @@ def _summary(chapters: Sequence[Chapter]) -> str:
     """Return what was asked, what came out first and what to doubt first, a row for each chapter."""
     rows = "".join(
         f'<tr><th scope="row"><a href="#{_anchor(one)}">{escape(one.title)}</a><p>{escape(one.question)}</p></th>'
-        f'<td data-head="Came out">{_first(one.findings)}</td><td data-head="To doubt">{_first(one.doubts)}</td></tr>\n'
+        f'<td data-head="Came out">{_first(one.findings)}</td>'
+        f'<td data-head="To doubt">{_first(one.caveats)}</td></tr>\n'
         for one in chapters
     )
     heads = '<th scope="col">Asked</th><th scope="col">Came out</th><th scope="col">To doubt</th>'
@@ -155,8 +156,8 @@ def _sections(chapters: Iterable[Chapter]) -> Iterator[str]:
             *(_figure(figure, next(numbers)) for figure in chapter.figures),
             *map(_table, chapter.tables),
         ]
-        if chapter.doubts:
-            parts.append(f"<aside><h3>What to doubt</h3>{_list(chapter.doubts, 'doubts')}</aside>")
+        if chapter.caveats:
+            parts.append(f"<aside><h3>What to doubt</h3>{_list(chapter.caveats, 'doubts')}</aside>")
         parts.append(
             f'<div class="again"><h3>Make it again</h3><pre><code>{escape(chapter.command)}</code></pre></div>'
         )
@@ -188,7 +189,7 @@ def _figure(figure: Figure, number: int) -> str:
 
 def _table(table: Table) -> str:
     """Return a table that scrolls sideways where it is too wide, folded where it is long."""
-    grid, title = lay_out(table), escape(table.title)
+    grid, title = format_table(table), escape(table.title)
     note = f"{grid.note} Bold: {grid.best}." if grid.best else grid.note
     note = f'<p class="note">{escape(note.strip())}</p>' if note else ""
     is_long = len(table.rows) > LONG
@@ -199,7 +200,7 @@ def _table(table: Table) -> str:
     return f'<details class="table"><summary>{title} <span>{len(table.rows)} rows</span></summary>{inner}</details>'
 
 
-def _rows(grid: Grid, caption: str) -> str:
+def _rows(grid: FormattedTable, caption: str) -> str:
     """Return the rows of a table; what is ours is tinted."""
     columns = [_kinds_of(grid, column) for column in range(len(grid.heads))]
     heads = "".join(
@@ -207,21 +208,21 @@ def _rows(grid: Grid, caption: str) -> str:
         for head, kinds in zip(grid.heads, columns, strict=True)
     )
     rows = "".join(
-        f"<tr{_classes(ours=look_of(row[0].text).is_ours)}>{_cells(row, columns)}</tr>\n" for row in grid.rows
+        f"<tr{_classes(ours=method_style(row[0].text).is_adf)}>{_cells(row, columns)}</tr>\n" for row in grid.rows
     )
     return f'<table class="data">{caption}<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody></table>'
 
 
-def _kinds_of(grid: Grid, column: int) -> dict[str, bool]:
+def _kinds_of(grid: FormattedTable, column: int) -> dict[str, bool]:
     """Return which classes apply to a column of a table."""
     return {
         "num": grid.is_numeric[column],
-        "ours": look_of(grid.heads[column]).is_ours,
+        "ours": method_style(grid.heads[column]).is_adf,
         "sentences": any(len(row[column].text) > LINE for row in grid.rows),
     }
 
 
-def _cells(row: Sequence[Shown], columns: Sequence[dict[str, bool]]) -> str:
+def _cells(row: Sequence[FormattedCell], columns: Sequence[dict[str, bool]]) -> str:
     """Return the cells of a row; the first is its head."""
     cells = []
     for place, (cell, kinds) in enumerate(zip(row, columns, strict=True)):

@@ -1,4 +1,4 @@
-"""Figures as plain Plotly data, all in one look: ours stand out, and a method has one colour everywhere."""
+"""Figures as plain Plotly data, in one style: ADF stands out, and a method has one colour everywhere."""
 
 from __future__ import annotations
 
@@ -7,23 +7,22 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from experiments.reporting.rank_diagram import critical_difference
 from experiments.reporting.style import (
+    ADF_COLOURS,
     BAND,
     FAINT,
-    HEAT,
+    HEATMAP_COLOURS,
     INK,
-    OURS,
     axis,
+    escape_markup,
     figure,
     layout,
-    literal,
-    look_of,
     marker,
+    method_style,
     trace,
 )
 
-__all__ = ["bars", "critical_difference", "dots", "heat", "lines", "scatter"]
+__all__ = ["bars", "dots", "heatmap", "lines", "scatter"]
 
 Series = Mapping[str, Sequence[float | None]]
 LEGEND_LINE = 20  # pixels
@@ -64,10 +63,10 @@ def lines(
     """
     data = []
     for position, (name, values) in enumerate(series.items()):
-        look = look_of(name, position)
-        line = trace("scatter", name, mode="lines+markers", x=x, y=values, marker=marker(look))
-        line["line"] = {"color": look.colour, "dash": look.dash, "width": 3 if look.is_ours else 1.5}
-        line |= {"zorder": 2 if look.is_ours else 1, "visible": "legendonly" if name in hidden else True}
+        style = method_style(name, position)
+        line = trace("scatter", name, mode="lines+markers", x=x, y=values, marker=marker(style))
+        line["line"] = {"color": style.colour, "dash": style.dash, "width": 3 if style.is_adf else 1.5}
+        line |= {"zorder": 2 if style.is_adf else 1, "visible": "legendonly" if name in hidden else True}
         line["hovertemplate"] = f"%{{fullData.name}}<br>{_template(x_title)} %{{x}}: %{{y:.4~g}}<extra></extra>"
         data.append(line)
     frame = layout(axis(x_title, showgrid=False), axis(y_title, log=log_y), _height(430, len(data) + len(marks or ())))
@@ -106,16 +105,16 @@ def bars(
     dict
         A Plotly figure as plain data.
     """
-    names = [literal(group) for group in groups]
+    names = [escape_markup(group) for group in groups]
     if len(series) == 1:
-        return _lying_bars(series, names, axis(title, log=log), errors or {}, digits)
+        return _horizontal_bars(series, names, axis(title, log=log), errors or {}, digits)
     data = []
     for position, (name, values) in enumerate(series.items()):
-        look = look_of(name, position)
+        style = method_style(name, position)
         bar = trace("bar", name, x=names, y=values, error_y=_error((errors or {}).get(name)))
         bar["marker"] = {
-            "color": look.colour,
-            "pattern": {"shape": look.pattern, "fillmode": "overlay", "size": 6, "solidity": 0.2},
+            "color": style.colour,
+            "pattern": {"shape": style.pattern, "fillmode": "overlay", "size": 6, "solidity": 0.2},
         }
         bar["hovertemplate"] = f"%{{fullData.name}}<br>%{{x}}: %{{y:.{digits}f}}<extra></extra>"
         data.append(bar)
@@ -142,18 +141,18 @@ def dots(series: Series, rows: Sequence[str], *, title: str = "", log: bool = Fa
         A Plotly figure as plain data.
     """
     data = []
-    names = [literal(row) for row in rows]
+    names = [escape_markup(row) for row in rows]
     for position, (name, values) in enumerate(series.items()):
-        look = look_of(name, position)
-        dot = trace("scatter", name, mode="markers", x=values, y=names, marker=marker(look, large=True))
-        dot |= {"zorder": 2 if look.is_ours else 1, "cliponaxis": False}
+        style = method_style(name, position)
+        dot = trace("scatter", name, mode="markers", x=values, y=names, marker=marker(style, large=True))
+        dot |= {"zorder": 2 if style.is_adf else 1, "cliponaxis": False}
         dot["hovertemplate"] = "%{fullData.name}<br>%{y}: %{x:.4~g}<extra></extra>"
         data.append(dot)
     kinds = axis("", type="category", autorange="reversed", showline=False)
     return figure(data, layout(axis(title, log=log, showgrid=False), kinds, _height(130 + 44 * len(rows), len(data))))
 
 
-def heat(
+def heatmap(
     values: Sequence[Sequence[float | None]],
     x: Sequence[object],
     y: Sequence[object],
@@ -182,19 +181,19 @@ def heat(
     dict
         A Plotly figure as plain data.
     """
-    columns, rows = [literal(str(one)) for one in x], [literal(str(one)) for one in y]
+    columns, rows = [escape_markup(str(one)) for one in x], [escape_markup(str(one)) for one in y]
     field = trace("heatmap", "", z=values, x=columns, y=rows, xgap=2, ygap=2, showscale=False, hoverongaps=False)
-    field["colorscale"] = [[place / (len(HEAT) - 1), colour] for place, colour in enumerate(HEAT)]
+    field["colorscale"] = [[place / (len(HEATMAP_COLOURS) - 1), colour] for place, colour in enumerate(HEATMAP_COLOURS)]
     field |= {"texttemplate": f"%{{z:.{digits}f}}", "textfont": {"color": "#15181B"}}  # read on light and dark pages
     said = f"{_template(x_title)} %{{x}}<br>{_template(y_title)} %{{y}}<br>%{{z:.{digits + 1}f}}"
     field["hovertemplate"] = f"{said}<extra></extra>"
     bare: dict[str, Any] = {"type": "category", "showgrid": False, "showline": False, "ticks": ""}
-    look = layout(axis(x_title, **bare), axis(y_title, **bare, autorange="reversed"), 110 + 46 * len(rows))
+    frame = layout(axis(x_title, **bare), axis(y_title, **bare, autorange="reversed"), 110 + 46 * len(rows))
     if chosen is not None:
         column, row = list(x).index(chosen[0]), list(y).index(chosen[1])
         corners = {"x0": column - 0.5, "x1": column + 0.5, "y0": row - 0.5, "y1": row + 0.5}
-        look["shapes"] = [{"type": "rect", **corners, "line": {"color": OURS["ADF-H"], "width": 3}}]
-    return figure([field], look | {"meta": {"min_width": 70 + 44 * len(columns)}})
+        frame["shapes"] = [{"type": "rect", **corners, "line": {"color": ADF_COLOURS["ADF-H"], "width": 3}}]
+    return figure([field], frame | {"meta": {"min_width": 70 + 44 * len(columns)}})
 
 
 def scatter(
@@ -225,11 +224,11 @@ def scatter(
     places = _place_labels(known, log_x=log_x)
     data = []
     for position, (name, (x, y)) in enumerate(known.items()):
-        look = look_of(name, position)
-        point = trace("scatter", name, mode="markers+text", x=[x], y=[y], marker=marker(look, large=True))
-        point["text"] = [f"<b>{literal(name)}</b>" if look.is_ours else literal(name)]
-        point |= {"textposition": places[name], "textfont": {"size": 12, "color": INK if look.is_ours else FAINT}}
-        point |= {"zorder": 2 if look.is_ours else 1, "cliponaxis": False}
+        style = method_style(name, position)
+        point = trace("scatter", name, mode="markers+text", x=[x], y=[y], marker=marker(style, large=True))
+        point["text"] = [f"<b>{escape_markup(name)}</b>" if style.is_adf else escape_markup(name)]
+        point |= {"textposition": places[name], "textfont": {"size": 12, "color": INK if style.is_adf else FAINT}}
+        point |= {"zorder": 2 if style.is_adf else 1, "cliponaxis": False}
         point["hovertemplate"] = "%{fullData.name}<br>%{x:.4~g}, %{y:.4~g}<extra></extra>"
         data.append(point)
     frame = layout(axis(x_title, log=log_x), axis(y_title), 480) | {"showlegend": False, "meta": {"min_width": 560}}
@@ -243,13 +242,13 @@ def scatter(
 # Their parts
 
 
-def _lying_bars(
+def _horizontal_bars(
     series: Series, names: list[str], measure: dict[str, Any], errors: Series, digits: int
 ) -> dict[str, Any]:
     """Return the bars of one series one below the other, with their values beside them."""
     ((name, values),) = series.items()
     bar = trace("bar", name, x=values, y=names, orientation="h", error_x=_error(errors.get(name)))
-    bar["marker"] = {"color": [look_of(group).colour for group in names]}
+    bar["marker"] = {"color": [method_style(group).colour for group in names]}
     bar |= {"texttemplate": f"%{{x:.{digits}f}}", "textposition": "outside", "cliponaxis": False}
     bar["hovertemplate"] = f"%{{y}}: %{{x:.{digits}f}}<extra></extra>"
     kinds = axis("", showgrid=False, type="category", autorange="reversed")
@@ -270,26 +269,26 @@ def _height(least: int, n_names: int) -> int:
 
 def _template(text: str) -> str:
     """Return text that can stand in a hover template, where a percent sign with a brace means something."""
-    return literal(text).replace("%{", "% {")
+    return escape_markup(text).replace("%{", "% {")
 
 
-def _shade_stages(look: dict[str, Any], stages: Sequence[str], x: Sequence[float]) -> None:
+def _shade_stages(frame: dict[str, Any], stages: Sequence[str], x: Sequence[float]) -> None:
     """Shade every other run of one stage, and name each above; the page turns these names where it is narrow."""
-    look["shapes"], look["annotations"] = [], []
+    frame["shapes"], frame["annotations"] = [], []
     for place, (stage, run) in enumerate(groupby(zip(stages, x, strict=bool(stages)), key=lambda pair: pair[0])):
         positions = [position for _, position in run]
         left, right = min(positions) - 0.5, max(positions) + 0.5
         if place % 2 == 0:
             over = {"type": "rect", "yref": "paper", "y0": 0, "y1": 1, "x0": left, "x1": right, "layer": "below"}
-            look["shapes"].append({**over, "fillcolor": BAND, "line": {"width": 0}})
+            frame["shapes"].append({**over, "fillcolor": BAND, "line": {"width": 0}})
         above = {"x": (left + right) / 2, "y": 1, "yref": "paper", "yanchor": "bottom", "showarrow": False}
         font = {"size": 11, "color": FAINT}
-        look["annotations"].append({"name": "stage", "text": literal(stage), **above, "font": font})
+        frame["annotations"].append({"name": "stage", "text": escape_markup(stage), **above, "font": font})
     if stages:
-        look["xaxis"] |= {"range": [min(x) - 0.5, max(x) + 0.5]}
+        frame["xaxis"] |= {"range": [min(x) - 0.5, max(x) + 0.5]}
 
 
-def _add_marks(data: list[dict[str, Any]], look: dict[str, Any], marks: Mapping[str, Sequence[float]]) -> None:
+def _add_marks(data: list[dict[str, Any]], frame: dict[str, Any], marks: Mapping[str, Sequence[float]]) -> None:
     """Add a triangle at the foot of the figure for each thing that happened."""
     for kind, (name, x) in enumerate(marks.items()):
         symbol = "triangle-up" if kind else "triangle-up-open"
@@ -297,7 +296,7 @@ def _add_marks(data: list[dict[str, Any]], look: dict[str, Any], marks: Mapping[
         mark = trace("scatter", name, mode="markers", x=x, y=[0.025] * len(x), marker=shape, yaxis="y2")
         data.append(mark | {"cliponaxis": False, "hovertemplate": "%{fullData.name}: %{x}<extra></extra>"})
     if marks:
-        look["yaxis2"] = {"overlaying": "y", "range": [0, 1], "visible": False, "fixedrange": True}
+        frame["yaxis2"] = {"overlaying": "y", "range": [0, 1], "visible": False, "fixedrange": True}
 
 
 def _place_labels(points: Mapping[str, tuple[float, float]], *, log_x: bool) -> dict[str, str]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from experiments.reporting.style import FAINT, INK, axis, figure, layout, literal, look_of, trace
+from experiments.reporting.style import FAINT, INK, axis, escape_markup, figure, layout, method_style, trace
 
 ROW, BAR = 24, 0.42  # pixels for a name, and the share of them for a bar
 SIDE, ABOVE = 150, 72  # pixels for the names at each side, and for the scale
 
 
-def critical_difference(ranks: Mapping[str, float], distance: float) -> dict[str, Any]:
+def rank_diagram(ranks: Mapping[str, float], distance: float) -> dict[str, Any]:
     """Return average ranks on a scale, names at both sides, and thick bars over methods that no test tells apart.
 
     Parameters
@@ -75,16 +75,16 @@ def find_groups(ranks: list[float], distance: float) -> list[tuple[int, int]]:
 
 def _leader(name: str, rank: float, end: float, height: float) -> dict[str, Any]:
     """Return the line from a method's rank on the scale to its name."""
-    look = look_of(name)
-    line = {"color": look.colour if look.is_ours else FAINT, "width": 2.5 if look.is_ours else 1}
+    style = method_style(name)
+    line = {"color": style.colour if style.is_adf else FAINT, "width": 2.5 if style.is_adf else 1}
     said = f"%{{fullData.name}}: {rank:.2f}<extra></extra>"
     leader = trace("scatter", name, mode="lines", x=[rank, rank, end], y=[0, height, height], line=line)
-    return leader | {"zorder": 2 if look.is_ours else 1, "hovertemplate": said}
+    return leader | {"zorder": 2 if style.is_adf else 1, "hovertemplate": said}
 
 
 def _name(name: str, rank: float, height: float, *, is_left: bool) -> dict[str, Any]:
     """Return a method's name and rank as text beside the diagram."""
-    said = f"<b>{literal(name)}</b>" if look_of(name).is_ours else literal(name)
+    said = f"<b>{escape_markup(name)}</b>" if method_style(name).is_adf else escape_markup(name)
     text = f"{said}  {rank:.2f}" if is_left else f"{rank:.2f}  {said}"
     at = {"x": 0 if is_left else 1, "xref": "paper", "xanchor": "right" if is_left else "left", "y": height}
     return {"text": text, "showarrow": False, "font": {"size": 12, "color": INK}, **at}
@@ -97,11 +97,11 @@ def _scale(
     top = axis("", side="top", range=list(ends), showgrid=False, showline=False, fixedrange=True)
     top |= {"ticks": "outside", "tickcolor": FAINT, "tick0": 1, "dtick": 1 if ends[1] < 13 else 2}
     hidden = {"visible": False, "range": [bottom, 0], "fixedrange": True}
-    look = layout(top, hidden, ABOVE + round(-bottom * ROW) + 8)
+    frame = layout(top, hidden, ABOVE + round(-bottom * ROW) + 8)
     rule = {"type": "line", "x0": 1, "x1": ends[1] - 0.3, "y0": 0, "y1": 0, "line": {"color": FAINT, "width": 1.5}}
     ruler = {"type": "line", "x0": 1, "x1": 1 + distance, "yref": "paper", "ysizemode": "pixel", "yanchor": 1}
-    look["shapes"] = [rule, ruler | {"y0": 42, "y1": 42, "line": {"color": INK, "width": 2}}]
+    frame["shapes"] = [rule, ruler | {"y0": 42, "y1": 42, "line": {"color": INK, "width": 2}}]
     said = {"text": f"critical difference {distance:.2f}", "x": 1, "xanchor": "left", "y": 1, "yref": "paper"}
     said |= {"yanchor": "bottom", "yshift": 44, "showarrow": False, "font": {"size": 12, "color": FAINT}}
-    look |= {"annotations": [*annotations, said], "showlegend": False, "meta": {"min_width": 620}}
-    return look | {"margin": {"l": SIDE, "r": SIDE, "t": ABOVE, "b": 8}}
+    frame |= {"annotations": [*annotations, said], "showlegend": False, "meta": {"min_width": 620}}
+    return frame | {"margin": {"l": SIDE, "r": SIDE, "t": ABOVE, "b": 8}}

@@ -1,4 +1,4 @@
-"""The house look of figures: colours, axes and text of every Plotly figure, for light pages and dark ones."""
+"""The style of figures: colours, axes and text of every Plotly figure, for light pages and dark ones."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Liberation S
 
 # Okabe and Ito's colours, which colour-blind people can tell apart, for ours. Rivals have the same tones muted, one
 # for each family, whose members differ by dash, symbol and pattern.
-OURS = {"ADF-R": "#0072B2", "ADF-S": "#009E73", "ADF-H": "#D55E00", "ADF": "#0072B2"}
-FORESTS = {"permanent": "#3E8FC4", "active": "#D98E04", "temporary": "#B85C8E", "newest": "#3A9B7A"}
-FAMILIES = {
+ADF_COLOURS = {"ADF-R": "#0072B2", "ADF-S": "#009E73", "ADF-H": "#D55E00", "ADF": "#0072B2"}
+FOREST_COLOURS = {"permanent": "#3E8FC4", "active": "#D98E04", "temporary": "#B85C8E", "newest": "#3A9B7A"}
+RIVAL_COLOURS = {
     "#7D7D7D": ("RF batch", "RF last 3", "RF all", "RF"),
     "#A8894A": ("SysFor batch", "SysFor last 3", "SysFor all", "SysFor"),
     "#A9779B": ("CIRF", "NCMC", "NCMF", "Add trees"),
@@ -25,14 +25,14 @@ FAMILIES = {
     "#4A4A4A": ("LightGBM", "LightGBM last 3", "LightGBM all"),
     "#B5895F": ("sklearn RF batch", "sklearn RF last 3", "sklearn RF all"),
 }
-OTHERS = ("#3E8FC4", "#D98E04", "#3A9B7A", "#B85C8E", "#7D7D7D", "#8A6FB0", "#A8894A")
+OTHER_COLOURS = ("#3E8FC4", "#D98E04", "#3A9B7A", "#B85C8E", "#7D7D7D", "#8A6FB0", "#A8894A")
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot", "8px 2px 2px 2px")
 SYMBOLS = ("circle", "square", "diamond", "cross", "triangle-up", "x", "star")
 PATTERNS = ("", "/", ".", "x", "-", "|", "+")
-HEAT = ("#F3F7FA", "#D5E6F1", "#B0D0E5", "#86B8D8", "#5A9FCB")
+HEATMAP_COLOURS = ("#F3F7FA", "#D5E6F1", "#B0D0E5", "#86B8D8", "#5A9FCB")
 
 # What a colour becomes on a dark page; the others are seen well enough on both.
-DARK = {
+DARK_COLOURS = {
     INK: "#E6E8EB",
     FAINT: "#A3A9B1",
     GRID: "#2E343C",
@@ -46,74 +46,74 @@ DARK = {
 
 
 @dataclass(frozen=True)
-class Look:
+class MethodStyle:
     """How one method is drawn wherever it appears."""
 
     colour: str
     dash: str
     symbol: str
     pattern: str
-    is_ours: bool
+    is_adf: bool
 
 
-def look_of(name: str, position: int = 0) -> Look:
-    """Return the look of a method.
+def method_style(name: str, position: int = 0) -> MethodStyle:
+    """Return the style of a method.
 
     Parameters
     ----------
     name : str
         A method's name, or one that begins with it, such as ``"ADF-R paper"`` for a variant.
     position : int
-        Place among its figure's names, which chooses the look of a name that is no method's.
+        Place among its figure's names, which chooses the style of a name that is no method's.
 
     Returns
     -------
-    Look
+    MethodStyle
 
     Examples
     --------
-    >>> look_of("ADF-R").colour == look_of("ADF-R paper").colour
+    >>> method_style("ADF-R").colour == method_style("ADF-R paper").colour
     True
     """
-    for ours, colour in OURS.items():
+    for ours, colour in ADF_COLOURS.items():
         if name == ours:
-            return Look(colour, "solid", "circle", "", True)
+            return MethodStyle(colour, "solid", "circle", "", True)
         if name.startswith(ours):
-            return Look(colour, "dot", "circle-open", "/", True)
-    for colour, members in FAMILIES.items():
+            return MethodStyle(colour, "dot", "circle-open", "/", True)
+    for colour, members in RIVAL_COLOURS.items():
         for place, member in enumerate(members):
             if name == member:
-                return Look(colour, DASHES[place], SYMBOLS[place], PATTERNS[place], False)
+                return MethodStyle(colour, DASHES[place], SYMBOLS[place], PATTERNS[place], False)
             if name not in members and name.startswith((f"{member} ", f"{member},")):
-                return Look(colour, DASHES[place], f"{SYMBOLS[place]}-open", PATTERNS[place], False)
-    colour = FORESTS.get(name, OTHERS[position % len(OTHERS)])
-    turn = position // len(OTHERS) % len(DASHES)
-    return Look(colour, DASHES[turn], SYMBOLS[position % len(SYMBOLS)], PATTERNS[turn], False)
+                return MethodStyle(colour, DASHES[place], f"{SYMBOLS[place]}-open", PATTERNS[place], False)
+    colour = FOREST_COLOURS.get(name, OTHER_COLOURS[position % len(OTHER_COLOURS)])
+    turn = position // len(OTHER_COLOURS) % len(DASHES)
+    return MethodStyle(colour, DASHES[turn], SYMBOLS[position % len(SYMBOLS)], PATTERNS[turn], False)
 
 
 def trace(kind: str, name: str, **fields: Any) -> dict[str, Any]:
     """Return a trace of Plotly's of some kind, such as ``"scatter"``."""
-    return {"type": kind, "name": literal(name), **fields}
+    return {"type": kind, "name": escape_markup(name), **fields}
 
 
-def marker(look: Look, *, large: bool = False) -> dict[str, Any]:
+def marker(style: MethodStyle, *, large: bool = False) -> dict[str, Any]:
     """Return the marker of a method; ours are larger and opaque."""
-    size = (12 if look.is_ours else 8) if large else (7 if look.is_ours else 4)
-    return {"color": look.colour, "symbol": look.symbol, "size": size, "opacity": 1 if look.is_ours else 0.8}
+    size = (12 if style.is_adf else 8) if large else (7 if style.is_adf else 4)
+    return {"color": style.colour, "symbol": style.symbol, "size": size, "opacity": 1 if style.is_adf else 0.8}
 
 
 def axis(title: str, *, log: bool = False, **more: Any) -> dict[str, Any]:
     """Return an axis with a thin grid."""
-    said = {"text": literal(title), "font": {"size": 13, "color": FAINT}, "standoff": 10}
-    look: dict[str, Any] = {"title": said, "gridcolor": GRID, "linecolor": GRID, "showline": True, "zeroline": False}
-    look |= {"tickfont": {"size": 12, "color": FAINT}, "automargin": True, "fixedrange": False}
+    said = {"text": escape_markup(title), "font": {"size": 13, "color": FAINT}, "standoff": 10}
+    frame: dict[str, Any] = {"title": said, "gridcolor": GRID, "linecolor": GRID, "showline": True, "zeroline": False}
+    frame |= {"tickfont": {"size": 12, "color": FAINT}, "automargin": True, "fixedrange": False}
     if log:
-        look |= {"type": "log", "dtick": "D2", "tickformat": ",~r"}
-    return look | more
+        frame |= {"type": "log", "dtick": "D2", "tickformat": ",~r"}
+    return frame | more
 
 
 def layout(x: dict[str, Any], y: dict[str, Any], height: int) -> dict[str, Any]:
-    """Return a layout in the house look, see-through, with its legend at the right."""
+    """Return a layout in the house frame, see-through, with its legend at the right."""
     return {
         "xaxis": x,
         "yaxis": y,
@@ -129,22 +129,22 @@ def layout(x: dict[str, Any], y: dict[str, Any], height: int) -> dict[str, Any]:
     }
 
 
-def figure(data: list[dict[str, Any]], look: dict[str, Any]) -> dict[str, Any]:
+def figure(data: list[dict[str, Any]], frame: dict[str, Any]) -> dict[str, Any]:
     """Return traces and a layout as one figure of plain data."""
-    return {"data": plain(data), "layout": plain(look)}
+    return {"data": to_json_data(data), "layout": to_json_data(frame)}
 
 
-def literal(text: str) -> str:
+def escape_markup(text: str) -> str:
     """Return text that Plotly, which reads some HTML tags, shows as it stands."""
     return text.replace("&", "&amp;").replace("<", "&lt;")
 
 
-def plain(value: Any) -> Any:
+def to_json_data(value: Any) -> Any:
     """Return data as JSON knows them: NumPy's become Python's, tuples lists, and NaN and infinities None."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, Mapping):
-        return {str(key): plain(one) for key, one in value.items()}
+        return {str(key): to_json_data(one) for key, one in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(one) for one in value]
+        return [to_json_data(one) for one in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

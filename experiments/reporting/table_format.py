@@ -1,4 +1,4 @@
-"""Tables as words: every cell as it is shown, on a page, in a terminal or in Markdown alike."""
+"""Tables with every cell as text, the same on a page, in a terminal and in Markdown."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MEAN_AND_SPREAD = re.compile(r"([-+]?\d[\d,]*(?:\.\d+)?)\s*±\s*\d[\d,.]*")
 
 
 @dataclass(frozen=True)
-class Shown:
+class FormattedCell:
     """A cell as it is shown.
 
     Attributes
@@ -32,7 +32,7 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class Grid:
+class FormattedTable:
     """A table as it is shown.
 
     Attributes
@@ -47,13 +47,13 @@ class Grid:
     """
 
     heads: tuple[str, ...]
-    rows: tuple[tuple[Shown, ...], ...]
+    rows: tuple[tuple[FormattedCell, ...], ...]
     is_numeric: tuple[bool, ...]
     note: str
     best: str
 
 
-def lay_out(table: Table) -> Grid:
+def format_table(table: Table) -> FormattedTable:
     """Return a table's cells as they are shown.
 
     A table wider than long, and too wide for a page, is laid on its side: its columns become rows.
@@ -64,7 +64,7 @@ def lay_out(table: Table) -> Grid:
 
     Returns
     -------
-    Grid
+    FormattedTable
 
     Raises
     ------
@@ -78,25 +78,25 @@ def lay_out(table: Table) -> Grid:
                 "give every row one cell for each column, None where there is nothing"
             )
     heads = tuple(" ".join(head.split()) for head in table.columns)
-    rows = tuple(_show_row(row, table) for row in table.rows)
-    lies = bool(rows) and len(heads) > max(WIDE, len(rows) + 1)
+    rows = tuple(_format_row(row, table) for row in table.rows)
+    is_transposed = bool(rows) and len(heads) > max(WIDE, len(rows) + 1)
     best = ""
     if any(cell.is_best for row in rows for cell in row):
-        best = f"the {BEST[table.best]} of its {'column' if lies else 'row'}"
-    if lies:
+        best = f"the {BEST[table.best]} of its {'column' if is_transposed else 'row'}"
+    if is_transposed:
         names, *columns = zip(*rows, strict=True)
-        rows = tuple((Shown(head), *column) for head, column in zip(heads[1:], columns, strict=True))
+        rows = tuple((FormattedCell(head), *column) for head, column in zip(heads[1:], columns, strict=True))
         heads = ("", *(name.text for name in names))
     is_numeric = tuple(map(_is_numeric, zip(*rows, strict=True))) or (False,) * len(heads)
-    return Grid(heads, rows, is_numeric, " ".join(table.note.split()), best)
+    return FormattedTable(heads, rows, is_numeric, " ".join(table.note.split()), best)
 
 
-def show_cell(cell: Cell, digits: int) -> str:
+def format_cell(cell: Cell, digits: int) -> str:
     """Return a cell's text: thousands are parted, what is missing or no number is a dash.
 
     Examples
     --------
-    >>> [show_cell(cell, 2) for cell in (0.5, 164860, "1 of 6", None, float("nan"))]
+    >>> [format_cell(cell, 2) for cell in (0.5, 164860, "1 of 6", None, float("nan"))]
     ['0.50', '164,860', '1 of 6', '–', '–']
     """
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
@@ -108,12 +108,12 @@ def show_cell(cell: Cell, digits: int) -> str:
     return f"{cell:,}" if isinstance(cell, int) else " ".join(cell.split())
 
 
-def value_of(cell: Cell) -> float | None:
+def cell_value(cell: Cell) -> float | None:
     """Return the number a cell stands for, the mean where it is a mean and its spread, or None.
 
     Examples
     --------
-    >>> [value_of(cell) for cell in (0.5, "0.803 ± 0.004", "1 of 6")]
+    >>> [cell_value(cell) for cell in (0.5, "0.803 ± 0.004", "1 of 6")]
     [0.5, 0.803, None]
     """
     if isinstance(cell, str):
@@ -122,25 +122,25 @@ def value_of(cell: Cell) -> float | None:
     return None if cell is None or math.isnan(cell) else float(cell)
 
 
-def _show_row(row: tuple[Cell, ...], table: Table) -> tuple[Shown, ...]:
-    """Return a row's cells as they are shown; what looks the same as the best is best too."""
-    rivals = {place: round(value, table.digits) for place, value in _competing(row).items()}
+def _format_row(row: tuple[Cell, ...], table: Table) -> tuple[FormattedCell, ...]:
+    """Return a row's cells as they are shown; cells that round to the best are best too."""
+    rivals = {place: round(value, table.digits) for place, value in _comparable_values(row).items()}
     choose = {"max": max, "min": min}.get(table.best)
     best = choose(rivals.values()) if choose and len(rivals) > 1 else None
     return tuple(
-        Shown(show_cell(cell, table.digits), value_of(cell), best is not None and rivals.get(place) == best)
+        FormattedCell(format_cell(cell, table.digits), cell_value(cell), best is not None and rivals.get(place) == best)
         for place, cell in enumerate(row)
     )
 
 
-def _competing(row: tuple[Cell, ...]) -> dict[int, float]:
+def _comparable_values(row: tuple[Cell, ...]) -> dict[int, float]:
     """Return the places and values of a row's measures; whole numbers, being counts, compete among themselves only."""
-    values = {place: value for place, cell in enumerate(row) if place and (value := value_of(cell)) is not None}
+    values = {place: value for place, cell in enumerate(row) if place and (value := cell_value(cell)) is not None}
     measures = {place: value for place, value in values.items() if not isinstance(row[place], int)}
     return measures or values
 
 
-def _is_numeric(column: tuple[Shown, ...]) -> bool:
+def _is_numeric(column: tuple[FormattedCell, ...]) -> bool:
     """Return whether a column holds numbers, and nothing else but dashes."""
     return any(cell.value is not None for cell in column) and all(
         cell.value is not None or cell.text == DASH for cell in column

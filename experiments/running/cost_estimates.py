@@ -1,13 +1,13 @@
-"""What a part will cost, guessed: long parts start first, and the bar knows how far it is."""
+"""Estimates of the CPU seconds of a run, by which long runs start first and the progress bar advances."""
 
 from __future__ import annotations
 
 from experiments.specs.methods import PAPER_TREES
-from experiments.specs.run_spec import Part
-from experiments.specs.sources import size_stream
+from experiments.specs.run_spec import RunSpec
+from experiments.specs.sources import stream_size
 
 # CPU seconds for 1,000 records of a data set in 34 batches, measured on LDPA (River's on Avila), tests included.
-SECONDS = {
+SECONDS_PER_1000 = {
     "ADF-R": 0.07,
     "ADF-S": 0.11,
     "ADF-H": 0.3,
@@ -41,15 +41,15 @@ SECONDS = {
     "SRP": 6.0,
     "AMF": 14.0,
 }
-OTHERS = 0.1
+UNLISTED_SECONDS = 0.1
 
 
-def guess_seconds(part: Part) -> float:
-    """Return about how many CPU seconds a part takes.
+def estimate_seconds(run: RunSpec) -> float:
+    """Return about how many CPU seconds a run takes.
 
     Parameters
     ----------
-    part : Part
+    run : RunSpec
 
     Returns
     -------
@@ -59,8 +59,8 @@ def guess_seconds(part: Part) -> float:
     --------
     >>> from experiments.specs.run_spec import MethodSpec, StreamSpec
     >>> ldpa = StreamSpec("ldpa")
-    >>> guess_seconds(Part(ldpa, MethodSpec("ARF"))) > guess_seconds(Part(ldpa, MethodSpec("HT")))
+    >>> estimate_seconds(RunSpec(ldpa, MethodSpec("ARF"))) > estimate_seconds(RunSpec(ldpa, MethodSpec("HT")))
     True
     """
-    forest = int(dict(part.method.settings).get("n_estimators") or PAPER_TREES) / PAPER_TREES
-    return SECONDS.get(part.method.name, OTHERS) * forest * size_stream(part.stream) / 1_000
+    forest = int(dict(run.method.settings).get("n_estimators") or PAPER_TREES) / PAPER_TREES
+    return SECONDS_PER_1000.get(run.method.name, UNLISTED_SECONDS) * forest * stream_size(run.stream) / 1_000

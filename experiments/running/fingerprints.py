@@ -1,88 +1,178 @@
-"""Fingerprints of source code: a part whose code has changed is another part."""
+"""Fingerprints of what a run depends on: the code of its method, stream and protocol, and the records of its data set.
+
+A run is made again if any of them has changed. Code is found by following imports from the module that defines a
+method's estimator, so that no list of files has to be kept.
+"""
 
 from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Iterable
+import inspect
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
 import adforest
-from experiments.specs.methods import find_method, library_version
-from experiments.specs.run_spec import MethodSpec, StreamSpec
-from experiments.specs.sources import find_source
+from experiments.running.protocols import find_protocol
+from experiments.specs.methods import find_method, library_version, make_model
+from experiments.specs.run_spec import RunSpec, StreamSpec
+from experiments.specs.sources import Stream, digest_records, find_source, stream_size
 
 PACKAGE = Path(adforest.__file__).parent
 CHECKOUT = Path(__file__).parents[2]
-SUFFIXES = (".py", ".pyx")
+COMPILED = (".pyx", ".pxd")
+GROWING = ("forest", "growers")  # what adapters to other libraries import, but grow no tree with
 
 
-def digest_method(spec: MethodSpec) -> str:
-    """Return the fingerprint of the code a method's results depend on, and the version of its library."""
-    method = find_method(spec)
-    code = digest_sources(method.files)
-    return f"{code} {method.library} {library_version(method.library)}" if method.library else code
+def digest_run(run: RunSpec, folder: Path | None) -> dict[str, str]:
+    """Return the fingerprints of a run's ``method``, ``stream`` and ``protocol``.
 
+    Parameters
+    ----------
+    run : RunSpec
+    folder : Path or None
+        Where the data sets lie.
 
-def digest_stream(spec: StreamSpec, folder: Path | None) -> str:
-    """Return the fingerprint of what a stream is made from: code, and the records of the data set.
+    Returns
+    -------
+    dict of str to str
 
     Raises
     ------
     FileNotFoundError
         If the data set cannot be found.
     """
+    return {
+        "method": digest_method(run),
+        "stream": digest_stream(run.stream, folder),
+        "protocol": digest_code(find_protocol(run).modules),
+    }
+
+
+def digest_method(run: RunSpec) -> str:
+    """Return the fingerprint of a method: its code, its parameters, and the version of the library that it wraps."""
+    model = make_model(run.method, Stream((), (), stream_size(run.stream)), run.seed)
+    estimator = type(model)
+    is_ours = estimator.__module__.startswith("adforest.")
+    files = find_code(estimator.__module__) if is_ours else {Path(inspect.getfile(estimator))}
+    library = find_method(run.method).library
+    if library:
+        files = {file for file in files if not any(file.is_relative_to(PACKAGE / room) for room in GROWING)}
+    code = _digest_files(files)
+    parameters = hashlib.sha256(f"{estimator.__name__} {sorted(model.get_params().items())}".encode()).hexdigest()
+    return f"{code} {parameters} {library} {library_version(library)}" if library else f"{code} {parameters}"
+
+
+def digest_stream(spec: StreamSpec, folder: Path | None) -> str:
+    """Return the fingerprint of what a stream is made from: code, and the records of its data set if it has one."""
     source = find_source(spec)
-    return f"{digest_sources(source.files)} {source.data(spec, folder)}".strip()
+    code = digest_code(source.modules)
+    return f"{code} {digest_records(spec.name, folder)}" if source.is_loaded else code
 
 
-def digest_sources(places: Iterable[str]) -> str:
-    """Return a fingerprint of some of the package's files and rooms.
+def digest_code(modules: Iterable[str]) -> str:
+    """Return the fingerprint of some modules and of all modules of adforest that they import.
 
     Comments and docstrings of Python files do not count: they change no result.
 
     Parameters
     ----------
-    places : iterable of str
-        Files and folders, relative to the package, or to the checkout where they begin with ``experiments/``.
+    modules : iterable of str
+        Of adforest; or of experiments, whose imports are not followed.
 
     Returns
     -------
     str
         64 hexadecimal digits.
     """
-    total = hashlib.sha256()
-    for place in sorted(set(places)):
-        root = CHECKOUT if place.startswith("experiments/") else PACKAGE
-        path = root / place
-        files = [path] if path.is_file() else sorted(one for one in path.rglob("*") if one.suffix in SUFFIXES)
+    return _digest_files(set().union(*map(find_code, modules)))
+
+
+def find_code(module: str) -> set[Path]:
+    """Return the source files of a module and of all modules of adforest that it imports, directly or not."""
+    if not module.startswith("adforest"):
+        return {CHECKOUT.joinpath(*module.split(".")).with_suffix(".py")}
+    found: set[Path] = set()
+    waiting = {_find_file(module)}
+    while waiting:
+        file = waiting.pop()
+        found.add(file)
+        if file.suffix == ".py":
+            waiting |= set(_find_imports(file)) - found
+        else:  # kernels include and cimport one another: all of them count
+            found |= {one for one in file.parent.rglob("*") if one.suffix in COMPILED}
+            waiting -= found
+    return found
+
+
+def _find_imports(file: Path) -> Iterator[Path]:
+    """Yield the files of adforest that a Python file imports."""
+    for module, name in _imported_names(file, _stamp(file)):
+        if module.partition(".")[0] == "adforest":
+            yield _find_file(module, name)
+
+
+@cache
+def _imported_names(file: Path, stamp: tuple[int, int]) -> list[tuple[str, str]]:
+    """Return the modules that a file imports, each with the name that it takes from it, if any."""
+    nodes = list(ast.walk(_parse(file)))
+    taken = [
+        (str(node.module), alias.name) for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names
+    ]
+    return taken + [(alias.name, "") for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+
+
+def _find_file(module: str, name: str = "") -> Path:
+    """Return the file that defines a module, or a name imported from it: a submodule, or one that it re-exports."""
+    path = PACKAGE.joinpath(*module.split(".")[1:])
+    if not path.is_dir():
+        files = [path.with_suffix(suffix) for suffix in (".py", ".pyx") if path.with_suffix(suffix).is_file()]
         if not files:
-            raise FileNotFoundError(f"'{place}' is no source file or room of adforest; name one that is")
-        for file in files:
-            total.update(f"{file.relative_to(root).as_posix()} {_digest_file(file, _stamp(file))}\n".encode())
-    return total.hexdigest()
+            raise FileNotFoundError(f"'{module}' is no module of adforest; name one that is")
+        return files[0]
+    if name and any((path / f"{name}{suffix}").exists() for suffix in ("", ".py", ".pyx")):
+        return _find_file(f"{module}.{name}")
+    for node in _parse(path / "__init__.py").body:
+        if isinstance(node, ast.ImportFrom) and name in {alias.asname or alias.name for alias in node.names}:
+            original = next(alias.name for alias in node.names if name == (alias.asname or alias.name))
+            return _find_file(str(node.module), original)
+    return path / "__init__.py"
+
+
+def _parse(file: Path) -> ast.Module:
+    """Return the syntax tree of a Python file."""
+    return _parsed(file, _stamp(file))
+
+
+@cache
+def _parsed(file: Path, stamp: tuple[int, int]) -> ast.Module:
+    """Return the syntax tree of a Python file as it was at that stamp, without its docstrings."""
+    module = ast.parse(file.read_bytes())
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    for node in ast.walk(module):
+        if isinstance(node, documented) and ast.get_docstring(node, clean=False) is not None:
+            node.body = node.body[1:]
+    return module
+
+
+def _digest_files(files: Iterable[Path]) -> str:
+    """Return the fingerprint of some files and their names."""
+    digests = []
+    for file in files:
+        root = next((root for root in (PACKAGE, CHECKOUT) if file.is_relative_to(root)), file.parent)
+        digests.append(f"{file.relative_to(root).as_posix()} {_digest_file(file, _stamp(file))}")
+    return hashlib.sha256("\n".join(sorted(digests)).encode()).hexdigest()
+
+
+@cache
+def _digest_file(file: Path, stamp: tuple[int, int]) -> str:
+    """Return the fingerprint of a source file as it was at that stamp."""
+    code = ast.dump(_parse(file)).encode() if file.suffix == ".py" else file.read_bytes()
+    return hashlib.sha256(code).hexdigest()
 
 
 def _stamp(file: Path) -> tuple[int, int]:
     """Return what tells that a file was written to."""
     status = file.stat()
     return status.st_mtime_ns, status.st_size
-
-
-@cache
-def _digest_file(file: Path, stamp: tuple[int, int]) -> str:
-    """Return the fingerprint of a source file as it was at that stamp."""
-    text = file.read_bytes()
-    if file.suffix == ".py":
-        text = ast.dump(_without_docstrings(ast.parse(text))).encode()
-    return hashlib.sha256(text).hexdigest()
-
-
-def _without_docstrings(module: ast.Module) -> ast.Module:
-    """Return a module without what only readers see."""
-    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    for node in ast.walk(module):
-        if isinstance(node, documented) and ast.get_docstring(node, clean=False) is not None:
-            node.body = node.body[1:]
-    return module

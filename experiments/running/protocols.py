@@ -1,4 +1,4 @@
-"""How parts are measured: most follow their stream the usual way, some need an eye of their own."""
+"""Evaluation protocols: how a run is made and what is measured of it."""
 
 from __future__ import annotations
 
@@ -14,20 +14,21 @@ import numpy as np
 from adforest.classifier import BaseADFClassifier
 from adforest.forest.types import AnyArray
 from adforest.streams import Batch
-from experiments.running.prequential import FORESTS, Row, follow_stream, predict_then_learn
-from experiments.running.timing import cpu_seconds, read_resident_bytes, time_forests
+from experiments.running.holdout import run_holdout
+from experiments.running.measures import Row, accuracy, describe_forests, start_row
+from experiments.running.prequential import run_prequential
+from experiments.running.timing import cpu_seconds_without_gc, read_resident_bytes, time_forests
 from experiments.specs.generators import GENERATORS
 from experiments.specs.methods import find_method, make_model
-from experiments.specs.run_spec import USUAL, Part
-from experiments.specs.sources import Stream, open_stream, shape_of
+from experiments.specs.run_spec import HOLDOUT, LONG_STREAM, PREQUENTIAL, RECALL, RESET_AT_CHANGES, TIMED, RunSpec
+from experiments.specs.sources import Stream, empty_stream, open_stream
 
-TOLD, RECALL, TIMED, ENDLESS, NEXT_BATCH = "told", "recall", "timed", "endless", "next_batch"
-TESTED = 2_000  # records of each class that recall is measured on, the latest ones
+RECALL_RECORDS = 2_000  # records of each class that recall is measured on, the latest ones
 
 
 @dataclass(frozen=True)
-class Followed:
-    """What came of a part.
+class Evaluation:
+    """The result of a run.
 
     Attributes
     ----------
@@ -45,136 +46,122 @@ class Followed:
 
 
 @dataclass(frozen=True)
-class Kind:
-    """A way to measure a part.
+class EvaluationProtocol:
+    """A way to measure a run.
 
     Attributes
     ----------
-    follow : callable
-        Runs a part, given the folder of the data sets.
-    is_alone : bool
+    evaluate : callable
+        Makes a run, given the folder of the data sets.
+    modules : tuple of str
+        Whose code decides what is measured.
+    runs_alone : bool
         Whether nothing else may run meanwhile, in a process of its own.
     """
 
-    follow: Callable[[Part, Path | None], Followed]
-    is_alone: bool = False
+    evaluate: Callable[[RunSpec, Path | None], Evaluation]
+    modules: tuple[str, ...]
+    runs_alone: bool = False
 
 
-def find_kind(part: Part) -> Kind:
-    """Return how a part is measured."""
-    if part.kind not in KINDS:
-        raise ValueError(f"there is no kind of part {part.kind!r}; expected one of {', '.join(KINDS)}")
-    return KINDS[part.kind]
+def find_protocol(run: RunSpec) -> EvaluationProtocol:
+    """Return how a run is measured."""
+    if run.protocol not in PROTOCOLS:
+        raise ValueError(f"there is no protocol {run.protocol!r}; expected one of {', '.join(PROTOCOLS)}")
+    return PROTOCOLS[run.protocol]
 
 
-def follow_usual(part: Part, folder: Path | None) -> Followed:
-    """Measure everything that can be measured after each batch, see `follow_stream`."""
-    stream = open_stream(part.stream, part.seed, folder)
-    model = make_model(part.method, stream, part.seed)
-    rows = follow_stream(stream, model, part.seed, is_numerical=find_method(part.method).is_numerical)
-    return Followed(model, stream.digest(), rows)
+def evaluate_holdout(run: RunSpec, folder: Path | None) -> Evaluation:
+    """Measure everything that can be measured after each batch, see `run_holdout`."""
+    stream = open_stream(run.stream, run.seed, folder)
+    model = make_model(run.method, stream, run.seed)
+    rows = run_holdout(stream, model, run.seed, one_hot=find_method(run.method).one_hot)
+    return Evaluation(model, stream.digest(), rows)
 
 
-def follow_told(part: Part, folder: Path | None) -> Followed:
-    """Tell a method when the concept changes: it forgets everything then, and knows the new concept alone."""
-    stream = open_stream(part.stream, part.seed, folder)
+def evaluate_reset_at_changes(run: RunSpec, folder: Path | None) -> Evaluation:
+    """Start a new model whenever the concept changes, so that it only ever learns the present one; else a holdout."""
+    stream = open_stream(run.stream, run.seed, folder)
     rows: list[Row] = []
-    for _, run in groupby(stream.batches, key=lambda batch: batch.scenario):
-        model = make_model(part.method, stream, part.seed)
-        is_numerical = find_method(part.method).is_numerical
-        rows += follow_stream(replace(stream, batches=list(run)), model, part.seed, is_numerical=is_numerical)
-    return Followed(model, stream.digest(), rows)
+    for _, batches in groupby(stream.batches, key=lambda batch: batch.scenario):
+        model = make_model(run.method, stream, run.seed)
+        one_hot = find_method(run.method).one_hot
+        rows += run_holdout(replace(stream, batches=list(batches)), model, run.seed, one_hot=one_hot)
+    return Evaluation(model, stream.digest(), rows)
 
 
-def follow_recalls(part: Part, folder: Path | None) -> Followed:
+def evaluate_recall(run: RunSpec, folder: Path | None) -> Evaluation:
     """Measure, after each batch, how many test records of each class seen so far are recognised.
 
     Rows have ``batch``, ``stage``, ``n_train``, ``accuracy`` on the batch's test set, and ``recall_<class>`` on the
     latest test records of the class, whether or not the batch has any.
     """
-    stream = open_stream(part.stream, part.seed, folder)
-    model = make_model(part.method, stream, part.seed)
+    stream = open_stream(run.stream, run.seed, folder)
+    model = make_model(run.method, stream, run.seed)
     tests: dict[Any, AnyArray] = {}
     rows = []
     for batch in stream.batches:
         model.partial_fit(batch.X_train, batch.y_train)
         for value in np.unique(batch.y_test).tolist():
             fresh = batch.X_test[batch.y_test == value]
-            tests[value] = np.concatenate([tests.get(value, fresh[:0]), fresh])[-TESTED:]
-        recalls = {f"recall_{value}": float(np.mean(model.predict(X) == value)) for value, X in tests.items()}
-        rows.append(_start_row(batch) | {"accuracy": _score(model, batch)} | recalls)
-    return Followed(model, stream.digest(), rows)
+            tests[value] = np.concatenate([tests.get(value, fresh[:0]), fresh])[-RECALL_RECORDS:]
+        recalls = {f"recall_{value}": accuracy(model, X, value) for value, X in tests.items()}
+        rows.append(start_row(batch) | {"accuracy": accuracy(model, batch.X_test, batch.y_test)} | recalls)
+    return Evaluation(model, stream.digest(), rows)
 
 
-def follow_next_batch(part: Part, folder: Path | None) -> Followed:
-    """Let a method answer each batch before it learns it, see `predict_then_learn`."""
-    stream = open_stream(part.stream, part.seed, folder)
-    model = make_model(part.method, stream, part.seed)
-    rows = predict_then_learn(stream, model, is_numerical=find_method(part.method).is_numerical)
-    return Followed(model, stream.digest(), rows)
+def evaluate_prequential(run: RunSpec, folder: Path | None) -> Evaluation:
+    """Let a method answer each batch before it learns it, see `run_prequential`."""
+    stream = open_stream(run.stream, run.seed, folder)
+    model = make_model(run.method, stream, run.seed)
+    rows = run_prequential(stream, model, one_hot=find_method(run.method).one_hot)
+    return Evaluation(model, stream.digest(), rows)
 
 
-def follow_timed(part: Part, folder: Path | None) -> Followed:
+def evaluate_timed(run: RunSpec, folder: Path | None) -> Evaluation:
     """Take the time a method needs, in turn with what scikit-learn needs for the same batch.
 
     Rows have ``batch``, ``stage``, ``n_train``, ``accuracy``, ``train_seconds``, and what `time_forests` finds.
     """
-    stream = open_stream(part.stream, part.seed, folder)
-    model = make_model(part.method, stream, part.seed)
+    stream = open_stream(run.stream, run.seed, folder)
+    model = make_model(run.method, stream, run.seed)
     n_trees = model.get_params()["n_estimators"]
     rows = []
     for position, batch in enumerate(stream.batches):
-        row = _start_row(batch) | _learn(model, batch) | {"accuracy": _score(model, batch)}
-        rows.append(row | time_forests(stream.batches[: position + 1], len(stream.batches), n_trees, part.seed))
-    return Followed(model, stream.digest(), rows)
+        row = start_row(batch) | _learn(model, batch) | {"accuracy": accuracy(model, batch.X_test, batch.y_test)}
+        rows.append(row | time_forests(stream.batches[: position + 1], len(stream.batches), n_trees, run.seed))
+    return Evaluation(model, stream.digest(), rows)
 
 
-def follow_endless(part: Part, folder: Path | None) -> Followed:
+def evaluate_long_stream(run: RunSpec, folder: Path | None) -> Evaluation:
     """Measure what a method costs along a stream too long to be kept: each batch is drawn, learnt and let go.
 
     Rows have ``batch``, ``stage``, ``n_train``, ``accuracy``, ``train_seconds``, ``resident_bytes`` of the process, and
-    for ADF ``drift`` and ``nodes_<forest>``.
+    for ADF what `describe_forests` finds.
     """
-    model = make_model(part.method, shape_of(part.stream), part.seed)
+    model = make_model(run.method, empty_stream(run.stream), run.seed)
     total = hashlib.sha256()
     rows = []
-    for batch in GENERATORS[part.stream.name].draw(part.stream, part.seed):
-        row = _start_row(batch) | _learn(model, batch) | {"resident_bytes": read_resident_bytes()}
-        rows.append(row | {"accuracy": _score(model, batch)} | _count_nodes(model))
+    for batch in GENERATORS[run.stream.name].draw(run.stream, run.seed):
+        row = start_row(batch) | _learn(model, batch) | {"resident_bytes": read_resident_bytes()}
+        row["accuracy"] = accuracy(model, batch.X_test, batch.y_test)
+        is_adf = isinstance(model, BaseADFClassifier)
+        rows.append(row | (describe_forests(model) if is_adf else {}))
         total.update(Stream([batch], (), 0).digest().encode())
-    return Followed(model, total.hexdigest(), rows)
-
-
-def _start_row(batch: Batch) -> Row:
-    """Return what is known of a batch before it is learnt."""
-    return {"batch": batch.number, "stage": batch.scenario, "n_train": len(batch.y_train)}
+    return Evaluation(model, total.hexdigest(), rows)
 
 
 def _learn(model: Any, batch: Batch) -> Row:
     """Let a model learn a batch, and return the CPU seconds it took."""
-    return {"train_seconds": cpu_seconds(lambda: model.partial_fit(batch.X_train, batch.y_train))}
+    return {"train_seconds": cpu_seconds_without_gc(lambda: model.partial_fit(batch.X_train, batch.y_train))}
 
 
-def _score(model: Any, batch: Batch) -> float:
-    """Return the accuracy on a batch's test set."""
-    return float(np.mean(model.predict(batch.X_test) == batch.y_test))
-
-
-def _count_nodes(model: Any) -> Row:
-    """Return the nodes of ADF's forests, None where there is no forest, and its verdict."""
-    if not isinstance(model, BaseADFClassifier):
-        return {}
-    learner = model._checked().state.state
-    forests = {name: learner.forest(name) for name in FORESTS}
-    nodes = {f"nodes_{name}": None if forest is None else forest.n_nodes for name, forest in forests.items()}
-    return {"drift": model.history_[-1].drift} | nodes
-
-
-KINDS = {
-    USUAL: Kind(follow_usual),
-    TOLD: Kind(follow_told),
-    RECALL: Kind(follow_recalls),
-    TIMED: Kind(follow_timed, is_alone=True),
-    ENDLESS: Kind(follow_endless, is_alone=True),
-    NEXT_BATCH: Kind(follow_next_batch),
+SHARED = tuple(f"experiments.running.{name}" for name in ("protocols", "measures", "timing"))
+PROTOCOLS = {
+    HOLDOUT: EvaluationProtocol(evaluate_holdout, (*SHARED, "experiments.running.holdout")),
+    RESET_AT_CHANGES: EvaluationProtocol(evaluate_reset_at_changes, (*SHARED, "experiments.running.holdout")),
+    RECALL: EvaluationProtocol(evaluate_recall, SHARED),
+    TIMED: EvaluationProtocol(evaluate_timed, SHARED, runs_alone=True),
+    LONG_STREAM: EvaluationProtocol(evaluate_long_stream, SHARED, runs_alone=True),
+    PREQUENTIAL: EvaluationProtocol(evaluate_prequential, (*SHARED, "experiments.running.prequential")),
 }

@@ -1,4 +1,4 @@
-"""Running parts: in worker processes, longest first, each kept as soon as it is done, none run twice."""
+"""The runner: runs in worker processes, longest first; each record is kept at once, none is made twice."""
 
 from __future__ import annotations
 
@@ -17,72 +17,72 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from experiments.running.cost_estimates import guess_seconds
-from experiments.running.protocols import find_kind
+from experiments.running.cost_estimates import estimate_seconds
+from experiments.running.protocols import find_protocol
 from experiments.running.records import Job, RunRecord, read_record, read_versions, write_record
 from experiments.specs.methods import check_library
 from experiments.specs.options import Options
-from experiments.specs.run_spec import Part
+from experiments.specs.run_spec import RunSpec
 
 SINGLE_THREADED = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}
 
-OnPart = Callable[[Part, float], None]
-Records = dict[Part, RunRecord]
+OnRun = Callable[[RunSpec, float], None]
+Records = dict[RunSpec, RunRecord]
 
 
-class PartsError(RuntimeError):
-    """Some parts could not be run; the others are kept."""
+class FailedRunsError(RuntimeError):
+    """Some runs failed; the records of the others are kept."""
 
 
-def run_parts(parts: Iterable[Part], options: Options, on_done: OnPart = lambda part, seconds: None) -> Records:
-    """Run the parts that have no record yet, and return the records of all.
+def run_all(runs: Iterable[RunSpec], options: Options, on_done: OnRun = lambda run, seconds: None) -> Records:
+    """Make the runs that have no record yet, and return the records of all.
 
     Parameters
     ----------
-    parts : iterable of Part
-        Doubles are run once.
+    runs : iterable of RunSpec
+        Those given twice are made once.
     options : Options
     on_done : callable, optional
-        Called with a part and the seconds it took as each is done.
+        Called with a run and the seconds it took as each is done.
 
     Returns
     -------
-    dict of Part to RunRecord
+    dict of RunSpec to RunRecord
 
     Raises
     ------
-    PartsError
+    FailedRunsError
         After all others are done, if some failed.
     """
-    return run_jobs(find_jobs(parts, options), options, on_done)
+    return run_jobs(find_jobs(runs, options), options, on_done)
 
 
-def run_jobs(jobs: Sequence[Job], options: Options, on_done: OnPart = lambda part, seconds: None) -> Records:
-    """Do what `run_parts` does, for parts whose sources were looked up before."""
+def run_jobs(jobs: Sequence[Job], options: Options, on_done: OnRun = lambda run, seconds: None) -> Records:
+    """Do what `run_all` does, for runs whose sources were looked up before."""
     missing = find_missing(jobs, options)
-    failures = list(_run_missing(sorted(missing, key=lambda job: -guess_seconds(job.part)), options, on_done))
+    failures = list(_run_missing(sorted(missing, key=lambda job: -estimate_seconds(job.run)), options, on_done))
     if failures:
-        part, error = failures[0]
-        raise PartsError(
-            f"{len(failures)} of {len(missing)} parts failed, first {part}: {type(error).__name__}: {error}. "
+        run, error = failures[0]
+        raise FailedRunsError(
+            f"{len(failures)} of {len(missing)} runs failed, first {run}: {type(error).__name__}: {error}. "
             "The others are kept; run the same command again for the rest."
         ) from error
-    records = {job.part: read_record(job.key, options.out) for job in jobs}
-    return {part: record for part, record in records.items() if record is not None}
+    records = {job.run: read_record(job.key, options.out) for job in jobs}
+    return {run: record for run, record in records.items() if record is not None}
 
 
-def find_jobs(parts: Iterable[Part], options: Options) -> list[Job]:
-    """Return what is to be done for some parts, without doubles.
+def find_jobs(runs: Iterable[RunSpec], options: Options) -> list[Job]:
+    """Return what is to be done for some runs, each once.
 
     Raises
     ------
     ImportError, FileNotFoundError
         If a library or a data set they need is missing.
     """
-    distinct = list(dict.fromkeys(parts))
-    for method in dict.fromkeys(part.method for part in distinct):
+    distinct = list(dict.fromkeys(runs))
+    for method in dict.fromkeys(run.method for run in distinct):
         check_library(method)
-    return [Job.of(part, options.data) for part in distinct]
+    return [Job.of(run, options.data) for run in distinct]
 
 
 def find_missing(jobs: Iterable[Job], options: Options) -> list[Job]:
@@ -91,7 +91,7 @@ def find_missing(jobs: Iterable[Job], options: Options) -> list[Job]:
 
 
 def run_job(job: Job, out: Path, data: Path | None) -> float:
-    """Run one part, write its record, and return the seconds it took.
+    """Make one run, write its record, and return the seconds it took.
 
     Parameters
     ----------
@@ -105,51 +105,51 @@ def run_job(job: Job, out: Path, data: Path | None) -> float:
     -------
     float
     """
-    part, started, start = job.part, _now(), perf_counter()
-    followed = find_kind(part).follow(part, data)
+    run, started, start = job.run, _now(), perf_counter()
+    evaluation = find_protocol(run).evaluate(run, data)
     seconds = perf_counter() - start
     record = RunRecord(
         key=job.key,
-        part=part.describe(),
-        settings=_plain(followed.model.get_params()),
-        data_sha256=followed.data_sha256,
+        run=run.describe(),
+        settings=_json_parameters(evaluation.model.get_params()),
+        data_sha256=evaluation.data_sha256,
         sources=job.sources,
-        versions=read_versions(part),
+        versions=read_versions(run),
         platform=platform.platform(),
         started=started,
         finished=_now(),
         seconds=seconds,
-        rows=followed.rows,
+        rows=evaluation.rows,
     )
     write_record(record, out)
     return seconds
 
 
-def _run_missing(jobs: list[Job], options: Options, on_done: OnPart) -> Iterator[tuple[Part, Exception]]:
-    """Run jobs, and yield the parts that failed; what must have the machine to itself comes last, one by one."""
-    alone = [job for job in jobs if find_kind(job.part).is_alone]
+def _run_missing(jobs: list[Job], options: Options, on_done: OnRun) -> Iterator[tuple[RunSpec, Exception]]:
+    """Run jobs, and yield the runs that failed; what must have the machine to itself comes last, one by one."""
+    alone = [job for job in jobs if find_protocol(job.run).runs_alone]
     yield from _run_together([job for job in jobs if job not in alone], options, on_done)
     for job in alone:
         with _workers(1) as pool:
-            yield from _collect({pool.submit(run_job, job, options.out, options.data): job.part}, on_done)
+            yield from _collect({pool.submit(run_job, job, options.out, options.data): job.run}, on_done)
 
 
-def _run_together(jobs: list[Job], options: Options, on_done: OnPart) -> Iterator[tuple[Part, Exception]]:
-    """Run jobs beside each other, and yield the parts that failed."""
+def _run_together(jobs: list[Job], options: Options, on_done: OnRun) -> Iterator[tuple[RunSpec, Exception]]:
+    """Run jobs beside each other, and yield the runs that failed."""
     if options.n_jobs == 1 or len(jobs) < 2:
         for job in jobs:
             try:
                 with threadpool_limits(1):
-                    on_done(job.part, run_job(job, options.out, options.data))
+                    on_done(job.run, run_job(job, options.out, options.data))
             except Exception as error:
-                yield job.part, error
+                yield job.run, error
         return
     with _workers(min(options.n_jobs, len(jobs))) as pool:
-        yield from _collect({pool.submit(run_job, job, options.out, options.data): job.part for job in jobs}, on_done)
+        yield from _collect({pool.submit(run_job, job, options.out, options.data): job.run for job in jobs}, on_done)
 
 
-def _collect(futures: dict[Future[float], Part], on_done: OnPart) -> Iterator[tuple[Part, Exception]]:
-    """Wait for parts, and yield those that failed."""
+def _collect(futures: dict[Future[float], RunSpec], on_done: OnRun) -> Iterator[tuple[RunSpec, Exception]]:
+    """Wait for runs, and yield those that failed."""
     for future in as_completed(futures):
         failure = future.exception()
         if isinstance(failure, Exception):
@@ -195,7 +195,7 @@ def _leave_with_parent() -> None:
         os._exit(1)
 
 
-def _plain(parameters: dict[str, Any]) -> dict[str, Any]:
+def _json_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
     """Return those parameters that JSON can hold."""
     return {name: value for name, value in parameters.items() if isinstance(value, str | int | float | list | None)}
 

@@ -1,4 +1,4 @@
-"""What some work costs, what refitting scikit-learn's forest does, and what a process occupies."""
+"""CPU seconds of some work and of refitting scikit-learn's forest, and the memory of this process."""
 
 from __future__ import annotations
 
@@ -8,29 +8,36 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import process_time
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
 from adforest.growers import count_features
 from adforest.streams import Batch
-from experiments.running.prequential import Row
+from experiments.running.measures import Row
+
+Result = TypeVar("Result")
 
 STATUS = Path("/proc/self/statm")
 
 
-def cpu_seconds(work: Callable[[], object]) -> float:
+def timed(work: Callable[[], Result]) -> tuple[Result, float]:
+    """Return what some work returns, and the CPU seconds it takes."""
+    start = process_time()
+    result = work()
+    return result, process_time() - start
+
+
+def cpu_seconds_without_gc(work: Callable[[], object]) -> float:
     """Return the CPU seconds that some work takes, without collecting garbage meanwhile.
 
     A collection goes through all that the process has ever imported, and falls on whoever is at work by chance.
     """
     was_enabled = gc.isenabled()
     gc.disable()
-    start = process_time()
     try:
-        work()
-        return process_time() - start
+        return timed(work)[1]
     finally:
         if was_enabled:
             gc.enable()
@@ -74,7 +81,7 @@ def _refit_seconds(batches: Sequence[Batch], n_trees: int, seed: int, **settings
     X = np.concatenate([batch.X_train for batch in batches])
     y = np.concatenate([batch.y_train for batch in batches])
     forest = RandomForestClassifier(n_trees, n_jobs=1, random_state=seed, **settings)
-    return cpu_seconds(lambda: forest.fit(X, y))
+    return cpu_seconds_without_gc(lambda: forest.fit(X, y))
 
 
 def read_resident_bytes() -> int:

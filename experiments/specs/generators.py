@@ -20,8 +20,7 @@ from adforest.streams import (
 from adforest.streams.cases import N_RULES, case_categories
 from experiments.specs.run_spec import StreamSpec
 
-HERE = "experiments/specs/generators.py"
-SHARED = (HERE, "streams/batch.py", "streams/draws.py")
+HERE = "experiments.specs.generators"
 N_CATEGORIES = {"rules": N_RULES}  # of the concepts that have categorical attributes
 
 
@@ -37,14 +36,14 @@ class Generator:
         Returns, per column, its number of categories; 0 where it is numerical.
     size : callable
         Returns how many records all batches train on.
-    files : tuple of str
-        What of the package the stream depends on.
+    modules : tuple of str
+        Whose code makes the stream.
     """
 
     draw: Callable[[StreamSpec, int], Iterator[Batch]]
     n_categories: Callable[[StreamSpec], tuple[int, ...]]
     size: Callable[[StreamSpec], int]
-    files: tuple[str, ...]
+    modules: tuple[str, ...]
 
 
 def count_records(spec: StreamSpec) -> int:
@@ -59,13 +58,13 @@ def _counts(spec: StreamSpec) -> dict[str, int]:
     return {name: int(options[name] or 0) for name in ("n_batches", "batch_size")}
 
 
-# Drift: the protocol is its kind
+# Drift: the variant is its kind
 
 
 def _draw_drift(spec: StreamSpec, seed: int) -> Iterator[Batch]:
     """Yield a stream with drift; no records are held back, for what was right before may be wrong now."""
     concept = str(dict(spec.options)["concept"])
-    for batch in simulate_drift(spec.protocol, concept, **_counts(spec), random_state=seed):
+    for batch in simulate_drift(spec.variant, concept, **_counts(spec), random_state=seed):
         yield replace(batch, X_held=batch.X_held[:0], y_held=batch.y_held[:0])
 
 
@@ -75,15 +74,15 @@ def _categories_of_concept(spec: StreamSpec) -> tuple[int, ...]:
     return N_CATEGORIES.get(concept, (0,) * len(concept_categorical(concept)))
 
 
-# Classes: the protocol is who comes and goes
+# Classes: the variant is who comes and goes
 
 
-def share_out(protocol: str, n_batches: int) -> Floats:
+def class_shares(variant: str, n_batches: int) -> Floats:
     """Return the share of every class in every batch.
 
     Parameters
     ----------
-    protocol : {"vanishing", "new", "rare", "shifting"}
+    variant : {"vanishing", "new", "rare", "shifting"}
         ``"vanishing"``: the first of five classes is there for five batches and never again. ``"new"``: four classes,
         then one more every third batch. ``"rare"``: of seven classes the first two have one record in a hundred each.
         ``"shifting"``: the shares of five classes rise and fall in turn, all within twenty batches.
@@ -95,23 +94,23 @@ def share_out(protocol: str, n_batches: int) -> Floats:
 
     Examples
     --------
-    >>> share_out("new", 7)[[0, 3, 6]].astype(int).tolist()
+    >>> class_shares("new", 7)[[0, 3, 6]].astype(int).tolist()
     [[1, 1, 1, 1, 0, 0], [1, 1, 1, 1, 1, 0], [1, 1, 1, 1, 1, 1]]
     """
     batch = np.arange(n_batches)[:, np.newaxis]
-    if protocol == "vanishing":
+    if variant == "vanishing":
         shares = np.ones((n_batches, 5))
         shares[LAST_SEEN:, 0] = 0
-    elif protocol == "new":
+    elif variant == "new":
         arrival = np.concatenate([np.zeros(FIRST_CLASSES), np.arange(NEW_EVERY, n_batches, NEW_EVERY)])
         shares = (batch >= arrival).astype(np.float64)
-    elif protocol == "rare":
+    elif variant == "rare":
         shares = np.full((n_batches, 7), 0.98 / 5)
         shares[:, RARE] = 0.01
-    elif protocol == "shifting":
+    elif variant == "shifting":
         shares = 1 + SWING * np.sin(2 * np.pi * (batch / SHIFT_PERIOD + np.arange(5) / 5))
     else:
-        raise ValueError(f"classes cannot be {protocol!r}; expected 'vanishing', 'new', 'rare' or 'shifting'")
+        raise ValueError(f"classes cannot be {variant!r}; expected 'vanishing', 'new', 'rare' or 'shifting'")
     return shares
 
 
@@ -124,7 +123,7 @@ SHIFT_PERIOD, SWING = 20, 0.9  # batches until the shares are the same again, an
 def _draw_classes(spec: StreamSpec, seed: int) -> Iterator[Batch]:
     """Yield a stream of classes that come and go."""
     counts = _counts(spec)
-    shares = share_out(spec.protocol, counts["n_batches"])
+    shares = class_shares(spec.variant, counts["n_batches"])
     yield from simulate_new_classes(shares, batch_size=counts["batch_size"], random_state=seed)
 
 
@@ -134,12 +133,12 @@ def _draw_clusters(spec: StreamSpec, seed: int) -> Iterator[Batch]:
 
 
 def _draw_case(spec: StreamSpec, seed: int) -> Iterator[Batch]:
-    """Yield a stream with one difficulty, which the protocol names."""
-    yield from simulate_case(spec.protocol, **_counts(spec), random_state=seed)
+    """Yield a stream with one difficulty, which the variant names."""
+    yield from simulate_case(spec.variant, **_counts(spec), random_state=seed)
 
 
 def _six_numbers(spec: StreamSpec) -> tuple[int, ...]:
-    """Return that clusters lie in six dimensions."""
+    """Return the columns of clusters: six numbers."""
     return (0,) * 6
 
 
@@ -148,8 +147,8 @@ def _six_numbers(spec: StreamSpec) -> tuple[int, ...]:
 # paper's figure are not in its source; these are in its spirit.
 
 LOW, MEDIUM, HIGH, LUXURY = "low", "medium", "high", "luxury"
-STORIES = ("the tree is built", "lies beyond, two new classes", "overlaps, contradicts a leaf")
-HOUSES: tuple[tuple[tuple[int, int, str], ...], ...] = (
+TOY_STAGES = ("the tree is built", "lies beyond, two new classes", "overlaps, contradicts a leaf")
+TOY_BATCHES: tuple[tuple[tuple[int, int, str], ...], ...] = (
     (
         *((100, 1, LOW), (120, 1, LOW), (140, 2, LOW), (150, 1, LOW), (160, 2, LOW)),
         *((200, 2, MEDIUM), (220, 3, MEDIUM), (240, 2, MEDIUM), (260, 3, MEDIUM), (280, 3, MEDIUM)),
@@ -166,9 +165,9 @@ HOUSES: tuple[tuple[tuple[int, int, str], ...], ...] = (
 
 
 def _draw_toy(spec: StreamSpec, seed: int) -> Iterator[Batch]:
-    """Yield the toy batches, whoever is asked for all houses learnt so far after each."""
-    for number, (story, houses) in enumerate(zip(STORIES, HOUSES, strict=True), start=1):
-        so_far = [house for some in HOUSES[:number] for house in some]
+    """Yield the toy batches; the test set of each is all houses so far."""
+    for number, (story, houses) in enumerate(zip(TOY_STAGES, TOY_BATCHES, strict=True), start=1):
+        so_far = [house for some in TOY_BATCHES[:number] for house in some]
         yield Batch(number, story, *_table(houses), *_table(so_far), *_table(()))
 
 
@@ -179,16 +178,16 @@ def _table(houses: Any) -> tuple[Floats, Any]:
 
 
 GENERATORS = {
-    "drift": Generator(
-        _draw_drift, _categories_of_concept, count_records, (*SHARED, "streams/concepts.py", "streams/drift.py")
-    ),
-    "classes": Generator(_draw_classes, _six_numbers, count_records, (*SHARED, "streams/clusters.py")),
-    "clusters": Generator(_draw_clusters, _six_numbers, count_records, (*SHARED, "streams/clusters.py")),
+    "drift": Generator(_draw_drift, _categories_of_concept, count_records, (HERE, "adforest.streams.drift")),
+    "classes": Generator(_draw_classes, _six_numbers, count_records, (HERE, "adforest.streams.clusters")),
+    "clusters": Generator(_draw_clusters, _six_numbers, count_records, (HERE, "adforest.streams.clusters")),
     "case": Generator(
         _draw_case,
-        lambda spec: case_categories(spec.protocol),
+        lambda spec: case_categories(spec.variant),
         count_records,
-        (*SHARED, "streams/cases.py", "streams/concepts.py"),
+        (HERE, "adforest.streams.cases"),
     ),
-    "toy": Generator(_draw_toy, lambda spec: (0, 0), lambda spec: sum(map(len, HOUSES)), (HERE, "streams/batch.py")),
+    "toy": Generator(
+        _draw_toy, lambda spec: (0, 0), lambda spec: sum(map(len, TOY_BATCHES)), (HERE, "adforest.streams.batch")
+    ),
 }

@@ -1,4 +1,4 @@
-"""The methods by name: ADF as it comes, ADF as the paper set it, and every rival, all made alike."""
+"""The methods by name: ADF with its defaults, ADF with the paper's settings, and every rival."""
 
 from __future__ import annotations
 
@@ -10,36 +10,33 @@ from typing import Any
 
 from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier, rivals
 from adforest.rivals.base import require
-from experiments.specs.run_spec import MethodSpec, Plain
+from experiments.specs.run_spec import MethodSpec, Scalar
 from experiments.specs.sources import Stream
 
 PAPER_TREES = 10  # of every forest, unless a method is asked for with others
-TREES = int(AdaptiveDecisionForestClassifier().n_estimators)  # ADF's default
+N_TREES = int(AdaptiveDecisionForestClassifier().n_estimators)  # ADF's default
 
 
 @dataclass(frozen=True)
 class Method:
-    """How a method is made and what its results depend on.
+    """How a method's estimator is made.
 
     Attributes
     ----------
     make : callable
         Returns the estimator with its own defaults.
-    files : tuple of str
-        What of the package its results depend on.
     settings : callable
         Returns the parameters that the name stands for, given the number of records of the data set.
     library : str
         The library outside of the package that does the work, if any.
-    is_numerical : bool
+    one_hot : bool
         Whether it learns numbers only: categories then become one 0/1 column each.
     """
 
     make: Callable[[], Any]
-    files: tuple[str, ...]
     settings: Callable[[int], dict[str, Any]] = field(default=lambda n_records: {})
     library: str = ""
-    is_numerical: bool = False
+    one_hot: bool = False
 
 
 def make_model(spec: MethodSpec, stream: Stream, seed: int) -> Any:
@@ -59,31 +56,31 @@ def make_model(spec: MethodSpec, stream: Stream, seed: int) -> Any:
     """
     method = find_method(spec)
     model = method.make()
-    alike = {
-        **count_trees(model),
+    shared = {
+        **paper_tree_counts(model),
         "n_jobs": 1,
         "random_state": seed,
-        "categorical_features": None if method.is_numerical else stream.categorical,
+        "categorical_features": None if method.one_hot else stream.categorical,
     }
     known = model.get_params()
-    alike = {name: value for name, value in alike.items() if name in known}
-    return model.set_params(**{**alike, **method.settings(stream.n_records), **dict(spec.settings)})
+    shared = {name: value for name, value in shared.items() if name in known}
+    return model.set_params(**{**shared, **method.settings(stream.n_records), **dict(spec.settings)})
 
 
-def count_trees(model: Any) -> dict[str, int]:
+def paper_tree_counts(model: Any) -> dict[str, int]:
     """Return the parameters by which an estimator has as many trees as the paper's, none if it has no trees."""
     return {name: PAPER_TREES for name in ("n_estimators", "trees_per_batch") if name in model.get_params()}
 
 
-def settings_of(name: str) -> dict[str, Any]:
+def default_settings(name: str) -> dict[str, Any]:
     """Return the parameters a method runs with, for a small data set where they depend on its size."""
     method = find_method(MethodSpec(name))
     model = method.make()
-    return {**model.get_params(), **count_trees(model), **method.settings(0)}
+    return {**model.get_params(), **paper_tree_counts(model), **method.settings(0)}
 
 
-def vary(name: str, **settings: Plain) -> MethodSpec:
-    """Return a method with some settings changed; those it has anyway are left out, so that it is the same part.
+def with_settings(name: str, **settings: Scalar) -> MethodSpec:
+    """Return a method with some settings changed; those that it has by default are left out.
 
     Parameters
     ----------
@@ -98,16 +95,16 @@ def vary(name: str, **settings: Plain) -> MethodSpec:
 
     Examples
     --------
-    >>> vary("ADF-R paper", window_size=3, splitting="sat").label
+    >>> with_settings("ADF-R paper", window_size=3, splitting="sat").label
     'ADF-R paper (splitting=sat)'
     """
-    has = settings_of(name)
+    has = default_settings(name)
     return MethodSpec.of(name, **{key: value for key, value in settings.items() if has[key] != value})
 
 
-def as_it_comes(name: str, **settings: Plain) -> MethodSpec:
+def with_default_trees(name: str, **settings: Scalar) -> MethodSpec:
     """Return a method with as many trees as ADF has by default, and some settings changed."""
-    return MethodSpec.of(name, **{"n_estimators": TREES, **settings})
+    return MethodSpec.of(name, **{"n_estimators": N_TREES, **settings})
 
 
 def check_library(spec: MethodSpec) -> None:
@@ -129,29 +126,14 @@ def find_method(spec: MethodSpec) -> Method:
     return METHODS[spec.name]
 
 
-# What results depend on
-
-FACE = ("base.py", "parameters.py", "encoding")
-TREE = (*FACE, "forest", "growers/features.py", "growers/protocol.py")
-GROWERS = {
-    "random_forest": "growers/random_forest.py",
-    "sysfor": "growers/sysfor.py",
-    "hoeffding": "growers/hoeffding.py",
-}
-FOREST_RIVAL = (*TREE, GROWERS["random_forest"], "rivals/forests.py")
-SYSFOR_RIVAL = (*FOREST_RIVAL, GROWERS["sysfor"], "rivals/sysfor.py")
-CIRF = (*FOREST_RIVAL, "adaptation/boxes.py", "rivals/cirf.py")
-RIVER = (*FACE, "rivals/river.py")
-SKLEARN = (*FACE, "rivals/forests.py", "rivals/sklearn_forest.py")
-LIGHTGBM = (*FACE, "rivals/forests.py", "rivals/lightgbm.py")
+# How each is made
 
 
 def _adf(base_forest: str, *, as_published: bool) -> Method:
     """Return ADF on a base forest."""
-    files = (*TREE, GROWERS[base_forest], "adaptation", "classifier.py")
     if as_published:
-        return Method(partial(PaperADFClassifier, base_forest=base_forest), (*files, "paper.py"), _paper_leaf)
-    return Method(partial(AdaptiveDecisionForestClassifier, base_forest=base_forest), files)
+        return Method(partial(PaperADFClassifier, base_forest=base_forest), _paper_leaf)
+    return Method(partial(AdaptiveDecisionForestClassifier, base_forest=base_forest))
 
 
 def _paper_leaf(n_records: int) -> dict[str, Any]:
@@ -161,28 +143,28 @@ def _paper_leaf(n_records: int) -> dict[str, Any]:
 
 def _refit(window: int | None) -> Method:
     """Return a random forest refitted on the last batches."""
-    return Method(partial(rivals.RefitForestClassifier, window=window), FOREST_RIVAL)
+    return Method(partial(rivals.RefitForestClassifier, window=window))
 
 
 def _sysfor(window: int | None) -> Method:
     """Return SysFor refitted on the last batches."""
-    return Method(partial(rivals.SysForClassifier, window=window), SYSFOR_RIVAL)
+    return Method(partial(rivals.SysForClassifier, window=window))
 
 
 def _sklearn(window: int | None) -> Method:
     """Return scikit-learn's random forest refitted on the last batches."""
-    return Method(partial(rivals.SklearnForestClassifier, window=window), SKLEARN, library="sklearn")
+    return Method(partial(rivals.SklearnForestClassifier, window=window), library="sklearn")
 
 
 def _lightgbm(window: int | None) -> Method:
     """Return LightGBM refitted on the last batches."""
-    return Method(partial(rivals.RefitLightGBMClassifier, window=window), LIGHTGBM, library="lightgbm")
+    return Method(partial(rivals.RefitLightGBMClassifier, window=window), library="lightgbm")
 
 
-def _river(model: str, *, is_numerical: bool = False) -> Method:
+def _river(model: str, *, one_hot: bool = False) -> Method:
     """Return one of River's learners."""
     make = partial(rivals.RiverClassifier, model)
-    return Method(make, RIVER, library="river", is_numerical=is_numerical)
+    return Method(make, library="river", one_hot=one_hot)
 
 
 ADF = {
@@ -201,25 +183,21 @@ METHODS = {
     "SysFor batch": _sysfor(1),
     "SysFor last 3": _sysfor(3),
     "SysFor all": _sysfor(None),
-    "Add trees": Method(rivals.AddTreesForestClassifier, FOREST_RIVAL),
-    "CIRF": Method(rivals.CIRFClassifier, CIRF, is_numerical=True),
-    "RF batch paper": Method(rivals.RefitForestClassifier, FOREST_RIVAL, _paper_leaf),
-    "SysFor batch paper": Method(rivals.SysForClassifier, SYSFOR_RIVAL, _paper_leaf),
-    "CIRF paper": Method(rivals.CIRFClassifier, CIRF, _paper_leaf, is_numerical=True),
-    "NCMC": Method(rivals.NCMClassifier, (*FACE, "rivals/ncm.py", "rivals/means.py"), is_numerical=True),
-    "NCMF": Method(
-        rivals.NCMForestClassifier,
-        (*FACE, "rivals/ncm_forest.py", "rivals/ncm_tree.py", "rivals/means.py"),
-        is_numerical=True,
-    ),
+    "Add trees": Method(rivals.AddTreesForestClassifier),
+    "CIRF": Method(rivals.CIRFClassifier, one_hot=True),
+    "RF batch paper": Method(rivals.RefitForestClassifier, _paper_leaf),
+    "SysFor batch paper": Method(rivals.SysForClassifier, _paper_leaf),
+    "CIRF paper": Method(rivals.CIRFClassifier, _paper_leaf, one_hot=True),
+    "NCMC": Method(rivals.NCMClassifier, one_hot=True),
+    "NCMF": Method(rivals.NCMForestClassifier, one_hot=True),
     "HT": _river("hoeffding_tree"),
     "HAT": _river("hoeffding_adaptive_tree"),
     "OzaBag": _river("oza_bagging"),
     "LeveragingBag": _river("leveraging_bagging"),
     "ARF": _river("adaptive_random_forest"),
     "SRP": _river("streaming_random_patches"),
-    "AMF": _river("mondrian_forest", is_numerical=True),
-    "LightGBM": Method(rivals.ContinuedLightGBMClassifier, LIGHTGBM, library="lightgbm"),
+    "AMF": _river("mondrian_forest", one_hot=True),
+    "LightGBM": Method(rivals.ContinuedLightGBMClassifier, library="lightgbm"),
     "LightGBM last 3": _lightgbm(3),
     "LightGBM all": _lightgbm(None),
 }

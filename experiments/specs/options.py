@@ -1,4 +1,4 @@
-"""What the command line tells an experiment."""
+"""The options of the command line."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+DEFAULT_SEEDS = {"beyond": 5, "streams": 3}  # how many seeds a study runs with, where it is more than one
 OUT, QUICK_OUT = Path("out/experiments"), Path("out/quick")
 
 
@@ -19,9 +20,9 @@ class Options:
     quick : bool
         Whether to run on embedded data only, with slow rivals thinned out.
     n_seeds : int
-        Seeds 0, 1, ... that every part is run with.
+        Seeds 0, 1, ... that every run is run with.
     n_jobs : int
-        Processes that run parts.
+        Processes that run runs.
     out : Path
         Folder of run records, tables and the report.
     data : Path or None
@@ -43,9 +44,10 @@ class Options:
         return range(self.n_seeds)
 
     def command(self, name: str) -> str:
-        """Return the command that runs an experiment with these options again."""
+        """Return the command that runs a study with these options again."""
         quick = " --quick" if self.quick else ""
-        seeds = f" --seeds {self.n_seeds}" if self.n_seeds > 1 else ""
+        is_default = self.n_seeds == 1 and (self.quick or name not in DEFAULT_SEEDS)
+        seeds = "" if is_default else f" --seeds {self.n_seeds}"
         goals = f" --goals {' '.join(map(str, self.goals))}" if self.goals else ""
         return f"python -m experiments {name}{quick}{seeds}{goals}"
 

@@ -1,4 +1,4 @@
-"""What an experiment is made of: parts, each one method on one stream with one seed."""
+"""Specifications of streams, methods and runs; a run is one method on one stream with one seed."""
 
 from __future__ import annotations
 
@@ -6,44 +6,47 @@ import json
 from dataclasses import dataclass
 from typing import Any, Self
 
-Plain = str | int | float | bool | None
-Given = tuple[tuple[str, Plain], ...]  # a dict that can be hashed, sorted by name
+Scalar = str | int | float | bool | None
+Settings = tuple[tuple[str, Scalar], ...]  # a dict that can be hashed, sorted by name
 
-USUAL = "usual"
+# How a run is evaluated, see `experiments.running.protocols`.
+HOLDOUT, RESET_AT_CHANGES, RECALL = "holdout", "reset_at_changes", "recall"
+TIMED, LONG_STREAM, PREQUENTIAL = "timed", "long_stream", "prequential"
 
 
 @dataclass(frozen=True)
 class StreamSpec:
-    """Which stream.
+    """The specification of a stream.
 
     Attributes
     ----------
     name : str
         A source of `experiments.specs.sources`: a data set, or a generator.
-    protocol : str
-        How the source becomes batches: for data sets ``"34"``, ``"28"``, ``"big"`` or ``"whole"``.
+    variant : str
+        Which stream of the source. For data sets, how they are cut: ``"34"``, ``"28"``, ``"big"``, ``"whole"`` or ``"in
+        order"``; for generators the kind of drift, who comes and goes, or the difficulty.
     options : tuple of (str, value)
         What else the source is told, sorted by name.
 
     Examples
     --------
     >>> StreamSpec.of("house", "34", n_records=5000)
-    StreamSpec(name='house', protocol='34', options=(('n_records', 5000),))
+    StreamSpec(name='house', variant='34', options=(('n_records', 5000),))
     """
 
     name: str
-    protocol: str = "34"
-    options: Given = ()
+    variant: str = "34"
+    options: Settings = ()
 
     @classmethod
-    def of(cls, name: str, protocol: str = "34", **options: Plain) -> Self:
+    def of(cls, name: str, variant: str = "34", **options: Scalar) -> Self:
         """Return the stream of that name, its options given as keywords."""
-        return cls(name, protocol, tuple(sorted(options.items())))
+        return cls(name, variant, tuple(sorted(options.items())))
 
 
 @dataclass(frozen=True)
 class MethodSpec:
-    """Which method.
+    """The specification of a method.
 
     Attributes
     ----------
@@ -59,10 +62,10 @@ class MethodSpec:
     """
 
     name: str
-    settings: Given = ()
+    settings: Settings = ()
 
     @classmethod
-    def of(cls, name: str, **settings: Plain) -> Self:
+    def of(cls, name: str, **settings: Scalar) -> Self:
         """Return the method of that name, its settings given as keywords."""
         return cls(name, tuple(sorted(settings.items())))
 
@@ -74,7 +77,7 @@ class MethodSpec:
 
 
 @dataclass(frozen=True)
-class Part:
+class RunSpec:
     """One method on one stream with one seed, which fixes the draws of both.
 
     Attributes
@@ -82,33 +85,33 @@ class Part:
     stream : StreamSpec
     method : MethodSpec
     seed : int
-    kind : str
+    protocol : str
         What is measured, and how: see `experiments.running.protocols`.
     """
 
     stream: StreamSpec
     method: MethodSpec
     seed: int = 0
-    kind: str = USUAL
+    protocol: str = HOLDOUT
 
     def __str__(self) -> str:
-        kind = "" if self.kind == USUAL else f", {self.kind}"
-        return f"{self.method.label} on {self.stream.name} ({self.stream.protocol}), seed {self.seed}{kind}"
+        protocol = "" if self.protocol == HOLDOUT else f", {self.protocol}"
+        return f"{self.method.label} on {self.stream.name} ({self.stream.variant}), seed {self.seed}{protocol}"
 
     def describe(self) -> dict[str, Any]:
-        """Return the part as plain data."""
+        """Return the run as plain data."""
         return {
             "stream": {
                 "name": self.stream.name,
-                "protocol": self.stream.protocol,
+                "variant": self.stream.variant,
                 "options": dict(self.stream.options),
             },
             "method": {"name": self.method.name, "settings": dict(self.method.settings)},
             "seed": self.seed,
-            **({} if self.kind == USUAL else {"kind": self.kind}),
+            **({} if self.protocol == HOLDOUT else {"protocol": self.protocol}),
         }
 
     @property
     def text(self) -> str:
-        """The description as JSON, the same for the same part."""
+        """The description as JSON, the same for the same run."""
         return json.dumps(self.describe(), sort_keys=True)

@@ -1,4 +1,4 @@
-"""Who runs where: the streams and methods that the experiments on the paper's data sets share."""
+"""Selections of streams and methods, and the runs they make."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from itertools import product
 
 from experiments.specs.options import Options
-from experiments.specs.run_spec import USUAL, MethodSpec, Part, StreamSpec
+from experiments.specs.run_spec import HOLDOUT, MethodSpec, RunSpec, StreamSpec
 
 Streams = Mapping[str, StreamSpec]  # by the name a table gives them
 
@@ -20,14 +20,14 @@ REFITTED = ("RF batch", "RF last 3", "RF all", "SysFor batch", "SysFor last 3", 
 INCREMENTAL = ("Add trees", "CIRF", "NCMC", "NCMF", "LightGBM")
 RIVER = ("HT", "HAT", "ARF", "OzaBag", "LeveragingBag", "SRP", "AMF")
 RIVALS = (*REFITTED, *INCREMENTAL, *RIVER)
-EVERY = (*ADF, *ADF_PAPER, *RIVALS, *RIVALS_PAPER)
+ALL_METHODS = (*ADF, *ADF_PAPER, *RIVALS, *RIVALS_PAPER)
 
-PEERS = ("RF all", "RF last 3", "SysFor all", "Add trees", "ARF")  # what a user would try first
+COMMON_RIVALS = ("RF all", "RF last 3", "SysFor all", "Add trees", "ARF")  # what a user would try first
 SHOWN = (*ADF, *REFITTED, "Add trees", "CIRF", "LightGBM", "HT", "HAT", "ARF", "OzaBag")  # batch by batch
 
 # River's ensembles learn some hundred records a second: these would take hours on all data sets. Others are left out
 # where they are slow and tell little new, so that all of it takes less than an hour on two cores.
-ONLY_ON = {
+RESTRICTED_TO = {
     "ARF": ("LDPA", "EB", "Avila", "House"),
     "HAT": ("LDPA", "Avila"),
     "LightGBM": ("EB", "AReM", "Avila"),
@@ -39,13 +39,13 @@ ONLY_ON = {
 NOT_QUICK = ("LeveragingBag", "SRP", "AMF")
 
 
-def streams_of(options: Options, protocol: str = "34", names: Iterable[str] = DATASETS) -> dict[str, StreamSpec]:
-    """Return streams by the name of their data set; a small House stands in for all of them if it is to be quick.
+def dataset_streams(options: Options, variant: str = "34", names: Iterable[str] = DATASETS) -> dict[str, StreamSpec]:
+    """Return streams by the name of their data set; in quick runs a small House instead of all of them.
 
     Parameters
     ----------
     options : Options
-    protocol : str
+    variant : str
     names : iterable of str
         Data sets, as the paper writes them.
 
@@ -54,40 +54,50 @@ def streams_of(options: Options, protocol: str = "34", names: Iterable[str] = DA
     dict of str to StreamSpec
     """
     if options.quick:
-        return {"House": StreamSpec.of("house", protocol, n_records=QUICK_RECORDS)}
-    return {name: StreamSpec(DATASETS[name], protocol) for name in names}
+        return {"House": StreamSpec.of("house", variant, n_records=QUICK_RECORDS)}
+    return {name: StreamSpec(DATASETS[name], variant) for name in names}
 
 
-def plan_main(options: Options) -> list[Part]:
-    """Return the parts of the 34-batch streams, on which most experiments rest."""
-    streams = streams_of(options)
-    return [part for title in streams for part in plan_on({title: streams[title]}, runs_on(title, options), options)]
+def batch_counts(options: Options, full: tuple[int, int], quick: tuple[int, int]) -> dict[str, int]:
+    """Return a generated stream's number of batches and their size, given both for full runs and for quick ones."""
+    n_batches, batch_size = quick if options.quick else full
+    return {"n_batches": n_batches, "batch_size": batch_size}
 
 
-def runs_on(title: str, options: Options) -> list[str]:
+def plan_34_batches(options: Options) -> list[RunSpec]:
+    """Return the runs of the 34-batch streams, on which most experiments rest."""
+    streams = dataset_streams(options)
+    return [
+        run for title in streams for run in plan_methods({title: streams[title]}, methods_on(title, options), options)
+    ]
+
+
+def methods_on(title: str, options: Options) -> list[str]:
     """Return the methods that run on the 34-batch stream of a data set."""
-    return [name for name in EVERY if options.quick or title in ONLY_ON.get(name, (title,))]
+    return [name for name in ALL_METHODS if options.quick or title in RESTRICTED_TO.get(name, (title,))]
 
 
-def plan_on(streams: Streams, names: Iterable[str], options: Options) -> list[Part]:
-    """Return a part for each stream, method and seed; quick plans leave the slowest methods out.
+def plan_methods(streams: Streams, names: Iterable[str], options: Options) -> list[RunSpec]:
+    """Return a run for each stream, method and seed; quick plans leave the slowest methods out.
 
     Parameters
     ----------
     streams : mapping of str to StreamSpec
     names : iterable of str
-        Methods, as they come.
+        Methods, with their defaults.
     options : Options
 
     Returns
     -------
-    list of Part
+    list of RunSpec
     """
     methods = [MethodSpec(name) for name in names if not (options.quick and name in NOT_QUICK)]
     return plan_runs(streams, methods, options.seeds)
 
 
-def plan_runs(streams: Streams, methods: Iterable[MethodSpec], seeds: Iterable[int], kind: str = USUAL) -> list[Part]:
-    """Return a part for each stream, method and seed; a method that is given twice is run once."""
+def plan_runs(
+    streams: Streams, methods: Iterable[MethodSpec], seeds: Iterable[int], protocol: str = HOLDOUT
+) -> list[RunSpec]:
+    """Return a run for each stream, method and seed; a method that is given twice is run once."""
     pairs = list(product(dict.fromkeys(methods), seeds))
-    return [Part(stream, method, seed, kind) for stream in streams.values() for method, seed in pairs]
+    return [RunSpec(stream, method, seed, protocol) for stream in streams.values() for method, seed in pairs]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -16,14 +16,14 @@ from adforest.streams.datasets import NAMES, STREAMS
 from experiments.specs.generators import GENERATORS
 from experiments.specs.run_spec import StreamSpec
 
-SIZES = {"arem": 42_239, "avila": 20_867, "eb": 45_781, "house": 300_000, "ldpa": 164_860, "uifwa": 149_332}
+DATASET_SIZES = {"arem": 42_239, "avila": 20_867, "eb": 45_781, "house": 300_000, "ldpa": 164_860, "uifwa": 149_332}
 STREAM_SIZES = {"elec2": 45_312, "gas": 6_697, "hotel": 119_390, "outdoor": 4_000}
-IN_ORDER = "in order"  # the protocol that cuts a file as it lies into consecutive batches
+IN_ORDER = "in order"  # the variant that cuts a file as it lies into consecutive batches
 
 
 @dataclass(frozen=True, eq=False)
 class Stream:
-    """Batches, and what a method must be told of them.
+    """Batches, their columns, and how they are tested.
 
     Attributes
     ----------
@@ -64,17 +64,17 @@ class Source:
     make : callable
         Returns the stream, given its specification, a seed and the folder of the data sets.
     size : callable
-        Returns about how many records the source has, for guessing what a part will cost.
-    files : tuple of str
-        What of the package the stream depends on.
-    data : callable
-        Returns a fingerprint of whatever else it depends on, given its specification and the folder.
+        Returns about how many records the source has, for guessing what a run will cost.
+    modules : tuple of str
+        Whose code makes the stream.
+    is_loaded : bool
+        Whether its records come from a file.
     """
 
     make: Callable[[StreamSpec, int, Path | None], Stream]
     size: Callable[[StreamSpec], int]
-    files: tuple[str, ...]
-    data: Callable[[StreamSpec, Path | None], str] = field(default=lambda spec, folder: "")
+    modules: tuple[str, ...]
+    is_loaded: bool = False
 
 
 def open_stream(spec: StreamSpec, seed: int, folder: Path | None) -> Stream:
@@ -101,7 +101,7 @@ def _opened(spec: StreamSpec, seed: int, folder: Path | None) -> Stream:
     return find_source(spec).make(spec, seed, folder)
 
 
-def size_stream(spec: StreamSpec) -> int:
+def stream_size(spec: StreamSpec) -> int:
     """Return about how many records a stream's source has."""
     return find_source(spec).size(spec)
 
@@ -120,13 +120,13 @@ def _cut_dataset(spec: StreamSpec, seed: int, folder: Path | None) -> Stream:
     """Return a data set of the paper in batches; option ``n_records`` draws a House of that size."""
     n_records = dict(spec.options).get("n_records")
     data = load_dataset(spec.name, folder) if n_records is None else make_house(int(n_records), random_state=0)
-    if spec.protocol == IN_ORDER:
+    if spec.variant == IN_ORDER:
         return _cut_in_order(data, spec)
-    is_whole = spec.protocol == "whole"
+    is_whole = spec.variant == "whole"
     batches = simulate_scenarios(
         data.X,
         data.y,
-        protocol="big" if is_whole else spec.protocol,
+        protocol="big" if is_whole else spec.variant,
         categorical=data.categorical,
         random_state=seed,
     )
@@ -134,7 +134,7 @@ def _cut_dataset(spec: StreamSpec, seed: int, folder: Path | None) -> Stream:
         batches=[_joined(batches)] if is_whole else batches,
         n_categories=_count_categories(data),
         n_records=len(data.y),
-        is_tested_once=spec.protocol in ("big", "whole"),
+        is_tested_once=spec.variant in ("big", "whole"),
     )
 
 
@@ -154,12 +154,18 @@ def _joined(batches: Sequence[Batch]) -> Batch:
 
 def _size_dataset(spec: StreamSpec) -> int:
     """Return how many records a data set has."""
-    return int(dict(spec.options).get("n_records") or SIZES[spec.name])
+    return int(dict(spec.options).get("n_records") or DATASET_SIZES[spec.name])
 
 
 @cache
-def _digest_records(name: str, folder: Path | None) -> str:
-    """Return the fingerprint of a data set's records."""
+def digest_records(name: str, folder: Path | None) -> str:
+    """Return the fingerprint of the records of a data set or a real stream.
+
+    Raises
+    ------
+    FileNotFoundError
+        If it cannot be found.
+    """
     try:
         data = load_stream(name, folder) if name in STREAMS else load_dataset(name, folder)
     except FileNotFoundError as error:
@@ -167,11 +173,6 @@ def _digest_records(name: str, folder: Path | None) -> str:
             f"{error} On this command line: --data FOLDER, or --quick, which needs no files."
         ) from error
     return hashlib.sha256(np.ascontiguousarray(data.X).tobytes() + np.ascontiguousarray(data.y).tobytes()).hexdigest()
-
-
-def _digest_dataset(spec: StreamSpec, folder: Path | None) -> str:
-    """Return the fingerprint of a data set's records; House is made of code alone."""
-    return "" if spec.name == "house" else _digest_records(spec.name, folder)
 
 
 # Files in the order of their records
@@ -193,32 +194,23 @@ def _cut_in_order(data: Dataset, spec: StreamSpec) -> Stream:
 
 def _generate(spec: StreamSpec, seed: int, folder: Path | None) -> Stream:
     """Return a generated stream, all of its batches drawn."""
-    return replace(shape_of(spec), batches=list(GENERATORS[spec.name].draw(spec, seed)))
+    return replace(empty_stream(spec), batches=list(GENERATORS[spec.name].draw(spec, seed)))
 
 
-def shape_of(spec: StreamSpec) -> Stream:
-    """Return a generated stream without its batches: what a method must be told of it."""
+def empty_stream(spec: StreamSpec) -> Stream:
+    """Return a generated stream without its batches: its columns and its size."""
     generator = GENERATORS[spec.name]
     return Stream((), generator.n_categories(spec), generator.size(spec))
 
 
-CUTTING = ("streams/batch.py", "streams/order.py", "streams/scenarios.py")
+HERE = "experiments.specs.sources"
+CUTTING = (HERE, "adforest.streams.order", "adforest.streams.scenarios")
 SOURCES = {
-    name: Source(
-        _cut_dataset,
-        _size_dataset,
-        (*CUTTING, "streams/house.py") if name == "house" else CUTTING,
-        _digest_dataset,
-    )
-    for name in NAMES
+    **{name: Source(_cut_dataset, _size_dataset, CUTTING, is_loaded=True) for name in NAMES},
+    "house": Source(_cut_dataset, _size_dataset, (*CUTTING, "adforest.streams.house")),
+    **{
+        name: Source(_open_in_order, lambda spec: STREAM_SIZES[spec.name], CUTTING[:2], is_loaded=True)
+        for name in STREAMS
+    },
+    **{name: Source(_generate, generator.size, generator.modules) for name, generator in GENERATORS.items()},
 }
-SOURCES |= {
-    name: Source(
-        _open_in_order,
-        lambda spec: STREAM_SIZES[spec.name],
-        ("streams/batch.py", "streams/order.py"),
-        _digest_dataset,
-    )
-    for name in STREAMS
-}
-SOURCES |= {name: Source(_generate, generator.size, generator.files) for name, generator in GENERATORS.items()}

@@ -1,1 +1,1 @@
-"""The experiments: each module plans its parts and tells what came out."""
+"""The studies: each module plans its runs, and reports on their results in a chapter."""

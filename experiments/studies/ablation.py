@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from experiments.comparison.caveats import doubt_draws, doubt_stand_in
+from experiments.comparison.caveats import caveat_one_seed, caveat_quick
 from experiments.comparison.comparison import Comparison, join_words, points
-from experiments.comparison.results import Results, last_of
+from experiments.comparison.results import Results, count_drifts, last_of
 from experiments.reporting.chapter import Cell, Chapter, Figure, Table
 from experiments.reporting.plots import bars
-from experiments.running.prequential import Row
-from experiments.specs.methods import settings_of, vary
+from experiments.specs.methods import default_settings, with_settings
 from experiments.specs.options import Options
-from experiments.specs.run_spec import MethodSpec, Part, Plain
-from experiments.specs.selections import plan_runs, streams_of
+from experiments.specs.run_spec import MethodSpec, RunSpec, Scalar
+from experiments.specs.selections import dataset_streams, plan_runs
 
 SUMMARY = "each choice and main parameter of ADF-R, 10 trees, changed alone from the defaults, on six data sets"
-OURS, DEFAULT = "ADF-R", "as it comes, 10 trees"
-LEVEL = 0.002  # of accuracy; smaller changes are not spoken of
+ADF_R, DEFAULT = "ADF-R", "as it comes, 10 trees"
+MIN_CHANGE = 0.002  # of accuracy; smaller changes are not spoken of
 
 # What the first row has is left out.
-CHOICES: dict[str, tuple[Plain, ...]] = {
+CHOICES: dict[str, tuple[Scalar, ...]] = {
     "memory_size": (None, 100_000, 10_000, 0),
     "min_samples_leaf": (1, 5, 20),
     "splitting": ("isat", "entropy", "sat"),
@@ -36,38 +35,43 @@ CHOICES: dict[str, tuple[Plain, ...]] = {
 
 def choices() -> dict[str, MethodSpec]:
     """Return ADF-R as it comes but for 10 trees, and with each parameter changed alone."""
-    has = settings_of(OURS)
+    has = default_settings(ADF_R)
     changed = {
-        f"{name}={value}": vary(OURS, **{name: value})
+        f"{name}={value}": with_settings(ADF_R, **{name: value})
         for name, values in CHOICES.items()
         for value in values
         if value != has[name]
     }
-    return {DEFAULT: MethodSpec(OURS), **changed}
+    return {DEFAULT: MethodSpec(ADF_R), **changed}
 
 
-def plan(options: Options) -> list[Part]:
-    """Return the parts to run."""
-    return plan_runs(streams_of(options), choices().values(), options.seeds)
+def plan(options: Options) -> list[RunSpec]:
+    """Return the runs of the study."""
+    return plan_runs(dataset_streams(options), choices().values(), options.seeds)
 
 
-def tell(results: Results, options: Options) -> Chapter:
-    """Return what came out."""
-    streams, methods = streams_of(options), choices()
+def report(results: Results, options: Options) -> Chapter:
+    """Return the chapter of the study."""
+    streams, methods = dataset_streams(options), choices()
     accuracy = Comparison(results, streams, "accuracy", methods)
     retention = Comparison(results, streams, last_of("retention"), methods)
     return Chapter(
         name="ablation",
         title="What each choice is worth",
         question="What does accuracy lose or gain when one choice is changed and everything else left as it is?",
-        findings=(_say_needed(accuracy), _say_better(accuracy), _say_idle(accuracy), _say_kept(retention)),
-        doubts=(
+        findings=(
+            _describe_needed(accuracy),
+            _describe_better(accuracy),
+            _describe_idle(accuracy),
+            _describe_kept(retention),
+        ),
+        caveats=(
             "The defaults were chosen on these data sets with seed 0, so that they stand a little better here than "
             "they would elsewhere.",
             "One parameter at a time: what two changes do together is not seen.",
             "Choices that lose here may win where rules change: these streams' rules never do.",
-            *doubt_draws(options),
-            *doubt_stand_in(options, "the six data sets"),
+            *caveat_one_seed(options),
+            *caveat_quick(options, "the six data sets"),
         ),
         tables=(
             _change_table("Points of mean accuracy against the defaults", accuracy),
@@ -77,11 +81,6 @@ def tell(results: Results, options: Options) -> Chapter:
         figures=(_figure(accuracy),),
         command=options.command("ablation"),
     )
-
-
-def count_drifts(rows: list[Row]) -> float:
-    """Return how many batches were called drift."""
-    return float(sum(row["drift"] != "none" for row in rows))
 
 
 def _changes(found: Comparison) -> dict[str, float]:
@@ -94,29 +93,31 @@ def _list(changes: dict[str, float]) -> str:
     return join_words([f"{name} ({points(change)})" for name, change in changes.items()])
 
 
-def _say_needed(found: Comparison) -> str:
+def _describe_needed(found: Comparison) -> str:
     """Return which choices cost most when changed."""
     worst = sorted(_changes(found).items(), key=lambda pair: pair[1])[:5]
     return f"Changes that cost most, in points of accuracy on average over the data sets: {_list(dict(worst))}."
 
 
-def _say_better(found: Comparison) -> str:
+def _describe_better(found: Comparison) -> str:
     """Return which changes would be for the better."""
-    better = {name: change for name, change in _changes(found).items() if change > LEVEL}
+    better = {name: change for name, change in _changes(found).items() if change > MIN_CHANGE}
     if not better:
-        return f"No single change gains more than {100 * LEVEL:.1f} points on average over the data sets."
+        return f"No single change gains more than {100 * MIN_CHANGE:.1f} points on average over the data sets."
     ranked = dict(sorted(better.items(), key=lambda pair: -pair[1]))
     return f"Changes that would gain, on average over the data sets: {_list(ranked)}."
 
 
-def _say_idle(found: Comparison) -> str:
+def _describe_idle(found: Comparison) -> str:
     """Return how many changes hardly matter."""
-    idle = [name for name, change in _changes(found).items() if abs(change) <= LEVEL]
+    idle = [name for name, change in _changes(found).items() if abs(change) <= MIN_CHANGE]
     shown = f": {join_words(idle)}" if idle else ""
-    return f"{len(idle)} of {len(_changes(found))} changes move accuracy by {100 * LEVEL:.1f} points or less{shown}."
+    return (
+        f"{len(idle)} of {len(_changes(found))} changes move accuracy by {100 * MIN_CHANGE:.1f} points or less{shown}."
+    )
 
 
-def _say_kept(found: Comparison) -> str:
+def _describe_kept(found: Comparison) -> str:
     """Return which changes cost most retention."""
     worst = sorted(_changes(found).items(), key=lambda pair: pair[1])[:3]
     return f"Changes that cost most retention after the last batch: {_list(dict(worst))}."

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from experiments.comparison.caveats import doubt_draws, doubt_stand_in
+from experiments.comparison.caveats import caveat_one_seed, caveat_quick
 from experiments.comparison.comparison import join_words
 from experiments.comparison.results import Results
-from experiments.goals import accuracy, bounds, classes, corner, cost, drift, retention
-from experiments.goals.goal import MET, MISSED, Outcome
+from experiments.goals import accuracy, bounds, classes, cost, drift, recent_and_past, retention
+from experiments.goals.goal import MET, MISSED, Outcome, caveat_missed
 from experiments.reporting.chapter import Cell, Chapter, Table
-from experiments.specs.methods import TREES
+from experiments.specs.methods import N_TREES
 from experiments.specs.options import Options
-from experiments.specs.run_spec import Part
+from experiments.specs.run_spec import RunSpec
 
 SUMMARY = "seven goals with limits: accuracy, retention, bounds, cost, drift, classes, and the free corner; five seeds"
 
@@ -22,39 +22,39 @@ class Goal(Protocol):
 
     TITLE: str
 
-    def plan(self, options: Options) -> list[Part]:
-        """Return the parts to run."""
+    def plan(self, options: Options) -> list[RunSpec]:
+        """Return the runs of the study."""
 
     def judge(self, results: Results, options: Options) -> Outcome:
         """Return whether the goal is met."""
 
 
-GOALS: tuple[Goal, ...] = (accuracy, retention, bounds, cost, drift, classes, corner)
+GOALS: tuple[Goal, ...] = (accuracy, retention, bounds, cost, drift, classes, recent_and_past)
 
 
-def plan(options: Options) -> list[Part]:
-    """Return the parts to run."""
-    return [part for goal in _wanted(options) for part in goal.plan(options)]
+def plan(options: Options) -> list[RunSpec]:
+    """Return the runs of the study."""
+    return [run for goal in _wanted(options) for run in goal.plan(options)]
 
 
-def tell(results: Results, options: Options) -> Chapter:
-    """Return what came out."""
+def report(results: Results, options: Options) -> Chapter:
+    """Return the chapter of the study."""
     outcomes = {goal.TITLE: goal.judge(results, options) for goal in _wanted(options)}
     return Chapter(
         name="beyond",
         title="Beyond the paper",
         question="Are the goals met that the paper did not set itself?",
-        findings=(_say_verdicts(outcomes), *(said for one in outcomes.values() for said in one.findings)),
-        doubts=(
-            *_doubt_missed(outcomes),
-            *(said for one in outcomes.values() for said in one.doubts),
-            *_doubt_left_out(options),
-            *doubt_draws(options),
-            *doubt_stand_in(options, "the six data sets, and all streams are short"),
+        findings=(_describe_verdicts(outcomes), *(said for one in outcomes.values() for said in one.findings)),
+        caveats=(
+            *caveat_missed((verdict for one in outcomes.values() for verdict in one.verdicts), 2),
+            *(said for one in outcomes.values() for said in one.caveats),
+            *_caveat_left_out(options),
+            *caveat_one_seed(options),
+            *caveat_quick(options, "the six data sets, and all streams are short"),
         ),
         tables=(_summary(outcomes), *(table for one in outcomes.values() for table in one.tables)),
         figures=tuple(figure for one in outcomes.values() for figure in one.figures),
-        command=_command(options),
+        command=options.command("beyond"),
     )
 
 
@@ -63,21 +63,14 @@ def _wanted(options: Options) -> list[Goal]:
     return [goal for number, goal in enumerate(GOALS, 1) if not options.goals or number in options.goals]
 
 
-def _say_verdicts(outcomes: dict[str, Outcome]) -> str:
+def _describe_verdicts(outcomes: dict[str, Outcome]) -> str:
     """Return which goals are met and which are missed."""
     met, missed = ([title for title, one in outcomes.items() if one.is_met == is_met] for is_met in (True, False))
     said = [f"{words}: {join_words(titles)}" for words, titles in (("met", met), ("missed", missed)) if titles]
     return f"{len(met)} of {len(outcomes)} goals are met. {'; '.join(said).capitalize()}."
 
 
-def _doubt_missed(outcomes: dict[str, Outcome]) -> list[str]:
-    """Return every limit that was not kept."""
-    missed = [verdict for one in outcomes.values() for verdict in one.verdicts if not verdict.is_met]
-    said = "; ".join(f"{one.measure}: {one.seen:.2f}, wanted {one.wanted}" for one in missed)
-    return [f"Limits not kept: {said}."] if missed else []
-
-
-def _doubt_left_out(options: Options) -> list[str]:
+def _caveat_left_out(options: Options) -> list[str]:
     """Return which goals nothing was measured of."""
     titles = [goal.TITLE for goal in GOALS if goal not in _wanted(options)]
     return [f"Not measured in this run: {join_words(titles)}."] if titles else []
@@ -91,11 +84,5 @@ def _summary(outcomes: dict[str, Outcome]) -> Table:
         for verdict in one.verdicts
     ]
     heads = ("goal", "measure", "wanted", "seen", "verdict")
-    note = f"ADF-R as it comes, {TREES} trees in every forest, 10 for goal 5. A goal is met if all of its rows are."
+    note = f"ADF-R as it comes, {N_TREES} trees in every forest, 10 for goal 5. A goal is met if all of its rows are."
     return Table("Goals", heads, tuple(rows), 2, "", note)
-
-
-def _command(options: Options) -> str:
-    """Return the command that makes it again; five seeds are what it takes without being told."""
-    command = options.command("beyond")
-    return f"{command} --seeds 1" if options.n_seeds == 1 and not options.quick else command

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from experiments.comparison.caveats import doubt_draws, doubt_stand_in
+from experiments.comparison.caveats import caveat_one_seed, caveat_quick
 from experiments.comparison.comparison import Comparison, points
 from experiments.comparison.published import read_published
 from experiments.comparison.results import Results, last_of
 from experiments.reporting.chapter import Cell, Chapter, Figure, Table
 from experiments.reporting.plots import dots
 from experiments.specs.options import Options
-from experiments.specs.run_spec import MethodSpec, Part
-from experiments.specs.selections import ADF, ADF_PAPER, plan_on, streams_of
+from experiments.specs.run_spec import MethodSpec, RunSpec
+from experiments.specs.selections import ADF, ADF_PAPER, dataset_streams, plan_methods
 
 SUMMARY = "LDPA and UIFWA in 34 random batches, tested once: how near batches come to learning all at once"
 DATASETS = ("LDPA", "UIFWA")
@@ -19,18 +19,18 @@ AT_ONCE = ("RF batch", "SysFor batch", "RF batch paper", "SysFor batch paper")
 AS_PUBLISHED = {"SysFor (whole data)": "SysFor batch paper", "CIRF": "CIRF paper", "ADF": "ADF-S paper"}
 
 
-def plan(options: Options) -> list[Part]:
-    """Return the parts to run."""
+def plan(options: Options) -> list[RunSpec]:
+    """Return the runs of the study."""
     return [
-        *plan_on(streams_of(options, "big", DATASETS), IN_BATCHES, options),
-        *plan_on(streams_of(options, "whole", DATASETS), AT_ONCE, options),
+        *plan_methods(dataset_streams(options, "big", DATASETS), IN_BATCHES, options),
+        *plan_methods(dataset_streams(options, "whole", DATASETS), AT_ONCE, options),
     ]
 
 
-def tell(results: Results, options: Options) -> Chapter:
-    """Return what came out."""
-    batches = Comparison(results, streams_of(options, "big", DATASETS), last_of("accuracy"))
-    once = Comparison(results, streams_of(options, "whole", DATASETS), last_of("accuracy"))
+def report(results: Results, options: Options) -> Chapter:
+    """Return the chapter of the study."""
+    batches = Comparison(results, dataset_streams(options, "big", DATASETS), last_of("accuracy"))
+    once = Comparison(results, dataset_streams(options, "whole", DATASETS), last_of("accuracy"))
     ours = max(ADF, key=batches.mean)
     names = [name for name in batches.present(IN_BATCHES) if "paper" not in name]
     return Chapter(
@@ -38,17 +38,17 @@ def tell(results: Results, options: Options) -> Chapter:
         title="A large data set in batches",
         question="How much is lost by learning a large data set batch after batch instead of at once?",
         findings=(
-            *_say_loss(batches, once, ours),
-            f"Best of those that learn in batches: {batches.say_leaders(names)}.",
-            *(batches.say_gap(ours, rival) for rival in ("Add trees", "CIRF", "RF last 3")),
+            *_describe_loss(batches, once, ours),
+            f"Best of those that learn in batches: {batches.describe_leaders(names)}.",
+            *(batches.describe_gap(ours, rival) for rival in ("Add trees", "CIRF", "RF last 3")),
         ),
-        doubts=(
-            *filter(None, (batches.say_losses(one, (name for name in names if name not in ADF)) for one in ADF)),
+        caveats=(
+            *filter(None, (batches.describe_losses(one, (name for name in names if name not in ADF)) for one in ADF)),
             "RF and SysFor at once hold all records at the same time. ADF keeps at most memory_size of them besides "
             "the last batches: on these data sets that is most of what it sees.",
             "The published benchmark is called a tree in the text and SysFor in the table; here it is a forest of 10.",
-            *doubt_draws(options),
-            *doubt_stand_in(options, "LDPA and UIFWA"),
+            *caveat_one_seed(options),
+            *caveat_quick(options, "LDPA and UIFWA"),
         ),
         tables=(
             _table(batches, once),
@@ -59,7 +59,7 @@ def tell(results: Results, options: Options) -> Chapter:
     )
 
 
-def _say_loss(batches: Comparison, once: Comparison, ours: str) -> list[str]:
+def _describe_loss(batches: Comparison, once: Comparison, ours: str) -> list[str]:
     """Return how far ADF in batches is from a forest that learns all at once."""
     said = []
     for stream in batches.streams:

@@ -1,4 +1,4 @@
-"""The experiments by name."""
+"""The studies by name."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Protocol
 from experiments.comparison.results import Results
 from experiments.reporting.chapter import Chapter
 from experiments.specs.options import Options
-from experiments.specs.run_spec import Part
+from experiments.specs.run_spec import RunSpec
 from experiments.studies import (
     ablation,
     accuracy,
@@ -34,11 +34,11 @@ class Study(Protocol):
 
     SUMMARY: str
 
-    def plan(self, options: Options) -> list[Part]:
-        """Return the parts to run."""
+    def plan(self, options: Options) -> list[RunSpec]:
+        """Return the runs of the study."""
 
-    def tell(self, results: Results, options: Options) -> Chapter:
-        """Return what came out."""
+    def report(self, results: Results, options: Options) -> Chapter:
+        """Return the chapter of the study."""
 
 
 STUDIES: dict[str, Study] = {
@@ -60,7 +60,3 @@ STUDIES: dict[str, Study] = {
     "ablation": ablation,
     "beyond": beyond,
 }
-SEEDS = {
-    "beyond": 5,
-    "streams": 3,
-}  # how many seeds an experiment runs with without being told, where it is more than one

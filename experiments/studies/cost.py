@@ -4,34 +4,37 @@ from __future__ import annotations
 
 import numpy as np
 
-from experiments.comparison.caveats import doubt_left_out, doubt_stand_in
+from experiments.comparison.caveats import caveat_methods_left_out, caveat_quick
 from experiments.comparison.comparison import Comparison, join_words
-from experiments.comparison.per_batch import Detail
+from experiments.comparison.per_batch import PerBatch
 from experiments.comparison.results import Results, last_of
 from experiments.reporting.chapter import Chapter
-from experiments.running.prequential import Row
+from experiments.running.measures import Row
 from experiments.specs.options import Options
-from experiments.specs.run_spec import Part
-from experiments.specs.selections import ADF, RIVALS, plan_main, plan_on, streams_of
+from experiments.specs.run_spec import RunSpec
+from experiments.specs.selections import ADF, RIVALS, dataset_streams, plan_34_batches, plan_methods
 
 SUMMARY = "seconds and bytes along the stream, and how both grow from its first third to its last"
-EVEN = (*ADF, "RF batch", "RF last 3", "RF all", "SysFor all", "Add trees", "CIRF", "LightGBM", "HT")
+GROWTH_METHODS = (*ADF, "RF batch", "RF last 3", "RF all", "SysFor all", "Add trees", "CIRF", "LightGBM", "HT")
 SHOWN = (*ADF, "RF all", "RF last 3", "Add trees")
 MEGABYTE = 1e6
 
 
-def plan(options: Options) -> list[Part]:
-    """Return the parts to run."""
-    return [*plan_main(options), *plan_on(streams_of(options, "big", ["LDPA"]), EVEN, options)]
+def plan(options: Options) -> list[RunSpec]:
+    """Return the runs of the study."""
+    return [
+        *plan_34_batches(options),
+        *plan_methods(dataset_streams(options, "big", ["LDPA"]), GROWTH_METHODS, options),
+    ]
 
 
-def tell(results: Results, options: Options) -> Chapter:
-    """Return what came out."""
-    streams, even = streams_of(options), streams_of(options, "big", ["LDPA"])
+def report(results: Results, options: Options) -> Chapter:
+    """Return the chapter of the study."""
+    streams, even = dataset_streams(options), dataset_streams(options, "big", ["LDPA"])
     growth = Comparison(results, even, seconds_growth, is_better_high=False)
-    names = growth.present(EVEN)
+    names = growth.present(GROWTH_METHODS)
     ((title, stream),) = even.items()
-    detail = Detail(results, stream, names)
+    per_batch = PerBatch(results, stream, names)
     every = Comparison(results, streams, "accuracy").present((*ADF, *RIVALS))
     size = Comparison(results, streams, last_megabytes, is_better_high=False)
     return Chapter(
@@ -39,19 +42,19 @@ def tell(results: Results, options: Options) -> Chapter:
         title="What it costs, and how that grows",
         question="Does a batch cost as much at the end of a stream as at its beginning?",
         findings=(
-            *_say_growth(growth, Comparison(results, even, bytes_growth), names),
-            f"Smallest model after the last batch: {size.say_leaders(every)}.",
-            *(_say_size(size, ours) for ours in ADF),
+            *_describe_growth(growth, Comparison(results, even, bytes_growth), names),
+            f"Smallest model after the last batch: {size.describe_leaders(every)}.",
+            *(_describe_size(size, ours) for ours in ADF),
         ),
-        doubts=(
-            _doubt_growth(growth, names),
+        caveats=(
+            _caveat_growth(growth, names),
             "Bytes are those of the pickled model: records it keeps count, buffers it needs while learning do not.",
             "ADF keeps records up to memory_size; a stream shorter than that keeps growing it. On longer streams it "
             "levels off, which these streams cannot show.",
             "GrowthParams is measured on equal random batches of one data set, so that only the stream's length tells.",
             "CPU seconds on one machine, which other work may have slowed.",
-            *doubt_left_out(options),
-            *doubt_stand_in(options, "LDPA and the six data sets"),
+            *caveat_methods_left_out(options),
+            *caveat_quick(options, "LDPA and the six data sets"),
         ),
         tables=(
             growth.table(f"{title}, 34 equal batches: seconds of the last third over the first", names, digits=2),
@@ -64,8 +67,8 @@ def tell(results: Results, options: Options) -> Chapter:
             size.table("Megabytes after the last batch of the 34-batch streams", every, digits=2),
         ),
         figures=(
-            detail.figure(f"{title}: seconds a batch", "train_seconds", "CPU seconds", shown=SHOWN, log_y=True),
-            detail.figure(f"{title}: bytes", "bytes", "bytes of the pickled model", shown=SHOWN, log_y=True),
+            per_batch.figure(f"{title}: seconds a batch", "train_seconds", "CPU seconds", shown=SHOWN, log_y=True),
+            per_batch.figure(f"{title}: bytes", "bytes", "bytes of the pickled model", shown=SHOWN, log_y=True),
         ),
         command=options.command("cost"),
     )
@@ -104,7 +107,7 @@ def last_megabytes(rows: list[Row]) -> float:
     return last_of("bytes")(rows) / MEGABYTE
 
 
-def _say_growth(seconds: Comparison, size: Comparison, names: list[str]) -> list[str]:
+def _describe_growth(seconds: Comparison, size: Comparison, names: list[str]) -> list[str]:
     """Return how much seconds and bytes grow, method by method."""
     (stream,) = seconds.streams
     said = []
@@ -117,7 +120,7 @@ def _say_growth(seconds: Comparison, size: Comparison, names: list[str]) -> list
     return said
 
 
-def _doubt_growth(growth: Comparison, names: list[str]) -> str:
+def _caveat_growth(growth: Comparison, names: list[str]) -> str:
     """Return which rivals' seconds grow less than those of the best ADF."""
     (stream,) = growth.streams
     grown = {name: growth.value(stream, name) for name in names}
@@ -126,7 +129,7 @@ def _doubt_growth(growth: Comparison, names: list[str]) -> str:
     return f"Seconds that grow less than those of {ours}: {join_words(flatter) if flatter else 'none'}."
 
 
-def _say_size(size: Comparison, ours: str) -> str:
+def _describe_size(size: Comparison, ours: str) -> str:
     """Return how large a model of ours is beside that of a forest refitted on everything, with its records."""
     ratio = np.mean([size.value(one, ours) / size.value(one, "RF all") for one in size.streams])
     return f"{ours} takes {size.mean(ours):.1f} MB on average, {ratio:.1f} times as much as RF all with its records."

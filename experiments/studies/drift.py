@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from experiments.comparison.caveats import doubt_draws
+from experiments.comparison.caveats import caveat_one_seed
 from experiments.comparison.comparison import Comparison, join_words, points
 from experiments.comparison.recovery import (
-    KINDS,
-    NAMES,
+    DRIFT_KINDS,
+    METHOD_NAMES,
     REFIT,
     Recovery,
+    caveat_river,
     count_verdicts,
-    doubt_river,
     drift_streams,
     plan_drift,
     stationary_streams,
 )
-from experiments.comparison.results import Results
+from experiments.comparison.results import Results, count_drifts
 from experiments.reporting.chapter import Cell, Chapter, Figure, Table
 from experiments.reporting.plots import lines
-from experiments.running.protocols import TOLD
 from experiments.specs.options import Options
-from experiments.specs.run_spec import MethodSpec, Part
+from experiments.specs.run_spec import RESET_AT_CHANGES, MethodSpec, RunSpec
 
 SUMMARY = "recovery after abrupt, gradual, temporary and recurring changes of three families of concepts; false alarms"
 TOLD_NAME = "RF told"
@@ -30,46 +29,46 @@ STEPS = (1, 2, 3, 5)
 VERDICTS = ("temporary", "sustained")
 
 
-def plan(options: Options) -> list[Part]:
-    """Return the parts to run."""
+def plan(options: Options) -> list[RunSpec]:
+    """Return the runs of the study."""
     return plan_drift(options)
 
 
-def tell(results: Results, options: Options) -> Chapter:
-    """Return what came out."""
+def report(results: Results, options: Options) -> Chapter:
+    """Return the chapter of the study."""
     streams = drift_streams(options)
     found = Comparison(results, streams, "accuracy")
-    names = found.present(NAMES)
+    names = found.present(METHOD_NAMES)
     recovery = Recovery(results)
     return Chapter(
         name="drift",
         title="Real drift",
         question="When the rules change, how soon is a method right again, and does it cry wolf when they do not?",
         findings=(
-            f"Highest mean accuracy of {len(names)} methods: {found.say_leaders(names)}.",
-            *(_say_gap(found, rival) for rival in names if rival != "ADF-R"),
-            *(_say_recovery(recovery, kind, options) for kind in KINDS),
-            _say_alarms(results, options),
+            f"Highest mean accuracy of {len(names)} methods: {found.describe_leaders(names)}.",
+            *(_describe_gap(found, rival) for rival in names if rival != "ADF-R"),
+            *(_describe_recovery(recovery, kind, options) for kind in DRIFT_KINDS),
+            _describe_alarms(results, options),
         ),
-        doubts=(
-            _doubt_best(found, names),
+        caveats=(
+            _caveat_best(found, names),
             "The concepts are simple and the attributes never drift: only what they mean does.",
             f"{TOLD_NAME} is a random forest of ours that is told of each change and refitted on the batches since; "
             "nobody has it in practice. After a return of an old concept a method that remembers it may well be ahead.",
-            *doubt_river(options),
-            *doubt_draws(options),
+            *caveat_river(options),
+            *caveat_one_seed(options),
         ),
         tables=(
             found.table("Mean accuracy over the batches", names, note="Dash: not run."),
-            *(_recovery_table(recovery, names, kind, options) for kind in KINDS),
+            *(_recovery_table(recovery, names, kind, options) for kind in DRIFT_KINDS),
             _alarm_table(results, options),
         ),
-        figures=tuple(_figure(results, names, kind, options) for kind in KINDS),
+        figures=tuple(_figure(results, names, kind, options) for kind in DRIFT_KINDS),
         command=options.command("drift"),
     )
 
 
-def _say_gap(found: Comparison, rival: str) -> str:
+def _describe_gap(found: Comparison, rival: str) -> str:
     """Return how ADF stands to a rival, over the streams and seeds that both ran on."""
     gaps = found.gaps("ADF-R", rival)
     worst = min(gaps, key=gaps.__getitem__)
@@ -80,17 +79,17 @@ def _say_gap(found: Comparison, rival: str) -> str:
     )
 
 
-def _say_recovery(recovery: Recovery, kind: str, options: Options) -> str:
+def _describe_recovery(recovery: Recovery, kind: str, options: Options) -> str:
     """Return when ADF has recovered from a kind of change."""
     streams = drift_streams(options, [kind])
-    batches = recovery.batches(streams, MethodSpec("ADF-R"))
+    batches = recovery.batches_to_recover(streams, MethodSpec("ADF-R"))
     gaps = {step: recovery.mean_gap(streams, MethodSpec("ADF-R"), step) for step in (1, 2)}
     said = join_words([f"{points(gap)} at batch {step}" for step, gap in gaps.items() if gap is not None])
     when = "not before the next" if batches is None else f"after {batches} batch{'es' if batches > 1 else ''}"
     return f"{kind.capitalize()} change: ADF-R is within a point of {TOLD_NAME} {when} ({said} after the change)."
 
 
-def _doubt_best(found: Comparison, names: list[str]) -> str:
+def _caveat_best(found: Comparison, names: list[str]) -> str:
     """Return where ADF is behind the best of the others."""
     leaders = found.leaders([name for name in names if name != "ADF-R"])
     gaps = {stream: found.gap(stream, "ADF-R", rival).mean for stream, rival in leaders.items()}
@@ -100,7 +99,7 @@ def _doubt_best(found: Comparison, names: list[str]) -> str:
     return f"ADF-R is behind {join_words(behind)}."
 
 
-def _say_alarms(results: Results, options: Options) -> str:
+def _describe_alarms(results: Results, options: Options) -> str:
     """Return how often ADF takes a stationary stream for a drifting one."""
     counts = {verdict: count_verdicts(results, options, verdict) for verdict in VERDICTS}
     said = join_words([f"{count} a {verdict} drift" for verdict, (count, _) in counts.items()])
@@ -114,7 +113,7 @@ def _recovery_table(recovery: Recovery, names: list[str], kind: str, options: Op
     for name in names:
         gaps = [recovery.mean_gap(streams, MethodSpec(name), step) for step in STEPS]
         if gaps[0] is not None:
-            batches = recovery.batches(streams, MethodSpec(name))
+            batches = recovery.batches_to_recover(streams, MethodSpec(name))
             rows.append((name, *(None if gap is None else 100 * gap for gap in gaps), batches))
     heads = ("", *(f"batch {step}" for step in STEPS), "batches to within a point")
     note = "Mean over concepts, changes and seeds. Dash: no concept lasts as long, or never."
@@ -126,7 +125,7 @@ def _alarm_table(results: Results, options: Options) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for concept, stream in stationary_streams(options).items():
         batches = results.rows(stream, MethodSpec("ADF-R"))
-        counts = [sum(row["drift"] == verdict for row in batches) for verdict in VERDICTS]
+        counts = [int(count_drifts(batches, verdict)) for verdict in VERDICTS]
         rows.append((concept, len(batches), *counts, results.mean(stream, MethodSpec("ADF-R"), "accuracy")))
     heads = ("concept", "batches", *(f"{verdict} drift" for verdict in VERDICTS), "mean accuracy")
     note = "Noise limits accuracy to 0.90 for sea and 0.95 for the others."
@@ -138,11 +137,13 @@ def _figure(results: Results, names: list[str], kind: str, options: Options) -> 
     streams = drift_streams(options, [kind])
     complete = [name for name in names if all(results.has(one, MethodSpec(name)) for one in streams.values())]
     series = {
-        name: np.mean([results.along(one, MethodSpec(name), "accuracy") for one in streams.values()], axis=0).tolist()
+        name: np.mean(
+            [results.by_batch(one, MethodSpec(name), "accuracy") for one in streams.values()], axis=0
+        ).tolist()
         for name in complete
     }
-    told = results.of_kind(TOLD)
-    series[TOLD_NAME] = np.mean([told.along(one, REFIT, "accuracy") for one in streams.values()], axis=0).tolist()
+    told = results.with_protocol(RESET_AT_CHANGES)
+    series[TOLD_NAME] = np.mean([told.by_batch(one, REFIT, "accuracy") for one in streams.values()], axis=0).tolist()
     rows = results.rows(next(iter(streams.values())), MethodSpec("ADF-R"))
     plot = lines(
         series,

@@ -6,48 +6,48 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from experiments.comparison.caveats import doubt_draws, doubt_stand_in
+from experiments.comparison.caveats import caveat_one_seed, caveat_quick
 from experiments.comparison.comparison import join_words, points
-from experiments.comparison.results import Results, mean_of
+from experiments.comparison.results import Results, count_drifts, mean_of
 from experiments.reporting.chapter import Cell, Chapter, Figure, Table
 from experiments.reporting.plots import lines
-from experiments.running.prequential import Row
+from experiments.running.measures import Row
 from experiments.specs.options import Options
-from experiments.specs.run_spec import MethodSpec, Part, StreamSpec
-from experiments.specs.selections import plan_runs, streams_of
+from experiments.specs.run_spec import MethodSpec, RunSpec, StreamSpec
+from experiments.specs.selections import dataset_streams, plan_runs
 
 SUMMARY = "the three forests one by one along the batches, with verdicts of temporary and sustained drift"
 NAMES = ("ADF-R", "ADF-S", "ADF-R paper", "ADF-S paper")
-FORESTS = ("permanent", "active", "temporary")
+COMPARED_FORESTS = ("permanent", "active", "temporary")
 SHOWN = "LDPA"  # the paper's figure
-BESIDES = {"temporary": "temporary drift", "sustained": "sustained drift"}
+DRIFT_LABELS = {"temporary": "temporary drift", "sustained": "sustained drift"}
 
 
-def plan(options: Options) -> list[Part]:
-    """Return the parts to run."""
-    return plan_runs(streams_of(options), map(MethodSpec, NAMES), options.seeds)
+def plan(options: Options) -> list[RunSpec]:
+    """Return the runs of the study."""
+    return plan_runs(dataset_streams(options), map(MethodSpec, NAMES), options.seeds)
 
 
-def tell(results: Results, options: Options) -> Chapter:
-    """Return what came out."""
-    streams = streams_of(options)
+def report(results: Results, options: Options) -> Chapter:
+    """Return the chapter of the study."""
+    streams = dataset_streams(options)
     shown = SHOWN if SHOWN in streams else next(iter(streams))
     return Chapter(
         name="forests",
         title="Three forests",
         question="Which forest is the best where, and does ADF follow the best one?",
         findings=(
-            *(_say_gain(results, streams, name) for name in NAMES),
-            *(_say_drift(results, shown, streams[shown], name) for name in NAMES),
+            *(_describe_gain(results, streams, name) for name in NAMES),
+            *(_describe_drift(results, shown, streams[shown], name) for name in NAMES),
         ),
-        doubts=(
-            *(_doubt_missed(results, streams, name) for name in NAMES),
+        caveats=(
+            *(_caveat_missed(results, streams, name) for name in NAMES),
             "Each forest is judged on records that all of them could have learnt; where there is no temporary forest, "
             "its batches are missing from its mean, and they are the quiet ones.",
             "A verdict of drift says that the active forest could not be repaired, not that rules have changed: in "
             "these streams they never do, only the mixture of classes and regions does.",
-            *doubt_draws(options),
-            *doubt_stand_in(options, "the six data sets"),
+            *caveat_one_seed(options),
+            *caveat_quick(options, "the six data sets"),
         ),
         tables=(
             *(_table(results, streams, name) for name in NAMES),
@@ -60,25 +60,20 @@ def tell(results: Results, options: Options) -> Chapter:
 
 def best_of_three(rows: list[Row]) -> float:
     """Return the mean accuracy of whoever always asked the best forest of each batch."""
-    return float(np.mean([max(_standing(row).values()) for row in rows]))
+    return float(np.mean([max(_accuracy_by_forest(row).values()) for row in rows]))
 
 
 def follows_best(rows: list[Row]) -> float:
     """Return the share of batches on which ADF answers no worse than the best of its forests."""
-    return float(np.mean([row["accuracy"] >= max(_standing(row).values()) for row in rows]))
+    return float(np.mean([row["accuracy"] >= max(_accuracy_by_forest(row).values()) for row in rows]))
 
 
-def count_verdicts(rows: list[Row], verdict: str) -> int:
-    """Return how many batches were given a verdict of drift."""
-    return sum(row["drift"] == verdict for row in rows)
+def _accuracy_by_forest(row: Row) -> dict[str, float]:
+    """Return the accuracy of each forest that there is."""
+    return {name: row[f"accuracy_{name}"] for name in COMPARED_FORESTS if row.get(f"accuracy_{name}") is not None}
 
 
-def _standing(row: Row) -> dict[str, float]:
-    """Return the accuracy of each forest that stands."""
-    return {name: row[f"accuracy_{name}"] for name in FORESTS if row.get(f"accuracy_{name}") is not None}
-
-
-def _say_gain(results: Results, streams: Mapping[str, StreamSpec], name: str) -> str:
+def _describe_gain(results: Results, streams: Mapping[str, StreamSpec], name: str) -> str:
     """Return what the three forests are worth against the permanent one alone."""
     method = MethodSpec(name)
     gains = [
@@ -93,7 +88,7 @@ def _say_gain(results: Results, streams: Mapping[str, StreamSpec], name: str) ->
     )
 
 
-def _say_drift(results: Results, title: str, stream: StreamSpec, name: str) -> str:
+def _describe_drift(results: Results, title: str, stream: StreamSpec, name: str) -> str:
     """Return which forest is ahead on batches that were called drift, and on the others."""
     rows = results.rows(stream, MethodSpec(name))
     said = []
@@ -101,13 +96,13 @@ def _say_drift(results: Results, title: str, stream: StreamSpec, name: str) -> s
         ("drift", [row for row in rows if row["drift"] != "none"]),
         ("no drift", [row for row in rows if row["drift"] == "none"]),
     ):
-        ahead = [max(_standing(row), key=_standing(row).__getitem__) for row in some]
-        counts = [f"{forest} {ahead.count(forest)}" for forest in FORESTS if forest in ahead]
+        ahead = [max(_accuracy_by_forest(row), key=_accuracy_by_forest(row).__getitem__) for row in some]
+        counts = [f"{forest} {ahead.count(forest)}" for forest in COMPARED_FORESTS if forest in ahead]
         said.append(f"{len(some)} batches of {what} ({join_words(counts) if counts else 'none'})")
     return f"{name} on {title}, seed 0, which forest is ahead: {said[0]}, {said[1]}."
 
 
-def _doubt_missed(results: Results, streams: Mapping[str, StreamSpec], name: str) -> str:
+def _caveat_missed(results: Results, streams: Mapping[str, StreamSpec], name: str) -> str:
     """Return what always asking the best forest would have brought."""
     method = MethodSpec(name)
     missed = {
@@ -123,11 +118,11 @@ def _doubt_missed(results: Results, streams: Mapping[str, StreamSpec], name: str
 
 def _table(results: Results, streams: Mapping[str, StreamSpec], name: str) -> Table:
     """Return mean accuracies of the forests on their own, of the answer, and of the best choice."""
-    measures = {**{forest: mean_of(f"accuracy_{forest}") for forest in FORESTS}, name: mean_of("accuracy")}
+    measures = {**{forest: mean_of(f"accuracy_{forest}") for forest in COMPARED_FORESTS}, name: mean_of("accuracy")}
     measures["best of three"] = best_of_three
     rows: list[tuple[Cell, ...]] = []
     for title, stream in streams.items():
-        has = {forest for row in results.rows(stream, MethodSpec(name)) for forest in _standing(row)} | {name}
+        has = {forest for row in results.rows(stream, MethodSpec(name)) for forest in _accuracy_by_forest(row)} | {name}
         cells = (
             results.cell(stream, MethodSpec(name), measure) if forest in has or forest == "best of three" else None
             for forest, measure in measures.items()
@@ -147,22 +142,24 @@ def _verdicts(results: Results, streams: Mapping[str, StreamSpec]) -> Table:
         for name in NAMES:
             seeds = results.seeds(stream, MethodSpec(name))
             every = [results.rows(stream, MethodSpec(name), seed) for seed in seeds]
-            cells += [float(np.mean([count_verdicts(some, verdict) for some in every])) for verdict in BESIDES]
+            cells += [float(np.mean([count_drifts(some, verdict) for some in every])) for verdict in DRIFT_LABELS]
         rows.append(tuple(cells))
-    heads = ("data set", *(f"{name}, {verdict}" for name in NAMES for verdict in BESIDES))
+    heads = ("data set", *(f"{name}, {verdict}" for name in NAMES for verdict in DRIFT_LABELS))
     return Table("Batches called drift, mean over the seeds", heads, tuple(rows), 1)
 
 
 def _figure(results: Results, title: str, stream: StreamSpec, name: str) -> Figure:
     """Return the accuracies of the forests and of the answer along the batches, verdicts marked."""
     rows = results.rows(stream, MethodSpec(name))
-    series = {forest: [row[f"accuracy_{forest}"] for row in rows] for forest in FORESTS}
+    series = {forest: [row[f"accuracy_{forest}"] for row in rows] for forest in COMPARED_FORESTS}
     plot = lines(
         series | {name: [row["accuracy"] for row in rows]},
         [row["batch"] for row in rows],
         y_title="accuracy",
         stages=[str(row["stage"]) for row in rows],
-        marks={said: [row["batch"] for row in rows if row["drift"] == verdict] for verdict, said in BESIDES.items()},
+        marks={
+            said: [row["batch"] for row in rows if row["drift"] == verdict] for verdict, said in DRIFT_LABELS.items()
+        },
     )
     return Figure(
         f"{name} on {title}, seed 0", plot, "Triangles: what ADF took for drift. Shaded: stages of the protocol."

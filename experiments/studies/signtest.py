@@ -4,43 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from experiments.comparison.caveats import doubt_draws, doubt_left_out, doubt_stand_in
+from experiments.comparison.caveats import caveat_methods_left_out, caveat_one_seed, caveat_quick
 from experiments.comparison.comparison import Comparison, join_words
-from experiments.comparison.published import METHODS, read_published
+from experiments.comparison.published import PUBLISHED_METHODS, read_published
 from experiments.comparison.results import Results
 from experiments.comparison.significance import CRITICAL_Z, SignTest, sign_test
 from experiments.reporting.chapter import Cell, Chapter, Figure, Table
-from experiments.reporting.plots import heat
+from experiments.reporting.plots import heatmap
 from experiments.specs.options import Options
-from experiments.specs.run_spec import MethodSpec, Part
-from experiments.specs.selections import ADF, RIVALS, plan_main, streams_of
+from experiments.specs.run_spec import MethodSpec, RunSpec
+from experiments.specs.selections import ADF, RIVALS, dataset_streams, plan_34_batches
 
 SUMMARY = "the paper's sign test of each ADF against each rival, over batches and over data sets"
 
 
-def plan(options: Options) -> list[Part]:
-    """Return the parts to run."""
-    return plan_main(options)
+def plan(options: Options) -> list[RunSpec]:
+    """Return the runs of the study."""
+    return plan_34_batches(options)
 
 
-def tell(results: Results, options: Options) -> Chapter:
-    """Return what came out."""
-    found = Comparison(results, streams_of(options), "accuracy")
+def report(results: Results, options: Options) -> Chapter:
+    """Return the chapter of the study."""
+    found = Comparison(results, dataset_streams(options), "accuracy")
     rivals = found.present(RIVALS)
     tests = {ours: {stream: _test_batches(found, stream, ours, rivals) for stream in found.streams} for ours in ADF}
     return Chapter(
         name="signtest",
         title="Sign tests",
         question="Is ADF ahead in more batches than luck would give it?",
-        findings=(*(_say_counts(ours, tests[ours]) for ours in ADF), _say_published()),
-        doubts=(
-            *filter(None, (_doubt_behind(ours, tests[ours]) for ours in ADF)),
+        findings=(*(_describe_counts(ours, tests[ours]) for ours in ADF), _describe_published()),
+        caveats=(
+            *filter(None, (_caveat_behind(ours, tests[ours]) for ours in ADF)),
             "Batches of one stream are no independent draws: a test set holds records of two batches before, and a "
             "model carries what it learnt along. The chances given are therefore too small, here as in the paper.",
             f"{len(ADF) * len(rivals) * len(found.streams)} tests are made: at 2.5 % one in forty is passed by luck.",
-            *doubt_draws(options),
-            *doubt_left_out(options),
-            *doubt_stand_in(options, "the six data sets"),
+            *caveat_one_seed(options),
+            *caveat_methods_left_out(options),
+            *caveat_quick(options, "the six data sets"),
         ),
         tables=(
             *(_z_table(ours, tests[ours], rivals) for ours in ADF),
@@ -55,12 +55,12 @@ def tell(results: Results, options: Options) -> Chapter:
 def _test_batches(found: Comparison, stream: str, ours: str, rivals: Sequence[str]) -> dict[str, SignTest]:
     """Return the sign tests over the batches of one stream against the rivals that ran on it."""
     spec, results = found.streams[stream], found.results
-    mine = results.along(spec, MethodSpec(ours), "accuracy")
+    mine = results.by_batch(spec, MethodSpec(ours), "accuracy")
     ran = [rival for rival in rivals if results.has(spec, MethodSpec(rival))]
-    return {rival: sign_test(mine, results.along(spec, MethodSpec(rival), "accuracy")) for rival in ran}
+    return {rival: sign_test(mine, results.by_batch(spec, MethodSpec(rival), "accuracy")) for rival in ran}
 
 
-def _say_counts(ours: str, tests: dict[str, dict[str, SignTest]]) -> str:
+def _describe_counts(ours: str, tests: dict[str, dict[str, SignTest]]) -> str:
     """Return how many of its tests an ADF passes."""
     every = [test for by_rival in tests.values() for test in by_rival.values()]
     passed = sum(test.is_significant for test in every)
@@ -69,7 +69,7 @@ def _say_counts(ours: str, tests: dict[str, dict[str, SignTest]]) -> str:
     )
 
 
-def _doubt_behind(ours: str, tests: dict[str, dict[str, SignTest]]) -> str:
+def _caveat_behind(ours: str, tests: dict[str, dict[str, SignTest]]) -> str:
     """Return which rivals are significantly ahead of an ADF."""
     behind = [
         f"{rival} on {stream}"
@@ -110,10 +110,10 @@ def _pairs(found: Comparison, ours: str, rival: str) -> list[tuple[float, float]
 def _published_tests() -> dict[str, SignTest]:
     """Return the sign tests of the published ADF-S against the published others over the 34 batches of LDPA."""
     figures = read_published("ldpa_34_batches_accuracy").figures
-    return {name: sign_test(figures["ADF-S"], figures[name]) for name in METHODS if name != "ADF-S"}
+    return {name: sign_test(figures["ADF-S"], figures[name]) for name in PUBLISHED_METHODS if name != "ADF-S"}
 
 
-def _say_published() -> str:
+def _describe_published() -> str:
     """Return what the sign test makes of the paper's own LDPA figures."""
     tests = _published_tests()
     passed = sum(test.is_significant for test in tests.values())
@@ -138,5 +138,5 @@ def _published_table() -> Table:
 def _figure(ours: str, tests: dict[str, dict[str, SignTest]], rivals: Sequence[str]) -> Figure:
     """Return the normal scores of an ADF as coloured cells."""
     values = [[by_rival[one].z if one in by_rival else None for one in rivals] for by_rival in tests.values()]
-    plot = heat(values, rivals, list(tests), x_title="rival", y_title="data set", digits=1)
+    plot = heatmap(values, rivals, list(tests), x_title="rival", y_title="data set", digits=1)
     return Figure(f"{ours}: z of the sign test", plot, f"Above {CRITICAL_Z} the lead is significant.")

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from experiments.comparison.caveats import doubt_draws, doubt_stand_in
+from experiments.comparison.caveats import caveat_one_seed, caveat_quick
 from experiments.comparison.comparison import Comparison, join_words, points
 from experiments.comparison.results import Results, last_of
 from experiments.reporting.chapter import Cell, Chapter, Figure, Table
 from experiments.reporting.plots import bars
-from experiments.specs.generators import HOUSES, STORIES
-from experiments.specs.methods import vary
+from experiments.specs.generators import TOY_BATCHES, TOY_STAGES
+from experiments.specs.methods import with_settings
 from experiments.specs.options import Options
-from experiments.specs.run_spec import MethodSpec, Part, StreamSpec
-from experiments.specs.selections import plan_runs, streams_of
+from experiments.specs.run_spec import MethodSpec, RunSpec, StreamSpec
+from experiments.specs.selections import dataset_streams, plan_runs
 
 SUMMARY = "where perturbed trees are cut: SAT, entropy and iSAT on toy batches and on six data sets"
 STRATEGIES = {"SAT": "sat", "entropy": "entropy", "iSAT": "isat"}
@@ -19,18 +19,18 @@ NAMES = ("ADF-R paper", "ADF-R")
 TOY = StreamSpec("toy", "three batches")
 
 
-def plan(options: Options) -> list[Part]:
-    """Return the parts to run."""
-    streams = streams_of(options)
+def plan(options: Options) -> list[RunSpec]:
+    """Return the runs of the study."""
+    streams = dataset_streams(options)
     return [
         *plan_runs({"toy": TOY}, _toy_methods().values(), [0]),
-        *(part for name in NAMES for part in plan_runs(streams, _methods(name).values(), options.seeds)),
+        *(run for name in NAMES for run in plan_runs(streams, _methods(name).values(), options.seeds)),
     ]
 
 
-def tell(results: Results, options: Options) -> Chapter:
-    """Return what came out."""
-    streams = streams_of(options)
+def report(results: Results, options: Options) -> Chapter:
+    """Return the chapter of the study."""
+    streams = dataset_streams(options)
     accuracy = {name: Comparison(results, streams, "accuracy", _methods(name)) for name in NAMES}
     retention = {name: Comparison(results, streams, last_of("retention"), _methods(name)) for name in NAMES}
     leaves = {
@@ -42,16 +42,16 @@ def tell(results: Results, options: Options) -> Chapter:
         title="SAT, entropy, iSAT",
         question="Where should a tree be cut that a batch has perturbed?",
         findings=(
-            _say_toy(results),
-            *(_say_strategies(found, name) for name, found in accuracy.items()),
+            _describe_toy(results),
+            *(_describe_strategies(found, name) for name, found in accuracy.items()),
         ),
-        doubts=(
+        caveats=(
             "The toy's numbers are ours, in the spirit of the paper's figure, whose numbers are not in its source.",
-            *(_doubt_isat(found, name) for name, found in accuracy.items()),
+            *(_caveat_isat(found, name) for name, found in accuracy.items()),
             "With our defaults one tree a batch is grown anew and other forests stand by, which hides much of what a "
             "strategy does to a tree.",
-            *doubt_draws(options),
-            *doubt_stand_in(options, "the six data sets"),
+            *caveat_one_seed(options),
+            *caveat_quick(options, "the six data sets"),
         ),
         tables=(
             _toy_table(results),
@@ -69,20 +69,21 @@ def tell(results: Results, options: Options) -> Chapter:
 
 def _methods(name: str) -> dict[str, MethodSpec]:
     """Return a method with each strategy."""
-    return {title: vary(name, splitting=splitting) for title, splitting in STRATEGIES.items()}
+    return {title: with_settings(name, splitting=splitting) for title, splitting in STRATEGIES.items()}
 
 
 def _toy_methods() -> dict[str, MethodSpec]:
     """Return a single tree with each strategy: SysFor's first, which is built without a bootstrap, never renewed."""
     return {
-        title: vary("ADF-S", splitting=splitting, n_estimators=1, renewal=0) for title, splitting in STRATEGIES.items()
+        title: with_settings("ADF-S", splitting=splitting, n_estimators=1, renewal=0)
+        for title, splitting in STRATEGIES.items()
     }
 
 
-def _say_toy(results: Results) -> str:
+def _describe_toy(results: Results) -> str:
     """Return how many toy houses each strategy's tree has right in the end."""
     ends = {title: results.rows(TOY, method)[-1] for title, method in _toy_methods().items()}
-    total = sum(map(len, HOUSES))
+    total = sum(map(len, TOY_BATCHES))
     said = "; ".join(
         f"{title} {round(total * row['accuracy_permanent'])} with {row['leaves_permanent']} leaves"
         for title, row in ends.items()
@@ -90,7 +91,7 @@ def _say_toy(results: Results) -> str:
     return f"Of {total} toy houses the tree has right after three batches: {said}."
 
 
-def _say_strategies(found: Comparison, name: str) -> str:
+def _describe_strategies(found: Comparison, name: str) -> str:
     """Return what iSAT brings against the others on the data sets."""
     gaps = {other: found.mean_gap("iSAT", other) for other in ("entropy", "SAT")}
     return (
@@ -99,7 +100,7 @@ def _say_strategies(found: Comparison, name: str) -> str:
     )
 
 
-def _doubt_isat(found: Comparison, name: str) -> str:
+def _caveat_isat(found: Comparison, name: str) -> str:
     """Return on which data sets another strategy is ahead of iSAT."""
     behind = [
         f"{other} on {stream} ({points(-gap)})"
@@ -115,9 +116,9 @@ def _toy_table(results: Results) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for title, method in _toy_methods().items():
         for row in results.rows(TOY, method):
-            so_far = sum(map(len, HOUSES[: row["batch"]]))
+            so_far = sum(map(len, TOY_BATCHES[: row["batch"]]))
             right = round(so_far * row["accuracy_permanent"])
-            story = STORIES[row["batch"] - 1]
+            story = TOY_STAGES[row["batch"] - 1]
             rows.append(
                 (
                     f"{title}, batch {row['batch']}",

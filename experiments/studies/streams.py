@@ -4,63 +4,63 @@ from __future__ import annotations
 
 import numpy as np
 
-from experiments.comparison.caveats import doubt_draws, doubt_stand_in
+from experiments.comparison.caveats import caveat_one_seed, caveat_quick
 from experiments.comparison.comparison import join_words
 from experiments.comparison.next_batch import (
     ACCURACY,
-    FAMILIES,
+    ADF_R,
     LOG_LOSS,
     METHODS,
     OTHER_BASES,
-    OURS,
+    REFIT_FAMILIES,
     NextBatch,
     all_streams,
-    doubt_who_ran,
-    made_streams,
+    artificial_streams,
+    caveat_who_ran,
     plan_next_batch,
     real_streams,
     stationary_streams,
 )
-from experiments.comparison.per_batch import Detail
+from experiments.comparison.per_batch import PerBatch
 from experiments.comparison.results import Results, mean_of
 from experiments.goals import next_batch as goal
-from experiments.goals.goal import MET, MISSED, Verdict, in_points
+from experiments.goals.goal import MET, MISSED, Verdict, caveat_missed, in_points
 from experiments.reporting.chapter import Cell, Chapter, Table
-from experiments.running.prequential import FORESTS, Row
-from experiments.specs.methods import TREES
+from experiments.running.measures import FORESTS, Row
+from experiments.specs.methods import N_TREES
 from experiments.specs.options import Options
-from experiments.specs.run_spec import Part
+from experiments.specs.run_spec import RunSpec
 from experiments.specs.selections import Streams
 
 SUMMARY = (
     "each batch answered before it is learnt: nine real streams in time order, generated ones, limits; three seeds"
 )
-SHOWN = (OURS, "RF last 3", "RF all")
+SHOWN = (ADF_R, "RF last 3", "RF all")
 
 
-def plan(options: Options) -> list[Part]:
-    """Return the parts to run."""
+def plan(options: Options) -> list[RunSpec]:
+    """Return the runs of the study."""
     return plan_next_batch(options)
 
 
-def tell(results: Results, options: Options) -> Chapter:
-    """Return what came out."""
+def report(results: Results, options: Options) -> Chapter:
+    """Return the chapter of the study."""
     found = NextBatch.of(results)
     verdicts = goal.judge(found, options)
-    real, made = real_streams(options), made_streams(options)
+    real, made = real_streams(options), artificial_streams(options)
     return Chapter(
         name="streams",
         title="The next batch",
         question="Where each batch is answered before it is learnt, which method is right most often?",
         findings=(
-            _say_verdicts(verdicts),
-            *(_say_leaders(found, streams, what) for streams, what in ((real, "real"), (made, "generated"))),
-            *(_say_above_best(found, real, family, "real") for family in FAMILIES),
-            *(_say_above_best(found, made, family, "generated") for family in FAMILIES),
-            _say_alarms(found, options),
+            _describe_verdicts(verdicts),
+            *(_describe_leaders(found, streams, what) for streams, what in ((real, "real"), (made, "generated"))),
+            *(_describe_above_best(found, real, family, "real") for family in REFIT_FAMILIES),
+            *(_describe_above_best(found, made, family, "generated") for family in REFIT_FAMILIES),
+            _describe_alarms(found, options),
         ),
-        doubts=(
-            *_doubt_missed(verdicts),
+        caveats=(
+            *caveat_missed(verdicts, 3),
             "The defaults of ADF were chosen while looking at all nine real streams with seed 0, and at the streams of "
             "`drift`, whose generator makes the recurring rules and hyperplane and the noise here, in other sizes. The "
             "seven other generated streams and the other seeds were not chosen on.",
@@ -69,9 +69,9 @@ def tell(results: Results, options: Options) -> Chapter:
             "classes that no method has seen before it.",
             "A real stream is the same for every seed; only the draws of the methods differ. Means are over batches, "
             "a last batch of fewer records counting as much as the others.",
-            *doubt_who_ran(options),
-            *doubt_draws(options),
-            *doubt_stand_in(options, "the nine real streams"),
+            *caveat_who_ran(options),
+            *caveat_one_seed(options),
+            *caveat_quick(options, "the nine real streams"),
         ),
         tables=(
             _limits(verdicts),
@@ -83,55 +83,49 @@ def tell(results: Results, options: Options) -> Chapter:
             _forests(found, options),
         ),
         figures=tuple(
-            Detail(found.results, stream, found.comparison({title: stream}).present(METHODS), METHODS).figure(
+            PerBatch(found.results, stream, found.comparison({title: stream}).present(METHODS), METHODS).figure(
                 f"{title}: accuracy on the next batch", ACCURACY, "accuracy", shown=SHOWN
             )
             for title, stream in real.items()
         ),
-        command=_command(options),
+        command=options.command("streams"),
     )
 
 
-# Findings and doubts
+# Findings and caveats
 
 
-def _say_verdicts(verdicts: tuple[Verdict, ...]) -> str:
+def _describe_verdicts(verdicts: tuple[Verdict, ...]) -> str:
     """Return how many limits are kept."""
     return f"{sum(one.is_met for one in verdicts)} of {len(verdicts)} limits are kept."
 
 
-def _doubt_missed(verdicts: tuple[Verdict, ...]) -> list[str]:
-    """Return every limit that was not kept."""
-    missed = [f"{one.measure}: {one.seen:.3f}, wanted {one.wanted}" for one in verdicts if not one.is_met]
-    return [f"Limits not kept: {'; '.join(missed)}."] if missed else []
-
-
-def _say_leaders(found: NextBatch, streams: Streams, what: str) -> str:
+def _describe_leaders(found: NextBatch, streams: Streams, what: str) -> str:
     """Return the most accurate method of each stream, among those with as many trees as ADF by default."""
     compared = found.comparison(streams)
     names = [name for name in compared.present(METHODS) if "trees" not in name]
-    return f"Highest accuracy on the {what} streams: {compared.say_leaders(names)}."
+    return f"Highest accuracy on the {what} streams: {compared.describe_leaders(names)}."
 
 
-def _say_above_best(found: NextBatch, streams: Streams, family: str, what: str) -> str:
+def _describe_above_best(found: NextBatch, streams: Streams, family: str, what: str) -> str:
     """Return how far ADF-R is above the best refit of a family on average, and where it stands worst."""
     points = goal.points_above_best(found, streams, family)
     worst = min(points, key=points.__getitem__)
     behind = sum(value < 0 for value in points.values())
     return (
-        f"{OURS} against the best refit of {family} on each of {len(points)} {what} streams: "
+        f"{ADF_R} against the best refit of {family} on each of {len(points)} {what} streams: "
         f"{float(np.mean(list(points.values()))):+.1f} points on average, behind on {behind}, worst on {worst} "
         f"({points[worst]:+.1f})."
     )
 
 
-def _say_alarms(found: NextBatch, options: Options) -> str:
+def _describe_alarms(found: NextBatch, options: Options) -> str:
     """Return how often ADF-R calls drift where rules never change."""
     said = []
     for title, stream in stationary_streams(options).items():
-        counts = found.drift_counts(stream, OURS)
+        counts = found.drift_counts(stream, ADF_R)
         said.append(f"{counts.mean if counts else 0:.1f} of {found.n_batches(stream)} batches of {title}")
-    return f"Stationary streams: {OURS} calls drift in {join_words(said)}, mean over the seeds."
+    return f"Stationary streams: {ADF_R} calls drift in {join_words(said)}, mean over the seeds."
 
 
 # Tables
@@ -142,7 +136,7 @@ def _limits(verdicts: tuple[Verdict, ...]) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (one.measure, one.wanted, one.seen, MET if one.is_met else MISSED) for one in verdicts
     ]
-    note = f"{OURS} as it comes, {TREES} trees in every forest unless other numbers are given; refits have as many."
+    note = f"{ADF_R} as it comes, {N_TREES} trees in every forest unless other numbers are given; refits have as many."
     return Table("Limits", ("measure", "wanted", "seen", "verdict"), tuple(rows), 3, "", note)
 
 
@@ -151,14 +145,19 @@ def _above_best(found: NextBatch, streams: Streams, what: str) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for title, stream in streams.items():
         cells: list[Cell] = [title]
-        for names in FAMILIES.values():
+        for names in REFIT_FAMILIES.values():
             cells += [found.best(stream, names), in_points(found.above_best(stream, names)).cell(1)]
         rows.append(tuple(cells))
     if len(streams) > 1:
-        means = [float(np.mean(list(goal.points_above_best(found, streams, family).values()))) for family in FAMILIES]
+        means = [
+            float(np.mean(list(goal.points_above_best(found, streams, family).values()))) for family in REFIT_FAMILIES
+        ]
         rows.append(("mean", *(cell for mean in means for cell in (None, mean))))
-    heads = ("stream", *(head for family in FAMILIES for head in (f"best, {family}", f"points above it, {family}")))
-    title = f"Points of {OURS} above the best of three refits, {what} streams"
+    heads = (
+        "stream",
+        *(head for family in REFIT_FAMILIES for head in (f"best, {family}", f"points above it, {family}")),
+    )
+    title = f"Points of {ADF_R} above the best of three refits, {what} streams"
     return Table(title, heads, tuple(rows), 1, "", "Taken seed by seed.")
 
 
@@ -183,7 +182,7 @@ def _seconds(rows: list[Row]) -> float:
 def _drifts(found: NextBatch, options: Options) -> Table:
     """Return how many batches of each stream ADF called drift."""
     names = [
-        name for name in (OURS, *OTHER_BASES) if any(found.has(one, name) for one in all_streams(options).values())
+        name for name in (ADF_R, *OTHER_BASES) if any(found.has(one, name) for one in all_streams(options).values())
     ]
     rows: list[tuple[Cell, ...]] = []
     for title, stream in all_streams(options).items():
@@ -195,7 +194,7 @@ def _drifts(found: NextBatch, options: Options) -> Table:
 
 def _forests(found: NextBatch, options: Options) -> Table:
     """Return the accuracy of each of ADF-R's forests on the next batch, and of their vote."""
-    heads, method = (*FORESTS, "vote"), METHODS[OURS]
+    heads, method = (*FORESTS, "vote"), METHODS[ADF_R]
     rows: list[tuple[Cell, ...]] = []
     for title, stream in all_streams(options).items():
         every = [
@@ -205,10 +204,4 @@ def _forests(found: NextBatch, options: Options) -> Table:
         known = [[value for value in column if value is not None] for column in columns]
         rows.append((title, *(float(np.mean(values)) if values else None for values in known)))
     note = "Mean over the batches before which there was such a forest with a vote of its own."
-    return Table(f"{OURS}: accuracy of each forest on the next batch", ("stream", *heads), tuple(rows), 3, "", note)
-
-
-def _command(options: Options) -> str:
-    """Return the command that makes it again; three seeds are what it takes without being told."""
-    command = options.command("streams")
-    return f"{command} --seeds 1" if options.n_seeds == 1 and not options.quick else command
+    return Table(f"{ADF_R}: accuracy of each forest on the next batch", ("stream", *heads), tuple(rows), 3, "", note)

@@ -6,15 +6,15 @@ from itertools import product
 
 import numpy as np
 
-from experiments.comparison.caveats import doubt_draws, doubt_stand_in
+from experiments.comparison.caveats import caveat_one_seed, caveat_quick
 from experiments.comparison.comparison import Comparison, points
 from experiments.comparison.results import Results
 from experiments.reporting.chapter import Cell, Chapter, Figure, Table
-from experiments.reporting.plots import heat
-from experiments.specs.methods import settings_of, vary
+from experiments.reporting.plots import heatmap
+from experiments.specs.methods import default_settings, with_settings
 from experiments.specs.options import Options
-from experiments.specs.run_spec import MethodSpec, Part
-from experiments.specs.selections import plan_runs, streams_of
+from experiments.specs.run_spec import MethodSpec, RunSpec
+from experiments.specs.selections import dataset_streams, plan_runs
 
 SUMMARY = "accuracy over repair threshold and error tolerance: LDPA and Avila, the paper's settings"
 DATASETS = ("LDPA", "Avila")
@@ -27,15 +27,15 @@ Place = tuple[float, float]  # repair threshold and error tolerance
 Field = dict[Place, float]  # mean accuracy in each cell
 
 
-def plan(options: Options) -> list[Part]:
-    """Return the parts to run."""
-    streams = streams_of(options, names=DATASETS)
-    return [part for name in NAMES for part in plan_runs(streams, _labelled(name, options).values(), options.seeds)]
+def plan(options: Options) -> list[RunSpec]:
+    """Return the runs of the study."""
+    streams = dataset_streams(options, names=DATASETS)
+    return [run for name in NAMES for run in plan_runs(streams, _labelled(name, options).values(), options.seeds)]
 
 
-def tell(results: Results, options: Options) -> Chapter:
-    """Return what came out."""
-    streams = streams_of(options, names=DATASETS)
+def report(results: Results, options: Options) -> Chapter:
+    """Return the chapter of the study."""
+    streams = dataset_streams(options, names=DATASETS)
     fields = {
         (name, title): _field(Comparison(results, {title: stream}, "accuracy", _labelled(name, options)), name, options)
         for name in NAMES
@@ -45,16 +45,16 @@ def tell(results: Results, options: Options) -> Chapter:
         name="thresholds",
         title="Repair threshold and error tolerance",
         question="How much do the two thresholds matter, and are the defaults where accuracy is best?",
-        findings=tuple(_say_field(*key, field) for key, field in fields.items()),
-        doubts=(
+        findings=tuple(_describe_field(*key, field) for key, field in fields.items()),
+        caveats=(
             "The paper does not say on which base forest its heat maps were made, and gives of their grid only the "
             "ends; their figures are not in its text.",
             "Our own defaults let all forests vote and tell drift otherwise; what these two parameters do there is in "
             "the experiment ablation.",
             "A best cell among many is best by luck too: cells within a few tenths of a point are level.",
             "The same streams choose the thresholds and judge them.",
-            *doubt_draws(options),
-            *doubt_stand_in(options, "LDPA and Avila"),
+            *caveat_one_seed(options),
+            *caveat_quick(options, "LDPA and Avila"),
         ),
         tables=(_summary(fields), *(_table(f"{name} on {title}", field) for (name, title), field in fields.items())),
         figures=tuple(_figure(f"{name} on {title}", name, field) for (name, title), field in fields.items()),
@@ -66,7 +66,7 @@ def _cells(name: str, options: Options) -> dict[Place, MethodSpec]:
     """Return a method at every cell of the grid, or at few if it is to be quick."""
     thetas, epsilons = (THETAS[::4], EPSILONS[::2]) if options.quick else (THETAS, EPSILONS)
     return {
-        (theta, epsilon): vary(name, repair_threshold=theta, error_tolerance=epsilon)
+        (theta, epsilon): with_settings(name, repair_threshold=theta, error_tolerance=epsilon)
         for theta, epsilon in product(thetas, epsilons)
     }
 
@@ -89,7 +89,7 @@ def _field(found: Comparison, name: str, options: Options) -> Field:
 
 def _default(name: str, field: Field) -> Place | None:
     """Return the cell that a method comes with, if it is on the grid."""
-    settings = settings_of(name)
+    settings = default_settings(name)
     place = (settings["repair_threshold"], settings["error_tolerance"])
     return place if place in field else None
 
@@ -99,7 +99,7 @@ def _inside(field: Field) -> list[float]:
     return [value for (theta, epsilon), value in field.items() if theta in BEST_THETAS and epsilon in BEST_EPSILONS]
 
 
-def _say_field(name: str, title: str, field: Field) -> str:
+def _describe_field(name: str, title: str, field: Field) -> str:
     """Return where accuracy is best, what the defaults miss of it, and what thresholds can cost."""
     best, worst = max(field, key=field.__getitem__), min(field, key=field.__getitem__)
     default = _default(name, field)
@@ -146,7 +146,7 @@ def _figure(title: str, name: str, field: Field) -> Figure:
     """Return a field as coloured cells."""
     thetas, epsilons = (sorted({cell[axis] for cell in field}) for axis in (0, 1))
     default = _default(name, field)
-    plot = heat(
+    plot = heatmap(
         [[field[theta, epsilon] for epsilon in epsilons] for theta in thetas],
         epsilons,
         thetas,

@@ -6,28 +6,28 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from experiments.comparison.caveats import doubt_left_out, doubt_stand_in
+from experiments.comparison.caveats import caveat_methods_left_out, caveat_quick
 from experiments.comparison.comparison import Comparison, join_words
-from experiments.comparison.published import METHODS, OURS, read_published
+from experiments.comparison.published import METHOD_OF_COLUMN, PUBLISHED_METHODS, read_published
 from experiments.comparison.results import Results
 from experiments.reporting.chapter import Cell, Chapter, Figure, Table
 from experiments.reporting.plots import scatter
-from experiments.running.prequential import Row
+from experiments.running.measures import Row
 from experiments.specs.options import Options
-from experiments.specs.run_spec import Part
-from experiments.specs.selections import ADF, PEERS, RIVALS, plan_main, streams_of
+from experiments.specs.run_spec import RunSpec
+from experiments.specs.selections import ADF, COMMON_RIVALS, RIVALS, dataset_streams, plan_34_batches
 
 SUMMARY = "mean seconds a batch, learning and answering apart, published times beside"
 
 
-def plan(options: Options) -> list[Part]:
-    """Return the parts to run."""
-    return plan_main(options)
+def plan(options: Options) -> list[RunSpec]:
+    """Return the runs of the study."""
+    return plan_34_batches(options)
 
 
-def tell(results: Results, options: Options) -> Chapter:
-    """Return what came out."""
-    streams = streams_of(options)
+def report(results: Results, options: Options) -> Chapter:
+    """Return the chapter of the study."""
+    streams = dataset_streams(options)
     learning = Comparison(results, streams, "train_seconds", is_better_high=False)
     answering = Comparison(results, streams, answer_milliseconds, is_better_high=False)
     accuracy = Comparison(results, streams, "accuracy")
@@ -39,18 +39,18 @@ def tell(results: Results, options: Options) -> Chapter:
         title="Seconds a batch",
         question="What does it cost to learn a batch, and to answer?",
         findings=(
-            *(_say_ratio(learning, ours, PEERS) for ours in ADF),
-            f"Least CPU seconds to learn a batch: {learning.say_leaders(names)}.",
+            *(_describe_ratio(learning, ours, COMMON_RIVALS) for ours in ADF),
+            f"Least CPU seconds to learn a batch: {learning.describe_leaders(names)}.",
             f"No method is both faster to learn and more accurate, on average over the data sets, than "
             f"{join_words(find_frontier(points))}.",
         ),
-        doubts=(
-            _doubt_dearer(learning, everywhere),
+        caveats=(
+            _caveat_dearer(learning, everywhere),
             "CPU seconds of one thread on one machine, which other work may have slowed; River's learners are written "
             "in Python and ours are compiled, so these are times of programs, not of algorithms.",
             "The paper does not say on which machine its times were taken, nor whether they include answering.",
-            *doubt_left_out(options),
-            *doubt_stand_in(options, "the six data sets"),
+            *caveat_methods_left_out(options),
+            *caveat_quick(options, "the six data sets"),
         ),
         tables=(
             learning.table("CPU seconds to learn a batch, mean over the batches", names, digits=4),
@@ -91,7 +91,7 @@ def find_frontier(points: dict[str, tuple[float, float]]) -> list[str]:
     return frontier
 
 
-def _say_ratio(learning: Comparison, ours: str, rivals: Sequence[str]) -> str:
+def _describe_ratio(learning: Comparison, ours: str, rivals: Sequence[str]) -> str:
     """Return how our seconds stand to those of some rivals, as the geometric mean of ratios over the data sets."""
     ratios = []
     for rival in learning.complete(rivals):
@@ -100,7 +100,7 @@ def _say_ratio(learning: Comparison, ours: str, rivals: Sequence[str]) -> str:
     return f"{ours} takes {learning.mean(ours):.3f} CPU seconds a batch on average: {join_words(ratios)}."
 
 
-def _doubt_dearer(learning: Comparison, names: Sequence[str]) -> str:
+def _caveat_dearer(learning: Comparison, names: Sequence[str]) -> str:
     """Return which rivals learn faster than the fastest ADF."""
     ours = min(ADF, key=learning.mean)
     faster = [name for name in names if name not in ADF and learning.mean(name) < learning.mean(ours)]
@@ -114,10 +114,12 @@ def _published_table(results: Results, learning: Comparison) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for stream in learning.streams:
         ours = []
-        for name in METHODS:
-            learn, answer = (found.value_if_run(stream, OURS[name]) for found in (learning, answering))
+        for name in PUBLISHED_METHODS:
+            learn, answer = (found.value_if_run(stream, METHOD_OF_COLUMN[name]) for found in (learning, answering))
             ours.append(None if learn is None or answer is None else 1000 * (learn + answer))
         rows.append((f"{stream}, ours", *ours))
-        rows.append((f"{stream}, published", *(theirs.value(stream, name) for name in METHODS)))
+        rows.append((f"{stream}, published", *(theirs.value(stream, name) for name in PUBLISHED_METHODS)))
     note = "Ours: learning and answering, with the paper's settings for SysFor, RF, CIRF and ADF."
-    return Table("Milliseconds a batch beside the published ones", ("data set", *METHODS), tuple(rows), 0, "min", note)
+    return Table(
+        "Milliseconds a batch beside the published ones", ("data set", *PUBLISHED_METHODS), tuple(rows), 0, "min", note
+    )

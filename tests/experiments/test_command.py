@@ -5,11 +5,11 @@ import pytest
 
 from experiments.__main__ import EXPERIMENTS, main
 from experiments.run_studies import Forecast
-from experiments.running.cost_estimates import SECONDS, guess_seconds
+from experiments.running.cost_estimates import SECONDS_PER_1000, estimate_seconds
 from experiments.specs.methods import METHODS
 from experiments.specs.options import OUT, QUICK_OUT, Options
-from experiments.specs.run_spec import MethodSpec, Part, StreamSpec
-from experiments.specs.selections import plan_main
+from experiments.specs.run_spec import MethodSpec, RunSpec, StreamSpec
+from experiments.specs.selections import plan_34_batches
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_missing_extra_is_noticed_before_any_work(library, monkeypatch, tmp_path
 
 def test_quick_runs_have_a_folder_of_their_own(monkeypatch):
     asked = []
-    monkeypatch.setattr("experiments.__main__.conduct", lambda names, options: asked.append((names, options)))
+    monkeypatch.setattr("experiments.__main__.run_studies", lambda names, options: asked.append((names, options)))
     main(["nemenyi", "--quick"])
     main(["all", "--seeds", "3", "--jobs", "2"])
     (quick_names, quick), (names, full) = asked
@@ -62,30 +62,28 @@ def test_quick_runs_have_a_folder_of_their_own(monkeypatch):
     assert "accuracy" in names
 
 
-def test_forecast_goes_by_what_parts_took():
+def test_forecast_goes_by_what_runs_took():
     house = StreamSpec.of("house", "34", n_records=100_000)
-    parts = [Part(house, MethodSpec("RF batch"), seed) for seed in range(4)]
-    forecast = Forecast(parts, n_jobs=1)
-    assert forecast.said.startswith("0 of 4 parts")
-    assert forecast.after(parts[0], 120.0).startswith(
-        "1 of 4 parts, 6 min left; RF batch on house (34), seed 0: 120.0 s"
-    )
-    for part in parts[1:]:
-        forecast.after(part, 120.0)
+    runs = [RunSpec(house, MethodSpec("RF batch"), seed) for seed in range(4)]
+    forecast = Forecast(runs, n_jobs=1)
+    assert forecast.status.startswith("0 of 4 runs")
+    assert forecast.count(runs[0], 120.0).startswith("1 of 4 runs, 6 min left; RF batch on house (34), seed 0: 120.0 s")
+    for run in runs[1:]:
+        forecast.count(run, 120.0)
     assert forecast.done == pytest.approx(forecast.total)
-    assert forecast.said == "4 of 4 parts, less than a minute left"
+    assert forecast.status == "4 of 4 runs, less than a minute left"
 
 
 def test_costs_know_every_method_and_grow_with_the_data():
-    assert set(METHODS) <= set(SECONDS)
+    assert set(METHODS) <= set(SECONDS_PER_1000)
     small, large = (StreamSpec.of("house", "34", n_records=n) for n in (1_000, 10_000))
     for name in METHODS:
-        guess = guess_seconds(Part(small, MethodSpec(name)))
-        assert 0 < guess < guess_seconds(Part(large, MethodSpec(name)))
+        guess = estimate_seconds(RunSpec(small, MethodSpec(name)))
+        assert 0 < guess < estimate_seconds(RunSpec(large, MethodSpec(name)))
 
 
 def test_full_accuracy_is_planned_to_fit_an_hour_on_two_cores():
-    assert sum(map(guess_seconds, plan_main(Options()))) / 2 < 3600
+    assert sum(map(estimate_seconds, plan_34_batches(Options()))) / 2 < 3600
 
 
 def test_interruption_is_one_line(monkeypatch, capsys):

@@ -25,8 +25,9 @@ def test_shape_and_seed(kind):
     assert np.array_equal(X, again[0])
     assert np.array_equal(y, again[1])
     assert not np.array_equal(X, other[0])
-    for column, n in enumerate(case_categories(kind)):
-        assert n == 0 or set(X[:, column]) == set(range(n))
+    categories = {column: n for column, n in enumerate(case_categories(kind)) if n}
+    assert {column: set(X[:, column]) for column in categories} == {j: set(range(n)) for j, n in categories.items()}
+    assert bool(categories) == (kind not in ("contexts", "wide")), "the others have the attributes of `Rules`"
 
 
 def test_contexts_have_their_own_place_and_return_with_their_rules():

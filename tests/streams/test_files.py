@@ -478,7 +478,10 @@ def test_what_is_wrong_with_a_later_file_is_said_after_all_records_before_it(tmp
         seen.extend(iter(lambda: next(batches), None))
     records, _ = joined(seen)
     assert records["a"][:3] == [1, 2, 3]
-    assert batch_size or len(seen) == 1, "no part of the bad file became a batch"
+    sizes = {None: [3], 2: [2, 1], 100: [3]}[batch_size]
+    assert [len(batch.y) for batch in seen][: len(sizes)] == sizes
+    if batch_size is None:
+        assert len(seen) == 1, "no part of the bad file became a batch"
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,17 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import Any
 
-from adforest.demo.demo import SUMMARY, add_options, run_and_show
+from adforest.demo.picture import check_picture, draw_picture
+from adforest.demo.run import RECORDS, DemoRun, DemoSettings, run_demo
+from adforest.demo.table import describe_outcome, describe_setting, format_table
 
 PROGRAM = "python -m adforest.demo"
+SUMMARY = "34 batches of made-up houses: ADF-R against a random forest refitted for every batch"
+QUICK_RECORDS = 4_000
 FAILED, INTERRUPTED = 1, 130  # exit codes, as shells count them
 
 
@@ -37,6 +44,53 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{PROGRAM}: interrupted", file=sys.stderr)
         return INTERRUPTED
     return 0
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the demo's options to a command line parser."""
+    size = parser.add_mutually_exclusive_group()
+    size.add_argument("--records", type=int, default=RECORDS, help="houses to draw (default: %(default)s)")
+    size.add_argument(
+        "--quick", dest="records", action="store_const", const=QUICK_RECORDS, help=f"only {QUICK_RECORDS} of them"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of every draw (default: %(default)s)")
+    parser.add_argument("--out", type=Path, default=Path("out/demo.png"), help="the picture (default: %(default)s)")
+
+
+def run_and_show(options: argparse.Namespace) -> None:
+    """Run the demo, print its table, and draw its picture."""
+    if options.records < 1 or not 0 <= options.seed < 2**32:
+        raise ValueError(
+            f"got --records {options.records} and --seed {options.seed}; "
+            "expected 1 record or more and a seed from 0 to 2**32 - 1"
+        )
+    try:
+        from rich.console import Console
+        from rich.text import Text
+    except ImportError as error:
+        raise ImportError("the demo needs rich, which is not installed. Run: pip install 'adforest[demo]'") from error
+    check_picture(options.out)
+    start = perf_counter()
+    run = _run_with_bar(DemoSettings(options.records, options.seed))
+    console = Console(highlight=False, soft_wrap=True)
+    text = Text("\n\n".join([describe_setting(run), format_table(run), describe_outcome(run)]))
+    text.highlight_regex(r"\bsustained\b", "bold red")
+    text.highlight_regex(r"\btemporary\b(?=  )", "yellow")
+    console.print(text)
+    draw_picture(run, options.out)
+    console.print(f"\nPicture: {options.out} ({perf_counter() - start:.0f} s in all)")
+
+
+def _run_with_bar(settings: DemoSettings) -> DemoRun:
+    """Run the demo behind a progress bar; where nobody watches there is none."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns: list[Any] = [TextColumn("{task.description}"), BarColumn(), TaskProgressColumn()]
+    columns += [TimeRemainingColumn(), TextColumn("left")]
+    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as progress:
+        task = progress.add_task("34 batches, 4 methods", total=1.0)
+        return run_demo(settings, lambda share: progress.update(task, completed=share))
 
 
 if __name__ == "__main__":

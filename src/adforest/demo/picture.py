@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adforest.demo.demo import IN_WORDS, METHODS, OURS, DemoRun
+from adforest.demo.run import METHODS, OURS, TITLES, DemoRun
 from adforest.streams.scenarios import STAGES
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ def _label_lines(axes: Axes, run: DemoRun, measure: str, unit: str = "") -> None
     end_as_one = max(ends.values()) - min(ends.values()) < gap * (len(ends) - 1)
     order = sorted(METHODS, key=lambda method: run.mean(measure, method) if end_as_one else ends[method])
     for method, height in zip(order, _spread(list(ends.values()), gap), strict=True):
-        label = f"{IN_WORDS[method]}  mean {run.mean(measure, method):.3f}{unit}"
+        label = f"{TITLES[method]}  mean {run.mean(measure, method):.3f}{unit}"
         look: dict[str, Any] = {"color": COLOURS[method], "transform": axes.transAxes}
         axes.plot([1.001, 1.016], [ends[method], height], linewidth=0.8, clip_on=False, **look)
         axes.text(1.02, height, label, va="center", fontweight="bold" if method == OURS else "normal", **look)

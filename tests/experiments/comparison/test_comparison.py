@@ -1,8 +1,8 @@
 import pytest
 
 from experiments.comparison.comparison import Comparison, points
-from experiments.specs.methods import settings_of, vary
-from experiments.specs.run_spec import MethodSpec, Part, StreamSpec
+from experiments.specs.methods import default_settings, with_settings
+from experiments.specs.run_spec import MethodSpec, RunSpec, StreamSpec
 from experiments.specs.selections import plan_runs
 from made_up import make_results, make_rows
 
@@ -10,33 +10,33 @@ STREAMS = {"A": StreamSpec("a"), "B": StreamSpec("b")}
 METHODS = {"ours": MethodSpec("ADF-R"), "wider": MethodSpec.of("ADF-R", window_size=5)}
 
 
-def test_settings_that_a_method_has_anyway_make_no_other_part():
-    default = settings_of("ADF-R")["window_size"]
-    assert vary("ADF-R", window_size=default) == MethodSpec("ADF-R")
-    assert vary("ADF-R", window_size=default + 1, splitting="sat").settings == (
+def test_settings_that_a_method_has_anyway_make_no_other_method():
+    default = default_settings("ADF-R")["window_size"]
+    assert with_settings("ADF-R", window_size=default) == MethodSpec("ADF-R")
+    assert with_settings("ADF-R", window_size=default + 1, splitting="sat").settings == (
         ("splitting", "sat"),
         ("window_size", default + 1),
     )
-    assert vary("ADF-R paper", splitting="isat") == MethodSpec("ADF-R paper")
+    assert with_settings("ADF-R paper", splitting="isat") == MethodSpec("ADF-R paper")
     with pytest.raises(KeyError, match="windows"):
-        vary("ADF-R", windows=3)
+        with_settings("ADF-R", windows=3)
 
 
 def found(seeds=(0, 1)):
     accuracies = {("a", "ours"): 0.8, ("a", "wider"): 0.7, ("b", "ours"): 0.5, ("b", "wider"): 0.8}
     names = {method: name for name, method in METHODS.items()}
-    parts = [
-        Part(stream, method, seed)
+    runs = [
+        RunSpec(stream, method, seed)
         for stream in STREAMS.values()
         for name, method in METHODS.items()
         for seed in (seeds if name == "wider" else (0, 1))
     ]
 
-    def rows_of(part):
+    def rows_of(run):
         # Streams of odd seeds are easier for everyone, by as much.
-        return make_rows([accuracies[part.stream.name, names[part.method]] + 0.1 * part.seed] * 2)
+        return make_rows([accuracies[run.stream.name, names[run.method]] + 0.1 * run.seed] * 2)
 
-    return Comparison(make_results(parts, rows_of), STREAMS, "accuracy", METHODS)
+    return Comparison(make_results(runs, rows_of), STREAMS, "accuracy", METHODS)
 
 
 def test_gaps_are_taken_seed_by_seed():
@@ -60,8 +60,8 @@ def test_table_has_a_row_for_each_stream_and_their_means():
 
 
 def test_plan_is_every_variant_on_every_stream_with_every_seed():
-    parts = plan_runs(STREAMS, METHODS.values(), range(3))
-    assert len(parts) == len(set(parts)) == 2 * 2 * 3
+    runs = plan_runs(STREAMS, METHODS.values(), range(3))
+    assert len(runs) == len(set(runs)) == 2 * 2 * 3
 
 
 def test_points_have_a_sign():

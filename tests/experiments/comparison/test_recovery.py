@@ -2,21 +2,20 @@ import pytest
 
 from experiments.comparison.recovery import (
     CONCEPTS,
-    KINDS,
-    NAMES,
+    DRIFT_KINDS,
+    METHOD_NAMES,
     RIVER,
     Recovery,
+    caveat_river,
     count_verdicts,
-    doubt_river,
     drift_streams,
     plan_drift,
     stationary_streams,
 )
-from experiments.running.protocols import TOLD
 from experiments.specs import selections
 from experiments.specs.options import Options
-from experiments.specs.run_spec import MethodSpec
-from experiments.studies.drift import plan, tell
+from experiments.specs.run_spec import RESET_AT_CHANGES, MethodSpec
+from experiments.studies.drift import plan, report
 from made_up import check_chapter, make_results, make_rows
 
 FULL = Options(n_seeds=3)
@@ -25,14 +24,14 @@ ADF = [0.9, 0.9, 0.9, 0.5, 0.88, 0.9, 0.7, 0.9, 0.9]
 TOLD_ROWS = [0.8, 0.9, 0.9, 0.8, 0.9, 0.9, 0.8, 0.9, 0.9]
 
 
-def rows_of(part):
-    if part.kind == TOLD:
+def rows_of(run):
+    if run.protocol == RESET_AT_CHANGES:
         return make_rows(TOLD_ROWS, stage=STAGES)
-    if part.stream.protocol == "none":
+    if run.stream.variant == "none":
         return make_rows([0.9] * 4, drift=["none", "temporary", "none", "sustained"])
-    if part.method.name == "ADF-R":
-        return make_rows([accuracy + 0.001 * part.seed for accuracy in ADF], stage=STAGES)
-    return make_rows([0.8 if part.method.name != "ARF" else 0.95] * 9, stage=STAGES)
+    if run.method.name == "ADF-R":
+        return make_rows([accuracy + 0.001 * run.seed for accuracy in ADF], stage=STAGES)
+    return make_rows([0.8 if run.method.name != "ARF" else 0.95] * 9, stage=STAGES)
 
 
 @pytest.fixture(scope="module")
@@ -41,13 +40,15 @@ def results():
 
 
 def test_river_runs_with_few_seeds():
-    parts = plan_drift(FULL)
-    seeds = {name: {part.seed for part in parts if part.method.name == name} for name in NAMES}
-    assert {name: len(some) for name, some in seeds.items()} == {name: 1 if name in RIVER else 3 for name in NAMES}
-    streams = {name: {part.stream for part in parts if part.method.name == name} for name in RIVER}
+    runs = plan_drift(FULL)
+    seeds = {name: {run.seed for run in runs if run.method.name == name} for name in METHOD_NAMES}
+    assert {name: len(some) for name, some in seeds.items()} == {
+        name: 1 if name in RIVER else 3 for name in METHOD_NAMES
+    }
+    streams = {name: {run.stream for run in runs if run.method.name == name} for name in RIVER}
     assert streams["ARF"] == set(drift_streams(FULL).values())
     assert streams["SRP"] == set(drift_streams(FULL, ["abrupt"]).values())
-    assert "they ran with seed 0 only, SRP on the streams with abrupt drift only" in doubt_river(FULL)[0]
+    assert "they ran with seed 0 only, SRP on the streams with abrupt drift only" in caveat_river(FULL)[0]
 
 
 def test_stationary_streams_have_a_thousand_batches():
@@ -60,7 +61,7 @@ def test_quick_streams_shrink_with_the_quick_house(monkeypatch):
     monkeypatch.setattr(selections, "QUICK_RECORDS", 1000)
     quick = Options(quick=True)
     assert {dict(stream.options)["batch_size"] for stream in drift_streams(quick).values()} == {40}
-    assert len(drift_streams(quick)) == len(KINDS) * len(CONCEPTS)
+    assert len(drift_streams(quick)) == len(DRIFT_KINDS) * len(CONCEPTS)
 
 
 def test_gaps_are_counted_from_each_change(results):
@@ -73,18 +74,20 @@ def test_gaps_are_counted_from_each_change(results):
     assert recovery.mean_gap(streams, adf, 1) == pytest.approx(first + 0.001)
     assert recovery.mean_gap(streams, adf, 2) == pytest.approx(-0.01 + 0.001)
     assert recovery.mean_gap(streams, adf, 4) is None
-    assert recovery.batches(streams, adf) == 2
-    assert recovery.batches(streams, MethodSpec("ARF")) == 1
+    assert recovery.batches_to_recover(streams, adf) == 2
+    assert recovery.batches_to_recover(streams, MethodSpec("ARF")) == 1
 
 
 def test_mixed_concepts_are_no_change_to_recover_from():
     stages = ["A", "A", "A+B", "A+B", "B", "B"]
-    parts = [part for part in plan(FULL) if part.stream.protocol == "gradual" and part.seed == 0]
-    results = make_results(parts, lambda part: make_rows([0.5 if part.kind == TOLD else 0.4] * 6, stage=stages))
+    runs = [run for run in plan(FULL) if run.stream.variant == "gradual" and run.seed == 0]
+    results = make_results(
+        runs, lambda run: make_rows([0.5 if run.protocol == RESET_AT_CHANGES else 0.4] * 6, stage=stages)
+    )
     recovery, stream = Recovery(results), drift_streams(FULL)["gradual sea"]
     assert recovery.gaps(stream, MethodSpec("RF all"), 2) == pytest.approx([-0.1])
     assert recovery.gaps(stream, MethodSpec("RF all"), 3) == []
-    assert recovery.batches({"one": stream}, MethodSpec("RF all")) is None
+    assert recovery.batches_to_recover({"one": stream}, MethodSpec("RF all")) is None
 
 
 def test_verdicts_on_stationary_streams_are_counted(results):
@@ -92,7 +95,7 @@ def test_verdicts_on_stationary_streams_are_counted(results):
 
 
 def test_chapter_says_who_recovers_when(results):
-    chapter = tell(results, FULL)
+    chapter = report(results, FULL)
     check_chapter(chapter, "drift")
     assert chapter.findings[0].startswith("Highest mean accuracy of 6 methods: ARF on abrupt sea, abrupt hyperplane")
     arf = next(sentence for sentence in chapter.findings if sentence.startswith("ADF-R against ARF"))
@@ -103,7 +106,7 @@ def test_chapter_says_who_recovers_when(results):
     assert chapter.findings[-1] == (
         "Of 12 batches without any change ADF-R calls 3 a temporary drift and 3 a sustained drift."
     )
-    assert chapter.doubts[0].startswith("ADF-R is behind ARF on abrupt sea (")
+    assert chapter.caveats[0].startswith("ADF-R is behind ARF on abrupt sea (")
     table = next(table for table in chapter.tables if table.title.startswith("Abrupt"))
     assert table.rows[0] == ("ADF-R", *map(pytest.approx, (-19.9, -0.9, 0.1)), None, 2)
     told = next(trace for trace in chapter.figures[0].plot["data"] if trace["name"] == "RF told")

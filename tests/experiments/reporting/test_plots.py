@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments.reporting import plots
-from experiments.reporting.rank_diagram import find_groups
-from experiments.reporting.style import DARK, FAMILIES, OURS, look_of
+from experiments.reporting.rank_diagram import find_groups, rank_diagram
+from experiments.reporting.style import ADF_COLOURS, DARK_COLOURS, RIVAL_COLOURS, method_style
 
 NAN = float("nan")
-METHODS = [*OURS, *(name for members in FAMILIES.values() for name in members)]
+METHODS = [*ADF_COLOURS, *(name for members in RIVAL_COLOURS.values() for name in members)]
 
 FIGURES = {
     "lines": plots.lines(
@@ -24,9 +24,9 @@ FIGURES = {
     "bars": plots.bars({"ADF-R": [1.0, NAN], "RF all": [2.0, 3.0]}, ["LDPA", "EB"], errors={"ADF-R": [0.1, None]}),
     "lying bars": plots.bars({"accuracy": [0.9, None]}, ["ADF-R", "RF all"], errors={"accuracy": [0.1, 0.2]}),
     "dots": plots.dots({"ADF-R": [0.9, None], "HT": [0.4, np.float32(0.5)]}, ["LDPA", "EB"], log=True),
-    "heat": plots.heat([[0.1, None], [NAN, 0.2]], [0.1, 0.2], [1, 2], chosen=(0.2, 1)),
+    "heat": plots.heatmap([[0.1, None], [NAN, 0.2]], [0.1, 0.2], [1, 2], chosen=(0.2, 1)),
     "scatter": plots.scatter({"ADF-R": (0.1, 0.9), "HT": (NAN, 0.5)}, x_title="s", y_title="a", diagonal=True),
-    "critical difference": plots.critical_difference({"ADF-R": 1.2, "HT": 2.8, "RF all": 2.0}, 1.0),
+    "critical difference": rank_diagram({"ADF-R": 1.2, "HT": 2.8, "RF all": 2.0}, 1.0),
 }
 
 
@@ -39,12 +39,12 @@ def test_figures_are_plain_json_without_nan(name):
     assert figure["layout"]["height"] > 100
 
 
-# Looks
+# Styles
 
 
-def test_every_method_has_a_look_of_its_own():
-    looks = {name: look_of(name) for name in METHODS if name != "ADF"}
-    assert len(set(looks.values())) == len(looks)
+def test_every_method_has_a_style_of_its_own():
+    styles = {name: method_style(name) for name in METHODS if name != "ADF"}
+    assert len(set(styles.values())) == len(styles)
 
 
 def test_a_method_looks_the_same_wherever_it_stands():
@@ -60,15 +60,15 @@ def test_ours_are_bolder_and_above():
 
 
 @pytest.mark.parametrize("name", ["ADF-R paper", "RF batch paper", "CIRF, 20 trees"])
-def test_variant_keeps_the_colour_of_its_method_but_not_its_look(name):
+def test_variant_keeps_the_colour_of_its_method_but_not_its_style(name):
     method = max((one for one in METHODS if name.startswith(one)), key=len)
-    assert look_of(name).colour == look_of(method).colour
-    assert look_of(name) != look_of(method)
+    assert method_style(name).colour == method_style(method).colour
+    assert method_style(name) != method_style(method)
 
 
-def test_names_that_are_no_methods_do_not_share_a_look():
-    looks = [look_of(f"setting {position}", position) for position in range(20)]
-    assert len(set(looks)) == 20
+def test_names_that_are_no_methods_do_not_share_a_style():
+    styles = [method_style(f"setting {position}", position) for position in range(20)]
+    assert len(set(styles)) == 20
 
 
 def luminance(colour):
@@ -82,11 +82,11 @@ def contrast(one, other):
     return (bright + 0.05) / (dim + 0.05)
 
 
-@pytest.mark.parametrize(("page", "shown"), [("#ffffff", lambda colour: colour), ("#14171b", DARK.get)])
+@pytest.mark.parametrize(("page", "shown"), [("#ffffff", lambda colour: colour), ("#14171b", DARK_COLOURS.get)])
 def test_text_and_our_lines_are_seen_on_light_and_dark_pages(page, shown):
     assert contrast(shown("#222222"), page) > 7
     assert contrast(shown("#5F6368"), page) > 4.5
-    assert all(contrast(shown(colour), page) > 3 for colour in OURS.values())
+    assert all(contrast(shown(colour), page) > 3 for colour in ADF_COLOURS.values())
 
 
 # Builders
@@ -124,7 +124,7 @@ def test_one_series_lies_down_and_keeps_the_colours_of_methods():
     (bar,) = FIGURES["lying bars"]["data"]
     assert bar["orientation"] == "h"
     assert bar["y"] == ["ADF-R", "RF all"]
-    assert bar["marker"]["color"] == [look_of("ADF-R").colour, look_of("RF all").colour]
+    assert bar["marker"]["color"] == [method_style("ADF-R").colour, method_style("RF all").colour]
 
 
 def test_chosen_cell_is_framed():
@@ -152,7 +152,7 @@ def test_names_are_shown_as_they_stand():
     for figure in (
         plots.lines({name: [1.0]}, [1]),
         plots.dots({name: [1.0]}, [name]),
-        plots.critical_difference({name: 1.0}, 1.0),
+        rank_diagram({name: 1.0}, 1.0),
         plots.scatter({name: (1.0, 1.0)}, x_title="", y_title=""),
     ):
         assert figure["data"][0]["name"] == "&lt;b>&amp;amp;"
@@ -163,7 +163,7 @@ def test_names_are_shown_as_they_stand():
 
 def test_diagram_has_each_name_once_and_leaders_do_not_cross():
     ranks = {f"m{place}": 1 + 0.9 * place for place in range(9)}
-    figure = plots.critical_difference(ranks, 2.0)
+    figure = rank_diagram(ranks, 2.0)
     names = [one["text"].split("  ") for one in figure["layout"]["annotations"]]
     assert {text for pair in names for text in pair if text in ranks} == set(ranks)
     leaders = [trace for trace in figure["data"] if trace["name"] in ranks]

@@ -1,93 +1,49 @@
-import numpy as np
+from itertools import count
+
 import pytest
 
-from experiments.running.prequential import FORESTS, follow_stream, log_loss, look_inside
+from experiments.running import timing
+from experiments.running.measures import log_loss
+from experiments.running.protocols import find_protocol
 from experiments.specs.methods import make_model
-from experiments.specs.run_spec import MethodSpec, StreamSpec
+from experiments.specs.run_spec import PREQUENTIAL, MethodSpec, RunSpec, StreamSpec
 from experiments.specs.sources import open_stream
 
-SPEC = StreamSpec.of("house", "34", n_records=1500)
+VANISHING = StreamSpec.of("classes", "vanishing", n_batches=8, batch_size=60)
 
 
-def follow(name, protocol="34", seed=0, **settings):
-    stream = open_stream(StreamSpec(SPEC.name, protocol, SPEC.options), seed, None)
-    model = make_model(MethodSpec.of(name, **settings), stream, seed)
-    return stream, model, follow_stream(stream, model, seed, is_numerical=name in ("CIRF", "NCMC"))
+def evaluate(stream, name):
+    run = RunSpec(stream, MethodSpec(name), 0, PREQUENTIAL)
+    return find_protocol(run).evaluate(run, None)
 
 
-@pytest.fixture(scope="module")
-def adf():
-    return follow("ADF-R")
+@pytest.mark.parametrize("method", ["RF last 3", "ADF-R", "NCMC", "ADF-R paper"])
+def test_the_next_batch_is_answered_before_it_is_learnt(method, monkeypatch):
+    monkeypatch.setattr(timing, "process_time", count().__next__)  # a clock that goes on by a second a look
+    evaluation = evaluate(VANISHING, method)
+    stream = open_stream(VANISHING, 0, None)
+    model = make_model(MethodSpec(method), stream, 0)
+    assert [row["batch"] for row in evaluation.rows] == list(range(2, 9))
+    model.partial_fit(stream.batches[0].X_train, stream.batches[0].y_train)
+    for row, batch in zip(evaluation.rows, stream.batches[1:], strict=True):
+        assert row["n"] == len(batch.y_train)
+        assert row["stage"] == batch.scenario
+        assert row["accuracy"] == model.score(batch.X_train, batch.y_train)
+        if method == "NCMC":
+            assert row["log_loss"] is None
+        else:
+            expected = log_loss(model.predict_proba(batch.X_train), model.classes_, batch.y_train)
+            assert row["log_loss"] == pytest.approx(expected)
+        assert (row["train_seconds"], row["predict_seconds"]) == (1, 1)
+        model.partial_fit(batch.X_train, batch.y_train)
+        assert ("drift" in row) == method.startswith("ADF")
+        if method == "ADF-R":
+            assert row["drift"] == model.history_[-1].drift
+            assert row["accuracy_vote"] == pytest.approx(row["accuracy"])
+            assert {"accuracy_permanent", "accuracy_vote"} <= set(row)
+    assert evaluation.data_sha256 == stream.digest()
 
 
-def test_a_row_for_each_batch(adf):
-    stream, model, rows = adf
-    assert [row["batch"] for row in rows] == list(range(1, 35))
-    assert [row["n_train"] for row in rows] == [len(batch.y_train) for batch in stream.batches]
-    assert all(row["train_seconds"] > 0 and row["predict_seconds"] >= 0 for row in rows)
-    assert [row["batch"] for row in rows if row["bytes"]] == [5, 10, 15, 20, 25, 30, 34]
-    assert rows[-1]["n_classes"] == len(model.classes_) == 7
-    assert {frozenset(row) for row in rows} == {frozenset(rows[0])}
-
-
-def test_accuracy_is_the_model_s_own_score(adf):
-    stream, model, rows = adf
-    last = stream.batches[-1]
-    assert rows[-1]["accuracy"] == pytest.approx(model.score(last.X_test, last.y_test))
-
-
-def test_retention_at_the_end_is_over_all_held_back_records(adf):
-    stream, model, rows = adf
-    X = np.concatenate([batch.X_held for batch in stream.batches])
-    y = np.concatenate([batch.y_held for batch in stream.batches])
-    assert rows[-1]["retention"] == pytest.approx(model.score(X, y))
-
-
-def test_adf_s_forests_are_tested_one_by_one(adf):
-    _, model, rows = adf
-    for row in rows:
-        if row["accuracy_temporary"] is None:  # the first batch: the permanent forest is all there is
-            assert row["accuracy_permanent"] == pytest.approx(row["accuracy"])
-        assert (row["accuracy_temporary"] is None) == (row["leaves_temporary"] is None)
-        assert row["nodes_permanent"] >= row["leaves_permanent"]
-    report = model.history_[-1]
-    last = look_inside(model)
-    assert (last["scenario"], last["drift"], last["answering"]) == (report.scenario, report.drift, report.answering)
-    assert last["leaves_permanent"] == model.permanent_forest_.n_leaves
-
-
-def test_same_seed_gives_the_same_rows_but_for_the_clock(adf):
-    def without_clock(rows):
-        return [{name: value for name, value in row.items() if "seconds" not in name} for row in rows]
-
-    assert without_clock(follow("ADF-R")[2]) == without_clock(adf[2])
-
-
-@pytest.mark.parametrize("protocol", ["big", "whole"])
-def test_big_data_are_tested_once(protocol):
-    _, _, rows = follow("ADF-R", protocol)
-    assert [row["accuracy"] is None for row in rows] == [True] * (len(rows) - 1) + [False]
-    assert [row["accuracy_permanent"] is None for row in rows] == [row["accuracy"] is None for row in rows]
-    assert {row["retention"] for row in rows} == {None}
-
-
-def test_methods_of_numbers_see_a_column_for_each_category():
-    stream, model, rows = follow("CIRF")
-    assert model.n_features_in_ == 4 + 5 * 2
-    assert rows[-1]["accuracy"] is not None
-    assert stream.batches[0].X_train.shape[1] == 9
-
-
-def test_every_forest_is_looked_at(adf):
-    _, model, rows = adf
-    assert set(FORESTS) >= set(model._checked().state.state.forests)
-    for name in FORESTS:
-        assert {f"accuracy_{name}", f"leaves_{name}", f"nodes_{name}", f"action_{name}"} <= set(rows[-1])
-    assert rows[-1]["accuracy_newest"] is not None
-
-
-def test_log_loss_is_that_of_the_right_class_where_it_is_known():
-    classes, shares = np.array(["b", "d"]), np.array([[0.25, 0.75], [1.0, 0.0], [0.5, 0.5], [0.5, 0.5], [0.0, 1.0]])
-    y = np.array(["d", "d", "a", "z", "c"])
-    assert log_loss(shares, classes, y) == pytest.approx((-np.log(0.75) - 4 * np.log(1e-3)) / 5)
-    assert log_loss(shares[1:2], classes, np.array(["b"])) == 0
+def test_methods_of_numbers_answer_the_next_batch_too():
+    rules = StreamSpec.of("drift", "none", concept="rules", n_batches=3, batch_size=60)
+    assert evaluate(rules, "CIRF").model.n_features_in_ == 3 + 4 + 6 + 2

@@ -1,40 +1,50 @@
 import gc
+from itertools import count
 
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 from experiments.comparison.results import Results
-from experiments.running.prequential import log_loss
-from experiments.running.protocols import ENDLESS, NEXT_BATCH, RECALL, TIMED, TOLD, find_kind, follow_usual
-from experiments.running.runner import run_parts
-from experiments.running.timing import cpu_seconds
+from experiments.running import timing
+from experiments.running.protocols import evaluate_holdout, find_protocol
+from experiments.running.runner import run_all
+from experiments.running.timing import cpu_seconds_without_gc
 from experiments.specs.methods import make_model
 from experiments.specs.options import Options
-from experiments.specs.run_spec import USUAL, MethodSpec, Part, StreamSpec
+from experiments.specs.run_spec import (
+    HOLDOUT,
+    LONG_STREAM,
+    RECALL,
+    RESET_AT_CHANGES,
+    TIMED,
+    MethodSpec,
+    RunSpec,
+    StreamSpec,
+)
 from experiments.specs.sources import open_stream
 
 ABRUPT = StreamSpec.of("drift", "abrupt", concept="rules", n_batches=12, batch_size=60)
 VANISHING = StreamSpec.of("classes", "vanishing", n_batches=8, batch_size=60)
 
 
-def follow(stream, method, kind, seed=0):
-    part = Part(stream, method if isinstance(method, MethodSpec) else MethodSpec(method), seed, kind)
-    return find_kind(part).follow(part, None)
+def evaluate(stream, method, kind, seed=0):
+    run = RunSpec(stream, method if isinstance(method, MethodSpec) else MethodSpec(method), seed, kind)
+    return find_protocol(run).evaluate(run, None)
 
 
-def column(followed, name):
-    return [row.get(name) for row in followed.rows]
+def column(evaluation, name):
+    return [row.get(name) for row in evaluation.rows]
 
 
-def test_most_parts_are_followed_the_usual_way():
-    assert find_kind(Part(ABRUPT, MethodSpec("RF all"))).follow is follow_usual
-    with pytest.raises(ValueError, match="there is no kind of part 'odd'; expected one of usual"):
-        find_kind(Part(ABRUPT, MethodSpec("RF all"), kind="odd"))
+def test_runs_are_evaluated_by_holdout_unless_told():
+    assert find_protocol(RunSpec(ABRUPT, MethodSpec("RF all"))).evaluate is evaluate_holdout
+    with pytest.raises(ValueError, match="there is no protocol 'odd'; expected one of holdout"):
+        find_protocol(RunSpec(ABRUPT, MethodSpec("RF all"), protocol="odd"))
 
 
 def test_who_is_told_knows_what_came_since_the_change_and_nothing_else():
-    told = follow(ABRUPT, "RF all", TOLD)
+    told = evaluate(ABRUPT, "RF all", RESET_AT_CHANGES)
     assert column(told, "batch") == list(range(1, 13))
     assert column(told, "stage") == list("AAABBBCCCDDD")
     batches = open_stream(ABRUPT, 0, None).batches
@@ -43,30 +53,30 @@ def test_who_is_told_knows_what_came_since_the_change_and_nothing_else():
         for place in range(first, first + 3):
             model.partial_fit(batches[place].X_train, batches[place].y_train)
             assert told.rows[place]["accuracy"] == model.score(batches[place].X_test, batches[place].y_test)
-    kept = follow(ABRUPT, "RF all", USUAL)
+    kept = evaluate(ABRUPT, "RF all", HOLDOUT)
     assert np.mean(column(kept, "accuracy")[3:]) < np.mean(column(told, "accuracy")[3:]) - 0.1
 
 
 def test_recall_is_measured_for_every_class_seen_so_far():
-    followed = follow(VANISHING, "RF all", RECALL)
+    evaluation = evaluate(VANISHING, "RF all", RECALL)
     stream = open_stream(VANISHING, 0, None)
     model = make_model(MethodSpec("RF all"), stream, 0)
     for batch in stream.batches:
         model.partial_fit(batch.X_train, batch.y_train)
-    assert {name for name in followed.rows[-1] if "recall" in name} == {f"recall_{value}" for value in range(5)}
+    assert {name for name in evaluation.rows[-1] if "recall" in name} == {f"recall_{value}" for value in range(5)}
     for value in (0, 3):
         tests = [batch.X_test[batch.y_test == value] for batch in stream.batches]
         assert sum(map(len, tests)) > 20
         expected = np.mean(model.predict(np.concatenate(tests)) == value)
-        assert followed.rows[-1][f"recall_{value}"] == pytest.approx(expected)
+        assert evaluation.rows[-1][f"recall_{value}"] == pytest.approx(expected)
     last = stream.batches[-1]
-    assert followed.rows[-1]["accuracy"] == pytest.approx(model.score(last.X_test, last.y_test))
+    assert evaluation.rows[-1]["accuracy"] == pytest.approx(model.score(last.X_test, last.y_test))
 
 
 def test_recall_of_a_class_begins_when_it_comes():
-    followed = follow(StreamSpec.of("classes", "new", n_batches=5, batch_size=60), "RF batch", RECALL)
-    assert [value is None for value in column(followed, "recall_4")] == [True] * 3 + [False] * 2
-    assert followed.rows[3]["recall_4"] > 0.5
+    evaluation = evaluate(StreamSpec.of("classes", "new", n_batches=5, batch_size=60), "RF batch", RECALL)
+    assert [value is None for value in column(evaluation, "recall_4")] == [True] * 3 + [False] * 2
+    assert evaluation.rows[3]["recall_4"] > 0.5
 
 
 def test_seconds_are_taken_beside_scikit_learn_s_forest_of_as_many_trees(monkeypatch):
@@ -77,18 +87,20 @@ def test_seconds_are_taken_beside_scikit_learn_s_forest_of_as_many_trees(monkeyp
             sizes.append(self.n_estimators)
             return super().fit(X, y)
 
-    monkeypatch.setattr("experiments.running.timing.RandomForestClassifier", Watched)
-    followed = follow(VANISHING, MethodSpec.of("ADF-R", n_estimators=3), TIMED)
+    monkeypatch.setattr(timing, "RandomForestClassifier", Watched)
+    monkeypatch.setattr(timing, "process_time", count().__next__)
+    evaluation = evaluate(VANISHING, MethodSpec.of("ADF-R", n_estimators=3), TIMED)
     assert sizes == [10, 3, 3, 3, 3] * 8 + [3, 3]
     for name in ("train_seconds", "batch_of_10_seconds", "batch_seconds", "last_3_seconds", "last_3_alike_seconds"):
-        assert all(seconds > 0 for seconds in column(followed, name))
+        assert column(evaluation, name) == [1] * 8
     for name in ("all_seconds", "all_alike_seconds"):
-        assert [seconds is None for seconds in column(followed, name)] == [True] * 7 + [False]
-    assert followed.model.history_[-1].batch == 8
+        assert [seconds is None for seconds in column(evaluation, name)] == [True] * 7 + [False]
+    assert evaluation.model.history_[-1].batch == 8
 
 
 @pytest.mark.parametrize("enabled", [True, False])
-def test_no_garbage_is_collected_while_the_clock_runs(enabled):
+def test_no_garbage_is_collected_while_the_clock_runs(enabled, monkeypatch):
+    monkeypatch.setattr(timing, "process_time", count().__next__)  # a clock that goes on by a second a look
     states = []
 
     def work():
@@ -100,10 +112,10 @@ def test_no_garbage_is_collected_while_the_clock_runs(enabled):
     try:
         if not enabled:
             gc.disable()
-        assert 0 <= cpu_seconds(work) < 1
+        assert cpu_seconds_without_gc(work) == 1
         states.append(gc.isenabled())
         with pytest.raises(KeyError, match="stop"):
-            cpu_seconds(fail)
+            cpu_seconds_without_gc(fail)
         assert [*states, gc.isenabled()] == [False, enabled, enabled]
     finally:
         gc.enable()
@@ -111,57 +123,26 @@ def test_no_garbage_is_collected_while_the_clock_runs(enabled):
 
 def test_an_endless_stream_is_followed_without_being_kept():
     spec = StreamSpec.of("drift", "gradual", concept="sea", n_batches=6, batch_size=50)
-    followed = follow(spec, "ADF-R", ENDLESS)
-    usual = follow(spec, "ADF-R", USUAL)
-    assert column(followed, "accuracy") == column(usual, "accuracy")
+    evaluation = evaluate(spec, "ADF-R", LONG_STREAM)
+    usual = evaluate(spec, "ADF-R", HOLDOUT)
+    assert column(evaluation, "accuracy") == column(usual, "accuracy")
     for name in ("nodes_permanent", "nodes_active", "nodes_temporary", "nodes_newest", "drift"):
-        assert column(followed, name) == column(usual, name)
-    assert all(value > 1e6 for value in column(followed, "resident_bytes"))
-    assert followed.data_sha256 == follow(spec, "RF batch", ENDLESS).data_sha256
-    assert followed.data_sha256 != follow(spec, "RF batch", ENDLESS, seed=1).data_sha256
-
-
-@pytest.mark.parametrize("method", ["RF last 3", "ADF-R", "NCMC", "ADF-R paper"])
-def test_the_next_batch_is_answered_before_it_is_learnt(method):
-    followed = follow(VANISHING, method, NEXT_BATCH)
-    stream = open_stream(VANISHING, 0, None)
-    model = make_model(MethodSpec(method), stream, 0)
-    assert column(followed, "batch") == list(range(2, 9))
-    model.partial_fit(stream.batches[0].X_train, stream.batches[0].y_train)
-    for row, batch in zip(followed.rows, stream.batches[1:], strict=True):
-        assert row["n"] == len(batch.y_train)
-        assert row["stage"] == batch.scenario
-        assert row["accuracy"] == model.score(batch.X_train, batch.y_train)
-        if method == "NCMC":
-            assert row["log_loss"] is None
-        else:
-            expected = log_loss(model.predict_proba(batch.X_train), model.classes_, batch.y_train)
-            assert row["log_loss"] == pytest.approx(expected)
-        assert min(row["train_seconds"], row["predict_seconds"]) >= 0
-        model.partial_fit(batch.X_train, batch.y_train)
-        assert ("drift" in row) == method.startswith("ADF")
-        if method == "ADF-R":
-            assert row["drift"] == model.history_[-1].drift
-            assert row["accuracy_vote"] == pytest.approx(row["accuracy"])
-            assert {"accuracy_permanent", "accuracy_vote"} <= set(row)
-    assert followed.data_sha256 == stream.digest()
-
-
-def test_methods_of_numbers_answer_the_next_batch_too():
-    rules = StreamSpec.of("drift", "none", concept="rules", n_batches=3, batch_size=60)
-    assert follow(rules, "CIRF", NEXT_BATCH).model.n_features_in_ == 3 + 4 + 6 + 2
+        assert column(evaluation, name) == column(usual, name)
+    assert all(value > 1e6 for value in column(evaluation, "resident_bytes"))
+    assert evaluation.data_sha256 == evaluate(spec, "RF batch", LONG_STREAM).data_sha256
+    assert evaluation.data_sha256 != evaluate(spec, "RF batch", LONG_STREAM, seed=1).data_sha256
 
 
 def test_what_runs_alone_comes_last_and_is_told_apart(tmp_path):
-    timed = Part(VANISHING, MethodSpec("RF batch"), 0, TIMED)
-    usual = Part(VANISHING, MethodSpec("RF batch"), 0)
+    timed = RunSpec(VANISHING, MethodSpec("RF batch"), 0, TIMED)
+    usual = RunSpec(VANISHING, MethodSpec("RF batch"), 0)
     order = []
-    results = Results(run_parts([timed, usual], Options(out=tmp_path), lambda part, seconds: order.append(part)))
+    results = Results(run_all([timed, usual], Options(out=tmp_path), lambda run, seconds: order.append(run)))
     assert order == [usual, timed]
     assert results.seeds(VANISHING, MethodSpec("RF batch")) == [0]
     assert "batch_seconds" not in results.rows(VANISHING, MethodSpec("RF batch"))[0]
-    assert "batch_seconds" in results.of_kind(TIMED).rows(VANISHING, MethodSpec("RF batch"))[0]
-    assert usual.describe() == {name: value for name, value in timed.describe().items() if name != "kind"}
+    assert "batch_seconds" in results.with_protocol(TIMED).rows(VANISHING, MethodSpec("RF batch"))[0]
+    assert usual.describe() == {name: value for name, value in timed.describe().items() if name != "protocol"}
     again = []
-    run_parts([timed, usual], Options(out=tmp_path), lambda part, seconds: again.append(part))
+    run_all([timed, usual], Options(out=tmp_path), lambda run, seconds: again.append(run))
     assert again == []

@@ -4,10 +4,16 @@ import pytest
 from adforest.streams import concept_categorical
 from adforest.streams.cases import CASES
 from adforest.streams.concepts import FAMILIES
-from experiments.running.fingerprints import digest_stream
-from experiments.specs.generators import GENERATORS, HOUSES, LAST_SEEN, N_CATEGORIES, RARE, SHIFT_PERIOD, share_out
+from experiments.specs.generators import (
+    GENERATORS,
+    LAST_SEEN,
+    RARE,
+    SHIFT_PERIOD,
+    TOY_BATCHES,
+    class_shares,
+)
 from experiments.specs.run_spec import StreamSpec
-from experiments.specs.sources import open_stream, shape_of, size_stream
+from experiments.specs.sources import empty_stream, open_stream, stream_size
 
 SMALL = {"n_batches": 12, "batch_size": 40}
 SPECS = [
@@ -21,11 +27,10 @@ SPECS = [
 
 @pytest.mark.parametrize("spec", SPECS, ids=str)
 def test_streams_are_what_their_shape_says(spec):
-    stream, shape = open_stream(spec, 0, None), shape_of(spec)
+    stream, shape = open_stream(spec, 0, None), empty_stream(spec)
     assert stream.categorical == shape.categorical
     assert len(stream.categorical) == stream.batches[0].X_train.shape[1]
-    assert stream.n_records == size_stream(spec) == sum(len(batch.y_train) for batch in stream.batches)
-    assert digest_stream(spec, None)
+    assert stream.n_records == stream_size(spec) == sum(len(batch.y_train) for batch in stream.batches)
     again = list(GENERATORS[spec.name].draw(spec, 0))
     assert stream.digest() == type(stream)(again, (), 0).digest()
 
@@ -36,8 +41,9 @@ def test_categories_are_those_of_the_concept(concept):
     stream = open_stream(spec, 0, None)
     assert tuple(stream.categorical) == concept_categorical(concept)
     X = np.concatenate([batch.X_train for batch in stream.batches])
-    for column, n in enumerate(N_CATEGORIES.get(concept, ())):
-        assert n == 0 or set(X[:, column]) == set(range(n))
+    categories = {column: n for column, n in enumerate(stream.n_categories) if n}
+    assert {column: set(X[:, column]) for column in categories} == {j: set(range(n)) for j, n in categories.items()}
+    assert bool(categories) == (concept == "rules")
 
 
 def test_nothing_is_held_back_where_the_rules_change():
@@ -50,27 +56,29 @@ def test_nothing_is_held_back_where_the_rules_change():
 
 
 def test_classes_come_and_go():
-    vanishing = share_out("vanishing", 9)
+    vanishing = class_shares("vanishing", 9)
     assert (vanishing[:LAST_SEEN, 0] > 0).all()
     assert not vanishing[LAST_SEEN:, 0].any()
     assert (vanishing[:, 1:] > 0).all()
-    new = share_out("new", 22)
+    new = class_shares("new", 22)
     assert new.shape == (22, 11)
     assert (new > 0).sum(axis=1)[[0, 2, 3, 5, 6, 21]].tolist() == [4, 4, 5, 5, 6, 11]
-    rare = share_out("rare", 3)
+    rare = class_shares("rare", 3)
     assert rare[:, RARE].tolist() == [[0.01, 0.01]] * 3
     assert rare.sum(axis=1) == pytest.approx([1] * 3)
-    shifting = share_out("shifting", 2 * SHIFT_PERIOD)
+    shifting = class_shares("shifting", 2 * SHIFT_PERIOD)
     np.testing.assert_allclose(shifting[:SHIFT_PERIOD], shifting[SHIFT_PERIOD:])
     assert shifting.sum(axis=1) == pytest.approx([5] * len(shifting))
     assert (shifting > 0).all()
     assert (shifting.max(axis=0) > 10 * shifting.min(axis=0)).all()
     with pytest.raises(ValueError, match="classes cannot be 'shy'; expected 'vanishing', 'new', 'rare' or 'shifting'"):
-        share_out("shy", 3)
+        class_shares("shy", 3)
 
 
 def test_toy_is_tested_on_all_houses_so_far():
     batches = open_stream(SPECS[-1], 0, None).batches
     assert [len(batch.y_test) for batch in batches] == [10, 20, 30]
-    assert [set(batch.y_train.tolist()) for batch in batches] == [{house[2] for house in houses} for houses in HOUSES]
+    assert [set(batch.y_train.tolist()) for batch in batches] == [
+        {house[2] for house in houses} for houses in TOY_BATCHES
+    ]
     assert np.array_equal(batches[2].X_test[:10], batches[0].X_train)

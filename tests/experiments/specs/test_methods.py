@@ -1,13 +1,11 @@
-import inspect
 import sys
 
 import pytest
 
 from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
-from experiments.running.fingerprints import digest_method, digest_sources
 from experiments.specs.methods import METHODS, check_library, make_model
 from experiments.specs.run_spec import MethodSpec, StreamSpec
-from experiments.specs.selections import EVERY, ONLY_ON
+from experiments.specs.selections import ALL_METHODS, RESTRICTED_TO
 from experiments.specs.sources import open_stream
 
 STREAM = open_stream(StreamSpec.of("house", "34", n_records=1200), 0, None)
@@ -19,16 +17,16 @@ def test_methods_are_made_alike(name):
     assert settings.get("n_estimators", 10) == settings.get("trees_per_batch", 10) == 10
     assert settings.get("n_jobs", 1) == 1
     assert settings.get("random_state", 7) == 7
-    told = None if METHODS[name].is_numerical else STREAM.categorical
+    told = None if METHODS[name].one_hot else STREAM.categorical
     assert settings.get("categorical_features", told) == told
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_methods_name_the_file_of_their_class(name):
-    # A method whose own file is not among its sources would not be run again when it changes.
-    file = inspect.getfile(type(make_model(MethodSpec(name), STREAM, 0))).rpartition("adforest/")[2]
-    assert any(file == place or file.startswith(f"{place}/") for place in METHODS[name].files)
-    assert digest_sources(METHODS[name].files)
+@pytest.mark.parametrize("name", ["ADF-R", "RF all", "sklearn RF all", "CIRF"])
+def test_forests_know_what_all_are_told_alike(name):
+    # Otherwise the test above would compare a default with itself.
+    settings = make_model(MethodSpec(name), STREAM, 7).get_params()
+    assert (settings["n_estimators"], settings["n_jobs"], settings["random_state"]) == (10, 1, 7)
+    assert ("categorical_features" in settings) == (name != "CIRF")
 
 
 def test_names_mean_what_they_say():
@@ -53,9 +51,9 @@ def test_names_mean_what_they_say():
     }
 
 
-def test_lineup_names_methods_that_exist():
-    assert set(EVERY) <= set(METHODS)
-    assert set(ONLY_ON) <= set(EVERY)
+def test_selections_name_methods_that_exist():
+    assert set(ALL_METHODS) <= set(METHODS)
+    assert set(RESTRICTED_TO) <= set(ALL_METHODS)
 
 
 def test_unknown_method_is_named():
@@ -68,9 +66,3 @@ def test_missing_library_is_named_with_its_extra(monkeypatch):
     with pytest.raises(ImportError, match=r"ARF needs river.*pip install 'adforest\[rivals\]'"):
         check_library(MethodSpec("ARF"))
     check_library(MethodSpec("ADF-R"))
-
-
-def test_library_s_version_is_part_of_the_digest(monkeypatch):
-    before = digest_method(MethodSpec("HT"))
-    monkeypatch.setattr("experiments.running.fingerprints.library_version", lambda library: "0.0.1")
-    assert digest_method(MethodSpec("HT")) != before

@@ -2,33 +2,33 @@ import json
 
 import pytest
 
-from experiments.specs.run_spec import MethodSpec, Part, StreamSpec
+from experiments.specs.run_spec import MethodSpec, RunSpec, StreamSpec
 
-PART = Part(StreamSpec.of("house", "34", n_records=900), MethodSpec.of("ADF-R", window_size=5, renewal=0), 3)
+RUN = RunSpec(StreamSpec.of("house", "34", n_records=900), MethodSpec.of("ADF-R", window_size=5, renewal=0), 3)
 
 
 def test_order_of_settings_does_not_matter():
-    other = Part(StreamSpec.of("house", "34", n_records=900), MethodSpec.of("ADF-R", renewal=0, window_size=5), 3)
-    assert PART == other
-    assert hash(PART) == hash(other)
-    assert PART.text == other.text
+    other = RunSpec(StreamSpec.of("house", "34", n_records=900), MethodSpec.of("ADF-R", renewal=0, window_size=5), 3)
+    assert RUN == other
+    assert hash(RUN) == hash(other)
+    assert RUN.text == other.text
 
 
 def test_description_is_plain_data():
-    assert json.loads(PART.text) == PART.describe()
-    assert PART.describe()["method"] == {"name": "ADF-R", "settings": {"renewal": 0, "window_size": 5}}
-    assert str(PART) == "ADF-R (renewal=0, window_size=5) on house (34), seed 3"
+    assert json.loads(RUN.text) == RUN.describe()
+    assert RUN.describe()["method"] == {"name": "ADF-R", "settings": {"renewal": 0, "window_size": 5}}
+    assert str(RUN) == "ADF-R (renewal=0, window_size=5) on house (34), seed 3"
 
 
 @pytest.mark.parametrize(
     "other",
     [
-        Part(StreamSpec.of("house", "28", n_records=900), PART.method, 3),
-        Part(StreamSpec.of("house", "34", n_records=901), PART.method, 3),
-        Part(PART.stream, MethodSpec("ADF-R"), 3),
-        Part(PART.stream, PART.method, 4),
+        RunSpec(StreamSpec.of("house", "28", n_records=900), RUN.method, 3),
+        RunSpec(StreamSpec.of("house", "34", n_records=901), RUN.method, 3),
+        RunSpec(RUN.stream, MethodSpec("ADF-R"), 3),
+        RunSpec(RUN.stream, RUN.method, 4),
     ],
 )
-def test_any_difference_makes_another_part(other):
-    assert other != PART
-    assert other.text != PART.text
+def test_any_difference_makes_another_run(other):
+    assert other != RUN
+    assert other.text != RUN.text

@@ -7,26 +7,26 @@ from adforest.streams import make_house
 from adforest.streams.datasets import NAMES, STREAMS
 from experiments.running.fingerprints import digest_stream
 from experiments.specs.run_spec import StreamSpec
-from experiments.specs.sources import IN_ORDER, SIZES, SOURCES, STREAM_SIZES, open_stream, size_stream
+from experiments.specs.sources import DATASET_SIZES, IN_ORDER, SOURCES, STREAM_SIZES, open_stream, stream_size
 
 SMALL = {"n_records": 1200}
 
 
 def test_every_data_set_is_a_source_of_known_size():
     assert set(NAMES) <= set(SOURCES)
-    assert set(SIZES) == set(NAMES)
+    assert set(DATASET_SIZES) == set(NAMES)
     assert set(STREAMS) <= set(SOURCES)
     assert set(STREAM_SIZES) == set(STREAMS)
 
 
-@pytest.mark.parametrize(("protocol", "n_batches"), [("34", 34), ("28", 28), ("big", 34), ("whole", 1)])
-def test_protocols(protocol, n_batches):
-    spec = StreamSpec.of("house", protocol, **SMALL)
+@pytest.mark.parametrize(("variant", "n_batches"), [("34", 34), ("28", 28), ("big", 34), ("whole", 1)])
+def test_variants(variant, n_batches):
+    spec = StreamSpec.of("house", variant, **SMALL)
     stream = open_stream(spec, 0, None)
     assert len(stream.batches) == n_batches
-    assert size_stream(spec) == 1200
+    assert stream_size(spec) == 1200
     assert stream.n_records == 1200
-    assert stream.is_tested_once == (protocol in ("big", "whole"))
+    assert stream.is_tested_once == (variant in ("big", "whole"))
     assert stream.n_categories == (0, 0, 0, 0, 2, 2, 2, 2, 2)
     assert stream.categorical == list(make_house(10, random_state=0).categorical)
 
@@ -62,16 +62,21 @@ def test_missing_stream_says_what_to_do(tmp_path):
         digest_stream(StreamSpec.of("elec2", IN_ORDER, batch_size=100), tmp_path)
 
 
-@pytest.fixture
-def folder(tmp_path):
+def write_files(folder, price=0.0):
+    """Write two small files whose prices begin at a number."""
     pa = pytest.importorskip("pyarrow")
     from pyarrow import parquet
 
-    columns = {"day": ["2", None, "3"] * 4, "price": np.arange(12.0), "class": ["up", "down"] * 6}
-    (tmp_path / "streams").mkdir()
-    parquet.write_table(pa.table(columns), tmp_path / "streams" / "elec2.parquet")
-    parquet.write_table(pa.table({"time": np.arange(12.0)} | columns), tmp_path / "arem.parquet")
-    return tmp_path
+    columns = {"day": ["2", None, "3"] * 4, "price": price + np.arange(12.0), "class": ["up", "down"] * 6}
+    (folder / "streams").mkdir(parents=True)
+    parquet.write_table(pa.table(columns), folder / "streams" / "elec2.parquet")
+    parquet.write_table(pa.table({"time": np.arange(12.0)} | columns), folder / "arem.parquet")
+    return folder
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return write_files(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["elec2", "arem"])
@@ -84,7 +89,16 @@ def test_files_are_cut_in_their_order_whatever_the_seed(name, folder):
     np.testing.assert_array_equal(stream.batches[0].X_train, [[0, 0], [np.nan, 1], [1, 2], [0, 3], [np.nan, 4]])
     assert stream.batches[1].y_train.tolist() == ["down", "up", "down", "up", "down"]
     assert stream.digest() == open_stream(spec, 1, folder).digest()
-    assert digest_stream(spec, folder)
+
+
+@pytest.mark.parametrize("name", ["elec2", "arem"])
+def test_other_records_are_another_stream(name, tmp_path):
+    spec = StreamSpec.of(name, IN_ORDER, batch_size=5)
+    one, same, other = (
+        digest_stream(spec, write_files(tmp_path / folder, price))
+        for folder, price in (("one", 0.0), ("same", 0.0), ("other", 1.0))
+    )
+    assert one == same != other
 
 
 def test_house_can_be_cut_in_order():

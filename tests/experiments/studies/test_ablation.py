@@ -5,15 +5,15 @@ from experiments.specs.methods import PAPER_TREES, make_model
 from experiments.specs.options import Options
 from experiments.specs.run_spec import MethodSpec, StreamSpec
 from experiments.specs.sources import open_stream
-from experiments.studies.ablation import CHOICES, DEFAULT, choices, plan, tell
+from experiments.studies.ablation import CHOICES, DEFAULT, choices, plan, report
 from made_up import check_chapter, make_results, make_rows
 
 FULL = Options()
 CHANGES = {"splitting=sat": -0.1, "renewal=3": 0.01, "memory_size=None": 0.001}
 
 
-def rows_of(part):
-    (changed,) = [f"{name}={value}" for name, value in part.method.settings] or [DEFAULT]
+def rows_of(run):
+    (changed,) = [f"{name}={value}" for name, value in run.method.settings] or [DEFAULT]
     return make_rows([0.8 + CHANGES.get(changed, 0.0)] * 4, retention=0.7 + CHANGES.get(changed, 0.0))
 
 
@@ -40,7 +40,7 @@ def test_every_choice_is_one_that_the_classifier_takes():
 
 
 def test_chapter_ranks_the_changes():
-    chapter = tell(make_results(plan(FULL), rows_of), FULL)
+    chapter = report(make_results(plan(FULL), rows_of), FULL)
     check_chapter(chapter, "ablation")
     needed, better, idle, kept = chapter.findings
     assert "splitting=sat (-10.0)" in needed
@@ -57,5 +57,5 @@ def test_chapter_ranks_the_changes():
 
 
 def test_chapter_says_if_nothing_would_gain():
-    chapter = tell(make_results(plan(FULL), lambda part: make_rows([0.8] * 3)), FULL)
+    chapter = report(make_results(plan(FULL), lambda run: make_rows([0.8] * 3)), FULL)
     assert chapter.findings[1] == "No single change gains more than 0.2 points on average over the data sets."

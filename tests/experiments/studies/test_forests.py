@@ -1,7 +1,7 @@
 import pytest
 
 from experiments.specs.options import Options
-from experiments.studies.forests import NAMES, best_of_three, follows_best, plan, tell
+from experiments.studies.forests import NAMES, best_of_three, follows_best, plan, report
 from made_up import check_chapter, make_results, make_rows
 
 ROWS = make_rows(
@@ -20,11 +20,11 @@ def test_best_of_three_is_over_the_forests_that_stand():
 
 
 def test_chapter_tells_forests_and_verdicts_apart():
-    chapter = tell(make_results(plan(FULL), lambda part: ROWS), FULL)
+    chapter = report(make_results(plan(FULL), lambda run: ROWS), FULL)
     check_chapter(chapter, "forests")
     assert chapter.findings[0].startswith("ADF-R: +5.0 points against its permanent forest alone")
     assert "2 batches of drift (temporary 2), 2 batches of no drift (permanent 1 and active 1)" in chapter.findings[4]
-    assert "bring ADF-R +7.5 points on average, +7.5 on LDPA" in chapter.doubts[0]
+    assert "bring ADF-R +7.5 points on average, +7.5 on LDPA" in chapter.caveats[0]
     *tables, verdicts = chapter.tables
     assert tables[0].columns == ("data set", "permanent", "active", "temporary", "ADF-R", "best of three")
     assert len(tables[0].rows) == 6
@@ -36,6 +36,6 @@ def test_chapter_tells_forests_and_verdicts_apart():
 
 def test_a_forest_that_never_stood_has_no_mean():
     rows = make_rows([0.8, 0.7])
-    chapter = tell(make_results(plan(FULL), lambda part: rows), FULL)
+    chapter = report(make_results(plan(FULL), lambda run: rows), FULL)
     check_chapter(chapter, "forests")
     assert chapter.tables[0].rows[0][3] is None

@@ -6,17 +6,17 @@ import pytest
 
 from experiments.__main__ import EXPERIMENTS, main
 from experiments.comparison.comparison import Comparison, join_words
-from experiments.comparison.per_batch import Detail, mean_by_stage
-from experiments.comparison.published import OURS
+from experiments.comparison.per_batch import PerBatch, mean_by_stage
+from experiments.comparison.published import METHOD_OF_COLUMN
 from experiments.comparison.results import Results
 from experiments.reporting.chapter import Chapter
-from experiments.run_studies import conduct
+from experiments.run_studies import run_studies
 from experiments.running.records import RunRecord
-from experiments.running.runner import run_parts
+from experiments.running.runner import run_all
 from experiments.specs import selections
 from experiments.specs.options import Options, read_options
-from experiments.specs.run_spec import MethodSpec, Part, StreamSpec
-from experiments.specs.selections import EVERY, plan_main, runs_on
+from experiments.specs.run_spec import MethodSpec, RunSpec, StreamSpec
+from experiments.specs.selections import ALL_METHODS, methods_on, plan_34_batches
 from experiments.studies.catalogue import STUDIES
 from experiments.studies.cost import bytes_growth, seconds_growth
 
@@ -37,7 +37,7 @@ def tiny():
 @pytest.fixture(scope="module")
 def out(tiny, tmp_path_factory):
     folder = tmp_path_factory.mktemp("quick")
-    conduct(PAPER, Options(quick=True, out=folder))
+    run_studies(PAPER, Options(quick=True, out=folder))
     return folder
 
 
@@ -52,8 +52,8 @@ def test_chapter_says_something(name, chapters):
     assert chapter.name == name
     assert chapter.question.endswith("?")
     assert len(chapter.findings) >= 2
-    assert any("Quick" in doubt for doubt in chapter.doubts)
-    for sentence in (*chapter.findings, *chapter.doubts):
+    assert any("Quick" in caveat for caveat in chapter.caveats)
+    for sentence in (*chapter.findings, *chapter.caveats):
         assert sentence.endswith((".", "?"))
         assert "nan" not in sentence.lower()
         assert "  " not in sentence
@@ -104,9 +104,9 @@ def test_report_holds_every_chapter(out, chapters):
     assert all(chapter.title in report for chapter in chapters.values())
 
 
-def test_shared_parts_are_run_once(out, tiny):
-    parts = {part for name in PAPER for part in STUDIES[name].plan(QUICK)}
-    assert len(list((out / "runs").glob("*.json"))) == len(parts)
+def test_shared_runs_are_made_once(out, tiny):
+    runs = {run for name in PAPER for run in STUDIES[name].plan(QUICK)}
+    assert len(list((out / "runs").glob("*.json"))) == len(runs)
 
 
 def test_rows_of_an_experiment_are_a_table(out):
@@ -117,11 +117,11 @@ def test_rows_of_an_experiment_are_a_table(out):
 
 
 def test_full_plans_cover_six_data_sets_and_every_method():
-    parts = plan_main(Options())
-    assert {part.stream.name for part in parts} == {"ldpa", "uifwa", "eb", "arem", "avila", "house"}
-    assert {part.method.name for part in parts if part.stream.name == "avila"} == set(EVERY)
-    assert {"HT", "ARF"} <= set(runs_on("House", Options()))
-    assert len(plan_main(Options(n_seeds=3))) == 3 * len(parts)
+    runs = plan_34_batches(Options())
+    assert {run.stream.name for run in runs} == {"ldpa", "uifwa", "eb", "arem", "avila", "house"}
+    assert {run.method.name for run in runs if run.stream.name == "avila"} == set(ALL_METHODS)
+    assert {"HT", "ARF"} <= set(methods_on("House", Options()))
+    assert len(plan_34_batches(Options(n_seeds=3))) == 3 * len(runs)
 
 
 def test_all_is_every_study():
@@ -151,7 +151,7 @@ def made_up():
         ("B", "RF all"): [0.6, 0.6, 0.6],
         ("A", "ARF"): [1.0, 1.0, 1.0],
     }
-    return Results({Part(STREAMS[a], MethodSpec(name)): record(values) for (a, name), values in figures.items()})
+    return Results({RunSpec(STREAMS[a], MethodSpec(name)): record(values) for (a, name), values in figures.items()})
 
 
 def test_comparison_says_who_leads_and_who_is_behind():
@@ -160,13 +160,13 @@ def test_comparison_says_who_leads_and_who_is_behind():
     assert found.complete(["ARF", "RF all"]) == ["RF all"]
     assert found.leaders(["ADF-R", "RF all"]) == {"A": "ADF-R", "B": "RF all"}
     assert found.leaders(["ADF-R", "RF all", "ARF"]) == {"A": "ARF", "B": "RF all"}
-    assert found.say_gap("ADF-R", "RF all") == "ADF-R against RF all: +5.0 points on average, behind on B (-10.0)."
+    assert found.describe_gap("ADF-R", "RF all") == "ADF-R against RF all: +5.0 points on average, behind on B (-10.0)."
     assert (
-        found.say_losses("ADF-R", ["RF all", "ARF"])
+        found.describe_losses("ADF-R", ["RF all", "ARF"])
         == "ADF-R loses to ARF on A (-20.0 points) and RF all on B (-10.0 points)."
     )
-    assert found.say_losses("RF all", ["ADF-R"], "is behind") == "RF all is behind ADF-R on A (-20.0 points)."
-    assert found.say_gap("ARF", "RF all") == "ARF against RF all: +40.0 points on average, behind nowhere."
+    assert found.describe_losses("RF all", ["ADF-R"], "is behind") == "RF all is behind ADF-R on A (-20.0 points)."
+    assert found.describe_gap("ARF", "RF all") == "ARF against RF all: +40.0 points on average, behind nowhere."
 
 
 def test_comparison_leaves_gaps_where_a_method_did_not_run():
@@ -180,10 +180,10 @@ def test_comparison_leaves_gaps_where_a_method_did_not_run():
 
 def test_comparison_knows_methods_by_other_names():
     changed = MethodSpec.of("ADF-R", window_size=5)
-    results = Results({Part(STREAMS["A"], changed): record([0.25, 0.75, 0.5])})
+    results = Results({RunSpec(STREAMS["A"], changed): record([0.25, 0.75, 0.5])})
     found = Comparison(results, {"A": STREAMS["A"]}, "accuracy", methods={"γ = 5": changed})
     assert found.table("t", ["γ = 5", "ADF-R"]).rows == (("A", 0.5),)
-    assert Detail(results, STREAMS["A"], ["γ = 5"], {"γ = 5": changed}).along("γ = 5") == [0.25, 0.75, 0.5]
+    assert PerBatch(results, STREAMS["A"], ["γ = 5"], {"γ = 5": changed}).by_batch("γ = 5") == [0.25, 0.75, 0.5]
 
 
 def test_growth_is_last_third_over_first():
@@ -200,19 +200,19 @@ def test_stages_have_means_in_their_order():
 def test_published_figures_stand_beside_ours(tmp_path):
     # A full run in small: all data sets and all methods that the tables name, but two batches each and made up.
     options = Options(out=tmp_path)
-    parts = plan_main(options)
+    runs = plan_34_batches(options)
     columns = {"train_seconds": [1.0] * 6, "predict_seconds": [0.5] * 6, "n_test": [10] * 6, "retention": [0.5] * 6}
     columns |= {"bytes": [5] * 6, "drift": ["none"] * 6, "answering": ["permanent"] * 6}
-    accuracies = {name: [0.5 + place / 100 + i / 1000 for i in range(6)] for place, name in enumerate(EVERY)}
-    results = Results({part: record(accuracies[part.method.name], **columns) for part in parts})
+    accuracies = {name: [0.5 + place / 100 + i / 1000 for i in range(6)] for place, name in enumerate(ALL_METHODS)}
+    results = Results({run: record(accuracies[run.method.name], **columns) for run in runs})
     for name in ("accuracy", "time", "signtest", "nemenyi", "retention"):
-        chapter = STUDIES[name].tell(results, options)
-        assert not any("Quick" in doubt for doubt in chapter.doubts)
-    table = next(table for table in STUDIES["accuracy"].tell(results, options).tables if "published" in table.title)
-    assert table.columns[1:] == tuple(OURS)
+        chapter = STUDIES[name].report(results, options)
+        assert not any("Quick" in caveat for caveat in chapter.caveats)
+    table = next(table for table in STUDIES["accuracy"].report(results, options).tables if "published" in table.title)
+    assert table.columns[1:] == tuple(METHOD_OF_COLUMN)
     ours, published = table.rows[:2]
     assert (ours[0], published[0]) == ("LDPA, ours", "LDPA, published")
-    assert ours[1] == pytest.approx(0.5 + EVERY.index("SysFor batch paper") / 100 + 0.0025)
+    assert ours[1] == pytest.approx(0.5 + ALL_METHODS.index("SysFor batch paper") / 100 + 0.0025)
     assert published[1] == 0.615
     assert ours[table.columns.index("LeveragingBag")] is None
 
@@ -223,8 +223,8 @@ def test_words_are_joined():
 
 def test_tables_show_mean_and_deviation_over_seeds(tiny, tmp_path):
     options = Options(quick=True, n_seeds=2, out=tmp_path)
-    parts = [part for part in plan_main(options) if part.method.name in ("RF batch", "NCMC")]
-    found = Comparison(Results(run_parts(parts, options)), selections.streams_of(options), "accuracy")
+    runs = [run for run in plan_34_batches(options) if run.method.name in ("RF batch", "NCMC")]
+    found = Comparison(Results(run_all(runs, options)), selections.dataset_streams(options), "accuracy")
     row = found.table("t", ["RF batch", "NCMC"]).rows[0]
     assert all(isinstance(cell, str) and " ± " in cell for cell in row[1:])
     assert options.command("accuracy") == "python -m experiments accuracy --quick --seeds 2"

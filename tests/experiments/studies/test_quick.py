@@ -2,7 +2,7 @@ import pytest
 
 from experiments import goals
 from experiments.comparison import recovery
-from experiments.running.protocols import find_kind
+from experiments.running.protocols import find_protocol
 from experiments.specs import selections
 from experiments.specs.options import Options
 from experiments.studies import beyond, drift
@@ -11,8 +11,8 @@ from made_up import check_chapter, make_results
 QUICK = Options(quick=True)
 
 
-def follow(part):
-    return find_kind(part).follow(part, None).rows
+def evaluate(run):
+    return find_protocol(run).evaluate(run, None).rows
 
 
 @pytest.fixture(scope="module")
@@ -23,14 +23,14 @@ def results():
         patch.setattr(selections, "NOT_QUICK", ("ARF", "SRP"))
         for module in (recovery, goals.drift):
             patch.setattr(module, "CONCEPTS", ("rules",))
-        yield make_results(dict.fromkeys(beyond.plan(QUICK)), follow)
+        yield make_results(dict.fromkeys(beyond.plan(QUICK)), evaluate)
 
 
 @pytest.mark.parametrize(("name", "study"), [("beyond", beyond), ("drift", drift)])
 def test_real_figures_end_in_a_chapter(name, study, results):
-    chapter = study.tell(results, QUICK)
+    chapter = study.report(results, QUICK)
     check_chapter(chapter, name)
-    assert any("Quick" in doubt for doubt in chapter.doubts)
+    assert any("Quick" in caveat for caveat in chapter.caveats)
     assert chapter.command == f"python -m experiments {name} --quick"
     assert chapter.figures
     assert all(figure.plot["data"] for figure in chapter.figures)

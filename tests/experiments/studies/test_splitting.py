@@ -1,8 +1,8 @@
 import pytest
 
-from experiments.running.runner import run_parts
+from experiments.running.runner import run_all
 from experiments.specs.options import Options
-from experiments.studies.splitting import TOY, plan, tell
+from experiments.studies.splitting import TOY, plan, report
 from made_up import check_chapter, make_results, make_rows
 
 FULL = Options()
@@ -10,22 +10,22 @@ FULL = Options()
 
 @pytest.fixture(scope="module")
 def toy(tmp_path_factory):
-    parts = [part for part in plan(FULL) if part.stream == TOY]
-    assert len(parts) == 3
-    return run_parts(parts, Options(out=tmp_path_factory.mktemp("toy")))
+    runs = [run for run in plan(FULL) if run.stream == TOY]
+    assert len(runs) == 3
+    return run_all(runs, Options(out=tmp_path_factory.mktemp("toy")))
 
 
 @pytest.fixture(scope="module")
 def chapter(toy):
     shares = {"sat": 0.6, "entropy": 0.75, "isat": 0.7}
 
-    def rows_of(part):
-        splitting = dict(part.method.settings).get("splitting", "isat")
+    def rows_of(run):
+        splitting = dict(run.method.settings).get("splitting", "isat")
         return make_rows([shares[str(splitting)]] * 3)
 
     results = make_results(plan(FULL), rows_of)
     results.records.update(toy)
-    return tell(type(results)(results.records), FULL)
+    return report(type(results)(results.records), FULL)
 
 
 def test_on_the_toy_only_cutting_leaves_helps_against_contradiction(chapter):
@@ -43,6 +43,6 @@ def test_on_the_toy_only_cutting_leaves_helps_against_contradiction(chapter):
 
 def test_data_sets_are_told_with_where_others_are_ahead(chapter):
     assert chapter.findings[1].startswith("ADF-R paper, iSAT: -5.0 points against entropy and +10.0 against SAT")
-    assert chapter.doubts[1].startswith("ADF-R paper: ahead of iSAT: entropy on LDPA (+5.0), entropy on UIFWA (+5.0)")
-    assert "SAT on" not in chapter.doubts[1].replace("iSAT", "")
+    assert chapter.caveats[1].startswith("ADF-R paper: ahead of iSAT: entropy on LDPA (+5.0), entropy on UIFWA (+5.0)")
+    assert "SAT on" not in chapter.caveats[1].replace("iSAT", "")
     assert chapter.tables[1].rows[0] == ("LDPA", pytest.approx(0.6), pytest.approx(0.75), pytest.approx(0.7))

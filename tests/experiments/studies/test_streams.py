@@ -4,36 +4,36 @@ import pytest
 
 from experiments.__main__ import _make_parser
 from experiments.comparison.next_batch import (
+    ADF_R,
+    ADF_R_MANY,
     ARF,
+    ARF_MAX_RECORDS,
     BATCH_SIZES,
-    BOOSTED,
+    LIGHTGBM,
+    LIGHTGBM_ALL_NOT_ON,
+    LIGHTGBM_ON,
     METHODS,
-    MOST_FOR_ARF,
-    NOT_BOOSTED,
-    ON_MADE,
     OTHER_BASES,
     OTHER_BASES_ON,
-    OURS,
-    OURS_MANY,
     REFITS,
     SKLEARN,
     NextBatch,
     all_streams,
+    artificial_streams,
     generated_streams,
-    made_streams,
+    methods_on,
     real_streams,
-    runs_on,
     stationary_streams,
 )
 from experiments.goals import next_batch as goal
-from experiments.run_studies import conduct
-from experiments.running.protocols import NEXT_BATCH
+from experiments.run_studies import run_studies
 from experiments.specs import selections
 from experiments.specs.methods import METHODS as KNOWN
-from experiments.specs.options import Options, read_options
-from experiments.specs.sources import IN_ORDER, SOURCES, size_stream
-from experiments.studies.catalogue import SEEDS, STUDIES
-from experiments.studies.streams import plan, tell
+from experiments.specs.options import DEFAULT_SEEDS, Options, read_options
+from experiments.specs.run_spec import PREQUENTIAL
+from experiments.specs.sources import IN_ORDER, SOURCES, stream_size
+from experiments.studies.catalogue import STUDIES
+from experiments.studies.streams import plan, report
 from made_up import check_chapter, make_results, make_rows
 
 FULL, QUICK = Options(n_seeds=3), Options(quick=True)
@@ -42,20 +42,20 @@ NAMES = {spec: name for name, spec in METHODS.items()}
 
 
 class World:
-    """LeafCounts for every part of the plan; a test worsens one thing and sees one verdict fall."""
+    """Rows for every run of the plan; a test worsens one thing and sees one verdict fall."""
 
     def __init__(self, **changes):
-        self.accuracy = {OURS: 0.9, "sklearn RF all": 0.85, "RF all": 0.86, "RF last 3": 0.8, ARF: 0.7}
+        self.accuracy = {ADF_R: 0.9, "sklearn RF all": 0.85, "RF all": 0.86, "RF last 3": 0.8, ARF: 0.7}
         self.accuracy |= {"LightGBM all": 0.89, "ADF-R, 100 trees": 0.92, "RF all, 100 trees": 0.9}
         self.changes = changes
 
-    def rows_of(self, part):
-        title, name = TITLES[part.stream], NAMES[part.method]
+    def rows_of(self, run):
+        title, name = TITLES[run.stream], NAMES[run.method]
         accuracy = self.accuracy.get(name, 0.6)
         loss = 1 - accuracy
         drift = "none"
-        if name in (OURS, OURS_MANY):
-            accuracy += self.changes.get("points", {}).get(title, 0) / 100 + 0.001 * part.seed
+        if name in (ADF_R, ADF_R_MANY):
+            accuracy += self.changes.get("points", {}).get(title, 0) / 100 + 0.001 * run.seed
             loss += self.changes.get("loss", {}).get(title, 0)
             drift = [self.changes.get("drift", {}).get(title, "none"), *["none"] * 9]
         forests = {"accuracy_permanent": 0.5, "accuracy_vote": accuracy, "accuracy_newest": 0.4}
@@ -77,14 +77,14 @@ def missed(**changes):
 def test_it_is_an_experiment_of_three_seeds():
     assert STUDIES["streams"].plan is plan
     arguments = _make_parser().parse_args(["streams"])
-    assert read_options(arguments, SEEDS["streams"]).n_seeds == 3
+    assert read_options(arguments, DEFAULT_SEEDS["streams"]).n_seeds == 3
 
 
 def test_streams_are_those_that_sources_make():
     streams = all_streams(FULL)
     assert {stream.name for stream in streams.values()} <= set(SOURCES)
     assert list(real_streams(FULL)) == list(BATCH_SIZES)
-    assert {stream.protocol for stream in real_streams(FULL).values()} == {IN_ORDER}
+    assert {stream.variant for stream in real_streams(FULL).values()} == {IN_ORDER}
     assert len(streams) == 9 + len(generated_streams(FULL)) + len(stationary_streams(FULL))
     for stream in generated_streams(FULL).values():
         assert (dict(stream.options)["n_batches"], dict(stream.options)["batch_size"]) == (40, 500)
@@ -93,35 +93,35 @@ def test_streams_are_those_that_sources_make():
 
 
 def test_plan():
-    parts = plan(FULL)
-    assert {part.kind for part in parts} == {NEXT_BATCH}
-    assert len(set(parts)) == len(parts)
-    assert {part.method.name for part in parts} <= set(KNOWN)
-    assert {NAMES[part.method] for part in parts} == set(METHODS)
+    runs = plan(FULL)
+    assert {run.protocol for run in runs} == {PREQUENTIAL}
+    assert len(set(runs)) == len(runs)
+    assert {run.method.name for run in runs} <= set(KNOWN)
+    assert {NAMES[run.method] for run in runs} == set(METHODS)
     for title in all_streams(FULL):
-        ran = [NAMES[part.method] for part in parts if TITLES[part.stream] == title]
-        assert all(ran.count(name) == 3 for name in (OURS, *REFITS))
+        ran = [NAMES[run.method] for run in runs if TITLES[run.stream] == title]
+        assert all(ran.count(name) == 3 for name in (ADF_R, *REFITS))
         assert all(ran.count(name) == 1 for name in SKLEARN)
-        is_boosted = title in ON_MADE or title in real_streams(FULL)
-        assert ran.count(BOOSTED[0]) == is_boosted
-        assert ran.count(BOOSTED[1]) == (is_boosted and title not in NOT_BOOSTED)
+        has_lightgbm = title in LIGHTGBM_ON or title in real_streams(FULL)
+        assert ran.count(LIGHTGBM[0]) == has_lightgbm
+        assert ran.count(LIGHTGBM[1]) == (has_lightgbm and title not in LIGHTGBM_ALL_NOT_ON)
         assert ran.count(OTHER_BASES[0]) == (title in OTHER_BASES_ON)
-        assert ran.count(OURS_MANY) == (title in stationary_streams(FULL))
-    for part in parts:
-        if part.method.name == ARF:
-            assert size_stream(part.stream) <= MOST_FOR_ARF
-            assert part.seed == 0
-    assert {title for title in real_streams(FULL) if ARF in runs_on(title, FULL)} == {
+        assert ran.count(ADF_R_MANY) == (title in stationary_streams(FULL))
+    for run in runs:
+        if run.method.name == ARF:
+            assert stream_size(run.stream) <= ARF_MAX_RECORDS
+            assert run.seed == 0
+    assert {title for title in real_streams(FULL) if ARF in methods_on(title, FULL)} == {
         *("elec2", "outdoor", "gas", "EB", "AReM", "Avila")
     }
-    trees = {dict(METHODS[name].settings)["n_estimators"] for name in (OURS, *OTHER_BASES, *REFITS, *SKLEARN)}
+    trees = {dict(METHODS[name].settings)["n_estimators"] for name in (ADF_R, *OTHER_BASES, *REFITS, *SKLEARN)}
     assert trees == {20}
 
 
 def test_a_quick_plan_needs_no_files():
-    assert {part.stream.name for part in plan(QUICK)} == {"house", "drift", "classes", "case"}
-    assert {part.stream.name for part in plan(QUICK) if part.method.name in (ARF, *BOOSTED)} == {"house"}
-    assert sum(size_stream(part.stream) for part in plan(QUICK)) < 200_000
+    assert {run.stream.name for run in plan(QUICK)} == {"house", "drift", "classes", "case"}
+    assert {run.stream.name for run in plan(QUICK) if run.method.name in (ARF, *LIGHTGBM)} == {"house"}
+    assert sum(stream_size(run.stream) for run in plan(QUICK)) < 200_000
 
 
 # Verdicts
@@ -185,7 +185,7 @@ def test_alarms_are_counted_of_two_hundred_batches():
 @pytest.fixture(scope="module")
 def chapter():
     changes = {"points": {"gas": -6}, "drift": {"elec2": "temporary"}}
-    return tell(make_results(plan(FULL), World(**changes).rows_of), FULL)
+    return report(make_results(plan(FULL), World(**changes).rows_of), FULL)
 
 
 def table(chapter, title):
@@ -197,10 +197,10 @@ def test_chapter_says_what_was_measured(chapter):
     assert chapter.findings[0] == "14 of 16 limits are kept."
     assert (
         "Limits not kept: (a) points above the best refit of our RF, worst real stream (gas): -1.900"
-        in (chapter.doubts[0])
+        in (chapter.caveats[0])
     )
-    assert any("chosen while looking at all nine real streams with seed 0" in doubt for doubt in chapter.doubts)
-    assert any("ran with seed 0 only" in doubt for doubt in chapter.doubts)
+    assert any("chosen while looking at all nine real streams with seed 0" in caveat for caveat in chapter.caveats)
+    assert any("ran with seed 0 only" in caveat for caveat in chapter.caveats)
     assert chapter.command == "python -m experiments streams --seeds 3"
     assert [figure.title.partition(":")[0] for figure in chapter.figures] == list(BATCH_SIZES)
 
@@ -210,7 +210,7 @@ def test_tables_have_streams_and_methods(chapter):
     assert [row[0] for row in real.rows] == [*BATCH_SIZES, "mean"]
     assert real.columns[1:] == tuple(name for name in METHODS if "100" not in name)
     made = table(chapter, "Log loss on the next batch, generated streams")
-    assert [row[0] for row in made.rows] == [*made_streams(FULL), "mean"]
+    assert [row[0] for row in made.rows] == [*artificial_streams(FULL), "mean"]
     assert made.best == "min"
     seconds = table(chapter, "CPU seconds a batch, answering and learning, real streams")
     assert seconds.rows[0][1] == "0.600 ± 0.000"
@@ -226,20 +226,20 @@ def test_tables_have_streams_and_methods(chapter):
 
 def test_one_seed_is_asked_for_again():
     one = Options(n_seeds=1)
-    told = tell(make_results(plan(one), World().rows_of), one)
+    told = report(make_results(plan(one), World().rows_of), one)
     assert told.command == "python -m experiments streams --seeds 1"
-    assert any("One draw" in doubt for doubt in told.doubts)
+    assert any("One draw" in caveat for caveat in told.caveats)
 
 
 def test_quick_run_ends_in_report_and_markdown(tmp_path, monkeypatch):
     monkeypatch.setattr(selections, "QUICK_RECORDS", 1500)
-    monkeypatch.setattr(selections, "NOT_QUICK", (ARF, *BOOSTED))
-    conduct(["streams"], Options(quick=True, out=tmp_path))
+    monkeypatch.setattr(selections, "NOT_QUICK", (ARF, *LIGHTGBM))
+    run_studies(["streams"], Options(quick=True, out=tmp_path))
     for name in ("report.html", "results.md"):
         assert "The next batch" in (tmp_path / name).read_text(encoding="utf-8")
     from pyarrow import parquet
 
     rows = parquet.read_table(tmp_path / "streams.parquet")
-    assert set(rows["kind"].to_pylist()) == {NEXT_BATCH}
+    assert set(rows["protocol"].to_pylist()) == {PREQUENTIAL}
     assert all(0 <= value <= 1 for value in rows["accuracy"].to_pylist())
     assert all(0 <= value <= -math.log(1e-3) + 1e-9 for value in rows["log_loss"].to_pylist())

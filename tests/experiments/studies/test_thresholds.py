@@ -1,35 +1,35 @@
 import pytest
 
-from experiments.specs.methods import settings_of
+from experiments.specs.methods import default_settings
 from experiments.specs.options import Options
 from experiments.specs.run_spec import MethodSpec
 from experiments.studies import thresholds
-from experiments.studies.thresholds import DATASETS, EPSILONS, NAMES, THETAS, plan, tell
+from experiments.studies.thresholds import DATASETS, EPSILONS, NAMES, THETAS, plan, report
 from made_up import check_chapter, make_results, make_rows
 
 FULL = Options()
 
 
-def accuracy(part):
+def accuracy(run):
     """Make the best cell θ = 0.3, ε = 0.03."""
-    settings = settings_of(part.method.name) | dict(part.method.settings)
+    settings = default_settings(run.method.name) | dict(run.method.settings)
     return 0.9 - abs(settings["repair_threshold"] - 0.3) / 10 - abs(settings["error_tolerance"] - 0.03)
 
 
 def made_up(options):
-    return make_results(plan(options), lambda part: make_rows([accuracy(part)] * 3))
+    return make_results(plan(options), lambda run: make_rows([accuracy(run)] * 3))
 
 
 def test_plan_is_the_whole_grid_and_shares_the_cell_that_others_run():
-    parts = plan(FULL)
-    assert len(set(parts)) == len(parts) == len(DATASETS) * len(NAMES) * len(THETAS) * len(EPSILONS)
+    runs = plan(FULL)
+    assert len(set(runs)) == len(runs) == len(DATASETS) * len(NAMES) * len(THETAS) * len(EPSILONS)
     for name in NAMES:
-        assert sum(part.method == MethodSpec(name) for part in parts) == len(DATASETS)
-    assert len(plan(Options(quick=True))) < len(parts) / 8
+        assert sum(run.method == MethodSpec(name) for run in runs) == len(DATASETS)
+    assert len(plan(Options(quick=True))) < len(runs) / 8
 
 
 def test_best_cell_is_named_and_framed():
-    chapter = tell(made_up(FULL), FULL)
+    chapter = report(made_up(FULL), FULL)
     check_chapter(chapter, "thresholds")
     assert len(chapter.figures) == len(DATASETS) * len(NAMES)
     for sentence in chapter.findings:
@@ -45,8 +45,10 @@ def test_best_cell_is_named_and_framed():
 
 
 def test_a_default_off_the_grid_is_not_framed(monkeypatch):
-    monkeypatch.setattr(thresholds, "settings_of", lambda name: {"repair_threshold": 0.35, "error_tolerance": 0.02})
-    chapter = tell(made_up(FULL), FULL)
+    monkeypatch.setattr(
+        thresholds, "default_settings", lambda name: {"repair_threshold": 0.35, "error_tolerance": 0.02}
+    )
+    chapter = report(made_up(FULL), FULL)
     assert all("as it comes" not in sentence for sentence in chapter.findings)
     assert {row[3] for row in chapter.tables[0].rows} == {None}
     assert not chapter.figures[0].plot["layout"].get("shapes")

@@ -1,28 +1,20 @@
-"""Chapters shown: printed in a terminal, written as Markdown, or put together on one page."""
+"""Chapters in a terminal."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from experiments.reporting.chapter import Chapter, Table
-from experiments.reporting.page import write_report
-from experiments.reporting.table_format import Grid, lay_out
+from experiments.reporting.chapter import Chapter
+from experiments.reporting.table_format import FormattedTable, format_table
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table as RichTable
 
-__all__ = ["print_chapter", "write_markdown", "write_report"]
-
 WIDTH = 100  # columns of text, and of all where nobody watches
 TEXT_COLUMN = 30  # the most that a column of words takes before it is folded
 GAP = 2  # blanks between columns
-
-
-# In a terminal
 
 
 def print_chapter(chapter: Chapter, console: Console | None = None) -> None:
@@ -57,13 +49,13 @@ def print_chapter(chapter: Chapter, console: Console | None = None) -> None:
     for table in chapter.tables:
         console.print()
         console.print(Text(table.title, "bold"), width=prose)
-        grid = lay_out(table)
+        grid = format_table(table)
         for part in _tables(grid, console.width, "" if console.is_terminal else "*"):
             console.print(part)
         best = f"{'Bold' if console.is_terminal else '*'}: {grid.best}." if grid.best else ""
         if note := f"{grid.note} {best}".strip():
             console.print(Text(note, "dim"), width=prose)
-    _print_list("What to doubt", chapter.doubts, console)
+    _print_list("What to doubt", chapter.caveats, console)
     console.print()
     console.print(Text(f"Again: {chapter.command}"), soft_wrap=True)
 
@@ -83,7 +75,7 @@ def _print_list(head: str, sentences: Sequence[str], console: Console) -> None:
     console.print(points, width=min(WIDTH, console.width))
 
 
-def _tables(grid: Grid, width: int, mark: str) -> Iterator[RenderableType]:
+def _tables(grid: FormattedTable, width: int, mark: str) -> Iterator[RenderableType]:
     """Yield a table in as many parts as the width asks for, each with the column that names the rows."""
     from rich.text import Text
 
@@ -102,7 +94,7 @@ def _tables(grid: Grid, width: int, mark: str) -> Iterator[RenderableType]:
         yield _rich_table(grid, dict(zip(columns, _fit([wanted[one] for one in columns], width), strict=True)), mark)
 
 
-def _widths(grid: Grid, column: int, mark: str) -> tuple[int, int]:
+def _widths(grid: FormattedTable, column: int, mark: str) -> tuple[int, int]:
     """Return how narrow a column may get, for no number and no word to be broken, and how wide it wants to be."""
     from rich.cells import cell_len
 
@@ -123,7 +115,7 @@ def _fit(wanted: Sequence[tuple[int, int]], width: int) -> list[int]:
     return widths
 
 
-def _rich_table(grid: Grid, widths: dict[int, int], mark: str) -> RichTable:
+def _rich_table(grid: FormattedTable, widths: dict[int, int], mark: str) -> RichTable:
     """Return those columns of a grid that have a width as a table of rich."""
     from rich import box
     from rich.table import Table as RichTable
@@ -143,71 +135,3 @@ def _rich_table(grid: Grid, widths: dict[int, int], mark: str) -> RichTable:
         cells = (row[column] for column in widths)
         part.add_row(*(Text(mark + cell.text, "bold") if cell.is_best else Text(cell.text) for cell in cells))
     return part
-
-
-# In Markdown
-
-
-def write_markdown(chapters: Sequence[Chapter], path: Path) -> None:
-    """Write chapters as Markdown, without their figures.
-
-    Parameters
-    ----------
-    chapters : sequence of Chapter
-        In the order to be read.
-    path : Path
-        Where to; missing folders are made.
-    """
-    parts = [
-        "# Results",
-        "Written by `python -m experiments`; the command at the end of each chapter makes it anew. The report "
-        "that the same command writes has the figures as well.",
-    ]
-    if chapters:
-        parts.append("\n".join(f"- [{_escape(one.title)}](#{_anchor(one.title)})" for one in chapters))
-    parts += [part for chapter in chapters for part in _chapter_as_markdown(chapter)]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
-
-
-def _chapter_as_markdown(chapter: Chapter) -> Iterator[str]:
-    """Yield the paragraphs of a chapter."""
-    yield f"## {_escape(chapter.title)}"
-    yield f"*{_escape(chapter.question)}*"
-    if chapter.findings:
-        yield "\n".join(f"- {_escape(finding)}" for finding in chapter.findings)
-    for table in chapter.tables:
-        yield from _table_as_markdown(table)
-    if chapter.doubts:
-        yield "**What to doubt**"
-        yield "\n".join(f"- {_escape(doubt)}" for doubt in chapter.doubts)
-    yield f"```console\n$ {' '.join(chapter.command.split())}\n```"
-
-
-def _table_as_markdown(table: Table) -> Iterator[str]:
-    """Yield a table's title, its rows between bars, and its note."""
-    grid = lay_out(table)
-    yield f"**{_escape(table.title)}**"
-    rows = [[_escape(head) for head in grid.heads], ["---:" if numeric else "---" for numeric in grid.is_numeric]]
-    rows += [[f"**{_escape(cell.text)}**" if cell.is_best else _escape(cell.text) for cell in row] for row in grid.rows]
-    yield "\n".join(f"| {' | '.join(row)} |" for row in rows)
-    best = f"Bold: {grid.best}." if grid.best else ""
-    if note := f"{grid.note} {best}".strip():
-        yield _escape(note)
-
-
-def _escape(text: str) -> str:
-    r"""Return text that Markdown shows as it stands, on one line.
-
-    Examples
-    --------
-    >>> print(_escape("a|b *c* memory_size <x>"))
-    a\|b \*c\* memory_size \<x>
-    """
-    line = re.sub(r"[\\`*\[\]<|~$]|&(?=[#\w])|(?<!\w)_|_(?!\w)", r"\\\g<0>", " ".join(text.split()))
-    return re.sub(r"^(\d+)([.)])(?=\s|$)|^([-+>#=])", lambda found: f"{found[1] or ''}\\{found[2] or found[3]}", line)
-
-
-def _anchor(title: str) -> str:
-    """Return the name that code hosts give to a heading."""
-    return re.sub(r"[^\w\- ]", "", " ".join(title.split()).lower()).replace(" ", "-")
