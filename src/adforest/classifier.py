@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -54,29 +54,16 @@ class BaseADFClassifier(VotingBatchClassifier["_Learnt"]):
         else:
             state, reports = replace(before.state, settings=settings), before.own_reports()
         state, report = RECIPES[settings.algorithm](state, records)
-        reports.append(_with_class_values(report, encoded.labels))
-        return _Learnt(state, reports)
-
-    def _learn(self, before: Model[_Learnt] | None, X: Any, y: Any, classes: Any) -> Self:
-        """Learn a batch, and print its report once it is learnt."""
-        super()._learn(before, X, y, classes)
+        report = _with_class_values(report, encoded.labels)
         if self.verbose:
-            print(self.history_[-1])
-        return self
+            print(report)
+        reports.append(report)
+        return _Learnt(state, reports)
 
     def _votes(self, model: Model[_Learnt], X: Floats) -> Floats:
         state = model.state.state
         state = replace(state, settings=replace(state.settings, **self._answer_settings()))
         return votes(state, X, len(model.labels.by_arrival))
-
-    def _grower(self, n_features: int) -> Grower:
-        """Return the base forest asked for."""
-        params = GrowthParams(
-            max_features=count_features(self.max_features, n_features),
-            min_samples_leaf=self.min_samples_leaf,
-            max_depth=self.max_depth,
-        )
-        return GROWERS[self.base_forest](params)
 
     @property
     def feature_importances_(self) -> Floats:
@@ -256,7 +243,7 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
         """Return what learning and answering go by."""
         return Settings(
             algorithm="adaptive",
-            grower=self._grower(n_features),
+            grower=make_grower(self, n_features),
             n_estimators=self.n_estimators,
             splitting=self.splitting,
             drift_threshold=self.drift_threshold,
@@ -290,6 +277,16 @@ class _Learnt:
     def own_reports(self) -> list[BatchReport]:
         """Return a list to which the next report may be added, without later ones."""
         return self.reports if len(self.reports) == self.state.n_calls else self.reports[: self.state.n_calls]
+
+
+def make_grower(model: BaseADFClassifier, n_features: int) -> Grower:
+    """Return the base forest that the parameters of a model ask for."""
+    params = GrowthParams(
+        max_features=count_features(model.max_features, n_features),
+        min_samples_leaf=model.min_samples_leaf,
+        max_depth=model.max_depth,
+    )
+    return GROWERS[model.base_forest](params)
 
 
 def _with_class_values(report: BatchReport, labels: LabelTable) -> BatchReport:

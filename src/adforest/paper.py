@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from adforest.adaptation import READINGS, Settings
-from adforest.classifier import FOREST_RULES, BaseADFClassifier
+from adforest.classifier import FOREST_RULES, BaseADFClassifier, make_grower
 from adforest.parameters import NONE, SHARE, OneOf, Rules, Whole
 
 
@@ -159,7 +159,7 @@ class PaperADFClassifier(BaseADFClassifier):
 
         return Settings(
             algorithm="paper",
-            grower=self._grower(n_features),
+            grower=make_grower(self, n_features),
             n_estimators=self.n_estimators,
             splitting=self.splitting,
             repair_threshold=self.repair_threshold,

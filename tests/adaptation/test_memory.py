@@ -181,19 +181,6 @@ def test_a_vanished_rare_class_survives_1000_batches():
     assert len(trail[-1]) <= 1_000 + 2 * 20
 
 
-@pytest.mark.parametrize("size", [None, 40])
-def test_records_at_hand_stand_for_all_that_were_seen_of_their_class(size):
-    rng = np.random.default_rng(0)
-    batches = [rng.choice(3, 50, p=[0.9, 0.08, 0.02]) for _ in range(10)]
-    for number, memory in enumerate(run(batches, size, window=3, n_classes=3), start=1):
-        weights = memory.stands_for(number - 1)
-        by_class = np.bincount(memory.y, weights, minlength=3)
-        np.testing.assert_allclose(by_class, np.bincount(np.concatenate(batches[:number]), minlength=3))
-        assert (weights[memory.batch >= number - 1] == 1).all()
-        assert (weights >= 1 - 1e-12).all()
-        assert size is not None or (weights == 1).all()
-
-
 def test_the_same_stream_is_remembered_the_same_way():
     rng = np.random.default_rng(2)
     batches = [rng.integers(0, 3, 50) for _ in range(30)]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from adforest.adaptation import READINGS, RECIPES
 from adforest.adaptation.boxes import Box, root_cuts
-from adforest.adaptation.repair import RepairRules, assess, repair_forest
+from adforest.adaptation.repair import assess
 from adforest.forest import Forest, GrowthParams, Records
 from adforest.growers import RandomForestGrower
 from oracles import learn, new_state
@@ -164,15 +164,17 @@ def repair(
     )
     assessments = [assess(tree, batch, "predicted", 0.02) for tree in forest.trees]
     boxes = Box.of(old.X, old.n_categories), Box.of(X, old.n_categories)
-    roots = root_cuts(*boxes, X, splitting, at_least)
-    rules = RepairRules(
+    repair = Repair(
+        number=0,
+        batch=batch,
+        records=both,
+        roots=root_cuts(*boxes, X, splitting, at_least),
+        grower=RandomForestGrower(GrowthParams(max_features=2, min_samples_leaf=min_leaf)),
         tree_threshold=threshold,
         expanding=[] if splitting == "sat" else list(places),
         min_samples_leaf=min_leaf,
-        n_jobs=n_jobs,
     )
-    grower = RandomForestGrower(GrowthParams(max_features=2, min_samples_leaf=min_leaf))
-    return repair_forest(forest, assessments, both, batch, roots, rules, grower, [7, 8, 9]), assessments
+    return repair.repair_forest(forest, assessments, [7, 8, 9], (), n_jobs), assessments
 
 
 def two_clusters(n=40, seed=0):

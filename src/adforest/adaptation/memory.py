@@ -91,22 +91,6 @@ class Memory:
         """Return everything at hand as a block to grow from."""
         return Records(self.X, self.y, self.serial, n_categories, n_classes)
 
-    def stands_for(self, window_start: int) -> Floats:
-        """Return how many records ever seen each one at hand stands for.
-
-        Parameters
-        ----------
-        window_start : int
-            The first batch of which all records are at hand.
-        """
-        first = self.first_since(window_start)
-        n_classes = len(self.seen_by_class)
-        held = np.bincount(self.y[:first], minlength=n_classes)
-        seen = self.seen_by_class - np.bincount(self.y[first:], minlength=n_classes)
-        weights = np.ones(len(self))
-        weights[:first] = (seen / np.maximum(held, 1))[self.y[:first]]
-        return weights
-
     def survivors(self, size: int | None, window_start: int) -> Longs | None:
         """Return the positions of the records to keep, or None where all may stay.
 

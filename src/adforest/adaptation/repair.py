@@ -37,127 +37,114 @@ def assess(tree: Tree, batch: Records, reading: str, tolerance: float) -> Assess
     return Assessment(leaf, brought, leaves, is_perturbed(leaves, reading, tolerance))
 
 
-@dataclass(frozen=True, slots=True)
-class RepairRules:
-    """How trees are repaired.
+@dataclass(frozen=True, slots=True, eq=False)
+class Repair:
+    """How the trees of a forest are repaired, and what from.
 
     Attributes
     ----------
+    number : int
+        Of the batch that is learnt.
+    batch : Records
+        The batch.
+    records : Records
+        All records at hand; the batch is their last part.
+    roots : list of (Cut, bool array)
+        Cuts for new roots, each with the batch's records beyond it.
+    grower : Grower
     tree_threshold : float
         A tree changes its shape if more than this share of its leaves is perturbed.
     expanding : list of int
         Places of the trees whose perturbed leaves are expanded (entropy, iSAT); others are only given roots (SAT).
     min_samples_leaf : int
-    n_jobs : int or None
-    batch : int
-        Number of the batch that is learnt.
     """
 
+    number: int
+    batch: Records
+    records: Records
+    roots: list[tuple[Cut, Mask]]
+    grower: Grower
     tree_threshold: float
     expanding: list[int]
     min_samples_leaf: int
-    n_jobs: int | None
-    batch: int = 0
 
+    def repair_forest(
+        self,
+        forest: Forest,
+        assessments: Iterable[Assessment],
+        seeds: list[int],
+        skipped: Sequence[int],
+        n_jobs: int | None,
+    ) -> Forest:
+        """Return the forest after it learnt the batch; trees at skipped places, to be replaced, stay as they are."""
 
-def repair_forest(
-    forest: Forest,
-    assessments: Iterable[Assessment],
-    records: Records,
-    batch: Records,
-    roots: list[tuple[Cut, Mask]],
-    rules: RepairRules,
-    grower: Grower,
-    seeds: list[int],
-    skipped: Sequence[int] = (),
-) -> Forest:
-    """Return the forest after it learnt a batch, which is the last part of records.
+        def repair(work: tuple[int, Tree, Ints, Assessment, int]) -> Grown:
+            place, tree, leaf_of, assessment, seed = work
+            if place in skipped:
+                return Grown(tree, leaf_of)
+            return self._repair_tree(tree, leaf_of, assessment, seed, expands=place in self.expanding)
 
-    The trees at places to be skipped, which will be replaced, stay as they are.
-    """
+        work = zip(range(len(forest)), forest.trees, forest.leaf_of, assessments, seeds, strict=True)
+        repaired = in_threads(repair, work, n_jobs)
+        known = np.concatenate([forest.known, np.ones(len(self.batch), dtype=bool)])
+        return Forest(tuple(g.tree for g in repaired), tuple(g.leaf_of for g in repaired), known)
 
-    def repair(work: tuple[int, Tree, Ints, Assessment, int]) -> Grown:
-        place, tree, leaf_of, assessment, seed = work
-        if place in skipped:
-            return Grown(tree, leaf_of)
-        expands = place in rules.expanding
-        return _repair_tree(
-            tree,
-            leaf_of,
-            assessment,
-            seed,
-            expands,
-            records=records,
-            batch=batch,
-            roots=roots,
-            rules=rules,
-            grower=grower,
-        )
+    def _repair_tree(self, tree: Tree, leaf_of: Ints, assessment: Assessment, seed: int, *, expands: bool) -> Grown:
+        """Change a tree's shape where the batch perturbs it, and add the batch to its counts."""
+        weights = self.grower.weights(self.batch.serial, tree.seed)
+        leaf_of = np.concatenate([leaf_of, np.where(weights > 0, assessment.leaf, np.int32(-1))])
+        in_batch = slice(len(leaf_of) - len(self.batch), None)
+        editor = TreeEditor(tree, self.number)
+        targets = np.empty(0, dtype=np.int32)
+        if assessment.n_perturbed > self.tree_threshold * tree.n_leaves:
+            if expands:
+                targets = _targets(assessment, self.min_samples_leaf)
+            targets = self._add_roots(editor, leaf_of, targets, weights)
+        if len(targets):
+            samples = self._expand(editor, tree, targets, leaf_of, seed)
+            weights[samples[samples >= in_batch.start] - in_batch.start] = 0  # counted in their new leaves already
+        if len(editor.nodes) == len(tree.nodes) and (weights == 1).all():
+            editor.add(assessment.brought)
+        else:
+            editor.add(_tally(leaf_of[in_batch], self.batch, weights, len(editor.nodes)))
+        if isinstance(self.grower, StreamingGrower) and expands:
+            self._stream(self.grower, editor, tree, leaf_of)
+        return Grown(editor.finish(), leaf_of)
 
-    work = zip(range(len(forest)), forest.trees, forest.leaf_of, assessments, seeds, strict=True)
-    repaired = in_threads(repair, work, rules.n_jobs)
-    known = np.concatenate([forest.known, np.ones(len(batch), dtype=bool)])
-    return Forest(tuple(g.tree for g in repaired), tuple(g.leaf_of for g in repaired), known)
-
-
-def _repair_tree(
-    tree: Tree,
-    leaf_of: Ints,
-    assessment: Assessment,
-    seed: int,
-    expands: bool,
-    *,
-    records: Records,
-    batch: Records,
-    roots: list[tuple[Cut, Mask]],
-    rules: RepairRules,
-    grower: Grower,
-) -> Grown:
-    """Change a tree's shape where the batch perturbs it, and add the batch to its counts."""
-    weights = grower.weights(batch.serial, tree.seed)
-    leaf_of = np.concatenate([leaf_of, np.where(weights > 0, assessment.leaf, np.int32(-1))])
-    in_batch = slice(len(leaf_of) - len(batch), None)
-    editor = TreeEditor(tree, rules.batch)
-    targets = np.empty(0, dtype=np.int32)
-    if assessment.n_perturbed > rules.tree_threshold * tree.n_leaves:
-        if expands:
-            targets = _targets(assessment, rules.min_samples_leaf)
-        for cut, beyond in roots:
+    def _add_roots(self, editor: TreeEditor, leaf_of: Ints, targets: Ints, weights: Bytes) -> Ints:
+        """Put new roots on a tree; return the leaves to expand, those beyond the new roots among them."""
+        of_batch = leaf_of[len(leaf_of) - len(self.batch) :]
+        for cut, beyond in self.roots:
             old_root_is_leaf = editor.nodes["split"][0] < 0
             new, moved = editor.add_root(cut.feature, cut.value, tree_left=cut.tree_left)
             if old_root_is_leaf:
                 leaf_of[leaf_of == 0] = moved
                 targets[targets == 0] = moved
-            leaf_of[in_batch][beyond & (weights > 0)] = new
+            of_batch[beyond & (weights > 0)] = new
             targets = np.append(targets, np.int32(new))
-    if len(targets):
-        samples = _expand(editor, tree, records, targets, leaf_of, grower, seed)
-        weights[samples[samples >= in_batch.start] - in_batch.start] = 0  # counted in their new leaves already
-    is_as_assessed = len(editor.nodes) == len(tree.nodes) and (weights == 1).all()
-    brought = assessment.brought if is_as_assessed else _tally(leaf_of[in_batch], batch, weights, len(editor.nodes))
-    editor.add(brought)
-    if isinstance(grower, StreamingGrower) and expands:
-        reached = np.unique(leaf_of[in_batch])
+        return targets
+
+    def _expand(self, editor: TreeEditor, tree: Tree, targets: Ints, leaf_of: Ints, seed: int) -> Ints:
+        """Let the grower expand some leaves; return the records it did so from.
+
+        A leaf whose records are all of one class may hold counts of others, whose records memory has let go of;
+        expanding it would forget them.
+        """
+        records = self.records
+        samples, starts, nodes = counting.gather(leaf_of, records.y, targets, len(editor.nodes))
+        if len(samples):
+            weights = np.maximum(self.grower.weights(records.serial[samples], tree.seed), 1)
+            self.grower.expand(editor, records, weights, samples, starts, nodes, leaf_of, seed)
+        return samples
+
+    def _stream(self, grower: StreamingGrower, editor: TreeEditor, tree: Tree, leaf_of: Ints) -> None:
+        """Let a streaming grower split the leaves that the batch reached, where their records ask for it."""
+        records = self.records
+        reached = np.unique(leaf_of[len(leaf_of) - len(self.batch) :])
         samples, starts, nodes = counting.gather(leaf_of, records.y, reached[reached >= 0], len(editor.nodes))
         if len(samples):
-            weights = grower.weights(records.serial[samples], tree.seed)
+            weights = self.grower.weights(records.serial[samples], tree.seed)
             grower.stream(editor, records, weights, samples, starts, nodes, leaf_of)
-    return Grown(editor.finish(), leaf_of)
-
-
-def _expand(
-    editor: TreeEditor, tree: Tree, records: Records, targets: Ints, leaf_of: Ints, grower: Grower, seed: int
-) -> Ints:
-    """Let the grower expand some leaves; return the records it did so from.
-
-    A leaf whose records are all of one class may hold counts of others, whose records memory has let go of; expanding
-    it would forget them.
-    """
-    samples, starts, nodes = counting.gather(leaf_of, records.y, targets, len(editor.nodes))
-    if len(samples):
-        weights = np.maximum(grower.weights(records.serial[samples], tree.seed), 1)
-        grower.expand(editor, records, weights, samples, starts, nodes, leaf_of, seed)
-    return samples
 
 
 def _tally(leaf: Ints, batch: Records, weights: Bytes, n_nodes: int) -> LeafCounts:

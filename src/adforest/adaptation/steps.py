@@ -17,7 +17,7 @@ from adforest.adaptation.boxes import Box, root_cuts
 from adforest.adaptation.evidence import Evidence
 from adforest.adaptation.names import ACTIVE, FORESTS, NEWEST, PERMANENT
 from adforest.adaptation.perturbation import perturbed_share
-from adforest.adaptation.repair import Assessment, RepairRules, assess, repair_forest
+from adforest.adaptation.repair import Assessment, Repair, assess
 from adforest.adaptation.report import BatchReport
 from adforest.adaptation.scenario import scenario_of
 from adforest.adaptation.state import ForestState, State
@@ -100,24 +100,20 @@ class BatchUpdate:
         pays = bool(renewed) or (len(expanding) == len(forest) and settings.memory_size != 0)
         records = self._coded_since(0) if pays else self.records
         grown = self._renewed(records, known, renewed)
-        rules = RepairRules(
+        at_least = max(2, settings.min_samples_leaf, math.ceil(MIN_OUTSIDE_SHARE * len(self.batch)))
+        repair = Repair(
+            number=self.number,
+            batch=self.batch,
+            records=records,
+            roots=root_cuts(before.box, self.box, self.batch.X, settings.splitting, at_least),
+            grower=settings.grower,
             tree_threshold=settings.repair_threshold if settings.tree_repair == "share" else 0.0,
             expanding=expanding,
             min_samples_leaf=settings.min_samples_leaf,
-            n_jobs=settings.n_jobs,
-            batch=self.number,
         )
-        at_least = max(2, settings.min_samples_leaf, math.ceil(MIN_OUTSIDE_SHARE * len(self.batch)))
-        repaired = repair_forest(
-            forest,
-            [self._assessments[id(tree)] for tree in forest.trees],
-            records,
-            self.batch,
-            root_cuts(before.box, self.box, self.batch.X, settings.splitting, at_least),
-            rules,
-            settings.grower,
-            self._seeds(REPAIR, len(forest)),
-            skipped=list(grown),
+        assessments = [self._assessments[id(tree)] for tree in forest.trees]
+        repaired = repair.repair_forest(
+            forest, assessments, self._seeds(REPAIR, len(forest)), list(grown), settings.n_jobs
         )
         trees = [grown[place].tree if place in grown else tree for place, tree in enumerate(repaired.trees)]
         leaf_of = [grown[place].leaf_of if place in grown else one for place, one in enumerate(repaired.leaf_of)]
