@@ -134,7 +134,11 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
         encoded = EncodedBatch(number, records, encoder, labels, seed)
         state = self._learnt_from(None if before is None else before.state, encoded)
         self._model = Model(encoder, labels, state, number, n_before + len(matrix), seed)
+        self._after_batch()
         return self
+
+    def _after_batch(self) -> None:
+        """Called once a batch is learnt; what is raised here does not lose it."""
 
     def _check_values(self, encoder: TableEncoder, matrix: Floats, source: str) -> None:
         """Raise if a table holds categories or gaps that this classifier cannot learn."""

@@ -55,10 +55,12 @@ class BaseADFClassifier(VotingBatchClassifier["_Learnt"]):
             state, reports = replace(before.state, settings=settings), before.own_reports()
         state, report = RECIPES[settings.algorithm](state, records)
         report = _with_class_values(report, encoded.labels)
-        if self.verbose:
-            print(report)
         reports.append(report)
         return _Learnt(state, reports)
+
+    def _after_batch(self) -> None:
+        if self.verbose:
+            print(self.history_[-1])
 
     def _votes(self, model: Model[_Learnt], X: Floats) -> Floats:
         state = model.state.state

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from adforest.adaptation import READINGS, RECIPES
 from adforest.adaptation.boxes import Box, root_cuts
-from adforest.adaptation.repair import assess
+from adforest.adaptation.repair import Repair, assess
 from adforest.forest import Forest, GrowthParams, Records
 from adforest.growers import RandomForestGrower
 from oracles import learn, new_state
