@@ -66,7 +66,7 @@ def _escape(text: str) -> str:
     >>> print(_escape("a|b *c* memory_size <x>"))
     a\|b \*c\* memory_size \<x>
     """
-    line = re.sub(r"[\\`*\[\]<|~$]|&(?=[#\w])|(?<!\w)_|_(?!\w)", r"\\\g<0>", " ".join(text.split()))
+    line = re.sub(r"[\\`*\[\]<|~$]|&(?=[#\w])|(?<![^\W_])_|_(?![^\W_])", r"\\\g<0>", " ".join(text.split()))
     return re.sub(r"^(\d+)([.)])(?=\s|$)|^([-+>#=])", lambda found: f"{found[1] or ''}\\{found[2] or found[3]}", line)
 
 
