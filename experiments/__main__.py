@@ -1,11 +1,10 @@
-"""Run an experiment by name: ``python -m experiments accuracy --quick``."""
+"""Run a study by name: ``python -m experiments accuracy --quick``."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import NoReturn
 
 from experiments.run_studies import run_studies
@@ -18,44 +17,8 @@ PROGRAM = "python -m experiments"
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130  # exit codes, as shells count them
 
 
-@dataclass(frozen=True)
-class Experiment:
-    """What the command line needs to know of an experiment.
-
-    Attributes
-    ----------
-    summary : str
-        One line of help.
-    add_options : callable
-        Adds the experiment's options to a parser.
-    run : callable
-        Runs the experiment with the options given and prints what came out.
-    """
-
-    summary: str
-    add_options: Callable[[argparse.ArgumentParser], None]
-    run: Callable[[argparse.Namespace], None]
-
-
-def _experiment(summary: str, *names: str, n_seeds: int = 1) -> Experiment:
-    """Return the experiment that runs these studies, with that many seeds by default."""
-
-    def add(parser: argparse.ArgumentParser) -> None:
-        add_options(parser, n_seeds)
-        if names == ("beyond",):
-            add_goals(parser, len(GOALS))
-
-    return Experiment(
-        summary,
-        add,
-        lambda arguments: run_studies(names, read_options(arguments, n_seeds)),
-    )
-
-
-EXPERIMENTS = {
-    **{name: _experiment(study.SUMMARY, name, n_seeds=DEFAULT_SEEDS.get(name, 1)) for name, study in STUDIES.items()},
-    "all": _experiment("every experiment, runs that they share run once", *STUDIES),
-}
+SUMMARIES = {name: study.SUMMARY for name, study in STUDIES.items()}
+SUMMARIES["all"] = "every study; runs that they share are made once"
 
 
 class _Parser(argparse.ArgumentParser):
@@ -80,8 +43,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         Exit code: 0 if the experiment ran, 1 if it failed, 130 if it was interrupted.
     """
     options = _make_parser().parse_args(arguments)
+    names = tuple(STUDIES) if options.name == "all" else (options.name,)
     try:
-        EXPERIMENTS[options.name].run(options)
+        run_studies(names, read_options(options, DEFAULT_SEEDS.get(options.name, 1)))
     except (ImportError, OSError, ValueError, FailedRunsError) as error:
         print(f"{PROGRAM} {options.name}: {error}", file=sys.stderr)
         return FAILED
@@ -92,11 +56,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _make_parser() -> argparse.ArgumentParser:
-    """Return a parser with one subcommand per experiment."""
+    """Return a parser with one subcommand per study, and one for all of them."""
     parser = _Parser(prog=PROGRAM, description="Run one of adforest's experiments.")
     names = parser.add_subparsers(dest="name", metavar="NAME", required=True)
-    for name, experiment in EXPERIMENTS.items():
-        experiment.add_options(names.add_parser(name, help=experiment.summary, description=experiment.summary))
+    for name, summary in SUMMARIES.items():
+        study = names.add_parser(name, help=summary, description=summary)
+        add_options(study, DEFAULT_SEEDS.get(name, 1))
+        if name == "beyond":
+            add_goals(study, len(GOALS))
     return parser
 
 

@@ -1,9 +1,10 @@
 from dataclasses import replace
 
-from hypothesis import given
+from hypothesis import example, given
 from markdown_it import MarkdownIt
 
 from chapters import CHAPTERS, EMPTY, tables, words
+from experiments.reporting.chapter import Table
 from experiments.reporting.markdown import write_markdown
 from experiments.reporting.table_format import format_table
 
@@ -60,6 +61,7 @@ def test_markdown_has_no_html(tmp_path):
 
 
 @given(table=tables(), sentence=words)
+@example(table=Table("", ("__0__",), (("_ _",),)), sentence="__init__ a_b _c_")
 def test_any_text_reads_the_same_in_markdown(tmp_path_factory, table, sentence):
     chapter = replace(EMPTY, tables=(table,), findings=(f"x {sentence}", sentence))
     found, blocks = read_markdown(write_and_read([chapter], tmp_path_factory.mktemp("markdown")))
