@@ -6,6 +6,7 @@
 #     | categorical feature: weight by (category, class) | ...
 #
 # where a Gaussian is a struct of doubles, see below.
+from libc.math cimport log2
 from libc.stdint cimport int32_t
 
 cdef struct Gaussian:
@@ -65,7 +66,18 @@ cdef inline void observe(const Layout* layout, double* block, const double* reco
         gaussian.highest = max(gaussian.highest, value)
 
 
-cdef double entropy_of(const double* weights, Py_ssize_t n_classes, double* total) noexcept nogil
+cdef inline double entropy_of(const double* weights, Py_ssize_t n_classes, double* total) noexcept nogil:
+    """Return the entropy of class weights in bits, times their total, which is written to total."""
+    cdef Py_ssize_t k
+    cdef double weight = 0, entropy = 0
+    for k in range(n_classes):
+        if weights[k] > 0:
+            entropy -= weights[k] * log2(weights[k])
+            weight += weights[k]
+    total[0] = weight
+    return entropy + weight * log2(weight) if weight > 0 else 0
+
+
 cdef void expect_sides(const Layout* layout, const double* block, Py_ssize_t f, double value,
                        const Sides* sides) noexcept nogil
 cdef Candidate best_candidate(const Layout* layout, const double* block, Py_ssize_t f, double entropy,

@@ -1,23 +1,11 @@
 """Estimate what a cut of a growing leaf would gain from the leaf's statistics; see observing.pxd."""
-from libc.math cimport INFINITY, erfc, log2, sqrt
+from libc.math cimport INFINITY, erfc, sqrt
 from libc.stdint cimport int32_t
 
 cdef enum:
     THRESHOLDS = 10             # tried per numerical feature
 
 cdef double MIN_SHARE = 0.01    # of the weight, that each side of a cut must expect
-
-
-cdef double entropy_of(const double* weights, Py_ssize_t n_classes, double* total) noexcept nogil:
-    """Return the entropy of class weights in bits, times their total, which is written to total."""
-    cdef Py_ssize_t k
-    cdef double weight = 0, entropy = 0
-    for k in range(n_classes):
-        if weights[k] > 0:
-            entropy -= weights[k] * log2(weights[k])
-            weight += weights[k]
-    total[0] = weight
-    return entropy + weight * log2(weight) if weight > 0 else 0
 
 
 cdef void share_sums(const Layout* layout, const double* statistics, Py_ssize_t f, const Sides* sides) noexcept nogil:
