@@ -240,7 +240,7 @@ def measure_unseen() -> Iterator[dict[str, Any]]:
 def measure_small() -> Iterator[dict[str, Any]]:
     """Batches of a few records: what they cost with a full memory, and how soon a change of rules is learnt."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(110_000, 10))
+    X = rng.normal(size=(100_000 + 400 * (1 + 5 + 20), 10))
     y = (X[:, 0] + X[:, 1] * X[:, 2] > 0).astype(int) + (X[:, 3] > 1)
     model = AdaptiveDecisionForestClassifier(random_state=0).fit(X[:100_000], y[:100_000])
     place = 100_000
