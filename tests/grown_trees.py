@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 import oracles
+from adforest.forest._kernels.binning import bin_columns
 
 SHARED = pytest.mark.parametrize("binned", [False, True], ids=["own codes", "shared codes"])
+CONFIDENCE = 0.25  # that C4.5 prunes with
 
 
 def offers_no_cut(b, here):
@@ -62,3 +64,34 @@ def inner_nodes(b, tree):
         here = np.array(passing[node])
         left = np.isin(here, passing[int(tree.nodes["left"][node])])
         yield tree.nodes[node], here, left, bool(tree.nodes["split"][node] & oracles.MISSING_LEFT)
+
+
+def shared_codes(b, binned):
+    return bin_columns(b.X, b.n_categories, 255) if binned else None
+
+
+def sides(tree, passing, node):
+    """Return a node's records, in the order they arrived, and which of them go left."""
+    here = np.array(passing.get(node, []), dtype=np.intp)
+    return here, np.isin(here, passing.get(int(tree.nodes["left"][node]), []))
+
+
+def check_whole(b, tree, leaf_of, samples, start=0):
+    """Check that leaves hold the records that the cuts send there, and importance the gains; nothing is left over."""
+    passing = oracles.records_at(tree.nodes, tree.category_bits, b.X, samples, start)
+    reached = oracles.depths(tree.nodes, start)
+    gains = np.zeros(b.X.shape[1])
+    rows = oracles.rows_of(tree)
+    for node in reached:
+        here, left = sides(tree, passing, node)
+        if tree.nodes["split"][node] >= 0:
+            gains[tree.nodes["split"][node] >> 2] += oracles.gain(b.y[here], b.weights[here], left)
+            assert node not in rows
+        else:
+            assert tree.nodes["left"][node] == -1
+            assert (leaf_of[here] == node).all()
+            assert rows.get(node, {}) == oracles.tally([node] * len(here), b.y[here], b.weights[here]).get(node, {})
+    if start == 0:
+        assert set(reached) == set(range(len(tree.nodes)))
+        np.testing.assert_allclose(tree.importance, gains, rtol=1e-9, atol=1e-6)
+    return gains
