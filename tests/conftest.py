@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import settings
 
-pytest.register_assert_rewrite("grown_trees")  # checks shared by tests say as much when they fail
+pytest.register_assert_rewrite("grown_trees", "whole_models")  # checks shared by tests say as much when they fail
 
 settings.register_profile("adforest", derandomize=True, deadline=None, max_examples=60)
 settings.load_profile("adforest")
