@@ -51,7 +51,7 @@ def judge(results: Results, options: Options) -> Outcome:
         caveats=(
             "Seconds were taken in turn in one process, batch by batch, with nothing else of this program running; one "
             "pass with seed 0 on one machine. Garbage was collected between them, on neither side's time.",
-            "Renewal grows at most one tree a batch, however many there are, so that our share is larger with fewer.",
+            "What a batch may grow goes by its records plus 500, so that our share is larger where batches are small.",
             "The limits are for scikit-learn's forest as it comes but for as many trees: Gini's index, square root of "
             "the number of attributes. Grown like ours, by entropy and int(log2 m) + 1 of m attributes, it takes "
             "longer. It reads categories as numbers.",
