@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from adforest import AdaptiveDecisionForestClassifier
 from adforest.adaptation.evidence import MIN_OBSERVED
 from adforest.adaptation.update import SMALL_BATCH, SMALL_SHARE
-from adforest.adaptation.voting import class_ratios, votes
+from adforest.adaptation.voting import votes
 from adforest.forest import GrowthParams
 from adforest.growers import HoeffdingGrower, RandomForestGrower, SysForGrower
 from oracles import (
@@ -396,7 +396,7 @@ def test_classes_that_wait_are_known_and_counted():
     seen = state.memory.seen_by_class + np.bincount(y, minlength=2) + [20, 0]
     recent = seen  # the first batch is the last one learnt, so everything is recent
     overall = seen / seen.sum()
-    np.testing.assert_allclose(class_ratios(state, 2)[1], (recent + overall) / (recent.sum() + 1) / overall)
+    np.testing.assert_allclose(state.class_mix.padded(2).ratios()[1], (recent + overall) / (recent.sum() + 1) / overall)
 
 
 @pytest.mark.parametrize("n_first", [2_000, 5_000])
