@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from adforest import PaperADFClassifier
-from test_classifier import clusters, forest, swapped
+from small_forests import clusters, forest, swapped
 
 
 def paper(**changes):

@@ -1,0 +1,120 @@
+"""Batches that wait until they are enough."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from adforest.adaptation.update import SMALL_BATCH, SMALL_SHARE
+from oracles import accuracy, as_bytes, grid, learn, n_given, new_state, two_clusters
+
+
+def start(n=2_000, **changes):
+    """Return the state after one large batch and some usual ones."""
+    state, _ = learn(new_state(**changes), *two_clusters(0, n=n))
+    return state
+
+
+@pytest.mark.parametrize("n_first", [300, 1_000, 5_000])
+def test_batches_wait_until_they_are_enough(n_first):
+    state = start(n_first)
+    enough = min(SMALL_BATCH, SMALL_SHARE * n_first)
+    waiting = 0
+    for number in range(1, 12):
+        before = state
+        state, report = learn(state, *two_clusters(number, n=11))
+        waiting += 11
+        assert report.batch == state.n_calls == number + 1
+        assert report.n_records == 11
+        if waiting < enough:
+            assert set(report.action.values()) == {"waiting"}
+            assert set(report.action) == set(state.forests)
+            assert len(state.pending) == waiting
+            assert as_bytes(state) == as_bytes(before)
+            assert state.n_batches == before.n_batches
+            assert (report.drift, report.perturbed) == ("none", {})
+            assert report.accuracy.keys() >= {"permanent", "vote"}
+        else:
+            assert state.pending is None
+            assert report.action["permanent"] == "repaired"
+            assert state.n_batches == before.n_batches + 1
+            assert (state.memory.batch == state.n_batches).sum() == waiting
+            enough, waiting = min(SMALL_BATCH, SMALL_SHARE * len(state.memory)), 0
+        assert n_given(state) == n_first + 11 * number
+    assert state.n_calls == 12
+    assert 1 < state.n_batches < 12
+
+
+def test_an_unknown_class_does_not_wait_and_takes_along_what_does():
+    state, _ = learn(start(), *two_clusters(1, n=20), n_classes=3)
+    assert len(state.pending) == 20
+    state, report = learn(state, np.array([[50.0, 50.0]] * 3), [2] * 3, n_classes=3)
+    assert state.pending is None
+    assert report.action["permanent"] == "repaired"
+    assert (report.scenario, report.new_classes) == ("SUC", (2,))
+    assert (state.memory.batch == 2).sum() == 23
+    assert accuracy(state, np.array([[50.0, 50.0]]), [2], 3) == 1
+
+
+def test_classes_that_wait_are_known_and_counted():
+    state, _ = learn(start(), *two_clusters(1, n=20))
+    _, y = two_clusters(1, n=20)
+    X, _ = two_clusters(2, n=20)
+    state, report = learn(state, X, np.zeros(20))
+    assert report.scenario == "SKC"
+    seen = state.memory.seen_by_class + np.bincount(y, minlength=2) + [20, 0]
+    recent = seen  # the first batch is the last one learnt, so everything is recent
+    overall = seen / seen.sum()
+    np.testing.assert_allclose(state.class_mix.padded(2).ratios()[1], (recent + overall) / (recent.sum() + 1) / overall)
+
+
+@pytest.mark.parametrize("n_first", [2_000, 5_000])
+@pytest.mark.parametrize("pieces", [[100], [50, 50], [20] * 5, [1] * 99 + [1], [99, 1]])
+def test_records_that_wait_are_learnt_like_one_batch(pieces, n_first):
+    X, y = two_clusters(7, n=100)
+    before = start(n_first)
+    once, report = learn(before, X, y)
+    state, at = before, 0
+    for size in pieces:
+        state, last = learn(state, X[at : at + size], y[at : at + size])
+        at += size
+    assert as_bytes(state) == as_bytes(once)
+    np.testing.assert_array_equal(state.memory.serial, once.memory.serial)
+    np.testing.assert_array_equal(state.memory.batch, once.memory.batch)
+    assert (state.n_batches, state.n_calls) == (2, 1 + len(pieces))
+    assert last.action == report.action
+    assert last.n_leaves == report.n_leaves
+
+
+def test_single_records_from_the_first_on_are_learnt_without_a_verdict():
+    state = new_state(n_estimators=4)
+    X, y = two_clusters(0, n=60)
+    for record, klass in zip(X, y, strict=True):
+        state, report = learn(state, record[None], [klass])
+        assert report.drift == "none"
+    assert accuracy(state, *two_clusters(99)) > 0.9
+
+
+def test_what_waits_is_in_the_pickle():
+    state, _ = learn(start(), *two_clusters(1, n=60))
+    twin = pickle.loads(pickle.dumps(state))
+    one, _ = learn(state, *two_clusters(2, n=60))
+    other, _ = learn(twin, *two_clusters(2, n=60))
+    assert one.pending is None
+    assert as_bytes(one) == as_bytes(other)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_labels_flipped_in_batches_of_twenty_are_noticed_and_learnt(seed):
+    rng, state, found = np.random.default_rng(seed), new_state(seed=seed), ""
+    for n in [1_000] + [100] * 10:
+        state, _ = learn(state, *grid(rng, n, 2, 0.05))
+    X, y = grid(rng, 2_000, 2, 0.05)
+    for number in range(1, 51):
+        X_new, y_new = grid(rng, 20, 2, 0.05)
+        state, report = learn(state, X_new, 1 - y_new)
+        found += report.drift[0]
+        if number == 25:
+            assert accuracy(state, X, 1 - y) >= 0.75
+    assert accuracy(state, X, 1 - y) >= 0.90
+    assert "t" in found

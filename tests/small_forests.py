@@ -1,0 +1,26 @@
+"""Classifiers and clusters that tests of them share."""
+
+import numpy as np
+
+from adforest import AdaptiveDecisionForestClassifier
+
+
+def forest(**changes):
+    return AdaptiveDecisionForestClassifier(**{"random_state": 0} | changes)
+
+
+def clusters(seed, classes=(0, 1), n=60):
+    """Return one tight cluster a class, 10 apart."""
+    rng = np.random.default_rng(seed)
+    y = rng.choice(classes, n)
+    return rng.normal(size=(n, 2)) + 10 * y[:, None], y
+
+
+def swapped(model, n=2):
+    """Let a model learn a few batches, and as many with the labels the other way round."""
+    for number in range(n):
+        model.partial_fit(*clusters(number))
+    for number in range(n):
+        X, y = clusters(100 + number)
+        model.partial_fit(X, 1 - y)
+    return model
