@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from adforest.adaptation.boxes import Box
 from adforest.adaptation.class_mix import ClassMix
 from adforest.adaptation.evidence import Evidence
@@ -155,3 +157,13 @@ class State:
         """Return the state that knows how frequent classes are in its memory and what waits."""
         start = self.settings.window_start(self.n_batches)
         return replace(self, class_mix=ClassMix.of(self.memory, self.pending, self.n_batches, start))
+
+    def without_records(self) -> State:
+        """Return the state as far as answers need it: no record is in it, and nothing can be learnt any more."""
+        nowhere = np.empty(0, dtype=bool)
+        forests = {
+            name: replace(one, forest=replace(one.forest, leaf_of=(), known=nowhere))
+            for name, one in self.forests.items()
+        }
+        memory = self.memory.keep(np.empty(0, dtype=np.intp))
+        return replace(self, memory=memory, forests=forests, pending=None)
