@@ -162,7 +162,8 @@ def test_every_package_says_what_it_is_for(name):
 
 
 def test_the_front_door():
-    assert {"AdaptiveDecisionForestClassifier", "BatchReport", "PaperADFClassifier"} == set(adforest.__all__)
+    names = {"AdaptiveDecisionForestClassifier", "BatchReport", "PaperADFClassifier", "Snapshot"}
+    assert set(adforest.__all__) == names
     assert adforest.__version__
 
 

@@ -7,6 +7,7 @@ Data arrive in batches; classes appear that nobody had seen; the world changes f
 from adforest.adaptation import BatchReport
 from adforest.classifier import AdaptiveDecisionForestClassifier
 from adforest.paper import PaperADFClassifier
+from adforest.snapshot import Snapshot
 
-__all__ = ["AdaptiveDecisionForestClassifier", "BatchReport", "PaperADFClassifier"]
+__all__ = ["AdaptiveDecisionForestClassifier", "BatchReport", "PaperADFClassifier", "Snapshot"]
 __version__ = "0.1.0"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from threading import Lock, RLock
 from typing import Any, ClassVar, Generic, Self, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -18,6 +20,16 @@ from adforest.growers import spawn_seeds
 from adforest.parameters import COMMON, Rules, check_parameters
 
 State = TypeVar("State")
+
+# Kept beside the models, not in them: a lock can neither be pickled nor copied.
+_locks: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+_locks_guard = Lock()
+
+
+def lock_of(model: Any) -> Any:
+    """Return the lock under which a model learns, so that batches given by several threads are learnt one by one."""
+    with _locks_guard:
+        return _locks.setdefault(model, RLock())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,7 +61,13 @@ class EncodedBatch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Model(Generic[State]):
-    """All that is learnt, in one object, so that it can be swapped in with one assignment."""
+    """All that is learnt, in one object, so that it can be swapped in with one assignment.
+
+    Attributes
+    ----------
+    fixed : dict
+        Parameters that cannot change between batches, as they were at the first one.
+    """
 
     encoder: TableEncoder
     labels: LabelTable
@@ -57,6 +75,23 @@ class Model(Generic[State]):
     n_batches: int
     n_records: int
     seed: int
+    fixed: dict[str, Any] = field(default_factory=dict)
+
+    def in_order(self, votes: Floats) -> Floats:
+        """Return votes with columns in the order of the sorted classes instead of codes."""
+        return votes if self.labels.is_sorted else votes[:, self.labels.order]
+
+    def most_likely(self, votes: Floats) -> AnyArray:
+        """Return the class value that has most of the votes, columns in the order of the sorted classes."""
+        best: AnyArray = self.labels.classes[votes.argmax(axis=1)]
+        return best
+
+
+def as_shares(votes: Floats) -> Floats:
+    """Return votes scaled to a sum of 1; where nothing speaks for any class, all are alike."""
+    votes[~votes.any(axis=1)] = 1.0
+    shares: Floats = votes / votes.sum(axis=1, keepdims=True)
+    return shares
 
 
 class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: ignore[misc]
@@ -67,6 +102,7 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
     """
 
     _rules: ClassVar[Rules] = COMMON
+    _fixed: ClassVar[tuple[str, ...]] = ("categorical_features", "random_state")
     _takes_categories: bool = True
     _takes_missing: bool = True
 
@@ -90,7 +126,8 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
         -------
         self
         """
-        return self._learn(None, X, y, None)
+        with lock_of(self):
+            return self._learn(None, X, y, None)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Learn one more batch; class values not seen before are welcome.
@@ -107,7 +144,8 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
         -------
         self
         """
-        return self._learn(getattr(self, "_model", None), X, y, classes)
+        with lock_of(self):
+            return self._learn(getattr(self, "_model", None), X, y, classes)
 
     def _learn(self, before: Model[State] | None, X: Any, y: Any, classes: Any) -> Self:
         """Learn a batch on the side, then swap the model in with one assignment."""
@@ -121,7 +159,11 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
             encoder, matrix = TableEncoder.learn(X, listed, estimator_name=name)
             labels, codes = LabelTable.learn(y)
             seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+            parameters = self.get_params(deep=False)
+            fixed = {key: parameters[key] for key in self._fixed if key in parameters}
         else:
+            fixed = before.fixed
+            self._check_fixed(fixed)
             number, n_before, seed = before.n_batches + 1, before.n_records, before.seed
             encoder, matrix = before.encoder.extend(X, batch=number)
             labels, codes = before.labels.extend(y, batch=number)
@@ -133,9 +175,19 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
         records = Records(matrix, codes, serial, encoder.n_categories, len(labels.by_arrival))
         encoded = EncodedBatch(number, records, encoder, labels, seed)
         state = self._learnt_from(None if before is None else before.state, encoded)
-        self._model = Model(encoder, labels, state, number, n_before + len(matrix), seed)
+        self._model = Model(encoder, labels, state, number, n_before + len(matrix), seed, fixed)
         self._after_batch()
         return self
+
+    def _check_fixed(self, fixed: dict[str, Any]) -> None:
+        """Raise if a parameter has changed that cannot change between batches."""
+        for name, before in fixed.items():
+            now = getattr(self, name)
+            if now is not before and not _is_equal(now, before):
+                raise ValueError(
+                    f"{name} of {type(self).__name__} was {before!r} when the model learnt its first batch and is "
+                    f"{now!r} now, but it cannot change between batches. Set it back, or start anew with fit()."
+                )
 
     def _after_batch(self) -> None:
         """Called once a batch is learnt; what is raised here does not lose it."""
@@ -169,16 +221,14 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
         ndarray of shape (n_samples,)
         """
         model, votes = self._answers(X)
-        best: AnyArray = model.labels.classes[votes.argmax(axis=1)]
-        return best
+        return model.most_likely(votes)
 
     def _answers(self, X: Any) -> tuple[Model[State], Floats]:
         """Return the model that answers, and its votes, columns in the order of the sorted classes."""
         model = self._checked()
         matrix = model.encoder.translate(X)
         self._check_values(model.encoder, matrix, "these records")
-        votes = self._votes(model, matrix)
-        return model, votes if model.labels.is_sorted else votes[:, model.labels.order]
+        return model, model.in_order(self._votes(model, matrix))
 
     def _checked(self) -> Model[State]:
         """Return the model, or say that nothing was learnt yet."""
@@ -235,12 +285,32 @@ class VotingBatchClassifier(BatchClassifier[State]):
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        _, votes = self._answers(X)
-        votes[~votes.any(axis=1)] = 1.0  # where nothing speaks for any class, all are alike
-        shares: Floats = votes / votes.sum(axis=1, keepdims=True)
-        return shares
+        return as_shares(self._answers(X)[1])
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Return the logarithm of `predict_proba`; minus infinity where a class has no share.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        with np.errstate(divide="ignore"):
+            logs: Floats = np.log(self.predict_proba(X))
+        return logs
 
 
 def _column(encoder: TableEncoder, position: int) -> str:
     """Return how an error calls a column."""
     return f"column {position if encoder.feature_names is None else repr(encoder.feature_names[position])}"
+
+
+def _is_equal(one: Any, other: Any) -> bool:
+    """Return whether two values of a parameter are the same, arrays and lists included."""
+    try:
+        return type(one) is type(other) and bool(np.array_equal(one, other))
+    except (TypeError, ValueError):
+        return False

@@ -8,13 +8,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adforest.adaptation import RECIPES, BatchReport, Settings, State, votes
+from adforest.adaptation import FORESTS, RECIPES, BatchReport, Settings, State, votes
 from adforest.base import EncodedBatch, Model, VotingBatchClassifier
 from adforest.encoding import LabelTable
-from adforest.forest import Forest, GrowthParams
-from adforest.forest.types import Floats
+from adforest.forest import Forest, GrowthParams, in_threads
+from adforest.forest.types import Floats, Ints, Longs
 from adforest.growers import GROWERS, Grower, count_features
 from adforest.parameters import AT_LEAST_ONE, COMMON, NONE, Amount, Flag, OneOf, Rules, Whole
+from adforest.snapshot import Snapshot
 
 FOREST_RULES: Rules = COMMON | {
     "base_forest": (OneOf(*GROWERS),),
@@ -28,6 +29,8 @@ FOREST_RULES: Rules = COMMON | {
 
 class BaseADFClassifier(VotingBatchClassifier["_Learnt"]):
     """What both Adaptive Decision Forests share: how a batch is passed on, and what can be asked of the result."""
+
+    _fixed: ClassVar[tuple[str, ...]] = ("n_estimators", "base_forest", *VotingBatchClassifier._fixed)
 
     base_forest: str
     max_features: str | float | None
@@ -66,6 +69,80 @@ class BaseADFClassifier(VotingBatchClassifier["_Learnt"]):
         state = model.state.state
         state = replace(state, settings=replace(state.settings, **self._answer_settings()))
         return votes(state, X, len(model.labels.by_arrival))
+
+    def snapshot(self, *, records: bool = False) -> Snapshot:
+        """Return the model as it is now, to predict with while it goes on learning.
+
+        Parameters
+        ----------
+        records : bool, default=False
+            Whether the records that the model keeps for growing trees are in it.
+
+        Returns
+        -------
+        Snapshot
+            Cheap, since trees are shared; immutable; can be pickled. All that it says is of one moment.
+        """
+        model = self._checked()
+        learnt = model.state
+        state = replace(learnt.state, settings=replace(learnt.state.settings, **self._answer_settings()))
+        frozen = Model(model.encoder, model.labels, state, model.n_batches, model.n_records, model.seed)
+        if not records:
+            frozen = replace(frozen, state=state.without_records())
+        return Snapshot(frozen, tuple(learnt.reports[: state.n_calls]), records)
+
+    def apply(self, X: Any, forest: str = "permanent") -> Ints:
+        """Return the leaf of each record in each tree of a forest.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        forest : {"permanent", "active", "temporary", "newest"}, default="permanent"
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_trees)
+            Numbers of nodes, see ``permanent_forest_.trees[k].nodes``.
+        """
+        model = self._checked()
+        trees, matrix = find_forest(model.state.state, forest).trees, model.encoder.translate(X)
+        return np.column_stack(in_threads(lambda tree: tree.route(matrix), trees, self.n_jobs))
+
+    def decision_path(self, X: Any, forest: str = "permanent") -> tuple[Any, Longs]:
+        """Return which nodes each record passes in a forest.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        forest : {"permanent", "active", "temporary", "newest"}, default="permanent"
+
+        Returns
+        -------
+        indicator : sparse CSR matrix of shape (n_samples, n_nodes)
+            1 where a record passes a node; the nodes of all trees side by side.
+        n_nodes_ptr : ndarray of shape (n_trees + 1,)
+            Columns from ``n_nodes_ptr[k]`` up to ``n_nodes_ptr[k + 1]`` are those of tree k.
+        """
+        model = self._checked()
+        found = find_forest(model.state.state, forest)
+        return found.paths(model.encoder.translate(X))
+
+    def history_frame(self) -> Any:
+        """Return `history_` as a flat pandas data frame: a row a batch, a column a figure and forest.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns such as ``accuracy_vote``, ``drift``, ``seconds``; NaN or None where a batch has no such figure.
+        """
+        try:
+            from pandas import DataFrame
+        except ImportError as error:
+            raise ImportError(
+                "history_frame() makes a pandas data frame, but pandas is not installed. Run: pip install pandas. "
+                "Or make another kind of table of [report.as_row() for report in model.history_]."
+            ) from error
+        return DataFrame([report.as_row() for report in self.history_])
 
     @property
     def feature_importances_(self) -> Floats:
@@ -279,6 +356,18 @@ class _Learnt:
     def own_reports(self) -> list[BatchReport]:
         """Return a list to which the next report may be added, without later ones."""
         return self.reports if len(self.reports) == self.state.n_calls else self.reports[: self.state.n_calls]
+
+
+def find_forest(state: State, name: str) -> Forest:
+    """Return the forest of that name, or raise an error that says which there are."""
+    if name not in FORESTS:
+        raise ValueError(f"forest is {name!r}; expected {', '.join(map(repr, FORESTS[:-1]))} or {FORESTS[-1]!r}")
+    found = state.forest(name)
+    if found is None:
+        raise ValueError(
+            f"there is no {name} forest after batch {state.n_calls}. Look at one of these: {', '.join(state.forests)}."
+        )
+    return found
 
 
 def make_grower(model: BaseADFClassifier, n_features: int) -> Grower:

@@ -5,7 +5,6 @@ import pytest
 
 from adforest.adaptation.evidence import NEAR
 from adforest.adaptation.judging import MAX_JUDGED, judge
-from adforest.adaptation.voting import class_ratios
 from adforest.forest import Records
 from oracles import FORESTS, NUMERICAL, accuracy
 from vote_oracles import crowded, shares_by_hand, with_new_class
@@ -19,7 +18,7 @@ def test_accuracy_is_that_of_each_forest_and_of_the_vote_before_learning():
     assert set(found) == {*FORESTS, "newest", "vote"}
     assert found["active"] == found["permanent"], "they are one forest"
     assert found["vote"] == pytest.approx(accuracy(state, X, y, 3), abs=0.01)
-    ratios = class_ratios(state, 3)
+    ratios = state.class_mix.padded(3).ratios()
     for name, shares in shares_by_hand(state, X, 3).items():
         corrected = [shares * ratio / (shares * ratio).sum(axis=1, keepdims=True) for ratio in ratios]
         said = sum(w * one for w, one in zip(state.evidence.weights[(name,)][NEAR], corrected, strict=True))

@@ -11,7 +11,7 @@ from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
 from adforest.adaptation import votes
 from adforest.adaptation.evidence import FAR, NEAR, NEW_CLASS, RARE_CLASS, SHRINKAGE_STRENGTHS, Evidence
 from adforest.adaptation.steps import MIN_EXPECTED
-from adforest.adaptation.voting import FULL_PRESENCE, MIN_WEIGHT, STEEPNESS, class_ratios, shrinkage_of
+from adforest.adaptation.voting import FULL_PRESENCE, MIN_WEIGHT, STEEPNESS, shrinkage_of
 from oracles import accuracy, grid, learn, nearness, new_state, two_clusters
 from vote_oracles import crowded, shares_by_hand, with_new_class
 
@@ -83,14 +83,14 @@ def contexts_by_hand(state, shares, near):
     def found_by(name, classes):
         return 1 - (1 - shares[name][:, classes].sum(axis=1)) ** STEEPNESS
 
-    new = near * found_by("temporary", state.new_classes)
-    rare = found_by("permanent", state.rare_classes)
+    new = near * found_by("temporary", state.class_mix.new)
+    rare = found_by("permanent", state.class_mix.rare)
     return {NEAR: (near - new) * (1 - rare), FAR: (1 - near) * (1 - rare), NEW_CLASS: new, RARE_CLASS: (1 - new) * rare}
 
 
 def test_votes_are_what_the_formula_says(state):
     shares, near = shares_by_hand(state, PROBES, 3), near_by_hand(state, PROBES)
-    context, ratios = contexts_by_hand(state, shares, near), class_ratios(state, 3)
+    context, ratios = contexts_by_hand(state, shares, near), state.class_mix.padded(3).ratios()
     np.testing.assert_allclose(sum(context.values()), 1)
     expected = np.zeros((len(PROBES), 3))
     for voter, weights in state.evidence.weights.items():
@@ -103,7 +103,7 @@ def test_votes_are_what_the_formula_says(state):
     heard = {
         name for voter, one in state.evidence.weights.items() if one[[NEAR, FAR]].max() >= MIN_WEIGHT for name in voter
     }
-    heard |= {"permanent", "temporary"} if len(state.new_classes) else {"permanent"}
+    heard |= {"permanent", "temporary"} if len(state.class_mix.new) else {"permanent"}
     silent = sum(
         one[:, m].max()
         for voter, one in state.evidence.weights.items()
@@ -121,8 +121,8 @@ def test_votes_are_what_the_formula_says(state):
 
 def test_states_show_all_there_is_to_the_formula():
     states = {name: make() for name, make in STATES.items()}
-    assert states["a class is new"].new_classes.tolist() == [2]
-    assert states["a class is rare"].rare_classes.tolist() == [2]
+    assert states["a class is new"].class_mix.new.tolist() == [2]
+    assert states["a class is rare"].class_mix.rare.tolist() == [2]
     assert (near_by_hand(states["the world has moved"], two_clusters(9)[0]) < 0.3).all()
     assert len(states["active on its own"].evidence.weights) == 6
     assert len(states["something waits"].pending) == 30
@@ -188,7 +188,9 @@ def test_the_class_ratio_by_hand():
     expected = (np.array([10, 190]) + overall) / 201 / overall
     # The last 100 records are of class 1.
     latest = (np.array([0, 100]) + overall) / 101 / overall
-    np.testing.assert_allclose(class_ratios(state, 3), [[1.0, 1.0, 1.0], [*expected, 1.0], [*latest, 1.0]], rtol=1e-12)
+    np.testing.assert_allclose(
+        state.class_mix.padded(3).ratios(), [[1.0, 1.0, 1.0], [*expected, 1.0], [*latest, 1.0]], rtol=1e-12
+    )
     # What waits counts for both.
     state, report = learn(state, np.arange(20).reshape(10, 2), np.zeros(10), n_classes=3)
     assert report.action["permanent"] == "waiting"
@@ -196,7 +198,7 @@ def test_the_class_ratio_by_hand():
     expected = (np.array([20, 190]) + overall) / 211 / overall
     latest = (np.array([10, 90]) + overall) / 101 / overall
     np.testing.assert_allclose(
-        class_ratios(state, 4), [[1.0] * 4, [*expected, 1.0, 1.0], [*latest, 1.0, 1.0]], rtol=1e-12
+        state.class_mix.padded(4).ratios(), [[1.0] * 4, [*expected, 1.0, 1.0], [*latest, 1.0, 1.0]], rtol=1e-12
     )
 
 
@@ -206,12 +208,12 @@ def test_a_window_of_one_batch_and_little_memory_do_not_distort_the_class_ratio(
         rng = np.random.default_rng(number)
         y = (np.arange(1_000) % 50 == 0).astype(np.int32)
         state, _ = learn(state, rng.normal(size=(1_000, 2)) + 3 * y[:, None], y)
-    np.testing.assert_allclose(class_ratios(state, 2), 1, atol=0.1)
+    np.testing.assert_allclose(state.class_mix.padded(2).ratios(), 1, atol=0.1)
 
 
 def test_without_another_mix_nothing_is_corrected():
     state, _ = learn(new_state(), *two_clusters(0))
-    np.testing.assert_allclose(class_ratios(state, 2)[:2], 1)
+    np.testing.assert_allclose(state.class_mix.padded(2).ratios()[:2], 1)
 
 
 def test_a_sudden_mix_of_classes_is_followed_where_classes_overlap():
@@ -240,9 +242,9 @@ def test_near_the_present_the_temporary_forest_is_heard_elsewhere_the_permanent_
 
 
 def test_classes_are_new_until_all_of_the_window_knows_them():
-    assert with_new_class(3).new_classes.tolist() == [], "those of the first batch never are"
+    assert with_new_class(3).class_mix.new.tolist() == [], "those of the first batch never are"
     for n_batches, new in ((6, []), (7, [2]), (9, [2]), (10, [])):
-        assert with_new_class(n_batches).new_classes.tolist() == new
+        assert with_new_class(n_batches).class_mix.new.tolist() == new
 
 
 def test_new_classes_are_recalled_soon():
@@ -257,7 +259,7 @@ def test_new_classes_are_recalled_soon():
 def test_rare_classes_are_remembered():
     state = with_rare_class()
     X = np.random.default_rng(0).normal(loc=(0.75, 2.0), size=(3_000, 2))
-    assert state.rare_classes.tolist() == [2]
+    assert state.class_mix.rare.tolist() == [2]
     recall = {name: np.mean(one.argmax(axis=1) == 2) for name, one in shares_by_hand(state, X, 3).items()}
     found = accuracy(state, X, 2, 3)
     assert found >= 0.75 * recall["permanent"]
@@ -276,7 +278,7 @@ def test_classes_that_vanished_are_remembered():
     X, y = two_clusters(99)
     assert accuracy(state, X + np.array([0, 12]), 2, 3) > 0.95
     assert accuracy(state, X, y, 3) > 0.95
-    assert state.rare_classes.tolist() == [2]
+    assert state.class_mix.rare.tolist() == [2]
 
 
 def test_nobody_gives_way_to_a_permanent_forest_of_other_rules():

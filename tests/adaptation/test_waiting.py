@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from adforest.adaptation.update import SMALL_BATCH, SMALL_SHARE
-from adforest.adaptation.voting import class_ratios
 from oracles import accuracy, as_bytes, grid, learn, n_given, new_state, two_clusters
 
 
@@ -66,7 +65,7 @@ def test_classes_that_wait_are_known_and_counted():
     seen = state.memory.seen_by_class + np.bincount(y, minlength=2) + [20, 0]
     recent = seen  # the first batch is the last one learnt, so everything is recent
     overall = seen / seen.sum()
-    np.testing.assert_allclose(class_ratios(state, 2)[1], (recent + overall) / (recent.sum() + 1) / overall)
+    np.testing.assert_allclose(state.class_mix.padded(2).ratios()[1], (recent + overall) / (recent.sum() + 1) / overall)
 
 
 @pytest.mark.parametrize("n_first", [2_000, 5_000])

@@ -7,19 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from adforest.adaptation.class_mix import ratio_of
 from adforest.adaptation.evidence import MIN_SHARE, NEAR, SHRINKAGE_STRENGTHS, Evidence, Scores, Voter
 from adforest.adaptation.names import ACTIVE, NEWEST, PERMANENT, TEMPORARY
 from adforest.adaptation.state import State
-from adforest.adaptation.voting import (
-    class_ratios,
-    contexts_of,
-    corrected,
-    last_classes,
-    presence,
-    ratio_of,
-    seen_classes,
-    weighted_votes,
-)
+from adforest.adaptation.voting import contexts_of, corrected, presence, weighted_votes
 from adforest.forest import Forest, Records, in_threads
 from adforest.forest.types import Floats, Ints, Longs, Mask
 
@@ -55,7 +47,7 @@ class Answers(NamedTuple):
     near : float64 (n,)
         How near the window's records are.
     ratios : float64 (3, n_classes)
-        See `adforest.adaptation.voting.class_ratios`.
+        See `ClassMix.ratios`.
     """
 
     y: Ints
@@ -112,7 +104,7 @@ def _answers(state: State, records: Records, leaves: dict[str, list[Ints]]) -> A
             near = presence(np.mean(by_tree, axis=0))
         by_strength[name] = forest.shares_from(reached, records.n_classes, np.array(SHRINKAGE_STRENGTHS))
         shares[name] = np.tensordot(state.evidence.shrinkage[_known_as(state, name)], by_strength[name], 1)
-    return Answers(y, by_strength, shares, near, class_ratios(state, records.n_classes))
+    return Answers(y, by_strength, shares, near, state.class_mix.padded(records.n_classes).ratios())
 
 
 def _route(forest: Forest, X: Floats, n_jobs: int | None) -> list[Ints]:
@@ -159,13 +151,14 @@ def _scores(state: State, answers: Answers, alone: dict[str, Mask], vote: Floats
         masks["newest, known"] = known & alone[NEWEST]
     # What could have been answered, had the class mix of these very records been known.
     now = np.bincount(answers.y, minlength=n_classes)
-    last = np.bincount(last_classes(state), minlength=n_classes)
-    informed = (corrected(vote, ratio_of(now, before)) for before in (last + 1, seen_classes(state, n_classes)))
+    mix = state.class_mix.padded(n_classes)
+    informed = (corrected(vote, ratio_of(now, before)) for before in (mix.last + 1, mix.seen))
     masks["informed"] = known & answers.best_of(*informed)
     # Where the class mix alone has changed, the active forest corrected for it is no worse than forests that know it.
     name = ACTIVE if ACTIVE in alone else PERMANENT
-    mix, most_shrunk = answers.ratios[1], answers.by_strength[name][-1]
-    active = answers.best_of(answers.shares[name], corrected(answers.shares[name], mix), corrected(most_shrunk, mix))
+    ratio, most_shrunk = answers.ratios[1], answers.by_strength[name][-1]
+    candidates = answers.shares[name], corrected(answers.shares[name], ratio), corrected(most_shrunk, ratio)
+    active = answers.best_of(*candidates)
     leads = {
         name: (int((alone[name] & ~active).sum()), int((active & ~alone[name]).sum()))
         for name in (TEMPORARY, NEWEST)

@@ -1,6 +1,6 @@
 """What happened in a batch, and why."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 
@@ -59,6 +59,17 @@ class BatchReport:
     answering: str
     votes: dict[str, float]
     seconds: float
+
+    def as_row(self) -> dict[str, Any]:
+        """Return a flat dictionary: what is by forest has a key for each, such as ``accuracy_vote``."""
+        row: dict[str, Any] = {}
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if isinstance(value, dict):
+                row |= {f"{one.name}_{name}": figure for name, figure in value.items()}
+            else:
+                row[one.name] = value
+        return row
 
     def __str__(self) -> str:
         plural = "" if self.n_records == 1 else "s"

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from adforest.adaptation.boxes import Box
+from adforest.adaptation.class_mix import ClassMix
 from adforest.adaptation.evidence import Evidence
 from adforest.adaptation.memory import Memory
 from adforest.adaptation.names import ACTIVE, PERMANENT
 from adforest.forest import Forest, Records
-from adforest.forest.types import Longs, Singles
+from adforest.forest.types import Singles
 from adforest.growers import Grower
 
 
@@ -92,6 +93,8 @@ class State:
         What batches, each answered before it was learnt, have shown of the forests.
     pending : Records or None
         Records of small batches that wait until they are enough to grow trees from.
+    class_mix : ClassMix
+        How frequent classes are, of memory and what waits.
     nearness : tuple of float32 arrays
         By tree of the permanent forest and node: how near the records of the window are, see `counting.nearness`.
         Empty where the forests do not vote together.
@@ -115,6 +118,7 @@ class State:
     forests: dict[str, ForestState] = field(default_factory=dict)
     evidence: Evidence = field(default_factory=Evidence)
     pending: Records | None = None
+    class_mix: ClassMix = field(default_factory=ClassMix.empty)
     nearness: tuple[Singles, ...] = ()
     n_calls: int = 0
     n_batches: int = 0
@@ -149,12 +153,17 @@ class State:
         """The first batch that the temporary forest is grown from."""
         return max(self.regime_start, self.settings.window_start(self.n_batches))
 
-    @property
-    def new_classes(self) -> Longs:
-        """Classes that the first batch did not bring, nor any before the window."""
-        return np.flatnonzero(self.memory.first_batch >= max(2, self.settings.window_start(self.n_batches)))
+    def with_class_mix(self) -> State:
+        """Return the state that knows how frequent classes are in its memory and what waits."""
+        start = self.settings.window_start(self.n_batches)
+        return replace(self, class_mix=ClassMix.of(self.memory, self.pending, self.n_batches, start))
 
-    @property
-    def rare_classes(self) -> Longs:
-        """Classes that are rare among all records, and not new."""
-        return np.flatnonzero(self.memory.rare_since(self.settings.window_start(self.n_batches)))
+    def without_records(self) -> State:
+        """Return the state as far as answers need it: no record is in it, and nothing can be learnt any more."""
+        nowhere = np.empty(0, dtype=bool)
+        forests = {
+            name: replace(one, forest=replace(one.forest, leaf_of=(), known=nowhere))
+            for name, one in self.forests.items()
+        }
+        memory = self.memory.keep(np.empty(0, dtype=np.intp))
+        return replace(self, memory=memory, forests=forests, pending=None)

@@ -209,7 +209,7 @@ class BatchUpdate:
             n_batches=self.number,
             **changes,
         )
-        return replace(state, nearness=_nearness(state))
+        return replace(state, nearness=_nearness(state)).with_class_mix()
 
     def _remembered(self, one: ForestState, kept: Longs | None) -> ForestState:
         """Return a forest that knows only what memory kept."""

@@ -83,7 +83,7 @@ def _waits(state: State, batch: Records) -> bool:
 def _wait(state: State, batch: Records, records: Records) -> Outcome:
     """Judge the forests by the records that came, and keep these for later."""
     evidence, accuracy = judge(state, records, {})
-    return Outcome(replace(state, evidence=evidence, pending=batch), "none", accuracy, None)
+    return Outcome(replace(state, evidence=evidence, pending=batch).with_class_mix(), "none", accuracy, None)
 
 
 def _adapt(state: State, batch: Records, records: Records) -> Outcome:

@@ -24,12 +24,11 @@ from adforest.adaptation.evidence import (
 )
 from adforest.adaptation.names import PERMANENT, TEMPORARY
 from adforest.adaptation.state import State
-from adforest.forest.types import Floats, Ints, Longs
+from adforest.forest.types import Floats, Longs
 
 MIN_WEIGHT = 0.01  # strengths of shrinkage and voters of a smaller weight are not asked
 STEEPNESS = 4  # how far a record is in the context of some classes is 1 - (1 - their share) ** STEEPNESS
 FULL_PRESENCE = 0.8  # share of the window's records about a place, over what is to be expected, that makes it near
-LATEST_RECORDS = 100  # whose class mix answers are corrected for
 
 
 def votes(state: State, X: Floats, n_classes: int) -> Floats:
@@ -62,10 +61,10 @@ def _asked(state: State) -> set[str]:
     """Return the forests that are asked: those of voters that have some weight, and those that tell the contexts."""
     contexts = [NEAR, FAR]
     asked = {PERMANENT}
-    if len(state.new_classes):
+    if len(state.class_mix.new):
         contexts.append(NEW_CLASS)
         asked.add(TEMPORARY)
-    if len(state.rare_classes):
+    if len(state.class_mix.rare):
         contexts.append(RARE_CLASS)
     for voter, weights in state.evidence.weights.items():
         if weights[contexts].max() >= MIN_WEIGHT:
@@ -84,7 +83,7 @@ def weighted_votes(state: State, shares: dict[str, Floats], contexts: Floats) ->
         See `contexts_of`.
     """
     total, contexts = np.zeros_like(shares[PERMANENT]), _adding_up_to_one(contexts)
-    ratios = class_ratios(state, total.shape[1])
+    ratios = state.class_mix.padded(total.shape[1]).ratios()
     for voter, weights in state.evidence.weights.items():
         if shares.keys() >= set(voter):
             mean = np.mean([shares[name] for name in voter], axis=0)
@@ -121,7 +120,7 @@ def contexts_of(state: State, shares: dict[str, Floats], near: Floats) -> Floats
         found: Floats = 1 - (1 - shares[name][:, classes].sum(axis=1)) ** STEEPNESS
         return found
 
-    new, rare = found_by(TEMPORARY, state.new_classes), found_by(PERMANENT, state.rare_classes)
+    new, rare = found_by(TEMPORARY, state.class_mix.new), found_by(PERMANENT, state.class_mix.rare)
     return np.stack([near, 1 - near, near * new, rare])
 
 
@@ -134,42 +133,6 @@ def _adding_up_to_one(contexts: Floats) -> Floats:
 def presence(near: Floats) -> Floats:
     """Return how near records are to those of the window, from 0 to 1, from the mean over trees of `State.nearness`."""
     return np.minimum(near / FULL_PRESENCE, 1.0)
-
-
-# Class mix
-
-
-def class_ratios(state: State, n_classes: int) -> Floats:
-    """Return how much more frequent each class is lately than over all records.
-
-    Returns
-    -------
-    float64 (3, n_classes)
-        1 throughout; in the last batch and what waits; among the last of their records.
-    """
-    last, seen = last_classes(state), seen_classes(state, n_classes)
-    recent = (last, last[-LATEST_RECORDS:])
-    return np.stack([np.ones(n_classes), *(ratio_of(np.bincount(y, minlength=n_classes), seen) for y in recent)])
-
-
-def last_classes(state: State) -> Ints:
-    """Return the classes of the records of the last batch, and of what waits."""
-    last = state.memory.y[state.memory.first_since(state.n_batches) :]
-    return last if state.pending is None else np.concatenate([last, state.pending.y])
-
-
-def seen_classes(state: State, n_classes: int) -> Longs:
-    """Return how many records of each class were seen."""
-    seen = np.pad(state.memory.seen_by_class, (0, n_classes - len(state.memory.seen_by_class)))
-    return seen if state.pending is None else seen + np.bincount(state.pending.y, minlength=n_classes)
-
-
-def ratio_of(recent: Longs, seen: Longs) -> Floats:
-    """Return how much more frequent each class is among recent records, and one of the overall mix, than overall."""
-    overall = seen / seen.sum()
-    ratio = np.ones(len(seen))
-    np.divide(recent + overall, (recent.sum() + 1) * overall, out=ratio, where=overall > 0)
-    return ratio
 
 
 def corrected(shares: Floats, ratio: Floats) -> Floats:

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
+from scipy.sparse import csr_matrix
 
 from adforest.forest._kernels import counting
 from adforest.forest.tree import Tree
@@ -137,6 +138,20 @@ class Forest:
         for tree, leaf in zip(self.trees, leaves, strict=True):
             tree.vote_from(leaf, votes, soft=soft)
         return votes
+
+    def paths(self, X: Floats) -> tuple[csr_matrix, Longs]:
+        """Return which nodes records pass, trees side by side (records x nodes), and where each tree begins."""
+        starts = np.cumsum([0, *(len(tree.nodes) for tree in self.trees)])
+        rows, columns = [], []
+        for tree, start in zip(self.trees, starts[:-1], strict=True):
+            node, row = tree.route(X), np.arange(len(X))
+            while len(node):
+                rows.append(row)
+                columns.append(node + start)
+                above = tree.sums.parent[node]
+                node, row = above[above >= 0], row[above >= 0]
+        row, column = np.concatenate(rows), np.concatenate(columns)
+        return csr_matrix((np.ones(len(row), dtype=np.int8), (row, column)), shape=(len(X), starts[-1])), starts
 
     def keep(self, kept: Longs) -> "Forest":
         """Return the forest after memory kept only the given records."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from adforest.adaptation import State
-from adforest.classifier import BaseADFClassifier
+from adforest.classifier import BaseADFClassifier, find_forest
 from adforest.forest import Tree
 from adforest.forest._kernels import routing
 from adforest.forest.tree import CAUSES
@@ -135,14 +135,7 @@ def view_tree(model: Any, forest: str, tree: int, max_depth: int | None) -> list
 
 def _find_tree(state: State, forest: str, tree: int) -> Tree:
     """Return a tree, or raise an error that says which there are."""
-    if forest not in FORESTS:
-        raise ValueError(f"forest is {forest!r}; expected {', '.join(map(repr, FORESTS[:-1]))} or {FORESTS[-1]!r}")
-    found = state.forest(forest)
-    if found is None:
-        raise ValueError(
-            f"there is no {forest} forest after batch {state.n_batches}: it stands only while a drift may pass. "
-            f"Look at one of these: {', '.join(state.forests)}."
-        )
+    found = find_forest(state, forest)
     try:
         is_there = 0 <= index(tree) < len(found)
     except TypeError:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Batch:
     """Records that arrive together, and the records that judge the model after it has learnt them.
 
@@ -36,3 +36,9 @@ class Batch:
     y_test: NDArray[np.generic]
     X_held: Any
     y_held: NDArray[np.generic]
+
+    def __repr__(self) -> str:
+        return (
+            f"Batch {self.number} ({self.scenario}): {len(self.y_train)} records to learn, {len(self.y_test)} to test, "
+            f"{len(self.y_held)} held back"
+        )

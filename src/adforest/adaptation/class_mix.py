@@ -1,0 +1,80 @@
+"""How frequent classes are, over all records and lately: what answers need to know of memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from adforest.adaptation.memory import Memory
+from adforest.forest import Records
+from adforest.forest.types import Floats, Longs
+
+LATEST_RECORDS = 100  # whose class mix answers are corrected for
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassMix:
+    """Records by class, and which classes are new or rare.
+
+    Attributes
+    ----------
+    seen, last, latest : int64 (n_classes,)
+        Records of each class: ever seen; in the last batch and what waits; among the last of these.
+    new : int64
+        Classes that the first batch did not bring, nor any before the window.
+    rare : int64
+        Classes that are rare among all records, and not new.
+    """
+
+    seen: Longs
+    last: Longs
+    latest: Longs
+    new: Longs
+    rare: Longs
+
+    @classmethod
+    def empty(cls) -> ClassMix:
+        """Return the mix of no records."""
+        return cls(*(np.empty(0, dtype=np.int64) for _ in range(5)))
+
+    @classmethod
+    def of(cls, memory: Memory, pending: Records | None, n_batches: int, window_start: int) -> ClassMix:
+        """Return the mix after some batches, of which the window begins with one."""
+        last, seen = memory.y[memory.first_since(n_batches) :], memory.seen_by_class
+        if pending is not None:
+            last = np.concatenate([last, pending.y])
+            waiting = np.bincount(pending.y, minlength=len(seen))
+            seen = waiting + np.pad(seen, (0, len(waiting) - len(seen)))
+        return cls(
+            seen,
+            np.bincount(last, minlength=len(seen)),
+            np.bincount(last[-LATEST_RECORDS:], minlength=len(seen)),
+            np.flatnonzero(memory.first_batch >= max(2, window_start)),
+            np.flatnonzero(memory.rare_since(window_start)),
+        )
+
+    def padded(self, n_classes: int) -> ClassMix:
+        """Return the mix of more classes, of which no record was seen yet."""
+        if n_classes == len(self.seen):
+            return self
+        seen, last, latest = (np.pad(one, (0, n_classes - len(one))) for one in (self.seen, self.last, self.latest))
+        return ClassMix(seen, last, latest, self.new, self.rare)
+
+    def ratios(self) -> Floats:
+        """Return how much more frequent each class is lately than over all records.
+
+        Returns
+        -------
+        float64 (3, n_classes)
+            1 throughout; in the last batch and what waits; among the last of their records.
+        """
+        return np.stack([np.ones(len(self.seen)), ratio_of(self.last, self.seen), ratio_of(self.latest, self.seen)])
+
+
+def ratio_of(recent: Longs, seen: Longs) -> Floats:
+    """Return how much more frequent each class is among recent records, and one of the overall mix, than overall."""
+    overall = seen / seen.sum()
+    ratio = np.ones(len(seen))
+    np.divide(recent + overall, (recent.sum() + 1) * overall, out=ratio, where=overall > 0)
+    return ratio

@@ -1,0 +1,113 @@
+"""A model as it was at one moment, to predict with while the model goes on learning."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.metrics import accuracy_score
+
+from adforest.adaptation import BatchReport, State, votes
+from adforest.base import Model, as_shares
+from adforest.forest.types import AnyArray, Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Snapshot:
+    """What `AdaptiveDecisionForestClassifier.snapshot` returns: predicts only, and never changes.
+
+    It can be pickled and handed to other threads and processes. All its attributes are of one moment.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        Class values seen or declared, sorted.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str or None
+        None if the columns have no names.
+    n_batches_ : int
+        Batches given to the model.
+    history_ : list of BatchReport
+    has_records : bool
+        Whether the records that the model kept are in it.
+    """
+
+    _model: Model[State]
+    _reports: tuple[BatchReport, ...]
+    has_records: bool
+
+    def __repr__(self) -> str:
+        names = ", ".join(map(str, self.classes_[:5].tolist())) + (", ..." if len(self.classes_) > 5 else "")
+        return f"Snapshot after {self.n_batches_} batches, {len(self.classes_)} classes ({names})"
+
+    def predict(self, X: Any) -> AnyArray:
+        """Return the most likely class of each record.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self._model.most_likely(self._votes(X))
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the share of each class, in the order of ``classes_``.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        return as_shares(self._votes(X))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy on some records.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        float
+        """
+        return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
+
+    def _votes(self, X: Any) -> Floats:
+        """Return votes with columns in the order of the sorted classes."""
+        model = self._model
+        matrix = model.encoder.translate(X)
+        return model.in_order(votes(model.state, matrix, len(model.labels.by_arrival)))
+
+    @property
+    def classes_(self) -> AnyArray:
+        """Class values seen or declared, sorted."""
+        return self._model.labels.classes
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of columns."""
+        return self._model.encoder.n_features
+
+    @property
+    def feature_names_in_(self) -> AnyArray | None:
+        """Names of the columns, or None."""
+        return self._model.encoder.feature_names
+
+    @property
+    def n_batches_(self) -> int:
+        """Batches given to the model."""
+        return self._model.n_batches
+
+    @property
+    def history_(self) -> list[BatchReport]:
+        """One report a batch."""
+        return list(self._reports)
