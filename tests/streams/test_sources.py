@@ -1,0 +1,111 @@
+import gzip
+from pathlib import Path
+
+import pytest
+
+from adforest.streams import read_batches
+from table_files import joined, until_error, write_text
+
+EMPTY = "holds no records, and is passed over. Look at what wrote it, or leave it out."
+
+
+# --- encodings
+
+
+@pytest.mark.parametrize("suffix", ["csv", "arff"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
+def test_unicode_is_known_by_its_first_bytes(tmp_path, suffix, encoding):
+    arff = "@relation r\n@attribute größe real\n@attribute y {ü}\n@data\n1,ü\n"
+    write_text(tmp_path, {f"x.{suffix}": {"csv": "größe,y\n1,ü\n", "arff": arff}[suffix]}, encoding)
+    assert joined(read_batches(tmp_path, target="y")) == ({"größe": [1]}, ["ü"])
+
+
+@pytest.mark.parametrize("suffix", ["csv", "arff"])
+@pytest.mark.parametrize(("letter", "meant"), [("ü", "0xFC, which is 'ü' in cp1252 (Windows)"), ("\x81", "0x81")])
+def test_other_encodings_are_named_by_line_and_letter(tmp_path, suffix, letter, meant):
+    text = {"csv": "b,a,y\nx,1,u\n{},2,u\n", "arff": "@relation r\n@attribute y {{u}}\n% {}\n@data\nu\n"}[suffix]
+    path = tmp_path / f"x.{suffix}"
+    path.write_bytes(text.format(letter).encode("latin-1"))
+    with pytest.raises(ValueError) as caught:
+        read_batches(path, target="y")
+    assert str(caught.value) == (
+        f"line 3 of '{path}' is not UTF-8: it holds the byte {meant}. Pass the encoding of the file, for example "
+        "encoding='cp1252' or 'latin-1'."
+    )
+
+
+def test_another_encoding_late_in_a_file(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_bytes(("b,a,y\n" + "x,1,u\n" * 300_000 + "ü,2,u\n").encode("cp1252"))
+    records, _, error = until_error(read_batches(path, target="y", batch_size=70_000))
+    assert len(records) == 300_000
+    assert error.startswith(f"line 300002 of '{path}' is not UTF-8: it holds the byte 0xFC")
+    assert until_error(read_batches(path, target="y", batch_size=70_000, encoding="cp1252"))[2] is None
+
+
+@pytest.mark.parametrize("thousands", [None, ","])
+def test_another_encoding_in_a_column_of_numbers(tmp_path, thousands):
+    write_text(tmp_path, {"1.csv": "a,y\n1,u\n"})
+    (tmp_path / "2.csv").write_bytes("a,y\n2,u\n20°,u\n".encode("cp1252"))
+    records, _, error = until_error(read_batches(tmp_path, target="y", thousands=thousands))
+    assert records == [1, 2]
+    assert error.startswith(
+        f"line 3 of '{tmp_path / '2.csv'}' is not UTF-8: it holds the byte 0xB0, which is '°' in cp"
+    )
+
+
+def test_a_named_encoding_that_is_wrong(tmp_path):
+    path = write_text(tmp_path, {"x.csv": "a,y\n1,u\n"}, "utf-8") / "x.csv"
+    with pytest.raises(ValueError, match=r"'.*x\.csv' is not UTF-16\. Pass the encoding of the file, for example"):
+        read_batches(path, target="y", encoding="utf-16")
+    path = write_text(tmp_path, {"x.csv": "a,y\n1,ü\n"}, "utf-8") / "x.csv"
+    with pytest.raises(ValueError, match=r"line 2 of '.*x\.csv' is not ASCII: it holds the byte 0xC3"):
+        read_batches(path, target="y", encoding="ascii")
+
+
+# --- delimiters
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_the_delimiter_is_the_one_that_makes_the_target_a_column(tmp_path, delimiter):
+    text = '"a;b,c|d",e f,y\n1,2,u\n'.replace(",", delimiter).replace(f"b{delimiter}c", "b,c")
+    (batch,) = read_batches(write_text(tmp_path, {"x.csv": text}), target="y")
+    assert batch.X.to_pydict() == {"a;b,c|d": [1], "e f": [2]}
+
+
+def test_files_may_differ_in_their_delimiter(tmp_path):
+    write_text(tmp_path, {"1.csv": "a,y\n1,u\n", "2.csv": "a;y\n2;u\n"})
+    assert joined(read_batches(tmp_path, target="y"))[0] == {"a": [1, 2]}
+
+
+def test_the_names_of_a_wrong_target_are_parted_too(tmp_path):
+    write_text(tmp_path, {"x.csv": "a;b;y\n1;2;u\n"})
+    with pytest.raises(ValueError, match=r"the target 'rent' is no column of .*; its columns are 'a', 'b', 'y'\."):
+        read_batches(tmp_path, target="rent")
+
+
+# --- files without records
+
+
+@pytest.mark.parametrize("batch_size", [None, 2])
+def test_empty_files_are_passed_over_with_a_warning(tmp_path, batch_size):
+    write_text(tmp_path, {"1.csv": "", "2.csv": "q\n", "3.csv": "a,y\n1,u\n"})
+    write_text(tmp_path, {"4.csv": "\n\n", "5.csv": "b,c\n\n", "6.csv": "a,y\n2,v\n"})
+    with pytest.warns(UserWarning, match="no records") as caught:
+        assert joined(read_batches(tmp_path, target="y", batch_size=batch_size)) == ({"a": [1, 2]}, ["u", "v"])
+    assert [str(one.message) for one in caught] == [f"'{tmp_path / f'{n}.csv'}' {EMPTY}" for n in (1, 2, 4, 5)]
+    assert {Path(one.filename).name for one in caught} == {"table_files.py"}, "warnings point at the caller's line"
+
+
+@pytest.mark.parametrize("suffix", ["csv", "csv.gz", "arff", "parquet", "feather", "arrows"])
+def test_empty_files_of_every_format(tmp_path, suffix):
+    (tmp_path / f"1.{suffix}").write_bytes(gzip.compress(b"") if suffix == "csv.gz" else b"")
+    write_text(tmp_path, {"2.csv": "a,y\n1,u\n"})
+    with pytest.warns(UserWarning, match="holds no records, and is passed over"):
+        assert joined(read_batches([tmp_path / f"1.{suffix}", tmp_path / "2.csv"], target="y"))[0] == {"a": [1]}
+
+
+def test_a_line_too_long_to_be_read(tmp_path):
+    path = write_text(tmp_path, {"x.csv": 'a,"y\n' + "1,u\n" * 300_000}) / "x.csv"
+    with pytest.raises(ValueError, match=r"'.*x\.csv' has a record longer than 262,144 bytes\. Look for a quote"):
+        read_batches(path, target="y")
