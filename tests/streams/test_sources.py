@@ -1,12 +1,99 @@
 import gzip
+import io
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from adforest.streams import read_batches
-from table_files import joined, until_error, write_text
+from table_files import joined, long_file, until_error, write_text
 
 EMPTY = "holds no records, and is passed over. Look at what wrote it, or leave it out."
+
+
+def write_zip(path, members):
+    """Write an archive of text files in the order given."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in members.items():
+            archive.writestr(name, text)
+    return path
+
+
+# --- zip
+
+
+@pytest.mark.parametrize("batch_size", [None, 2])
+def test_an_archive_is_its_members_by_name(tmp_path, batch_size):
+    members = {"part-10.csv": "a,y\n4,u\n", "part-2.csv": "y,a\nu,1\nv,2\nu,3\n"}
+    path = write_zip(tmp_path / "x.zip", members | {"__MACOSX/._part-2.csv": "?", ".hidden": "?"})
+    batches = list(read_batches(path, target="y", batch_size=batch_size))
+    assert joined(batches) == ({"a": [1, 2, 3, 4]}, ["u", "v", "u", "u"])
+    assert [len(batch.y) for batch in batches] == ([3, 1] if batch_size is None else [2, 2])
+    assert batches[-1].files == ((path / "part-2.csv", path / "part-10.csv") if batch_size else (path / "part-10.csv",))
+
+
+def test_archives_of_one_file_in_a_folder(tmp_path):
+    for n in (1, 2):
+        write_zip(tmp_path / f"{n}.csv.zip", {f"deep/{n}.csv": f"a,y\n{n},u\n"})
+    write_zip(tmp_path / "3.zip", {"3.csv.gz": gzip.compress(b"a,y\n3,u\n")})
+    assert joined(read_batches(tmp_path, target="y"))[0] == {"a": [1, 2, 3]}
+
+
+def test_an_archive_of_arff(tmp_path):
+    path = write_zip(tmp_path / "x.zip", {"x.arff": "@relation r\n@attribute a real\n@attribute y {u}\n@data\n?,u\n"})
+    assert joined(read_batches(path, target="y")) == ({"a": [None]}, ["u"])
+
+
+def test_errors_name_the_member(tmp_path):
+    path = write_zip(tmp_path / "x.zip", {"1.csv": "a,y\n1,u\n", "2.csv": "a,y\n2,u\n3\n"})
+    records, _, error = until_error(read_batches(path, target="y"))
+    assert records == [1, 2]
+    assert error.startswith(f"line 3 of '{path / '2.csv'}' has 1 field; expected 2")
+
+
+def test_a_large_member_is_cut_and_may_be_left_halfway(tmp_path):
+    path = write_zip(tmp_path / "x.zip", {"x.csv": long_file("1")})
+    assert [len(batch.y) for batch in read_batches(path, target="y", batch_size=100_000)] == [100_000, 50_001]
+    assert len(next(read_batches(path, target="y", batch_size=10)).y) == 10
+
+
+@pytest.mark.parametrize(
+    ("members", "message"),
+    [
+        ({}, "'{path}' holds no files; expected .csv or .tsv or .arff files. Leave it out."),
+        (
+            {"a.csv": "", "b.parquet": ""},
+            "'{path}' holds 'b.parquet'; expected .csv, .tsv, .arff files alone in a zip archive. Unpack it, and pass "
+            "the files to be read.",
+        ),
+        (None, "'{path}' is damaged (File is not a zip file). Write it again, or leave it out."),
+    ],
+)
+def test_archives_that_cannot_be_read(tmp_path, members, message):
+    path = tmp_path / "x.zip"
+    path.write_bytes(b"no archive") if members is None else write_zip(path, members)
+    with pytest.raises(ValueError) as caught:
+        read_batches(path, target="y")
+    assert str(caught.value) == message.format(path=path)
+
+
+def test_an_archive_with_a_password(tmp_path):
+    path = write_zip(tmp_path / "x.zip", {"1.csv": "a,y\n1,u\n"})
+    content = bytearray(path.read_bytes())
+    content[content.index(b"PK\x01\x02") + 8] |= 1  # what the archive says of the member
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"'.*x\.zip' is protected by a password, .*\. Unpack it first\."):
+        read_batches(path, target="y")
+
+
+def test_an_archive_with_a_damaged_member(tmp_path):
+    path = write_zip(tmp_path / "x.zip", {"1.csv": "a,y\n1,u\n", "2.csv": long_file("1")})
+    content = bytearray(path.read_bytes())
+    content[-400] ^= 0xFF
+    path.write_bytes(content)
+    records, _, error = until_error(read_batches(path, target="y"))
+    assert records[0] == 1
+    assert error.startswith(f"'{path / '2.csv'}' is damaged (")
 
 
 # --- encodings
@@ -97,12 +184,22 @@ def test_empty_files_are_passed_over_with_a_warning(tmp_path, batch_size):
     assert {Path(one.filename).name for one in caught} == {"table_files.py"}, "warnings point at the caller's line"
 
 
-@pytest.mark.parametrize("suffix", ["csv", "csv.gz", "arff", "parquet", "feather", "arrows"])
+@pytest.mark.parametrize("suffix", ["csv", "csv.gz", "arff", "parquet", "feather", "arrows", "zip"])
 def test_empty_files_of_every_format(tmp_path, suffix):
-    (tmp_path / f"1.{suffix}").write_bytes(gzip.compress(b"") if suffix == "csv.gz" else b"")
+    content = {"csv.gz": gzip.compress(b""), "zip": zip_of_nothing()}.get(suffix, b"")
+    (tmp_path / f"1.{suffix}").write_bytes(content)
+    write_zip(tmp_path / "2.zip", {"x.csv": "a,y\n1,u\n"})
     write_text(tmp_path, {"2.csv": "a,y\n1,u\n"})
     with pytest.warns(UserWarning, match="holds no records, and is passed over"):
         assert joined(read_batches([tmp_path / f"1.{suffix}", tmp_path / "2.csv"], target="y"))[0] == {"a": [1]}
+
+
+def zip_of_nothing():
+    """Return an archive of an empty file."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("x.csv", "")
+    return buffer.getvalue()
 
 
 def test_a_line_too_long_to_be_read(tmp_path):

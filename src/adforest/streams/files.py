@@ -35,7 +35,7 @@ class FileBatch:
     y : ndarray
         Their class values: integers, floats, booleans, or text as Python strings.
     files : tuple of Path
-        The files the records come from.
+        The files the records come from; a member of a zip archive as if the archive were a folder.
     """
 
     number: int
@@ -85,8 +85,9 @@ def read_batches(
 ) -> FileBatches:
     """Read files one after the other, each as a batch, or all together in batches of a given size.
 
-    Formats are told by the suffix: CSV (.csv, .tsv), ARFF (.arff), each also with .gz, .bz2 or .zst behind it; Parquet
-    (.parquet); Arrow and Feather (.arrow, .arrows, .feather, .ipc).
+    Formats are told by the suffix: CSV (.csv, .tsv), ARFF (.arff), each also with .gz, .bz2 or .zst behind it; archives
+    of these (.zip), whose members are files like others, sorted by name; Parquet (.parquet); Arrow and Feather (.arrow,
+    .arrows, .feather, .ipc).
 
     The first file with records decides which columns are numbers and which are text, and the others must agree; their
     columns may come in any order. A CSV file does not say what its columns hold: all of it is looked at, or its first
@@ -103,7 +104,7 @@ def read_batches(
     NA, N/A, NaN, NULL, null and the like, but in a target that is text these are classes. A file without records gives
     no batch and a warning.
 
-    What is wrong with the arguments or the columns of the first file is said at once; anything else when
+    What is wrong with the arguments, an archive, or the columns of the first file is said at once; anything else when
     its turn comes, after all records before it, the last of which may be a smaller batch.
 
     Parameters
@@ -180,7 +181,7 @@ def read_batches(
         raise ImportError(message) from error
     from adforest.streams.bad_lines import BadLines
     from adforest.streams.csv_reading import CsvFormat
-    from adforest.streams.formats import judged_whole, open_file
+    from adforest.streams.formats import judged_whole, open_files
     from adforest.streams.layout import Choice, judge
     from adforest.streams.odd_values import NumberFormat
 
@@ -197,7 +198,7 @@ def read_batches(
     written = CsvFormat(target, delimiter, NumberFormat(decimal, thousands), _names(na_values, "na_values"))
     bad_lines = BadLines(are_skipped=on_bad_lines == "skip")
     paths = find_files(source, order)
-    files = [open_file(path, encoding, written, bad_lines) for path in paths]
+    files = [file for path in paths for file in open_files(path, encoding, written, bad_lines)]
     first = _first_with_records(files)
     if not batch_size:
         files[first] = judged_whole(files[first])

@@ -20,7 +20,7 @@ from adforest.streams.bad_lines import BadLines
 from adforest.streams.csv_files import CsvFile
 from adforest.streams.csv_reading import CsvFormat, CsvReader
 from adforest.streams.paths import suffix_of
-from adforest.streams.sources import Source
+from adforest.streams.sources import find_sources
 
 BUFFER_BYTES = 1 << 16  # of each column of a Parquet file
 BLOCK_VALUES = 1 << 16  # of all but CSV files
@@ -56,8 +56,8 @@ class TableFile(Protocol):
         """Return how an error calls a record, counted from 0, and what one of its fields says if that is known."""
 
 
-def open_file(path: Path, encoding: str, csv_format: CsvFormat, bad_lines: BadLines) -> TableFile:
-    """Return a file that can be read, by its suffix.
+def open_files(path: Path, encoding: str, csv_format: CsvFormat, bad_lines: BadLines) -> list[TableFile]:
+    """Return the files that a path stands for, by its suffix: one, or the members of a zip archive.
 
     Parameters
     ----------
@@ -71,11 +71,14 @@ def open_file(path: Path, encoding: str, csv_format: CsvFormat, bad_lines: BadLi
         What happens to lines with a wrong number of fields.
     """
     suffix = suffix_of(path)
-    if suffix in (".csv", ".tsv"):
-        return CsvFile(CsvReader(Source(path, encoding), csv_format), bad_lines)
-    if suffix == ".arff":
-        return ArffFile(Source(path, encoding), bad_lines)
-    return ParquetFile(path) if suffix == ".parquet" else ArrowFile(path)
+    if suffix in (".parquet", ".arrow", ".arrows", ".feather", ".ipc"):
+        return [ParquetFile(path) if suffix == ".parquet" else ArrowFile(path)]
+    return [
+        ArffFile(source, bad_lines)
+        if suffix_of(source.path) == ".arff"
+        else CsvFile(CsvReader(source, csv_format), bad_lines)
+        for source in find_sources(path, encoding)
+    ]
 
 
 def judged_whole(file: TableFile) -> TableFile:

@@ -1,9 +1,10 @@
-"""Where the bytes of a text file come from: a file, compressed or not."""
+"""Where the bytes of a text file come from: a file, compressed or not, or a member of a zip archive."""
 
 from __future__ import annotations
 
 import codecs
 import io
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from typing import Any, TextIO
 
 import pyarrow as pa
 
-from adforest.streams.paths import COMPRESSIONS
+from adforest.streams.paths import COMPRESSIONS, TEXT_SUFFIXES, natural_key, suffix_of
 
 HOW_TO_ENCODE = "Pass the encoding of the file, for example encoding='cp1252' or 'latin-1'."
 
@@ -25,13 +26,19 @@ class Source:
     Attributes
     ----------
     path : Path
-        Where it lies.
+        Where it lies; a member of a zip archive lies in the archive as if that were a folder.
     declared_encoding : str
         The encoding the user named.
+    archive : Path or None
+        The zip archive it is a member of.
+    member : str
+        Its name there.
     """
 
     path: Path
     declared_encoding: str
+    archive: Path | None = None
+    member: str = ""
 
     @cached_property
     def encoding(self) -> str:
@@ -49,10 +56,20 @@ class Source:
         """Open the file for its bytes, uncompressed; an error about its encoding names the line."""
         compression = COMPRESSIONS.get(self.path.suffix.lower())
         try:
-            with pa.input_stream(str(self.path), compression=compression) as stream:
-                yield stream
+            if self.archive is None:
+                with pa.input_stream(str(self.path), compression=compression) as stream:
+                    yield stream
+            else:
+                with (
+                    _opened(self.archive) as archive,
+                    archive.open(self.member) as member,
+                    pa.input_stream(member, compression=compression) as stream,
+                ):
+                    yield stream
         except UnicodeError:
             raise self.undecodable() from None
+        except zipfile.BadZipFile as error:
+            raise _damaged(self.path, error) from error
 
     @contextmanager
     def open_text(self, errors: str = "strict", newline: str | None = None) -> Iterator[TextIO]:
@@ -77,3 +94,48 @@ class Source:
                         f"0x{byte.hex().upper()}{meant}. {HOW_TO_ENCODE}"
                     )
         return ValueError(f"'{self.path}' is not {self.encoding.upper()}. {HOW_TO_ENCODE}")
+
+
+def find_sources(path: Path, encoding: str) -> list[Source]:
+    """Return the text files of a path: itself, or the members of a zip archive by name."""
+    if path.suffix.lower() != ".zip":
+        return [Source(path, encoding)]
+    with _opened(path) as archive:
+        members = [
+            (path / info.filename, info) for info in archive.infolist() if not info.is_dir() and _is_visible(info)
+        ]
+    if not members:
+        raise ValueError(f"'{path}' holds no files; expected {' or '.join(TEXT_SUFFIXES)} files. Leave it out.")
+    for place, info in members:
+        if suffix_of(place) not in TEXT_SUFFIXES:
+            raise ValueError(
+                f"'{path}' holds '{info.filename}'; expected {', '.join(TEXT_SUFFIXES)} files alone in a zip archive. "
+                "Unpack it, and pass the files to be read."
+            )
+        if info.flag_bits & 0x1:
+            raise ValueError(f"'{path}' is protected by a password, which is not supported. Unpack it first.")
+    return [
+        Source(place, encoding, path, info.filename)
+        for place, info in sorted(members, key=lambda found: natural_key(found[0]))
+    ]
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
+    """Open a zip archive, or raise an error that names it."""
+    try:
+        archive = zipfile.ZipFile(path)
+    except zipfile.BadZipFile as error:
+        raise _damaged(path, error) from error
+    with archive:
+        yield archive
+
+
+def _damaged(path: Path, error: Exception) -> ValueError:
+    """Return the error for an archive that cannot be unpacked."""
+    return ValueError(f"'{path}' is damaged ({error}). Write it again, or leave it out.")
+
+
+def _is_visible(info: zipfile.ZipInfo) -> bool:
+    """Return whether a member is data; a dot or an underscore marks what is not, such as __MACOSX."""
+    return not any(part.startswith((".", "_")) for part in Path(info.filename).parts)
