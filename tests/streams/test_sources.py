@@ -171,7 +171,7 @@ def test_the_names_of_a_wrong_target_are_parted_too(tmp_path):
         read_batches(tmp_path, target="rent")
 
 
-# --- files without records
+# --- files without records, and row numbers
 
 
 @pytest.mark.parametrize("batch_size", [None, 2])
@@ -202,7 +202,29 @@ def zip_of_nothing():
     return buffer.getvalue()
 
 
+@pytest.mark.parametrize(("name", "called"), [("", "no name"), ("Unnamed: 0", "the name 'Unnamed: 0'")])
+def test_row_numbers_that_pandas_wrote_are_noticed(tmp_path, name, called):
+    path = write_text(tmp_path, {"x.csv": f"{name},a,y\n0,5,u\n1,6,v\n"}) / "x.csv"
+    with pytest.warns(UserWarning, match="row numbers") as caught:
+        (batch,) = read_batches(path, target="y")
+    assert [str(one.message) for one in caught] == [
+        f"the first column of '{path}' has {called} and holds whole numbers: row numbers, as pandas writes them. They "
+        f"are learnt like any other column; pass drop=[{name!r}] to leave them out."
+    ]
+    assert caught[0].filename == __file__
+    assert batch.X.column_names == [name, "a"]
+    (batch,) = read_batches(path, target="y", drop=[name])
+    assert batch.X.column_names == ["a"]
+    (batch,) = read_batches(path, target="y", columns=["a"])
+    assert batch.X.column_names == ["a"]
+
+
 def test_a_line_too_long_to_be_read(tmp_path):
     path = write_text(tmp_path, {"x.csv": 'a,"y\n' + "1,u\n" * 300_000}) / "x.csv"
     with pytest.raises(ValueError, match=r"'.*x\.csv' has a record longer than 262,144 bytes\. Look for a quote"):
         read_batches(path, target="y")
+
+
+def test_columns_without_a_name_that_are_no_row_numbers(tmp_path):
+    write_text(tmp_path, {"x.csv": ",a,y\nx,5,u\nz,6,v\n"})
+    assert next(read_batches(tmp_path, target="y")).X.column_names == ["", "a"]

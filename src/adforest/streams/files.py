@@ -92,7 +92,8 @@ def read_batches(
     The first file with records decides which columns are numbers and which are text, and the others must agree; their
     columns may come in any order. A CSV file does not say what its columns hold: all of it is looked at, or its first
     megabyte if `batch_size` is given. A column that is empty there is judged by the beginning of the first file that
-    fills it. Dates are refused: drop them, or make them numbers first. Row labels that pandas stored are no columns.
+    fills it. Dates are refused: drop them, or make them numbers first. Row labels that pandas stored are no columns; if
+    it wrote them to a CSV file, as a first column without a name, a warning says so.
 
     A column of a CSV file that is nearly numbers is never silently text. It is nearly numbers if, of its first 1,000
     fields that are not missing, nine in ten are numbers; or if each is a number, a number as people write it (1,000 or
@@ -164,7 +165,7 @@ def read_batches(
     Warns
     -----
     UserWarning
-        If a file has no records, or lines were left out.
+        If a file has no records, lines were left out, or a first column without a name holds row numbers.
 
     Examples
     --------

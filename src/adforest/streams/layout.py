@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +18,7 @@ NUMBERS = pa.float64()
 TEXT = pa.string()
 NUMBERED = pa.dictionary(pa.int32(), pa.float64())  # categories that are numbers
 
+UNNAMED = re.compile(r"(Unnamed: 0)?")
 LARGEST_EXACT = 2**53  # beyond it, neighbouring whole numbers are one float
 
 
@@ -181,7 +184,21 @@ def judge(files: Sequence[TableFile], choice: Choice) -> Layout:
     types = {name: _judged(name, files, choice) for name in [*features, choice.target]}
     with naming(first.path):
         first.check({name: kind for name, kind in types.items() if name not in choice.categorical})
+    _warn_of_row_numbers(first, features)
     return Layout(choice, types, first.path)
+
+
+def _warn_of_row_numbers(file: TableFile, features: Sequence[str]) -> None:
+    """Warn of a first column of whole numbers without a name, which is how pandas writes its index."""
+    first = read_schema(file).field(0)
+    if first.name in features and UNNAMED.fullmatch(first.name) and pa.types.is_integer(first.type):
+        warnings.warn(
+            f"the first column of '{file.path}' has {'no name' if not first.name else f'the name {first.name!r}'} and "
+            "holds whole numbers: row numbers, as pandas writes them. They are learnt like any other column; pass "
+            f"drop=[{first.name!r}] to leave them out.",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def check_names(names: Sequence[str], target: str, file: TableFile) -> None:
