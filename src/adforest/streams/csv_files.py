@@ -169,15 +169,15 @@ class CsvFile:
 
     def _with_named_classes(self, blocks: Iterator[Any], types: Types) -> Iterator[Any]:
         """Yield blocks in which a class called NA, null or the like is that text and not missing."""
-        target, named = self.reader.format.target, None
+        target = self.reader.format.target
+        if types.get(target) != pa.string():
+            yield from blocks
+            return
+        column, named = list(types).index(target), None
         for place, block in enumerate(blocks):
-            if types.get(target) == pa.string():
-                column = block.schema.get_field_index(target)
-                if named is None and block.column(column).null_count:
-                    named = islice(self.reader.text_blocks({target: pa.string()}), place, None)
-                if named is not None:
-                    block = block.set_column(column, target, next(named).column(0))
-            yield block
+            if named is None and block.column(column).null_count:
+                named = islice(self.reader.text_blocks({target: pa.string()}), place, None)
+            yield block if named is None else block.set_column(column, target, next(named).column(0))
 
     def _meet(self, row: Any) -> None:
         """Count a line with a wrong number of fields, or raise an error about it."""

@@ -112,8 +112,9 @@ class CsvReader:
     def head(self, on_bad: Callable[[Any], None]) -> Any:
         """Return the first megabyte as a table in types that Arrow guesses."""
         with self.source.open() as stream:
-            # The second half is never parsed: it keeps a record cut short from being the last of the first.
-            start = pa.BufferReader(stream.read(2 * HEAD_BYTES))
+            # What is beyond the first block keeps a record cut short from being its last; UTF-16 may take twice that.
+            n_bytes = (HEAD_BYTES + BLOCK_BYTES) * (1 if self.source.encoding == "utf-8" else 2)
+            start = pa.BufferReader(stream.read(n_bytes))
             with arrow_csv.open_csv(start, **self._options(on_bad, HEAD_BYTES)) as reader:
                 first = next(iter(reader), None)
                 return reader.schema.empty_table() if first is None else pa.Table.from_batches([first])
