@@ -75,3 +75,15 @@ def joined(batches):
 def long_file(last):
     """Return a CSV file of more than a megabyte whose last record differs."""
     return "a,y\n" + "1234567,u\n" * 150_000 + f"{last},u\n"
+
+
+def until_error(batches):
+    """Return the values of column 'a' and the classes that come before an error, and the error in words."""
+    records, classes = [], []
+    try:
+        for batch in batches:
+            records += batch.X["a"].to_pylist()
+            classes += batch.y.tolist()
+    except ValueError as error:
+        return records, classes, str(error)
+    return records, classes, None

@@ -5,7 +5,7 @@ from adforest.streams.cases import simulate_case
 from adforest.streams.clusters import simulate_clusters, simulate_new_classes
 from adforest.streams.datasets import load_dataset, load_stream
 from adforest.streams.drift import concept_categorical, drift_points, simulate_drift
-from adforest.streams.files import FileBatch, read_batches
+from adforest.streams.files import FileBatch, FileBatches, read_batches
 from adforest.streams.house import make_house
 from adforest.streams.order import cut_in_order
 from adforest.streams.scenarios import simulate_scenarios
@@ -13,6 +13,7 @@ from adforest.streams.scenarios import simulate_scenarios
 __all__ = [
     "Batch",
     "FileBatch",
+    "FileBatches",
     "concept_categorical",
     "cut_in_order",
     "drift_points",

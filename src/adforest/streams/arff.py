@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
-import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,11 +9,12 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, TextIO, TypeAlias
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from adforest.streams.paths import COMPRESSIONS
+from adforest.streams.bad_lines import BadLines
+from adforest.streams.sources import Source
 
 NUMBER = pa.float64()
 DATE = pa.timestamp("s")
@@ -43,9 +42,23 @@ class Attribute:
 class ArffFile:
     """An ARFF file, whose header tells the types."""
 
-    path: Path
-    encoding: str
+    source: Source
+    bad_lines: BadLines
     keeps_types = True
+
+    @property
+    def path(self) -> Path:
+        """Where it lies."""
+        return self.source.path
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no text, or no record in it."""
+        with self.source.open_text() as lines:
+            if not any(map(str.strip, lines)):
+                return True
+        with self._data() as numbered:
+            return next(numbered, None) is None
 
     @property
     def schema(self) -> Any:
@@ -54,24 +67,52 @@ class ArffFile:
 
     def blocks(self, wanted: Mapping[str, Any], n_records: int) -> Iterator[Any]:
         """Yield the wanted columns as record batches of up to n_records."""
-        attributes, n_header = self._header
-        chosen = [(place, attribute) for place, attribute in enumerate(attributes) if attribute.name in wanted]
-        with self._open() as text:
-            rows = self._rows(islice(enumerate(text, start=1), n_header, None), len(attributes))
+        with self._data() as numbered:
+            rows = self._rows(numbered, self.bad_lines)
             while True:
-                lines, values = _gather(islice(rows, n_records))
+                lines, values, error = _gather(islice(rows, n_records))
+                if lines:
+                    yield from self._blocks(lines, values, wanted)
+                if error is not None:
+                    raise error
                 if not lines:
                     return
-                columns = {attribute: values[place :: len(attributes)] for place, attribute in chosen}
-                yield pa.RecordBatch.from_pydict(
-                    {one.name: self._column(one, column, wanted[one.name], lines) for one, column in columns.items()}
-                )
+
+    def check(self, wanted: Mapping[str, Any]) -> None:
+        """Do nothing: the file says what its columns hold."""
+
+    def locate(self, record: int, column: str) -> tuple[str, str]:
+        """Return how an error calls a record, counted from 0 without bad lines; what is missing is a question mark."""
+        with self._data() as numbered:
+            line, _ = next(islice(self._rows(numbered, BadLines(are_skipped=True)), record, None))
+        return self._place(line), ""
+
+    def _blocks(self, lines: Sequence[int], values: Row, wanted: Mapping[str, Any]) -> Iterator[Any]:
+        """Yield records as one block, or those before the first that is refused, and raise."""
+        n_values = len(self._header[0])
+        try:
+            yield self._block(lines, values, wanted)
+        except ValueError:
+            for place, line in enumerate(lines):
+                try:
+                    self._block([line], values[place * n_values : (place + 1) * n_values], wanted)
+                except ValueError:
+                    yield self._block(lines[:place], values[: place * n_values], wanted)
+                    raise
+
+    def _block(self, lines: Sequence[int], values: Row, wanted: Mapping[str, Any]) -> Any:
+        """Return records as a record batch, or raise if a value is none that its attribute accepts."""
+        attributes, _ = self._header
+        columns = {one: values[place :: len(attributes)] for place, one in enumerate(attributes) if one.name in wanted}
+        return pa.RecordBatch.from_pydict(
+            {one.name: self._column(one, column, wanted[one.name], lines) for one, column in columns.items()}
+        )
 
     @cached_property
     def _header(self) -> tuple[list[Attribute], int]:
         """The attributes, and the number of lines up to the one that says @data."""
         attributes: list[Attribute] = []
-        with self._open() as lines:
+        with self.source.open_text() as lines:
             for number, line in enumerate(map(str.strip, lines), start=1):
                 keyword = line.split(maxsplit=1)[0].lower() if line else "%"
                 if keyword == "@data" and attributes:
@@ -99,12 +140,18 @@ class ArffFile:
             "string, date or {values}. Correct the line."
         )
 
-    def _rows(self, lines: Iterator[tuple[int, str]], n_values: int) -> Iterator[tuple[int, Row]]:
+    @contextmanager
+    def _data(self) -> Iterator[Iterator[tuple[int, str]]]:
+        """Open the file for the lines that hold records, with their numbers."""
+        _, n_header = self._header
+        with self.source.open_text() as text:
+            numbered = islice(enumerate(map(str.strip, text), start=1), n_header, None)
+            yield ((number, line) for number, line in numbered if line and not line.startswith("%"))
+
+    def _rows(self, numbered: Iterator[tuple[int, str]], bad_lines: BadLines) -> Iterator[tuple[int, Row]]:
         """Yield each record with the number of its line."""
-        for number, line in lines:
-            line = line.strip()
-            if not line or line.startswith("%"):
-                continue
+        n_values = len(self._header[0])
+        for number, line in numbered:
             if line.startswith("{"):
                 raise ValueError(
                     f"{self._place(number)} is sparse ({line[:40]!r}); expected one value an attribute. Make the file "
@@ -116,12 +163,10 @@ class ArffFile:
                     f"{self._place(number)} reads {line[:60]!r}, in which quotes do not match; expected values between "
                     "commas, quoted as a whole or not at all. Correct the line."
                 )
-            if len(row) != n_values:
-                raise ValueError(
-                    f"{self._place(number)} has {len(row)} values, but {n_values} attributes are declared. Correct the "
-                    "line; values that hold commas need quotes."
-                )
-            yield number, row
+            if len(row) == n_values:
+                yield number, row
+            else:
+                bad_lines.meet(partial(self._place, number), len(row), n_values)
 
     def _column(self, attribute: Attribute, column: Column, wanted: Any, lines: Sequence[int]) -> Any:
         """Return the values of one attribute as an Arrow array: text where text is wanted, else what was declared."""
@@ -153,14 +198,6 @@ class ArffFile:
         """Return how an error calls a line."""
         return f"line {number} of '{self.path}'"
 
-    @contextmanager
-    def _open(self) -> Iterator[TextIO]:
-        """Open the file as text, without the mark some programs put at its beginning."""
-        encoding = "utf-8-sig" if codecs.lookup(self.encoding).name == "utf-8" else self.encoding
-        stream = pa.input_stream(str(self.path), compression=COMPRESSIONS.get(self.path.suffix.lower()))
-        with io.TextIOWrapper(io.BufferedReader(stream), encoding) as lines:
-            yield lines
-
 
 def split_values(line: str) -> Row | None:
     """Return the values between the commas of a line, None for an unquoted ?, or None if its quotes do not match."""
@@ -179,15 +216,20 @@ def split_values(line: str) -> Row | None:
     return values
 
 
-def _gather(rows: Iterable[tuple[int, Row]]) -> tuple[list[int], Row]:
-    """Return the line numbers of some records, and all their values in one flat list."""
+def _gather(rows: Iterable[tuple[int, Row]]) -> tuple[list[int], Row, ValueError | None]:
+    """Return the line numbers of some records, all their values in one flat list, and the error that ended them."""
     # Not a list of rows: Python's garbage collector would visit each of them time and again.
     lines: list[int] = []
     values: Row = []
-    for line, row in rows:
-        lines.append(line)
-        values += row
-    return lines, values
+    try:
+        for line, row in rows:
+            lines.append(line)
+            values += row
+    except UnicodeError:
+        raise
+    except ValueError as error:
+        return lines, values, error
+    return lines, values, None
 
 
 def _unquoted(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Integral
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from adforest.streams.paths import FilePath, find_files
 
 if TYPE_CHECKING:
+    from adforest.streams.bad_lines import BadLines
     from adforest.streams.formats import TableFile
     from adforest.streams.layout import Layout
 
@@ -33,13 +35,36 @@ class FileBatch:
     y : ndarray
         Their class values: integers, floats, booleans, or text as Python strings.
     files : tuple of Path
-        The files the records come from.
+        The files the records come from; a member of a zip archive as if the archive were a folder.
     """
 
     number: int
     X: Any
     y: NDArray[Any]
     files: tuple[Path, ...]
+
+
+class FileBatches(Iterator[FileBatch]):
+    """The batches of a stream of files, each read when it is asked for; `read_batches` makes it.
+
+    Attributes
+    ----------
+    n_skipped : int
+        Lines with a wrong number of fields that were left out so far; 0 unless on_bad_lines is "skip".
+    """
+
+    def __init__(self, batches: Iterator[FileBatch], bad_lines: BadLines) -> None:
+        self._batches = batches
+        self._bad_lines = bad_lines
+
+    @property
+    def n_skipped(self) -> int:
+        """Lines with a wrong number of fields that were left out so far."""
+        return self._bad_lines.count
+
+    def __next__(self) -> FileBatch:
+        """Return the next batch."""
+        return next(self._batches)
 
 
 def read_batches(
@@ -53,22 +78,35 @@ def read_batches(
     order: str | None = None,
     delimiter: str | None = None,
     decimal: str = ".",
+    thousands: str | None = None,
     encoding: str = "utf-8",
     na_values: Sequence[str] = (),
-) -> Iterator[FileBatch]:
+    on_bad_lines: str = "error",
+) -> FileBatches:
     """Read files one after the other, each as a batch, or all together in batches of a given size.
 
-    Formats are told by the suffix: CSV (.csv, .tsv), ARFF (.arff), each also with .gz, .bz2 or .zst behind it; Parquet
-    (.parquet); Arrow and Feather (.arrow, .arrows, .feather, .ipc).
+    Formats are told by the suffix: CSV (.csv, .tsv), ARFF (.arff), each also with .gz, .bz2 or .zst behind it; archives
+    of these (.zip), whose members are files like others, sorted by name; Parquet (.parquet); Arrow and Feather (.arrow,
+    .arrows, .feather, .ipc).
 
-    The first file decides which columns are numbers and which are text, and the others must agree; their columns may
-    come in any order. A CSV file does not say what its columns hold: all of it is looked at, or its first megabyte if
-    `batch_size` is given. A column that is empty there is judged by the beginning of the first file that fills it.
-    Dates are refused: drop them, or make them numbers first. Missing values stay missing; a record without a class is
-    an error. A file without records gives no batch. Row labels that pandas stored are no columns.
+    The first file with records decides which columns are numbers and which are text, and the others must agree; their
+    columns may come in any order. A CSV file does not say what its columns hold: all of it is looked at, or its first
+    megabyte if `batch_size` is given. A column that is empty there is judged by the beginning of the first file that
+    fills it. Dates are refused: drop them, or make them numbers first. Row labels that pandas stored are no columns; if
+    it wrote them to a CSV file, as a first column without a name, a warning says so.
 
-    What is wrong with the arguments or the first file is said at once; what is wrong with a later file when its turn
-    comes, after all records before it.
+    A column of a CSV file that is nearly numbers is never silently text. It is nearly numbers if, of its first 1,000
+    fields that are not missing, nine in ten are numbers; or if each is a number, a number as people write it (1,000 or
+    1,5 or 10% or $5), or a mark of a missing value (punctuation alone such as ? or -, or a word such as none), and not
+    all are marks. Its first value that is no number is an error that names file, line and the option to set. The same
+    holds for a column that was numbers in the files before. Of a target, only plain numbers and marks count.
+
+    Missing values stay missing; a record without a class is an error. An empty field is missing in every column; so are
+    NA, N/A, NaN, NULL, null and the like, but in a target that is text these are classes. A file without records gives
+    no batch and a warning.
+
+    What is wrong with the arguments, an archive, or the columns of the first file is said at once; anything else when
+    its turn comes, after all records before it, the last of which may be a smaller batch.
 
     Parameters
     ----------
@@ -94,18 +132,26 @@ def read_batches(
         sorts by the time of their last change, and by name where that is the same. By default a list stays as it is
         and everything else is sorted by name.
     delimiter : str, optional
-        What parts the columns of a CSV file; by default a comma, or a tab in .tsv files.
+        What parts the columns of a CSV file. By default a tab in .tsv files, and in others whichever of comma,
+        semicolon, tab and | makes the target a column.
     decimal : str, default="."
         The decimal point of a CSV file.
+    thousands : str, optional
+        What parts thousands in the numbers of a CSV file, such as a comma in 1,000. Reading is slower with it.
     encoding : str, default="utf-8"
-        The encoding of CSV and ARFF files.
+        The encoding of CSV and ARFF files. UTF-16 is known by its first bytes; anything else must be named.
     na_values : list of str, optional
-        What stands for a missing value in a CSV file beside an empty field, NA, N/A, NaN, NULL and the like.
+        What stands for a missing value in a CSV file, in any column, beside an empty field, NA, N/A, NaN, NULL and the
+        like.
+    on_bad_lines : {"error", "skip"}, default="error"
+        What to do about a line of a CSV or ARFF file with a wrong number of fields: raise an error after all records
+        before it, or leave it out. Lines left out are counted in `n_skipped` of what is returned, and a warning at the
+        end of the stream says how many there were.
 
     Returns
     -------
-    iterator of FileBatch
-        The batches in their order.
+    FileBatches
+        An iterator of `FileBatch`, in their order.
 
     Raises
     ------
@@ -115,6 +161,11 @@ def read_batches(
         If there is nothing to read.
     ValueError, TypeError
         If an argument is not what was expected, or a file cannot be read.
+
+    Warns
+    -----
+    UserWarning
+        If a file has no records, lines were left out, or a first column without a name holds row numbers.
 
     Examples
     --------
@@ -129,24 +180,52 @@ def read_batches(
     except ImportError as error:
         message = "reading files needs pyarrow, which is not installed. Run: pip install 'adforest[data]'"
         raise ImportError(message) from error
-    from adforest.streams.formats import TextFormat, open_file
+    from adforest.streams.bad_lines import BadLines
+    from adforest.streams.csv_reading import CsvFormat
+    from adforest.streams.formats import judged_whole, open_files
     from adforest.streams.layout import Choice, judge
+    from adforest.streams.odd_values import NumberFormat
 
     _check_size(batch_size)
-    _check_text(target=target, delimiter=delimiter, decimal=decimal, encoding=encoding)
+    _check_text(target=target, delimiter=delimiter, decimal=decimal, thousands=thousands, encoding=encoding)
+    if on_bad_lines not in ("error", "skip"):
+        raise ValueError(f"on_bad_lines is {on_bad_lines!r}; expected 'error' or 'skip'.")
     choice = Choice(
         target,
         None if columns is None else _names(columns, "columns"),
         _names(drop, "drop"),
         _names(categorical, "categorical"),
     )
-    text = TextFormat(delimiter, decimal, encoding, _names(na_values, "na_values"))
+    written = CsvFormat(target, delimiter, NumberFormat(decimal, thousands), _names(na_values, "na_values"))
+    bad_lines = BadLines(are_skipped=on_bad_lines == "skip")
     paths = find_files(source, order)
-    files = [open_file(path, text, is_judged_whole=not place and not batch_size) for place, path in enumerate(paths)]
-    return _number(files, judge(files, choice), batch_size)
+    files = [file for path in paths for file in open_files(path, encoding, written, bad_lines)]
+    first = _first_with_records(files)
+    if not batch_size:
+        files[first] = judged_whole(files[first])
+    layout = judge(files[first:], choice)
+    return FileBatches(_number(files, layout, batch_size, bad_lines), bad_lines)
 
 
-def _number(files: Sequence[TableFile], layout: Layout, batch_size: int | None) -> Iterator[FileBatch]:
+def _first_with_records(files: Sequence[TableFile]) -> int:
+    """Return the place of the first file that is not empty, or raise if there is none."""
+    from adforest.streams.formats import is_empty
+
+    for place, file in enumerate(files):
+        if not is_empty(file):
+            return place
+    raise _no_records(files)
+
+
+def _no_records(files: Sequence[TableFile]) -> ValueError:
+    """Return the error for files that hold nothing to learn."""
+    held = f"'{files[0].path}' holds" if len(files) == 1 else f"the {len(files)} files from '{files[0].path}' on hold"
+    return ValueError(f"{held} no records; expected at least one. Look at what wrote them, or name other files.")
+
+
+def _number(
+    files: Sequence[TableFile], layout: Layout, batch_size: int | None, bad_lines: BadLines
+) -> Iterator[FileBatch]:
     """Yield the batches of all files with their numbers, or raise if there is no record at all."""
     import pyarrow as pa
 
@@ -155,19 +234,28 @@ def _number(files: Sequence[TableFile], layout: Layout, batch_size: int | None) 
         table = pa.Table.from_batches([block for block, _ in pieces])
         y = np.array(table.column(layout.choice.target).to_numpy())
         yield FileBatch(number, table.select(layout.features), y, tuple(dict.fromkeys(path for _, path in pieces)))
-    if not number:
-        held = (
-            f"'{files[0].path}' holds" if len(files) == 1 else f"the {len(files)} files from '{files[0].path}' on hold"
+    if bad_lines.count:
+        lines = "1 line" if bad_lines.count == 1 else f"{bad_lines.count:,} lines"
+        warnings.warn(
+            f"{lines} with a wrong number of fields left out; the first is {bad_lines.first}. Look at what wrote it.",
+            UserWarning,
+            stacklevel=3,
         )
-        raise ValueError(f"{held} no records; expected at least one. Look at what wrote them, or name other files.")
+    if not number:
+        raise _no_records(files)
 
 
 def _cut(files: Iterable[TableFile], layout: Layout, batch_size: int | None) -> Iterator[list[tuple[Any, Path]]]:
     """Yield the pieces of each batch: blocks of records, and the files they come from."""
+    from adforest.streams.formats import is_empty
+
     pieces: list[tuple[Any, Path]] = []
     n_left = batch_size or 0
     try:
         for file in files:
+            if is_empty(file):
+                _warn_of_empty(file)
+                continue
             for block in layout.read(file):
                 while batch_size and block.num_rows >= n_left:
                     yield [*pieces, (block.slice(0, n_left), file.path)]
@@ -179,11 +267,20 @@ def _cut(files: Iterable[TableFile], layout: Layout, batch_size: int | None) -> 
                 yield pieces
                 pieces = []
     except Exception:
-        if batch_size and pieces:  # the records before the error are good, and a batch of their own
+        if pieces:  # the records before the error are good, and a batch of their own
             yield pieces
         raise
     if pieces:
         yield pieces
+
+
+def _warn_of_empty(file: TableFile) -> None:
+    """Warn of a file that has no records."""
+    warnings.warn(
+        f"'{file.path}' holds no records, and is passed over. Look at what wrote it, or leave it out.",
+        UserWarning,
+        stacklevel=5,
+    )
 
 
 def _names(names: Any, parameter: str) -> tuple[str, ...]:
@@ -200,13 +297,16 @@ def _check_size(batch_size: Any) -> None:
         raise ValueError(f"batch_size is {batch_size!r}; expected a whole number of at least 1, or None.")
 
 
-def _check_text(*, target: Any, delimiter: Any, decimal: Any, encoding: Any) -> None:
+def _check_text(*, target: Any, delimiter: Any, decimal: Any, thousands: Any, encoding: Any) -> None:
     """Raise unless the arguments that are text are what they should be."""
     if not isinstance(target, str):
         raise TypeError(f"target is {target!r}; expected the name of the column that holds the classes, as text.")
-    for name, value in (("delimiter", "," if delimiter is None else delimiter), ("decimal", decimal)):
-        if not isinstance(value, str) or len(value) != 1:
+    for name, value in (("delimiter", delimiter), ("decimal", decimal), ("thousands", thousands)):
+        is_default = value is None and name != "decimal"
+        if not is_default and (not isinstance(value, str) or len(value) != 1):
             raise ValueError(f"{name} is {value!r}; expected one character.")
+    if decimal == thousands:
+        raise ValueError(f"decimal and thousands are both {decimal!r}; expected different characters.")
     try:
         codecs.lookup(encoding)
     except (LookupError, TypeError):

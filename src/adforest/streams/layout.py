@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,12 +12,13 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import compute
 
-from adforest.streams.formats import TableFile, read_blocks, read_schema
+from adforest.streams.formats import TableFile, naming, read_blocks, read_schema
 
 NUMBERS = pa.float64()
 TEXT = pa.string()
 NUMBERED = pa.dictionary(pa.int32(), pa.float64())  # categories that are numbers
 
+UNNAMED = re.compile(r"(Unnamed: 0)?")
 LARGEST_EXACT = 2**53  # beyond it, neighbouring whole numbers are one float
 
 
@@ -75,9 +78,14 @@ class Layout:
         n_before = 0
         for block in read_blocks(file, self.types):
             columns = [self._converted(block.column(name), name, file) for name in self.types]
-            self._check_target(columns[-1], file, n_before)
+            converted = pa.RecordBatch.from_arrays(columns, names=list(self.types))
+            without_class = self._first_without_class(columns[-1])
+            if without_class is not None:
+                yield converted.slice(0, without_class)
+                raise self._no_class(file, n_before + without_class)
+            self._check_classes(columns[-1], file)
             n_before += block.num_rows
-            yield pa.RecordBatch.from_arrays(columns, names=list(self.types))
+            yield converted
 
     def _check(self, file: TableFile) -> None:
         """Raise unless a file has the columns, and in types that can be converted."""
@@ -118,16 +126,29 @@ class Layout:
                 f"out with drop=[{name!r}]."
             ) from error
 
-    def _check_target(self, column: Any, file: TableFile, n_before: int) -> None:
-        """Raise if a record has no class, or one that a float cannot tell from its neighbours."""
-        target = self.choice.target
+    def _first_without_class(self, column: Any) -> int | None:
+        """Return the first record of a block that has no class, None if all have one."""
         missing = compute.is_null(column, nan_is_null=True)
-        if compute.any(missing).as_py():
-            raise ValueError(
-                f"record {n_before + missing.index(True).as_py() + 1} of '{file.path}' has no value in the target "
-                f"column {target!r}; every record needs its class. Fill it in, or remove the record."
+        return missing.index(True).as_py() if compute.any(missing).as_py() else None
+
+    def _no_class(self, file: TableFile, record: int) -> ValueError:
+        """Return the error for a record without a class."""
+        target = self.choice.target
+        place, text = file.locate(record, target)
+        if not text:
+            return ValueError(
+                f"{place} has no value in the target column {target!r}; every record needs its class. Fill it in, or "
+                "remove the record."
             )
+        return ValueError(
+            f"{place} holds {text[:60]!r} in the target column {target!r}, where it stands for a missing value; every "
+            f"record needs its class. Pass categorical=[{target!r}] if it is a class, or remove the record."
+        )
+
+    def _check_classes(self, column: Any, file: TableFile) -> None:
+        """Raise if there is a class that a float cannot tell from its neighbours."""
         if column.type == NUMBERS and (compute.max(compute.abs(column)).as_py() or 0) >= LARGEST_EXACT:
+            target = self.choice.target
             raise ValueError(
                 f"the target column {target!r} of '{file.path}' holds numbers too large to tell apart. Pass "
                 f"categorical=[{target!r}] to read it as text."
@@ -140,7 +161,7 @@ def judge(files: Sequence[TableFile], choice: Choice) -> Layout:
     Parameters
     ----------
     files : sequence of TableFile
-        The files of the stream in their order.
+        The files of the stream in their order, the first of which holds records.
     choice : Choice
         What the user asked for.
     """
@@ -161,7 +182,23 @@ def judge(files: Sequence[TableFile], choice: Choice) -> Layout:
             f"{_listed(names)}. Choose others with columns=[...], or drop fewer."
         )
     types = {name: _judged(name, files, choice) for name in [*features, choice.target]}
+    with naming(first.path):
+        first.check({name: kind for name, kind in types.items() if name not in choice.categorical})
+    _warn_of_row_numbers(first, features)
     return Layout(choice, types, first.path)
+
+
+def _warn_of_row_numbers(file: TableFile, features: Sequence[str]) -> None:
+    """Warn of a first column of whole numbers without a name, which is how pandas writes its index."""
+    first = read_schema(file).field(0)
+    if first.name in features and UNNAMED.fullmatch(first.name) and pa.types.is_integer(first.type):
+        warnings.warn(
+            f"the first column of '{file.path}' has {'no name' if not first.name else f'the name {first.name!r}'} and "
+            "holds whole numbers: row numbers, as pandas writes them. They are learnt like any other column; pass "
+            f"drop=[{first.name!r}] to leave them out.",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def check_names(names: Sequence[str], target: str, file: TableFile) -> None:
@@ -204,8 +241,6 @@ def _judged(name: str, files: Sequence[TableFile], choice: Choice) -> Any:
 def _unlearnable(name: str, found: Any, file: TableFile, *, is_target: bool) -> ValueError:
     """Return the error for a column whose values cannot be learnt."""
     place = f"{'the target' if is_target else 'column'} {name!r} of '{file.path}'"
-    if pa.types.is_binary(found) and not file.keeps_types:
-        return ValueError(f"{place} holds text in another encoding. Pass the right one, such as encoding='latin-1'.")
     remedy = f"pass categorical=[{name!r}] if its values are categories"
     expected = "text, numbers or booleans" if is_target else "numbers or text"
     advice = f"P{remedy[1:]}" if is_target else f"Leave it out with drop=[{name!r}], or {remedy}"

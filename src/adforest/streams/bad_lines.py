@@ -1,0 +1,37 @@
+"""Lines of text files whose number of fields is wrong: an error, or left out and counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass
+class BadLines:
+    """What happens to such lines, and what happened to them so far.
+
+    Attributes
+    ----------
+    are_skipped : bool
+        Whether they are left out; if not, the first one is an error.
+    count : int
+        How many were left out.
+    first : str
+        The first of these in words.
+    """
+
+    are_skipped: bool
+    count: int = 0
+    first: str = ""
+
+    def meet(self, place: Callable[[], str], n_found: int, n_expected: int) -> None:
+        """Count a line, or raise an error about it; its place is looked for only where it is said."""
+        fields = "1 field" if n_found == 1 else f"{n_found} fields"
+        if not self.are_skipped:
+            raise ValueError(
+                f"{place()} has {fields}; expected {n_expected}, one for each column. Correct the line (a value that "
+                "holds the delimiter needs quotes), or pass on_bad_lines='skip' to leave such lines out."
+            )
+        if not self.count:
+            self.first = f"{place()} with {fields} instead of {n_expected}"
+        self.count += 1

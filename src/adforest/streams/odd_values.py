@@ -1,0 +1,128 @@
+"""Columns that are numbers but for a few odd values, such as ?, 1,000 or 10%: never silently text.
+
+A text column of a CSV file is nearly numbers if, of its first 1,000 fields that are not missing, nine in ten are
+numbers, or if all are numbers, written numbers (1,000 or 1,5 or 10% or $5), or marks that usually stand for a missing
+value (nothing but punctuation, or a word such as "none"), and not only such marks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+N_JUDGED = 1_000  # fields of a column; enough to tell a share of nine in ten from one in two, and cheap
+NEARLY_ALL = 0.9
+
+MISSING = frozenset({"n.a.", "n/a", "na", "nan", "nil", "none", "null", "missing", "undefined", "unknown"})
+UNIT = re.compile(r"([-+]?) ?[$€£¥]? ?(.*?) ?[%$€£¥]?")
+SEPARATORS = ",.' _"
+
+
+@dataclass(frozen=True)
+class NumberFormat:
+    """How numbers are written.
+
+    Attributes
+    ----------
+    decimal : str
+        The decimal point.
+    thousands : str or None
+        What parts thousands.
+    """
+
+    decimal: str
+    thousands: str | None
+
+    @property
+    def grouped(self) -> str:
+        """The regular expression of a number whose thousands are parted; at least one separator is there."""
+        return _grouped(self.thousands or "", self.decimal)
+
+    @cached_property
+    def _plain(self) -> re.Pattern[str]:
+        """A number as Arrow reads it, and with the separator of thousands if there is one."""
+        point = re.escape(self.decimal)
+        plain = rf"[-+]?([0-9]+{point}?[0-9]*|{point}[0-9]+)(e[-+]?[0-9]+)?|[-+]?(inf|infinity|nan)"
+        return re.compile(f"{plain}|{self.grouped}" if self.thousands else plain, re.IGNORECASE)
+
+    def is_number(self, value: str) -> bool:
+        """Return whether a field is read as a number."""
+        return self._plain.fullmatch(value.strip(" \t")) is not None
+
+    def option_for(self, value: str) -> str | None:
+        """Return the option that makes a field a number, None if there is none."""
+        value = value.strip()
+        for separator in SEPARATORS:
+            if separator not in (self.decimal, self.thousands) and _is_grouped(value, separator, self.decimal):
+                return f"thousands={separator!r}"
+        other = "." if self.decimal == "," else ","
+        if NumberFormat(other, None).is_number(value):
+            return f"decimal={other!r}"
+        return f"decimal={other!r} and thousands={self.decimal!r}" if _is_grouped(value, self.decimal, other) else None
+
+    def is_written_number(self, value: str) -> bool:
+        """Return whether a field is a number to people, if not as these numbers are written."""
+        match = UNIT.fullmatch(value.strip())
+        bare = "".join(match.groups()) if match else value
+        return self.is_number(bare) or self.option_for(bare) is not None
+
+
+def is_missing_mark(value: str) -> bool:
+    """Return whether a field usually stands for a missing value."""
+    return value.strip().casefold() in MISSING or not any(map(str.isalnum, value))
+
+
+def are_nearly_numbers(values: Sequence[str], numbers: NumberFormat, *, is_target: bool) -> bool:
+    """Return whether fields that are not missing are numbers but for a few; classes are numbers only if plain.
+
+    Parameters
+    ----------
+    values : sequence of str
+        Fields of one column, none of them missing.
+    numbers : NumberFormat
+        How numbers are written.
+    is_target : bool
+        Whether they are classes: '10%' is as good a class as any.
+    """
+    n_others = 0
+    has_written = has_words = False
+    for value in values:
+        if numbers.is_number(value):
+            continue
+        n_others += 1
+        if not has_words and not is_missing_mark(value):
+            is_written = not is_target and numbers.is_written_number(value)
+            has_written, has_words = has_written or is_written, not is_written
+        if has_words and len(values) - n_others < NEARLY_ALL * len(values):
+            return False  # most columns of text end here, soon
+    return n_others < len(values) or has_written
+
+
+def advice(values: Sequence[str], column: str, numbers: NumberFormat, *, is_target: bool) -> str:
+    """Return what to do about the odd values of a column, of which the first is named in the error."""
+    first, as_text = values[0], f"categorical=[{column!r}]"
+    if is_target:
+        return f"Pass {as_text} if it is a class, or correct or remove the record."
+    if is_missing_mark(first):
+        marks = list(dict.fromkeys(value for value in values if is_missing_mark(value)))[:5]
+        return f"Pass na_values={marks!r} if that stands for a missing value, or {as_text} to read the column as text."
+    if option := numbers.option_for(first):
+        return f"Pass {option} if it is a number, or {as_text} to read the column as text."
+    if numbers.is_written_number(first):
+        return f"Write it as a plain number, or pass {as_text} to read the column as text."
+    return (
+        f"Correct the value, pass na_values=[{first[:60]!r}] if it stands for a missing one, or {as_text} to read the "
+        "whole column as text."
+    )
+
+
+def _grouped(separator: str, decimal: str) -> str:
+    """Return the regular expression of a number whose thousands are parted, for re and for Arrow's RE2."""
+    return rf"[-+]?[1-9][0-9]{{0,2}}({re.escape(separator)}[0-9]{{3}})+({re.escape(decimal)}[0-9]*)?"
+
+
+def _is_grouped(value: str, separator: str, decimal: str) -> bool:
+    """Return whether a field is a number whose thousands are parted."""
+    return re.fullmatch(_grouped(separator, decimal), value) is not None
