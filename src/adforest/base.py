@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from adforest.encoding import LabelTable, TableEncoder, check_same_length
+from adforest.encoding import EncodingRules, LabelTable, TableEncoder, check_same_length
 from adforest.forest import Records
 from adforest.forest.types import AnyArray, Floats
 from adforest.growers import spawn_seeds
@@ -69,6 +69,7 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
     _rules: ClassVar[Rules] = COMMON
     _takes_categories: bool = True
     _takes_missing: bool = True
+    _reuses_codes: bool = False
 
     @abstractmethod
     def _learnt_from(self, before: State | None, encoded: EncodedBatch) -> State:
@@ -118,12 +119,12 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
         if before is None:
             number, n_before = 1, 0
             listed = getattr(self, "categorical_features", "from_dtype")
-            encoder, matrix = TableEncoder.learn(X, listed, estimator_name=name)
+            encoder, matrix = TableEncoder.learn(X, listed, estimator_name=name, rules=self._encoding_rules())
             labels, codes = LabelTable.learn(y)
             seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         else:
             number, n_before, seed = before.n_batches + 1, before.n_records, before.seed
-            encoder, matrix = before.encoder.extend(X, batch=number)
+            encoder, matrix = before.encoder.extend(X, number, self._encoding_rules())
             labels, codes = before.labels.extend(y, batch=number)
         check_same_length(len(matrix), len(codes), number)
         self._check_values(encoder, matrix, f"batch {number}")
@@ -136,6 +137,15 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
         self._model = Model(encoder, labels, state, number, n_before + len(matrix), seed)
         self._after_batch()
         return self
+
+    def _encoding_rules(self) -> EncodingRules:
+        """Return what the encoder may do, by the parameters as they are now, of those that the classifier has."""
+        return EncodingRules(
+            column_changes=getattr(self, "column_changes", None),
+            max_categories=getattr(self, "max_categories", None),
+            min_frequency=getattr(self, "min_frequency", None),
+            reuses_codes=self._reuses_codes,
+        )
 
     def _after_batch(self) -> None:
         """Called once a batch is learnt; what is raised here does not lose it."""
@@ -175,7 +185,7 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
     def _answers(self, X: Any) -> tuple[Model[State], Floats]:
         """Return the model that answers, and its votes, columns in the order of the sorted classes."""
         model = self._checked()
-        matrix = model.encoder.translate(X)
+        matrix = model.encoder.translate(X, getattr(self, "column_changes", None))
         self._check_values(model.encoder, matrix, "these records")
         votes = self._votes(model, matrix)
         return model, votes if model.labels.is_sorted else votes[:, model.labels.order]

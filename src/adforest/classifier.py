@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adforest.adaptation import RECIPES, BatchReport, Settings, State, votes
+from adforest.adaptation import RECIPES, BatchReport, Settings, State, votes, with_columns
 from adforest.base import EncodedBatch, Model, VotingBatchClassifier
 from adforest.encoding import LabelTable
 from adforest.forest import Forest, GrowthParams
@@ -22,6 +22,9 @@ FOREST_RULES: Rules = COMMON | {
     "drift_threshold": (Whole(0),),
     "window_size": (AT_LEAST_ONE,),
     "max_depth": (AT_LEAST_ONE, NONE),
+    "max_categories": (AT_LEAST_ONE, NONE),
+    "min_frequency": (AT_LEAST_ONE, Amount(0, 1, is_low_excluded=True), NONE),
+    "column_changes": (OneOf("error", "allow"),),
     "verbose": (Whole(0), Flag()),
 }
 
@@ -35,6 +38,7 @@ class BaseADFClassifier(VotingBatchClassifier["_Learnt"]):
     max_depth: int | None
     n_jobs: int | None
     verbose: int
+    _reuses_codes = True
 
     @abstractmethod
     def _settings(self, n_features: int, seed: int) -> Settings:
@@ -52,7 +56,8 @@ class BaseADFClassifier(VotingBatchClassifier["_Learnt"]):
         if before is None:
             state, reports = State.new(settings, n_features), []
         else:
-            state, reports = replace(before.state, settings=settings), before.own_reports()
+            state = with_columns(before.state, n_features, encoded.encoder.given_back)
+            state, reports = replace(state, settings=settings), before.own_reports()
         state, report = RECIPES[settings.algorithm](state, records)
         report = _with_class_values(report, encoded.labels)
         reports.append(report)
@@ -150,6 +155,15 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
         time, old ones as well; the permanent forest answers alone, whatever came lately.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Which columns are categorical: those of text or categorical type, those given by mask, position or name, none.
+    max_categories, min_frequency : int, float or None, default=None
+        Which values of a categorical column share one code for infrequent ones, as in scikit-learn's OneHotEncoder:
+        those that came less often than ``min_frequency`` (an int counts records, a float is a share of them), and all
+        but the most frequent ``max_categories - 1``. They are counted over all batches so far: a value gets its own
+        code with the batch that makes it frequent. Values never seen count as infrequent.
+    column_changes : {"error", "allow"}, default="error"
+        Whether a batch may add or drop columns, which are matched by name. "allow": a column that is not there is
+        missing in its records, a new one is learnt from that batch on; records to be predicted may lack columns, and
+        what was never learnt is left out.
     n_jobs : int or None, default=None
         Threads. The forest is the same for any number.
     random_state : int, RandomState or None, default=None
@@ -221,6 +235,9 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
         renewal: float = 1.0,
         answer_for: str = "next_batch",
         categorical_features: Any = "from_dtype",
+        max_categories: int | None = None,
+        min_frequency: float | None = None,
+        column_changes: str = "error",
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -237,6 +254,9 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
         self.renewal = renewal
         self.answer_for = answer_for
         self.categorical_features = categorical_features
+        self.max_categories = max_categories
+        self.min_frequency = min_frequency
+        self.column_changes = column_changes
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
-from adforest.encoding.tables import ESTIMATOR_NAME, code_values, is_missing, source_of
+from adforest.encoding.columns import code_values, is_missing
+from adforest.encoding.tables import ESTIMATOR_NAME, source_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
