@@ -8,6 +8,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from narwhals.dependencies import is_pandas_like_dataframe
+from narwhals.exceptions import DuplicateError
 
 from adforest.encoding.columns import (
     Coded,
@@ -49,7 +51,7 @@ class Frame(NamedTuple):
 
 def open_frame(X: Any) -> Frame | None:
     """Return a data frame to be read, None for what is none, or raise if it holds no table of records yet."""
-    if nw.dependencies.is_pandas_like_dataframe(X):
+    if is_pandas_like_dataframe(X):
         return Frame(tuple(X.columns.tolist()), X.shape, lambda place: _read_pandas_like(X, place))
     kind = f"{type(X).__module__.split('.')[0]}.{type(X).__name__}"
     if kind == "pyarrow.RecordBatchReader":
@@ -58,7 +60,7 @@ def open_frame(X: Any) -> Frame | None:
         X = sys.modules["pyarrow"].Table.from_batches([X])
     try:
         frame = nw.from_native(X, allow_series=True, pass_through=True)
-    except nw.exceptions.DuplicateError:  # whoever looks at the names says so in our words
+    except DuplicateError:  # whoever looks at the names says so in our words
         names = X.column_names if hasattr(X, "column_names") else X.columns
         return Frame(tuple(names), X.shape, lambda place: [])
     if isinstance(frame, nw.LazyFrame):
