@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from adforest.encoding import LabelTable, TableEncoder, check_same_length
+from adforest.encoding import EncodingRules, LabelTable, TableEncoder, check_same_length
 from adforest.forest import Records
 from adforest.forest.types import AnyArray, Floats
 from adforest.growers import spawn_seeds
@@ -105,6 +105,7 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
     _fixed: ClassVar[tuple[str, ...]] = ("categorical_features", "random_state")
     _takes_categories: bool = True
     _takes_missing: bool = True
+    _reuses_codes: bool = False
 
     @abstractmethod
     def _learnt_from(self, before: State | None, encoded: EncodedBatch) -> State:
@@ -156,7 +157,7 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
         if before is None:
             number, n_before = 1, 0
             listed = getattr(self, "categorical_features", "from_dtype")
-            encoder, matrix = TableEncoder.learn(X, listed, estimator_name=name)
+            encoder, matrix = TableEncoder.learn(X, listed, estimator_name=name, rules=self._encoding_rules())
             labels, codes = LabelTable.learn(y)
             seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
             parameters = self.get_params(deep=False)
@@ -165,7 +166,7 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
             fixed = before.fixed
             self._check_fixed(fixed)
             number, n_before, seed = before.n_batches + 1, before.n_records, before.seed
-            encoder, matrix = before.encoder.extend(X, batch=number)
+            encoder, matrix = before.encoder.extend(X, number, self._encoding_rules())
             labels, codes = before.labels.extend(y, batch=number)
         check_same_length(len(matrix), len(codes), number)
         self._check_values(encoder, matrix, f"batch {number}")
@@ -188,6 +189,15 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
                     f"{name} of {type(self).__name__} was {before!r} when the model learnt its first batch and is "
                     f"{now!r} now, but it cannot change between batches. Set it back, or start anew with fit()."
                 )
+
+    def _encoding_rules(self) -> EncodingRules:
+        """Return what the encoder may do, by the parameters as they are now, of those that the classifier has."""
+        return EncodingRules(
+            column_changes=getattr(self, "column_changes", None),
+            max_categories=getattr(self, "max_categories", None),
+            min_frequency=getattr(self, "min_frequency", None),
+            reuses_codes=self._reuses_codes,
+        )
 
     def _after_batch(self) -> None:
         """Called once a batch is learnt; what is raised here does not lose it."""
@@ -226,7 +236,7 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
     def _answers(self, X: Any) -> tuple[Model[State], Floats]:
         """Return the model that answers, and its votes, columns in the order of the sorted classes."""
         model = self._checked()
-        matrix = model.encoder.translate(X)
+        matrix = model.encoder.translate(X, getattr(self, "column_changes", None))
         self._check_values(model.encoder, matrix, "these records")
         return model, model.in_order(self._votes(model, matrix))
 

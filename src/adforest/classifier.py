@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adforest.adaptation import FORESTS, RECIPES, BatchReport, Settings, State, votes
+from adforest.adaptation import RECIPES, BatchReport, Settings, State, find_forest, votes, with_columns
 from adforest.base import EncodedBatch, Model, VotingBatchClassifier
 from adforest.encoding import LabelTable
 from adforest.forest import Forest, GrowthParams, in_threads
@@ -23,6 +23,9 @@ FOREST_RULES: Rules = COMMON | {
     "drift_threshold": (Whole(0),),
     "window_size": (AT_LEAST_ONE,),
     "max_depth": (AT_LEAST_ONE, NONE),
+    "max_categories": (AT_LEAST_ONE, NONE),
+    "min_frequency": (AT_LEAST_ONE, Amount(0, 1, is_low_excluded=True), NONE),
+    "column_changes": (OneOf("error", "allow"),),
     "verbose": (Whole(0), Flag()),
 }
 
@@ -36,8 +39,10 @@ class BaseADFClassifier(VotingBatchClassifier["_Learnt"]):
     max_features: str | float | None
     min_samples_leaf: int
     max_depth: int | None
+    column_changes: str
     n_jobs: int | None
     verbose: int
+    _reuses_codes = True
 
     @abstractmethod
     def _settings(self, n_features: int, seed: int) -> Settings:
@@ -55,7 +60,8 @@ class BaseADFClassifier(VotingBatchClassifier["_Learnt"]):
         if before is None:
             state, reports = State.new(settings, n_features), []
         else:
-            state, reports = replace(before.state, settings=settings), before.own_reports()
+            state = with_columns(before.state, n_features, encoded.encoder.given_back)
+            state, reports = replace(state, settings=settings), before.own_reports()
         state, report = RECIPES[settings.algorithm](state, records)
         report = _with_class_values(report, encoded.labels)
         reports.append(report)
@@ -89,7 +95,7 @@ class BaseADFClassifier(VotingBatchClassifier["_Learnt"]):
         frozen = Model(model.encoder, model.labels, state, model.n_batches, model.n_records, model.seed)
         if not records:
             frozen = replace(frozen, state=state.without_records())
-        return Snapshot(frozen, tuple(learnt.reports[: state.n_calls]), records)
+        return Snapshot(frozen, tuple(learnt.reports[: state.n_calls]), self.column_changes, records)
 
     def apply(self, X: Any, forest: str = "permanent") -> Ints:
         """Return the leaf of each record in each tree of a forest.
@@ -105,7 +111,7 @@ class BaseADFClassifier(VotingBatchClassifier["_Learnt"]):
             Numbers of nodes, see ``permanent_forest_.trees[k].nodes``.
         """
         model = self._checked()
-        trees, matrix = find_forest(model.state.state, forest).trees, model.encoder.translate(X)
+        trees, matrix = find_forest(model.state.state, forest).trees, model.encoder.translate(X, self.column_changes)
         return np.column_stack(in_threads(lambda tree: tree.route(matrix), trees, self.n_jobs))
 
     def decision_path(self, X: Any, forest: str = "permanent") -> tuple[Any, Longs]:
@@ -125,7 +131,7 @@ class BaseADFClassifier(VotingBatchClassifier["_Learnt"]):
         """
         model = self._checked()
         found = find_forest(model.state.state, forest)
-        return found.paths(model.encoder.translate(X))
+        return found.paths(model.encoder.translate(X, self.column_changes))
 
     def history_frame(self) -> Any:
         """Return `history_` as a flat pandas data frame: a row a batch, a column a figure and forest.
@@ -227,6 +233,15 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
         time, old ones as well; the permanent forest answers alone, whatever came lately.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Which columns are categorical: those of text or categorical type, those given by mask, position or name, none.
+    max_categories, min_frequency : int, float or None, default=None
+        Which values of a categorical column share one code for infrequent ones, as in scikit-learn's OneHotEncoder:
+        those that came less often than ``min_frequency`` (an int counts records, a float is a share of them), and all
+        but the most frequent ``max_categories - 1``. They are counted over all batches so far: a value gets its own
+        code with the batch that makes it frequent. Values never seen count as infrequent.
+    column_changes : {"error", "allow"}, default="error"
+        Whether a batch may add or drop columns, which are matched by name. "allow": a column that is not there is
+        missing in its records, a new one is learnt from that batch on; records to be predicted may lack columns, and
+        what was never learnt is left out.
     n_jobs : int or None, default=None
         Threads. The forest is the same for any number.
     random_state : int, RandomState or None, default=None
@@ -298,6 +313,9 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
         renewal: float = 1.0,
         answer_for: str = "next_batch",
         categorical_features: Any = "from_dtype",
+        max_categories: int | None = None,
+        min_frequency: float | None = None,
+        column_changes: str = "error",
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -314,6 +332,9 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
         self.renewal = renewal
         self.answer_for = answer_for
         self.categorical_features = categorical_features
+        self.max_categories = max_categories
+        self.min_frequency = min_frequency
+        self.column_changes = column_changes
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -356,18 +377,6 @@ class _Learnt:
     def own_reports(self) -> list[BatchReport]:
         """Return a list to which the next report may be added, without later ones."""
         return self.reports if len(self.reports) == self.state.n_calls else self.reports[: self.state.n_calls]
-
-
-def find_forest(state: State, name: str) -> Forest:
-    """Return the forest of that name, or raise an error that says which there are."""
-    if name not in FORESTS:
-        raise ValueError(f"forest is {name!r}; expected {', '.join(map(repr, FORESTS[:-1]))} or {FORESTS[-1]!r}")
-    found = state.forest(name)
-    if found is None:
-        raise ValueError(
-            f"there is no {name} forest after batch {state.n_calls}. Look at one of these: {', '.join(state.forests)}."
-        )
-    return found
 
 
 def make_grower(model: BaseADFClassifier, n_features: int) -> Grower:

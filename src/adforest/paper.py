@@ -62,6 +62,15 @@ class PaperADFClassifier(BaseADFClassifier):
         Depth at which growing stops.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Which columns are categorical: those of text or categorical type, those given by mask, position or name, none.
+    max_categories, min_frequency : int, float or None, default=None
+        Which values of a categorical column share one code for infrequent ones, as in scikit-learn's OneHotEncoder:
+        those that came less often than ``min_frequency`` (an int counts records, a float is a share of them), and all
+        but the most frequent ``max_categories - 1``. They are counted over all batches so far: a value gets its own
+        code with the batch that makes it frequent. Values never seen count as infrequent.
+    column_changes : {"error", "allow"}, default="error"
+        Whether a batch may add or drop columns, which are matched by name. "allow": a column that is not there is
+        missing in its records, a new one is learnt from that batch on; records to be predicted may lack columns, and
+        what was never learnt is left out.
     n_jobs : int or None, default=None
         Threads. The forest is the same for any number.
     random_state : int, RandomState or None, default=None
@@ -127,6 +136,9 @@ class PaperADFClassifier(BaseADFClassifier):
         max_features: str | float | None = "log2+1",
         max_depth: int | None = None,
         categorical_features: Any = "from_dtype",
+        max_categories: int | None = None,
+        min_frequency: float | None = None,
+        column_changes: str = "error",
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -147,6 +159,9 @@ class PaperADFClassifier(BaseADFClassifier):
         self.max_features = max_features
         self.max_depth = max_depth
         self.categorical_features = categorical_features
+        self.max_categories = max_categories
+        self.min_frequency = min_frequency
+        self.column_changes = column_changes
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

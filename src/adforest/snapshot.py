@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sklearn.metrics import accuracy_score
-
 from adforest.adaptation import BatchReport, State, votes
 from adforest.base import Model, as_shares
 from adforest.forest.types import AnyArray, Floats
@@ -34,6 +32,7 @@ class Snapshot:
 
     _model: Model[State]
     _reports: tuple[BatchReport, ...]
+    _column_changes: str
     has_records: bool
 
     def __repr__(self) -> str:
@@ -79,12 +78,14 @@ class Snapshot:
         -------
         float
         """
+        from sklearn.metrics import accuracy_score  # imports pandas, which answers alone can do without
+
         return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
 
     def _votes(self, X: Any) -> Floats:
         """Return votes with columns in the order of the sorted classes."""
         model = self._model
-        matrix = model.encoder.translate(X)
+        matrix = model.encoder.translate(X, self._column_changes)
         return model.in_order(votes(model.state, matrix, len(model.labels.by_arrival)))
 
     @property

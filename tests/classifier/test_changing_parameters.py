@@ -40,6 +40,7 @@ FIXED = {
     "random_state": (0, 1),
 }
 SAME = ("n_jobs", "verbose")  # for any value the same answers
+ENCODING = ("column_changes", "max_categories", "min_frequency")  # see tests/encoding
 CASES = [(AdaptiveDecisionForestClassifier, name, *values) for name, values in OURS.items()] + [
     (PaperADFClassifier, name, *values) for name, values in PAPER.items()
 ]
@@ -68,8 +69,8 @@ def trail(model):
 
 
 def test_every_parameter_is_among_the_cases():
-    assert {*OURS, *FIXED, *SAME} == set(AdaptiveDecisionForestClassifier().get_params())
-    assert {*PAPER, *FIXED, *SAME} == set(PaperADFClassifier().get_params())
+    assert {*OURS, *FIXED, *SAME, *ENCODING} == set(AdaptiveDecisionForestClassifier().get_params())
+    assert {*PAPER, *FIXED, *SAME, *ENCODING} == set(PaperADFClassifier().get_params())
 
 
 @pytest.mark.parametrize(("kind", "name", "before", "after"), CASES)

@@ -82,6 +82,7 @@ def test_thousands_of_categories():
     assert model.score(pd.DataFrame({"city": names}), y) > 0.9
 
 
+@pytest.mark.filterwarnings("ignore:column 'id' of batch 1 brings the number of its values to 1,000 in 1,000 records")
 def test_a_name_of_its_own_for_every_record_is_not_learnt_by_heart():
     rng = np.random.default_rng(0)
     X, names = rng.normal(size=(2_000, 2)), [f"id {i}" for i in range(2_000)]

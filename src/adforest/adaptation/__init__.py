@@ -1,13 +1,14 @@
 """The idea of the paper: what a batch means to forests of several ages, and what is done about it."""
 
 from adforest.adaptation import paper, update
+from adforest.adaptation.columns import with_columns
 from adforest.adaptation.names import FORESTS
 from adforest.adaptation.perturbation import READINGS
 from adforest.adaptation.report import BatchReport
-from adforest.adaptation.state import Settings, State
+from adforest.adaptation.state import Settings, State, find_forest
 from adforest.adaptation.voting import votes
 
-__all__ = ["FORESTS", "READINGS", "RECIPES", "BatchReport", "Settings", "State", "votes"]
+__all__ = ["FORESTS", "READINGS", "RECIPES", "BatchReport", "Settings", "State", "find_forest", "votes", "with_columns"]
 
 RECIPES = {
     "adaptive": update.learn,

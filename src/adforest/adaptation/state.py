@@ -10,7 +10,7 @@ from adforest.adaptation.boxes import Box
 from adforest.adaptation.class_mix import ClassMix
 from adforest.adaptation.evidence import Evidence
 from adforest.adaptation.memory import Memory
-from adforest.adaptation.names import ACTIVE, PERMANENT
+from adforest.adaptation.names import ACTIVE, FORESTS, PERMANENT
 from adforest.forest import Forest, Records
 from adforest.forest.types import Singles
 from adforest.growers import Grower
@@ -167,3 +167,15 @@ class State:
         }
         memory = self.memory.keep(np.empty(0, dtype=np.intp))
         return replace(self, memory=memory, forests=forests, pending=None)
+
+
+def find_forest(state: State, name: str) -> Forest:
+    """Return the forest of that name, or raise an error that says which there are."""
+    if name not in FORESTS:
+        raise ValueError(f"forest is {name!r}; expected {', '.join(map(repr, FORESTS[:-1]))} or {FORESTS[-1]!r}")
+    found = state.forest(name)
+    if found is None:
+        raise ValueError(
+            f"there is no {name} forest after batch {state.n_calls}. Look at one of these: {', '.join(state.forests)}."
+        )
+    return found

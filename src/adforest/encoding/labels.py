@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
-from adforest.encoding.tables import ESTIMATOR_NAME, code_values, is_missing, source_of
+from adforest.encoding.columns import code_values, is_missing
+from adforest.encoding.tables import ESTIMATOR_NAME, source_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,8 +114,8 @@ class LabelTable:
         """Return the table with new values behind the old ones, and the codes renumbered to it."""
         if not len(self.by_arrival):
             return type(self)._of(values), codes
-        if _holds_text(values) != _holds_text(self.by_arrival) and len(values):
-            kind, other = ("text", "numbers") if _holds_text(values) else ("numbers", "text")
+        kind, other = _kind(values), _kind(self.by_arrival)
+        if kind != other and len(values):
             raise TypeError(
                 f"{source} are {kind} ({values.tolist()[0]!r}) but the model learnt {other} "
                 f"({self.by_arrival.tolist()[0]!r}). Convert them to {other}, or start a new model with fit()."
@@ -124,10 +126,7 @@ class LabelTable:
         codes = np.array(places, dtype=np.int32)[codes]
         if not is_new.any():
             return self, codes
-        new = values[is_new]
-        if self.by_arrival.dtype.kind in "iu" and new.dtype.kind == "f":
-            new = new.astype(np.int64)  # they are whole: 3.0 joins 1 and 2 as 3, and integer classes stay integers
-        return type(self)._of(np.concatenate([self.by_arrival, new])), codes
+        return type(self)._of(_joined(self.by_arrival, values[is_new], source)), codes
 
     @classmethod
     def _of(cls, by_arrival: NDArray[Any]) -> LabelTable:
@@ -164,8 +163,8 @@ def _read_labels(y: Any, source: str) -> NDArray[Any]:
     if y is None:
         raise ValueError(f"{ESTIMATOR_NAME} requires y to be passed, but the target y is None. Pass its labels.")
     labels: NDArray[Any] = np.asarray(y)
-    if isinstance(y, (list, tuple)) and labels.dtype.kind == "U" and set(map(type, y)) != {str}:
-        labels = np.array(y, dtype=object)  # NumPy would make NaN the text "nan"
+    if isinstance(y, (list, tuple)) and _is_changed_by_numpy(y, labels):
+        labels = np.array(y, dtype=object)
     labels = np.asarray(column_or_1d(labels, warn=True))
     if labels.dtype.kind in "OT":
         labels = _read_objects(labels.astype(object), source)
@@ -189,9 +188,15 @@ def _read_objects(labels: NDArray[np.object_], source: str) -> NDArray[Any]:
         raise _missing_labels(sum(missing), source)
     if all(issubclass(kind, str) for kind in types):
         return labels
-    if any(issubclass(kind, str) for kind in types):
+    are_booleans = {issubclass(kind, (bool, np.bool_)) for kind in types}
+    if any(issubclass(kind, str) for kind in types) or len(are_booleans) > 1:
         kinds = " and ".join(sorted(kind.__name__ for kind in types))
-        raise TypeError(f"{source} mix values of type {kinds}; expected all text or all numbers. Convert them to text.")
+        raise TypeError(
+            f"{source} mix values of type {kinds}; expected all text or all numbers, or all booleans. Convert them "
+            "to text."
+        )
+    if all(issubclass(kind, (Integral, float, np.floating)) for kind in types) and False in are_booleans:
+        return _whole_numbers(labels.tolist(), source)
     numbers = np.array(labels.tolist())
     if numbers.dtype.kind not in "iubf" or numbers.ndim != 1:
         raise ValueError(
@@ -201,6 +206,61 @@ def _read_objects(labels: NDArray[np.object_], source: str) -> NDArray[Any]:
     return numbers
 
 
+def _is_changed_by_numpy(y: list[Any] | tuple[Any, ...], labels: NDArray[Any]) -> bool:
+    """Return whether NumPy made something else of a list's values than they are.
+
+    It makes NaN among texts the text "nan", drops the null characters at the end of a text, makes True among numbers a
+    1, and whole numbers floats where they are many bits wide or mixed with floats.
+    """
+    if labels.ndim != 1:
+        return False
+    kind = labels.dtype.kind
+    if kind == "U":
+        return set(map(type, y)) != {str} or any(text.endswith("\0") for text in set(y))
+    types = set(map(type, y)) if kind in "iuf" else set()
+    has_booleans = any(issubclass(one, (bool, np.bool_)) for one in types)
+    return has_booleans or (kind == "f" and any(issubclass(one, Integral) for one in types))
+
+
+def _whole_numbers(values: list[Any], source: str) -> NDArray[Any]:
+    """Return whole numbers as the integers they are, floats only if all are floats; raise if no type holds them."""
+    if all(isinstance(value, (float, np.floating)) for value in values):
+        return np.array(values, dtype=np.float64)
+    floats = np.array([value for value in values if isinstance(value, (float, np.floating))], dtype=np.float64)
+    _check_whole(floats, source)
+    return _integers([int(value) for value in values], source)
+
+
+def _integers(values: list[int], source: str) -> NDArray[Any]:
+    """Return integers as int64, or as uint64 where they are too large; raise if neither holds all of them."""
+    low, high = min(values), max(values)
+    for dtype in (np.int64, np.uint64):
+        if np.iinfo(dtype).min <= low and high <= np.iinfo(dtype).max:
+            return np.array(values, dtype=dtype)
+    raise ValueError(
+        f"{source} bring class values from {low} to {high}, which no 64-bit integer type holds exactly. Convert them "
+        "to text."
+    )
+
+
+def _joined(old: NDArray[Any], new: NDArray[Any], source: str) -> NDArray[Any]:
+    """Return class values, and new ones of the same kind behind them, each exactly what it is.
+
+    3.0 joins 1 and 2 as 3: where the first classes are integers they stay integers.
+    """
+    if _kind(old) != "numbers":
+        return np.concatenate([old, new])
+    if old.dtype.kind == "f":
+        floats = new.astype(np.float64)
+        for value, number in zip(new.tolist(), floats.tolist(), strict=True):
+            if value != number:  # Python compares exactly
+                raise _not_exact(value, str(floats.dtype), source)
+        return np.concatenate([old, floats])
+    if np.can_cast(new.dtype, old.dtype):
+        return np.concatenate([old, new])
+    return _integers([*old.tolist(), *map(int, new.tolist())], source)
+
+
 def _check_whole(labels: NDArray[Any], source: str) -> None:
     """Raise if labels are missing, infinite or no whole numbers."""
     missing = np.isnan(labels)
@@ -208,12 +268,23 @@ def _check_whole(labels: NDArray[Any], source: str) -> None:
         raise _missing_labels(int(missing.sum()), source)
     if np.isinf(labels).any():
         raise ValueError(f"Input y contains infinity: {source} must be whole numbers or text. Drop those records.")
+    too_large = np.abs(labels) >= 2 ** (np.finfo(labels.dtype).nmant + 1)
+    if too_large.any():
+        raise _not_exact(int(labels[too_large][0]), str(labels.dtype), source)
     broken = labels != np.floor(labels)
     if broken.any():
         raise ValueError(
             f"Unknown label type: continuous. {source} hold numbers such as {labels[broken][0]}; a classifier expects "
             "classes. Convert them to text or whole numbers if they are classes, or cut them into intervals."
         )
+
+
+def _not_exact(value: int, dtype: str, source: str) -> ValueError:
+    """Return the error for whole numbers that a type of floats does not tell apart."""
+    return ValueError(
+        f"{source} hold {value} as {dtype}, which does not tell it from its neighbours. Pass integers in every "
+        "batch, or text."
+    )
 
 
 def _missing_labels(n_missing: int, source: str) -> ValueError:
@@ -235,6 +306,11 @@ def _distinct(labels: NDArray[Any], source: str) -> tuple[NDArray[Any], NDArray[
         return values[order], rank[codes]
     values, codes = np.unique(labels, return_inverse=True)
     return values, codes.astype(np.int32)
+
+
+def _kind(values: NDArray[Any]) -> str:
+    """Return what class values are; no two kinds mix in a model."""
+    return {"U": "text", "O": "text", "b": "booleans"}.get(values.dtype.kind, "numbers")
 
 
 def _holds_text(values: NDArray[Any]) -> bool:

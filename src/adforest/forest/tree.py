@@ -127,6 +127,20 @@ class Tree:
         """Return the tree with all its nodes said to be built at a batch."""
         return replace(self, born=np.full_like(self.born, batch), cause=np.zeros_like(self.cause))
 
+    def without_categories(self, feature: int, codes: Ints) -> "Tree":
+        """Return the tree that sends some categories of an attribute where it sends missing values."""
+        split = self.nodes["split"]
+        asks = np.flatnonzero((split >= 0) & (split >> 2 == feature) & (split & CATEGORICAL != 0))
+        if not len(asks):
+            return self
+        mask = np.zeros(int(codes.max()) // 64 + 1, dtype=np.uint64)
+        np.bitwise_or.at(mask, codes >> 6, np.uint64(1) << (codes & 63).astype(np.uint64))
+        bits = self.category_bits.copy()
+        for first, is_left in zip(self.nodes["threshold"][asks].astype(int), split[asks] & MISSING_LEFT, strict=True):
+            words = bits[first + 1 : first + 1 + int(bits[first])][: len(mask)]
+            words[:] = words | mask[: len(words)] if is_left else words & ~mask[: len(words)]
+        return replace(self, category_bits=bits)
+
     @property
     def depth(self) -> int:
         """Length of the longest path from the root."""

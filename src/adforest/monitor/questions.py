@@ -70,13 +70,14 @@ class Questions:
 
     def _by_categories(self, first: float, feature: int, missing_left: bool) -> tuple[str, str] | None:
         """Return the two sides of a bit set, which may know fewer categories than the encoder."""
-        names = [write_value(value) for value in self._encoder.category_values(feature)]
+        values = self._encoder.category_values(feature)
         start = int(first) + 1
         words = self._tree.category_bits[start : start + int(self._tree.category_bits[start - 1])]
-        bits = np.unpackbits(words.view(np.uint8), bitorder="little")[: len(names)].astype(bool)
-        goes_left = np.append(bits, np.full(len(names) - len(bits), missing_left))
-        left = [name for name, is_left in zip(names, goes_left, strict=True) if is_left]
-        right = [name for name, is_left in zip(names, goes_left, strict=True) if not is_left]
+        bits = np.unpackbits(words.view(np.uint8), bitorder="little")[: len(values)].astype(bool)
+        goes_left = np.append(bits, np.full(len(values) - len(bits), missing_left))
+        # A code that was given back has no value now.
+        sides = [(write_value(value), side) for value, side in zip(values, goes_left, strict=True) if value is not None]
+        left, right = ([name for name, is_left in sides if is_left == side] for side in (True, False))
         return _in_sets(left, right, prefers_right=missing_left) if left and right else None
 
     def _by_threshold(self, threshold: float, feature: int, missing_left: bool) -> tuple[str, str] | None:

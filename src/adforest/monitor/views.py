@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from adforest.adaptation import State
-from adforest.classifier import BaseADFClassifier, find_forest
+from adforest.adaptation import State, find_forest
+from adforest.classifier import BaseADFClassifier
 from adforest.forest import Tree
 from adforest.forest._kernels import routing
 from adforest.forest.tree import CAUSES

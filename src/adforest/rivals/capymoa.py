@@ -147,6 +147,13 @@ class Learner:
     def check_room(self, encoded: EncodedBatch) -> None:
         """Raise if a batch brings more classes or categories than the header has room for."""
         encoder, target = encoded.encoder, max(self.room)
+        for j in np.flatnonzero(encoder.is_categorical).tolist():
+            if j not in self.room:
+                raise TypeError(
+                    f"batch {encoded.number} is the first to bring values of column {_name(encoder, j)}, which are "
+                    "categories; MOA's header was made for numbers. List it in categorical_features and start a new "
+                    "model with fit()."
+                )
         for j, n in self.room.items():
             arrived = encoded.records.n_classes if j == target else len(encoder.category_values(j))
             if arrived > n:

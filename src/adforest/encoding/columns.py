@@ -1,0 +1,166 @@
+"""A column as it arrived: numbers, moments or categories, whatever objects it was made of.
+
+Numbers are an array of float64 in which NaN is missing, `Moments` the seconds of dates and durations, `Coded` the
+categories of text and the like.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from numbers import Real
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray: TypeAlias = NDArray[np.float64]
+
+NUMBERS, DATES, ZONED_DATES, DURATIONS = "numbers", "dates", "dates with a time zone", "durations"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Coded:
+    """A column of categories: record i holds ``values[codes[i]]``, or nothing where the code is -1.
+
+    The values are all text or all floats, distinct, in order of first appearance.
+    """
+
+    codes: NDArray[np.integer[Any]]
+    values: list[str] | list[float]
+
+    @property
+    def holds_text(self) -> bool:
+        """Whether the values are text; a column without values holds none."""
+        return bool(self.values) and isinstance(self.values[0], str)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moments:
+    """A column of dates, as seconds since 1970, or of durations in seconds; NaN is missing.
+
+    Attributes
+    ----------
+    seconds : float64 (n,)
+    kind : {"dates", "dates with a time zone", "durations"}
+        They do not mix: what is a date here may be another hour there.
+    dtype : str
+        How an error shows what arrived.
+    """
+
+    seconds: FloatArray
+    kind: str
+    dtype: str
+
+    @classmethod
+    def of(cls, values: NDArray[Any], *, has_zone: bool = False) -> Moments:
+        """Return datetime64 or timedelta64 values as moments; those with a time zone must be in UTC already."""
+        if values.dtype.kind == "m":
+            return cls(values / np.timedelta64(1, "s"), DURATIONS, str(values.dtype))
+        unit = "D" if np.datetime_data(values.dtype)[0] in ("Y", "M", "W") else np.datetime_data(values.dtype)[0]
+        seconds = (values.astype(f"M8[{unit}]") - np.datetime64(0, "s")) / np.timedelta64(1, "s")
+        return cls(seconds, ZONED_DATES if has_zone else DATES, str(values.dtype))
+
+
+Column: TypeAlias = FloatArray | Coded | Moments
+
+
+def is_empty(column: Column) -> bool:
+    """Return whether all values of a column are missing."""
+    if isinstance(column, Coded):
+        return not column.values
+    numbers = column.seconds if isinstance(column, Moments) else column
+    return bool(np.isnan(numbers[0]) and np.isnan(numbers).all())
+
+
+def code_values(values: list[Any], place: str) -> Coded:
+    """Return Python objects as categories; they must be all text or all numbers, missing ones aside."""
+    try:
+        distinct = dict.fromkeys(values)
+    except TypeError as error:
+        raise TypeError(f"{place} mixes text with other objects ({error}). Convert the whole column to text.") from None
+    kept = [value for value in distinct if not is_missing(value)]
+    lookup = dict.fromkeys(distinct, -1) | {value: code for code, value in enumerate(kept)}
+    codes = np.fromiter(map(lookup.__getitem__, values), np.intp, len(values))
+    return Coded(codes, plain_values(kept, place))
+
+
+def code_numbers(numbers: FloatArray) -> Coded:
+    """Return a column of numbers as categories, NaN as missing."""
+    known = ~np.isnan(numbers)
+    values, first, inverse = np.unique(numbers[known], return_index=True, return_inverse=True)
+    arrival = np.argsort(first)
+    rank = np.empty_like(arrival)
+    rank[arrival] = np.arange(len(arrival))
+    codes = np.full(len(numbers), -1, dtype=np.intp)
+    codes[known] = rank[inverse]
+    return Coded(codes, values[arrival].tolist())
+
+
+def plain_values(values: list[Any], place: str) -> list[str] | list[float]:
+    """Return distinct values as text or as floats, whichever they all are."""
+    texts = [value for value in values if isinstance(value, str)]
+    if len(texts) == len(values):
+        return [str(text) for text in texts]
+    strangers = [value for value in values if not isinstance(value, str)]
+    if not texts and all(isinstance(value, (Real, np.bool_)) for value in values):
+        return [float(value) for value in values]
+    found = f"text ({texts[0]!r}) and " if texts else ""
+    raise TypeError(
+        f"{place} holds {found}values of type {type(strangers[0]).__name__} ({strangers[0]!r}); categories are either "
+        "all text or all numbers. Convert the whole column to text."
+    )
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether a value is None, NaN, NaT or pandas.NA."""
+    return value is None or type(value).__name__ == "NAType" or (not isinstance(value, str) and bool(value != value))
+
+
+def object_column(values: list[Any], place: str) -> Column:
+    """Return Python objects as categories if any is text, as moments if they are dates, as numbers otherwise."""
+    types = set(map(type, values))
+    if any(issubclass(kind, (str, bytes)) for kind in types):
+        return code_values(values, place)
+    if any(issubclass(kind, complex) for kind in types):
+        raise complex_numbers(place)
+    if any(kind.__name__ in ("NAType", "NaTType") for kind in types):
+        values = [None if is_missing(value) else value for value in values]
+        types = set(map(type, values))
+    if any(issubclass(kind, (date, timedelta, np.datetime64, np.timedelta64)) for kind in types):
+        return _moments_of(values, place)
+    try:
+        return np.fromiter(values, np.float64, len(values))
+    except (TypeError, ValueError) as error:
+        stranger = next(kind for kind in types if not issubclass(kind, (Real, type(None))))
+        raise not_a_number(place, stranger.__name__, f" ({error})") from error
+
+
+def _moments_of(values: list[Any], place: str) -> Moments:
+    """Return objects that are all dates or all durations as moments."""
+    known = [value for value in values if not is_missing(value)]
+    zones = {isinstance(value, datetime) and value.tzinfo is not None for value in known}
+    kinds = {isinstance(value, (timedelta, np.timedelta64)) for value in known}
+    are_moments = all(isinstance(value, (date, timedelta, np.datetime64, np.timedelta64)) for value in known)
+    if not are_moments or len(kinds) > 1 or len(zones) > 1:
+        shown = " and ".join(sorted({type(value).__name__ for value in known}))
+        raise TypeError(
+            f"{place} mixes values of type {shown}; a column is all dates, all dates with a time zone, or all "
+            "durations. Convert it to one of these, or to numbers."
+        )
+    has_zone = True in zones
+    plain = [
+        value.astimezone(UTC).replace(tzinfo=None) if has_zone and value is not None else value for value in values
+    ]
+    return Moments.of(np.array(plain, dtype="m8[us]" if True in kinds else "M8[us]"), has_zone=has_zone)
+
+
+def complex_numbers(place: str) -> ValueError:
+    """Return the error for complex numbers."""
+    return ValueError(f"Complex data not supported: {place}. Pass its real and imaginary parts as two columns.")
+
+
+def not_a_number(place: str, kind: str, cause: str = "") -> TypeError:
+    """Return the error for columns that are neither numbers nor categories."""
+    advice = "Convert it to numbers, or to text if its values are categories."
+    return TypeError(f"{place} holds values of type {kind}, which are neither numbers nor text{cause}. {advice}")

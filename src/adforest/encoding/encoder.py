@@ -1,0 +1,265 @@
+"""What a model remembers of the tables it has learnt: names, kinds and categories of the columns.
+
+Codes are given in order of arrival and keep their meaning, so that a tree grown on an early batch reads a later one
+rightly. Everything here is immutable: learning a batch returns a new encoder, and a batch that fails leaves the old one
+as it was.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adforest.encoding.categories import Categories, EncodingRules, Ints, Value
+from adforest.encoding.columns import NUMBERS, FloatArray
+from adforest.encoding.frames import Names
+from adforest.encoding.kinds import CATEGORIES, UNDECIDED, as_numbers, kind_of, listed_columns
+from adforest.encoding.matching import STACK_LEVEL, match_columns
+from adforest.encoding.tables import ESTIMATOR_NAME, Table, are_text, read_table
+
+DEFAULT_RULES = EncodingRules()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TableEncoder:
+    """Translates tables to float64 matrices, the same way for every batch of a model.
+
+    Make one with `learn`. Numerical columns keep their numbers, dates and durations are seconds, categorical columns
+    hold codes in order of arrival; NaN is missing. A column whose values have all been missing is undecided: its first
+    values say what it is.
+
+    Attributes
+    ----------
+    names : tuple or None
+        Names of the columns: text, whole numbers, or tuples of a pandas MultiIndex; None where arrays were learnt.
+    kinds : tuple of str
+        One a column: "numbers", "dates", "dates with a time zone", "durations", "categories" or "undecided".
+    categories : tuple of Categories or None
+        One a column; None for what is not categorical.
+    takes_text : bool
+        Whether undecided and added columns may turn out to be categorical: not where the user listed which ones are.
+    estimator_name : str
+        What errors and warnings call the model.
+    given_back : dict of int to int32 arrays
+        By column: codes that the last batch took from values not seen for long. Whoever reuses codes must forget what
+        they meant.
+    warned_of : frozenset of int
+        Columns that were said to identify records.
+
+    Examples
+    --------
+    >>> from adforest.encoding import TableEncoder
+    >>> encoder, matrix = TableEncoder.learn([[1.5, "red"], [2.0, "blue"]])
+    >>> matrix.tolist()
+    [[1.5, 0.0], [2.0, 1.0]]
+    >>> encoder, matrix = encoder.extend([[None, "green"]], batch=2)
+    >>> matrix.tolist()
+    [[nan, 2.0]]
+    >>> encoder.n_categories
+    array([0, 3], dtype=int32)
+    """
+
+    names: Names | None
+    kinds: tuple[str, ...]
+    categories: tuple[Categories | None, ...]
+    takes_text: bool = True
+    estimator_name: str = ESTIMATOR_NAME
+    given_back: dict[int, Ints] = field(default_factory=dict)
+    warned_of: frozenset[int] = frozenset()
+    is_plain: bool = field(init=False, repr=False)  # whether arrays of numbers need no translation
+
+    def __post_init__(self) -> None:
+        has_names = self.names is not None and self.names != tuple(range(len(self.kinds)))
+        object.__setattr__(self, "is_plain", not has_names and set(self.kinds) <= {NUMBERS, UNDECIDED})
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return len(self.kinds)
+
+    @property
+    def feature_names(self) -> NDArray[np.object_] | None:
+        """The column names, if they are text."""
+        return np.array(self.names, dtype=object) if are_text(self.names) else None
+
+    @property
+    def is_categorical(self) -> NDArray[np.bool_]:
+        """Which columns are categorical, also those listed as such whose values have all been missing so far."""
+        return np.array([known is not None for known in self.categories])
+
+    @property
+    def n_categories(self) -> NDArray[np.int32]:
+        """Number of codes of every column, 0 for numerical ones."""
+        return np.array([0 if known is None else known.n_codes for known in self.categories], dtype=np.int32)
+
+    def category_values(self, position: int) -> list[Value | None]:
+        """Return the categories of one column in order of their codes; none for a numerical column.
+
+        None stands for a code that was given back and has no value now.
+        """
+        known = self.categories[position]
+        return [] if known is None else known.by_code()
+
+    @classmethod
+    def learn(
+        cls,
+        X: Any,
+        categorical_features: Any = "from_dtype",
+        *,
+        batch: int = 1,
+        estimator_name: str = ESTIMATOR_NAME,
+        rules: EncodingRules = DEFAULT_RULES,
+    ) -> tuple[TableEncoder, FloatArray]:
+        """Learn the columns of a first batch.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_records, n_features)
+            The records.
+        categorical_features : "from_dtype", None, or array-like of bool, int or str
+            Which columns are categorical: those that hold text or have a categorical dtype, none, or the ones listed
+            by mask, position or name.
+        batch : int, default=1
+            Number of the batch, for errors.
+        estimator_name : str
+            What errors and warnings call the model.
+        rules : EncodingRules
+            What the model lets the encoder do.
+
+        Returns
+        -------
+        encoder : TableEncoder
+            The encoder, to be kept for later batches.
+        matrix : ndarray of float64 of shape (n_records, n_features), C-contiguous
+            The records translated. It may share memory with `X`.
+        """
+        table = read_table(X, batch, estimator_name)
+        listed = listed_columns(categorical_features, table)
+        kinds = tuple(CATEGORIES if is_listed else UNDECIDED for is_listed in listed)
+        categories = tuple(Categories.none() if is_listed else None for is_listed in listed)
+        takes_text = isinstance(categorical_features, str)  # "from_dtype", or it would have been refused
+        return cls(table.names, kinds, categories, takes_text, estimator_name)._learn(table, batch, rules)
+
+    def extend(self, X: Any, batch: int, rules: EncodingRules = DEFAULT_RULES) -> tuple[TableEncoder, FloatArray]:
+        """Learn a later batch, which may bring new categories; return the encoder that knows them and the matrix.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_records, n_features)
+            The records. Columns are matched by name, in any order, where both sides have names.
+        batch : int
+            Number of the batch, for errors.
+        rules : EncodingRules
+            What the model lets the encoder do.
+
+        Returns
+        -------
+        encoder : TableEncoder
+            A new encoder, or this one if the batch brought nothing to be noted.
+        matrix : ndarray of float64 of shape (n_records, n_features), C-contiguous
+            The records translated. It may share memory with `X`.
+        """
+        if UNDECIDED not in self.kinds and (matrix := self._pass_through(X)) is not None:
+            return self, matrix
+        return self._learn(self._matched(X, batch, rules.column_changes), batch, rules)
+
+    def translate(self, X: Any, column_changes: str | None = None) -> FloatArray:
+        """Return records to be predicted as a matrix; categories never learnt become NaN or, if grouped, infrequent.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_records, n_features)
+            The records. Columns are matched by name, in any order, where both sides have names.
+        column_changes : {"error", "allow"} or None
+            Whether the records may lack columns; columns never learnt are left out then.
+
+        Returns
+        -------
+        matrix : ndarray of float64 of shape (n_records, n_features), C-contiguous
+            The records translated. It may share memory with `X`.
+        """
+        if (matrix := self._pass_through(X)) is not None:
+            return matrix
+        table = self._matched(X, None, column_changes)
+        if (matrix := _as_it_is(table, self.kinds)) is not None:
+            return matrix
+        matrix = np.empty((table.n_records, table.n_columns))
+        for position, (kind, known) in enumerate(zip(self.kinds, self.categories, strict=True)):
+            column, place = table.column(position), table.place(position)
+            if kind == UNDECIDED:
+                matrix[:, position] = np.nan
+            elif known is not None:
+                matrix[:, position] = known.translate(column, place)
+            else:
+                matrix[:, position] = as_numbers(column, kind, place)
+        return matrix
+
+    def _pass_through(self, X: Any) -> FloatArray | None:
+        """Return an array of finite numbers as it is if nothing needs translating: one record costs microseconds."""
+        if not self.is_plain or type(X) is not np.ndarray or X.ndim != 2 or X.dtype.kind not in "fiub":
+            return None
+        if not len(X) or X.shape[1] != len(self.kinds):
+            return None
+        matrix = np.ascontiguousarray(X, dtype=np.float64)
+        return None if np.isinf(matrix).any() else matrix
+
+    def _matched(self, X: Any, batch: int | None, column_changes: str | None) -> Table:
+        """Return a table with its columns in the order learnt, and those to be learnt behind them."""
+        table = read_table(X, batch, self.estimator_name)
+        return match_columns(
+            table, self.names, self.n_features, self.estimator_name, column_changes, adds=batch is not None
+        )
+
+    def _learn(self, table: Table, batch: int, rules: EncodingRules) -> tuple[TableEncoder, FloatArray]:
+        """Return the encoder that also knows a matched table, and the table's matrix."""
+        n_added = table.n_columns - self.n_features
+        kinds, categories = [*self.kinds, *[UNDECIDED] * n_added], [*self.categories, *[None] * n_added]
+        for position in [place for place, kind in enumerate(kinds) if kind == UNDECIDED]:
+            column = table.column(position)
+            kinds[position] = kind_of(column, table.place(position), takes_text=self.takes_text)
+            categories[position] = Categories.none() if kinds[position] == CATEGORIES else None
+        given_back = {}
+        if (matrix := _as_it_is(table, kinds)) is None:
+            matrix = np.empty((table.n_records, table.n_columns))
+            for position, (kind, known) in enumerate(zip(kinds, categories, strict=True)):
+                column, place = table.column(position), table.place(position)
+                if known is None:
+                    matrix[:, position] = as_numbers(column, kind, place)
+                    continue
+                categories[position], matrix[:, position], codes = known.learn(column, batch, rules, place)
+                if len(codes):
+                    given_back[position] = codes
+        if not any(categories) and (tuple(kinds), table.names) == (self.kinds, self.names):
+            return self, matrix
+        grown = replace(
+            self, names=table.names, kinds=tuple(kinds), categories=tuple(categories), given_back=given_back
+        )
+        return grown._warned(table), matrix
+
+    def _warned(self, table: Table) -> TableEncoder:
+        """Warn of text columns that identify records, each once, and return the encoder that has done so."""
+        found = [position for position, known in enumerate(self.categories) if known and known.identifies_records]
+        new = [position for position in found if position not in self.warned_of]
+        for position in new:
+            known = self.categories[position]
+            assert known is not None
+            warnings.warn(
+                f"{table.place(position)} brings the number of its values to {known.n_distinct:,} in {known.n_known:,} "
+                "records: a text that hardly ever comes again says nothing about later records. If it identifies "
+                "records, drop the column.",
+                UserWarning,
+                stacklevel=STACK_LEVEL - 1,
+            )
+        return replace(self, warned_of=self.warned_of.union(new)) if new else self
+
+
+def _as_it_is(table: Table, kinds: Sequence[str]) -> FloatArray | None:
+    """Return a table's matrix if all its columns are numbers and are to be numbers."""
+    if isinstance(table.content, np.ndarray) and set(kinds) <= {NUMBERS, UNDECIDED}:
+        return np.ascontiguousarray(table.content)
+    return None
