@@ -35,12 +35,12 @@ def planted(model, tree):
     """The model, with that tree for a permanent forest."""
     model = copy(model)
     model._model = copy(model._model)
-    forests = dict(model._model.state.state.forests)
+    forests = dict(model._model.learnt.state.forests)
     forest = replace(forests["permanent"].forest, trees=(tree,))
     forests["permanent"] = replace(forests["permanent"], forest=forest)
     model._model = replace(
         model._model,
-        state=replace(model._model.state, state=replace(model._model.state.state, forests=forests)),
+        learnt=replace(model._model.learnt, state=replace(model._model.learnt.state, forests=forests)),
     )
     return model
 

@@ -67,7 +67,7 @@ def describe_forests(model: BaseADFClassifier) -> Row:
         ``scenario``, ``drift``, ``answering``; and for each forest ``perturbed_<name>``, ``action_<name>``,
         ``leaves_<name>``, ``nodes_<name>``, None where there is no such forest.
     """
-    report, state = model.history_[-1], model._checked().state.state
+    report, state = model.history_[-1], model._checked().learnt.state
     row: Row = {"scenario": report.scenario, "drift": report.drift, "answering": report.answering}
     for name in FORESTS:
         forest = state.forest(name)
@@ -96,10 +96,10 @@ def accuracy_by_forest(model: BaseADFClassifier, X: Any, y: AnyArray) -> Row:
     matrix, values = known.encoder.translate(X), known.labels.by_arrival
     row: Row = {}
     for name in FORESTS:
-        forest = known.state.state.forest(name)
+        forest = known.learnt.state.forest(name)
         row[f"accuracy_{name}"] = None
         if forest is not None:
-            votes = forest.answer(matrix, len(values), soft=known.state.state.settings.soft, n_jobs=1)
+            votes = forest.answer(matrix, len(values), soft=known.learnt.state.settings.soft, n_jobs=1)
             row[f"accuracy_{name}"] = float(np.mean(values[votes.argmax(axis=1)] == y))
     return row
 

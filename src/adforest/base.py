@@ -65,13 +65,15 @@ class Model(Generic[State]):
 
     Attributes
     ----------
+    learnt : State
+        What the classifier made of the batches.
     fixed : dict
         Parameters that cannot change between batches, as they were at the first one.
     """
 
     encoder: TableEncoder
     labels: LabelTable
-    state: State
+    learnt: State
     n_batches: int
     n_records: int
     seed: int
@@ -175,8 +177,8 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
         serial = np.arange(n_before, n_before + len(matrix), dtype=np.int64)
         records = Records(matrix, codes, serial, encoder.n_categories, len(labels.by_arrival))
         encoded = EncodedBatch(number, records, encoder, labels, seed)
-        state = self._learnt_from(None if before is None else before.state, encoded)
-        self._model = Model(encoder, labels, state, number, n_before + len(matrix), seed, fixed)
+        learnt = self._learnt_from(None if before is None else before.learnt, encoded)
+        self._model = Model(encoder, labels, learnt, number, n_before + len(matrix), seed, fixed)
         self._after_batch()
         return self
 

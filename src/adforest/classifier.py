@@ -72,9 +72,14 @@ class BaseADFClassifier(VotingBatchClassifier["_Learnt"]):
             print(self.history_[-1])
 
     def _votes(self, model: Model[_Learnt], X: Floats) -> Floats:
-        state = model.state.state
-        state = replace(state, settings=replace(state.settings, **self._answer_settings()))
-        return votes(state, X, len(model.labels.by_arrival))
+        return votes(self._answering_state(model), X, len(model.labels.by_arrival))
+
+    def _answering_state(self, model: Model[_Learnt]) -> State:
+        """Return the state with those settings that matter to answers alone as the parameters are now."""
+        state, now = model.learnt.state, self._answer_settings()
+        if all(getattr(state.settings, name) == value for name, value in now.items()):
+            return state
+        return replace(state, settings=replace(state.settings, **now))
 
     def snapshot(self, *, records: bool = False) -> Snapshot:
         """Return the model as it is now, to predict with while it goes on learning.
@@ -89,13 +94,12 @@ class BaseADFClassifier(VotingBatchClassifier["_Learnt"]):
         Snapshot
             Cheap, since trees are shared; immutable; can be pickled. All that it says is of one moment.
         """
-        model = self._checked()
-        learnt = model.state
-        state = replace(learnt.state, settings=replace(learnt.state.settings, **self._answer_settings()))
+        model = self._checked()  # read once: another thread may swap in the next one
+        state = self._answering_state(model)
+        reports = tuple(model.learnt.reports[: state.n_calls])
+        state = state if records else state.without_records()
         frozen = Model(model.encoder, model.labels, state, model.n_batches, model.n_records, model.seed)
-        if not records:
-            frozen = replace(frozen, state=state.without_records())
-        return Snapshot(frozen, tuple(learnt.reports[: state.n_calls]), self.column_changes, records)
+        return Snapshot(frozen, reports, self.column_changes, records)
 
     def apply(self, X: Any, forest: str = "permanent") -> Ints:
         """Return the leaf of each record in each tree of a forest.
@@ -111,7 +115,7 @@ class BaseADFClassifier(VotingBatchClassifier["_Learnt"]):
             Numbers of nodes, see ``permanent_forest_.trees[k].nodes``.
         """
         model = self._checked()
-        trees, matrix = find_forest(model.state.state, forest).trees, model.encoder.translate(X, self.column_changes)
+        trees, matrix = find_forest(model.learnt.state, forest).trees, model.encoder.translate(X, self.column_changes)
         return np.column_stack(in_threads(lambda tree: tree.route(matrix), trees, self.n_jobs))
 
     def decision_path(self, X: Any, forest: str = "permanent") -> tuple[Any, Longs]:
@@ -130,7 +134,7 @@ class BaseADFClassifier(VotingBatchClassifier["_Learnt"]):
             Columns from ``n_nodes_ptr[k]`` up to ``n_nodes_ptr[k + 1]`` are those of tree k.
         """
         model = self._checked()
-        found = find_forest(model.state.state, forest)
+        found = find_forest(model.learnt.state, forest)
         return found.paths(model.encoder.translate(X, self.column_changes))
 
     def history_frame(self) -> Any:
@@ -153,7 +157,7 @@ class BaseADFClassifier(VotingBatchClassifier["_Learnt"]):
     @property
     def feature_importances_(self) -> Floats:
         """Entropy gain by attribute in the forest that answers, each tree counting the same, summing to one."""
-        state = self._known("feature_importances_").state.state
+        state = self._known("feature_importances_").learnt.state
         trees = state.forests[state.answering].forest.trees
         shares = [tree.importance / tree.importance.sum() for tree in trees if tree.importance.any()]
         return np.mean(shares, axis=0) if shares else np.zeros(self.n_features_in_)
@@ -161,32 +165,32 @@ class BaseADFClassifier(VotingBatchClassifier["_Learnt"]):
     @property
     def permanent_forest_(self) -> Forest:
         """The forest that learns every batch."""
-        return self._known("permanent_forest_").state.state.forests["permanent"].forest
+        return self._known("permanent_forest_").learnt.state.forests["permanent"].forest
 
     @property
     def active_forest_(self) -> Forest:
         """The forest of the rules that hold now: the permanent one, or one of its own since rules changed for good."""
-        return self._known("active_forest_").state.state.forests["active"].forest
+        return self._known("active_forest_").learnt.state.forests["active"].forest
 
     @property
     def temporary_forest_(self) -> Forest | None:
         """The forest of the last batches, if there is one."""
-        return self._known("temporary_forest_").state.state.forest("temporary")
+        return self._known("temporary_forest_").learnt.state.forest("temporary")
 
     @property
     def newest_forest_(self) -> Forest | None:
         """The forest of the last batch alone, if there is one."""
-        return self._known("newest_forest_").state.state.forest("newest")
+        return self._known("newest_forest_").learnt.state.forest("newest")
 
     @property
     def answering_forest_(self) -> str:
         """Name of the forest that answers, or whose vote is worth most."""
-        return self._known("answering_forest_").state.state.answering
+        return self._known("answering_forest_").learnt.state.answering
 
     @property
     def history_(self) -> list[BatchReport]:
         """One report a batch."""
-        learnt = self._known("history_").state
+        learnt = self._known("history_").learnt
         return learnt.reports[: learnt.state.n_calls]
 
 

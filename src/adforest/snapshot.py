@@ -86,7 +86,7 @@ class Snapshot:
         """Return votes with columns in the order of the sorted classes."""
         model = self._model
         matrix = model.encoder.translate(X, self._column_changes)
-        return model.in_order(votes(model.state, matrix, len(model.labels.by_arrival)))
+        return model.in_order(votes(model.learnt, matrix, len(model.labels.by_arrival)))
 
     @property
     def classes_(self) -> AnyArray:

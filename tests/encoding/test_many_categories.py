@@ -258,7 +258,7 @@ def test_a_code_that_was_given_back_is_to_trees_a_category_never_seen(kind, base
     names, noise = rng.choice(list("abcdefgh"), 600), rng.normal(size=600)
     model = forest(kind, base_forest=base_forest, splitting=splitting, min_samples_leaf=5)
     model.fit(pd.DataFrame({"name": names, "noise": noise}), np.isin(names, list("abcd")))
-    state, encoder = model._model.state.state, model._model.encoder
+    state, encoder = model._model.learnt.state, model._model.encoder
     codes = np.array([0, 3, 6], dtype=np.int32)
     after = with_columns(state, 2, {0: codes})
     records = encoder.translate(pd.DataFrame({"name": names, "noise": noise}))

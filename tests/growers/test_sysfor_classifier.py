@@ -130,7 +130,7 @@ def test_after_every_batch_records_are_in_the_leaves_they_reach(changes):
     model = sysfor(**changes)
     for X, y in batches():
         model.partial_fit(X, y)
-        memory = model._model.state.state.memory
+        memory = model._model.learnt.state.memory
         for forest in (model.permanent_forest_, model.active_forest_, model.temporary_forest_):
             for tree in forest.trees if forest else ():
                 assert tree.n_leaves == (tree.nodes["split"] < 0).sum()

@@ -134,7 +134,7 @@ class Categories:
         coded = self._same_kind(column, place)
         counts = np.bincount(coded.codes + 1, minlength=len(coded.values) + 1)[1:]
         new = [i for i, value in enumerate(coded.values) if value not in self.places]
-        grown, given_back, new = self._with_room(coded, new, batch, rules)
+        grown, given_back, new = self._with_room(coded, counts, new, batch, rules)
         grown = grown._with_values([coded.values[i] for i in new])
         found = np.array([grown.places.get(value, -1) for value in coded.values], dtype=np.intp)
         count, last_batch = grown.count.copy(), grown.last_batch.copy()
@@ -152,7 +152,7 @@ class Categories:
         return Learnt(grown, grown._translate(coded), given_back)
 
     def _with_room(
-        self, coded: Coded, new: list[int], batch: int, rules: EncodingRules
+        self, coded: Coded, counts: Longs, new: list[int], batch: int, rules: EncodingRules
     ) -> tuple[Categories, Ints, list[int]]:
         """Return categories with room for new values, the codes given back for it, and the new values that fit.
 
@@ -168,7 +168,6 @@ class Categories:
             kept, given_back = self._without(oldest[age[oldest] > 0])
         room = MAX_VALUES - len(kept.places)
         if len(new) > room:
-            counts = np.bincount(coded.codes + 1, minlength=len(coded.values) + 1)[1:]
             new = sorted(sorted(new, key=lambda i: -counts[i])[:room])
         return kept, given_back, new
 

@@ -111,12 +111,12 @@ class CapyMOAClassifier(VotingBatchClassifier["Learner"]):
         return Learner(MODELS[self.model], room, encoded.seed, options)
 
     def _votes(self, model: Model[Learner], X: Floats) -> Floats:
-        return model.state.votes(X, len(model.labels.by_arrival))
+        return model.learnt.votes(X, len(model.labels.by_arrival))
 
     @property
     def moa_model_(self) -> Any:
         """The learner itself."""
-        return self._known("moa_model_").state.capy
+        return self._known("moa_model_").learnt.capy
 
 
 class Learner:

@@ -37,12 +37,12 @@ class ForestRival(VotingBatchClassifier[State]):
 
     def _votes(self, model: Model[State], X: Floats) -> Floats:
         n_classes = len(model.labels.by_arrival)
-        return self._forest_of(model.state).answer(X, n_classes, soft=True, n_jobs=self.n_jobs)
+        return self._forest_of(model.learnt).answer(X, n_classes, soft=True, n_jobs=self.n_jobs)
 
     @property
     def forest_(self) -> Forest:
         """The forest that answers."""
-        return self._forest_of(self._known("forest_").state)
+        return self._forest_of(self._known("forest_").learnt)
 
 
 Batches = tuple[tuple[Floats, Ints], ...]

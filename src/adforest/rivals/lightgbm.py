@@ -144,20 +144,20 @@ class ContinuedLightGBMClassifier(VotingBatchClassifier[Boosted]):
 
     def _votes(self, model: Model[Boosted], X: Floats) -> Floats:
         n_classes = len(model.labels.by_arrival)
-        if model.state.booster is None:
-            return np.tile(np.eye(n_classes)[model.state.only], (len(X), 1))
-        shares: Floats = model.state.booster.predict(X, num_threads=effective_n_jobs(self.n_jobs))
+        if model.learnt.booster is None:
+            return np.tile(np.eye(n_classes)[model.learnt.only], (len(X), 1))
+        shares: Floats = model.learnt.booster.predict(X, num_threads=effective_n_jobs(self.n_jobs))
         return shares[:, :n_classes]
 
     @property
     def booster_(self) -> Any:
         """The last model."""
-        return self._known("booster_").state.booster
+        return self._known("booster_").learnt.booster
 
     @property
     def n_restarts_(self) -> int:
         """How often a class that was not declared made it start again."""
-        return self._known("n_restarts_").state.n_restarts
+        return self._known("n_restarts_").learnt.n_restarts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -250,7 +250,7 @@ class RefitLightGBMClassifier(VotingBatchClassifier[RefitBooster]):
         return RefitBooster(batches, present, booster)
 
     def _votes(self, model: Model[RefitBooster], X: Floats) -> Floats:
-        state, votes = model.state, np.zeros((len(X), len(model.labels.by_arrival)))
+        state, votes = model.learnt, np.zeros((len(X), len(model.labels.by_arrival)))
         if state.booster is None:
             votes[:, state.present] = 1.0
             return votes
@@ -261,4 +261,4 @@ class RefitLightGBMClassifier(VotingBatchClassifier[RefitBooster]):
     @property
     def booster_(self) -> Any:
         """The last model."""
-        return self._known("booster_").state.booster
+        return self._known("booster_").learnt.booster

@@ -63,11 +63,11 @@ class NCMClassifier(BatchClassifier[ClassSums]):
         return sums if before is None else before.plus(sums)
 
     def _votes(self, model: Model[ClassSums], X: Floats) -> Floats:
-        return -squared_distances(X, model.state.means)
+        return -squared_distances(X, model.learnt.means)
 
     @property
     def means_(self) -> Floats:
         """Mean of each class, in the order of ``classes_``."""
         model = self._known("means_")
-        means: Floats = model.state.means[model.labels.order]
+        means: Floats = model.learnt.means[model.labels.order]
         return means

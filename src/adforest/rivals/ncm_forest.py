@@ -105,14 +105,14 @@ class NCMForestClassifier(VotingBatchClassifier[Grove]):
         return Grove(trees, X, y, leaf_of)
 
     def _votes(self, model: Model[Grove], X: Floats) -> Floats:
-        answers = in_threads(lambda tree: tree.vote(X), model.state.trees, self.n_jobs)
+        answers = in_threads(lambda tree: tree.vote(X), model.learnt.trees, self.n_jobs)
         votes: Floats = np.sum(answers, axis=0)
         return np.pad(votes, ((0, 0), (0, len(model.labels.by_arrival) - votes.shape[1])))
 
     @property
     def trees_(self) -> tuple[NCMTree, ...]:
         """The trees."""
-        return self._known("trees_").state.trees
+        return self._known("trees_").learnt.trees
 
 
 def _built(X: Floats, y: Ints, n_classes: int, params: NCMParams, seed: int) -> tuple[NCMTree, Longs]:

@@ -133,14 +133,14 @@ class RiverClassifier(VotingBatchClassifier[Any]):
         votes = np.zeros((len(X), len(model.labels.by_arrival)))
         code = {value: code for code, value in enumerate(model.labels.by_arrival.tolist())}
         for row, record in zip(votes, _as_dicts(X, model.encoder), strict=True):
-            for value, share in model.state.predict_proba_one(record).items():
+            for value, share in model.learnt.predict_proba_one(record).items():
                 row[code[value]] = share
         return votes
 
     @property
     def river_model_(self) -> Any:
         """The learner itself."""
-        return self._known("river_model_").state
+        return self._known("river_model_").learnt
 
 
 def _as_dicts(X: Floats, encoder: TableEncoder) -> Iterator[dict[int, Any]]:

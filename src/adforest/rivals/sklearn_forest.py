@@ -86,10 +86,10 @@ class SklearnForestClassifier(VotingBatchClassifier[RefitSklearn]):
 
     def _votes(self, model: Model[RefitSklearn], X: Floats) -> Floats:
         votes = np.zeros((len(X), len(model.labels.by_arrival)))
-        votes[:, model.state.forest.classes_] = model.state.forest.predict_proba(X)
+        votes[:, model.learnt.forest.classes_] = model.learnt.forest.predict_proba(X)
         return votes
 
     @property
     def forest_(self) -> Any:
         """The forest that answers."""
-        return self._known("forest_").state.forest
+        return self._known("forest_").learnt.forest

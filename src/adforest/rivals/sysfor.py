@@ -79,4 +79,4 @@ class SysForClassifier(RefitForestClassifier):
 
     def _votes(self, model: Model[Refit], X: Floats) -> Floats:
         n_classes = len(model.labels.by_arrival)
-        return self._forest_of(model.state).answer(X, n_classes, soft=False, n_jobs=self.n_jobs)
+        return self._forest_of(model.learnt).answer(X, n_classes, soft=False, n_jobs=self.n_jobs)

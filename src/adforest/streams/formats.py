@@ -121,11 +121,22 @@ def naming(path: Path) -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class ParquetFile:
-    """A Parquet file, read page by page."""
+class TypedFile:
+    """A file that says what its columns hold."""
 
     path: Path
     keeps_types = True
+
+    def check(self, wanted: Mapping[str, Any]) -> None:
+        """Do nothing: the file says what its columns hold."""
+
+    def locate(self, record: int, column: str) -> tuple[str, str]:
+        """Return how an error calls a record, counted from 0."""
+        return f"record {record + 1} of '{self.path}'", ""
+
+
+class ParquetFile(TypedFile):
+    """A Parquet file, read page by page."""
 
     @property
     def is_empty(self) -> bool:
@@ -147,20 +158,9 @@ class ParquetFile:
         with parquet.ParquetFile(self.path, buffer_size=BUFFER_BYTES, pre_buffer=False) as file:
             yield from file.iter_batches(n_records, columns=list(wanted))
 
-    def check(self, wanted: Mapping[str, Any]) -> None:
-        """Do nothing: the file says what its columns hold."""
 
-    def locate(self, record: int, column: str) -> tuple[str, str]:
-        """Return how an error calls a record, counted from 0."""
-        return f"record {record + 1} of '{self.path}'", ""
-
-
-@dataclass(frozen=True)
-class ArrowFile:
+class ArrowFile(TypedFile):
     """An Arrow file or stream, also called IPC or Feather, read by the record batches it was written in."""
-
-    path: Path
-    keeps_types = True
 
     @property
     def is_empty(self) -> bool:
@@ -182,13 +182,6 @@ class ArrowFile:
             for batch in batches:
                 for start in range(0, batch.num_rows, n_records):
                     yield batch.slice(start, n_records)
-
-    def check(self, wanted: Mapping[str, Any]) -> None:
-        """Do nothing: the file says what its columns hold."""
-
-    def locate(self, record: int, column: str) -> tuple[str, str]:
-        """Return how an error calls a record, counted from 0."""
-        return f"record {record + 1} of '{self.path}'", ""
 
     @contextmanager
     def _batches(self) -> Iterator[Iterator[Any]]:
