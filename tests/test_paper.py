@@ -30,6 +30,7 @@ def test_defaults_are_those_of_the_published_experiments():
         "min_samples_leaf": 20,
         "max_features": "log2+1",
         "max_depth": None,
+        "class_weight": None,
         "categorical_features": "from_dtype",
         "max_categories": None,
         "min_frequency": None,

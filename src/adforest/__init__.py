@@ -5,7 +5,7 @@ Data arrive in batches; classes appear that nobody had seen; the world changes f
 """
 
 from adforest.adaptation import BatchReport
-from adforest.classifier import AdaptiveDecisionForestClassifier
+from adforest.adaptive import AdaptiveDecisionForestClassifier
 from adforest.paper import PaperADFClassifier
 from adforest.snapshot import Snapshot
 

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from adforest.encoding import EncodingRules, LabelTable, TableEncoder, check_same_length
+from adforest.encoding import EncodingRules, LabelTable, TableEncoder, check_same_length, read_weights
 from adforest.forest import Records
 from adforest.forest.types import AnyArray, Floats
 from adforest.growers import spawn_seeds
@@ -130,7 +130,7 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
         self
         """
         with lock_of(self):
-            return self._learn(None, X, y, None)
+            return self._learn(None, X, y)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Learn one more batch; class values not seen before are welcome.
@@ -150,7 +150,9 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
         with lock_of(self):
             return self._learn(getattr(self, "_model", None), X, y, classes)
 
-    def _learn(self, before: Model[State] | None, X: Any, y: Any, classes: Any) -> Self:
+    def _learn(
+        self, before: Model[State] | None, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> Self:
         """Learn a batch on the side, then swap the model in with one assignment."""
         check_parameters(self, self._rules)
         name = type(self).__name__
@@ -172,10 +174,13 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
             labels, codes = before.labels.extend(y, batch=number)
         check_same_length(len(matrix), len(codes), number)
         self._check_values(encoder, matrix, f"batch {number}")
+        weight = read_weights(sample_weight, len(matrix), number)
+        if weight is not None and not weight.all():
+            matrix, codes, weight = matrix[weight > 0], codes[weight > 0], weight[weight > 0]
         if classes is not None:
             labels = labels.declare(classes)
         serial = np.arange(n_before, n_before + len(matrix), dtype=np.int64)
-        records = Records(matrix, codes, serial, encoder.n_categories, len(labels.by_arrival))
+        records = Records(matrix, codes, serial, encoder.n_categories, len(labels.by_arrival), weight=weight)
         encoded = EncodedBatch(number, records, encoder, labels, seed)
         learnt = self._learnt_from(None if before is None else before.learnt, encoded)
         self._model = Model(encoder, labels, learnt, number, n_before + len(matrix), seed, fixed)

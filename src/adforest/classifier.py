@@ -1,20 +1,20 @@
-"""The Adaptive Decision Forest as a scikit-learn classifier: parameters in, what is learnt kept, reports out."""
+"""What both Adaptive Decision Forests share: parameters in, what is learnt kept, reports out."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from adforest.adaptation import RECIPES, BatchReport, Settings, State, find_forest, votes, with_columns
-from adforest.base import EncodedBatch, Model, VotingBatchClassifier
-from adforest.encoding import LabelTable
+from adforest.adaptation import RECIPES, BatchReport, ClassWeight, Settings, State, find_forest, votes, with_columns
+from adforest.base import EncodedBatch, Model, VotingBatchClassifier, lock_of
+from adforest.encoding import LabelTable, warn_caller
 from adforest.forest import Forest, GrowthParams, in_threads
 from adforest.forest.types import Floats, Ints, Longs
 from adforest.growers import GROWERS, Grower, count_features
-from adforest.parameters import AT_LEAST_ONE, COMMON, NONE, Amount, Flag, OneOf, Rules, Whole
+from adforest.parameters import AT_LEAST_ONE, COMMON, NONE, Amount, Flag, OneOf, Rules, WeightsByClass, Whole
 from adforest.snapshot import Snapshot
 
 FOREST_RULES: Rules = COMMON | {
@@ -25,6 +25,7 @@ FOREST_RULES: Rules = COMMON | {
     "max_depth": (AT_LEAST_ONE, NONE),
     "max_categories": (AT_LEAST_ONE, NONE),
     "min_frequency": (AT_LEAST_ONE, Amount(0, 1, is_low_excluded=True), NONE),
+    "class_weight": (WeightsByClass(), OneOf("balanced", None)),
     "column_changes": (OneOf("error", "allow"),),
     "verbose": (Whole(0), Flag()),
 }
@@ -39,6 +40,7 @@ class BaseADFClassifier(VotingBatchClassifier["_Learnt"]):
     max_features: str | float | None
     min_samples_leaf: int
     max_depth: int | None
+    class_weight: dict[Any, float] | str | None
     column_changes: str
     n_jobs: int | None
     verbose: int
@@ -52,11 +54,51 @@ class BaseADFClassifier(VotingBatchClassifier["_Learnt"]):
     def _answer_settings(self) -> dict[str, Any]:
         """Return those settings that matter to answers alone, by the parameters as they are now."""
 
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Forget everything and learn X, y as the first batch.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each record counts, by default 1, see `partial_fit`.
+
+        Returns
+        -------
+        self
+        """
+        with lock_of(self):
+            return self._learn(None, X, y, None, sample_weight)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn one more batch; class values not seen before are welcome.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The same columns as before; data frames in any order.
+        y : array-like of shape (n_samples,)
+        classes : array-like, optional
+            Class values to expect. They appear in ``classes_`` before their first record.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each record counts, by default 1. A record of weight 2 counts as the record twice, one of weight 0
+            is left out. Where the mean over all batches, together with ``class_weight``, is below 1 or above 4, all
+            weights are multiplied by a number that brings it there: only how weights compare with each other matters
+            then.
+
+        Returns
+        -------
+        self
+        """
+        with lock_of(self):
+            return self._learn(getattr(self, "_model", None), X, y, classes, sample_weight)
+
     def _learnt_from(self, before: _Learnt | None, encoded: EncodedBatch) -> _Learnt:
         """Let the forests learn a batch, by the parameters as they are now."""
         records = encoded.records
         n_features = records.X.shape[1]
-        settings = self._settings(n_features, encoded.seed)
+        settings = replace(self._settings(n_features, encoded.seed), class_weight=self._weight_by_code(encoded.labels))
         if before is None:
             state, reports = State.new(settings, n_features), []
         else:
@@ -66,6 +108,19 @@ class BaseADFClassifier(VotingBatchClassifier["_Learnt"]):
         report = _with_class_values(report, encoded.labels)
         reports.append(report)
         return _Learnt(state, reports)
+
+    def _weight_by_code(self, labels: LabelTable) -> ClassWeight:
+        """Return ``class_weight`` by class code; classes that it does not name have a weight of 1."""
+        given = self.class_weight
+        if given is None or isinstance(given, str):
+            return given
+        values = labels.by_arrival.tolist()
+        if given and not any(value in given for value in values):
+            warn_caller(
+                f"class_weight names {', '.join(map(repr, list(given)[:3]))}, but the classes seen so far are "
+                f"{', '.join(map(repr, values[:3]))}: no weight applies yet. Name classes by the values of y."
+            )
+        return tuple(float(given.get(value, 1.0)) for value in values)
 
     def _after_batch(self) -> None:
         if self.verbose:
@@ -192,176 +247,6 @@ class BaseADFClassifier(VotingBatchClassifier["_Learnt"]):
         """One report a batch."""
         learnt = self._known("history_").learnt
         return learnt.reports[: learnt.state.n_calls]
-
-
-class AdaptiveDecisionForestClassifier(BaseADFClassifier):
-    """A forest that keeps learning: batch after batch, new classes welcome, old ones kept.
-
-    The *permanent* forest learns every batch. A *temporary* forest is grown from the last few batches, the *newest*
-    from the last one alone. Each batch is answered before it is learnt, and forests are weighted by how often they were
-    right on what they had not learnt yet, so that the vote is hardly worse than whichever of them is best. If the rules
-    change for good, a forest of the last batches becomes the *active* one, which learns what comes from then on.
-
-    Parameters
-    ----------
-    n_estimators : int, default=20
-        Trees in the permanent and the active forest; the temporary and the newest have half as many.
-    base_forest : {"random_forest", "sysfor", "hoeffding"}, default="random_forest"
-        Who builds the trees: random forest (ADF-R), SysFor (ADF-S), which draws no lots, or Hoeffding trees (ADF-H),
-        for which ``min_samples_leaf`` is the grace period, at least 20; where it is smaller, leaves are grown further
-        by entropy.
-    splitting : {"entropy", "sat", "isat"}, default="entropy"
-        Where perturbed trees are cut: "entropy" expands leaves, "sat" puts new roots between separate boxes, "isat",
-        the paper's way, does both and cuts at the bounds of overlapping boxes too. With an attribute that grows with
-        time, such as a counter or a date, new roots make trees into chains of batches.
-    drift_threshold : int, default=3
-        A drift is sustained once it has been seen in more than this many batches in a row [λ].
-    window_size : int, default=3
-        Batches a temporary forest is built from [γ].
-    memory_size : int or None, default=100_000
-        Records kept from before the window's batches, for growing trees. None keeps everything, 0 lets leaves know
-        nothing but the batch at hand. Each class has room by the square root of its frequency.
-    min_samples_leaf : int, default=1
-        Records a leaf must keep.
-    max_features : {"default", "log2", "log2+1", "sqrt"}, int, float or None, default="default"
-        Attributes tried at each node. Of m attributes, "log2+1" is int(log2 m) + 1, the paper's choice, "default" that
-        or int(sqrt m), whichever is more; the rest as in scikit-learn.
-    max_depth : int or None, default=None
-        Depth at which growing stops.
-    renewal : float, default=1.0
-        How much is grown anew from memory: a batch of n records pays for as many trees of a repaired forest, in turn,
-        as can be grown from ``renewal * (n + 500)`` records for each of its trees. While few records are at hand these
-        are all trees at every batch. 0 only ever repairs.
-    answer_for : {"next_batch", "everything"}, default="next_batch"
-        What the model is asked about. "next_batch": records like those that come next. "everything": records of any
-        time, old ones as well; the permanent forest answers alone, whatever came lately.
-    categorical_features : "from_dtype", array-like or None, default="from_dtype"
-        Which columns are categorical: those of text or categorical type, those given by mask, position or name, none.
-    max_categories, min_frequency : int, float or None, default=None
-        Which values of a categorical column share one code for infrequent ones, as in scikit-learn's OneHotEncoder:
-        those that came less often than ``min_frequency`` (an int counts records, a float is a share of them), and all
-        but the most frequent ``max_categories - 1``. They are counted over all batches so far: a value gets its own
-        code with the batch that makes it frequent. Values never seen count as infrequent.
-    column_changes : {"error", "allow"}, default="error"
-        Whether a batch may add or drop columns, which are matched by name. "allow": a column that is not there is
-        missing in its records, a new one is learnt from that batch on; records to be predicted may lack columns, and
-        what was never learnt is left out.
-    n_jobs : int or None, default=None
-        Threads. The forest is the same for any number.
-    random_state : int, RandomState or None, default=None
-    verbose : int, default=0
-        Print each batch's report if positive.
-
-    Attributes
-    ----------
-    classes_ : ndarray
-        Class values seen or declared so far, sorted.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Only if the columns have names.
-    feature_importances_ : ndarray
-        Entropy gain by attribute, summing to one.
-    permanent_forest_, active_forest_ : Forest
-    temporary_forest_, newest_forest_ : Forest or None
-    answering_forest_ : {"permanent", "active", "temporary", "newest"}
-    history_ : list of BatchReport
-
-    Notes
-    -----
-    What weights the forests have depends on the record: whether records of the last batches are near it, and whether
-    classes are found that are new or rare (`adforest.adaptation.evidence`). A leaf's
-    class shares are shrunk towards those of the nodes above it, as far as that proved right on the batches so far.
-    Batches of fewer than 100 records (or a twentieth of the records at hand, if that is less) are answered and counted,
-    and wait until together they are enough to grow trees from, unless they bring an unknown class.
-
-    A missing value takes the side of a node that gained more from it in training, or the heavier side where none was
-    missing then. A category that a node never saw is treated as missing.
-
-    A batch is learnt on the side and swapped in at once: other threads that predict meanwhile see the old model or
-    the new one, and an exception leaves the old one.
-
-    References
-    ----------
-    Rahman & Islam, Adaptive Decision Forest: An incremental machine learning framework, Pattern Recognition 122, 2022.
-
-    Examples
-    --------
-    >>> from adforest import AdaptiveDecisionForestClassifier
-    >>> model = AdaptiveDecisionForestClassifier(random_state=0)
-    >>> model = model.partial_fit([[1, "a"], [2, "a"], [8, "b"]], ["low", "low", "high"])
-    >>> model = model.partial_fit([[50, "b"], [60, "c"]], ["huge", "huge"])
-    >>> model.predict([[1.5, "a"], [55, "b"]]).tolist()
-    ['low', 'huge']
-    >>> model.history_[-1].scenario
-    'SUC'
-    """
-
-    _rules: ClassVar[Rules] = FOREST_RULES | {
-        "memory_size": (Whole(0), NONE),
-        "renewal": (Amount(0),),
-        "answer_for": (OneOf("next_batch", "everything"),),
-    }
-
-    def __init__(
-        self,
-        n_estimators: int = 20,
-        *,
-        base_forest: str = "random_forest",
-        splitting: str = "entropy",
-        drift_threshold: int = 3,
-        window_size: int = 3,
-        memory_size: int | None = 100_000,
-        min_samples_leaf: int = 1,
-        max_features: str | float | None = "default",
-        max_depth: int | None = None,
-        renewal: float = 1.0,
-        answer_for: str = "next_batch",
-        categorical_features: Any = "from_dtype",
-        max_categories: int | None = None,
-        min_frequency: float | None = None,
-        column_changes: str = "error",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.base_forest = base_forest
-        self.splitting = splitting
-        self.drift_threshold = drift_threshold
-        self.window_size = window_size
-        self.memory_size = memory_size
-        self.min_samples_leaf = min_samples_leaf
-        self.max_features = max_features
-        self.max_depth = max_depth
-        self.renewal = renewal
-        self.answer_for = answer_for
-        self.categorical_features = categorical_features
-        self.max_categories = max_categories
-        self.min_frequency = min_frequency
-        self.column_changes = column_changes
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def _settings(self, n_features: int, seed: int) -> Settings:
-        """Return what learning and answering go by."""
-        return Settings(
-            algorithm="adaptive",
-            grower=make_grower(self, n_features),
-            n_estimators=self.n_estimators,
-            splitting=self.splitting,
-            drift_threshold=self.drift_threshold,
-            window_size=self.window_size,
-            memory_size=self.memory_size,
-            min_samples_leaf=self.min_samples_leaf,
-            renewal=self.renewal,
-            answer_for=self.answer_for,
-            n_jobs=self.n_jobs,
-            seed=seed,
-        )
-
-    def _answer_settings(self) -> dict[str, Any]:
-        return {"answer_for": self.answer_for, "n_jobs": self.n_jobs}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

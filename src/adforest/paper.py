@@ -60,6 +60,8 @@ class PaperADFClassifier(BaseADFClassifier):
         Attributes tried at each node, see `AdaptiveDecisionForestClassifier`.
     max_depth : int or None, default=None
         Depth at which growing stops.
+    class_weight : dict, "balanced" or None, default=None
+        What the weights of records are multiplied by, by class value, see `AdaptiveDecisionForestClassifier`.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Which columns are categorical: those of text or categorical type, those given by mask, position or name, none.
     max_categories, min_frequency : int, float or None, default=None
@@ -135,6 +137,7 @@ class PaperADFClassifier(BaseADFClassifier):
         min_samples_leaf: int = 20,
         max_features: str | float | None = "log2+1",
         max_depth: int | None = None,
+        class_weight: dict[Any, float] | str | None = None,
         categorical_features: Any = "from_dtype",
         max_categories: int | None = None,
         min_frequency: float | None = None,
@@ -158,6 +161,7 @@ class PaperADFClassifier(BaseADFClassifier):
         self.min_samples_leaf = min_samples_leaf
         self.max_features = max_features
         self.max_depth = max_depth
+        self.class_weight = class_weight
         self.categorical_features = categorical_features
         self.max_categories = max_categories
         self.min_frequency = min_frequency

@@ -85,6 +85,19 @@ class ArrayLike:
 
 
 @dataclass(frozen=True, slots=True)
+class WeightsByClass:
+    """A weight above 0 for some class values."""
+
+    def accepts(self, value: Any) -> bool:
+        """Return whether a value is a dict of such weights."""
+        above = Amount(0, is_low_excluded=True)
+        return isinstance(value, dict) and all(above.accepts(one) and np.isfinite(one) for one in value.values())
+
+    def __str__(self) -> str:
+        return "a dict of class values to weights above 0"
+
+
+@dataclass(frozen=True, slots=True)
 class RandomState:
     """What scikit-learn takes for a random state."""
 

@@ -45,7 +45,7 @@ class OneTree:
         for seed in seeds:
             editor, leaf_of = TreeEditor(Tree.bare(2, seed)), np.full(len(records), -1, dtype=np.int32)
             groups, root = np.array([0, len(known)]), np.zeros(1, dtype=np.int32)
-            ones = np.ones(len(known), dtype=np.uint8)
+            ones = np.ones(len(known), dtype=np.uint16)
             self.kernel.expand(editor, records, ones, known, groups, root, leaf_of, seed)
             grown.append(Grown(editor.finish(), leaf_of))
         return grown
@@ -53,8 +53,8 @@ class OneTree:
     def coded(self, records):
         return records
 
-    def weights(self, serial, seed):
-        return np.ones(len(serial), dtype=np.uint8)
+    def weights(self, serial, seed, weight=None):
+        return np.ones(len(serial), dtype=np.uint16)
 
     def out_of_bag(self, serial, tree):
         return np.zeros(len(serial), dtype=bool)

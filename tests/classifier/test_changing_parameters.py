@@ -15,6 +15,7 @@ OURS = {
     "min_samples_leaf": (1, 25),
     "max_features": (1, None),
     "max_depth": (None, 1),
+    "class_weight": (None, {0: 9.0}),
     "renewal": (1.0, 0),
     "answer_for": ("next_batch", "everything"),
 }
@@ -32,6 +33,7 @@ PAPER = {
     "min_samples_leaf": (1, 25),
     "max_features": (1, None),
     "max_depth": (None, 1),
+    "class_weight": (None, {0: 9.0}),
 }
 FIXED = {
     "n_estimators": (3, 5),

@@ -22,6 +22,7 @@ def test_the_signature_is_the_one_promised():
         "max_depth": None,
         "renewal": 1.0,
         "answer_for": "next_batch",
+        "class_weight": None,
         "categorical_features": "from_dtype",
         "max_categories": None,
         "min_frequency": None,

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
-from adforest.forest._kernels.counting import compare, gather, merge, nearness, poisson_weights, tally
+from adforest.forest._kernels.counting import compare, gather, merge, nearness, tally
 
 N_NODES, N_CLASSES = 6, 5
 WEIGHTED = st.dictionaries(st.integers(0, N_CLASSES - 1), st.integers(1, 9).map(float), max_size=N_CLASSES)
@@ -46,7 +46,7 @@ def test_a_tally_adds_up_weights_by_leaf_and_class(records):
     node, klass, weight = tally(
         np.array(leaf, dtype=np.int32),
         np.array(y, dtype=np.int32),
-        np.array(weights, dtype=np.uint8),
+        np.array(weights, dtype=np.uint16),
         N_NODES,
     )
     assert as_counts(node, klass, weight) == oracles.tally(leaf, y, weights)
@@ -98,7 +98,7 @@ def test_where_no_young_record_counts_everything_is_near(young):
 def test_a_tally_of_many_records_does_not_overflow():
     n = 100_000
     zeros = np.zeros(n, dtype=np.int32)
-    _, _, weight = tally(zeros, zeros, np.full(n, 255, dtype=np.uint8), 1)
+    _, _, weight = tally(zeros, zeros, np.full(n, 255, dtype=np.uint16), 1)
     assert weight.tolist() == [255 * n]
 
 
@@ -169,35 +169,3 @@ def test_records_of_mixed_leaves_are_gathered_leaf_by_leaf(records, leaves):
     found = [samples[first:stop].tolist() for first, stop in pairwise(start)]
     assert found == [[i for i, (node, _) in enumerate(records) if node == leaf] for leaf in mixed]
     assert start[-1] == len(samples)
-
-
-SERIALS = np.arange(100_000, dtype=np.int64)
-
-
-@pytest.mark.parametrize("seed", [0, 1, 2**63 + 7, 2**64 - 1])
-def test_poisson_weights_are_poisson_with_mean_one(seed):
-    weights = poisson_weights(SERIALS, seed, 1.0)
-    assert weights.dtype == np.uint8
-    assert weights.mean() == pytest.approx(1, abs=0.02)
-    shares = np.bincount(weights, minlength=5)[:5] / len(weights)
-    np.testing.assert_allclose(shares, np.exp(-1) / np.array([1, 1, 2, 6, 24]), atol=0.006)
-
-
-def test_a_record_keeps_its_weight_wherever_it_stands():
-    weights = poisson_weights(SERIALS, 5, 1.0)
-    np.testing.assert_array_equal(weights, poisson_weights(SERIALS, 5, 1.0))
-    order = np.random.default_rng(0).permutation(len(SERIALS))[:1000]
-    np.testing.assert_array_equal(poisson_weights(SERIALS[order], 5, 1.0), weights[order])
-    np.testing.assert_array_equal(poisson_weights(SERIALS[50_000:] + 0, 5, 1.0), weights[50_000:])
-
-
-@pytest.mark.parametrize("other", [1, 2, 2**32, 2**63])
-def test_other_seeds_draw_other_weights(other):
-    both = np.corrcoef(poisson_weights(SERIALS, 0, 1.0), poisson_weights(SERIALS, other, 1.0))
-    assert abs(both[0, 1]) < 0.015
-
-
-def test_neighbouring_records_draw_on_their_own():
-    weights = poisson_weights(SERIALS, 3, 1.0)
-    for lag in (1, 2, 64):
-        assert abs(np.corrcoef(weights[lag:], weights[:-lag])[0, 1]) < 0.015

@@ -243,7 +243,7 @@ def test_a_million_identical_records_are_one_leaf(binned):
 @SHARED
 def test_weights_beyond_the_table_of_logarithms(binned):
     b = oracles.random_block(3000, n_categories=(0, 8))
-    b = b._replace(weights=np.full(3000, 255, dtype=np.uint8))
+    b = b._replace(weights=np.full(3000, 4095, dtype=np.uint16))
     tree = oracles.grow_tree(b, max_depth=3, binned=binned)
     np.testing.assert_allclose(tree.importance, check_tree(b, tree, max_depth=3), rtol=1e-9)
 

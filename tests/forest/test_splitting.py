@@ -13,7 +13,7 @@ def cut_of(codes, classes, weights, n_codes, n_classes, min_leaf=1):
     return best_cut(
         np.asarray(codes, dtype=np.uint16),
         np.asarray(classes, dtype=np.int32),
-        np.asarray(weights, dtype=np.uint8),
+        np.asarray(weights, dtype=np.uint16),
         n_codes,
         n_classes,
         min_leaf,

@@ -11,7 +11,7 @@ from sklearn.model_selection import train_test_split
 import oracles
 from adforest.forest import Forest, GrowthParams, Records, TreeEditor
 from adforest.forest._kernels.binning import bin_columns
-from adforest.forest._kernels.counting import poisson_weights
+from adforest.forest._kernels.lots import poisson_weights
 from adforest.growers import RandomForestGrower
 
 

@@ -253,7 +253,7 @@ def test_a_repair_counts_every_record_once_and_leaves_none_out():
     grower = SysForGrower(GROWTH)
     (grown,) = build(oracles.block([1, 2], [0, 1]))
     assert grower.weights(np.arange(5), 3).tolist() == [1] * 5
-    assert grower.out_of_bag(np.arange(5), grown.tree).tolist() == [False] * 5
+    assert grower.out_of_bag(oracles.random_block(5).records, grown.tree).tolist() == [False] * 5
 
 
 def test_leaves_expand_by_pruned_c45():
@@ -263,7 +263,7 @@ def test_leaves_expand_by_pruned_c45():
     stump = TreeEditor(oracles.tree_of(b, max_depth=1)[0])
     leaf_of = oracles.route(stump.nodes, stump.finish().category_bits, b.X)
     group = np.flatnonzero(leaf_of == 2).astype(np.int32)
-    ones = np.ones(len(group), dtype=np.uint8)
+    ones = np.ones(len(group), dtype=np.uint16)
     starts, node = np.array([0, len(group)]), np.array([2], dtype=np.int32)
     grower.expand(stump, b.records, ones, group, starts, node, leaf_of, 9)
     tree = stump.finish()

@@ -31,7 +31,7 @@ def block(X, y, *, weights=None, n_categories=None, n_classes=None):
     weights = np.ones(len(y)) if weights is None else weights
     n_categories = np.zeros(X.shape[1]) if n_categories is None else n_categories
     n_classes = int(y.max(initial=0)) + 1 if n_classes is None else n_classes
-    return Block(X, y, np.asarray(weights, dtype=np.uint8), np.asarray(n_categories, dtype=np.int32), n_classes)
+    return Block(X, y, np.asarray(weights, dtype=np.uint16), np.asarray(n_categories, dtype=np.int32), n_classes)
 
 
 # Few distinct values on purpose: ties are where a scan goes wrong.

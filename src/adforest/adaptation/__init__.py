@@ -7,8 +7,20 @@ from adforest.adaptation.perturbation import READINGS
 from adforest.adaptation.report import BatchReport
 from adforest.adaptation.state import Settings, State, find_forest
 from adforest.adaptation.voting import votes
+from adforest.adaptation.weighing import ClassWeight
 
-__all__ = ["FORESTS", "READINGS", "RECIPES", "BatchReport", "Settings", "State", "find_forest", "votes", "with_columns"]
+__all__ = [
+    "FORESTS",
+    "READINGS",
+    "RECIPES",
+    "BatchReport",
+    "ClassWeight",
+    "Settings",
+    "State",
+    "find_forest",
+    "votes",
+    "with_columns",
+]
 
 RECIPES = {
     "adaptive": update.learn,

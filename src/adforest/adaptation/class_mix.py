@@ -7,8 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from adforest.adaptation.memory import Memory
+from adforest.adaptation.weighing import ClassWeight
 from adforest.forest import Records
-from adforest.forest.types import Floats, Longs
+from adforest.forest.records import joined_weights
+from adforest.forest.types import AnyArray, Floats, Longs
 
 LATEST_RECORDS = 100  # whose class mix answers are corrected for
 
@@ -19,17 +21,18 @@ class ClassMix:
 
     Attributes
     ----------
-    seen, last, latest : int64 (n_classes,)
-        Records of each class: ever seen; in the last batch and what waits; among the last of these.
+    seen, last, latest : int64 or float64 (n_classes,)
+        Records of each class, by weight if there are weights: ever seen; in the last batch and what waits; among the
+        last of these.
     new : int64
         Classes that the first batch did not bring, nor any before the window.
     rare : int64
         Classes that are rare among all records, and not new.
     """
 
-    seen: Longs
-    last: Longs
-    latest: Longs
+    seen: AnyArray
+    last: AnyArray
+    latest: AnyArray
     new: Longs
     rare: Longs
 
@@ -39,17 +42,32 @@ class ClassMix:
         return cls(*(np.empty(0, dtype=np.int64) for _ in range(5)))
 
     @classmethod
-    def of(cls, memory: Memory, pending: Records | None, n_batches: int, window_start: int) -> ClassMix:
+    def of(
+        cls,
+        memory: Memory,
+        pending: Records | None,
+        n_batches: int,
+        window_start: int,
+        class_weight: ClassWeight = None,
+    ) -> ClassMix:
         """Return the mix after some batches, of which the window begins with one."""
-        last, seen = memory.y[memory.first_since(n_batches) :], memory.seen_by_class
+        n_classes = len(memory.seen_by_class) if pending is None else pending.n_classes
+        weighing = memory.weighing(class_weight, n_classes)
+        first = memory.first_since(n_batches)
+        last, given = memory.y[first:], memory.weight_since(first)
+        more = (0, n_classes - len(memory.seen_by_class))
+        seen: AnyArray = np.pad(memory.seen_by_class, more)
+        if weighing.by_class is not None:
+            seen = np.pad(memory.weight_by_class, more) * weighing.by_class
         if pending is not None:
+            given = joined_weights(given, len(last), pending.weight, len(pending))
             last = np.concatenate([last, pending.y])
-            waiting = np.bincount(pending.y, minlength=len(seen))
-            seen = waiting + np.pad(seen, (0, len(waiting) - len(seen)))
+            seen = seen + weighing.totals(pending.y, pending.weight, n_classes)
+        latest = slice(-LATEST_RECORDS, None)
         return cls(
             seen,
-            np.bincount(last, minlength=len(seen)),
-            np.bincount(last[-LATEST_RECORDS:], minlength=len(seen)),
+            weighing.totals(last, given, n_classes),
+            weighing.totals(last[latest], None if given is None else given[latest], n_classes),
             np.flatnonzero(memory.first_batch >= max(2, window_start)),
             np.flatnonzero(memory.rare_since(window_start)),
         )
@@ -72,7 +90,7 @@ class ClassMix:
         return np.stack([np.ones(len(self.seen)), ratio_of(self.last, self.seen), ratio_of(self.latest, self.seen)])
 
 
-def ratio_of(recent: Longs, seen: Longs) -> Floats:
+def ratio_of(recent: AnyArray, seen: AnyArray) -> Floats:
     """Return how much more frequent each class is among recent records, and one of the overall mix, than overall."""
     overall = seen / seen.sum()
     ratio = np.ones(len(seen))

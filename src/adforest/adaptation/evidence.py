@@ -74,19 +74,19 @@ class Scores:
 
     Attributes
     ----------
-    n : int
-        Records answered.
-    right : dict of str to int
+    n : float
+        Records answered; where there are weights, how many without weights would say as much.
+    right : dict of str to float
         By forest, and "vote" for all of them together. Besides, "known" is how many records are of classes known
         before, "newest, known" and "informed" how many of these the newest forest gets right, and the vote if it had
         known the class mix of these very records.
-    leads : dict of str to (int, int)
+    leads : dict of str to (float, float)
         By forest of the last batches: records that it gets right and the active one does not, and the reverse.
     """
 
-    n: int = 0
-    right: dict[str, int] = field(default_factory=dict)
-    leads: dict[str, tuple[int, int]] = field(default_factory=dict)
+    n: float = 0
+    right: dict[str, float] = field(default_factory=dict)
+    leads: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     def share(self, name: str) -> float:
         """Return the share of right answers."""
@@ -174,7 +174,9 @@ class Evidence:
             weights[voter] = now
         return replace(self, weights=_spread(weights, SWITCH_SHARE))
 
-    def after_answers(self, right: dict[Voter, Mask], context: Floats, n: int) -> Evidence:
+    def after_answers(
+        self, right: dict[Voter, Mask], context: Floats, n: float, n_answered: float | None = None
+    ) -> Evidence:
         """Return the evidence after the voters answered some records.
 
         Parameters
@@ -182,11 +184,13 @@ class Evidence:
         right : dict of tuple of str to bool (3, n_answered)
             By voter, as it is and corrected for each class mix.
         context : float64 (4, n_answered)
-            How far each record is in each context.
-        n : int
-            Records of the batch; those answered may be a sample of them.
+            How far each record is in each context, times how much it counts.
+        n : float
+            How much all records of the batch count together; those answered may be a sample of them.
+        n_answered : float, optional
+            How much those answered count together, by default as many as they are.
         """
-        context = context * (min(n, MAX_COUNTED) / context.shape[1])
+        context = context * (min(n, MAX_COUNTED) / (n_answered or context.shape[1]))
         gain = {voter: LEARNING_RATE * (context @ right[voter].T.astype(np.float64)) for voter in self.weights}
         for one in gain.values():
             one[RARE_CLASS] = 0.0
@@ -194,14 +198,14 @@ class Evidence:
         weights = {voter: before * np.exp(gain[voter] - most) for voter, before in self.weights.items()}
         return replace(self, weights=_spread(weights, _switched(n)))
 
-    def after_shrinkage(self, name: str, logs: Floats, n: int) -> Evidence:
+    def after_shrinkage(self, name: str, logs: Floats, n: float) -> Evidence:
         """Return the evidence after a forest answered some records with each strength of shrinkage.
 
         Parameters
         ----------
         logs : float64 (3,)
             By strength: mean logarithm of the share given to the right class.
-        n : int
+        n : float
             Records of the batch.
         """
         before = self.shrinkage[name] * np.exp(LEARNING_RATE * min(n, MAX_COUNTED) * (logs - logs.max()))
@@ -235,7 +239,7 @@ class Evidence:
         return gap > CLEAR_GAP and gap > CLEAR_DEVIATIONS * math.hypot(chance, optimism.deviation)
 
 
-def _switched(n: int) -> float:
+def _switched(n: float) -> float:
     """Return the share of all weight that a batch of n records spreads over all voters."""
     return SWITCH_SHARE * min(1.0, n / FULL_SWITCH)
 

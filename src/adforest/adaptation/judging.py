@@ -40,6 +40,9 @@ class Answers(NamedTuple):
     ----------
     y : int32 (n,)
         Classes.
+    weight : float64 (n,)
+        How much each record counts: 1 where there are no weights. Otherwise weights are scaled so that their sum is as
+        many records of the same weight as would say as much, (sum w)² / sum w² (Kish 1965).
     by_strength : dict of str to float64 (3, n, n_classes)
         By forest: class shares for each of `SHRINKAGE_STRENGTHS`.
     shares : dict of str to float64 (n, n_classes)
@@ -51,10 +54,16 @@ class Answers(NamedTuple):
     """
 
     y: Ints
+    weight: Floats
     by_strength: dict[str, Floats]
     shares: dict[str, Floats]
     near: Floats
     ratios: Floats
+
+    @property
+    def n(self) -> float:
+        """How much all records count together."""
+        return float(self.weight.sum())
 
     def are_right(self, votes: Floats) -> Mask:
         """Return which records some votes get right."""
@@ -63,7 +72,15 @@ class Answers(NamedTuple):
 
     def best_of(self, *candidates: Floats) -> Mask:
         """Return which records those votes get right that get most of them right."""
-        return max((self.are_right(votes) for votes in candidates), key=np.count_nonzero)
+        return max((self.are_right(votes) for votes in candidates), key=self.total)
+
+    def total(self, which: Mask) -> float:
+        """Return how much some of the records count together."""
+        return float(self.weight[which].sum())
+
+    def share(self, right: Mask) -> float:
+        """Return the share of right answers."""
+        return self.total(right) / self.n
 
 
 def judge(state: State, records: Records, leaves: dict[str, list[Ints]]) -> Judgement:
@@ -74,18 +91,19 @@ def judge(state: State, records: Records, leaves: dict[str, list[Ints]]) -> Judg
     leaves : dict of str to list of int32 arrays
         By forest for which it is known already: the leaf of each record in each tree.
     """
-    n, n_classes = len(records), records.n_classes
+    n_classes = records.n_classes
     answers = _answers(state, records, leaves)
+    n = answers.n * len(records) / len(answers.y)
     contexts = contexts_of(state, answers.shares, answers.near)
     vote = weighted_votes(state, answers.shares, contexts)
     alone = _right_alone(state, answers)
     scores = _scores(state, answers, alone, vote, n_classes)
-    evidence = state.evidence.after_answers(_right_by_voter(state, answers), contexts, n)
+    evidence = state.evidence.after_answers(_right_by_voter(state, answers), contexts * answers.weight, n, answers.n)
     for name in evidence.shrinkage:
         evidence = evidence.after_shrinkage(name, _mean_logs(answers, name), n)
     evidence = replace(evidence, scores=evidence.scores.added(scores))
-    accuracy = {name: float(mask.mean()) for name, mask in alone.items()}
-    accuracy["vote"] = float(answers.are_right(vote).mean())
+    accuracy = {name: answers.share(mask) for name, mask in alone.items()}
+    accuracy["vote"] = answers.share(answers.are_right(vote))
     accuracy.setdefault(ACTIVE, accuracy[PERMANENT])
     return Judgement(evidence, accuracy)
 
@@ -96,6 +114,8 @@ def _answers(state: State, records: Records, leaves: dict[str, list[Ints]]) -> A
     if len(records) > MAX_JUDGED:
         drawn = np.random.default_rng([state.settings.seed, state.n_batches]).permutation(len(records))[:MAX_JUDGED]
     X, y = records.X[drawn], records.y[drawn]
+    weighing = state.memory.weighing(state.settings.class_weight, records.n_classes)
+    weight = _as_records(weighing.weights(y, records.weight_at(drawn)), len(y))
     by_strength, shares, near = {}, {}, np.ones(len(y))
     for name, forest in state.judged.items():
         reached = [leaf[drawn] for leaf in leaves[name]] if name in leaves else _route(forest, X, state.settings.n_jobs)
@@ -104,7 +124,12 @@ def _answers(state: State, records: Records, leaves: dict[str, list[Ints]]) -> A
             near = presence(np.mean(by_tree, axis=0))
         by_strength[name] = forest.shares_from(reached, records.n_classes, np.array(SHRINKAGE_STRENGTHS))
         shares[name] = np.tensordot(state.evidence.shrinkage[_known_as(state, name)], by_strength[name], 1)
-    return Answers(y, by_strength, shares, near, state.class_mix.padded(records.n_classes).ratios())
+    return Answers(y, weight, by_strength, shares, near, state.class_mix.padded(records.n_classes).ratios())
+
+
+def _as_records(weight: Floats | None, n: int) -> Floats:
+    """Return weights scaled to add up to as many records as would say as much, see `Answers.weight`."""
+    return np.ones(n) if weight is None else weight * (weight.sum() / (weight @ weight))
 
 
 def _route(forest: Forest, X: Floats, n_jobs: int | None) -> list[Ints]:
@@ -139,7 +164,7 @@ def _right_by_voter(state: State, answers: Answers) -> dict[Voter, Mask]:
 def _mean_logs(answers: Answers, name: str) -> Floats:
     """Return by strength of shrinkage the mean logarithm of the share that a forest gives to the right class."""
     given = answers.by_strength[name][:, np.arange(len(answers.y)), answers.y]
-    logs: Floats = np.log(np.maximum(given, MIN_SHARE)).mean(axis=1)
+    logs: Floats = np.average(np.log(np.maximum(given, MIN_SHARE)), axis=1, weights=answers.weight)
     return logs
 
 
@@ -150,7 +175,7 @@ def _scores(state: State, answers: Answers, alone: dict[str, Mask], vote: Floats
     if NEWEST in alone:
         masks["newest, known"] = known & alone[NEWEST]
     # What could have been answered, had the class mix of these very records been known.
-    now = np.bincount(answers.y, minlength=n_classes)
+    now = np.bincount(answers.y, answers.weight, minlength=n_classes)
     mix = state.class_mix.padded(n_classes)
     informed = (corrected(vote, ratio_of(now, before)) for before in (mix.last + 1, mix.seen))
     masks["informed"] = known & answers.best_of(*informed)
@@ -160,8 +185,8 @@ def _scores(state: State, answers: Answers, alone: dict[str, Mask], vote: Floats
     candidates = answers.shares[name], corrected(answers.shares[name], ratio), corrected(most_shrunk, ratio)
     active = answers.best_of(*candidates)
     leads = {
-        name: (int((alone[name] & ~active).sum()), int((active & ~alone[name]).sum()))
+        name: (answers.total(alone[name] & ~active), answers.total(active & ~alone[name]))
         for name in (TEMPORARY, NEWEST)
         if name in alone
     }
-    return Scores(len(answers.y), {name: int(mask.sum()) for name, mask in masks.items()}, leads)
+    return Scores(answers.n, {name: answers.total(mask) for name, mask in masks.items()}, leads)

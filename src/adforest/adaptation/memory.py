@@ -9,7 +9,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from adforest.adaptation.weighing import ClassWeight, Weighing
 from adforest.forest import Records
+from adforest.forest.records import joined_weights
 from adforest.forest.types import Floats, Ints, Longs, Mask
 
 RARE_FACTOR = 5  # times that a rare class has fewer records than its even share
@@ -21,14 +23,16 @@ class Memory:
 
     Attributes
     ----------
-    X, y, serial
-        See `adforest.forest.Records`.
+    X, y, serial, weight
+        See `adforest.forest.Records`; weights are those that records came with.
     batch : int32 (n,)
         Number of the batch each record came with.
     n_seen : int
         Records ever added.
     seen_by_class : int64
         Records ever added, by class.
+    weight_by_class : float64
+        Sum of the weights that these came with, by class.
     first_batch : int32
         By class, the batch that first brought it; 0 if none has.
     """
@@ -39,13 +43,15 @@ class Memory:
     batch: Ints
     n_seen: int
     seen_by_class: Longs
+    weight_by_class: Floats
     first_batch: Ints
+    weight: Floats | None = None
 
     @classmethod
     def empty(cls, n_features: int) -> "Memory":
         """Return a memory without records."""
         ints, longs = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64)
-        return cls(np.empty((0, n_features)), ints, longs, ints, 0, longs, ints)
+        return cls(np.empty((0, n_features)), ints, longs, ints, 0, longs, np.empty(0), ints)
 
     def __len__(self) -> int:
         return len(self.y)
@@ -58,6 +64,8 @@ class Memory:
         known = len(self.seen_by_class)
         first[:known] = np.where(self.first_batch > 0, self.first_batch, first[:known])
         seen[:known] += self.seen_by_class
+        weight_by_class = np.bincount(y, records.weight, minlength=records.n_classes).astype(np.float64)
+        weight_by_class[:known] += self.weight_by_class
         return Memory(
             X=np.concatenate([self.X, X]),
             y=np.concatenate([self.y, y]),
@@ -65,13 +73,19 @@ class Memory:
             batch=np.concatenate([self.batch, np.full(len(y), batch, dtype=np.int32)]),
             n_seen=self.n_seen + len(y),
             seen_by_class=seen,
+            weight_by_class=weight_by_class,
             first_batch=first,
+            weight=joined_weights(self.weight, len(self), records.weight, len(records)),
         )
 
     def keep(self, kept: Longs) -> "Memory":
         """Return the memory with only the records at the given positions."""
-        X = self.X.take(kept, axis=0)
-        return replace(self, X=X, y=self.y[kept], serial=self.serial[kept], batch=self.batch[kept])
+        X, weight = self.X.take(kept, axis=0), None if self.weight is None else self.weight[kept]
+        return replace(self, X=X, y=self.y[kept], serial=self.serial[kept], batch=self.batch[kept], weight=weight)
+
+    def weight_since(self, first: int) -> Floats | None:
+        """Return the weights of the records from a place on, None where all are 1."""
+        return None if self.weight is None else self.weight[first:]
 
     def first_since(self, batch: int) -> int:
         """Return the place of the first record that came with a batch or later."""
@@ -89,7 +103,11 @@ class Memory:
 
     def records(self, n_categories: Ints, n_classes: int) -> Records:
         """Return everything at hand as a block to grow from."""
-        return Records(self.X, self.y, self.serial, n_categories, n_classes)
+        return Records(self.X, self.y, self.serial, n_categories, n_classes, weight=self.weight)
+
+    def weighing(self, class_weight: ClassWeight, n_classes: int) -> Weighing:
+        """Return what the weights of records are multiplied by."""
+        return Weighing.of(class_weight, self.seen_by_class, self.weight_by_class, n_classes)
 
     def survivors(self, size: int | None, window_start: int) -> Longs | None:
         """Return the positions of the records to keep, or None where all may stay.

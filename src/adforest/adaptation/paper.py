@@ -72,5 +72,5 @@ def _accuracy(work: BatchUpdate) -> dict[str, float]:
     accuracy = {}
     for name, one in work.forests.items():
         answers = one.forest.answer(batch.X, batch.n_classes, soft=settings.soft, n_jobs=settings.n_jobs)
-        accuracy[name] = float(np.mean(answers.argmax(axis=1) == batch.y))
+        accuracy[name] = float(np.average(answers.argmax(axis=1) == batch.y, weights=batch.weight))
     return accuracy

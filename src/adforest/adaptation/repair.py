@@ -9,7 +9,8 @@ from adforest.adaptation.boxes import Cut
 from adforest.adaptation.perturbation import LeafStatistics, is_perturbed
 from adforest.forest import Forest, LeafCounts, Records, Tree, TreeEditor, in_threads
 from adforest.forest._kernels import counting
-from adforest.forest.types import Bytes, Ints, Mask
+from adforest.forest._kernels.lots import whole_weights
+from adforest.forest.types import Ints, Mask, Words16
 from adforest.growers import Grower, Grown, StreamingGrower
 
 
@@ -31,7 +32,7 @@ class Assessment:
 def assess(tree: Tree, batch: Records, reading: str, tolerance: float) -> Assessment:
     """Send a batch down a tree, without changing it, and see which leaves it perturbs."""
     leaf = tree.route(batch.X)
-    brought = _tally(leaf, batch, np.ones(len(batch), dtype=np.uint8), len(tree.nodes))
+    brought = _tally(leaf, batch, whole_weights(batch.serial, tree.seed, batch.weight), len(tree.nodes))
     reached, statistics = tree.compare(brought)
     leaves = LeafStatistics(reached, *statistics)
     return Assessment(leaf, brought, leaves, is_perturbed(leaves, reading, tolerance))
@@ -91,7 +92,7 @@ class Repair:
 
     def _repair_tree(self, tree: Tree, leaf_of: Ints, assessment: Assessment, seed: int, *, expands: bool) -> Grown:
         """Change a tree's shape where the batch perturbs it, and add the batch to its counts."""
-        weights = self.grower.weights(self.batch.serial, tree.seed)
+        weights = self.grower.weights(self.batch.serial, tree.seed, self.batch.weight)
         leaf_of = np.concatenate([leaf_of, np.where(weights > 0, assessment.leaf, np.int32(-1))])
         in_batch = slice(len(leaf_of) - len(self.batch), None)
         editor = TreeEditor(tree, self.number)
@@ -103,7 +104,7 @@ class Repair:
         if len(targets):
             samples = self._expand(editor, tree, targets, leaf_of, seed)
             weights[samples[samples >= in_batch.start] - in_batch.start] = 0  # counted in their new leaves already
-        if len(editor.nodes) == len(tree.nodes) and (weights == 1).all():
+        if self.batch.weight is None and len(editor.nodes) == len(tree.nodes) and (weights == 1).all():
             editor.add(assessment.brought)
         else:
             editor.add(_tally(leaf_of[in_batch], self.batch, weights, len(editor.nodes)))
@@ -111,7 +112,7 @@ class Repair:
             self._stream(self.grower, editor, tree, leaf_of)
         return Grown(editor.finish(), leaf_of)
 
-    def _add_roots(self, editor: TreeEditor, leaf_of: Ints, targets: Ints, weights: Bytes) -> Ints:
+    def _add_roots(self, editor: TreeEditor, leaf_of: Ints, targets: Ints, weights: Words16) -> Ints:
         """Put new roots on a tree; return the leaves to expand, those beyond the new roots among them."""
         of_batch = leaf_of[len(leaf_of) - len(self.batch) :]
         for cut, beyond in self.roots:
@@ -133,7 +134,7 @@ class Repair:
         records = self.records
         samples, starts, nodes = counting.gather(leaf_of, records.y, targets, len(editor.nodes))
         if len(samples):
-            weights = np.maximum(self.grower.weights(records.serial[samples], tree.seed), 1)
+            weights = np.maximum(self._weights_of(samples, tree), 1)
             self.grower.expand(editor, records, weights, samples, starts, nodes, leaf_of, seed)
         return samples
 
@@ -143,11 +144,15 @@ class Repair:
         reached = np.unique(leaf_of[len(leaf_of) - len(self.batch) :])
         samples, starts, nodes = counting.gather(leaf_of, records.y, reached[reached >= 0], len(editor.nodes))
         if len(samples):
-            weights = self.grower.weights(records.serial[samples], tree.seed)
+            weights = self._weights_of(samples, tree)
             grower.stream(editor, records, weights, samples, starts, nodes, leaf_of)
 
+    def _weights_of(self, samples: Ints, tree: Tree) -> Words16:
+        """Return how often some records at hand count in a tree."""
+        return self.grower.weights(self.records.serial[samples], tree.seed, self.records.weight_at(samples))
 
-def _tally(leaf: Ints, batch: Records, weights: Bytes, n_nodes: int) -> LeafCounts:
+
+def _tally(leaf: Ints, batch: Records, weights: Words16, n_nodes: int) -> LeafCounts:
     """Add up a batch by leaf and class."""
     return LeafCounts(*counting.tally(leaf, batch.y, weights, n_nodes))
 

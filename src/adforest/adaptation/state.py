@@ -11,6 +11,7 @@ from adforest.adaptation.class_mix import ClassMix
 from adforest.adaptation.evidence import Evidence
 from adforest.adaptation.memory import Memory
 from adforest.adaptation.names import ACTIVE, FORESTS, PERMANENT
+from adforest.adaptation.weighing import ClassWeight
 from adforest.forest import Forest, Records
 from adforest.forest.types import Singles
 from adforest.growers import Grower
@@ -25,6 +26,8 @@ class Settings:
     Attributes
     ----------
     algorithm : {"adaptive", "paper"}
+    class_weight : tuple of float, "balanced" or None
+        By class code.
     soft : bool
         Whether trees add up class shares or cast one vote each ("paper"; with "adaptive" they add up shares).
     tree_repair : {"turn", "any", "share"}
@@ -49,6 +52,7 @@ class Settings:
     soft: bool = True
     renewal: float = 1.0
     answer_for: str = "next_batch"
+    class_weight: ClassWeight = None
 
     def window_start(self, number: int) -> int:
         """Return the first batch of the reserve window [γ] that ends with a batch."""
@@ -155,8 +159,8 @@ class State:
 
     def with_class_mix(self) -> State:
         """Return the state that knows how frequent classes are in its memory and what waits."""
-        start = self.settings.window_start(self.n_batches)
-        return replace(self, class_mix=ClassMix.of(self.memory, self.pending, self.n_batches, start))
+        start, weight = self.settings.window_start(self.n_batches), self.settings.class_weight
+        return replace(self, class_mix=ClassMix.of(self.memory, self.pending, self.n_batches, start, weight))
 
     def without_records(self) -> State:
         """Return the state as far as answers need it: no record is in it, and nothing can be learnt any more."""

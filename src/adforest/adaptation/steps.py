@@ -21,6 +21,7 @@ from adforest.adaptation.repair import Assessment, Repair, assess
 from adforest.adaptation.report import BatchReport
 from adforest.adaptation.scenario import scenario_of
 from adforest.adaptation.state import ForestState, State
+from adforest.adaptation.weighing import rescaled
 from adforest.forest import Forest, Records, in_threads
 from adforest.forest.types import Ints, Longs, Singles
 from adforest.growers import Grown, spawn_seeds
@@ -39,9 +40,10 @@ class BatchUpdate:
         self.before = state
         self.settings = state.settings
         self.number = state.n_batches + 1
-        self.batch = batch
         self.memory = state.memory.add(batch, self.number)
-        self.records = self.memory.records(batch.n_categories, batch.n_classes)
+        self.weighing = self.memory.weighing(self.settings.class_weight, batch.n_classes)
+        self.batch = self.weighing.weighed(batch)
+        self.records = self.weighing.weighed(self.memory.records(batch.n_categories, batch.n_classes))
         self.box = Box.of(batch.X, batch.n_categories)
         self.forests = dict(state.forests)
         self.perturbed: dict[str, float] = {}
@@ -175,7 +177,7 @@ class BatchUpdate:
 
     def build(self, first: int, n_trees: int | None = None, purpose: int = BUILD, *, is_placed: bool = True) -> Forest:
         """Build a forest from the records from a place in memory on; unless it is placed, nobody may repair it."""
-        settings, records = self.settings, self._coded_since(first)
+        settings, records = self.settings, rescaled(self._coded_since(first))
         seeds = self._seeds(purpose, settings.n_estimators if n_trees is None else n_trees)
         everything = np.arange(len(records), dtype=np.int32)
         grown = settings.grower.build(
@@ -209,21 +211,21 @@ class BatchUpdate:
             n_batches=self.number,
             **changes,
         )
-        return replace(state, nearness=_nearness(state)).with_class_mix()
+        return replace(state, nearness=self._nearness(state)).with_class_mix()
+
+    def _nearness(self, state: State) -> tuple[Singles, ...]:
+        """Return by tree of the permanent forest and node how near the records of the window are."""
+        settings, memory = state.settings, state.memory
+        if NEWEST not in state.forests or settings.memory_size == 0:
+            return ()
+        first = memory.first_since(state.window_start)
+        weight = self.weighing.weights(memory.y[first:], memory.weight_since(first))
+        return state.forests[PERMANENT].forest.nearness(first, MIN_EXPECTED, settings.n_jobs, weight)
 
     def _remembered(self, one: ForestState, kept: Longs | None) -> ForestState:
         """Return a forest that knows only what memory kept."""
         forest = one.forest if kept is None else one.forest.keep(kept)
         return replace(one, forest=forest.forget() if self.settings.memory_size == 0 else forest)
-
-
-def _nearness(state: State) -> tuple[Singles, ...]:
-    """Return by tree of the permanent forest and node how near the records of the window are."""
-    settings, memory = state.settings, state.memory
-    if NEWEST not in state.forests or settings.memory_size == 0:
-        return ()
-    first = memory.first_since(state.window_start)
-    return state.forests[PERMANENT].forest.nearness(first, MIN_EXPECTED, settings.n_jobs)
 
 
 def answering_votes(state: State) -> dict[str, float]:

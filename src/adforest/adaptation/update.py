@@ -19,6 +19,7 @@ from adforest.adaptation.names import ACTIVE, NEWEST, PERMANENT, TEMPORARY
 from adforest.adaptation.report import BatchReport
 from adforest.adaptation.state import ForestState, State
 from adforest.adaptation.steps import BUILD, BUILD_NEWEST, BatchUpdate, answering_votes, report_of
+from adforest.adaptation.weighing import rescaled
 from adforest.forest import Records
 
 MAX_ONE_CLASS = 0.95  # share of a batch's records of one class, beyond which it says nothing about rules
@@ -165,14 +166,14 @@ def _grow_newest(work: BatchUpdate) -> float | None:
 
     None where no record is out of any bag, or where nearly all are of one class: rules show only between classes.
     """
-    grower, batch = work.settings.grower, work.batch
+    grower, batch = work.settings.grower, rescaled(work.batch)
     forest = work.build(work.memory.first_since(work.number), _half(work.settings.n_estimators), BUILD_NEWEST)
     work.action[NEWEST] = "rebuilt" if NEWEST in work.forests else "built"
     work.forests[NEWEST] = ForestState(forest, work.box)
     if not grower.uses_bootstrap:
         return None
     leaves = [
-        np.where(grower.out_of_bag(batch.serial, tree), leaf_of[-len(batch) :], np.int32(-1))
+        np.where(grower.out_of_bag(batch, tree), leaf_of[-len(batch) :], np.int32(-1))
         for tree, leaf_of in zip(forest.trees, forest.leaf_of, strict=True)
     ]
     answers = forest.answer_from(leaves, batch.n_classes, len(batch), soft=True)
@@ -180,7 +181,8 @@ def _grow_newest(work: BatchUpdate) -> float | None:
     tested = known & (answers.max(axis=1) > 0)
     if not tested.any() or np.bincount(batch.y[tested]).max() > MAX_ONE_CLASS * tested.sum():
         return None
-    return float(np.mean(answers.argmax(axis=1)[tested] == batch.y[tested]))
+    right = answers.argmax(axis=1)[tested] == batch.y[tested]
+    return float(np.average(right, weights=batch.weight_at(tested)))
 
 
 def _half(n_trees: int) -> int:

@@ -7,7 +7,6 @@ as it was.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -19,8 +18,9 @@ from adforest.encoding.categories import Categories, EncodingRules, Ints, Value
 from adforest.encoding.columns import NUMBERS, FloatArray
 from adforest.encoding.frames import Names
 from adforest.encoding.kinds import CATEGORIES, UNDECIDED, as_numbers, kind_of, listed_columns
-from adforest.encoding.matching import STACK_LEVEL, match_columns
+from adforest.encoding.matching import match_columns
 from adforest.encoding.tables import ESTIMATOR_NAME, Table, are_text, read_table
+from adforest.encoding.warning import warn_caller
 
 DEFAULT_RULES = EncodingRules()
 
@@ -248,12 +248,10 @@ class TableEncoder:
         for position in new:
             known = self.categories[position]
             assert known is not None
-            warnings.warn(
+            warn_caller(
                 f"{table.place(position)} brings the number of its values to {known.n_distinct:,} in {known.n_known:,} "
                 "records: a text that hardly ever comes again says nothing about later records. If it identifies "
-                "records, drop the column.",
-                UserWarning,
-                stacklevel=STACK_LEVEL - 1,
+                "records, drop the column."
             )
         return replace(self, warned_of=self.warned_of.union(new)) if new else self
 

@@ -6,7 +6,6 @@ Whole numbers and the tuples of a pandas MultiIndex are names as text is; a mode
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -15,8 +14,7 @@ import numpy as np
 from adforest.encoding.columns import Column, FloatArray
 from adforest.encoding.frames import Names
 from adforest.encoding.tables import Table, are_text
-
-STACK_LEVEL = 7  # from here to the caller of fit(), partial_fit() or predict()
+from adforest.encoding.warning import warn_caller
 
 
 def match_columns(
@@ -71,7 +69,7 @@ def _warn_of_names(arrived: Names | None, expected: Names, estimator_name: str) 
         return
     else:
         message = f"X does not have valid feature names, but {estimator_name} was fitted with feature names"
-    warnings.warn(message, UserWarning, stacklevel=STACK_LEVEL)
+    warn_caller(message)
 
 
 def _check_number(table: Table, n_learnt: int, estimator_name: str) -> None:

@@ -7,7 +7,7 @@ from adforest.forest._kernels.growing import NODE
 from adforest.forest.params import GrowthParams
 from adforest.forest.records import Groups, Records
 from adforest.forest.tree import CATEGORICAL, LEAF_EXPANDED, MISSING_LEFT, ROOT_ADDED, LeafCounts, Tree
-from adforest.forest.types import AnyArray, Bytes, Floats, Ints, Longs, Mask, Nodes, Words
+from adforest.forest.types import AnyArray, Floats, Ints, Longs, Mask, Nodes, Words, Words16
 
 
 class TreeEditor:
@@ -89,7 +89,7 @@ class TreeEditor:
     def grow(
         self,
         records: Records,
-        weights: Bytes,
+        weights: Words16,
         samples: Ints,
         group_start: Longs,
         group_node: Ints,

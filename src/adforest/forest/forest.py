@@ -123,12 +123,14 @@ class Forest:
         shares /= len(self)
         return shares
 
-    def nearness(self, first: int, expected: float, n_jobs: int | None) -> tuple[Singles, ...]:
+    def nearness(
+        self, first: int, expected: float, n_jobs: int | None, weight: Floats | None = None
+    ) -> tuple[Singles, ...]:
         """Return for each tree how near its nodes are to the records from the first on, see `counting.nearness`."""
 
         def measure(work: tuple[Tree, Ints]) -> Singles:
             sums = work[0].sums
-            return counting.nearness(sums.order, sums.parent, sums.total, work[1][first:], expected)
+            return counting.nearness(sums.order, sums.parent, sums.total, work[1][first:], expected, weight)
 
         return tuple(in_threads(measure, zip(self.trees, self.leaf_of, strict=True), n_jobs))
 

@@ -1,11 +1,11 @@
 """A block of encoded records, and groups of them by leaf: what growers build from."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
-from adforest.forest.types import Bytes, Floats, Ints, Longs, Words16
+from adforest.forest.types import AnyArray, Floats, Ints, Longs, Words16
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,8 @@ class Records:
         Classes known.
     codes : (codes, edges, n_codes), optional
         What `bin_columns` makes of X, for all who grow from these records.
+    weight : float64 (n,), optional
+        How much each record counts, above 0; by default once.
     """
 
     X: Floats
@@ -34,13 +36,23 @@ class Records:
     n_categories: Ints
     n_classes: int
     codes: tuple[Words16, Floats, Ints] | None = None
+    weight: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.y)
 
     def since(self, first: int) -> "Records":
         """Return the records from a place on, to be coded by themselves."""
-        return Records(self.X[first:], self.y[first:], self.serial[first:], self.n_categories, self.n_classes)
+        return self.part(slice(first, None))
+
+    def part(self, positions: slice | AnyArray) -> "Records":
+        """Return the records at some positions, to be coded by themselves."""
+        X, y, serial = self.X[positions], self.y[positions], self.serial[positions]
+        return replace(self, X=X, y=y, serial=serial, codes=None, weight=self.weight_at(positions))
+
+    def weight_at(self, positions: slice | AnyArray) -> Floats | None:
+        """Return how much the records at some positions count, None where all count once."""
+        return None if self.weight is None else self.weight[positions]
 
     def joined(self, later: "Records") -> "Records":
         """Return these records followed by later ones, which may know more categories and classes."""
@@ -50,7 +62,17 @@ class Records:
             np.concatenate([self.serial, later.serial]),
             later.n_categories,
             later.n_classes,
+            weight=joined_weights(self.weight, len(self), later.weight, len(later)),
         )
+
+
+def joined_weights(earlier: Floats | None, n_earlier: int, later: Floats | None, n_later: int) -> Floats | None:
+    """Return the weights of two blocks of records one after the other, None where all count once."""
+    if earlier is None and later is None:
+        return None
+    return np.concatenate(
+        [np.ones(n) if weight is None else weight for weight, n in ((earlier, n_earlier), (later, n_later))]
+    )
 
 
 class Groups(NamedTuple):
@@ -60,7 +82,7 @@ class Groups(NamedTuple):
     ----------
     samples : int32
         Positions of records in a block, one group after the other.
-    weights : uint8
+    weights : uint16
         How often each of these records counts.
     start : int64 (n_groups + 1,)
     node, depth : int32 (n_groups,)
@@ -68,7 +90,7 @@ class Groups(NamedTuple):
     """
 
     samples: Ints
-    weights: Bytes
+    weights: Words16
     start: Longs
     node: Ints
     depth: Ints

@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from adforest.forest import Groups, GrowthParams, LeafCounts, Records, Tree, TreeEditor, in_threads
-from adforest.forest._kernels import counting
+from adforest.forest._kernels import counting, lots
 from adforest.forest._kernels.streaming import stream
-from adforest.forest.types import Bytes, Ints, Longs, Mask
+from adforest.forest.types import Floats, Ints, Longs, Mask, Words16
 from adforest.growers.protocol import Grown
 
 RECORD_WEIGHT = 6.0  # mean of the Poisson weight of a record in a tree, as in leveraging bagging
@@ -55,17 +55,18 @@ class HoeffdingGrower:
         """Stream all known records through one new tree."""
         editor = TreeEditor(Tree.bare(records.X.shape[1], seed))
         leaf_of = np.zeros(len(records), dtype=np.int32)
-        weights = self.weights(records.serial[known], seed)
+        weights = self.weights(records.serial[known], seed, records.weight_at(known))
         groups, root = np.array([0, len(known)]), np.zeros(1, dtype=np.int32)
         editor.add(LeafCounts(*counting.tally(leaf_of[known], records.y[known], weights, 1)))
         self.stream(editor, records, weights, known, groups, root, leaf_of)
         placed = np.full(len(records), -1, dtype=np.int32)
-        placed[known] = leaf_of[known]
+        counted = known if records.weight is None else known[weights > 0]
+        placed[counted] = leaf_of[counted]
         if self.params.min_samples_leaf < LEAST_GRACE:  # smaller leaves than the bound could make are asked for
             leaves = np.flatnonzero(editor.nodes["split"] < 0).astype(np.int32)
             samples, starts, nodes = counting.gather(placed, records.y, leaves, len(editor.nodes))
             if len(samples):
-                drawn = np.maximum(self.weights(records.serial[samples], seed), 1)
+                drawn = np.maximum(self.weights(records.serial[samples], seed, records.weight_at(samples)), 1)
                 self.expand(editor, records, drawn, samples, starts, nodes, placed, seed)
         return Grown(editor.finish(), placed)
 
@@ -73,7 +74,7 @@ class HoeffdingGrower:
         self,
         editor: TreeEditor,
         records: Records,
-        weights: Bytes,
+        weights: Words16,
         samples: Ints,
         group_start: Longs,
         group_node: Ints,
@@ -104,20 +105,20 @@ class HoeffdingGrower:
         """Return the records as they are."""
         return records
 
-    def weights(self, serial: Longs, seed: int) -> Bytes:
+    def weights(self, serial: Longs, seed: int, weight: Floats | None = None) -> Words16:
         """Return how often each record counts in the tree of that seed."""
-        return counting.poisson_weights(serial, seed, RECORD_WEIGHT)
+        return lots.poisson_weights(serial, seed, RECORD_WEIGHT, weight)
 
-    def out_of_bag(self, serial: Longs, tree: Tree) -> Mask:
+    def out_of_bag(self, records: Records, tree: Tree) -> Mask:
         """Return which records a tree was built without: hardly any."""
-        out: Mask = self.weights(serial, tree.seed) == 0
+        out: Mask = self.weights(records.serial, tree.seed, records.weight) == 0
         return out
 
     def expand(
         self,
         editor: TreeEditor,
         records: Records,
-        weights: Bytes,
+        weights: Words16,
         samples: Ints,
         group_start: Longs,
         group_node: Ints,

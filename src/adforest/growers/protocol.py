@@ -6,7 +6,7 @@ from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from adforest.forest import Records, Tree, TreeEditor
-from adforest.forest.types import Bytes, Ints, Longs, Mask
+from adforest.forest.types import Floats, Ints, Longs, Mask, Words16
 
 
 def spawn_seeds(entropy: list[int], n: int) -> list[int]:
@@ -69,12 +69,15 @@ class Grower(Protocol):
         """Return the records with whatever codes speed up growing, worth it where much is grown from them."""
         ...
 
-    def weights(self, serial: Longs, seed: int) -> Bytes:
-        """Return how often each record counts when it is added to a tree that stands already."""
+    def weights(self, serial: Longs, seed: int, weight: Floats | None = None) -> Words16:
+        """Return how often each record counts when it is added to a tree that stands already.
+
+        In the mean over seeds that is its weight, or a multiple of it.
+        """
         ...
 
-    def out_of_bag(self, serial: Longs, tree: Tree) -> Mask:
-        """Return which records were not in the tree's bag when it was built, by their serial numbers.
+    def out_of_bag(self, records: Records, tree: Tree) -> Mask:
+        """Return which records were not in the tree's bag when it was built from them and maybe others.
 
         Only for trees that were built with no class always in the bag.
         """
@@ -84,7 +87,7 @@ class Grower(Protocol):
         self,
         editor: TreeEditor,
         records: Records,
-        weights: Bytes,
+        weights: Words16,
         samples: Ints,
         group_start: Longs,
         group_node: Ints,
@@ -106,7 +109,7 @@ class StreamingGrower(Protocol):
         self,
         editor: TreeEditor,
         records: Records,
-        weights: Bytes,
+        weights: Words16,
         samples: Ints,
         group_start: Longs,
         group_node: Ints,

@@ -8,9 +8,9 @@ import numpy as np
 
 from adforest.forest import GrowthParams, Records, Tree, TreeEditor, in_threads
 from adforest.forest._kernels.binning import bin_columns
-from adforest.forest._kernels.counting import poisson_weights
+from adforest.forest._kernels.lots import poisson_weights, whole_weights
 from adforest.forest._kernels.routing import route
-from adforest.forest.types import Bytes, Ints, Longs, Mask
+from adforest.forest.types import Floats, Ints, Longs, Mask, Words16
 from adforest.growers.protocol import Grown
 
 WORTH_BINNING = 512  # with fewer records the grower codes nodes by their own values anyway
@@ -36,7 +36,7 @@ class RandomForestGrower:
     ) -> list[Grown]:
         """Build one tree for each seed from the known records; all places are alike."""
         if 2 * len(known) < len(records):
-            block = _subset(records, known)
+            block = records.part(known)
             first = int(np.searchsorted(known, route_oob_from))
             grown = self.build(block, np.arange(len(known), dtype=np.int32), seeds, n_jobs, None, always_in_bag, first)
             return [Grown(tree, _spread(leaf_of, known, len(records))) for tree, leaf_of in grown]
@@ -55,12 +55,16 @@ class RandomForestGrower:
         self, records: Records, known: Ints, seed: int, always_in_bag: Mask | None, route_oob_from: int
     ) -> Grown:
         """Build one tree from scratch."""
-        weights = poisson_weights(records.serial[known], seed, 1.0)
+        weight = records.weight_at(known)
+        weights = poisson_weights(records.serial[known], seed, 1.0, weight)
         if always_in_bag is not None and always_in_bag.any():
             weights[always_in_bag[records.y[known]] & (weights == 0)] = 1
         if not weights.any():  # a handful of records, none of which was drawn
             weights = np.ones_like(weights)
-        drawn, others = np.flatnonzero(weights), known[np.flatnonzero(weights == 0)]
+        is_out = weights == 0
+        if weight is not None:  # of a record that counts less than once, some trees know nothing
+            is_out &= whole_weights(records.serial[known], seed, weight) > 0
+        drawn, others = np.flatnonzero(weights), known[np.flatnonzero(is_out)]
         editor = TreeEditor(Tree.bare(records.X.shape[1], seed))
         leaf_of = np.full(len(records), -1, dtype=np.int32)
         root, groups = np.zeros(1, dtype=np.int32), np.array([0, len(drawn)])
@@ -71,20 +75,20 @@ class RandomForestGrower:
         leaf_of[others] = route(tree.nodes, tree.category_bits, records.X, others)
         return Grown(tree, leaf_of)
 
-    def weights(self, serial: Longs, seed: int) -> Bytes:
-        """Return how often each record counts in a repair: once."""
-        return np.ones(len(serial), dtype=np.uint8)
+    def weights(self, serial: Longs, seed: int, weight: Floats | None = None) -> Words16:
+        """Return how often each record counts in a repair: by its weight, rounded by lot."""
+        return whole_weights(serial, seed, weight)
 
-    def out_of_bag(self, serial: Longs, tree: Tree) -> Mask:
+    def out_of_bag(self, records: Records, tree: Tree) -> Mask:
         """Return which records are out of the tree's bag."""
-        out_of_bag: Mask = poisson_weights(serial, tree.seed, 1.0) == 0
+        out_of_bag: Mask = poisson_weights(records.serial, tree.seed, 1.0, records.weight) == 0
         return out_of_bag
 
     def expand(
         self,
         editor: TreeEditor,
         records: Records,
-        weights: Bytes,
+        weights: Words16,
         samples: Ints,
         group_start: Longs,
         group_node: Ints,
@@ -93,11 +97,6 @@ class RandomForestGrower:
     ) -> None:
         """Grow a subtree at each given leaf from its group of records."""
         editor.grow(records, weights, samples, group_start, group_node, leaf_of, self.params, seed)
-
-
-def _subset(records: Records, known: Ints) -> Records:
-    """Return the known records as a block of their own."""
-    return Records(records.X[known], records.y[known], records.serial[known], records.n_categories, records.n_classes)
 
 
 def _spread(leaf_of: Ints, known: Ints, n: int) -> Ints:

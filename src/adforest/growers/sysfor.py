@@ -10,7 +10,8 @@ import numpy as np
 
 from adforest.forest import GrowthParams, Records, Tree, TreeEditor, in_threads
 from adforest.forest._kernels.binning import bin_columns
-from adforest.forest.types import Bytes, Floats, Ints, Longs, Mask
+from adforest.forest._kernels.lots import whole_weights
+from adforest.forest.types import Floats, Ints, Longs, Mask, Words16
 from adforest.growers.protocol import Grown
 
 PRUNE_CONFIDENCE = 0.25  # of C4.5
@@ -52,13 +53,13 @@ def good_cuts(records: Records, known: Ints, min_leaf: int, goodness: float, sep
     goodness, separation : float
     """
     X, y = records.X[known], records.y[known]
+    weight = records.weight_at(known)
     codes, edges, n_codes = bin_columns(X, records.n_categories, 255)
     cuts: list[GoodCut] = []
     for j in range(X.shape[1]):
         shape = (int(n_codes[j]) + 1, records.n_classes)
-        counts = (
-            np.bincount(codes[j] * np.int64(shape[1]) + y, minlength=shape[0] * shape[1]).reshape(shape).astype(float)
-        )
+        cell = codes[j] * np.int64(shape[1]) + y
+        counts = np.bincount(cell, weight, minlength=shape[0] * shape[1]).reshape(shape).astype(float)
         if records.n_categories[j]:
             cuts += _categorical_cut(j, counts, min_leaf)
         else:
@@ -206,7 +207,8 @@ class SysForGrower:
             left = root.left(records.X[known])
             parts = [known[left], known[~left]]
             good = [self._good(records, part) for part in parts]
-            mean = sum(len(part) * len(cuts) for part, cuts in zip(parts, good, strict=True)) / len(known)
+            sizes = [len(part) if records.weight is None else records.weight[part].sum() for part in parts]
+            mean = np.dot(sizes, [len(cuts) for cuts in good]) / sum(sizes)
             for x in range(round(mean)):
                 below = [cuts[x] if x < len(cuts) else cuts[0] if cuts else None for cuts in good]
                 yield _Plan(root, below[0], below[1])
@@ -227,10 +229,13 @@ class SysForGrower:
                 for (node, part), cut in zip(groups, below, strict=True)
                 for group in (_split(editor, records, node, part, cut) if cut is not None else [(node, part)])
             ]
+        if records.weight is not None:
+            whole = self.weights(records.serial, seed, records.weight)
+            groups = [(node, part[whole[part] > 0]) for node, part in groups]
         samples = np.concatenate([part for _, part in groups])
         starts = np.cumsum([0, *(len(part) for _, part in groups)])
         nodes = np.array([node for node, _ in groups], dtype=np.int32)
-        weights = np.ones(len(samples), dtype=np.uint8)
+        weights = self.weights(records.serial[samples], seed, records.weight_at(samples))
         editor.grow(records, weights, samples, starts, nodes, leaf_of, self._c45, seed)
         return Grown(editor.finish(), leaf_of)
 
@@ -238,19 +243,20 @@ class SysForGrower:
         """Return the records as they are."""
         return records
 
-    def weights(self, serial: Longs, seed: int) -> Bytes:
-        """Return how often each record counts in a repair: once."""
-        return np.ones(len(serial), dtype=np.uint8)
+    def weights(self, serial: Longs, seed: int, weight: Floats | None = None) -> Words16:
+        """Return how often each record counts in a repair: by its weight, rounded by lot."""
+        return whole_weights(serial, seed, weight)
 
-    def out_of_bag(self, serial: Longs, tree: Tree) -> Mask:
-        """Return which records a tree was built without: none, since nothing is drawn."""
-        return np.zeros(len(serial), dtype=bool)
+    def out_of_bag(self, records: Records, tree: Tree) -> Mask:
+        """Return which records a tree was built without: none but those whose weight was rounded to 0."""
+        out: Mask = self.weights(records.serial, tree.seed, records.weight) == 0
+        return out
 
     def expand(
         self,
         editor: TreeEditor,
         records: Records,
-        weights: Bytes,
+        weights: Words16,
         samples: Ints,
         group_start: Longs,
         group_node: Ints,

@@ -112,7 +112,7 @@ def _counted(tree: Tree, batch: Records, roots: list[Cut]) -> Tree:
         editor = TreeEditor(tree)
         editor.add_root(cut.feature, cut.value, tree_left=cut.tree_left)
         tree = editor.finish()
-    once = np.ones(len(batch), dtype=np.uint8)
+    once = np.ones(len(batch), dtype=np.uint16)
     rows = LeafCounts(*counting.tally(tree.route(batch.X), batch.y, once, len(tree.nodes)))
     editor = TreeEditor(tree)
     editor.add(rows)

@@ -12,7 +12,7 @@ from .splitting cimport Cut, Scratch
 
 cdef struct CategoryOrder:
     PairSpace space         # space.pairs[i].item: code of the i-th category of the node in order
-    uint64_t* keys          # sorted keys, code << 32 | class << 8 | weight, with a category's rank for its code
+    uint64_t* keys          # sorted keys, code << 32 | class << 12 | weight, with a category's rank for its code
     uint8_t* left           # by code: whether the best cut so far sends the category left
     uint64_t* random        # state of the random numbers
     bint by_top_class       # score classes as C4.5 does

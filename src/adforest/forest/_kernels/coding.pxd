@@ -28,8 +28,8 @@ cdef struct PairSpace:
 cdef struct SortedBlock:
     # The records of an exact block sorted by each feature, missing values last.
     uint8_t* place          # place[feature * stride + item]: position in that order
-    uint64_t* keys          # keys[feature * stride + place]: code << 32 | class << 8 | weight
-    uint32_t* label         # label[item]: class << 8 | weight
+    uint64_t* keys          # keys[feature * stride + place]: code << 32 | class << 12 | weight
+    uint32_t* label         # label[item]: class << 12 | weight
 
 
 cdef struct Block:

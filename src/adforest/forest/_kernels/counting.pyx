@@ -6,19 +6,13 @@ A tree's counts are rows, one per node, empty for inner nodes:
     row_class   | 0 5 | 5 | ...              ascending within a row
     row_weight  | 7 1 | 4 | ...
 """
-from libc.math cimport exp
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
 from libc.string cimport memchr
 
 import numpy as np
 
-from .splitmix cimport GAMMA, as_unit, hash64
 
-cdef enum:
-    LARGEST = 40    # weight that is never exceeded
-
-
-def tally(const int32_t[::1] leaf, const int32_t[::1] y, const uint8_t[::1] weights, Py_ssize_t n_nodes):
+def tally(const int32_t[::1] leaf, const int32_t[::1] y, const uint16_t[::1] weights, Py_ssize_t n_nodes):
     """Return (row_node, row_class, row_weight): the weight of each class in each leaf, ascending by leaf and class.
 
     Records whose leaf is negative or whose weight is 0 are left out.
@@ -301,7 +295,7 @@ def gather(const int32_t[::1] leaf_of, const int32_t[::1] y, const int32_t[::1] 
 
 
 def nearness(const int32_t[::1] order, const int32_t[::1] parent, const double[::1] total, const int32_t[::1] young,
-             double expected):
+             double expected, const double[::1] weight=None):
     """Return by node, as float32, the share of young records about it over their share in the whole tree; 1 at most.
 
     Parameters
@@ -313,29 +307,34 @@ def nearness(const int32_t[::1] order, const int32_t[::1] parent, const double[:
     expected : float
         About a node are the records below it. But where they are so few that, by their shares in the whole tree, fewer
         than these are to be expected of the young or of the old, it is those about its parent.
+    weight : float64, optional
+        How much each young record counts, by default once.
 
     Returns
     -------
     float32 (n_nodes,)
         1 everywhere where no young record counts, or only young ones do.
     """
-    cdef Py_ssize_t n_nodes = order.shape[0], i, n_young = 0
+    cdef Py_ssize_t n_nodes = order.shape[0], i
+    cdef bint is_weighted = weight is not None
     cdef int32_t at
     share_array = np.ones(n_nodes, dtype=np.float32)
     cdef float[::1] share = share_array
     cdef double[::1] held = np.zeros(n_nodes)
-    cdef double scale, at_least
+    cdef double scale, at_least, one = 1, n_young = 0
     with nogil:
         for i in range(young.shape[0]):
             if young[i] >= 0:
-                n_young += 1
-                held[young[i]] += 1
+                if is_weighted:
+                    one = weight[i]
+                n_young += one
+                held[young[i]] += one
         if 0 < n_young < total[0]:
             for i in range(n_nodes - 1, 0, -1):
                 at = order[i]
                 held[parent[at]] += held[at]
             scale = total[0] / n_young
-            at_least = max(1.0, expected * total[0] / min(<double>n_young, total[0] - n_young))
+            at_least = max(1.0, expected * total[0] / min(n_young, total[0] - n_young))
             for i in range(1, n_nodes):
                 at = order[i]
                 share[at] = share[parent[at]]
@@ -343,26 +342,3 @@ def nearness(const int32_t[::1] order, const int32_t[::1] parent, const double[:
                     share[at] = <float>min(1.0, held[at] * scale / total[at])
     return share_array
 
-
-def poisson_weights(const int64_t[::1] serial, uint64_t seed, double mean):
-    """Return how often each record counts in a tree: a Poisson draw fixed by the record's serial number and seed."""
-    cdef Py_ssize_t n = serial.shape[0], i
-    weight_array = np.empty(n, dtype=np.uint8)
-    cdef uint8_t[::1] weight = weight_array
-    cdef double u, share = exp(-mean)
-    cdef double cumulated[LARGEST]
-    cdef int k
-    cumulated[0] = share
-    for k in range(1, LARGEST):
-        share *= mean / k
-        cumulated[k] = cumulated[k - 1] + share
-    with nogil:
-        for i in range(n):
-            u = as_unit(hash64(seed + <uint64_t>serial[i] * GAMMA))
-            # The first three without a branch: for a mean of 1 they are nearly all there is.
-            k = (u >= cumulated[0]) + (u >= cumulated[1]) + (u >= cumulated[2])
-            if k == 3:
-                while k < LARGEST and u >= cumulated[k]:
-                    k += 1
-            weight[i] = <uint8_t>k
-    return weight_array

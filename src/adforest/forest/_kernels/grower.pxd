@@ -2,7 +2,7 @@
 #
 # A node's records are a segment of one array, partitioned in place:
 #
-#     records | left child's ... | right child's ... |      item << 32 | class << 8 | weight
+#     records | left child's ... | right child's ... |      item << 32 | class << 12 | weight
 #
 # where the item is the number of the record in the block at hand.
 #

@@ -1,5 +1,5 @@
 """Grow trees from records: a whole tree from its root, or subtrees at many leaves of a tree in one call."""
-from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from statistics import NormalDist
@@ -10,6 +10,7 @@ from .coding cimport Block, Table, is_constant
 from .grower cimport Grower, Task, close_grower, grow_group, open_grower
 from .node cimport Node
 from .pruning cimport prune_group
+from .splitting cimport CLASS_SHIFT, MAX_CLASSES
 from .subtrees cimport Subtrees, copy_out
 
 from .splitting import xlogx_table
@@ -46,12 +47,12 @@ cdef void share_codes(Block* shared, const Table* table, const uint16_t[:, ::1] 
             shared.n_features += 1
 
 
-cdef void grow_groups(Grower* g, Block* shared, const int32_t* y, const int32_t* samples, const uint8_t* weights,
+cdef void grow_groups(Grower* g, Block* shared, const int32_t* y, const int32_t* samples, const uint16_t* weights,
                       const int64_t* start, const int32_t* depth, Py_ssize_t n_groups) noexcept nogil:
     """Grow and prune the subtree of each group in turn, until memory runs out."""
     cdef Py_ssize_t i, first_node, first_count
     for i in range(start[n_groups]):
-        g.records[i] = (<uint64_t>samples[i] << 32) | (<uint32_t>y[samples[i]] << 8) | weights[i]
+        g.records[i] = (<uint64_t>samples[i] << 32) | (<uint32_t>y[samples[i]] << CLASS_SHIFT) | weights[i]
     for i in range(n_groups):
         first_node = g.subtrees.nodes.n
         first_count = g.subtrees.counts.n
@@ -106,11 +107,13 @@ def grow(records, groups, params, int32_t[::1] leaf_of, *, int32_t n_nodes, Py_s
     cdef const double[:, ::1] X = records.X
     cdef const int32_t[::1] y = records.y, n_categories = records.n_categories
     cdef const int32_t[::1] samples = groups.samples, group_node = groups.node, depth = groups.depth
-    cdef const uint8_t[::1] weights = groups.weights
+    cdef const uint16_t[::1] weights = groups.weights
     cdef const int64_t[::1] start = groups.start
     cdef Py_ssize_t n_groups = group_node.shape[0], n_classes = records.n_classes
     cdef Grower g
     cdef Block shared
+    if n_classes > MAX_CLASSES:
+        raise ValueError(f"there are {n_classes} classes; trees can tell {MAX_CLASSES} apart")
     replaced = np.zeros(n_groups, dtype=NODE)
     importance = np.zeros(X.shape[1])
     memset(&g, 0, sizeof(Grower))

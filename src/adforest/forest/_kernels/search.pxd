@@ -14,7 +14,7 @@ cdef struct CutRules:
 
 cdef struct NodeRecords:
     # The records of the node at hand. Their class weights are in Scratch.right between scans.
-    const uint64_t* records # item << 32 | class << 8 | weight
+    const uint64_t* records # item << 32 | class << 12 | weight
     Py_ssize_t n
     int64_t weight          # of all records
     double class_sum        # sum over classes of f(weight of the class), f(x) = x log2 x

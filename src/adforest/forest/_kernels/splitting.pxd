@@ -9,7 +9,9 @@ from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t
 
 cdef enum:
     TABLE = 65536       # f is read from a table below this, computed above
-    MAX_WEIGHT = 255
+    CLASS_SHIFT = 12
+    MAX_WEIGHT = 4095
+    MAX_CLASSES = 1048576
 
 cdef struct Cut:
     double score
@@ -21,8 +23,8 @@ cdef struct Cut:
 
 
 cdef inline uint32_t class_of(uint64_t key) noexcept nogil:
-    """Return the class in the lower half of a key, class << 8 | weight."""
-    return <uint32_t>key >> 8
+    """Return the class in the lower half of a key, class << 12 | weight."""
+    return <uint32_t>key >> CLASS_SHIFT
 
 
 cdef inline double xlogx(const double* table, int64_t x, bint tabled=False) noexcept nogil:
@@ -45,7 +47,7 @@ cdef struct Scratch:
     double* table           # f(x) for x < TABLE
     int32_t* left
     int32_t* right
-    uint64_t* keys          # code << 32 | class << 8 | weight, one per record of the largest node
+    uint64_t* keys          # code << 32 | class << 12 | weight, one per record of the largest node
     int32_t* bucket         # one per code
     int32_t* order          # one per code: those the node has, in the order of the scan
     uint64_t* histogram     # room for codes x classes of the nodes that use it; a cell is records << 32 | weight

@@ -1,6 +1,6 @@
-from adforest.forest.types import Bytes, Floats, Ints, Words16
+from adforest.forest.types import Floats, Ints, Words16
 
 def xlogx_table() -> Floats: ...
 def best_cut(
-    codes: Words16, classes: Ints, weights: Bytes, n_codes: int, n_classes: int, min_leaf: int
+    codes: Words16, classes: Ints, weights: Words16, n_codes: int, n_classes: int, min_leaf: int
 ) -> tuple[float, int, int, bool] | None: ...

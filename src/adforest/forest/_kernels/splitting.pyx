@@ -1,6 +1,6 @@
 """The best cut of one attribute, as the grower finds it in a node, offered on its own for tests."""
 from libc.math cimport INFINITY, log2
-from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, uint16_t, uint32_t, uint64_t
 
 import numpy as np
 
@@ -12,7 +12,7 @@ def xlogx_table():
     return x
 
 
-def best_cut(const uint16_t[::1] codes, const int32_t[::1] classes, const uint8_t[::1] weights, int32_t n_codes,
+def best_cut(const uint16_t[::1] codes, const int32_t[::1] classes, const uint16_t[::1] weights, int32_t n_codes,
              Py_ssize_t n_classes, Py_ssize_t min_leaf):
     """Return (gain, low, high, missing_left) of the best cut, or None where there is none.
 
@@ -25,7 +25,7 @@ def best_cut(const uint16_t[::1] codes, const int32_t[::1] classes, const uint8_
     cdef Scratch s
     cdef Cut best
     table = xlogx_table()
-    records_array = (np.arange(n, dtype=np.uint64) << 32) | (np.asarray(classes, dtype=np.uint64) << 8) | weights
+    records_array = (np.arange(n, dtype=np.uint64) << 32) | (np.asarray(classes, dtype=np.uint64) << CLASS_SHIFT) | weights
     counts = np.zeros((2, n_classes), dtype=np.int32)
     keys = np.empty(n, dtype=np.uint64)
     by_code = np.empty((2, n_codes + 1), dtype=np.int32)

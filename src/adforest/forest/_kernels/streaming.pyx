@@ -4,7 +4,7 @@ The statistics of a leaf (observing.pxd) are dropped when it splits; the two new
 that the cut lets expect.
 """
 from libc.math cimport INFINITY, log2, sqrt
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint16_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
@@ -182,7 +182,7 @@ cdef void learn(Stream* s, const double* record, int32_t klass, double weight) n
         try_to_split(s, at)
 
 
-cdef void learn_group(Stream* s, const double* X, const int32_t* y, const int32_t* samples, const uint8_t* weights,
+cdef void learn_group(Stream* s, const double* X, const int32_t* y, const int32_t* samples, const uint16_t* weights,
                       Py_ssize_t n, int32_t depth) noexcept nogil:
     """Grow the tree of one group of n records, from a leaf at some depth."""
     cdef Py_ssize_t i
@@ -225,7 +225,7 @@ def stream(records, groups, *, double grace, double log_inverse_delta, double ti
     cdef const double[:, ::1] X = records.X
     cdef const int32_t[::1] y = records.y, n_categories = records.n_categories
     cdef const int32_t[::1] samples = groups.samples, depth = groups.depth
-    cdef const uint8_t[::1] weights = groups.weights
+    cdef const uint16_t[::1] weights = groups.weights
     cdef const int64_t[::1] start = groups.start
     cdef Py_ssize_t n_groups = depth.shape[0], n_classes = records.n_classes, group, f, width
     cdef int32_t appended = n_nodes

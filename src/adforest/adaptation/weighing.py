@@ -1,0 +1,87 @@
+"""How much each record counts: the weight it was given, times that of its class, on a scale that suits trees.
+
+Trees draw whole numbers by weights. Where weights are small a tree would draw next to nothing, and where all are large
+every record would be in every bag. So all are multiplied by a number that brings their mean to between 1 and 4; a mean
+that is there already stays, and then a record of weight 2 counts as the record twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+
+from adforest.forest import Records
+from adforest.forest.types import AnyArray, Floats, Ints, Longs
+
+LEAST_MEAN, LARGEST_MEAN = 1.0, 4.0  # of what records count; in a Poisson draw of mean 4 one in 50 is out of the bag
+
+ClassWeight: TypeAlias = tuple[float, ...] | str | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Weighing:
+    """What weights are multiplied by.
+
+    Attributes
+    ----------
+    by_class : float64 (n_classes,) or None
+        By class: its weight times what brings the mean to where it should be. None where all classes are 1 and no
+        weight was ever given, so that every record counts once.
+    """
+
+    by_class: Floats | None
+
+    @classmethod
+    def of(cls, class_weight: ClassWeight, seen: Longs, given: Floats, n_classes: int) -> Weighing:
+        """Return the weighing after some records.
+
+        Parameters
+        ----------
+        class_weight : tuple of float, "balanced" or None
+            By class code; "balanced" makes all classes seen so far count the same.
+        seen : int64
+            Records ever seen, by class.
+        given : float64
+            Sum of the weights that these were given, by class.
+        n_classes : int
+            Classes known, of some of which no record may have been seen.
+        """
+        if class_weight is None and np.array_equal(seen, given):
+            return cls(None)
+        by_class = np.ones(n_classes)
+        if class_weight == "balanced":
+            known = seen > 0
+            by_class[: len(seen)][known] = seen.sum() / (np.count_nonzero(known) * seen[known])
+        elif class_weight is not None:
+            by_class[: len(class_weight)] = class_weight
+        total = float(by_class[: len(given)] @ given)
+        return cls(by_class * _factor(total / seen.sum()) if total > 0 else by_class)
+
+    def weights(self, y: Ints, given: Floats | None) -> Floats | None:
+        """Return how much records count, given their classes and the weights they came with; None: all count once."""
+        if self.by_class is None:
+            return given
+        by_record: Floats = self.by_class[y]
+        return by_record if given is None else by_record * given
+
+    def weighed(self, records: Records) -> Records:
+        """Return records with what each counts for its weight."""
+        return records if self.by_class is None else replace(records, weight=self.weights(records.y, records.weight))
+
+    def totals(self, y: Ints, given: Floats | None, n_classes: int) -> AnyArray:
+        """Return how much the records of each class count together."""
+        return np.bincount(y, self.weights(y, given), minlength=n_classes)
+
+
+def rescaled(records: Records) -> Records:
+    """Return records that are to be grown from alone, with the mean of their weights where it should be."""
+    if records.weight is None or not len(records):
+        return records
+    return replace(records, weight=records.weight * _factor(float(records.weight.mean())))
+
+
+def _factor(mean: float) -> float:
+    """Return what to multiply weights of some mean by."""
+    return min(max(mean, LEAST_MEAN), LARGEST_MEAN) / mean
