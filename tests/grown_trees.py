@@ -85,7 +85,9 @@ def check_whole(b, tree, leaf_of, samples, start=0):
     for node in reached:
         here, left = sides(tree, passing, node)
         if tree.nodes["split"][node] >= 0:
-            gains[tree.nodes["split"][node] >> 2] += oracles.gain(b.y[here], b.weights[here], left)
+            feature = tree.nodes["split"][node] >> 2
+            price = oracles.subset_price(b.X[here, feature]) if b.n_categories[feature] else 0.0
+            gains[feature] += oracles.gain(b.y[here], b.weights[here], left) - price
             assert node not in rows
         else:
             assert tree.nodes["left"][node] == -1

@@ -11,7 +11,7 @@ import numpy as np
 from adforest.adaptation import RECIPES, BatchReport, ClassWeight, Settings, State, find_forest, votes, with_columns
 from adforest.base import EncodedBatch, Model, VotingBatchClassifier, lock_of
 from adforest.encoding import LabelTable, warn_caller
-from adforest.forest import Forest, GrowthParams, in_threads
+from adforest.forest import Forest, GrowthParams, importances, in_threads
 from adforest.forest.types import Floats, Ints, Longs
 from adforest.growers import GROWERS, Grower, count_features
 from adforest.parameters import AT_LEAST_ONE, COMMON, NONE, Amount, Flag, OneOf, Rules, WeightsByClass, Whole
@@ -211,11 +211,17 @@ class BaseADFClassifier(VotingBatchClassifier["_Learnt"]):
 
     @property
     def feature_importances_(self) -> Floats:
-        """Entropy gain by attribute in the forest that answers, each tree counting the same, summing to one."""
-        state = self._known("feature_importances_").learnt.state
-        trees = state.forests[state.answering].forest.trees
-        shares = [tree.importance / tree.importance.sum() for tree in trees if tree.importance.any()]
-        return np.mean(shares, axis=0) if shares else np.zeros(self.n_features_in_)
+        """Entropy gain beyond chance by attribute in the forest that answers, see `adforest.forest.importances`.
+
+        Each tree counts the same, and they sum to one; all are 0 where no cut gains more than chance would.
+        """
+        model = self._known("feature_importances_")
+        state, n_categories = model.learnt.state, model.encoder.n_categories
+        grower, trees = state.settings.grower, state.forests[state.answering].forest.trees
+        n_tried = grower.params.max_features
+        found = [importances(tree, n_categories, n_tried, grower.record_weight) for tree in trees]
+        shares = [one / one.sum() for one in found if one.any()]
+        return np.mean(shares, axis=0) if shares else np.zeros(len(n_categories))
 
     @property
     def permanent_forest_(self) -> Forest:

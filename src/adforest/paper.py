@@ -87,7 +87,7 @@ class PaperADFClassifier(BaseADFClassifier):
     feature_names_in_ : ndarray of str
         Only if the columns have names.
     feature_importances_ : ndarray
-        Entropy gain by attribute, summing to one.
+        Entropy gain beyond chance by attribute, summing to one.
     permanent_forest_, active_forest_ : Forest
     temporary_forest_ : Forest or None
         There is one during a drift.

@@ -30,7 +30,8 @@ def check_cuts(b, tree, min_leaf=1):
             assert len(here) < 2 * min_leaf or max(offered, default=0) <= 2 * slack
             continue
         feature = tree.nodes["split"][node] >> 2
-        gain = oracles.gain(y, weights, left)
+        price = oracles.subset_price(b.X[here, feature]) if b.n_categories[feature] else 0.0
+        gain = oracles.gain(y, weights, left) - price
         assert min(left.sum(), (~left).sum()) >= min_leaf
         assert gain > slack / 2
         assert gain == pytest.approx(best[feature], abs=slack)
@@ -41,7 +42,7 @@ def check_cuts(b, tree, min_leaf=1):
             for some, most in zip(cuts, best, strict=True)
             if some and most >= np.mean(offered) + slack
         ]
-        assert oracles.gain_ratio(y, weights, left) >= max(rivals, default=0) - 1e-9
+        assert oracles.gain_ratio(y, weights, left, price) >= max(rivals, default=0) - 1e-9
 
 
 def test_the_average_gain_keeps_out_a_small_cut_of_a_high_ratio():

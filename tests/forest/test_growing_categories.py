@@ -110,13 +110,15 @@ def test_names_that_say_nothing_are_left_alone_in_large_nodes(binned, n_names, i
             assert node["split"] >> 2 < 4 or len(here) < 100
 
 
-def test_gain_ratio_has_its_own_price():
+def test_c45_pays_the_price_before_it_takes_the_ratio():
     X, y = named(400, 40, seed=2)
     b = oracles.block(X[:, 4:], y, n_categories=[40])
-    assert len(oracles.grow_tree(b).nodes) == 1
     tree, _ = oracles.grow_c45(b)
-    assert tree.n_leaves > 1
-    assert tree.importance[0] >= root_gain(b, tree) - 1e-6, "nothing is taken off"
+    assert tree.n_leaves == 1
+    useful = oracles.block(np.arange(400) % 4, np.arange(400) % 2, n_categories=[4])
+    tree, _ = oracles.grow_c45(useful)
+    assert tree.n_leaves == 2
+    assert tree.importance[0] == pytest.approx(400 - oracles.subset_price(useful.X[:, 0]))
 
 
 def forest_accuracy(columns, n_names, useful=0.0):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from adforest.forest import GrowthParams, Tree, TreeEditor
-from oracles.splitting import bits, gain
+from oracles.splitting import bits, gain, subset_price
 
 
 class AnyCut(NamedTuple):
@@ -22,9 +22,9 @@ class AnyCut(NamedTuple):
     ratio: float
 
 
-def gain_ratio(y, weights, left):
-    """Return the bits a cut saves for each bit it takes to say which side a record is on."""
-    return gain(y, weights, left) / bits(left, weights)
+def gain_ratio(y, weights, left, price=0.0):
+    """Return the bits a cut saves, less a price, for each bit it takes to say which side a record is on."""
+    return (gain(y, weights, left) - price) / bits(left, weights)
 
 
 def middle(low, high):
@@ -51,7 +51,10 @@ def by_share(column, y, weights, *, by_arrival):
 
 
 def all_cuts(column, y, weights, n_categories=0, min_leaf=1, *, by_arrival=False):
-    """List all cuts of an attribute that C4.5 looks at, with missing values on either side."""
+    """List all cuts of an attribute that C4.5 looks at, with missing values on either side.
+
+    The price of categories is taken off what they gain; a cut that gains less is none.
+    """
     weights = weights.astype(np.float64)
     missing = np.isnan(column)
     if n_categories:
@@ -60,11 +63,13 @@ def all_cuts(column, y, weights, n_categories=0, min_leaf=1, *, by_arrival=False
     else:
         order = sorted(set(column[~missing].tolist()))
         values = [*(middle(low, high) for low, high in pairwise(order)), np.inf]
-    cuts = []
+    cuts, price = [], subset_price(column) if n_categories else 0.0
     for i, missing_left in product(range(len(order)), (False, True) if missing.any() else (False,)):
         left = np.isin(column, order[: i + 1]) | (missing & missing_left)
         if min(left.sum(), (~left).sum()) >= max(min_leaf, 1):
-            cuts.append(AnyCut(values[i], missing_left, left, gain(y, weights, left), gain_ratio(y, weights, left)))
+            worth = gain(y, weights, left) - price
+            if price == 0 or worth > 0:
+                cuts.append(AnyCut(values[i], missing_left, left, worth, gain_ratio(y, weights, left, price)))
     return cuts
 
 

@@ -2,8 +2,19 @@
 
 from adforest.forest.editing import TreeEditor
 from adforest.forest.forest import Forest, in_threads
+from adforest.forest.importance import importances
 from adforest.forest.params import GrowthParams
 from adforest.forest.records import Groups, Records
 from adforest.forest.tree import LeafCounts, Tree
 
-__all__ = ["Forest", "Groups", "GrowthParams", "LeafCounts", "Records", "Tree", "TreeEditor", "in_threads"]
+__all__ = [
+    "Forest",
+    "Groups",
+    "GrowthParams",
+    "LeafCounts",
+    "Records",
+    "Tree",
+    "TreeEditor",
+    "importances",
+    "in_threads",
+]

@@ -13,7 +13,6 @@ from adforest.forest._kernels.streaming import stream
 from adforest.forest.types import Floats, Ints, Longs, Mask, Words16
 from adforest.growers.protocol import Grown
 
-RECORD_WEIGHT = 6.0  # mean of the Poisson weight of a record in a tree, as in leveraging bagging
 LEAST_GRACE = 20  # a leaf of one record is too eager to split
 
 
@@ -33,6 +32,7 @@ class HoeffdingGrower:
     """
 
     uses_bootstrap: ClassVar[bool] = False
+    record_weight: ClassVar[float] = 6.0  # a Poisson draw of that mean, as in leveraging bagging
 
     params: GrowthParams
     delta: float = 1e-7
@@ -107,7 +107,7 @@ class HoeffdingGrower:
 
     def weights(self, serial: Longs, seed: int, weight: Floats | None = None) -> Words16:
         """Return how often each record counts in the tree of that seed."""
-        return lots.poisson_weights(serial, seed, RECORD_WEIGHT, weight)
+        return lots.poisson_weights(serial, seed, self.record_weight, weight)
 
     def out_of_bag(self, records: Records, tree: Tree) -> Mask:
         """Return which records a tree was built without: hardly any."""

@@ -5,7 +5,7 @@ from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from adforest.forest import Records, Tree, TreeEditor
+from adforest.forest import GrowthParams, Records, Tree, TreeEditor
 from adforest.forest.types import Floats, Ints, Longs, Mask, Words16
 
 
@@ -29,9 +29,18 @@ class Grower(Protocol):
     uses_bootstrap : bool
         Whether each tree is grown from a bootstrap sample of its own: then trees of several forests mix, and records
         out of a tree's bag can test it.
+    record_weight : float
+        What a record weighs in a tree, in the mean.
+    params : GrowthParams
     """
 
     uses_bootstrap: ClassVar[bool]
+    record_weight: ClassVar[float]
+
+    @property
+    def params(self) -> GrowthParams:
+        """How trees are grown."""
+        ...
 
     def build(
         self,

@@ -21,6 +21,7 @@ class RandomForestGrower:
     """Grows the trees of ADF-R, as ``params`` says: attributes drawn at each node, limits of a leaf and of a tree."""
 
     uses_bootstrap: ClassVar[bool] = True
+    record_weight: ClassVar[float] = 1.0
 
     params: GrowthParams
 

@@ -10,7 +10,9 @@ import numpy as np
 
 from adforest.forest import GrowthParams, Records, Tree, TreeEditor, in_threads
 from adforest.forest._kernels.binning import bin_columns
+from adforest.forest._kernels.categories import price_of_subset
 from adforest.forest._kernels.lots import whole_weights
+from adforest.forest.importance import xlogx
 from adforest.forest.types import Floats, Ints, Longs, Mask, Words16
 from adforest.growers.protocol import Grown
 
@@ -61,7 +63,7 @@ def good_cuts(records: Records, known: Ints, min_leaf: int, goodness: float, sep
         cell = codes[j] * np.int64(shape[1]) + y
         counts = np.bincount(cell, weight, minlength=shape[0] * shape[1]).reshape(shape).astype(float)
         if records.n_categories[j]:
-            cuts += _categorical_cut(j, counts, min_leaf)
+            cuts += _categorical_cut(j, counts, len(known), min_leaf)
         else:
             # Halves, since a range may be wider than a float can say.
             half = np.nanmax(X[:, j]) / 2 - np.nanmin(X[:, j]) / 2 if n_codes[j] > 1 else 0.0
@@ -85,14 +87,18 @@ def _numerical_cuts(feature: int, counts: Floats, edges: Floats, min_leaf: int, 
     return cuts
 
 
-def _categorical_cut(feature: int, counts: Floats, min_leaf: int) -> list[GoodCut]:
-    """Return the best cut along the categories ordered by their share of the most frequent class, if there is one."""
+def _categorical_cut(feature: int, counts: Floats, n: int, min_leaf: int) -> list[GoodCut]:
+    """Return the best cut along the categories of n records ordered by their share of the most frequent class, if any.
+
+    What its categories were chosen from is taken off its gain, see `price_of_subset`.
+    """
     known, missing = counts[:-1], counts[-1:]
     total = known.sum(axis=1)
     present = np.flatnonzero(total)
     share = known[present, known.sum(axis=0).argmax()] / total[present]
     order = present[np.argsort(share, kind="stable")]
-    ratio, gain, missing_left = _gain_ratios(np.vstack([known[order], missing]), min_leaf)
+    price = price_of_subset(len(order), n)
+    ratio, gain, missing_left = _gain_ratios(np.vstack([known[order], missing]), min_leaf, price)
     if not len(ratio) or ratio.max() <= 0:
         return []
     best = int(ratio.argmax())
@@ -101,28 +107,28 @@ def _categorical_cut(feature: int, counts: Floats, min_leaf: int) -> list[GoodCu
     return [GoodCut(feature, left, bool(missing_left[best]), float(ratio[best]), float(gain[best]))]
 
 
-def _gain_ratios(counts: Floats, min_leaf: int) -> tuple[Floats, Floats, Mask]:
+def _gain_ratios(counts: Floats, min_leaf: int, price: float = 0.0) -> tuple[Floats, Floats, Mask]:
     """Return for the cut after each known code its gain ratio and gain, and whether missing values go left for it.
 
     counts has a line of class weights for each code and a last one for missing values. Cuts that leave fewer than
-    min_leaf records on a side have a ratio of -1.
+    min_leaf records on a side have a ratio of -1. A price, in bits, is taken off each gain.
     """
     known, missing = counts[:-1], counts[-1]
     before = np.cumsum(known, axis=0)
-    ratio, gain = _ratio(before, counts.sum(axis=0) - before, min_leaf)
+    ratio, gain = _ratio(before, counts.sum(axis=0) - before, min_leaf, price)
     if not missing.any():
         return ratio, gain, before.sum(axis=1) * 2 >= counts.sum()
-    other_ratio, other_gain = _ratio(before + missing, known.sum(axis=0) - before, min_leaf)
+    other_ratio, other_gain = _ratio(before + missing, known.sum(axis=0) - before, min_leaf, price)
     left = other_ratio > ratio
     return np.where(left, other_ratio, ratio), np.where(left, other_gain, gain), left
 
 
-def _ratio(left: Floats, right: Floats, min_leaf: int) -> tuple[Floats, Floats]:
-    """Return gain ratio and gain of cuts with the given class weights on either side."""
+def _ratio(left: Floats, right: Floats, min_leaf: int, price: float) -> tuple[Floats, Floats]:
+    """Return gain ratio and gain of cuts with the given class weights on either side, less a price."""
     n_left, n_right = left.sum(axis=1), right.sum(axis=1)
     n = n_left + n_right
-    gain = _bits(left + right) - _bits(left) - _bits(right)
-    split = _xlogx(n) - _xlogx(n_left) - _xlogx(n_right)
+    gain = _bits(left + right) - _bits(left) - _bits(right) - price
+    split = xlogx(n) - xlogx(n_left) - xlogx(n_right)
     ratio = np.divide(gain, split, out=np.full(len(n), -1.0), where=split > 0)
     # Rounded, so that what differs by rounding alone is equal, and nothing gained is nothing.
     return np.where((n_left >= min_leaf) & (n_right >= min_leaf), np.round(ratio, 10), -1.0), gain
@@ -130,13 +136,8 @@ def _ratio(left: Floats, right: Floats, min_leaf: int) -> tuple[Floats, Floats]:
 
 def _bits(weights: Floats) -> Floats:
     """Return entropy times weight, by line."""
-    bits: Floats = _xlogx(weights.sum(axis=1)) - _xlogx(weights).sum(axis=1)
+    bits: Floats = xlogx(weights.sum(axis=1)) - xlogx(weights).sum(axis=1)
     return bits
-
-
-def _xlogx(x: Floats) -> Floats:
-    """Return x log2 x, 0 at 0."""
-    return x * np.log2(np.where(x > 0, x, 1.0))
 
 
 @dataclass(frozen=True)
@@ -156,6 +157,7 @@ class SysForGrower:
     """
 
     uses_bootstrap: ClassVar[bool] = False
+    record_weight: ClassVar[float] = 1.0
 
     params: GrowthParams
     goodness: float = 0.3

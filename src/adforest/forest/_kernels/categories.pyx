@@ -82,7 +82,7 @@ cdef void rank_histogram(CategoryOrder* order, const Scratch* scratch, Py_ssize_
         scratch.order[i] = <int32_t>pairs[i].item
 
 
-cdef inline double price_of_subset(Py_ssize_t present, Py_ssize_t n) noexcept nogil:
+cpdef double price_of_subset(Py_ssize_t present, Py_ssize_t n) noexcept nogil:
     """Return what a cut by categories must gain before it is worth anything, in bits.
 
     Of k categories there are 2^(k-1) - 1 ways to make two sides, where k values in order have k - 1. The bits that it
@@ -95,13 +95,12 @@ cdef inline double price_of_subset(Py_ssize_t present, Py_ssize_t n) noexcept no
     return (1 + <double>present / n) * ((k if k > 50 else log2(pow(2, k) - 1)) - log2(k))
 
 
-cdef double begin_trial(const CategoryOrder* order, Py_ssize_t present, Py_ssize_t n, double no_gain, const Cut* best,
-                        Cut* trial) noexcept nogil:
+cdef double begin_trial(Py_ssize_t present, Py_ssize_t n, double no_gain, const Cut* best, Cut* trial) noexcept nogil:
     """Prepare a trial that must beat the best cut so far and a cut that gains nothing; return the price in bits.
 
-    The price is added to the score to beat, and taken off again by end_trial. C4.5 asks none.
+    The price is added to the score to beat, and taken off again by end_trial.
     """
-    cdef double price = 0 if order.by_top_class else price_of_subset(present, n)
+    cdef double price = price_of_subset(present, n)
     trial[0] = best[0]
     if price > 0:
         trial.score = max(best.score, no_gain) + price

@@ -206,8 +206,7 @@ cdef bint try_counted(Search* search, const Block* block, Py_ssize_t f, const No
             name_codes(scratch, present, n_codes, best)
         return True
     rank_histogram(&search.categories, scratch, present)
-    price = begin_trial(&search.categories, present, node.n, node.class_sum - xlogx(scratch.table, node.weight), best,
-                        &trial)
+    price = begin_trial(present, node.n, node.class_sum - xlogx(scratch.table, node.weight), best, &trial)
     before = trial.score
     try_histogram(scratch, present, n_codes, node.n, n_missing, node.class_sum, node.weight, min_leaf, &trial)
     end_trial(&search.categories, present, before, price, &trial, best)
@@ -236,8 +235,7 @@ cdef bint try_sorted(Search* search, const Block* block, Py_ssize_t f, const Nod
         try_keys(scratch, keys, n, n_known, n_codes, node.class_sum, node.weight, search.rules.min_leaf, best)
         return True
     present = rank_keys(&search.categories, keys, n, n_known)
-    price = begin_trial(&search.categories, present, n, node.class_sum - xlogx(scratch.table, node.weight), best,
-                        &trial)
+    price = begin_trial(present, n, node.class_sum - xlogx(scratch.table, node.weight), best, &trial)
     before = trial.score
     try_keys(scratch, search.categories.keys, n, n_known, <int32_t>present, node.class_sum, node.weight,
              search.rules.min_leaf, &trial)
