@@ -96,6 +96,13 @@ def as_shares(votes: Floats) -> Floats:
     return shares
 
 
+def as_logs(shares: Floats) -> Floats:
+    """Return the logarithms of shares, minus infinity for those that are 0."""
+    with np.errstate(divide="ignore"):
+        logs: Floats = np.log(shares)
+    return logs
+
+
 class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: ignore[misc]
     """The face of every classifier here. One says how a batch changes its state, and what the state answers.
 
@@ -315,9 +322,7 @@ class VotingBatchClassifier(BatchClassifier[State]):
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        with np.errstate(divide="ignore"):
-            logs: Floats = np.log(self.predict_proba(X))
-        return logs
+        return as_logs(self.predict_proba(X))
 
 
 def _column(encoder: TableEncoder, position: int) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from adforest.adaptation import BatchReport, State, votes
-from adforest.base import Model, as_shares
+from adforest.base import Model, as_logs, as_shares
 from adforest.forest.types import AnyArray, Floats
 
 
@@ -64,6 +64,19 @@ class Snapshot:
         ndarray of shape (n_samples, n_classes)
         """
         return as_shares(self._votes(X))
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Return the logarithm of `predict_proba`; minus infinity where a class has no share.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        return as_logs(self.predict_proba(X))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on some records.

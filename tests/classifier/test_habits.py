@@ -14,8 +14,19 @@ from small_forests import clusters, forest, swapped
 def test_log_probabilities_are_those_of_probabilities():
     model, X = swapped(forest()), clusters(9)[0]
     np.testing.assert_array_equal(np.exp(model.predict_log_proba(X)), np.exp(np.log(model.predict_proba(X) + 0.0)))
+    np.testing.assert_array_equal(model.snapshot().predict_log_proba(X), model.predict_log_proba(X))
     pure = forest().fit([[0.0], [1.0]] * 50, [0, 1] * 50)
     assert np.isneginf(pure.predict_log_proba([[0.0]])).sum() <= 1, "without a warning"
+
+
+@pytest.mark.parametrize("ask", ["predict", "predict_proba", "predict_log_proba", "apply", "partial_fit", "snapshot"])
+def test_warnings_point_at_the_line_that_called(ask):
+    X, y = clusters(0)
+    model = forest().fit(pd.DataFrame(X, columns=["a", "b"]), y)
+    asked = model.snapshot().predict_log_proba if ask == "snapshot" else getattr(model, ask)
+    with pytest.warns(UserWarning, match="^X does not have valid feature names") as caught:
+        asked(*(X, y) if ask == "partial_fit" else (X,))
+    assert [warning.filename for warning in caught] == [__file__]
 
 
 @pytest.mark.parametrize("name", ["permanent", "temporary", "newest"])

@@ -22,6 +22,10 @@ def test_every_format_gives_the_same_records(tmp_path, suffix, batch_size):
     assert [len(batch.y) for batch in batches] == ([4] if batch_size is None else [3, 1])
     assert [batch.number for batch in batches] == list(range(1, len(batches) + 1))
     assert {batch.files for batch in batches} == {(path,)}
+    assert repr(batches[0]).endswith(f"from {path}")
+    assert repr(batches[0]).startswith(
+        f"FileBatch 1: {len(batches[0].y)} records, {batches[0].X.num_columns} columns, "
+    )
     assert {str(kind) for batch in batches for kind in batch.X.schema.types} == {"double", "string"}
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from adforest.streams.layout import Layout
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FileBatch:
     """Records that were read together.
 
@@ -42,6 +42,12 @@ class FileBatch:
     X: Any
     y: NDArray[Any]
     files: tuple[Path, ...]
+
+    def __repr__(self) -> str:
+        more = f" and {len(self.files) - 1} more" if len(self.files) > 1 else ""
+        return (
+            f"FileBatch {self.number}: {len(self.y)} records, {self.X.num_columns} columns, from {self.files[0]}{more}"
+        )
 
 
 class FileBatches(Iterator[FileBatch]):
