@@ -46,7 +46,8 @@ def test_the_error_says_what_arrived_what_was_expected_and_what_to_do():
     with pytest.raises(ValueError) as error:
         check_parameters(model, model._rules)
     assert str(error.value) == (
-        "memory_size of AdaptiveDecisionForestClassifier is -3; expected an int of at least 0, or None. "
+        "memory_size of AdaptiveDecisionForestClassifier is -3; expected an int of at least 0, or a text such as "
+        "'200MB' or '1.5GiB', or None. "
         "Set it with set_params(memory_size=...)."
     )
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from adforest.adaptation import Settings
+from adforest.adaptation import Settings, record_bytes
 from adforest.classifier import FOREST_RULES, BaseADFClassifier, make_grower
-from adforest.parameters import NONE, Amount, OneOf, Rules, Whole
+from adforest.parameters import NONE, Amount, Bytes, OneOf, Rules, Whole, read_bytes
 
 
 class AdaptiveDecisionForestClassifier(BaseADFClassifier):
@@ -33,8 +33,9 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
         A drift is sustained once it has been seen in more than this many batches in a row [λ].
     window_size : int, default=3
         Batches a temporary forest is built from [γ].
-    memory_size : int or None, default=100_000
-        Records kept from before the window's batches, for growing trees. None keeps everything, 0 lets leaves know
+    memory_size : int, str or None, default=100_000
+        Records kept from before the window's batches, for growing trees; a text such as "200MB" says how many bytes
+        they may take, with their places in the trees of the permanent forest. None keeps everything, 0 lets leaves know
         nothing but the batch at hand. Each class has room by the square root of its frequency.
     min_samples_leaf : int, default=1
         Records a leaf must keep.
@@ -115,7 +116,7 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
     """
 
     _rules: ClassVar[Rules] = FOREST_RULES | {
-        "memory_size": (Whole(0), NONE),
+        "memory_size": (Whole(0), Bytes(), NONE),
         "renewal": (Amount(0),),
         "answer_for": (OneOf("next_batch", "everything"),),
     }
@@ -128,7 +129,7 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
         splitting: str = "entropy",
         drift_threshold: int = 3,
         window_size: int = 3,
-        memory_size: int | None = 100_000,
+        memory_size: int | str | None = 100_000,
         min_samples_leaf: int = 1,
         max_features: str | float | None = "default",
         max_depth: int | None = None,
@@ -172,13 +173,22 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
             splitting=self.splitting,
             drift_threshold=self.drift_threshold,
             window_size=self.window_size,
-            memory_size=self.memory_size,
+            memory_size=self._n_kept(n_features),
             min_samples_leaf=self.min_samples_leaf,
             renewal=self.renewal,
             answer_for=self.answer_for,
             n_jobs=self.n_jobs,
             seed=seed,
         )
+
+    def _n_kept(self, n_features: int) -> int | None:
+        """Return how many records memory keeps, where ``memory_size`` says how many bytes as many as fit."""
+        size = self.memory_size
+        n_bytes = read_bytes(size) if isinstance(size, str) else None
+        if n_bytes is not None:
+            return n_bytes // record_bytes(n_features, self.n_estimators)
+        assert not isinstance(size, str)
+        return size
 
     def _answer_settings(self) -> dict[str, Any]:
         return {"answer_for": self.answer_for, "n_jobs": self.n_jobs}

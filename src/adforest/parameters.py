@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Protocol, TypeAlias
@@ -82,6 +83,32 @@ class ArrayLike:
 
     def __str__(self) -> str:
         return "a list or an array"
+
+
+_UNITS = {  # bytes, by name in lower case
+    f"{prefix}{infix}b": base**power
+    for power, prefix in enumerate("kmgt", start=1)
+    for infix, base in (("", 1000), ("i", 1024))
+}
+_BYTES = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]i?b)\s*", re.IGNORECASE)
+
+
+def read_bytes(text: str) -> int | None:
+    """Return how many bytes a text such as "200MB" or "1.5 GiB" means, None if it is no such text."""
+    found = _BYTES.fullmatch(text)
+    return None if found is None else int(float(found[1]) * _UNITS[found[2].lower()])
+
+
+@dataclass(frozen=True, slots=True)
+class Bytes:
+    """A text that says how many bytes."""
+
+    def accepts(self, value: Any) -> bool:
+        """Return whether a value is such a text."""
+        return isinstance(value, str) and read_bytes(value) is not None
+
+    def __str__(self) -> str:
+        return "a text such as '200MB' or '1.5GiB'"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from adforest.adaptation import paper, update
 from adforest.adaptation.columns import with_columns
+from adforest.adaptation.memory import record_bytes
 from adforest.adaptation.names import FORESTS
 from adforest.adaptation.perturbation import READINGS
 from adforest.adaptation.report import BatchReport
@@ -18,6 +19,7 @@ __all__ = [
     "Settings",
     "State",
     "find_forest",
+    "record_bytes",
     "votes",
     "with_columns",
 ]

@@ -130,6 +130,12 @@ class Memory:
         return np.append(np.flatnonzero(key < bound[y]), np.arange(n_older, len(self)))
 
 
+def record_bytes(n_features: int, n_trees: int) -> int:
+    """Return the bytes that a record in memory takes: its values, class, number and batch, and a leaf in each tree."""
+    values, klass, serial, batch, weight, known, leaf = 8 * n_features, 4, 8, 4, 8, 1, 4 * n_trees
+    return values + klass + serial + batch + weight + known + leaf
+
+
 def _quotas(held: Longs, seen: Longs, room: int) -> Longs:
     """Share out room among classes by the square root of how often they were seen, none more than it holds.
 

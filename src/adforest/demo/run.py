@@ -66,7 +66,7 @@ class DemoRun:
 
     settings: DemoSettings
     max_features: int
-    memory_size: int | None
+    memory_size: int | str | None
     batches: list[BatchResult]
 
     def mean(self, measure: str, method: str, stage: str | None = None) -> float:
