@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from adforest.rivals.base import require
+from adforest.libraries import require
 from experiments.comparison.results import Results
 from experiments.reporting.chapter import Chapter
 from experiments.reporting.markdown import write_markdown

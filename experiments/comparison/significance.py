@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from adforest.forest.types import Floats
-from adforest.rivals.base import require
+from adforest.libraries import require
 
 ALPHA = 0.025  # of one tail, the paper's
 CRITICAL_Z = 1.96  # beyond which the paper calls a lead significant

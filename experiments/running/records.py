@@ -126,7 +126,7 @@ def write_rows(records: Iterable[RunRecord], path: Path) -> None:
     records : iterable of RunRecord
     path : Path
     """
-    from adforest.rivals.base import require
+    from adforest.libraries import require
 
     arrow, parquet = (require(name, "the table of rows", "experiments") for name in ("pyarrow", "pyarrow.parquet"))
     rows = [_identify(record) | row for record in records for row in record.rows]

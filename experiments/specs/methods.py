@@ -9,7 +9,7 @@ from importlib.metadata import version
 from typing import Any
 
 from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier, rivals
-from adforest.rivals.base import require
+from adforest.libraries import require
 from experiments.specs.run_spec import MethodSpec, Scalar
 from experiments.specs.sources import Stream
 

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from adforest import rivals
+from adforest.libraries import require
 from adforest.rivals import (
     AddTreesForestClassifier,
     CIRFClassifier,
@@ -20,7 +21,6 @@ from adforest.rivals import (
     RefitForestClassifier,
     SklearnForestClassifier,
 )
-from adforest.rivals.base import require
 
 OWN = [
     RefitForestClassifier(random_state=0),

@@ -29,6 +29,6 @@ def test_a_missing_java_is_named_too(monkeypatch):
     def without_java(module):
         raise RuntimeError("Java not found.")
 
-    monkeypatch.setattr("adforest.rivals.base.import_module", without_java)
+    monkeypatch.setattr("adforest.libraries.import_module", without_java)
     with pytest.raises(ImportError, match=r"could not be imported \(Java not found\.\)\. .* and Java 17 or newer\."):
         CapyMOAClassifier().fit([[0.0], [1.0]], [0, 1])

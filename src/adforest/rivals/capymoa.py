@@ -9,8 +9,8 @@ import numpy as np
 from adforest.base import EncodedBatch, Model, VotingBatchClassifier
 from adforest.encoding import TableEncoder
 from adforest.forest.types import Floats
+from adforest.libraries import require
 from adforest.parameters import COMMON, OneOf, Rules
-from adforest.rivals.base import require
 
 MODELS = {
     "HT": "HoeffdingTree",

@@ -10,8 +10,8 @@ from joblib import effective_n_jobs
 
 from adforest.base import EncodedBatch, Model, VotingBatchClassifier
 from adforest.forest.types import Floats, Ints
+from adforest.libraries import require
 from adforest.parameters import AT_LEAST_ONE, COMMON, Rules
-from adforest.rivals.base import require
 from adforest.rivals.forests import Batches, keep_batches
 
 NONE = -1

@@ -1,4 +1,4 @@
-"""Libraries that a rival needs and adforest does not."""
+"""Libraries that some rooms need and adforest itself does not."""
 
 from importlib import import_module
 from types import ModuleType
@@ -12,7 +12,7 @@ def require(module: str, asked_by: str, extra: str, besides: str = "") -> Module
     module : str
         The module to import.
     asked_by : str
-        Class name of the estimator, for the error.
+        The class or function that needs it, for the error.
     extra : str
         The extra of adforest that brings the library.
     besides : str, default=""
