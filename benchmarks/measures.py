@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator
+from copy import copy
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -154,6 +155,53 @@ def measure_predict() -> Iterator[dict[str, Any]]:
             "sklearn_seconds": t_theirs / repeats,
             "times_faster": t_theirs / t_ours,
             "goal": f">= {goal}",
+        }
+
+
+def measure_exports() -> Iterator[dict[str, Any]]:
+    """The vote of forests of several ages in ONNX Runtime, and the permanent forest in Treelite, one thread each."""
+    try:
+        import onnxruntime
+        import treelite
+
+        from adforest.integrations.onnx import to_onnx
+        from adforest.integrations.treelite import to_treelite
+    except ImportError:
+        yield {"measure": "exports", "skipped": "pip install 'adforest[onnx,treelite]'"}
+        return
+    X, y = clusters(40_000, seed=1)
+    vote = AdaptiveDecisionForestClassifier(random_state=0)
+    for start in range(0, len(X), 5_000):
+        vote.partial_fit(X[start : start + 5_000], y[start : start + 5_000])
+    graph, forest = to_onnx(vote).SerializeToString(), to_treelite(vote)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    session = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+    alone = copy(vote).set_params(answer_for="everything")
+    X_many, _ = clusters(100_000, seed=3)
+    for name, rows, repeats in (("100,000 records", X_many, 1), ("one record", X_many[:1], 200)):
+        works = [
+            lambda rows=rows: vote.predict_proba(rows),
+            lambda rows=rows: session.run(None, {"X": rows}),
+            lambda rows=rows: alone.predict_proba(rows),
+            lambda rows=rows: treelite.gtil.predict(forest, rows, nthread=1),
+        ]
+        found = [works[0]() - works[1]()[1], works[2]() - works[3]()[:, 0]]
+        times = medians([lambda work=work, k=repeats: [work() for _ in range(k)] for work in works], 5)
+        ours_vote, onnx, ours_alone, gtil = (one / repeats for one in times)
+        yield {
+            "measure": f"the vote of {name} in ONNX Runtime",
+            "seconds": onnx,
+            "our_seconds": ours_vote,
+            "share_of_ours": onnx / ours_vote,
+            "records_that_differ": int((np.abs(found[0]) > 1e-6).any(axis=1).sum()),
+        }
+        yield {
+            "measure": f"the permanent forest on {name} in Treelite (GTIL)",
+            "seconds": gtil,
+            "our_seconds": ours_alone,
+            "share_of_ours": gtil / ours_alone,
+            "records_that_differ": int((np.abs(found[1]) > 1e-6).any(axis=1).sum()),
         }
 
 
@@ -319,6 +367,7 @@ MEASURES = {
     "hoeffding": measure_hoeffding,
     "threads": measure_threads,
     "predict": measure_predict,
+    "exports": measure_exports,
     "cost": measure_cost,
     "accuracy": measure_accuracy,
     "unseen": measure_unseen,

@@ -11,7 +11,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PUBLIC = ("adforest", "adforest.streams", "adforest.rivals", "adforest.monitor")
+PUBLIC = (
+    "adforest",
+    "adforest.streams",
+    "adforest.rivals",
+    "adforest.monitor",
+    "adforest.integrations.onnx",
+    "adforest.integrations.treelite",
+)
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 

@@ -35,12 +35,17 @@ def votes(state: State, X: Floats, n_classes: int) -> Floats:
     """Return class votes for some records."""
     if state.settings.algorithm == "paper":
         return _votes_of_one(state, X, n_classes)
-    if state.settings.answer_for == "everything" or len(state.voting) == 1:
+    if is_permanent_alone(state):
         return _shares(state, PERMANENT, X, n_classes)
-    asked = _asked(state)
+    asked = asked_forests(state)
     shares = {name: _shares(state, name, X, n_classes) for name in asked - {PERMANENT}}
     shares[PERMANENT], near = _shares_and_presence(state, X, n_classes)
     return weighted_votes(state, shares, contexts_of(state, shares, near))
+
+
+def is_permanent_alone(state: State) -> bool:
+    """Return whether the permanent forest answers whatever the record."""
+    return state.settings.answer_for == "everything" or len(state.voting) == 1
 
 
 def _votes_of_one(state: State, X: Floats, n_classes: int) -> Floats:
@@ -57,7 +62,7 @@ def _votes_of_one(state: State, X: Floats, n_classes: int) -> Floats:
     return total
 
 
-def _asked(state: State) -> set[str]:
+def asked_forests(state: State) -> set[str]:
     """Return the forests that are asked: those of voters that have some weight, and those that tell the contexts."""
     contexts = [NEAR, FAR]
     asked = {PERMANENT}

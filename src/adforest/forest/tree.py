@@ -165,6 +165,10 @@ class Tree:
         """Add the shrunk class shares of the leaves that records reach to votes, see `shrinkage.vote`."""
         shrinkage.vote(self.nodes, self.category_bits, *self.sums[1:], strengths, mix, X, votes, values)
 
+    def add_shares_of(self, leaf: Ints, votes: Floats, strengths: Floats, mix: Floats) -> None:
+        """Add what `add_shares` does for leaves already reached."""
+        shrinkage.vote_from(leaf, *self.sums[1:], strengths, mix, votes)
+
     def add_shares_from(self, leaf: Ints, votes: Floats, strengths: Floats) -> None:
         """Add the class shares of leaves already reached, shrunk by each strength, to votes, one block a strength."""
         shrinkage.vote_each(leaf, *self.sums[1:], strengths, votes)

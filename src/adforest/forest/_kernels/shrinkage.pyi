@@ -29,3 +29,15 @@ def vote_each(
     strengths: Floats,
     votes: Floats,
 ) -> None: ...
+def vote_from(
+    leaf: Ints,
+    parent: Ints,
+    total: Floats,
+    first: Ints,
+    stop: Ints,
+    klass: Ints,
+    weight: Singles,
+    strengths: Floats,
+    mix: Floats,
+    votes: Floats,
+) -> None: ...

@@ -209,3 +209,16 @@ def vote_each(const int32_t[::1] leaf, const int32_t[::1] parent, const double[:
     with nogil:
         for k in range(strengths.shape[0]):
             add_shares(&s, &leaf[0], leaf.shape[0], &strengths[k], &one, 1, &votes[k, 0, 0], votes.shape[2])
+
+
+def vote_from(const int32_t[::1] leaf, const int32_t[::1] parent, const double[::1] total, const int32_t[::1] first,
+              const int32_t[::1] stop, const int32_t[::1] klass, const float[::1] weight,
+              const double[::1] strengths, const double[::1] mix, double[:, ::1] votes):
+    """Add what `vote` adds, for leaves already reached, to votes (n, n_classes)."""
+    cdef Sums s
+    if leaf.shape[0] == 0 or klass.shape[0] == 0:
+        return
+    s = Sums(&parent[0], &total[0], &first[0], &stop[0], &klass[0], &weight[0])
+    with nogil:
+        add_shares(&s, &leaf[0], leaf.shape[0], &strengths[0], &mix[0], strengths.shape[0], &votes[0, 0],
+                   votes.shape[1])

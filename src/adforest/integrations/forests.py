@@ -1,0 +1,107 @@
+"""What exports read off a model: who answers, what a leaf answers, which categories a node tells apart."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from adforest.adaptation import State
+from adforest.adaptation.voting import shrinkage_of
+from adforest.base import Model
+from adforest.classifier import BaseADFClassifier
+from adforest.forest import Tree
+from adforest.forest.tree import CATEGORICAL, MISSING_LEFT
+from adforest.forest.types import Floats, Ints, Mask
+from adforest.snapshot import Snapshot
+
+
+class LeafAnswers(NamedTuple):
+    """What the leaves of a tree answer.
+
+    Attributes
+    ----------
+    node : int32 (n_leaves,)
+        Numbers of the leaves.
+    shares : float64 (n_leaves, n_classes)
+        Columns in the order of the sorted classes. Zeros where a leaf has nothing to say.
+    """
+
+    node: Ints
+    shares: Floats
+
+
+class Questions(NamedTuple):
+    """What the inner nodes of a tree ask; all arrays are by inner node.
+
+    Attributes
+    ----------
+    node, feature : int32
+    threshold : float64
+        The largest number that goes left; meaningless where the cut is by categories.
+    by_categories, missing_left : bool
+    members : dict of int to int32 arrays
+        By node that asks for categories: the codes that take the other side than missing values. All others go
+        where missing values go.
+    left : int32
+        The left child; the right one is its neighbour.
+    """
+
+    node: Ints
+    feature: Ints
+    threshold: Floats
+    by_categories: Mask
+    missing_left: Mask
+    members: dict[int, Ints]
+    left: Ints
+
+
+def read_model(model: Any, asked_by: str) -> Model[State]:
+    """Return what a classifier or a snapshot knows at this moment, with the parameters as they are now."""
+    if isinstance(model, Snapshot):
+        return model._model
+    if isinstance(model, BaseADFClassifier):
+        return model.snapshot(records=True)._model
+    raise TypeError(
+        f"{asked_by} was given {type(model).__name__}; expected an AdaptiveDecisionForestClassifier, a "
+        "PaperADFClassifier or a Snapshot of one."
+    )
+
+
+def answers_of(model: Model[State], name: str) -> list[LeafAnswers]:
+    """Return what the leaves of a forest answer, tree by tree.
+
+    These are the shrunk class shares that the forest gives where it answers alone or, in the paper's way, the class
+    shares of the leaf or one vote for its most frequent class.
+    """
+    state, n_classes = model.learnt, len(model.labels.by_arrival)
+    strengths, mix = shrinkage_of(state.evidence, name)
+    found = []
+    for tree in state.forests[name].forest.trees:
+        leaves = np.flatnonzero(tree.nodes["split"] < 0).astype(np.int32)
+        shares = np.zeros((len(leaves), n_classes))
+        if state.settings.algorithm == "paper":
+            tree.vote_from(leaves, shares, soft=state.settings.soft)
+        else:
+            tree.add_shares_of(leaves, shares, strengths, mix)
+        found.append(LeafAnswers(leaves, model.in_order(shares)))
+    return found
+
+
+def questions_of(tree: Tree) -> Questions:
+    """Return what the inner nodes of a tree ask."""
+    nodes = np.flatnonzero(tree.nodes["split"] >= 0).astype(np.int32)
+    threshold, left, split = (tree.nodes[field][nodes] for field in ("threshold", "left", "split"))
+    by_categories, missing_left = split & CATEGORICAL != 0, split & MISSING_LEFT != 0
+    members = {
+        int(nodes[place]): _members(tree, int(threshold[place]), bool(missing_left[place]))
+        for place in np.flatnonzero(by_categories)
+    }
+    return Questions(nodes, split >> 2, threshold, by_categories, missing_left, members, left)
+
+
+def _members(tree: Tree, first: int, missing_left: bool) -> Ints:
+    """Return the categories in the bit set at a place that take the other side than missing values."""
+    words = tree.category_bits[first + 1 : first + 1 + int(tree.category_bits[first])]
+    goes_left = np.unpackbits(words.view(np.uint8), bitorder="little").astype(bool)
+    return np.flatnonzero(goes_left != missing_left).astype(np.int32)

@@ -1,0 +1,124 @@
+"""The inputs of a graph, and how they become the matrix of numbers and codes that trees read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from adforest.encoding import TableEncoder
+from adforest.encoding.categories import Categories, Value
+from adforest.forest.types import AnyArray
+from adforest.integrations.onnx.graph import ML, Graph
+
+MATRIX = "X"
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One input: a column of shape (N, 1), or all columns as one matrix of shape (N, n_features).
+
+    Attributes
+    ----------
+    name : str
+    width : int
+    categories : Categories or None
+        Of a categorical column of which some values are known.
+    """
+
+    name: str
+    width: int = 1
+    categories: Categories | None = None
+
+    @property
+    def values(self) -> list[Value]:
+        """The categories known."""
+        return [] if self.categories is None else list(self.categories.places)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it takes text; otherwise it takes doubles."""
+        return bool(self.values) and isinstance(self.values[0], str)
+
+    def add_to(self, graph: Graph, missing_text: str) -> str:
+        """Add the input to a graph; return its numbers and codes, with NaN for what is missing."""
+        name = graph.input(self.name, "STRING" if self.is_text else "DOUBLE", self.width)
+        if self.categories is None:
+            return name
+        codes, unknown = self.categories.coded_as[:-2], self.categories.coded_as[-2]
+        keys = np.array(self.values, dtype=object if self.is_text else np.float64)
+        if self.is_text:
+            keys, codes = np.append(keys, missing_text), np.append(codes, np.nan)
+        found = graph.add(
+            "LabelEncoder",
+            name,
+            domain=ML,
+            keys_tensor=graph.tensor(keys),
+            values_tensor=graph.tensor(codes),
+            default_tensor=graph.tensor(np.array([unknown])),
+        )
+        if self.is_text or np.isnan(unknown):
+            return found
+        return graph.add("Where", graph.add("IsNaN", name), name, found)
+
+    def feed(self, values: AnyArray, missing_text: str) -> AnyArray:
+        """Return values of shape (n, width), text and None or floats, as ONNX Runtime takes them."""
+        if not self.is_text:
+            return values.astype(np.float64)  # None becomes NaN
+        filled = values.copy()
+        filled[[[value is None for value in row] for row in values]] = missing_text
+        return filled
+
+
+def inputs_of(encoder: TableEncoder) -> list[Input]:
+    """Return one matrix where arrays of numbers were learnt, one input a column otherwise."""
+    if encoder.is_plain:
+        return [Input(MATRIX, encoder.n_features)]
+    positions = tuple(range(encoder.n_features))
+    has_names = encoder.names is not None and encoder.names != positions
+    names = [str(name) for name in encoder.names or ()] if has_names else [f"x{position}" for position in positions]
+    return [
+        Input(name, categories=known if known is not None and known.places else None)
+        for name, known in zip(names, encoder.categories, strict=True)
+    ]
+
+
+def matrix_of(graph: Graph, inputs: list[Input], missing_text: str) -> str:
+    """Add the inputs to a graph; return the matrix of shape (N, n_features) that trees read."""
+    columns = [one.add_to(graph, missing_text) for one in inputs]
+    return columns[0] if len(columns) == 1 else graph.add("Concat", *columns, axis=1)
+
+
+def check_names(inputs: list[Input], outputs: tuple[str, ...], missing_text: str) -> None:
+    """Raise if two inputs or outputs have the same name, or if missing values cannot be told from a category."""
+    if not isinstance(missing_text, str):
+        raise TypeError(f"missing_text is {missing_text!r}; expected the text that stands for a missing value.")
+    if len(outputs) != 2 or outputs[0] == outputs[1] or not all(isinstance(name, str) and name for name in outputs):
+        raise ValueError(f"output_names is {outputs!r}; expected two different texts, for label and probabilities.")
+    names = [one.name for one in inputs]
+    for one in inputs:
+        if not one.name or names.count(one.name) > 1:
+            raise ValueError(
+                f"{names.count(one.name)} columns would be inputs of the name {one.name!r}, but every input needs a "
+                "name of its own. Rename the columns and start a new model with fit()."
+            )
+        if one.name in outputs:
+            raise ValueError(f"column {one.name!r} is called as an output is. Pass other output_names than {outputs}.")
+        if missing_text in one.values:
+            raise ValueError(
+                f"{missing_text!r} is a category of column {one.name!r}, so it cannot stand for missing values. Pass "
+                "another missing_text."
+            )
+        for text in (one.name, *one.values):
+            check_text(text, f"column {one.name!r}")
+
+
+def check_text(text: object, place: str) -> None:
+    """Raise if some text cannot be written, which has to be UTF-8 in ONNX."""
+    try:
+        str(text).encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"{place} holds {text!r}, which cannot be written as UTF-8 ({error.reason}), but ONNX knows no other text. "
+            "Replace it and start a new model with fit()."
+        ) from error

@@ -1,0 +1,149 @@
+"""Trees as an operator: TreeEnsemble finds the leaf of each record, a table says what leaves answer.
+
+A leaf of TreeEnsemble speaks of one target only, so that it cannot hold the shares of several classes. Each tree is a
+target here, and the value of a leaf is its row in a table of all leaves.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from adforest.adaptation.boxes import Box
+from adforest.forest import Tree
+from adforest.forest.types import AnyArray, Floats, Ints
+from adforest.integrations.forests import LeafAnswers, questions_of
+from adforest.integrations.onnx.graph import ML, Graph
+
+AT_MOST, BELOW, ABOVE, MEMBER = 0, 1, 3, 6  # modes of nodes: x <= threshold, x < threshold, x > threshold, x in a set
+SUM, NO_TRANSFORM = 1, 0
+NO_CODE = -1.0  # a category that does not occur, for sets that would be empty
+
+
+def add_forest(
+    graph: Graph, matrix: str, trees: tuple[Tree, ...], answers: list[LeafAnswers], more: Floats | None = None
+) -> str:
+    """Add a forest to a graph; return what its trees answer, of shape (N, n_trees, n_classes).
+
+    Parameters
+    ----------
+    matrix : str
+        The records, of shape (N, n_features).
+    more : float64 (n_leaves,), optional
+        One more value by leaf, all trees one after the other: it follows behind the classes.
+    """
+    rows = graph.add("Cast", _add_ensemble(graph, matrix, trees, answers), to=graph.onnx.TensorProto.INT64)
+    table = np.concatenate([one.shares for one in answers])
+    return graph.add("Gather", graph.constant(table if more is None else np.column_stack([table, more])), rows, axis=0)
+
+
+def _add_ensemble(graph: Graph, matrix: str, trees: tuple[Tree, ...], answers: list[LeafAnswers]) -> str:
+    """Add the operator that finds the row of each record's leaf, in each tree, of shape (N, n_trees)."""
+    roots, parts, sets, n_nodes, n_leaves = [], [], [], 0, 0
+    for tree, one in zip(trees, answers, strict=True):
+        part, members = _flat(tree, one.node, n_nodes, n_leaves)
+        roots.append(n_nodes)
+        parts.append(part)
+        sets += members
+        n_nodes += len(part["nodes_modes"])
+        n_leaves += len(one.node)
+    joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    attributes = {
+        name: graph.tensor(array) if name in ("nodes_splits", "nodes_modes") else array.tolist()
+        for name, array in joined.items()
+    }
+    if sets:
+        attributes["membership_values"] = graph.tensor(_with_ends(sets))
+    return graph.add(
+        "TreeEnsemble",
+        matrix,
+        domain=ML,
+        **attributes,
+        tree_roots=roots,
+        leaf_targetids=np.repeat(np.arange(len(trees)), [len(one.node) for one in answers]).tolist(),
+        leaf_weights=graph.tensor(np.arange(n_leaves, dtype=np.float64)),
+        n_targets=len(trees),
+        aggregate_function=SUM,
+        post_transform=NO_TRANSFORM,
+    )
+
+
+def add_box(graph: Graph, matrix: str, box: Box, n_categories: Ints) -> str:
+    """Add a test whether records lie outside a box, of shape (N, 1); missing values do not.
+
+    It is one tree: a chain of questions, each of which leads out of the box or on to the next one.
+    """
+    modes, features, splits, sets = (
+        [BELOW],
+        [0],
+        [-np.inf],
+        [],
+    )  # a chain has one question, even where a box has no bound
+    for feature, (low, high) in enumerate(zip(box.low, box.high, strict=True)):
+        if not np.isnan(low):
+            modes += [BELOW, ABOVE]
+            features += [feature, feature]
+            splits += [low, high]
+    for feature, seen in box.categories.items():
+        codes = np.arange(n_categories[feature], dtype=np.int32)
+        modes.append(MEMBER)
+        features.append(feature)
+        splits.append(0.0)
+        sets.append(np.setdiff1d(codes, np.flatnonzero(seen)))
+    n = len(modes)
+    inside, outside = 0, 1
+    found = graph.add(
+        "TreeEnsemble",
+        matrix,
+        domain=ML,
+        nodes_featureids=features,
+        nodes_splits=graph.tensor(np.array(splits)),
+        nodes_modes=graph.tensor(np.array(modes, dtype=np.uint8)),
+        nodes_missing_value_tracks_true=[0] * n,
+        nodes_truenodeids=[outside] * n,
+        nodes_trueleafs=[1] * n,
+        nodes_falsenodeids=[*range(1, n), inside],
+        nodes_falseleafs=[*[0] * (n - 1), 1],
+        tree_roots=[0],
+        leaf_targetids=[0, 0],
+        leaf_weights=graph.tensor(np.array([0.0, 1.0])),
+        n_targets=1,
+        aggregate_function=SUM,
+        post_transform=NO_TRANSFORM,
+        **({"membership_values": graph.tensor(_with_ends(sets))} if sets else {}),
+    )
+    return graph.add("Cast", found, to=graph.onnx.TensorProto.BOOL)
+
+
+def _flat(tree: Tree, leaves: Ints, first_node: int, first_leaf: int) -> tuple[dict[str, AnyArray], list[Ints]]:
+    """Return the attributes of the nodes of one tree, which follow behind others, and the sets that they ask for.
+
+    Where a question is for categories, those in the set go on to its true side, and all others to its false side, as
+    missing values do.
+    """
+    asked = questions_of(tree)
+    is_leaf = tree.nodes["split"] < 0
+    place = np.empty(len(tree.nodes), dtype=np.int64)
+    place[asked.node] = np.arange(first_node, first_node + len(asked.node))
+    place[leaves] = np.arange(first_leaf, first_leaf + len(leaves))
+    is_true_left = ~(asked.by_categories & asked.missing_left)
+    true, false = asked.left + ~is_true_left, asked.left + is_true_left
+    nodes = {
+        "nodes_featureids": asked.feature,
+        "nodes_splits": np.where(asked.by_categories, 0.0, asked.threshold),
+        "nodes_modes": np.where(asked.by_categories, MEMBER, AT_MOST).astype(np.uint8),
+        "nodes_missing_value_tracks_true": (asked.missing_left & ~asked.by_categories).astype(np.int64),
+        "nodes_truenodeids": place[true],
+        "nodes_trueleafs": is_leaf[true].astype(np.int64),
+        "nodes_falsenodeids": place[false],
+        "nodes_falseleafs": is_leaf[false].astype(np.int64),
+    }
+    if not len(asked.node):  # a tree of one leaf: a question all the same, of which both sides lead there
+        nodes = {name: np.zeros(1, dtype=array.dtype) for name, array in nodes.items()}
+        nodes["nodes_truenodeids"][:] = nodes["nodes_falsenodeids"][:] = first_leaf
+        nodes["nodes_trueleafs"][:] = nodes["nodes_falseleafs"][:] = 1
+    return nodes, [asked.members[node] for node in asked.node[asked.by_categories].tolist()]
+
+
+def _with_ends(sets: list[Ints]) -> Floats:
+    """Return sets of categories one after the other, NaN behind each."""
+    return np.concatenate([np.append(codes if len(codes) else NO_CODE, np.nan) for codes in sets])

@@ -1,0 +1,119 @@
+"""The vote as a graph: from the matrix that trees read to votes for classes, see `adforest.adaptation.voting`.
+
+All that is fixed at export is computed here: which forests are asked, what leaves answer, weights and class ratios.
+Columns are in the order of the sorted classes throughout, and numbers are doubles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from adforest.adaptation import State
+from adforest.adaptation.names import PERMANENT, TEMPORARY
+from adforest.adaptation.voting import FULL_PRESENCE, MIN_WEIGHT, STEEPNESS, asked_forests, is_permanent_alone
+from adforest.base import Model
+from adforest.forest.types import AnyArray, Longs
+from adforest.integrations.forests import answers_of
+from adforest.integrations.onnx.graph import Graph
+from adforest.integrations.onnx.trees import add_box, add_forest
+
+
+def forests_of(state: State) -> list[str]:
+    """Return the forests that a graph holds."""
+    if state.settings.algorithm == "paper":
+        return sorted({state.answering, PERMANENT})
+    return [PERMANENT] if is_permanent_alone(state) else sorted(asked_forests(state))
+
+
+def add_votes(graph: Graph, matrix: str, model: Model[State]) -> str:
+    """Add the whole vote to a graph; return the votes, of shape (N, n_classes)."""
+    state = model.learnt
+    if state.settings.algorithm == "paper":
+        return _add_votes_of_one(graph, matrix, model)
+    if is_permanent_alone(state):
+        return _add_shares(graph, matrix, model, PERMANENT)
+    shares = {name: _add_shares(graph, matrix, model, name) for name in forests_of(state) if name != PERMANENT}
+    shares[PERMANENT], near = _add_shares_and_presence(graph, matrix, model)
+    return _add_weighted_votes(graph, model, shares, _add_contexts(graph, model, shares, near))
+
+
+def _add_votes_of_one(graph: Graph, matrix: str, model: Model[State]) -> str:
+    """Add the forest that answers alone, and for records outside its box the permanent one."""
+    state = model.learnt
+    votes = {name: _add_shares(graph, matrix, model, name) for name in forests_of(state)}
+    if state.answering == PERMANENT:
+        return votes[PERMANENT]
+    is_outside = add_box(graph, matrix, state.forests[state.answering].box, model.encoder.n_categories)
+    return graph.add("Where", is_outside, votes[PERMANENT], votes[state.answering])
+
+
+def _add_weighted_votes(graph: Graph, model: Model[State], shares: dict[str, str], contexts: str) -> str:
+    """Add up the voters' shares, corrected for each class mix and weighted by the contexts of each record.
+
+    With r_m(c) the class ratios and w_m(x) the weights of a voter v, its votes are written as
+
+        v(x) * sum over m of (w_m(x) / (v(x) . r_m)) r_m,
+
+    which are two products of matrices.
+    """
+    class_mix = model.learnt.class_mix.padded(len(model.labels.by_arrival))
+    ratios = model.in_order(class_mix.ratios())
+    one, votes = graph.constant(1.0), []
+    for voter, weights in model.learnt.evidence.weights.items():
+        kept = np.flatnonzero(weights.max(axis=0) >= MIN_WEIGHT)
+        if not len(kept) or not shares.keys() >= set(voter):
+            continue
+        mean = shares[voter[0]]
+        if len(voter) > 1:
+            total = graph.add("Sum", *(shares[name] for name in voter))
+            mean = graph.add("Mul", total, graph.constant(1 / len(voter)))
+        total = graph.add("MatMul", mean, graph.constant(ratios[kept].T))
+        is_empty = graph.add("Equal", total, graph.constant(0.0))
+        weight = graph.add("MatMul", contexts, graph.constant(weights[:, kept]))
+        scale = graph.add("Div", weight, graph.add("Where", is_empty, one, total))
+        votes.append(graph.add("Mul", mean, graph.add("MatMul", scale, graph.constant(ratios[kept]))))
+    return graph.add("Sum", *votes)
+
+
+def _add_contexts(graph: Graph, model: Model[State], shares: dict[str, str], near: str) -> str:
+    """Return how far each record is in each context, adding up to 1, of shape (N, 4)."""
+    mix, one = model.learnt.class_mix, graph.constant(1.0)
+
+    def found_by(name: str, classes: Longs) -> str | None:
+        if name not in shares or not len(classes):
+            return None
+        is_asked = np.isin(model.labels.order, classes).astype(np.float64)[:, np.newaxis]
+        others = graph.add("Sub", one, graph.add("MatMul", shares[name], graph.constant(is_asked)))
+        return graph.add("Sub", one, graph.add("Pow", others, graph.constant(float(STEEPNESS))))
+
+    none = graph.add("Sub", near, near)
+    found = found_by(TEMPORARY, mix.new)
+    new = none if found is None else graph.add("Mul", near, found)
+    rare = found_by(PERMANENT, mix.rare) or none
+    not_rare, not_new = graph.add("Sub", one, rare), graph.add("Sub", one, new)
+    parts = [
+        graph.add("Mul", graph.add("Sub", near, new), not_rare),
+        graph.add("Mul", graph.add("Sub", one, near), not_rare),
+        new,
+        graph.add("Mul", not_new, rare),
+    ]
+    return graph.add("Concat", *parts, axis=1)
+
+
+def _add_shares(graph: Graph, matrix: str, model: Model[State], name: str) -> str:
+    """Add a forest; return its class shares, the mean over trees."""
+    trees = model.learnt.forests[name].forest.trees
+    return graph.mean(add_forest(graph, matrix, trees, answers_of(model, name)), axis=1)
+
+
+def _add_shares_and_presence(graph: Graph, matrix: str, model: Model[State]) -> tuple[str, str]:
+    """Add the permanent forest; return its class shares, and how near records of the window are, of shape (N, 1)."""
+    state, n_classes = model.learnt, len(model.labels.by_arrival)
+    trees, answers = state.forests[PERMANENT].forest.trees, answers_of(model, PERMANENT)
+    nearness: Sequence[AnyArray] = state.nearness or [np.ones(len(tree.nodes)) for tree in trees]
+    near = np.concatenate([by_node[one.node] for by_node, one in zip(nearness, answers, strict=True)])
+    both = graph.mean(add_forest(graph, matrix, trees, answers, near.astype(np.float64)), axis=1)
+    shares, mean = graph.columns(both, 0, n_classes), graph.columns(both, n_classes, n_classes + 1)
+    return shares, graph.add("Min", graph.add("Div", mean, graph.constant(FULL_PRESENCE)), graph.constant(1.0))
