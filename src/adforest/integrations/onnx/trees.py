@@ -14,7 +14,7 @@ from adforest.forest.types import AnyArray, Floats, Ints
 from adforest.integrations.forests import LeafAnswers, questions_of
 from adforest.integrations.onnx.graph import ML, Graph
 
-AT_MOST, BELOW, ABOVE, MEMBER = 0, 1, 3, 6  # modes of nodes: x <= threshold, x < threshold, x > threshold, x in a set
+AT_MOST, MEMBER = 0, 6  # modes of nodes: x <= threshold; x is in a set
 SUM, NO_TRANSFORM = 1, 0
 NO_CODE = -1.0  # a category that does not occur, for sets that would be empty
 
@@ -38,14 +38,16 @@ def add_forest(
 
 def _add_ensemble(graph: Graph, matrix: str, trees: tuple[Tree, ...], answers: list[LeafAnswers]) -> str:
     """Add the operator that finds the row of each record's leaf, in each tree, of shape (N, n_trees)."""
-    roots, parts, sets, n_nodes, n_leaves = [], [], [], 0, 0
+    roots, parts, sets, rows, n_nodes, n_leaves, n_rows = [], [], [], [], 0, 0, 0
     for tree, one in zip(trees, answers, strict=True):
-        part, members = _flat(tree, one.node, n_nodes, n_leaves)
+        part, members, own_rows = _flat(tree, one.node, n_nodes, n_leaves)
         roots.append(n_nodes)
         parts.append(part)
         sets += members
+        rows.append(own_rows + n_rows)
         n_nodes += len(part["nodes_modes"])
-        n_leaves += len(one.node)
+        n_leaves += len(own_rows)
+        n_rows += len(one.node)
     joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     attributes = {
         name: graph.tensor(array) if name in ("nodes_splits", "nodes_modes") else array.tolist()
@@ -59,8 +61,8 @@ def _add_ensemble(graph: Graph, matrix: str, trees: tuple[Tree, ...], answers: l
         domain=ML,
         **attributes,
         tree_roots=roots,
-        leaf_targetids=np.repeat(np.arange(len(trees)), [len(one.node) for one in answers]).tolist(),
-        leaf_weights=graph.tensor(np.arange(n_leaves, dtype=np.float64)),
+        leaf_targetids=np.repeat(np.arange(len(trees)), [len(one) for one in rows]).tolist(),
+        leaf_weights=graph.tensor(np.concatenate(rows).astype(np.float64)),
         n_targets=len(trees),
         aggregate_function=SUM,
         post_transform=NO_TRANSFORM,
@@ -70,61 +72,64 @@ def _add_ensemble(graph: Graph, matrix: str, trees: tuple[Tree, ...], answers: l
 def add_box(graph: Graph, matrix: str, box: Box, n_categories: Ints) -> str:
     """Add a test whether records lie outside a box, of shape (N, 1); missing values do not.
 
-    It is one tree: a chain of questions, each of which leads out of the box or on to the next one.
+    It is one tree: a chain of questions, of each of which one side is a leaf outside the box and the other goes on to
+    the next one.
     """
-    modes, features, splits, sets = (
-        [BELOW],
-        [0],
-        [-np.inf],
-        [],
-    )  # a chain has one question, even where a box has no bound
+    asked = [(0, -np.inf, True)]  # nothing is below; a chain has a question, even if a box has no bound
     for feature, (low, high) in enumerate(zip(box.low, box.high, strict=True)):
         if not np.isnan(low):
-            modes += [BELOW, ABOVE]
-            features += [feature, feature]
-            splits += [low, high]
-    for feature, seen in box.categories.items():
-        codes = np.arange(n_categories[feature], dtype=np.int32)
-        modes.append(MEMBER)
-        features.append(feature)
-        splits.append(0.0)
-        sets.append(np.setdiff1d(codes, np.flatnonzero(seen)))
-    n = len(modes)
-    inside, outside = 0, 1
+            asked += [(feature, np.nextafter(low, -np.inf), True), (feature, high, False)]
+    n_numbers = len(asked)
+    asked += [(feature, 0.0, True) for feature in box.categories]
+    features, splits, is_outside_true = zip(*asked, strict=True)
+    unseen = [
+        np.setdiff1d(np.arange(n_categories[feature], dtype=np.int32), np.flatnonzero(seen))
+        for feature, seen in box.categories.items()
+    ]
+    n = len(asked)
+    leaf, following = np.arange(n), np.arange(1, n + 1)  # the last question is followed by a leaf inside the box
+    is_last, is_true = np.append(np.zeros(n - 1, dtype=np.int64), 1), np.array(is_outside_true)
     found = graph.add(
         "TreeEnsemble",
         matrix,
         domain=ML,
         nodes_featureids=features,
         nodes_splits=graph.tensor(np.array(splits)),
-        nodes_modes=graph.tensor(np.array(modes, dtype=np.uint8)),
-        nodes_missing_value_tracks_true=[0] * n,
-        nodes_truenodeids=[outside] * n,
-        nodes_trueleafs=[1] * n,
-        nodes_falsenodeids=[*range(1, n), inside],
-        nodes_falseleafs=[*[0] * (n - 1), 1],
+        nodes_modes=graph.tensor(np.repeat([AT_MOST, MEMBER], [n_numbers, n - n_numbers]).astype(np.uint8)),
+        nodes_missing_value_tracks_true=(~is_true).astype(np.int64).tolist(),
+        nodes_truenodeids=np.where(is_true, leaf, following).tolist(),
+        nodes_trueleafs=np.where(is_true, 1, is_last).tolist(),
+        nodes_falsenodeids=np.where(is_true, following, leaf).tolist(),
+        nodes_falseleafs=np.where(is_true, is_last, 1).tolist(),
         tree_roots=[0],
-        leaf_targetids=[0, 0],
-        leaf_weights=graph.tensor(np.array([0.0, 1.0])),
+        leaf_targetids=[0] * (n + 1),
+        leaf_weights=graph.tensor(np.append(np.ones(n), 0.0)),
         n_targets=1,
         aggregate_function=SUM,
         post_transform=NO_TRANSFORM,
-        **({"membership_values": graph.tensor(_with_ends(sets))} if sets else {}),
+        **({"membership_values": graph.tensor(_with_ends(unseen))} if unseen else {}),
     )
     return graph.add("Cast", found, to=graph.onnx.TensorProto.BOOL)
 
 
-def _flat(tree: Tree, leaves: Ints, first_node: int, first_leaf: int) -> tuple[dict[str, AnyArray], list[Ints]]:
-    """Return the attributes of the nodes of one tree, which follow behind others, and the sets that they ask for.
+def _flat(
+    tree: Tree, leaves: Ints, first_node: int, first_leaf: int
+) -> tuple[dict[str, AnyArray], list[Ints], AnyArray]:
+    """Return the attributes of one tree's nodes, behind those of others, their sets, and which leaf is at which place.
 
     Where a question is for categories, those in the set go on to its true side, and all others to its false side, as
     missing values do.
     """
-    asked = questions_of(tree)
+    asked, order = questions_of(tree), np.arange(len(leaves))
     is_leaf = tree.nodes["split"] < 0
     place = np.empty(len(tree.nodes), dtype=np.int64)
     place[asked.node] = np.arange(first_node, first_node + len(asked.node))
-    place[leaves] = np.arange(first_leaf, first_leaf + len(leaves))
+    place[leaves] = first_leaf + order
+    left = tree.nodes["left"][0]
+    if len(asked.node) and place[left] == place[left + 1]:
+        # One is a leaf, the other is not, but ONNX Runtime before 1.24 takes a root for a leaf if these are equal.
+        order = np.roll(order, 1)
+        place[leaves[order]] = first_leaf + np.arange(len(leaves))
     is_true_left = ~(asked.by_categories & asked.missing_left)
     true, false = asked.left + ~is_true_left, asked.left + is_true_left
     nodes = {
@@ -137,11 +142,12 @@ def _flat(tree: Tree, leaves: Ints, first_node: int, first_leaf: int) -> tuple[d
         "nodes_falsenodeids": place[false],
         "nodes_falseleafs": is_leaf[false].astype(np.int64),
     }
-    if not len(asked.node):  # a tree of one leaf: a question all the same, of which both sides lead there
+    if not len(asked.node):  # a tree of one leaf: a question all the same, and the leaf on both sides of it
+        order = np.zeros(2, dtype=order.dtype)
         nodes = {name: np.zeros(1, dtype=array.dtype) for name, array in nodes.items()}
-        nodes["nodes_truenodeids"][:] = nodes["nodes_falsenodeids"][:] = first_leaf
+        nodes["nodes_truenodeids"][:], nodes["nodes_falsenodeids"][:] = first_leaf, first_leaf + 1
         nodes["nodes_trueleafs"][:] = nodes["nodes_falseleafs"][:] = 1
-    return nodes, [asked.members[node] for node in asked.node[asked.by_categories].tolist()]
+    return nodes, [asked.members[node] for node in asked.node[asked.by_categories].tolist()], order
 
 
 def _with_ends(sets: list[Ints]) -> Floats:
