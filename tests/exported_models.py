@@ -46,6 +46,8 @@ def random_model(seed):
     kind = list(LABELS)[seed % 4]
     n_categories, most = int(rng.choice([3, 40, 300])), len(LABELS[kind])
     common = {"base_forest": FORESTS[seed % 3], "random_state": seed}
+    if seed % 7 == 0:
+        common["class_weight"] = "balanced"
     if rng.random() < 0.3:
         common["max_categories"] = 5
     if seed % 5 < 3:
@@ -73,7 +75,7 @@ def random_model(seed):
         if most == 5:
             y[(X["size"] > 0) & (X["count"] == 5)] = 4 if number >= 6 else 0  # a class that is new
             y[:2] = 3  # one that is rare
-        model.partial_fit(X, LABELS[kind][y])
+        model.partial_fit(X, LABELS[kind][y], sample_weight=rng.random(len(X)) * 3 if seed % 4 == 1 else None)
     model.partial_fit(X[:20], LABELS[kind][y[:20]])  # so few wait until more come
     fresh = table(rng, 400, n_categories + 20)
     fresh["size"] *= 3
