@@ -15,6 +15,7 @@ from adforest.forest import Tree, TreeEditor
 from adforest.forest.tree import LeafCounts
 from adforest.integrations.forests import LeafAnswers, answers_of, read_model
 from adforest.integrations.onnx import to_onnx
+from adforest.integrations.onnx.export import _add_outputs
 from adforest.integrations.onnx.graph import Graph
 from adforest.integrations.onnx.trees import add_box, add_forest
 from adforest.rivals import RefitForestClassifier
@@ -118,6 +119,23 @@ def test_a_graph_that_is_not_the_model_is_not_returned(model, monkeypatch):
         RuntimeError, match=r"ONNX Runtime answers \d+ of \d+ records otherwise than the model.* No graph"
     ):
         to_onnx(model)
+
+
+def test_probabilities_that_are_not_the_models_are_found_whatever_the_labels(model, monkeypatch):
+    monkeypatch.setattr("adforest.integrations.onnx.checking.is_tie", lambda shares: np.ones(len(shares), dtype=bool))
+    to_onnx(model)
+    monkeypatch.setattr("adforest.integrations.onnx.votes.FULL_PRESENCE", 8.0)
+    with pytest.raises(RuntimeError, match="records otherwise than the model"):
+        to_onnx(model)
+
+
+def test_where_nothing_speaks_for_any_class_all_are_alike():
+    graph = Graph(("X", "label", "probabilities"))
+    _add_outputs(graph, graph.input("X", "DOUBLE", 4), np.array([3, 5, 7, 9]), ("label", "probabilities"))
+    session = onnxruntime.InferenceSession(graph.finish("part", "").SerializeToString())
+    label, probabilities = session.run(None, {"X": np.array([[0.0, 0, 0, 0], [0, 3, 1, 0]])})
+    assert label.tolist() == [3, 5]
+    assert probabilities.tolist() == [[0.25] * 4, [0, 0.75, 0.25, 0]]
 
 
 @pytest.mark.parametrize("records", [True, False])
