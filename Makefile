@@ -4,13 +4,19 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 BUILD := $(wildcard pyproject.toml meson.build src/adforest/meson.build)
 
-.PHONY: demo test check bench clean
+.PHONY: demo test test-capymoa test-mlflow check bench clean
 
 demo: .venv/demo ## the main job on embedded data: a table and out/demo.png
 	python -m adforest.demo
 
 test: .venv/test ## the whole suite
 	pytest -n auto
+
+test-capymoa: .venv-capymoa/made ## what needs CapyMOA; Java 17 or newer must be there (apt-get install default-jre-headless)
+	PATH=$(CURDIR)/.venv-capymoa/bin:$$PATH pytest tests/integrations/test_capymoa.py tests/rivals/test_capymoa.py
+
+test-mlflow: .venv-mlflow/made ## what needs MLflow, against a store in a temporary folder
+	PATH=$(CURDIR)/.venv-mlflow/bin:$$PATH pytest tests/integrations/test_mlflow.py
 
 # -S hides the editable install's import hook, behind which import-linter would see no files.
 check: .venv/check ## style, types, import graph
@@ -33,5 +39,12 @@ bench: .venv/test ## every measure, one JSON line each; leave the machine alone 
 	pip install -q --no-build-isolation -e '.[$*]'
 	touch $@
 
+# CapyMOA wants pandas 2 and MLflow an older pyarrow than the suite is run with, so each has an environment of its own.
+.venv-capymoa/made .venv-mlflow/made: .venv-%/made: $(BUILD)
+	$(PYTHON) -m venv .venv-$*
+	PATH=$(CURDIR)/.venv-$*/bin:$$PATH; pip install -q meson-python meson ninja cython numpy pytest hypothesis && \
+	pip install -q --no-build-isolation -C build-dir=build/$* -e '.[$*]'
+	touch $@
+
 clean:
-	rm -rf .venv build out
+	rm -rf .venv .venv-capymoa .venv-mlflow build out

@@ -3,6 +3,7 @@
 ``python tests/test_docs.py`` writes docs/api.md anew.
 """
 
+import ast
 import importlib
 import inspect
 import re
@@ -39,7 +40,22 @@ def api_page():
         package = importlib.import_module(name)
         lines += ["", f"## {name}", "", sentence_of(package), "", "| name | |", "|---|---|"]
         lines += [f"| `{key}` | {sentence_of(getattr(package, key))} |" for key in package.__all__]
+    lines += ["", "## adforest.integrations", "", sentence_of(importlib.import_module("adforest.integrations")), ""]
+    lines += ["| name | |", "|---|---|", *integration_rows()]
     return "\n".join(lines) + "\n"
+
+
+def integration_rows():
+    """Yield a row for each public name of the integrations, which are read and not imported: each needs a library."""
+    for path in sorted((ROOT / "src/adforest/integrations").glob("[!_]*.py")):
+        if f"adforest.integrations.{path.stem}" in PUBLIC:
+            continue
+        nodes = ast.parse(path.read_text(encoding="utf-8")).body
+        documented = {node.name: node for node in nodes if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+        [listed] = [node.value for node in nodes if isinstance(node, ast.Assign) and node.targets[0].id == "__all__"]
+        for name in ast.literal_eval(listed):
+            first = ast.get_docstring(documented[name]).split("\n\n")[0]
+            yield f"| `{path.stem}.{name}` | {' '.join(first.split())} |"
 
 
 def test_the_api_page_lists_every_public_name_with_its_sentence():

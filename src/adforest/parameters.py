@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Hashable
 from dataclasses import dataclass
+from datetime import timedelta
 from numbers import Integral, Real
 from typing import Any, Protocol, TypeAlias
 
@@ -150,6 +152,30 @@ class Flag:
 
     def __str__(self) -> str:
         return "True or False"
+
+
+@dataclass(frozen=True, slots=True)
+class TimeSpan:
+    """Time spans that are not negative."""
+
+    def accepts(self, value: Any) -> bool:
+        """Return whether a value is such a time span."""
+        return isinstance(value, timedelta) and value >= timedelta(0)
+
+    def __str__(self) -> str:
+        return "a timedelta that is not negative"
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Lists, tuples and sets of names."""
+
+    def accepts(self, value: Any) -> bool:
+        """Return whether a value lists names."""
+        return isinstance(value, list | tuple | set | frozenset) and all(isinstance(name, Hashable) for name in value)
+
+    def __str__(self) -> str:
+        return "a list of names"
 
 
 NONE = OneOf(None)

@@ -153,6 +153,7 @@ SPANS = [dt.timedelta(seconds=90), None, dt.timedelta(days=-1, milliseconds=500)
         (np.array([["2020-01-01"], ["NaT"], ["2020-01-02"]], dtype="M8[ns]"), "dates"),
         ([[day] for day in DATES], "dates"),
         ([[pd.Timestamp(day)] for day in DATES], "dates"),
+        ([[np.datetime64(day)] if day else [np.nan] for day in DATES], "dates"),
         ([[np.datetime64(day)] if day else [None] for day in DATES], "dates"),
     ],
 )

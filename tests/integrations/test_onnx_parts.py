@@ -13,7 +13,7 @@ from adforest import AdaptiveDecisionForestClassifier
 from adforest.adaptation.boxes import Box
 from adforest.forest import Tree, TreeEditor
 from adforest.forest.tree import LeafCounts
-from adforest.integrations.forests import LeafAnswers, answers_of, read_model
+from adforest.integrations._forests import LeafAnswers, answers_of, read_model
 from adforest.integrations.onnx import to_onnx
 from adforest.integrations.onnx.export import _add_outputs
 from adforest.integrations.onnx.graph import Graph

@@ -13,8 +13,8 @@ from adforest.rivals.capymoa import MODELS, ROOM, Learner
 
 if shutil.which("java") is None:
     pytest.skip("there is no Java, which CapyMOA needs", allow_module_level=True)
-pytest.importorskip("jpype", reason="CapyMOA is not installed: pip install 'adforest[moa]'")
-pytest.importorskip("capymoa", reason="CapyMOA is not installed: pip install 'adforest[moa]'")
+pytest.importorskip("jpype", reason="CapyMOA is not installed: pip install 'adforest[capymoa]'")
+pytest.importorskip("capymoa", reason="CapyMOA is not installed: pip install 'adforest[capymoa]'")
 every_model = pytest.mark.parametrize("name", MODELS)
 
 
@@ -79,7 +79,7 @@ def test_more_classes_or_categories_than_there_is_room_for_are_refused():
     with pytest.raises(ValueError, match=r"batch 2 brings the number of classes to 101, .* room for 100.* fit"):
         model.partial_fit([[0.0, "a"]] * 101, list(range(101)))
     with pytest.raises(ValueError, match=r"number of categories of column 1 to 102, .* room for 100"):
-        model.partial_fit([[0.0, f"new {i}"] for i in range(100)], [0, 1] * 50)
+        model.partial_fit([[0.0, f"new {i}"] for i in range(100)] * 3, [0, 1] * 150)
     np.testing.assert_array_equal(model.predict_proba([[0.0, "a"]]), before)
     assert model.classes_.tolist() == [0, 1]
 

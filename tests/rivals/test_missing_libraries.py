@@ -13,7 +13,7 @@ from adforest.rivals import CapyMOAClassifier, ContinuedLightGBMClassifier, Refi
         (RiverClassifier(), "river", r"pip install 'adforest\[rivals\]'\."),
         (ContinuedLightGBMClassifier(), "lightgbm", r"pip install 'adforest\[rivals\]'\."),
         (RefitLightGBMClassifier(), "lightgbm", r"pip install 'adforest\[rivals\]'\."),
-        (CapyMOAClassifier(), "capymoa", r"pip install 'adforest\[moa\]' and Java 17 or newer\."),
+        (CapyMOAClassifier(), "capymoa", r"pip install 'adforest\[capymoa\]' and Java 17 or newer\."),
     ],
 )
 def test_a_missing_library_is_named_with_what_to_install(model, library, remedy, monkeypatch):

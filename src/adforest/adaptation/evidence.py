@@ -20,8 +20,8 @@ Weights are kept for each of four *contexts* of a record:
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -134,6 +134,14 @@ class Evidence:
     optimism: Optimism = Optimism()
     oob_accuracy: float | None = None
     scores: Scores = Scores()
+
+    def __getstate__(self) -> list[Any]:
+        """Return the fields as they are saved: weights in pairs, since skops has no dicts with tuples for keys."""
+        return [list(self.weights.items()), *(getattr(self, one.name) for one in fields(self)[1:])]
+
+    def __setstate__(self, state: list[Any]) -> None:
+        for one, value in zip(fields(self), [dict(state[0]), *state[1:]], strict=True):
+            object.__setattr__(self, one.name, value)
 
     def votes(self) -> dict[str, float]:
         """Return the weight of each forest where records are near those of the window."""

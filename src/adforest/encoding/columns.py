@@ -149,9 +149,9 @@ def _moments_of(values: list[Any], place: str) -> Moments:
             "durations. Convert it to one of these, or to numbers."
         )
     has_zone = True in zones
-    plain = [
-        value.astimezone(UTC).replace(tzinfo=None) if has_zone and value is not None else value for value in values
-    ]
+    plain = [None if is_missing(value) else value for value in values]
+    if has_zone:
+        plain = [value if value is None else value.astimezone(UTC).replace(tzinfo=None) for value in plain]
     return Moments.of(np.array(plain, dtype="m8[us]" if True in kinds else "M8[us]"), has_zone=has_zone)
 
 

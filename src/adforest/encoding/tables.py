@@ -6,7 +6,7 @@ Arrays and lists are read here, data frames in `frames`, which narwhals reads fo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -52,7 +52,7 @@ def read_table(X: Any, batch: int | None, estimator_name: str) -> Table:
 
     Parameters
     ----------
-    X : array-like or data frame
+    X : array-like, data frame or Table
         The records.
     batch : int or None
         Number of the batch, for errors; None for records to be predicted.
@@ -60,6 +60,10 @@ def read_table(X: Any, batch: int | None, estimator_name: str) -> Table:
         Class name of the estimator, for errors in scikit-learn's words.
     """
     source = source_of(batch)
+    if isinstance(X, Table):
+        table = replace(X, source=source)
+        _reject_infinity(table)
+        return table
     frame = None if isinstance(X, (np.ndarray, list, tuple)) else open_frame(X)
     names: Names | None = None
     content: FloatArray | Sequence[Column]

@@ -1,1 +1,1 @@
-"""Models in other programs. Each module needs an extra of its own, and imports its library when it is called."""
+"""adforest in other libraries and programs; each module needs an extra of its own, imported only if asked for."""

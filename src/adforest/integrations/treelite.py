@@ -7,7 +7,7 @@ from typing import Any
 from adforest.adaptation import find_forest
 from adforest.forest import Tree
 from adforest.forest.types import Floats
-from adforest.integrations.forests import LeafAnswers, answers_of, questions_of, read_model
+from adforest.integrations._forests import LeafAnswers, answers_of, questions_of, read_model
 from adforest.libraries import require
 from adforest.snapshot import Snapshot
 

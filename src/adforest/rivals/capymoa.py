@@ -41,7 +41,7 @@ class CapyMOAClassifier(VotingBatchClassifier["Learner"]):
 
     All of them learn a class whenever it first appears: MOA's header, which is fixed when a learner is made, is given
     room for 100 classes, and for as many categories a column, or twice what the first batch has. The room to spare
-    changes no answer. Needs ``pip install 'adforest[moa]'`` and Java 17 or newer.
+    changes no answer. Needs ``pip install 'adforest[capymoa]'`` and Java 17 or newer.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class CapyMOAClassifier(VotingBatchClassifier["Learner"]):
 
     def _new(self, encoded: EncodedBatch) -> Learner:
         """Return a learner that knows nothing, with room for classes and categories to come."""
-        require("capymoa.classifier", type(self).__name__, "moa", " and Java 17 or newer")
+        require("capymoa.classifier", type(self).__name__, "capymoa", " and Java 17 or newer")
         nominal = np.flatnonzero(encoded.encoder.is_categorical).tolist()
         room = {j: _room(len(encoded.encoder.category_values(j))) for j in nominal}
         room[encoded.encoder.n_features] = _room(encoded.records.n_classes)
@@ -135,13 +135,13 @@ class Learner:
     def __init__(self, name: str, room: dict[int, int], seed: int, options: dict[str, int]) -> None:
         self.name, self.room, self.seed, self.options = name, room, seed, options
         target = max(room)
-        stream = require("capymoa.stream", "CapyMOAClassifier", "moa")
+        stream = require("capymoa.stream", "CapyMOAClassifier", "capymoa")
         self.schema = stream.Schema.from_custom(
             features=[str(j) for j in range(target + 1)],
             target=str(target),
             categories={str(j): [str(code) for code in range(n)] for j, n in room.items()},
         )
-        classifier = require("capymoa.classifier", "CapyMOAClassifier", "moa")
+        classifier = require("capymoa.classifier", "CapyMOAClassifier", "capymoa")
         self.capy = getattr(classifier, name)(schema=self.schema, random_seed=seed, **options)
 
     def check_room(self, encoded: EncodedBatch) -> None:
@@ -165,13 +165,13 @@ class Learner:
 
     def train(self, X: Floats, y: list[int]) -> None:
         """Learn records in place, one after the other."""
-        instance = require("capymoa.core", "CapyMOAClassifier", "moa").LabeledInstance
+        instance = require("capymoa.core", "CapyMOAClassifier", "capymoa").LabeledInstance
         for record, code in zip(X, y, strict=True):
             self.capy.train(instance.from_array(self.schema, record, code))
 
     def votes(self, X: Floats, n_classes: int) -> Floats:
         """Return MOA's votes by class; none where they leave the range of a float."""
-        instance = require("capymoa.core", "CapyMOAClassifier", "moa").Instance
+        instance = require("capymoa.core", "CapyMOAClassifier", "capymoa").Instance
         votes = np.zeros((len(X), n_classes))
         for row, record in zip(votes, X, strict=True):
             java = instance.from_array(self.schema, record).java_instance
@@ -196,7 +196,7 @@ class Learner:
                 "CapyMOAClassifier('SRP') cannot be pickled, because MOA cannot save it. Take model='ARF', or "
                 "RiverClassifier('streaming_random_patches')."
             )
-        encoder = require("jpype", "CapyMOAClassifier", "moa").JClass("org.jpype.pickle.Encoder")()
+        encoder = require("jpype", "CapyMOAClassifier", "capymoa").JClass("org.jpype.pickle.Encoder")()
         packed = bytes(encoder.pack(self.capy.moa_learner))
         return _unpickled, (self.name, self.room, self.seed, self.options, packed)
 
@@ -204,7 +204,7 @@ class Learner:
 def _unpickled(name: str, room: dict[int, int], seed: int, options: dict[str, int], packed: bytes) -> Learner:
     """Return the learner that was pickled."""
     learner = Learner(name, room, seed, options)
-    decoder = require("jpype", "CapyMOAClassifier", "moa").JClass("org.jpype.pickle.Decoder")()
+    decoder = require("jpype", "CapyMOAClassifier", "capymoa").JClass("org.jpype.pickle.Decoder")()
     return learner._around(decoder.unpack(packed))
 
 

@@ -11,7 +11,7 @@ from adforest.base import Model, as_shares
 from adforest.encoding.categories import Categories, Value
 from adforest.encoding.columns import code_values
 from adforest.forest.types import AnyArray, Floats
-from adforest.integrations.forests import questions_of
+from adforest.integrations._forests import questions_of
 from adforest.integrations.onnx.inputs import Input
 from adforest.libraries import require
 

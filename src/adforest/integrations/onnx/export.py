@@ -9,7 +9,7 @@ import numpy as np
 from adforest.adaptation import State
 from adforest.base import Model
 from adforest.forest.types import AnyArray
-from adforest.integrations.forests import read_model
+from adforest.integrations._forests import read_model
 from adforest.integrations.onnx.checking import check_answers
 from adforest.integrations.onnx.graph import MAX_BYTES, Graph
 from adforest.integrations.onnx.inputs import check_names, check_text, inputs_of, matrix_of

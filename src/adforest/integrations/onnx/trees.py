@@ -11,7 +11,7 @@ import numpy as np
 from adforest.adaptation.boxes import Box
 from adforest.forest import Tree
 from adforest.forest.types import AnyArray, Floats, Ints
-from adforest.integrations.forests import LeafAnswers, questions_of
+from adforest.integrations._forests import LeafAnswers, questions_of
 from adforest.integrations.onnx.graph import ML, Graph
 
 AT_MOST, MEMBER = 0, 6  # modes of nodes: x <= threshold; x is in a set

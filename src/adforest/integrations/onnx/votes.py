@@ -15,7 +15,7 @@ from adforest.adaptation.names import PERMANENT, TEMPORARY
 from adforest.adaptation.voting import FULL_PRESENCE, MIN_WEIGHT, STEEPNESS, asked_forests, is_permanent_alone
 from adforest.base import Model
 from adforest.forest.types import AnyArray, Longs
-from adforest.integrations.forests import answers_of
+from adforest.integrations._forests import answers_of
 from adforest.integrations.onnx.graph import Graph
 from adforest.integrations.onnx.trees import add_box, add_forest
 

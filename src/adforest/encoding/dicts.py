@@ -1,0 +1,151 @@
+"""Records as dicts of features: each is checked when it comes, and many become a table.
+
+A feature that a record lacks is missing in it. What a feature holds is fixed by its first value: numbers, text, dates
+or durations; a record that does not fit is refused before it is taken, so that those taken always make a table.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from math import isfinite, nan
+from typing import Any
+
+import numpy as np
+
+from adforest.encoding.columns import NUMBERS, Coded, Column, FloatArray, Moments, is_empty, object_column
+from adforest.encoding.encoder import TableEncoder
+from adforest.encoding.frames import Names
+from adforest.encoding.kinds import CATEGORIES, UNDECIDED
+from adforest.encoding.tables import Table, source_of
+
+TEXT = "text"
+PLAIN = {float: NUMBERS, int: NUMBERS, bool: NUMBERS, str: TEXT}
+PLAIN_KINDS = frozenset((NUMBERS, CATEGORIES))
+SOURCE = source_of(None)
+
+
+def known_kinds(encoder: TableEncoder) -> dict[Hashable, str]:
+    """Return what each feature learnt holds; those without a value so far are left out."""
+    names = encoder.names or ()
+    kinds: dict[Hashable, str] = {}
+    for name, kind, known in zip(names, encoder.kinds, encoder.categories, strict=True):
+        if kind == CATEGORIES and known is not None:
+            if known.places:
+                kinds[name] = TEXT if isinstance(next(iter(known.places)), str) else NUMBERS
+        elif kind != UNDECIDED:
+            kinds[name] = kind
+    return kinds
+
+
+def new_kinds(record: Mapping[Hashable, Any], known: Mapping[Hashable, str]) -> dict[Hashable, str]:
+    """Return what features hold that had no value before, or raise if a value or a name does not fit.
+
+    Parameters
+    ----------
+    record : mapping
+        By feature its value.
+    known : mapping
+        By feature what it holds.
+    """
+    new: dict[Hashable, str] = {}
+    for name, value in record.items():
+        kind = PLAIN.get(type(value)) or _kind_of(value, name)
+        if kind is NUMBERS and not _is_finite(value, name):
+            continue
+        expected = known.get(name)
+        if expected is None:
+            if kind is not None:
+                new[name] = kind
+        elif kind is not None and kind != expected:
+            raise TypeError(
+                f"feature {name!r} of this record holds {kind} ({value!r}) but {expected} in those before. Convert it "
+                f"to {expected}."
+            )
+    check_names(new, known)
+    return new
+
+
+def _kind_of(value: Any, name: Hashable) -> str | None:
+    """Return what an object is that is no plain number or text, None if it is missing."""
+    column = object_column([value], f"feature {name!r} of this record")
+    if is_empty(column):
+        return None
+    if isinstance(column, Moments):
+        return column.kind
+    return TEXT if isinstance(column, Coded) else NUMBERS
+
+
+def _is_finite(value: Any, name: Hashable) -> bool:
+    """Return whether a number is there; raise if it is infinite."""
+    try:
+        if isfinite(value):
+            return True
+    except OverflowError:  # an int that is too large for a float
+        pass
+    if value != value:
+        return False
+    raise ValueError(
+        f"feature {name!r} of this record is infinite or too large for a float. Replace it with a finite number, or "
+        "with None if it is not known."
+    )
+
+
+def check_names(new: Iterable[Hashable], known: Mapping[Hashable, str]) -> None:
+    """Raise if some names of features are text and others are not."""
+    names = [*new, *list(known)[:1]]
+    texts = [name for name in names if isinstance(name, str)]
+    if texts and len(texts) < len(names):
+        other = next(name for name in names if not isinstance(name, str))
+        raise TypeError(
+            f"names of features are either all text or none is, but {texts[0]!r} is text and {other!r} is not. Rename "
+            "them, for example with str()."
+        )
+
+
+def sorted_names(names: Iterable[Hashable]) -> list[Hashable]:
+    """Return names in an order that does not depend on how they came."""
+    return sorted(names, key=lambda name: name if isinstance(name, str) else repr(name))
+
+
+def table_of_dicts(records: Sequence[Mapping[Hashable, Any]], names: Names) -> Table:
+    """Return records as a table with some columns; what a record lacks is missing."""
+    content = [
+        object_column([record.get(name, nan) for record in records], f"column {name!r} of {SOURCE}") for name in names
+    ]
+    return Table(len(records), len(names), names, content, SOURCE)
+
+
+def row_of_dict(record: Mapping[Hashable, Any], encoder: TableEncoder) -> FloatArray:
+    """Return one record to be predicted as a matrix, in microseconds if its values are plain numbers and text."""
+    row = _plain_row(record, encoder)
+    if row is not None and not np.isinf(row).any():
+        return row.reshape(1, -1)
+    return encoder.translate(table_of_dicts([record], encoder.names or ()))
+
+
+def _plain_row(record: Mapping[Hashable, Any], encoder: TableEncoder) -> FloatArray | None:
+    """Return a record's numbers and codes, or None if it holds anything else than plain numbers and known texts."""
+    if not PLAIN_KINDS.issuperset(encoder.kinds):
+        return None
+    row = []
+    for name, known in zip(encoder.names or (), encoder.categories, strict=True):
+        value = record.get(name, nan)
+        if known is not None and name in record:
+            place = known.places.get(value) if type(value) is str else None
+            if place is None:
+                return None
+            value = known.coded_as[place]
+        row.append(value)
+    try:  # refuses text, which NumPy would read as a number
+        return np.frombuffer(array("d", row))
+    except (TypeError, OverflowError):
+        return None
+
+
+def arrange(table: Table, names: Names) -> Table:
+    """Return a table with some columns in a given order, those that it lacks missing, others left out."""
+    where = {name: position for position, name in enumerate(table.names or ())}
+    missing = np.full(table.n_records, np.nan)
+    content: list[Column] = [table.column(where[name]) if name in where else missing for name in names]
+    return Table(table.n_records, len(names), names, content, SOURCE)

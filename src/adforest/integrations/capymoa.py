@@ -1,0 +1,198 @@
+"""The Adaptive Decision Forest as one of CapyMOA's classifiers, for its prequential evaluation.
+
+Needs ``pip install 'adforest[capymoa]'`` and Java 17 or newer.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adforest.adaptive import AdaptiveDecisionForestClassifier
+from adforest.base import as_shares
+from adforest.encoding.columns import Coded, Column
+from adforest.encoding.tables import Table
+from adforest.forest.types import Floats
+from adforest.parameters import AT_LEAST_ONE, check_parameters
+
+try:
+    from capymoa.base import Classifier
+except (ImportError, RuntimeError) as error:  # without Java, CapyMOA raises a RuntimeError of its own
+    raise ImportError(
+        f"adforest.integrations.capymoa needs CapyMOA, which could not be imported ({error}). Install it with "
+        "pip install 'adforest[capymoa]' and Java 17 or newer."
+    ) from error
+
+__all__ = ["AdaptiveDecisionForest"]
+
+
+class AdaptiveDecisionForest(Classifier):  # type: ignore[misc]
+    """Adaptive Decision Forest: a forest that keeps learning, with new classes welcome at any time.
+
+    Instances are collected until ``batch_size`` of them wait, and are then learnt as one batch by
+    `adforest.AdaptiveDecisionForestClassifier`, which says how.
+
+    Parameters
+    ----------
+    schema : capymoa.stream.Schema
+        Says which attributes are nominal: these are categorical.
+    random_seed : int, default=1
+    batch_size : int, default=100
+        Instances that are learnt together.
+    n_estimators, base_forest, splitting, drift_threshold, window_size, memory_size, min_samples_leaf, max_features, \
+max_depth, renewal, answer_for, max_categories, min_frequency, class_weight, n_jobs, verbose
+        As in `adforest.AdaptiveDecisionForestClassifier`; ``class_weight`` by class index.
+
+    Attributes
+    ----------
+    classifier : AdaptiveDecisionForestClassifier
+        Learns the batches; ``classifier.history_`` has a report for each. Classes are the indexes of the schema's
+        label values.
+
+    Notes
+    -----
+    Until the first batch is learnt, the answer is how frequent each class is among the instances that wait; before the
+    first instance there is none, and `predict` returns None.
+
+    Batches are made here, not by the evaluation: ``prequential_evaluation(batch_size=...)`` is for learners on PyTorch,
+    which this one does without. `capymoa.core.io.save_model` saves it, with the instances that wait.
+
+    Examples
+    --------
+    >>> from capymoa.evaluation import prequential_evaluation  # doctest: +SKIP
+    >>> from capymoa.datasets import ElectricityTiny  # doctest: +SKIP
+    >>> from adforest.integrations.capymoa import AdaptiveDecisionForest  # doctest: +SKIP
+    >>> stream = ElectricityTiny()  # doctest: +SKIP
+    >>> learner = AdaptiveDecisionForest(stream.get_schema())  # doctest: +SKIP
+    >>> prequential_evaluation(stream, learner).cumulative.accuracy()  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        schema: Any,
+        random_seed: int = 1,
+        batch_size: int = 100,
+        n_estimators: int = 20,
+        base_forest: str = "random_forest",
+        splitting: str = "entropy",
+        drift_threshold: int = 3,
+        window_size: int = 3,
+        memory_size: int | str | None = 100_000,
+        min_samples_leaf: int = 1,
+        max_features: str | float | None = "default",
+        max_depth: int | None = None,
+        renewal: float = 1.0,
+        answer_for: str = "next_batch",
+        max_categories: int | None = None,
+        min_frequency: float | None = None,
+        class_weight: dict[int, float] | str | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(schema=schema, random_seed=random_seed)
+        if not schema.is_classification():
+            raise ValueError(f"the schema of AdaptiveDecisionForest has a numeric target; expected classes: {schema}")
+        if not AT_LEAST_ONE.accepts(batch_size):
+            raise ValueError(f"batch_size of AdaptiveDecisionForest is {batch_size!r}; expected {AT_LEAST_ONE}.")
+        self.batch_size = batch_size
+        self.classifier = AdaptiveDecisionForestClassifier(
+            n_estimators,
+            base_forest=base_forest,
+            splitting=splitting,
+            drift_threshold=drift_threshold,
+            window_size=window_size,
+            memory_size=memory_size,
+            min_samples_leaf=min_samples_leaf,
+            max_features=max_features,
+            max_depth=max_depth,
+            renewal=renewal,
+            answer_for=answer_for,
+            max_categories=max_categories,
+            min_frequency=min_frequency,
+            class_weight=class_weight,
+            n_jobs=n_jobs,
+            random_state=random_seed,
+            verbose=verbose,
+        )
+        check_parameters(self.classifier, self.classifier._rules)
+        header = schema.get_moa_header()
+        attributes = [header.attribute(j) for j in range(header.numAttributes()) if j != header.classIndex()]
+        self._names = tuple(str(attribute.name()) for attribute in attributes)
+        nominal = {j: attribute for j, attribute in enumerate(attributes) if attribute.isNominal()}
+        self._values = {j: list(map(str, one.getAttributeValues())) for j, one in nominal.items()}
+        self._waiting: list[Floats] = []
+        self._waiting_labels: list[int] = []
+
+    @property
+    def n_waiting(self) -> int:
+        """Number of instances that wait to be learnt."""
+        return len(self._waiting)
+
+    def train(self, instance: Any) -> None:
+        """Take an instance, and learn a batch if enough of them wait.
+
+        Parameters
+        ----------
+        instance : capymoa.core.LabeledInstance
+        """
+        record = np.array(instance.x, dtype=np.float64)
+        if np.isinf(record).any():
+            name = self._names[int(np.isinf(record).argmax())]
+            raise ValueError(
+                f"attribute {name!r} of this instance is infinite. Replace it with a finite number, or with NaN if it "
+                "is not known."
+            )
+        if not self.schema.is_y_index_in_range(instance.y_index):
+            raise ValueError(
+                f"the class index of this instance is {instance.y_index}; expected one of the schema's, 0 to "
+                f"{self.schema.get_num_classes() - 1}."
+            )
+        self._waiting.append(record)
+        self._waiting_labels.append(int(instance.y_index))
+        if len(self._waiting) >= self.batch_size:
+            self.learn_waiting()
+
+    def learn_waiting(self) -> None:
+        """Learn the instances that wait as one batch, however few they are."""
+        if self._waiting:
+            self.classifier.partial_fit(self._table(np.array(self._waiting)), self._waiting_labels)
+            self._waiting, self._waiting_labels = [], []
+
+    def predict_proba(self, instance: Any) -> Floats | None:
+        """Return the share of each class of the schema, None before the first instance was learnt.
+
+        Parameters
+        ----------
+        instance : capymoa.core.Instance
+        """
+        shares = np.zeros(self.schema.get_num_classes())
+        if "_model" in vars(self.classifier):
+            table = self._table(np.array(instance.x, dtype=np.float64).reshape(1, -1))
+            model, votes = self.classifier._answers(table)
+            shares[model.labels.classes] = as_shares(votes)[0]
+        elif self._waiting:
+            shares += np.bincount(self._waiting_labels, minlength=len(shares)) / len(self._waiting)
+        else:
+            return None
+        return shares
+
+    def _table(self, X: Floats) -> Table:
+        """Return records as a table: numbers as they are, indexes of nominal values as text."""
+        content: Floats | list[Column] = X
+        if self._values:
+            columns = enumerate(np.ascontiguousarray(X.T))
+            content = [_coded(column, self._values[j]) if j in self._values else column for j, column in columns]
+        return Table(len(X), X.shape[1], self._names, content, "these instances")
+
+    def __str__(self) -> str:
+        return "AdaptiveDecisionForest"
+
+
+def _coded(indexes: Floats, values: list[str]) -> Coded:
+    """Return a nominal attribute as categories: those values of the schema that are in it."""
+    is_known = ~np.isnan(indexes)
+    present, codes = np.unique(indexes[is_known].astype(np.intp), return_inverse=True)
+    coded = np.full(len(indexes), -1, dtype=np.intp)
+    coded[is_known] = codes
+    return Coded(coded, [values[index] for index in present.tolist()])

@@ -1,0 +1,353 @@
+"""The Adaptive Decision Forest as one of River's classifiers: records come one at a time, as dicts.
+
+Needs ``pip install 'adforest[river]'``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping
+from copy import copy
+from datetime import timedelta
+from typing import Any, ClassVar
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from adforest.adaptive import AdaptiveDecisionForestClassifier
+from adforest.base import as_shares
+from adforest.encoding import check_same_length, dicts
+from adforest.encoding.columns import is_empty
+from adforest.encoding.tables import Table, read_table
+from adforest.forest.types import Floats
+from adforest.integrations._waiting import WaitingRecords
+from adforest.parameters import AT_LEAST_ONE, NONE, Amount, Listed, OneOf, Rules, TimeSpan
+
+try:
+    from river import base
+    from river.utils import dataframe
+except ImportError as error:
+    raise ImportError(
+        f"adforest.integrations.river needs River, which could not be imported ({error}). Install it with "
+        "pip install 'adforest[river]'."
+    ) from error
+
+__all__ = ["AdaptiveDecisionForest"]
+
+CATEGORICAL = (nw.Categorical, nw.Enum)
+
+
+class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
+    """Adaptive Decision Forest: a forest that keeps learning, with new classes and new features welcome.
+
+    Records are collected until ``batch_size`` of them wait, or the first of them has waited for ``max_wait``, and are
+    then learnt as one batch by `adforest.AdaptiveDecisionForestClassifier`, which says how. Text is categorical, a
+    feature that a record lacks is missing in it, and no class need be declared.
+
+    Parameters
+    ----------
+    n_estimators
+        Trees in the permanent and the active forest; the temporary and the newest have half as many.
+    batch_size
+        Records that are learnt together.
+    max_wait
+        Seconds, or a timedelta, after which waiting records are learnt even if they are fewer; None waits for
+        ``batch_size``. The clock is `time.time`, and it is looked at whenever a record is learnt: while none comes,
+        those that wait go on waiting. `learn_waiting` learns them at once.
+    base_forest
+    splitting
+    drift_threshold
+    window_size
+    memory_size
+    min_samples_leaf
+    max_features
+    max_depth
+    renewal
+    answer_for
+        As in `adforest.AdaptiveDecisionForestClassifier`.
+    categorical_features
+        Which features are categorical: "from_dtype" (those that hold text), those with the names given, or None. A
+        number of a listed feature is a category.
+    max_categories
+    min_frequency
+    class_weight
+    n_jobs
+        As in `adforest.AdaptiveDecisionForestClassifier`.
+    seed
+        Random number generator seed, ``random_state`` there.
+    verbose
+        Print each batch's report if positive.
+
+    Notes
+    -----
+    Until the first batch is learnt, the answer is how frequent each class is among the records that wait; before the
+    first record there is none, and ``predict_one`` returns None. Classes that no batch brought yet have a share of 0.
+
+    What a feature holds is fixed by its first value: numbers, text, dates or durations. A record that does not fit, or
+    whose label does not, is refused when it comes, and the model stays as it was. ``learn_many`` does what
+    ``learn_one`` does record by record, but faster; if it fails, none of its records is learnt.
+
+    Examples
+    --------
+    >>> from river import datasets, evaluate, metrics
+    >>> from adforest.integrations.river import AdaptiveDecisionForest
+    >>> model = AdaptiveDecisionForest(n_estimators=5, batch_size=50, seed=1)
+    >>> evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())  # doctest: +ELLIPSIS
+    Accuracy: 8...%
+    >>> model.classifier.history_[-1].scenario
+    'MKC'
+    """
+
+    _rules: ClassVar[Rules] = AdaptiveDecisionForestClassifier._rules | {
+        "batch_size": (AT_LEAST_ONE,),
+        "max_wait": (Amount(0), TimeSpan(), NONE),
+        "categorical_features": (Listed(), OneOf("from_dtype", None)),
+        "seed": AdaptiveDecisionForestClassifier._rules["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_estimators: int = 20,
+        batch_size: int = 100,
+        max_wait: float | timedelta | None = None,
+        base_forest: str = "random_forest",
+        splitting: str = "entropy",
+        drift_threshold: int = 3,
+        window_size: int = 3,
+        memory_size: int | str | None = 100_000,
+        min_samples_leaf: int = 1,
+        max_features: str | float | None = "default",
+        max_depth: int | None = None,
+        renewal: float = 1.0,
+        answer_for: str = "next_batch",
+        categorical_features: Any = "from_dtype",
+        max_categories: int | None = None,
+        min_frequency: float | None = None,
+        class_weight: dict[Any, float] | str | None = None,
+        n_jobs: int | None = None,
+        seed: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.batch_size = batch_size
+        self.max_wait = max_wait
+        self.base_forest = base_forest
+        self.splitting = splitting
+        self.drift_threshold = drift_threshold
+        self.window_size = window_size
+        self.memory_size = memory_size
+        self.min_samples_leaf = min_samples_leaf
+        self.max_features = max_features
+        self.max_depth = max_depth
+        self.renewal = renewal
+        self.answer_for = answer_for
+        self.categorical_features = categorical_features
+        self.max_categories = max_categories
+        self.min_frequency = min_frequency
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.seed = seed
+        self.verbose = verbose
+        self._check_parameters()
+        params = {name: value for name, value in self._get_params().items() if name not in ("batch_size", "max_wait")}
+        listed = categorical_features is not None and categorical_features != "from_dtype"
+        self._listed: tuple[Hashable, ...] = tuple(dicts.sorted_names(categorical_features)) if listed else ()
+        params["categorical_features"] = list(self._listed) if listed else categorical_features
+        params["random_state"] = params.pop("seed")
+        self._classifier = AdaptiveDecisionForestClassifier(**params, column_changes="allow")
+        seconds = max_wait.total_seconds() if isinstance(max_wait, timedelta) else max_wait
+        self._waiting = WaitingRecords(None if categorical_features == "from_dtype" else self._listed, seconds)
+
+    def _check_parameters(self) -> None:
+        """Raise ValueError if a parameter has a value that its rules do not accept."""
+        for name, value in self._get_params().items():
+            if not any(rule.accepts(value) for rule in self._rules[name]):
+                expected = ", or ".join(map(str, self._rules[name]))
+                raise ValueError(f"{name} of {type(self).__name__} is {value!r}; expected {expected}.")
+
+    @property
+    def classifier(self) -> AdaptiveDecisionForestClassifier:
+        """The classifier that learns the batches; ``classifier.history_`` has a report for each."""
+        return self._classifier
+
+    @property
+    def n_waiting(self) -> int:
+        """Number of records that wait to be learnt."""
+        return len(self._waiting)
+
+    def learn_one(self, x: Mapping[Hashable, Any], y: Any, w: float = 1.0) -> None:
+        """Take a record, and learn a batch if enough of them wait.
+
+        Parameters
+        ----------
+        x
+            By feature its value; None and NaN are missing.
+        y
+            The label: text, a whole number or a boolean, one kind for the whole model.
+        w
+            How much the record counts; one of weight 0 is left out.
+        """
+        self._waiting.take(x, y, w)
+        self._learn_if_enough()
+
+    def learn_many(self, X: Any, y: Any) -> None:
+        """Take the records of a data frame, and learn a batch whenever enough of them wait.
+
+        Parameters
+        ----------
+        X
+            A data frame of any library that narwhals reads.
+        y
+            A series of labels.
+        """
+        frame, labels = _frame(X), list(y)
+        check_same_length(len(frame), len(labels))
+        before = self._waiting.copy(), copy(self._classifier)  # what was learnt is never changed, so this costs little
+        try:
+            self._learn_frame(frame, labels)
+        except BaseException:
+            self._waiting, self._classifier = before
+            raise
+
+    def _learn_frame(self, frame: Any, labels: list[Any]) -> None:
+        """Learn pieces of a frame that are whole batches as they are; others wait with the rest."""
+        start = 0
+        while start < len(labels):
+            stop = min(len(labels), start + max(1, self.batch_size - len(self._waiting)))
+            piece = frame[start:stop]
+            if stop - start == self.batch_size and not self._waiting:
+                for label in labels[start:stop]:
+                    self._waiting.take_label(label)
+                self._learn(self._table_of_frame(piece), labels[start:stop])
+            else:
+                for record, label in zip(piece.rows(named=True), labels[start:stop], strict=True):
+                    self._waiting.take(record, label)
+                self._learn_if_enough()
+            start = stop
+
+    def _learn_if_enough(self) -> None:
+        """Learn the records that wait if they are a batch, or have waited long enough."""
+        if len(self._waiting) >= self.batch_size or self._waiting.is_time:
+            self.learn_waiting()
+
+    def learn_waiting(self) -> None:
+        """Learn the records that wait as one batch, however few they are."""
+        waiting, names = self._waiting, self._names(self._waiting.kinds)
+        if waiting and names:  # without a single feature there is nothing to learn: they go on waiting
+            weights = None if set(waiting.weights) == {1.0} else waiting.weights
+            self._learn(dicts.table_of_dicts(waiting.records, names), waiting.labels, weights)
+            waiting.clear()
+
+    def _names(self, features: Any) -> tuple[Hashable, ...]:
+        """Return the columns of the next batch: those learnt, then those that are new, in an order of their own."""
+        learnt = self._learnt_names()
+        known = set(learnt)
+        return (*learnt, *dicts.sorted_names(name for name in features if name not in known))
+
+    def _learnt_names(self) -> tuple[Hashable, ...]:
+        """Return the columns learnt; before the first batch those that were listed as categorical."""
+        if not self._is_fitted():
+            return self._listed
+        return self._classifier._model.encoder.names or ()
+
+    def _is_fitted(self) -> bool:
+        """Return whether a batch was learnt."""
+        return "_model" in vars(self._classifier)
+
+    def _table_of_frame(self, frame: Any) -> Table:
+        """Return a frame as a table with the columns of the next batch."""
+        table = read_table(frame.to_native(), None, type(self).__name__)
+        arrived = enumerate(table.names or ())
+        names = self._names(name for position, name in arrived if not is_empty(table.column(position)))
+        dicts.check_names(names, {})
+        return dicts.arrange(table, names)
+
+    def _learn(self, table: Table, labels: list[Any], weights: list[float] | None = None) -> None:
+        """Learn a batch."""
+        self._classifier.partial_fit(table, labels, sample_weight=weights)
+        self._waiting.kinds = dicts.known_kinds(self._classifier._model.encoder)
+
+    def predict_proba_one(self, x: Mapping[Hashable, Any], **kwargs: Any) -> dict[Any, float]:
+        """Return the share of each class for a record.
+
+        Parameters
+        ----------
+        x
+            By feature its value. Features never learnt are left out.
+        """
+        if not self._is_fitted():
+            return self._waiting.shares()
+        model, votes = self._answer(x)
+        shares = dict(zip(model.labels.classes.tolist(), as_shares(votes)[0].tolist(), strict=True))
+        if len(shares) < self._waiting.n_classes:
+            shares |= dict.fromkeys(self._waiting.classes_besides(list(shares)), 0.0)
+        return shares
+
+    def predict_one(self, x: Mapping[Hashable, Any], **kwargs: Any) -> Any:
+        """Return the most likely class of a record, None before the first record was learnt.
+
+        Parameters
+        ----------
+        x
+            By feature its value. Features never learnt are left out.
+        """
+        if not self._is_fitted():
+            shares = self._waiting.shares()
+            return max(shares, key=shares.__getitem__, default=None)
+        model, votes = self._answer(x)
+        return model.most_likely(votes).tolist()[0]
+
+    def _answer(self, x: Mapping[Hashable, Any]) -> tuple[Any, Floats]:
+        """Return the model that answers, and its votes, without the table that a record would have to become."""
+        model = self._classifier._model
+        matrix = dicts.row_of_dict(x, model.encoder)
+        return model, model.in_order(self._classifier._votes(model, matrix))
+
+    def predict_proba_many(self, X: Any) -> Any:
+        """Return the share of each class for the records of a data frame, as a data frame of the same library.
+
+        Parameters
+        ----------
+        X
+            A data frame of any library that narwhals reads.
+        """
+        frame = _frame(X)
+        if self._is_fitted():
+            model, votes = self._classifier._answers(self._table_to_answer(frame))
+            shares = dict(zip(model.labels.classes.tolist(), as_shares(votes).T, strict=True))
+            shares |= dict.fromkeys(self._waiting.classes_besides(list(shares)), np.zeros(len(frame)))
+        else:
+            shares = {value: np.full(len(frame), share) for value, share in self._waiting.shares().items()}
+        return dataframe.to_native_frame(shares, like=frame)
+
+    def predict_many(self, X: Any) -> Any:
+        """Return the most likely class of the records of a data frame, as a series of the same library.
+
+        Parameters
+        ----------
+        X
+            A data frame of any library that narwhals reads.
+        """
+        frame = _frame(X)
+        is_fitted = self._is_fitted()
+        classes = self._classifier.predict(self._table_to_answer(frame)) if is_fitted else None
+        values = [self.predict_one({})] * len(frame) if classes is None else classes.tolist()
+        return dataframe.to_native_series(values, name=None, like=frame)
+
+    def _table_to_answer(self, frame: Any) -> Table:
+        """Return a frame as a table with the columns learnt."""
+        return dicts.arrange(read_table(frame.to_native(), None, type(self).__name__), self._learnt_names())
+
+    @property
+    def _multiclass(self) -> bool:
+        return True
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        yield {"n_estimators": 3, "batch_size": 20}
+
+
+def _frame(X: Any) -> Any:
+    """Return a data frame with categorical columns as text, as they are in a record."""
+    frame = dataframe.into_frame(X)
+    names = [name for name, dtype in frame.schema.items() if dtype in CATEGORICAL]
+    return frame.with_columns(nw.col(name).cast(nw.String) for name in names) if names else frame
