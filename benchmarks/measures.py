@@ -9,12 +9,14 @@ import sys
 from collections.abc import Callable, Iterator
 from copy import copy
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
+import adforest
 from adforest import AdaptiveDecisionForestClassifier
 from adforest.forest import GrowthParams, Records
 from adforest.growers import HoeffdingGrower
@@ -354,6 +356,28 @@ def measure_names() -> Iterator[dict[str, Any]]:
         }
 
 
+def measure_files() -> Iterator[dict[str, Any]]:
+    """A model of more than a million nodes, with and without the records it keeps."""
+    X, y = clusters(120_000, seed=1)
+    model = ours(n_estimators=18, max_features=3).fit(X[:110_000], y[:110_000]).partial_fit(X[110_000:], y[110_000:])
+    forests = {id(forest): forest for forest in model._model.learnt.state.voting.values()}
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "model.adf"
+        for records in (True, False):
+            t_save, t_load = medians(
+                [lambda r=records: model.save(path, records=r), lambda: adforest.load(path)],
+                7,
+            )
+            yield {
+                "measure": f"save and load, {'with' if records else 'without'} records",
+                "nodes": sum(forest.n_nodes for forest in forests.values()),
+                "megabytes": path.stat().st_size / 1e6,
+                "save_seconds": t_save,
+                "load_seconds": t_load,
+                "goal": "<= 1 each",
+            }
+
+
 def _last_accuracy(X: Any, y: Any, n: int, seed: int) -> float:
     model = AdaptiveDecisionForestClassifier(random_state=seed)
     for place in range(0, len(X) - n, n):
@@ -373,6 +397,7 @@ MEASURES = {
     "unseen": measure_unseen,
     "small": measure_small,
     "names": measure_names,
+    "files": measure_files,
 }
 
 
