@@ -31,7 +31,6 @@ MODEL = (
     Whole("seed", below=2**31),
     Flag("has_records"),
 )
-
 N_TRIED = Whole("n_tried_features", low=1, below="n_features_and_1")  # at each node, when trees were last grown
 
 

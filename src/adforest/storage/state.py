@@ -13,6 +13,7 @@ from adforest.adaptation.state import ForestState
 from adforest.encoding.weights import LARGEST, SMALLEST
 from adforest.forest import Forest, Records, Tree
 from adforest.forest.types import AnyArray, Floats, Ints
+from adforest.growers import SysForGrower
 from adforest.storage.errors import ModelFileError
 from adforest.storage.evidence import read_evidence, write_evidence
 from adforest.storage.fields import (
@@ -225,7 +226,7 @@ def _read_forests(
             forests[name] = _read_forest(inner, sizes, n_codes, [trees[number] for number in numbers], is_placed)
         inner.finish()
     n_expected = settings.n_estimators
-    n_permanent, is_systematic = len(forests[PERMANENT].forest), type(settings.grower).__name__ == "SysForGrower"
+    n_permanent, is_systematic = len(forests[PERMANENT].forest), isinstance(settings.grower, SysForGrower)
     if unused:
         raise ModelFileError("a tree is in no forest")
     if n_permanent > n_expected or (n_permanent < n_expected and not is_systematic):
