@@ -6,17 +6,15 @@ Words given as arguments choose the measures whose names begin so.
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from copy import copy
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from time import perf_counter
 from typing import Any
 
 import numpy as np
-from sklearn.ensemble import RandomForestClassifier
+from model_files import measure_files
+from timing import clusters, medians, ours, seconds, theirs
 
-import adforest
 from adforest import AdaptiveDecisionForestClassifier
 from adforest.forest import GrowthParams, Records
 from adforest.growers import HoeffdingGrower
@@ -24,36 +22,6 @@ from adforest.streams import Batch, load_dataset, simulate_scenarios
 
 DATA = Path(os.environ.get("ADFOREST_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 DATASETS = ("avila", "arem", "eb", "uifwa", "ldpa", "house")
-
-
-def clusters(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return records of 11 classes, each of three overlapping clusters in six dimensions."""
-    centres = np.random.default_rng(42).normal(scale=1.6, size=(33, 6))
-    rng = np.random.default_rng(seed)
-    cluster = rng.integers(0, 33, n)
-    return centres[cluster] + rng.normal(size=(n, 6)), cluster % 11
-
-
-def ours(**parameters: Any) -> AdaptiveDecisionForestClassifier:
-    return AdaptiveDecisionForestClassifier(**{"n_estimators": 10, "random_state": 0, **parameters})
-
-
-def theirs(max_features: int) -> RandomForestClassifier:
-    return RandomForestClassifier(
-        n_estimators=10, criterion="entropy", max_features=max_features, n_jobs=1, random_state=0
-    )
-
-
-def seconds(work: Callable[[], object]) -> float:
-    start = perf_counter()
-    work()
-    return perf_counter() - start
-
-
-def medians(works: list[Callable[[], object]], rounds: int) -> list[float]:
-    """Return the median seconds of several works, taken in turn so that a noisy spell hits all alike."""
-    times = [[seconds(work) for work in works] for _ in range(rounds)]
-    return [float(t) for t in np.median(times, axis=0)]
 
 
 def measure_grow() -> Iterator[dict[str, Any]]:
@@ -354,28 +322,6 @@ def measure_names() -> Iterator[dict[str, Any]]:
             "accuracy": _last_accuracy(np.column_stack([X.astype(object), names]), y, n, seed),
             "accuracy_without": _last_accuracy(X, y, n, seed),
         }
-
-
-def measure_files() -> Iterator[dict[str, Any]]:
-    """A model of more than a million nodes, with and without the records it keeps."""
-    X, y = clusters(120_000, seed=1)
-    model = ours(n_estimators=18, max_features=3).fit(X[:110_000], y[:110_000]).partial_fit(X[110_000:], y[110_000:])
-    forests = {id(forest): forest for forest in model._model.learnt.state.voting.values()}
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "model.adf"
-        for records in (True, False):
-            t_save, t_load = medians(
-                [lambda r=records: model.save(path, records=r), lambda: adforest.load(path)],
-                7,
-            )
-            yield {
-                "measure": f"save and load, {'with' if records else 'without'} records",
-                "nodes": sum(forest.n_nodes for forest in forests.values()),
-                "megabytes": path.stat().st_size / 1e6,
-                "save_seconds": t_save,
-                "load_seconds": t_load,
-                "goal": "<= 1 each",
-            }
 
 
 def _last_accuracy(X: Any, y: Any, n: int, seed: int) -> float:
