@@ -6,14 +6,14 @@ Words given as arguments choose the measures whose names begin so.
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from copy import copy
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import numpy as np
-from sklearn.ensemble import RandomForestClassifier
+from model_files import measure_files
+from timing import clusters, medians, ours, seconds, theirs
 
 from adforest import AdaptiveDecisionForestClassifier
 from adforest.forest import GrowthParams, Records
@@ -22,36 +22,6 @@ from adforest.streams import Batch, load_dataset, simulate_scenarios
 
 DATA = Path(os.environ.get("ADFOREST_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 DATASETS = ("avila", "arem", "eb", "uifwa", "ldpa", "house")
-
-
-def clusters(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return records of 11 classes, each of three overlapping clusters in six dimensions."""
-    centres = np.random.default_rng(42).normal(scale=1.6, size=(33, 6))
-    rng = np.random.default_rng(seed)
-    cluster = rng.integers(0, 33, n)
-    return centres[cluster] + rng.normal(size=(n, 6)), cluster % 11
-
-
-def ours(**parameters: Any) -> AdaptiveDecisionForestClassifier:
-    return AdaptiveDecisionForestClassifier(**{"n_estimators": 10, "random_state": 0, **parameters})
-
-
-def theirs(max_features: int) -> RandomForestClassifier:
-    return RandomForestClassifier(
-        n_estimators=10, criterion="entropy", max_features=max_features, n_jobs=1, random_state=0
-    )
-
-
-def seconds(work: Callable[[], object]) -> float:
-    start = perf_counter()
-    work()
-    return perf_counter() - start
-
-
-def medians(works: list[Callable[[], object]], rounds: int) -> list[float]:
-    """Return the median seconds of several works, taken in turn so that a noisy spell hits all alike."""
-    times = [[seconds(work) for work in works] for _ in range(rounds)]
-    return [float(t) for t in np.median(times, axis=0)]
 
 
 def measure_grow() -> Iterator[dict[str, Any]]:
@@ -373,6 +343,7 @@ MEASURES = {
     "unseen": measure_unseen,
     "small": measure_small,
     "names": measure_names,
+    "files": measure_files,
 }
 
 

@@ -8,6 +8,14 @@ from adforest.adaptation import BatchReport
 from adforest.adaptive import AdaptiveDecisionForestClassifier
 from adforest.paper import PaperADFClassifier
 from adforest.snapshot import Snapshot
+from adforest.storage import ModelFileError, load
 
-__all__ = ["AdaptiveDecisionForestClassifier", "BatchReport", "PaperADFClassifier", "Snapshot"]
+__all__ = [
+    "AdaptiveDecisionForestClassifier",
+    "BatchReport",
+    "ModelFileError",
+    "PaperADFClassifier",
+    "Snapshot",
+    "load",
+]
 __version__ = "0.1.0"

@@ -69,6 +69,8 @@ class Model(Generic[State]):
         What the classifier made of the batches.
     fixed : dict
         Parameters that cannot change between batches, as they were at the first one.
+    has_records : bool
+        Whether the records are there that learning needs; not in a model that was saved without them.
     """
 
     encoder: TableEncoder
@@ -78,6 +80,7 @@ class Model(Generic[State]):
     n_records: int
     seed: int
     fixed: dict[str, Any] = field(default_factory=dict)
+    has_records: bool = True
 
     def in_order(self, votes: Floats) -> Floats:
         """Return votes with columns in the order of the sorted classes instead of codes."""
@@ -176,6 +179,12 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
         else:
             fixed = before.fixed
             self._check_fixed(fixed)
+            if not before.has_records:
+                raise ValueError(
+                    f"this {name} was saved with records=False: it answers, but cannot learn more batches, since the "
+                    "records that trees are grown from are not in the file. Load a file saved with records=True, or "
+                    "start anew with fit()."
+                )
             number, n_before, seed = before.n_batches + 1, before.n_records, before.seed
             encoder, matrix = before.encoder.extend(X, number, self._encoding_rules())
             labels, codes = before.labels.extend(y, batch=number)

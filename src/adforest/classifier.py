@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
+from os import PathLike
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -31,7 +32,7 @@ FOREST_RULES: Rules = COMMON | {
 }
 
 
-class BaseADFClassifier(VotingBatchClassifier["_Learnt"]):
+class BaseADFClassifier(VotingBatchClassifier["Learnt"]):
     """What both Adaptive Decision Forests share: how a batch is passed on, and what can be asked of the result."""
 
     _fixed: ClassVar[tuple[str, ...]] = ("n_estimators", "base_forest", *VotingBatchClassifier._fixed)
@@ -94,7 +95,7 @@ class BaseADFClassifier(VotingBatchClassifier["_Learnt"]):
         with lock_of(self):
             return self._learn(getattr(self, "_model", None), X, y, classes, sample_weight)
 
-    def _learnt_from(self, before: _Learnt | None, encoded: EncodedBatch) -> _Learnt:
+    def _learnt_from(self, before: Learnt | None, encoded: EncodedBatch) -> Learnt:
         """Let the forests learn a batch, by the parameters as they are now."""
         records = encoded.records
         n_features = records.X.shape[1]
@@ -107,7 +108,7 @@ class BaseADFClassifier(VotingBatchClassifier["_Learnt"]):
         state, report = RECIPES[settings.algorithm](state, records)
         report = _with_class_values(report, encoded.labels)
         reports.append(report)
-        return _Learnt(state, reports)
+        return Learnt(state, reports)
 
     def _weight_by_code(self, labels: LabelTable) -> ClassWeight:
         """Return ``class_weight`` by class code; classes that it does not name have a weight of 1."""
@@ -126,10 +127,10 @@ class BaseADFClassifier(VotingBatchClassifier["_Learnt"]):
         if self.verbose:
             print(self.history_[-1])
 
-    def _votes(self, model: Model[_Learnt], X: Floats) -> Floats:
+    def _votes(self, model: Model[Learnt], X: Floats) -> Floats:
         return votes(self._answering_state(model), X, len(model.labels.by_arrival))
 
-    def _answering_state(self, model: Model[_Learnt]) -> State:
+    def _answering_state(self, model: Model[Learnt]) -> State:
         """Return the state with those settings that matter to answers alone as the parameters are now."""
         state, now = model.learnt.state, self._answer_settings()
         if all(getattr(state.settings, name) == value for name, value in now.items()):
@@ -154,7 +155,24 @@ class BaseADFClassifier(VotingBatchClassifier["_Learnt"]):
         reports = tuple(model.learnt.reports[: state.n_calls])
         state = state if records else state.without_records()
         frozen = Model(model.encoder, model.labels, state, model.n_batches, model.n_records, model.seed)
-        return Snapshot(frozen, reports, self.column_changes, records)
+        return Snapshot(frozen, reports, self.column_changes, records and model.has_records)
+
+    def save(self, path: str | PathLike[str], *, records: bool = True) -> None:
+        """Write the model to a file, from which `adforest.load` makes it again.
+
+        The file is replaced at once: a crash leaves the old one or the new one. The same model makes the same bytes.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where to write; the usual ending is ``.adf``.
+        records : bool, default=True
+            Whether the records that the model keeps for growing trees are in the file. Without them it is smaller and
+            tells less of the data, but the model that is loaded cannot go on learning.
+        """
+        from adforest.storage import save  # the one import that points up: only a model that is saved needs it
+
+        save(self, path, records=records)
 
     def apply(self, X: Any, forest: str = "permanent") -> Ints:
         """Return the leaf of each record in each tree of a forest.
@@ -256,7 +274,7 @@ class BaseADFClassifier(VotingBatchClassifier["_Learnt"]):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Learnt:
+class Learnt:
     """What is learnt besides how to read tables and labels.
 
     Attributes

@@ -70,7 +70,7 @@ class LabelTable:
         """
         source = f"the labels of {source_of(batch)}"
         values, codes = _distinct(_read_labels(y, source), source)
-        return cls._of(values), codes
+        return cls.of(values), codes
 
     def extend(self, y: Any, batch: int | None = None) -> tuple[LabelTable, NDArray[np.int32]]:
         """Learn the labels of a later batch; return the table that knows them all and the batch's codes.
@@ -113,7 +113,7 @@ class LabelTable:
     def _add(self, values: NDArray[Any], codes: NDArray[np.int32], source: str) -> tuple[LabelTable, NDArray[np.int32]]:
         """Return the table with new values behind the old ones, and the codes renumbered to it."""
         if not len(self.by_arrival):
-            return type(self)._of(values), codes
+            return type(self).of(values), codes
         kind, other = _kind(values), _kind(self.by_arrival)
         if kind != other and len(values):
             raise TypeError(
@@ -126,11 +126,11 @@ class LabelTable:
         codes = np.array(places, dtype=np.int32)[codes]
         if not is_new.any():
             return self, codes
-        return type(self)._of(_joined(self.by_arrival, values[is_new], source)), codes
+        return type(self).of(_joined(self.by_arrival, values[is_new], source)), codes
 
     @classmethod
-    def _of(cls, by_arrival: NDArray[Any]) -> LabelTable:
-        """Return the table of some distinct values."""
+    def of(cls, by_arrival: NDArray[Any]) -> LabelTable:
+        """Return the table of some distinct values, given in order of arrival."""
         order = np.argsort(by_arrival, kind="stable")
         return cls(by_arrival, by_arrival[order], order)
 

@@ -10,8 +10,6 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import joblib
-
 import adforest
 from adforest.classifier import BaseADFClassifier
 
@@ -73,7 +71,8 @@ def save_model(
         signature = infer_signature(input_example, model.predict(input_example), params)
     description = Model() if mlflow_model is None else mlflow_model
     with tempfile.TemporaryDirectory() as folder:
-        file = _write(model, Path(folder))
+        file = Path(folder) / "model.adf"
+        model.save(file)
         description.add_flavor(
             FLAVOR_NAME,
             adforest_version=adforest.__version__,
@@ -144,7 +143,7 @@ def load_model(model_uri: str, dst_path: str | None = None) -> Any:
     if FLAVOR_NAME not in flavors:
         found = ", ".join(sorted(flavors))
         raise ValueError(f"{model_uri} is no model of adforest; its flavours are {found}. Load it with one of these.")
-    return _read(folder / flavors[FLAVOR_NAME]["data"])
+    return adforest.load(folder / flavors[FLAVOR_NAME]["data"])
 
 
 class ServedModel:
@@ -183,20 +182,4 @@ class ServedModel:
 
 def _load_pyfunc(path: str) -> ServedModel:
     """Return the model as `mlflow.pyfunc.load_model` asks for it."""
-    return ServedModel(_read(Path(path)))
-
-
-def _write(model: BaseADFClassifier, folder: Path) -> Path:
-    """Write a model's file to a folder, and return its path."""
-    if hasattr(model, "save"):
-        path = folder / "model.adf"
-        model.save(path)
-    else:
-        path = folder / "model.joblib"
-        joblib.dump(model, path)
-    return path
-
-
-def _read(path: Path) -> Any:
-    """Return the model of a file."""
-    return joblib.load(path) if path.suffix == ".joblib" else adforest.load(path)  # type: ignore[attr-defined, unused-ignore]
+    return ServedModel(adforest.load(path))

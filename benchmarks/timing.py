@@ -1,0 +1,40 @@
+"""What measures share: made-up records, forests of both libraries, and a clock."""
+
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import RandomForestClassifier
+
+from adforest import AdaptiveDecisionForestClassifier
+
+
+def clusters(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return records of 11 classes, each of three overlapping clusters in six dimensions."""
+    centres = np.random.default_rng(42).normal(scale=1.6, size=(33, 6))
+    rng = np.random.default_rng(seed)
+    cluster = rng.integers(0, 33, n)
+    return centres[cluster] + rng.normal(size=(n, 6)), cluster % 11
+
+
+def ours(**parameters: Any) -> AdaptiveDecisionForestClassifier:
+    return AdaptiveDecisionForestClassifier(**{"n_estimators": 10, "random_state": 0, **parameters})
+
+
+def theirs(max_features: int) -> RandomForestClassifier:
+    return RandomForestClassifier(
+        n_estimators=10, criterion="entropy", max_features=max_features, n_jobs=1, random_state=0
+    )
+
+
+def seconds(work: Callable[[], object]) -> float:
+    start = perf_counter()
+    work()
+    return perf_counter() - start
+
+
+def medians(works: list[Callable[[], object]], rounds: int) -> list[float]:
+    """Return the median seconds of several works, taken in turn so that a noisy spell hits all alike."""
+    times = [[seconds(work) for work in works] for _ in range(rounds)]
+    return [float(t) for t in np.median(times, axis=0)]

@@ -1,0 +1,95 @@
+"""Evidence in a model file: the weights of the voters, and what is told drift from."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from adforest.adaptation import State
+from adforest.adaptation.evidence import (
+    FIRST_TRUST,
+    N_WAYS,
+    SHRINKAGE_STRENGTHS,
+    Evidence,
+    Optimism,
+    Scores,
+    voters_of,
+)
+from adforest.adaptation.names import FORESTS
+from adforest.forest.types import Floats
+from adforest.storage.errors import ModelFileError
+from adforest.storage.fields import Array, PartReader, PartWriter, Real, Sizes, read_fields, write_fields
+
+TOLERANCE = 1e-6  # by which weights that add up to 1 may miss it
+EVIDENCE = (Real("oob_accuracy", takes_none=True),)
+WEIGHTS = Array("weights", np.float64, ("n_voters", len(FIRST_TRUST), N_WAYS), low=0)
+SHRINKAGE = Array("shrinkage", np.float64, ("n_voting", len(SHRINKAGE_STRENGTHS)), low=0)
+ERRORS = Array("errors", np.float64, ("n_errors",))
+SCORES = (Real("n"),)
+COUNTED = (*FORESTS, "vote", "known", "newest, known", "informed")
+
+
+def write_evidence(evidence: Evidence, out: PartWriter) -> None:
+    """Write the evidence; voters and forests in their order, in which weights are summed."""
+    voters, names = list(evidence.weights), list(evidence.shrinkage)
+    out.values["voters"] = [list(voter) for voter in voters]
+    out.values["forests"] = names
+    weights = np.array([evidence.weights[voter] for voter in voters])
+    shrinkage = np.array([evidence.shrinkage[name] for name in names])
+    WEIGHTS.write(weights.reshape(-1, len(FIRST_TRUST), N_WAYS), out)
+    SHRINKAGE.write(shrinkage.reshape(-1, len(SHRINKAGE_STRENGTHS)), out)
+    ERRORS.write(np.array(evidence.optimism.errors, dtype=np.float64), out)
+    write_fields(EVIDENCE, evidence, out)
+    scores = out.part("scores")
+    write_fields(SCORES, evidence.scores, scores)
+    scores.values["right"] = {name: float(n) for name, n in evidence.scores.right.items()}
+    scores.values["leads"] = {name: [float(n) for n in lead] for name, lead in evidence.scores.leads.items()}
+
+
+def read_evidence(part: PartReader, state: State) -> Evidence:
+    """Return the evidence of the forests that have a vote in a state; the paper's way needs none."""
+    voters = [tuple(one) if type(one) is list else () for one in part.items("voters")]
+    names = part.items("forests")
+    expected = [] if state.settings.algorithm == "paper" else list(state.voting)
+    if not all(type(name) is str for name in names) or sorted(names) != sorted(expected):
+        raise part.wrong("forests", names, f"the forests that have a vote: {', '.join(expected)}")
+    if len(voters) != len(set(voters)) or set(voters) != set(voters_of(expected)):
+        raise part.wrong("voters", voters, "each forest that has a vote, and the temporary one with those that last")
+    sizes: Sizes = {"n_voters": len(voters), "n_voting": len(names)}
+    weights, shrinkage = WEIGHTS.read(part, sizes), SHRINKAGE.read(part, sizes)
+    if len(names) and not (_add_up_to_one(weights.sum(axis=(0, 2))) and _add_up_to_one(shrinkage.sum(axis=1))):
+        raise ModelFileError("the weights of the forests do not add up to 1")
+    errors = ERRORS.read(part, sizes)
+    known = read_fields(EVIDENCE, part, sizes)
+    scores = _read_scores(part.part("scores"), sizes)
+    part.finish()
+    return Evidence(
+        weights={voter: one.copy() for voter, one in zip(voters, weights, strict=True)},
+        shrinkage={name: one.copy() for name, one in zip(names, shrinkage, strict=True)},
+        optimism=Optimism(tuple(errors.tolist())),
+        scores=scores,
+        **known,
+    )
+
+
+def _add_up_to_one(sums: Floats) -> bool:
+    """Return whether some sums are 1, but for rounding."""
+    return bool((np.abs(sums - 1) < TOLERANCE).all())
+
+
+def _read_scores(part: PartReader, sizes: Sizes) -> Scores:
+    """Return right answers since the last batch that was learnt."""
+    counts = read_fields(SCORES, part, sizes)
+    right, leads = part.value("right"), part.value("leads")
+    part.finish()
+
+    def is_count(value: object) -> bool:
+        return type(value) is float and 0 <= value <= counts["n"] * (1 + TOLERANCE)
+
+    if type(right) is not dict or not set(right) <= set(COUNTED) or not all(map(is_count, right.values())):
+        raise part.wrong("right", right, "right answers by forest")
+    if type(leads) is not dict or not set(leads) <= set(FORESTS):
+        raise part.wrong("leads", leads, "answers by forest")
+    for lead in leads.values():
+        if type(lead) is not list or len(lead) != 2 or not all(map(is_count, lead)):
+            raise part.wrong("leads", lead, "two numbers")
+    return Scores(**counts, right=right, leads={name: (lead[0], lead[1]) for name, lead in leads.items()})

@@ -1,0 +1,298 @@
+"""What a dataclass writes to a model file and reads from it: one line a field, with the values it may have.
+
+A file is a tree of *parts*. A part has values, which are JSON, and arrays; an array belongs to the file under the name
+of its part and its own, such as "memory.X". Nothing that is read is believed: types, shapes and ranges are checked
+here, what several fields must have in common where the object is made.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+
+from adforest.forest.types import AnyArray
+from adforest.storage.errors import ModelFileError
+
+Sizes: TypeAlias = dict[str, int]  # by name: how many there are of something, as far as it has been read
+Bound: TypeAlias = float | str | None  # a number, or the name of a size
+
+
+class PartWriter:
+    """A part of a file that is being written."""
+
+    def __init__(self, values: dict[str, Any], arrays: dict[str, AnyArray], prefix: str = "") -> None:
+        self.values = values
+        self.arrays = arrays
+        self._prefix = prefix
+
+    def part(self, name: str) -> PartWriter:
+        """Return a new part of this one."""
+        values: dict[str, Any] = {}
+        self.values[name] = values
+        return PartWriter(values, self.arrays, f"{self._prefix}{name}.")
+
+    def put(self, name: str, array: AnyArray) -> None:
+        """Write an array."""
+        self.arrays[self._prefix + name] = array
+
+
+class PartReader:
+    """A part of a file that is being read; what has been read is taken out, so that what is left is known."""
+
+    def __init__(self, values: Any, arrays: dict[str, AnyArray], prefix: str = "") -> None:
+        if type(values) is not dict:
+            raise ModelFileError(f"{prefix or 'the document'} is {type(values).__name__}, expected an object")
+        self._values: dict[str, Any] = values
+        self._arrays = arrays
+        self._prefix = prefix
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._values or self._prefix + name in self._arrays
+
+    def part(self, name: str) -> PartReader:
+        """Return a part of this one."""
+        return PartReader(self.value(name), self._arrays, f"{self._prefix}{name}.")
+
+    def where(self, name: str) -> str:
+        """Return what an error calls a field."""
+        return self._prefix + name
+
+    def value(self, name: str) -> Any:
+        """Take a JSON value out."""
+        if name not in self._values:
+            raise ModelFileError(f"{self.where(name)} is missing")
+        return self._values.pop(name)
+
+    def items(self, name: str) -> list[Any]:
+        """Take a list out."""
+        value = self.value(name)
+        if type(value) is not list:
+            raise self.wrong(name, value, "a list")
+        return value
+
+    def array(self, name: str) -> AnyArray:
+        """Take an array out."""
+        if self._prefix + name not in self._arrays:
+            raise ModelFileError(f"the array {self.where(name)} is missing")
+        return self._arrays.pop(self._prefix + name)
+
+    def wrong(self, name: str, value: Any, expected: str) -> ModelFileError:
+        """Return the error for a value that is not what it should be."""
+        shown = repr(value)
+        return ModelFileError(f"{self.where(name)} is {shown[:60]}{'…' * (len(shown) > 60)}, expected {expected}")
+
+    def finish(self) -> None:
+        """Raise if some value of this part was not asked for."""
+        if self._values:
+            raise ModelFileError(f"{self.where(next(iter(self._values)))} is not known to this version")
+
+
+class Field(Protocol):
+    """How one field of a dataclass is written and read."""
+
+    @property
+    def name(self) -> str:
+        """The field's name, in the dataclass and in the file."""
+        ...
+
+    def write(self, value: Any, out: PartWriter) -> None:
+        """Write the field's value."""
+        ...
+
+    def read(self, part: PartReader, sizes: Sizes) -> Any:
+        """Return the value, or raise if it is none that the field may have."""
+        ...
+
+
+def write_fields(fields: Sequence[Field], owner: Any, out: PartWriter) -> None:
+    """Write some fields of an object."""
+    for field in fields:
+        field.write(getattr(owner, field.name), out)
+
+
+def read_fields(fields: Sequence[Field], part: PartReader, sizes: Sizes) -> dict[str, Any]:
+    """Return some fields by name; sizes met for the first time are noted."""
+    return {field.name: field.read(part, sizes) for field in fields}
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """An array.
+
+    Attributes
+    ----------
+    shape : tuple of str or int
+        Sizes by name: one not known yet is what the array says it is.
+    low, below : float or str
+        Bounds of its numbers, the upper one excluded.
+    takes_nan, takes_infinity : bool
+        Whether these may be among them.
+    or_dtype : type, optional
+        Another type that the array may have.
+    takes_none : bool
+        Whether there may be None instead, which is no array in the file.
+    absent : callable, optional
+        Makes what files mean that were written before there was this field; sizes are given to it.
+    """
+
+    name: str
+    dtype: type[np.generic]
+    shape: tuple[str | int, ...]
+    low: Bound = None
+    below: Bound = None
+    takes_nan: bool = False
+    takes_infinity: bool = False
+    or_dtype: type[np.generic] | None = None
+    takes_none: bool = False
+    absent: Callable[[Sizes], AnyArray] | None = None
+
+    def write(self, value: AnyArray | None, out: PartWriter) -> None:
+        """Write the array; its type may not lose anything."""
+        if value is None and self.takes_none:
+            return
+        array = np.asarray(value)
+        dtype = self.or_dtype if array.dtype == self.or_dtype else self.dtype
+        out.put(self.name, array.astype(dtype, casting="safe", copy=False))
+
+    def read(self, part: PartReader, sizes: Sizes) -> Any:
+        """Return the array, checked."""
+        if self.name not in part and (self.takes_none or self.absent is not None):
+            return None if self.absent is None else self.absent(sizes)
+        array = part.array(self.name)
+        if array.dtype not in (self.dtype, self.or_dtype or self.dtype):
+            expected = np.dtype(self.dtype).name
+            raise ModelFileError(f"{part.where(self.name)} holds {array.dtype.name}, expected {expected}")
+        self._check_shape(array, part, sizes)
+        if array.size:
+            self._check_numbers(array, part, sizes)
+        return array
+
+    def _check_shape(self, array: AnyArray, part: PartReader, sizes: Sizes) -> None:
+        if array.ndim == len(self.shape):
+            for size, found in zip(self.shape, array.shape, strict=True):
+                if isinstance(size, str):
+                    sizes.setdefault(size, found)
+        expected = tuple(sizes.get(size, -1) if isinstance(size, str) else size for size in self.shape)
+        if array.shape != expected:
+            raise ModelFileError(f"{part.where(self.name)} has the shape {array.shape}, expected {expected}")
+
+    def _check_numbers(self, array: AnyArray, part: PartReader, sizes: Sizes) -> None:
+        """Raise if a number is out of bounds; minimum and maximum are NaN if any number is."""
+        if array.dtype.kind == "b":
+            if array.view(np.uint8).max() > 1:
+                raise ModelFileError(f"{part.where(self.name)} holds bytes that are neither 0 nor 1")
+            return
+        least, most = (np.nanmin, np.nanmax) if self.takes_nan else (np.min, np.max)
+        if self.takes_nan and np.isnan(array).all():
+            return
+        low, high = least(array), most(array)
+        if array.dtype.kind == "f":
+            is_wrong = np.isnan(low) if self.takes_infinity else not (np.isfinite(low) and np.isfinite(high))
+            if is_wrong:
+                raise ModelFileError(f"{part.where(self.name)} holds numbers that are not finite")
+        if _is_outside(low.item(), self.low, None, sizes) or _is_outside(high.item(), None, self.below, sizes):
+            raise ModelFileError(
+                f"{part.where(self.name)} holds numbers from {low} to {high}, expected "
+                f"{_range(self.low, self.below, sizes)}"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A whole number, from low to below, which is excluded."""
+
+    name: str
+    low: Bound = 0
+    below: Bound = 2**53
+    absent: int | None = None
+
+    def write(self, value: int, out: PartWriter) -> None:
+        """Write the number."""
+        out.values[self.name] = int(value)
+
+    def read(self, part: PartReader, sizes: Sizes) -> int:
+        """Return the number, checked."""
+        if self.absent is not None and self.name not in part:
+            return self.absent
+        value = part.value(self.name)
+        if type(value) is not int or _is_outside(value, self.low, self.below, sizes):
+            raise part.wrong(self.name, value, f"a whole number, {_range(self.low, self.below, sizes)}")
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Real:
+    """A finite number, or None where it may be missing."""
+
+    name: str
+    takes_none: bool = False
+
+    def write(self, value: float | None, out: PartWriter) -> None:
+        """Write the number."""
+        out.values[self.name] = None if value is None else float(value)
+
+    def read(self, part: PartReader, sizes: Sizes) -> float | None:
+        """Return the number, checked."""
+        value: float | None = part.value(self.name)
+        if not (value is None and self.takes_none) and not (type(value) is float and math.isfinite(value)):
+            raise part.wrong(self.name, value, "a number with a decimal point")
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """True or False."""
+
+    name: str
+
+    def write(self, value: bool, out: PartWriter) -> None:
+        """Write the flag."""
+        out.values[self.name] = bool(value)
+
+    def read(self, part: PartReader, sizes: Sizes) -> bool:
+        """Return the flag, checked."""
+        value = part.value(self.name)
+        if type(value) is not bool:
+            raise part.wrong(self.name, value, "true or false")
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of a few texts."""
+
+    name: str
+    choices: tuple[str, ...]
+
+    def write(self, value: str, out: PartWriter) -> None:
+        """Write the text."""
+        out.values[self.name] = value
+
+    def read(self, part: PartReader, sizes: Sizes) -> str:
+        """Return the text, checked."""
+        value = part.value(self.name)
+        if type(value) is not str or value not in self.choices:
+            raise part.wrong(self.name, value, " or ".join(map(repr, self.choices)))
+        return value
+
+
+def resolve(bound: Bound, sizes: Sizes) -> float | None:
+    """Return a bound as a number."""
+    return sizes[bound] if isinstance(bound, str) else bound
+
+
+def _is_outside(value: float, low: Bound, below: Bound, sizes: Sizes) -> bool:
+    """Return whether a number is beyond its bounds."""
+    least, limit = resolve(low, sizes), resolve(below, sizes)
+    return (least is not None and value < least) or (limit is not None and value >= limit)
+
+
+def _range(low: Bound, below: Bound, sizes: Sizes) -> str:
+    """Return how an error tells bounds."""
+    least, limit = resolve(low, sizes), resolve(below, sizes)
+    ends = [f"at least {least}" * (least is not None), f"below {limit}" * (limit is not None)]
+    return " and ".join(end for end in ends if end) or "any"

@@ -1,0 +1,80 @@
+"""Save a classifier to a file, and load it."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING
+
+from adforest.storage.atomic import write_atomically
+from adforest.storage.container import Content, dump_document, pack, parse_document, unpack
+from adforest.storage.errors import ModelFileError
+
+if TYPE_CHECKING:
+    from adforest.classifier import BaseADFClassifier
+
+# What reading damaged content may raise where no check comes first; a model that is loaded passed all of them.
+DAMAGE = (ArithmeticError, LookupError, RecursionError, TypeError, ValueError)
+
+
+def save(model: BaseADFClassifier, path: str | os.PathLike[str], *, records: bool = True) -> None:
+    """Write a model to a file, see `BaseADFClassifier.save`."""
+    from adforest import __version__
+    from adforest.storage.models import classifier_of, content_of
+
+    content = content_of(model, records=records)
+    try:
+        document = dump_document(content.document)
+        # What cannot be read again is not written: it would replace a file that can.
+        classifier_of(Content(parse_document(document), dict(content.arrays)))
+    except DAMAGE as error:
+        raise ModelFileError(f"this model cannot be saved: {error}") from error
+    write_atomically(path, pack(document, content.arrays, __version__))
+
+
+def load(path: str | os.PathLike[str]) -> BaseADFClassifier:
+    """Return the model that was saved to a file.
+
+    No code from the file is run, and nothing in it is believed before it is checked, so that files of strangers do no
+    harm. Files of this and of earlier versions can be read, not those of later ones.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    AdaptiveDecisionForestClassifier or PaperADFClassifier
+        It answers as the model that was saved, and goes on learning as that would have. If it was saved with
+        ``records=False``, it answers only.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is no model, is damaged, or was written by a later version.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> import adforest
+    >>> model = adforest.AdaptiveDecisionForestClassifier(random_state=0).fit([[1.0], [2.0]], ["low", "high"])
+    >>> with TemporaryDirectory() as folder:
+    ...     model.save(f"{folder}/model.adf")
+    ...     adforest.load(f"{folder}/model.adf").predict([[1.0]]).tolist()
+    ['low']
+    """
+    packed = _read(path)
+    try:
+        from adforest.storage.models import classifier_of
+
+        return classifier_of(unpack(packed))
+    except DAMAGE as error:
+        raise ModelFileError(f"{os.fspath(path)} cannot be loaded: {error or type(error).__name__}") from error
+
+
+def _read(path: str | os.PathLike[str]) -> bytes:
+    """Return the bytes of a regular file; a device or a pipe might have no end."""
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise ModelFileError(f"{os.fspath(path)} cannot be loaded: it is no regular file")
+    with open(path, "rb") as file:
+        return file.read(os.fstat(file.fileno()).st_size)

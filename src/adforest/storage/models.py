@@ -1,0 +1,120 @@
+"""A whole classifier as the content of a model file, and back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from adforest.adaptive import AdaptiveDecisionForestClassifier
+from adforest.base import Model
+from adforest.classifier import BaseADFClassifier, Learnt
+from adforest.growers import GROWERS
+from adforest.paper import PaperADFClassifier
+from adforest.parameters import check_parameters
+from adforest.storage.columns import codes_by_column, read_encoder, read_labels, write_encoder, write_labels
+from adforest.storage.container import Content
+from adforest.storage.errors import ModelFileError
+from adforest.storage.fields import Flag, PartReader, PartWriter, Sizes, Whole, read_fields, write_fields
+from adforest.storage.history import read_history, write_history
+from adforest.storage.state import read_state, write_state
+from adforest.storage.values import decode, encode
+
+CLASSIFIERS: dict[str, type[BaseADFClassifier]] = {
+    kind.__name__: kind for kind in (AdaptiveDecisionForestClassifier, PaperADFClassifier)
+}
+MAX_TREES = 2**20  # that a forest may be asked to have
+MODEL = (
+    Whole("n_batches", low=1, below=2**31 - 1),
+    Whole("n_records", low=1),
+    Whole("seed", below=2**31),
+    Flag("has_records"),
+)
+N_TRIED = Whole("n_tried_features", low=1, below="n_features_and_1")  # at each node, when trees were last grown
+
+
+def content_of(classifier: BaseADFClassifier, *, records: bool) -> Content:
+    """Return what the file of a classifier holds; a thread may teach it more meanwhile."""
+    kind = type(classifier).__name__
+    if CLASSIFIERS.get(kind) is not type(classifier):
+        raise ModelFileError(
+            f"{type(classifier).__qualname__} is none of {', '.join(CLASSIFIERS)}; a file holds no code of other "
+            "classes. Pickle the model instead."
+        )
+    model = classifier._checked()
+    check_parameters(classifier, classifier._rules)
+    state = model.learnt.state
+    has_records = records and model.has_records
+    out = PartWriter({"kind": kind}, {})
+    _write_parameters(classifier.get_params(deep=False), out.part("parameters"))
+    _write_parameters(model.fixed, out.part("fixed"))
+    write_fields(MODEL, model, out)
+    out.values["has_records"] = has_records
+    N_TRIED.write(state.settings.grower.params.max_features, out)
+    write_encoder(model.encoder, out.part("columns"))
+    write_labels(model.labels, out.part("classes"))
+    write_state(state if has_records else state.without_records(), out.part("state"))
+    write_history(model.learnt.reports[: state.n_calls], out.part("history"))
+    return Content(out.values, out.arrays)
+
+
+def classifier_of(content: Content) -> BaseADFClassifier:
+    """Return the classifier that a file holds, or raise if it holds none."""
+    part = PartReader(content.document, content.arrays)
+    kind = part.value("kind")
+    if type(kind) is not str or kind not in CLASSIFIERS:
+        raise part.wrong("kind", kind, " or ".join(CLASSIFIERS))
+    classifier, fixed = _read_classifier(part, CLASSIFIERS[kind])
+    sizes: Sizes = {}
+    known = read_fields(MODEL, part, sizes)
+    sizes |= {"next_call": known["n_batches"] + 1, "n_records": known["n_records"]}
+    sizes["n_records_and_1"] = known["n_records"] + 1
+    encoder = read_encoder(part.part("columns"), sizes, kind)
+    labels = read_labels(part.part("classes"), sizes)
+    n_codes = codes_by_column(encoder)
+    as_learnt = CLASSIFIERS[kind](**classifier.get_params(deep=False) | fixed)
+    settings = as_learnt._settings(encoder.n_features, known["seed"])
+    n_tried = N_TRIED.read(part, {"n_features_and_1": encoder.n_features + 1})
+    params = replace(settings.grower.params, max_features=n_tried)
+    settings = replace(settings, grower=GROWERS[as_learnt.base_forest](params))
+    state = read_state(part.part("state"), sizes, settings, n_codes, has_records=known["has_records"])
+    learnt = Learnt(state, read_history(part.part("history"), state.n_calls))
+    part.finish()
+    if content.arrays:
+        raise ModelFileError(f"the array {next(iter(content.arrays))} is not known to this version")
+    classifier._model = Model(encoder, labels, learnt, fixed=fixed, **known)
+    return classifier
+
+
+def _write_parameters(parameters: dict[str, Any], out: PartWriter) -> None:
+    """Write parameters. A generator is not kept, but the seed that the model drew from it."""
+    for name, value in parameters.items():
+        if name == "random_state" and not isinstance(value, int | np.integer):
+            value = None
+        out.values[name] = encode(value, name)
+
+
+def _read_classifier(part: PartReader, kind: type[BaseADFClassifier]) -> tuple[BaseADFClassifier, dict[str, Any]]:
+    """Return a classifier that knows nothing yet, and the parameters that cannot change between batches.
+
+    Parameters that a file lacks, since there were none when it was written, have their default.
+    """
+    classifier = kind(**_read_parameters(part.part("parameters"), list(kind._get_param_names())))
+    fixed = {name: getattr(classifier, name) for name in kind._fixed}
+    fixed |= _read_parameters(part.part("fixed"), list(kind._fixed))
+    for parameters in ({}, fixed):
+        try:
+            check_parameters(kind(**classifier.get_params(deep=False) | parameters), kind._rules)
+        except ValueError as error:
+            raise ModelFileError(str(error)) from error
+    if fixed["n_estimators"] > MAX_TREES:
+        raise ModelFileError(f"n_estimators is {fixed['n_estimators']}, expected {MAX_TREES} at most")
+    return classifier, fixed
+
+
+def _read_parameters(part: PartReader, names: list[str]) -> dict[str, Any]:
+    """Return those parameters that a file has."""
+    found = {name: decode(part.value(name), name) for name in names if name in part}
+    part.finish()
+    return found

@@ -1,0 +1,132 @@
+"""A kill at any moment leaves the old file or the new one, whole."""
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from adforest.storage import atomic
+from adforest.storage.atomic import write_atomically
+
+KILLED_AT_RANDOM = """
+import os, random, signal, sys, time
+import numpy as np
+import adforest
+
+folder, n_kills = sys.argv[1], int(sys.argv[2])
+path = os.path.join(folder, "model.adf")
+rng = np.random.default_rng(0)
+contents, models = [], []
+for seed in (0, 1):
+    X = rng.normal(size=(3_000, 5))
+    model = adforest.AdaptiveDecisionForestClassifier(n_estimators=5, random_state=seed).fit(X, X[:, 0] > X[:, 1])
+    model.save(path)
+    contents.append(open(path, "rb").read())
+    models.append(model)
+assert contents[0] != contents[1]
+random.seed(0)
+found = []
+for kill in range(n_kills):
+    child = os.fork()
+    if child == 0:
+        while True:
+            for model in models:
+                model.save(path)
+    time.sleep(random.uniform(0, 0.06))
+    os.kill(child, signal.SIGKILL)
+    assert os.waitpid(child, 0)[1] == signal.SIGKILL
+    with open(path, "rb") as file:
+        found.append(contents.index(file.read()))
+    adforest.load(path)
+assert set(found) == {0, 1}, "the file was replaced, time and again"
+print(len(found), "kills;", sum(name.endswith(".tmp") for name in os.listdir(folder)), "left a file behind")
+"""
+
+KILLED_AT = """
+import os, signal, sys
+from adforest.storage import atomic
+
+name, when, path = sys.argv[1:]
+real = getattr(os, name)
+
+def end(*arguments):
+    if when == "after":
+        real(*arguments)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+setattr(atomic.os, name, end)
+atomic.write_atomically(path, [b"new " * 1000, b"end"])
+"""
+
+
+def run(script, *arguments):
+    command = [sys.executable, "-c", script, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_processes_killed_at_random_moments(tmp_path):
+    done = run(KILLED_AT_RANDOM, tmp_path, 60)
+    assert done.returncode == 0, done.stderr
+    assert "60 kills" in done.stdout
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("name", ["fsync", "replace", "close"])
+def test_processes_killed_at_each_step(name, when, tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    assert run(KILLED_AT, name, when, path).returncode == -9
+    is_new = (name, when) in (("replace", "after"), ("close", "before"), ("close", "after"))
+    assert path.read_bytes() == (b"new " * 1000 + b"end" if is_new else b"old")
+    write_atomically(path, [b"newer"])  # what is left behind is in nobody's way
+    assert path.read_bytes() == b"newer"
+
+
+def test_content_and_name_are_on_the_disk_in_this_order(tmp_path, monkeypatch):
+    steps = []
+    for name in ("fsync", "replace"):
+        real = getattr(os, name)
+        monkeypatch.setattr(atomic.os, name, lambda *given, name=name, real=real: (steps.append(name), real(*given))[1])
+    write_atomically(tmp_path / "file", [b"content"])
+    assert steps == ["fsync", "replace", "fsync"]
+
+
+def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+
+    def content():
+        yield b"half of it"
+        raise OSError("the disk is full")
+
+    with pytest.raises(OSError, match="full"):
+        write_atomically(path, content())
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_permissions_and_links_stay(tmp_path):
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_bytes(b"old")
+    target.chmod(0o640)
+    link.symlink_to(target)
+    write_atomically(link, [b"new"])
+    assert link.is_symlink()
+    assert target.read_bytes() == b"new"
+    assert stat.S_IMODE(target.stat().st_mode) == 0o640
+
+
+def test_a_new_file_has_the_permissions_of_any_other(tmp_path):
+    write_atomically(tmp_path / "model", [b""])
+    (tmp_path / "other").write_bytes(b"")
+    assert (tmp_path / "model").stat().st_mode == (tmp_path / "other").stat().st_mode
+
+
+def test_where_no_file_can_be(tmp_path):
+    with pytest.raises(IsADirectoryError, match=r"is a folder\. Give the file a name"):
+        write_atomically(tmp_path, [b""])
+    with pytest.raises(FileNotFoundError):
+        write_atomically(Path(tmp_path) / "nowhere" / "file", [b""])
