@@ -7,7 +7,7 @@ import pytest
 
 from adforest import AdaptiveDecisionForestClassifier
 from adforest.monitor import tree_text
-from adforest.monitor.questions import write_number
+from adforest.encoding.writing import write_number
 from planted_trees import cut, questions, systematic
 
 NAN = float("nan")
