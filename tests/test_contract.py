@@ -164,7 +164,7 @@ def test_every_package_says_what_it_is_for(name):
 
 
 def test_the_front_door():
-    names = {"AdaptiveDecisionForestClassifier", "BatchReport", "PaperADFClassifier", "Snapshot"}
+    names = {"AdaptiveDecisionForestClassifier", "BatchReport", "Explanation", "PaperADFClassifier", "Snapshot"}
     assert set(adforest.__all__) == names
     assert adforest.__version__
 

@@ -6,8 +6,9 @@ Data arrive in batches; classes appear that nobody had seen; the world changes f
 
 from adforest.adaptation import BatchReport
 from adforest.adaptive import AdaptiveDecisionForestClassifier
+from adforest.explaining import Explanation
 from adforest.paper import PaperADFClassifier
 from adforest.snapshot import Snapshot
 
-__all__ = ["AdaptiveDecisionForestClassifier", "BatchReport", "PaperADFClassifier", "Snapshot"]
+__all__ = ["AdaptiveDecisionForestClassifier", "BatchReport", "Explanation", "PaperADFClassifier", "Snapshot"]
 __version__ = "0.1.0"

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from adforest import AdaptiveDecisionForestClassifier
-from adforest.monitor import tree_text
 from adforest.encoding.writing import write_number
+from adforest.monitor import tree_text
 from planted_trees import cut, questions, systematic
 
 NAN = float("nan")

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 DIGITS = 4  # significant digits of a number, if they tell it apart
 FULL_DIGITS = 17  # tell any two floats apart
@@ -26,3 +30,8 @@ def write_value(value: object) -> str:
     if isinstance(value, float):
         return write_number(value, value, float(np.nextafter(value, np.inf)))
     return " ".join(str(value).splitlines())
+
+
+def write_column(names: Sequence[object] | NDArray[Any] | None, position: int) -> str:
+    """Return what a column is called, by position where it has no name."""
+    return f"x[{position}]" if names is None else write_value(names[position])

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from adforest.encoding import TableEncoder
-from adforest.encoding.writing import DIGITS, FULL_DIGITS, write_number, write_value
+from adforest.encoding.writing import DIGITS, FULL_DIGITS, write_column, write_number, write_value
 from adforest.forest import Tree
 from adforest.forest.tree import CATEGORICAL, MISSING_LEFT
 from adforest.forest.types import Floats
@@ -59,8 +59,7 @@ class Questions:
 
     def _name(self, feature: int) -> str:
         """Return what a column is called, by position where it has no name."""
-        names = self._encoder.feature_names
-        return f"x[{feature}]" if names is None else write_value(names[feature])
+        return write_column(self._encoder.feature_names, feature)
 
     def _lacks_values(self, feature: int) -> bool:
         """Return whether a record at hand has no value in a column."""
