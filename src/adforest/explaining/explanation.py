@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from operator import index
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from adforest.encoding import TableEncoder
-from adforest.encoding.writing import write_value
+from adforest.encoding.writing import write_number, write_value
 from adforest.forest.types import AnyArray, Bytes, Floats, Ints, Longs
 
 BIAS = "(roots)"
@@ -52,6 +52,30 @@ class ForestAnswers:
     def __repr__(self) -> str:
         n, n_trees = self.leaves.shape
         return f"ForestAnswers of {n_trees} trees on {n} records, mean weight {self.weights.mean() if n else 0:.2f}"
+
+
+class Summary(NamedTuple):
+    """Why a record has the probability of a class, as far as it is shown.
+
+    Attributes
+    ----------
+    class_name : str
+    probability, bias : float
+    names : list of str
+        An attribute and its value each, the one that adds or takes most first; all others together at the end.
+    added : list of float
+        What they add to the bias.
+    forests, batches : str
+        Who is asked with which weight, and which batches made the leaves that speak.
+    """
+
+    class_name: str
+    probability: float
+    bias: float
+    names: list[str]
+    added: list[float]
+    forests: str
+    batches: str
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
@@ -142,7 +166,7 @@ class Explanation:
         def row(name: str, value: Any, added: Floats) -> dict[str, Any]:
             return {"feature": name, "value": value} | dict(zip(keys, added.tolist(), strict=True))
 
-        order = self.ranking(record, self._predicted(record))
+        order = self._ranking(record, self._predicted(record))
         added = self.contributions[record]
         return [
             row(BIAS, None, self.bias[record]),
@@ -207,29 +231,48 @@ class Explanation:
         -------
         str
         """
+        told = self.summary(record, class_value, max_features)
+        lines = [(BIAS, f"{told.bias:.3f}")]
+        lines += [(name, f"{round(added, 3) + 0.0:+.3f}") for name, added in zip(told.names, told.added, strict=True)]
+        width = max(len(name) for name, _ in lines)
+        head = [
+            f"record {self._checked(record)}: {told.class_name} {told.probability:.3f}",
+            f"  forests by weight: {told.forests}",
+            f"  batches that made the leaves: {told.batches}",
+        ]
+        return "\n".join([*head, *(f"  {name:<{width}}  {number}" for name, number in lines)])
+
+    def summary(self, record: int = 0, class_value: Any = None, max_features: int | None = 10) -> Summary:
+        """Return what `text` writes and displays draw; for the parameters see `text`."""
         record = self._checked(record)
-        column = self.column_of(class_value, record)
-        order, added, values = self.ranking(record, column), self.contributions[record, :, column], self.values(record)
-        shown = order[:max_features].tolist()
-        lines = [(BIAS, float(self.bias[record, column]), "")]
-        lines += [(self.describe(j, values[j]), float(added[j]), "+") for j in shown]
+        column = self._column_of(class_value, record)
+        order, added, values = self._ranking(record, column), self.contributions[record, :, column], self.values(record)
+        shown = order[:max_features]
         rest = order[len(shown) :]
+        names, sizes = [self._describe(j, values[j]) for j in shown.tolist()], added[shown].tolist()
         if len(rest):
-            lines.append((_counted(len(rest), "other attribute"), float(added[rest].sum()), "+"))
-        width = max(len(name) for name, _, _ in lines)
-        return "\n".join(
-            [self._headline(record, column), *(f"  {n:<{width}}  {round(v, 3) + 0.0:{s}.3f}" for n, v, s in lines)]
+            names.append(_counted(len(rest), "other attribute"))
+            sizes.append(float(added[rest].sum()))
+        return Summary(
+            write_value(self.classes[column : column + 1].tolist()[0]),
+            float(self.probabilities[record, column]),
+            float(self.bias[record, column]),
+            names,
+            sizes,
+            self._forests_in_words(record),
+            self._batches_in_words(record),
         )
 
-    def describe(self, feature: int, value: Any) -> str:
+    def _describe(self, feature: int, value: Any) -> str:
         """Return a column's name and a value of it in a few words."""
-        return f"{self.feature_names[feature]} = {'?' if value is None else write_value(value)}"
+        shown = "?" if value is None else write_number(value) if isinstance(value, float) else write_value(value)
+        return f"{self.feature_names[feature]} = {shown}"
 
-    def ranking(self, record: int, column: int) -> Longs:
+    def _ranking(self, record: int, column: int) -> Longs:
         """Return the columns by size of what they add to a class, the largest first."""
         return np.argsort(-np.abs(self.contributions[record, :, column]), kind="stable")
 
-    def column_of(self, class_value: Any, record: int = 0) -> int:
+    def _column_of(self, class_value: Any, record: int = 0) -> int:
         """Return the position of a class in ``classes``: of the record's predicted one if none is given."""
         if class_value is None:
             return self._predicted(record)
@@ -242,19 +285,17 @@ class Explanation:
     def _predicted(self, record: int) -> int:
         return int(np.flatnonzero(self.classes == self.predictions[record])[0])
 
-    def _headline(self, record: int, column: int) -> str:
-        """Return the probability of a class, who says so, and from which batches."""
+    def _forests_in_words(self, record: int) -> str:
+        """Return who is asked, with which weight."""
         weights = {name: float(one.weights[record]) for name, one in self.forests.items()}
-        who = ", ".join(f"{name} {weight:.2f}" for name, weight in weights.items() if weight >= 0.005)
+        return ", ".join(f"{name} {weight:.2f}" for name, weight in weights.items() if weight >= 0.005)
+
+    def _batches_in_words(self, record: int) -> str:
+        """Return the batches that most of the vote comes from, in order."""
         by_batch = self.batches(record)
         largest = sorted(sorted(by_batch, key=lambda batch: -by_batch[batch])[:SHOWN_BATCHES])
         told = ", ".join(f"{batch} ({by_batch[batch]:.0%})" for batch in largest)
-        more = ", ..." if len(by_batch) > len(largest) else ""
-        name, share = write_value(self.classes[column : column + 1].tolist()[0]), self.probabilities[record, column]
-        return (
-            f"record {record}: {name} {share:.3f}\n"
-            f"  forests by weight: {who}\n  batches that made the leaves: {told}{more}"
-        )
+        return told + (", ..." if len(by_batch) > len(largest) else "")
 
     def _value(self, position: int, value: float) -> Any:
         """Return what a number of the matrix stands for."""
