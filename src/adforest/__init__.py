@@ -4,6 +4,8 @@ Data arrive in batches; classes appear that nobody had seen; the world changes f
 `AdaptiveDecisionForestClassifier` learns batch after batch, tells temporary from sustained drift, and does not forget.
 """
 
+from importlib.metadata import version as _version_of
+
 from adforest.adaptation import BatchReport
 from adforest.adaptive import AdaptiveDecisionForestClassifier
 from adforest.explaining import Explanation
@@ -11,4 +13,4 @@ from adforest.paper import PaperADFClassifier
 from adforest.snapshot import Snapshot
 
 __all__ = ["AdaptiveDecisionForestClassifier", "BatchReport", "Explanation", "PaperADFClassifier", "Snapshot"]
-__version__ = "0.1.0"
+__version__ = _version_of("adforest")
