@@ -43,7 +43,7 @@ test-newest: build/tools ## the whole suite against a wheel, with the newest lib
 	build/tools/bin/python -m build --wheel --outdir build/newest
 	$(call test_wheel,build/newest,build/test-newest)
 
-test-oldest: export PIP_CONSTRAINT = build/oldest.txt
+test-oldest: export PIP_CONSTRAINT = $(CURDIR)/build/oldest.txt
 test-oldest: build/tools ## the same, built and run with the oldest libraries that pyproject.toml allows
 	rm -rf build/oldest
 	$(PYTHON) tools/lower_bounds.py > $(PIP_CONSTRAINT)
