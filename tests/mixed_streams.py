@@ -11,6 +11,9 @@ MODELS = {
         6, base_forest=base, answer_for="everything", random_state=0
     ),
     "no memory": lambda base: AdaptiveDecisionForestClassifier(6, base_forest=base, memory_size=0, random_state=0),
+    "weighted": lambda base: AdaptiveDecisionForestClassifier(
+        6, base_forest=base, class_weight="balanced", random_state=0
+    ),
     "paper, hard": lambda base: PaperADFClassifier(6, base_forest=base, drift_threshold=0, random_state=0),
     "paper, soft": lambda base: PaperADFClassifier(
         6, base_forest=base, drift_threshold=0, voting="soft", random_state=0
