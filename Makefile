@@ -4,7 +4,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 BUILD := $(wildcard pyproject.toml meson.build src/adforest/meson.build)
 
-.PHONY: demo test test-capymoa test-mlflow check bench fuzz clean
+.PHONY: demo test test-capymoa test-mlflow test-newest test-oldest check bench fuzz wheel clean
 
 demo: .venv/demo ## the main job on embedded data: a table and out/demo.png
 	python -m adforest.demo
@@ -32,6 +32,37 @@ bench: .venv/test ## every measure, one JSON line each; leave the machine alone 
 fuzz: .venv/test ## 100,000 mutants of model files, some twenty minutes; a crash or a hang is told by its number
 	python tests/fuzz_model_files.py
 
+# Wheels are tested in an environment that has nothing but the wheel and what it asks for, none of it compiled there.
+# Tests and documents come from the checkout, the package does not: there is no src on the path.
+define test_wheel # folder of the wheel, environment
+	rm -rf $(2)
+	$(PYTHON) -m venv $(2)
+	$(2)/bin/pip install -q --only-binary :all: "adforest[test] @ file://$$(ls $(CURDIR)/$(1)/adforest-*.whl)"
+	$(2)/bin/pip list --format=freeze > $(2)/installed.txt
+	$(2)/bin/python -m pytest -n auto tests experiments --pyargs adforest
+endef
+
+wheel: build/tools ## an sdist of what is committed and a wheel in dist/, and the whole suite against the wheel
+	rm -rf dist
+	build/tools/bin/python -m build --outdir dist
+	$(call test_wheel,dist,build/test-wheel)
+
+test-newest: build/tools ## the whole suite against a wheel, with the newest libraries there are
+	rm -rf build/newest
+	build/tools/bin/python -m build --wheel --outdir build/newest
+	$(call test_wheel,build/newest,build/test-newest)
+
+test-oldest: export PIP_CONSTRAINT = $(CURDIR)/build/oldest.txt
+test-oldest: build/tools ## the same, built and run with the oldest libraries that pyproject.toml allows
+	rm -rf build/oldest
+	$(PYTHON) tools/lower_bounds.py > $(PIP_CONSTRAINT)
+	build/tools/bin/python -m build --wheel --outdir build/oldest
+	$(call test_wheel,build/oldest,build/test-oldest)
+
+build/tools:
+	env -u PIP_CONSTRAINT $(PYTHON) -m venv $@
+	env -u PIP_CONSTRAINT $@/bin/pip install -q build
+
 # The kernels are built in place: editing a .pyx is enough, the next import compiles it.
 .venv/build: $(BUILD)
 	$(PYTHON) -m venv .venv
@@ -50,4 +81,4 @@ fuzz: .venv/test ## 100,000 mutants of model files, some twenty minutes; a crash
 	touch $@
 
 clean:
-	rm -rf .venv .venv-capymoa .venv-mlflow build out
+	rm -rf .venv .venv-capymoa .venv-mlflow build dist out

@@ -175,6 +175,23 @@ def measure_exports() -> Iterator[dict[str, Any]]:
         }
 
 
+def measure_explain() -> Iterator[dict[str, Any]]:
+    model = AdaptiveDecisionForestClassifier(n_jobs=1, random_state=0)  # several forests vote
+    for number in range(6):
+        model.partial_fit(*clusters(4_000, seed=number))
+    X, _ = clusters(10_000, seed=9)
+    for name, rows in (("10,000 records", X), ("one record", X[:1])):
+        explain, predict = medians(
+            [lambda rows=rows: model.explain(rows), lambda rows=rows: model.predict_proba(rows)], 7
+        )
+        yield {
+            "measure": f"explain {name}",
+            "seconds": explain,
+            "predict_proba_seconds": predict,
+            "times_predict_proba": explain / predict,
+        }
+
+
 def stream(name: str, seed: int = 0) -> tuple[list[Batch], tuple[bool, ...]]:
     dataset = load_dataset(name, folder=DATA)
     batches = simulate_scenarios(dataset.X, dataset.y, categorical=dataset.categorical, random_state=seed)
@@ -338,6 +355,7 @@ MEASURES = {
     "threads": measure_threads,
     "predict": measure_predict,
     "exports": measure_exports,
+    "explain": measure_explain,
     "cost": measure_cost,
     "accuracy": measure_accuracy,
     "unseen": measure_unseen,

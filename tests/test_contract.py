@@ -6,6 +6,7 @@ import pickle
 import pkgutil
 import subprocess
 import sys
+import tomllib
 import types
 from pathlib import Path
 
@@ -164,9 +165,20 @@ def test_every_package_says_what_it_is_for(name):
 
 
 def test_the_front_door():
-    classes = {"AdaptiveDecisionForestClassifier", "BatchReport", "ModelFileError", "PaperADFClassifier", "Snapshot"}
-    assert set(adforest.__all__) == classes | {"load"}
-    assert adforest.__version__
+    assert set(adforest.__all__) == {
+        "AdaptiveDecisionForestClassifier",
+        "BatchReport",
+        "Explanation",
+        "ModelFileError",
+        "PaperADFClassifier",
+        "Snapshot",
+        "load",
+    }
+
+
+def test_the_version_is_that_of_the_project():
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert adforest.__version__ == project["version"]
 
 
 def test_types_are_shipped():

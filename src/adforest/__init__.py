@@ -4,8 +4,11 @@ Data arrive in batches; classes appear that nobody had seen; the world changes f
 `AdaptiveDecisionForestClassifier` learns batch after batch, tells temporary from sustained drift, and does not forget.
 """
 
+from importlib.metadata import version as _version_of
+
 from adforest.adaptation import BatchReport
 from adforest.adaptive import AdaptiveDecisionForestClassifier
+from adforest.explaining import Explanation
 from adforest.paper import PaperADFClassifier
 from adforest.snapshot import Snapshot
 from adforest.storage import ModelFileError, load
@@ -13,9 +16,10 @@ from adforest.storage import ModelFileError, load
 __all__ = [
     "AdaptiveDecisionForestClassifier",
     "BatchReport",
+    "Explanation",
     "ModelFileError",
     "PaperADFClassifier",
     "Snapshot",
     "load",
 ]
-__version__ = "0.1.0"
+__version__ = _version_of("adforest")

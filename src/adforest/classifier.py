@@ -12,6 +12,7 @@ import numpy as np
 from adforest.adaptation import RECIPES, BatchReport, ClassWeight, Settings, State, find_forest, votes, with_columns
 from adforest.base import EncodedBatch, Model, VotingBatchClassifier, lock_of
 from adforest.encoding import LabelTable, warn_caller
+from adforest.explaining import Explanation, explain
 from adforest.forest import Forest, GrowthParams, importances, in_threads
 from adforest.forest.types import Floats, Ints, Longs
 from adforest.growers import GROWERS, Grower, count_features
@@ -173,6 +174,39 @@ class BaseADFClassifier(VotingBatchClassifier["Learnt"]):
         from adforest.storage import save  # the one import that points up: only a model that is saved needs it
 
         save(self, path, records=records)
+
+    def explain(self, X: Any) -> Explanation:
+        """Return why some records are answered as they are.
+
+        What each attribute adds to each class's probability is read off the paths of the records: a step from a node to
+        the next changes what a tree would answer, which is credited to the attribute that the node asks about.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        Explanation
+            Bias and contributions that add up to `predict_proba`, the forests that are asked and the leaves that speak.
+            It takes ``8 * n_samples * n_features * n_classes`` bytes and more.
+
+        Examples
+        --------
+        >>> from adforest import AdaptiveDecisionForestClassifier
+        >>> model = AdaptiveDecisionForestClassifier(random_state=0)
+        >>> model = model.fit([[1, 5], [2, 5], [8, 5], [9, 5]], ["low", "low", "high", "high"])
+        >>> print(model.explain([[8, 5]]).text())
+        record 0: high 0.581
+          forests by weight: permanent 1.00
+          batches that made the leaves: 1 (100%)
+          (roots)   0.330
+          x[0] = 8  +0.251
+          x[1] = 5  +0.000
+        """
+        model = self._checked()  # read once: another thread may swap in the next one
+        matrix = model.encoder.translate(X, self.column_changes)
+        return explain(self._answering_state(model), model.encoder, model.labels, matrix)
 
     def apply(self, X: Any, forest: str = "permanent") -> Ints:
         """Return the leaf of each record in each tree of a forest.

@@ -7,6 +7,7 @@ from typing import Any
 
 from adforest.adaptation import BatchReport, State, votes
 from adforest.base import Model, as_logs, as_shares
+from adforest.explaining import Explanation, explain
 from adforest.forest.types import AnyArray, Floats
 
 
@@ -77,6 +78,21 @@ class Snapshot:
         ndarray of shape (n_samples, n_classes)
         """
         return as_logs(self.predict_proba(X))
+
+    def explain(self, X: Any) -> Explanation:
+        """Return why some records are answered as they are, see `AdaptiveDecisionForestClassifier.explain`.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        Explanation
+        """
+        model = self._model
+        matrix = model.encoder.translate(X, self._column_changes)
+        return explain(model.learnt, model.encoder, model.labels, matrix)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on some records.

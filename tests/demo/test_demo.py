@@ -13,6 +13,7 @@ from adforest.demo import picture
 from adforest.demo.__main__ import QUICK_RECORDS, main
 from adforest.demo.run import METHODS, DemoSettings, run_demo
 from adforest.demo.table import describe_outcome, describe_setting, format_table
+from adforest.monitor.style import spread
 
 SETTINGS = DemoSettings(n_records=QUICK_RECORDS, seed=0)
 
@@ -112,7 +113,7 @@ def test_outcome_says_who_is_ahead(run):
 
 @pytest.mark.parametrize("heights", [[0.5, 0.5, 0.5, 0.5], [0.0, 0.0, 0.9, 1.0], [0.99, 1.0, 1.0, 0.1]])
 def test_labels_are_moved_apart_but_stay_in_the_panel(heights):
-    placed = picture._spread(heights, gap=0.1)
+    placed = spread(heights, gap=0.1)
     assert np.diff(placed).min() >= 0.1 - 1e-9
     assert placed[0] >= -1e-9
     assert placed[-1] <= 1 + 1e-9

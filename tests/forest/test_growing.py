@@ -260,3 +260,10 @@ def test_a_chain_of_cuts_as_deep_as_a_block_is_large():
     tree = oracles.grow_tree(b)
     assert len(tree.nodes) == 127
     check_tree(b, tree)
+
+
+def test_records_that_weigh_more_than_can_be_counted_are_refused():
+    n = 600_000
+    b = oracles.block(np.zeros((n, 1)), np.arange(n) % 2, weights=np.full(n, 4095))
+    with pytest.raises(ValueError, match="weigh more than 2147483647 together"):
+        oracles.grow_tree(b)

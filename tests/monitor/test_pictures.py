@@ -140,7 +140,7 @@ def test_without_matplotlib_the_error_says_what_to_install(toy, monkeypatch):
         return real(name, *arguments, **keywords)
 
     monkeypatch.setattr(builtins, "__import__", refuse)
-    with pytest.raises(ImportError, match=r"pip install 'adforest\[demo\]'"):
+    with pytest.raises(ImportError, match=r"pip install 'adforest\[plot\]'"):
         draw_tree(toy)
     assert tree_text(toy) == TOY
 

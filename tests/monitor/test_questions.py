@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from adforest import AdaptiveDecisionForestClassifier
+from adforest.encoding.writing import write_number
 from adforest.monitor import tree_text
-from adforest.monitor.questions import write_number
 from planted_trees import cut, questions, systematic
 
 NAN = float("nan")
@@ -28,7 +28,7 @@ def test_categories_are_named_by_the_smaller_side():
 
 
 def test_many_categories_are_cut_short_and_numbers_are_categories_too():
-    X = np.arange(200.0)[:, None]
+    X = np.tile(np.arange(200.0), 10)[:, None]
     model = systematic(categorical_features=[0]).fit(X, X[:, 0] % 2 == 0)
     left, right = questions(model)
     assert left.startswith("x[0] ")

@@ -11,6 +11,9 @@ is in context k (see `adforest.adaptation.evidence`), adding up to 1,
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
 import numpy as np
 
 from adforest.adaptation.evidence import (
@@ -21,10 +24,11 @@ from adforest.adaptation.evidence import (
     RARE_CLASS,
     SHRINKAGE_STRENGTHS,
     Evidence,
+    Voter,
 )
 from adforest.adaptation.names import PERMANENT, TEMPORARY
 from adforest.adaptation.state import State
-from adforest.forest.types import Floats, Longs
+from adforest.forest.types import Floats, Longs, Mask
 
 MIN_WEIGHT = 0.01  # strengths of shrinkage and voters of a smaller weight are not asked
 STEEPNESS = 4  # how far a record is in the context of some classes is 1 - (1 - their share) ** STEEPNESS
@@ -37,10 +41,26 @@ def votes(state: State, X: Floats, n_classes: int) -> Floats:
         return _votes_of_one(state, X, n_classes)
     if is_permanent_alone(state):
         return _shares(state, PERMANENT, X, n_classes)
+    return weighted_votes(state, *_shares_and_contexts(state, X, n_classes))
+
+
+def votes_in_parts(state: State, X: Floats, n_classes: int) -> VotesInParts:
+    """Return what `votes` does, and what it adds up, for forests that vote together."""
+    if is_permanent_alone(state):
+        shares = _shares(state, PERMANENT, X, n_classes)
+        alone = Way((PERMANENT,), shares, np.ones(n_classes), np.ones(len(X)))
+        return VotesInParts(shares.copy(), {PERMANENT: shares}, [alone])
+    by_forest, contexts = _shares_and_contexts(state, X, n_classes)
+    ways = list(_ways_to_answer(state, by_forest, contexts))
+    return VotesInParts(_added_up(ways, by_forest[PERMANENT]), by_forest, ways)
+
+
+def _shares_and_contexts(state: State, X: Floats, n_classes: int) -> tuple[dict[str, Floats], Floats]:
+    """Return the class shares of the forests that are asked, and the contexts of the records, see `contexts_of`."""
     asked = asked_forests(state)
     shares = {name: _shares(state, name, X, n_classes) for name in asked - {PERMANENT}}
     shares[PERMANENT], near = _shares_and_presence(state, X, n_classes)
-    return weighted_votes(state, shares, contexts_of(state, shares, near))
+    return shares, contexts_of(state, shares, near)
 
 
 def is_permanent_alone(state: State) -> bool:
@@ -55,11 +75,17 @@ def _votes_of_one(state: State, X: Floats, n_classes: int) -> Floats:
     def ask(name: str, X: Floats) -> Floats:
         return state.forests[name].forest.answer(X, n_classes, soft=settings.soft, n_jobs=settings.n_jobs)
 
-    total = ask(state.answering, X)
-    if state.answering != PERMANENT:
-        outside = ~state.forests[state.answering].box.contains(X)
+    total, outside = ask(state.answering, X), is_outside(state, X)
+    if outside.any():
         total[outside] = ask(PERMANENT, X[outside])
     return total
+
+
+def is_outside(state: State, X: Floats) -> Mask:
+    """Return which records the permanent forest answers in the paper's way, since another knows nothing about them."""
+    if state.answering == PERMANENT:
+        return np.zeros(len(X), dtype=bool)
+    return ~state.forests[state.answering].box.contains(X)
 
 
 def asked_forests(state: State) -> set[str]:
@@ -77,6 +103,47 @@ def asked_forests(state: State) -> set[str]:
     return asked
 
 
+class Way(NamedTuple):
+    """One way in which a voter answers: weight * corrected(shares, ratio) is what it adds to the votes.
+
+    Attributes
+    ----------
+    voter : tuple of str
+    shares : float64 (n, n_classes)
+        The mean of its forests' class shares.
+    ratio : float64 (n_classes,)
+        What they are corrected by.
+    weight : float64 (n,)
+        What the corrected shares count for each record.
+    """
+
+    voter: Voter
+    shares: Floats
+    ratio: Floats
+    weight: Floats
+
+
+class VotesInParts(NamedTuple):
+    """Votes (n, n_classes), class shares by forest that was asked, and the ways to answer that the votes add up."""
+
+    votes: Floats
+    shares: dict[str, Floats]
+    ways: list[Way]
+
+
+def _ways_to_answer(state: State, shares: dict[str, Floats], contexts: Floats) -> Iterator[Way]:
+    """Return the ways of some weight in which the voters answer; for the parameters see `weighted_votes`."""
+    contexts = _adding_up_to_one(contexts)
+    ratios = state.class_mix.padded(shares[PERMANENT].shape[1]).ratios()
+    for voter, weights in state.evidence.weights.items():
+        if shares.keys() >= set(voter):
+            mean = np.mean([shares[name] for name in voter], axis=0)
+            for weight, ratio in zip(weights.T, ratios, strict=True):
+                if weight.max() >= MIN_WEIGHT:
+                    # Summed row by row, a record's votes do not depend on the records it comes with.
+                    yield Way(voter, mean, ratio, (weight[:, np.newaxis] * contexts).sum(axis=0))
+
+
 def weighted_votes(state: State, shares: dict[str, Floats], contexts: Floats) -> Floats:
     """Return the votes that the class shares of some forests add up to.
 
@@ -87,16 +154,14 @@ def weighted_votes(state: State, shares: dict[str, Floats], contexts: Floats) ->
     contexts : float64 (4, n)
         See `contexts_of`.
     """
-    total, contexts = np.zeros_like(shares[PERMANENT]), _adding_up_to_one(contexts)
-    ratios = state.class_mix.padded(total.shape[1]).ratios()
-    for voter, weights in state.evidence.weights.items():
-        if shares.keys() >= set(voter):
-            mean = np.mean([shares[name] for name in voter], axis=0)
-            for weight, ratio in zip(weights.T, ratios, strict=True):
-                if weight.max() >= MIN_WEIGHT:
-                    # Summed row by row, a record's votes do not depend on the records it comes with.
-                    by_record = (weight[:, np.newaxis] * contexts).sum(axis=0)
-                    total += by_record[:, np.newaxis] * corrected(mean, ratio)
+    return _added_up(_ways_to_answer(state, shares, contexts), shares[PERMANENT])
+
+
+def _added_up(ways: Iterable[Way], like: Floats) -> Floats:
+    """Return the votes of some ways to answer, in an array like another."""
+    total = np.zeros_like(like)
+    for way in ways:
+        total += way.weight[:, np.newaxis] * corrected(way.shares, way.ratio)
     return total
 
 

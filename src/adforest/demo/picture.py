@@ -7,9 +7,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from adforest.demo.run import METHODS, OURS, TITLES, DemoRun
+from adforest.monitor.style import BAND, FAINT, FORESTS, GRID, STYLE, check_matplotlib, drift_mark, label_ends
 from adforest.streams.scenarios import STAGES
 
 if TYPE_CHECKING:
@@ -17,25 +16,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SIZE, DPI = (13.0, 8.2), 160  # inches, dots per inch
-LINE_OF_TEXT = 0.19  # inches
 SUFFIXES = (".png", ".svg", ".pdf")
 
 # Okabe and Ito's colours, which colour-blind people can tell apart; the weakest rival is grey.
 COLOURS = {OURS: "#0072B2", "RF batch": "#8A8A8A", "RF last 3": "#009E73", "RF all": "#D55E00"}
-FORESTS = {"permanent": "#56B4E9", "active": "#E69F00", "temporary": "#CC79A7", "newest": "#5DB790"}
-INK, FAINT, BAND = "#222222", "#6B6B6B", "#F3F3F1"
-STYLE: Any = {
-    "font.family": "DejaVu Sans",
-    "font.size": 10,
-    "text.color": INK,
-    "axes.edgecolor": "#B5B5B5",
-    "axes.labelcolor": FAINT,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "xtick.color": FAINT,
-    "ytick.color": FAINT,
-    "svg.hashsalt": "adforest",
-}
 
 
 def check_picture(path: Path) -> None:
@@ -55,12 +39,7 @@ def check_picture(path: Path) -> None:
     OSError
         If nothing can be written there.
     """
-    try:
-        import matplotlib.figure  # noqa: F401
-    except ImportError as error:
-        raise ImportError(
-            "the picture needs matplotlib, which is not installed. Run: pip install 'adforest[demo]'"
-        ) from error
+    check_matplotlib("the picture", extra="demo")
     if path.suffix.lower() not in SUFFIXES:
         raise ValueError(f"cannot draw '{path}'; expected a file that ends in {', '.join(SUFFIXES)}")
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -134,7 +113,7 @@ def _draw_accuracy(axes: Axes, run: DemoRun) -> None:
     lowest = min(min(result.accuracy.values()) for result in run.batches)
     margin = 0.04 * (1 - lowest)
     axes.set_ylim(lowest - margin, 1 + margin)
-    axes.grid(axis="y", color="#DDDDDD", linewidth=0.7)
+    axes.grid(axis="y", color=GRID, linewidth=0.7)
     axes.set_ylabel("accuracy on the batch's test set")
     _label_lines(axes, run, "accuracy")
 
@@ -145,7 +124,7 @@ def _draw_seconds(axes: Axes, run: DemoRun) -> None:
 
     axes.set_yscale("log")
     _draw_lines(axes, run, "seconds")
-    axes.grid(axis="y", color="#DDDDDD", linewidth=0.7)
+    axes.grid(axis="y", color=GRID, linewidth=0.7)
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.yaxis.set_major_formatter(lambda value, position: f"{value:g}")
     axes.yaxis.set_minor_locator(NullLocator())
@@ -175,27 +154,18 @@ def _draw_lines(axes: Axes, run: DemoRun, measure: str) -> None:
 
 
 def _label_lines(axes: Axes, run: DemoRun, measure: str, unit: str = "") -> None:
-    """Write each method's name and mean beside the end of its line; by mean where the lines end as one."""
-    to_share = axes.transData + axes.transAxes.inverted()
+    """Write each method's name and mean beside the end of its line."""
     last = run.batches[-1]
-    ends = {method: float(to_share.transform((last.batch, getattr(last, measure)[method]))[1]) for method in METHODS}
-    gap = LINE_OF_TEXT / (axes.get_position().height * SIZE[1])
-    end_as_one = max(ends.values()) - min(ends.values()) < gap * (len(ends) - 1)
-    order = sorted(METHODS, key=lambda method: run.mean(measure, method) if end_as_one else ends[method])
-    for method, height in zip(order, _spread(list(ends.values()), gap), strict=True):
-        label = f"{TITLES[method]}  mean {run.mean(measure, method):.3f}{unit}"
-        look: dict[str, Any] = {"color": COLOURS[method], "transform": axes.transAxes}
-        axes.plot([1.001, 1.016], [ends[method], height], linewidth=0.8, clip_on=False, **look)
-        axes.text(1.02, height, label, va="center", fontweight="bold" if method == OURS else "normal", **look)
-
-
-def _spread(heights: list[float], gap: float) -> list[float]:
-    """Return heights in rising order, at least a gap apart and about where they were."""
-    wanted = np.sort(heights)
-    steps = gap * np.arange(len(wanted))
-    placed = np.maximum.accumulate(wanted - steps) + steps
-    spread: list[float] = np.clip(placed - np.mean(placed - wanted), steps, 1 - steps[::-1]).tolist()
-    return spread
+    means = {method: run.mean(measure, method) for method in METHODS}
+    label_ends(
+        axes,
+        {method: (last.batch, getattr(last, measure)[method]) for method in METHODS},
+        {method: f"{TITLES[method]}  mean {mean:.3f}{unit}" for method, mean in means.items()},
+        COLOURS,
+        means,
+        bold=OURS,
+        height=axes.get_position().height * SIZE[1],
+    )
 
 
 def _draw_verdicts(axes: Axes, run: DemoRun) -> None:
@@ -205,22 +175,16 @@ def _draw_verdicts(axes: Axes, run: DemoRun) -> None:
             text = f"+{result.n_new_classes}"
             axes.text(result.batch, 2, text, ha="center", va="center_baseline", fontsize=9, fontweight="bold")
         if result.drift != "none":
-            axes.plot(result.batch, 1, **_drift_mark(result.drift))
+            axes.plot(result.batch, 1, **drift_mark(result.drift))
     axes.set_ylim(-0.55, 2.6)
     axes.set_yticks([2, 1, 0], ["new classes", "drift verdict", "answering forest"], fontsize=9)
     axes.tick_params(length=0)
     axes.spines[["left", "bottom"]].set_visible(False)
     for x, drift in ((1.025, "temporary"), (1.125, "sustained")):
         beside: dict[str, Any] = {"transform": axes.get_yaxis_transform()}
-        axes.plot(x, 1, clip_on=False, **_drift_mark(drift), **beside)
+        axes.plot(x, 1, clip_on=False, **drift_mark(drift), **beside)
         axes.text(x + 0.012, 1, drift, va="center_baseline", fontsize=9, color=FAINT, **beside)
     _draw_answering(axes, run)
-
-
-def _drift_mark(drift: str) -> dict[str, Any]:
-    """Return the look of a drift verdict: hollow while it may pass, filled once it lasts."""
-    face = INK if drift == "sustained" else "white"
-    return {"marker": "^", "markersize": 7.5, "markeredgecolor": INK, "markerfacecolor": face, "markeredgewidth": 1.1}
 
 
 def _draw_answering(axes: Axes, run: DemoRun) -> None:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adforest.forest._kernels import counting, routing, shrinkage
+from adforest.forest._kernels import counting, routing, shrinkage, steps
 from adforest.forest._kernels.growing import NODE
 from adforest.forest.types import Bytes, Floats, Ints, Nodes, Singles, Words
 
@@ -172,6 +172,28 @@ class Tree:
     def add_shares_from(self, leaf: Ints, votes: Floats, strengths: Floats) -> None:
         """Add the class shares of leaves already reached, shrunk by each strength, to votes, one block a strength."""
         shrinkage.vote_each(leaf, *self.sums[1:], strengths, votes)
+
+    def root_shares(self, n_classes: int) -> Floats:
+        """Return the class shares of all the tree has learnt; zeros if that is nothing."""
+        sums, shares = self.sums, np.zeros(n_classes)
+        held = slice(sums.first[0], sums.stop[0])
+        if sums.total[0] > 0:
+            shares[sums.klass[held]] = sums.weight[held] / sums.total[0]
+        return shares
+
+    def add_share_steps(self, leaf: Ints, added: Floats, strengths: Floats, mix: Floats) -> None:
+        """Add what each attribute adds to the shrunk class shares of leaves, see `steps.add_share_steps`."""
+        steps.add_share_steps(self.nodes, leaf, *self.sums[1:], strengths, mix, added)
+
+    def add_vote_steps(self, leaf: Ints, added: Floats, roots: Floats, *, soft: bool) -> None:
+        """Add what each attribute adds to the votes of leaves, see `steps.add_vote_steps`."""
+        steps.add_vote_steps(
+            self.nodes, leaf, self.row_weight, self.row_scale, *self.sums[1:], soft=soft, steps=added, roots=roots
+        )
+
+    def read_leaves(self, leaf: Ints) -> tuple[Ints, Floats, Floats]:
+        """Return the most frequent class of leaves, its share, and the weight that they hold."""
+        return steps.read_leaves(leaf, self.row_start, self.row_class, self.row_weight)
 
     def compare(self, rows: LeafCounts) -> tuple[Ints, Floats]:
         """Set what leaves hold beside what rows bring, see `counting.compare`."""

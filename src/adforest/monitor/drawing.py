@@ -8,6 +8,7 @@ import numpy as np
 
 from adforest.forest.tree import BUILT, LEAF_EXPANDED, ROOT_ADDED
 from adforest.forest.types import Floats
+from adforest.monitor.style import FAINT, INK, check_matplotlib
 from adforest.monitor.views import NodeView, view_tree
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ TAG = 0.72  # size of a mark against that of the rest
 CHARACTER, LINE = 0.6, 1.35  # width of a character, height of a line, against the font size
 GAP = 4.0  # characters between levels, from left to right
 POINTS = 72  # an inch
-INK, FAINT, EDGE = "#222222", "#5A5A5A", "#B5B5B5"
+EDGE = "#B5B5B5"
 BORDERS: dict[int, dict[str, Any]] = {
     BUILT: {"edgecolor": "#8A8A8A", "linewidth": 0.8},
     ROOT_ADDED: {"edgecolor": INK, "linewidth": 1.8},
@@ -76,7 +77,7 @@ def draw_tree(
     >>> draw_tree(model, tree=3).get_title(loc="left")
     'permanent forest, tree 3'
     """
-    _check_matplotlib()
+    check_matplotlib("drawing a tree", instead="look at the tree with tree_text()")
     views = view_tree(model, forest, tree, max_depth)
     layout = _Layout.of(views)
     if ax is None:
@@ -91,17 +92,6 @@ def draw_tree(
         ax.add_artist(_box(view, (x, y), size, sideways=layout.is_sideways))
     _add_legend(ax, views)
     return ax
-
-
-def _check_matplotlib() -> None:
-    """Raise with advice if matplotlib is not installed."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise ImportError(
-            "drawing a tree needs matplotlib, which is not installed. Run: pip install 'adforest[demo]', or look at "
-            "the tree with tree_text()."
-        ) from error
 
 
 class _Layout(NamedTuple):

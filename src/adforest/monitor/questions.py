@@ -8,14 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from adforest.encoding import TableEncoder
+from adforest.encoding.writing import DIGITS, FULL_DIGITS, write_column, write_number, write_value
 from adforest.forest import Tree
 from adforest.forest.tree import CATEGORICAL, MISSING_LEFT
 from adforest.forest.types import Floats
 
-DIGITS = 4  # significant digits of a threshold, if they separate
-FULL_DIGITS = 17  # tell any two floats apart
 MOST_CATEGORIES = 8  # named in one question
-WHOLE = 1e15  # whole numbers below are written without an exponent
 
 
 class Condition(NamedTuple):
@@ -61,8 +59,7 @@ class Questions:
 
     def _name(self, feature: int) -> str:
         """Return what a column is called, by position where it has no name."""
-        names = self._encoder.feature_names
-        return f"x[{feature}]" if names is None else write_value(names[feature])
+        return write_column(self._encoder.feature_names, feature)
 
     def _lacks_values(self, feature: int) -> bool:
         """Return whether a record at hand has no value in a column."""
@@ -109,25 +106,6 @@ class Questions:
         split = self._tree.nodes["split"]
         asks = (split >= 0) & (split >> 2 == feature) & (split & CATEGORICAL == 0)
         return np.unique(np.concatenate([[-np.inf], self._tree.nodes["threshold"][asks], [np.inf]]))
-
-
-def write_number(value: float, low: float = -np.inf, high: float = np.inf) -> str:
-    """Return the shortest way to write a number, from four significant digits on, that is in [low, high)."""
-    if value.is_integer() and abs(value) < WHOLE:
-        return str(int(value))
-    whole_digits = len(str(int(abs(value)))) if abs(value) < WHOLE else 0
-    for digits in range(max(DIGITS, whole_digits), FULL_DIGITS):
-        text = f"{value:.{digits}g}"
-        if low <= float(text) < high:
-            return text
-    return repr(value)
-
-
-def write_value(value: object) -> str:
-    """Return a name, category, class value or weight in full: whole numbers without a point, text in one line."""
-    if isinstance(value, float):
-        return write_number(value, value, float(np.nextafter(value, np.inf)))
-    return " ".join(str(value).splitlines())
 
 
 def _in_sets(left: list[str], right: list[str], *, prefers_right: bool) -> tuple[str, str]:

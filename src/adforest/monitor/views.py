@@ -11,11 +11,12 @@ import numpy as np
 
 from adforest.adaptation import State, find_forest
 from adforest.classifier import BaseADFClassifier
+from adforest.encoding.writing import write_value
 from adforest.forest import Tree
 from adforest.forest._kernels import routing
 from adforest.forest.tree import CAUSES
 from adforest.forest.types import AnyArray, Longs
-from adforest.monitor.questions import Condition, Questions, write_value
+from adforest.monitor.questions import Condition, Questions
 
 FORESTS = ("permanent", "active", "temporary", "newest")
 

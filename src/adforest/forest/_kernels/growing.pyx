@@ -10,7 +10,7 @@ from .coding cimport Block, Table, is_constant
 from .grower cimport Grower, Task, close_grower, grow_group, open_grower
 from .node cimport Node
 from .pruning cimport prune_group
-from .splitting cimport CLASS_SHIFT, MAX_CLASSES
+from .splitting cimport CLASS_SHIFT, MAX_CLASSES, MAX_WEIGHT
 from .subtrees cimport Subtrees, copy_out
 
 from .splitting import xlogx_table
@@ -114,6 +114,8 @@ def grow(records, groups, params, int32_t[::1] leaf_of, *, int32_t n_nodes, Py_s
     cdef Block shared
     if n_classes > MAX_CLASSES:
         raise ValueError(f"there are {n_classes} classes; trees can tell {MAX_CLASSES} apart")
+    if samples.shape[0] > INT32_MAX // MAX_WEIGHT and groups.weights.sum(dtype=np.int64) > INT32_MAX:
+        raise ValueError(f"the records weigh more than {INT32_MAX} together, which is as far as a tree can count")
     replaced = np.zeros(n_groups, dtype=NODE)
     importance = np.zeros(X.shape[1])
     memset(&g, 0, sizeof(Grower))

@@ -119,23 +119,23 @@ def sum_rows(const Node[::1] nodes, const int32_t[::1] row_start, const int32_t[
             weight_array[:held].copy())
 
 
-cdef struct Sums:
-    # What sum_rows returned.
-    const int32_t* parent
-    const double* total
-    const int32_t* first
-    const int32_t* stop
-    const int32_t* klass
-    const float* weight
+cdef double keep(double above, const double* strengths, const double* mix, Py_ssize_t n_strengths) noexcept nogil:
+    """Return how much a node keeps of its own shares below a node of some weight: the mean over strengths."""
+    cdef Py_ssize_t k
+    cdef double kept = 0
+    if n_strengths == 1 and strengths[0] == 0:
+        return 1.0
+    for k in range(n_strengths):
+        kept += mix[k] * above / (above + strengths[k])
+    return 1.0 if kept > ENOUGH else kept
 
 
 cdef void add_shares(const Sums* s, const int32_t* leaf, Py_ssize_t n, const double* strengths, const double* mix,
                      Py_ssize_t n_strengths, double* votes, Py_ssize_t n_columns) noexcept nogil:
     """Add the shrunk class shares of leaves to the votes of the records that reached them; -1 for none."""
-    cdef Py_ssize_t i, j, k
+    cdef Py_ssize_t i, j
     cdef int32_t at, above
     cdef double given, kept, scale
-    cdef bint is_plain = n_strengths == 1 and strengths[0] == 0
     for i in range(n):
         at = leaf[i]
         if at < 0 or s.total[0] <= 0:
@@ -143,14 +143,7 @@ cdef void add_shares(const Sums* s, const int32_t* leaf, Py_ssize_t n, const dou
         given = 0
         while True:
             above = s.parent[at]
-            if is_plain or above < 0:
-                kept = 1.0
-            else:
-                kept = 0
-                for k in range(n_strengths):
-                    kept += mix[k] * s.total[above] / (s.total[above] + strengths[k])
-                if kept > ENOUGH:
-                    kept = 1.0
+            kept = 1.0 if above < 0 else keep(s.total[above], strengths, mix, n_strengths)
             if s.total[at] > 0:     # an empty leaf leaves its say to the node above it
                 scale = (kept - given) / s.total[at]
                 given = kept

@@ -1,0 +1,177 @@
+"""What votes are made of: what the roots of the trees say, and what each attribute adds to it.
+
+With a(v) what a tree would answer if its node v were a leaf, the step from a node to the next one on a record's path
+changes a; this is credited to the attribute that the node asks about (`forest/_kernels/steps.pyx`). Steps are averaged
+over the trees of a forest and over the forests of a voter, and then corrected for the class mix as the voter's shares
+are, see `adforest.explaining.correction`. Ways to answer are added up with the weights that they have for the record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from adforest.adaptation import FORESTS, State, votes
+from adforest.adaptation.voting import Way, corrected, is_outside, shrinkage_of, votes_in_parts
+from adforest.explaining.correction import mean_inverses
+from adforest.forest import Forest, in_threads
+from adforest.forest.types import AnyArray, Bytes, Floats, Ints, Mask
+
+PART_SIZE = 2**19  # numbers in the contributions of the records that are explained at a time, to stay in the cache
+MAX_PART = 2048  # records that are explained at a time
+
+
+class Leaves(NamedTuple):
+    """The leaves of a forest that some records reach, each array (n, n_trees); see `ForestAnswers`."""
+
+    numbers: Ints
+    batches: Ints
+    causes: Bytes
+    classes: Ints
+    confidence: Floats
+    records: Floats
+
+
+class ForestPart(NamedTuple):
+    """What a forest says of some records: its weight (n,), its class shares (n, n_classes), and its leaves."""
+
+    weight: Floats
+    shares: Floats
+    leaves: Leaves
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Attribution:
+    """Votes and what they are made of, classes by code.
+
+    Attributes
+    ----------
+    votes, bias : float64 (n, n_classes)
+    contributions : float64 (n, n_features, n_classes)
+        Add up with bias to votes.
+    forests : dict of str to ForestPart
+        Those that are asked; weights add up to what the votes add up to.
+    """
+
+    votes: Floats
+    bias: Floats
+    contributions: Floats
+    forests: dict[str, ForestPart]
+
+
+def attribute(state: State, X: Floats, n_classes: int) -> Attribution:
+    """Return the votes for some records and what they are made of; a loop over trees, not over records."""
+    n, m = X.shape
+    size = max(1, min(MAX_PART, PART_SIZE // max(1, m * n_classes)))
+    parts = [slice(start, start + size) for start in range(0, n, size)] or [slice(0)]
+    contributions = np.zeros((n, m, n_classes))
+    work = _votes_of_one if state.settings.algorithm == "paper" else _weighted_votes
+    done = in_threads(lambda part: work(state, X[part], contributions[part]), parts, state.settings.n_jobs)
+    by_name = {name: _joined([one.forests[name] for one in done]) for name in FORESTS if name in done[0].forests}
+    return Attribution(
+        np.concatenate([one.votes for one in done]),
+        np.concatenate([one.bias for one in done]),
+        contributions,
+        by_name,
+    )
+
+
+def _weighted_votes(state: State, X: Floats, contributions: Floats) -> Attribution:
+    """Attribute the votes of forests that vote together; contributions (n, n_features, n_classes) are filled in."""
+    n, _, n_classes = contributions.shape
+    total, shares, ways = votes_in_parts(state, X, n_classes)
+    names = [name for name in shares if any(name in way.voter for way in ways)]
+    roots = {name: _root_shares(state.forests[name].forest, n_classes) for name in names}
+    bias, weight = np.zeros((n, n_classes)), {name: np.zeros(n) for name in names}
+    corrections: dict[str, list[_Correction]] = {name: [] for name in names}
+    for way in ways:
+        start = np.mean([roots[name] for name in way.voter], axis=0)
+        bias += way.weight[:, np.newaxis] * corrected(start[np.newaxis], way.ratio)
+        correction = _Correction.of(way, start)
+        for name in way.voter:
+            weight[name] += way.weight / len(way.voter)
+            corrections[name].append(correction)
+    parts = {}
+    for name in names:
+        forest = state.forests[name].forest
+        leaves = _leaves_of(forest, X)
+        steps = np.zeros_like(contributions)
+        for tree, leaf in zip(forest.trees, leaves.numbers.T, strict=True):
+            tree.add_share_steps(np.ascontiguousarray(leaf), steps, *shrinkage_of(state.evidence, name))
+        steps /= len(forest)
+        _add_corrected(contributions, steps, corrections[name])
+        parts[name] = ForestPart(weight[name], shares[name], leaves)
+    return Attribution(total, bias, contributions, parts)
+
+
+class _Correction(NamedTuple):
+    """How one way to answer turns what an attribute adds to a forest's shares, a, into what it adds to votes.
+
+    That is own * a - joint * (a . ratio), with own and joint (n, n_classes).
+    """
+
+    own: Floats
+    joint: Floats
+    ratio: Floats
+
+    @classmethod
+    def of(cls, way: Way, start: Floats) -> _Correction:
+        """Return the correction of a way, given the class shares of the voter at its roots."""
+        first, second = mean_inverses(start, way.shares, way.ratio)
+        scale = (way.weight / len(way.voter))[:, np.newaxis] * way.ratio
+        return cls(scale * first[:, np.newaxis], scale * second, way.ratio)
+
+
+def _add_corrected(contributions: Floats, steps: Floats, corrections: Sequence[_Correction]) -> None:
+    """Add what the attributes add to votes through a forest, in all the ways that it is part of."""
+    own = np.sum([one.own for one in corrections], axis=0)
+    joint = np.stack([one.joint for one in corrections], axis=1)
+    moved = steps @ np.column_stack([one.ratio for one in corrections])
+    contributions += own[:, np.newaxis] * steps
+    contributions -= moved @ joint
+
+
+def _votes_of_one(state: State, X: Floats, contributions: Floats) -> Attribution:
+    """Attribute the votes of the forest that answers alone (the paper's way); contributions are filled in."""
+    n, m, n_classes = contributions.shape
+    outside, settings = is_outside(state, X), state.settings
+    asked: dict[str, Mask] = {"permanent": outside} | {state.answering: ~outside}
+    total, bias, parts = votes(state, X, n_classes), np.zeros((n, n_classes)), {}
+    for name, is_asked in asked.items():
+        forest = state.forests[name].forest
+        leaves = _leaves_of(forest, X)
+        steps, roots = np.zeros((int(is_asked.sum()), m, n_classes)), np.zeros((int(is_asked.sum()), n_classes))
+        for tree, leaf in zip(forest.trees, leaves.numbers.T, strict=True):
+            tree.add_vote_steps(leaf[is_asked], steps, roots, soft=settings.soft)
+        contributions[is_asked], bias[is_asked] = steps, roots
+        said = forest.answer(X, n_classes, soft=settings.soft)
+        spoke = said.sum(axis=1, keepdims=True)
+        np.divide(said, spoke, out=said, where=spoke > 0)
+        parts[name] = ForestPart(np.where(is_asked, total.sum(axis=1), 0.0), said, leaves)
+    return Attribution(total, bias, contributions, parts)
+
+
+def _root_shares(forest: Forest, n_classes: int) -> Floats:
+    """Return the mean over trees of their class shares at the root."""
+    mean: Floats = np.mean([tree.root_shares(n_classes) for tree in forest.trees], axis=0)
+    return mean
+
+
+def _leaves_of(forest: Forest, X: Floats) -> Leaves:
+    """Return the leaves that records reach, and what is known of each."""
+    columns: list[tuple[AnyArray, ...]] = []
+    for tree in forest.trees:
+        leaf = tree.route(X)
+        columns.append((leaf, tree.born[leaf], tree.cause[leaf], *tree.read_leaves(leaf)))
+    return Leaves(*map(np.column_stack, zip(*columns, strict=True)))
+
+
+def _joined(parts: Sequence[ForestPart]) -> ForestPart:
+    """Return what a forest says of all records from what it says of each part of them."""
+    weights, shares, leaves = zip(*parts, strict=True)
+    return ForestPart(
+        np.concatenate(weights), np.concatenate(shares), Leaves(*map(np.concatenate, zip(*leaves, strict=True)))
+    )

@@ -1,0 +1,50 @@
+"""What attributes add to class shares that are corrected for the class mix.
+
+Class shares p are corrected to g(p) = p * ratio / (p . ratio), which is not a sum over attributes. If the attributes
+add a_1 ... a_m to shares b at the roots, all of them growing from nothing to their full size at the same pace,
+
+    attribute j adds the integral over s from 0 to 1 of g'(b + s * (a_1 + ... + a_m)) a_j
+
+to g(b) (Aumann & Shapley 1974; "integrated gradients"). This adds up to g(p) - g(b), is linear in a_j, is nothing where
+a_j is nothing, and a_j itself where no class is corrected. With Z(s) = (b + s * (p - b)) . ratio, linear in s, it is
+
+    ratio * (a_j * mean of 1 / Z - (a_j . ratio) * mean of (b + s * (p - b)) / Z²).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from adforest.forest.types import Floats
+
+SMALL = 1e-3  # relative change of Z below which a series is exact and the formula is not
+
+
+def mean_inverses(start: Floats, end: Floats, ratio: Floats) -> tuple[Floats, Floats]:
+    """Return the means of 1 / Z and of (b + s * (p - b)) / Z² over s from 0 to 1.
+
+    Parameters
+    ----------
+    start : float64 (n_classes,)
+        The class shares at the roots, b.
+    end : float64 (n, n_classes)
+        The class shares of some records, p.
+    ratio : float64 (n_classes,)
+        What each class is corrected by; positive.
+
+    Returns
+    -------
+    first : float64 (n,)
+    second : float64 (n, n_classes)
+    """
+    before, after = float(start @ ratio), (end * ratio).sum(axis=1)
+    if before <= 0:  # nothing was learnt, so nothing is added
+        return np.zeros(len(end)), np.zeros_like(end)
+    change = after / before - 1
+    is_small = np.abs(change) < SMALL
+    large = np.where(is_small, 1.0, change)
+    series_1 = 1 - change / 2 + change**2 / 3 - change**3 / 4 + change**4 / 5
+    series_2 = 1 / 2 - 2 / 3 * change + 3 / 4 * change**2 - 4 / 5 * change**3 + 5 / 6 * change**4
+    mean_1 = np.where(is_small, series_1, np.log1p(large) / large) / before
+    mean_2 = np.where(is_small, series_2, (np.log1p(large) - large / (1 + large)) / large**2) / before**2
+    return mean_1, start / (before * after[:, np.newaxis]) + (end - start) * mean_2[:, np.newaxis]

@@ -1,0 +1,73 @@
+"""Records in, explanations out: votes become probabilities, codes become class values."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from adforest.adaptation import State
+from adforest.base import as_shares
+from adforest.encoding import LabelTable, TableEncoder
+from adforest.encoding.writing import write_column
+from adforest.explaining.attribution import Attribution, ForestPart, attribute
+from adforest.explaining.explanation import Explanation, ForestAnswers
+from adforest.forest.types import AnyArray, Floats
+
+
+def explain(state: State, encoder: TableEncoder, labels: LabelTable, X: Floats) -> Explanation:
+    """Return why a model answers some records as it does.
+
+    Parameters
+    ----------
+    state : State
+    encoder : TableEncoder
+        Knows what columns and categories are called.
+    labels : LabelTable
+        Knows the class values.
+    X : float64 (n, n_features)
+        The records, translated by the encoder.
+    """
+    found = attribute(state, X, len(labels.by_arrival))
+    _scale(found)
+    order = labels.order
+    ordered = found.votes[:, order]
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    names = encoder.feature_names
+    return Explanation(
+        classes=labels.classes,
+        feature_names=np.array([write_column(names, j) for j in range(X.shape[1])], dtype=object),
+        predictions=labels.classes[ordered.argmax(axis=1)],
+        probabilities=as_shares(ordered),
+        bias=found.bias[:, order],
+        contributions=found.contributions if labels.is_sorted else found.contributions[:, :, order],
+        forests={name: _answers_of(part, labels, place) for name, part in found.forests.items()},
+        _X=X,
+        _encoder=encoder,
+    )
+
+
+def _scale(found: Attribution) -> None:
+    """Scale what votes are made of as votes are; where nothing speaks for any class, all are alike."""
+    total = found.votes.sum(axis=1)
+    is_silent = ~found.votes.any(axis=1)
+    found.bias[is_silent] = 1.0
+    total[is_silent] = found.bias.shape[1]
+    found.bias[:] /= total[:, np.newaxis]
+    found.contributions[:] /= total[:, np.newaxis, np.newaxis]
+    for part in found.forests.values():
+        part.weight[:] /= total
+
+
+def _answers_of(part: ForestPart, labels: LabelTable, place: AnyArray) -> ForestAnswers:
+    """Return what a forest says with classes in sorted order."""
+    leaves = part.leaves
+    return ForestAnswers(
+        weights=part.weight,
+        shares=part.shares[:, labels.order],
+        leaves=leaves.numbers,
+        batches=leaves.batches,
+        causes=leaves.causes,
+        leaf_classes=np.where(leaves.classes >= 0, place[leaves.classes], -1),
+        leaf_confidence=leaves.confidence,
+        leaf_records=leaves.records,
+    )

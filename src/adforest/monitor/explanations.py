@@ -1,0 +1,204 @@
+"""An explanation as a picture: from what the roots say to the probability of a class, attribute by attribute."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adforest.explaining import Explanation
+from adforest.explaining.explanation import Summary
+from adforest.monitor.style import FAINT, GRID, INK, LESS, MORE, STYLE, check_matplotlib
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.container import BarContainer
+    from matplotlib.figure import Figure
+
+LONGEST = 34  # characters of a name and its value
+ROW = 0.36  # inches
+
+
+class ExplanationDisplay:
+    """What each attribute adds to the probability of a class, as bars that lead from the bias to the probability.
+
+    Use `from_estimator` or `from_explanation`.
+
+    Parameters
+    ----------
+    explanation : Explanation
+    record : int, default=0
+        Position of the record.
+    class_value : object, optional
+        The class whose probability is drawn, by default the predicted one.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    bars_ : matplotlib BarContainer
+        One bar an attribute, the largest first, and one for all others together if there are more.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from adforest import AdaptiveDecisionForestClassifier
+    >>> from adforest.monitor import ExplanationDisplay
+    >>> model = AdaptiveDecisionForestClassifier(random_state=0).fit([[1], [2], [8]], ["low", "low", "high"])
+    >>> display = ExplanationDisplay.from_estimator(model, [[1]])
+    >>> len(display.bars_)
+    1
+    """
+
+    def __init__(self, explanation: Explanation, *, record: int = 0, class_value: Any = None) -> None:
+        self.explanation = explanation
+        self.record = record
+        self.class_value = class_value
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        *,
+        record: int = 0,
+        class_value: Any = None,
+        max_features: int | None = 10,
+        ax: Axes | None = None,
+    ) -> ExplanationDisplay:
+        """Explain some records and draw one of them.
+
+        Parameters
+        ----------
+        estimator : AdaptiveDecisionForestClassifier, PaperADFClassifier or Snapshot
+            A fitted one.
+        X : array-like or data frame of shape (n_samples, n_features)
+            All of them are explained, so pass few.
+        record : int, default=0
+            Position of the record to draw.
+        class_value : object, optional
+            The class whose probability is drawn, by default the predicted one.
+        max_features : int or None, default=10
+            Attributes with a bar of their own, those that add or take most.
+        ax : matplotlib Axes, optional
+            Where to draw, by default in a new figure.
+
+        Returns
+        -------
+        ExplanationDisplay
+        """
+        check_matplotlib("ExplanationDisplay", instead="print model.explain(X).text()")
+        if not hasattr(estimator, "explain"):
+            kinds = "AdaptiveDecisionForestClassifier, PaperADFClassifier or Snapshot"
+            raise TypeError(f"got {type(estimator).__name__}; expected a fitted {kinds}")
+        return cls.from_explanation(
+            estimator.explain(X), record=record, class_value=class_value, max_features=max_features, ax=ax
+        )
+
+    @classmethod
+    def from_explanation(
+        cls,
+        explanation: Explanation,
+        *,
+        record: int = 0,
+        class_value: Any = None,
+        max_features: int | None = 10,
+        ax: Axes | None = None,
+    ) -> ExplanationDisplay:
+        """Draw one record of an explanation; for the parameters see `from_estimator`."""
+        return cls(explanation, record=record, class_value=class_value).plot(max_features=max_features, ax=ax)
+
+    def plot(self, *, max_features: int | None = 10, ax: Axes | None = None) -> ExplanationDisplay:
+        """Draw the bars.
+
+        Parameters
+        ----------
+        max_features : int or None, default=10
+            Attributes with a bar of their own, those that add or take most.
+        ax : matplotlib Axes, optional
+            Where to draw, by default in a new figure.
+
+        Returns
+        -------
+        self
+        """
+        check_matplotlib("ExplanationDisplay", instead="print explanation.text()")
+        import matplotlib
+
+        told = self.explanation.summary(self.record, self.class_value, max_features)
+        with matplotlib.rc_context(STYLE):
+            self.ax_ = _new_axes(len(told.names)) if ax is None else ax
+            self.figure_: Figure = self.ax_.figure  # type: ignore[assignment]
+            self.bars_ = _draw_bars(self.ax_, told)
+            _draw_ends(self.ax_, told)
+            _write_title(self.ax_, told, self.record)
+        return self
+
+
+def _new_axes(n_rows: int) -> Axes:
+    """Return axes in a new figure that is high enough for some bars."""
+    from matplotlib import pyplot
+
+    _, ax = pyplot.subplots(figsize=(8.5, 1.6 + ROW * (n_rows + 2)), layout="constrained")
+    return ax
+
+
+def _draw_bars(ax: Axes, told: Summary) -> BarContainer:
+    """Draw a bar an attribute, each from where the last one ended, with its size beside it."""
+    ends = told.bias + np.cumsum(told.added)
+    starts, places = ends - told.added, np.arange(1, len(ends) + 1)
+    colours = [MORE if added >= 0 else LESS for added in told.added]
+    bars = ax.barh(places, told.added, 0.62, left=starts, color=colours, zorder=3)
+    ax.vlines(starts, places - 1, places, color=FAINT, linewidth=0.8, zorder=2)
+    for place, start, end, added, colour in zip(places, starts, ends, told.added, colours, strict=True):
+        right = max(start, end)
+        offset: dict[str, Any] = {"xytext": (4, 0), "textcoords": "offset points", "va": "center_baseline"}
+        ax.annotate(f"{round(added, 3) + 0.0:+.3f}", (right, place), color=colour, fontsize=9, **offset)
+    return bars
+
+
+def _draw_ends(ax: Axes, told: Summary) -> None:
+    """Mark the bias above the bars and the probability below them, and name all rows."""
+    last = len(told.names) + 1
+    ax.vlines(told.probability, last - 1, last, color=FAINT, linewidth=0.8, zorder=2)
+    for place, value in ((0, told.bias), (last, told.probability)):
+        ax.plot(value, place, "D", color=INK, markersize=6, zorder=4)
+        offset: dict[str, Any] = {"xytext": (8, 0), "textcoords": "offset points", "va": "center_baseline"}
+        ax.annotate(f"{value:.3f}", (value, place), color=INK, fontsize=10, fontweight="bold", **offset)
+    names = ["at the roots", *map(_shortened, told.names), f"probability of {_shortened(told.class_name)}"]
+    ax.set_yticks(range(last + 1), names)
+    ax.set_ylim(last + 0.6, -0.6)
+    ways = told.bias + np.cumsum([0.0, *told.added])
+    room = max(0.02, float(np.ptp(ways)))
+    ax.set_xlim(ways.min() - 0.03 * room, ways.max() + 0.16 * room)  # numbers are written on the right
+    ax.tick_params(axis="y", length=0, labelcolor=INK)
+    ax.spines[["left", "top", "right"]].set_visible(False)
+    ax.grid(axis="x", color=GRID, linewidth=0.7)
+    ax.set_axisbelow(True)
+    ax.set_xlabel("probability")
+
+
+def _write_title(ax: Axes, told: Summary, record: int) -> None:
+    """Write which record and class is drawn, who is asked, and which batches made the leaves."""
+    ax.set_title(
+        f"Forests by weight: {told.forests}\nBatches that made the leaves: {told.batches}",
+        loc="left",
+        fontsize=9,
+        color=FAINT,
+        pad=8,
+    )
+    ax.annotate(
+        f"Record {record}: why {_shortened(told.class_name)} has probability {told.probability:.3f}",
+        (0, 1),
+        xytext=(0, 42),
+        xycoords="axes fraction",
+        textcoords="offset points",
+        fontsize=12,
+        fontweight="bold",
+    )
+
+
+def _shortened(name: str) -> str:
+    """Return a name that fits beside a bar."""
+    return name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"

@@ -1,0 +1,89 @@
+"""How pictures look: colours, marks, words beside the ends of lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Okabe and Ito's colours, which colour-blind people can tell apart.
+FORESTS = {"permanent": "#56B4E9", "active": "#E69F00", "temporary": "#CC79A7", "newest": "#5DB790"}
+MORE, LESS = "#0072B2", "#D55E00"  # what speaks for something, and against it
+INK, FAINT, BAND, GRID = "#222222", "#6B6B6B", "#F3F3F1", "#DDDDDD"
+LINE_OF_TEXT = 0.19  # inches
+STYLE: Any = {
+    "font.family": "DejaVu Sans",
+    "font.size": 10,
+    "text.color": INK,
+    "axes.edgecolor": "#B5B5B5",
+    "axes.labelcolor": FAINT,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "xtick.color": FAINT,
+    "ytick.color": FAINT,
+    "svg.hashsalt": "adforest",
+}
+
+
+def check_matplotlib(purpose: str, *, instead: str = "", extra: str = "plot") -> None:
+    """Raise with advice if matplotlib is not installed."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        advice = f", or {instead}." if instead else ""
+        raise ImportError(
+            f"{purpose} needs matplotlib, which is not installed. Run: pip install 'adforest[{extra}]'{advice}"
+        ) from error
+
+
+def drift_mark(drift: str) -> dict[str, Any]:
+    """Return the look of a drift verdict: hollow while it may pass, filled once it lasts."""
+    face = INK if drift == "sustained" else "white"
+    return {"marker": "^", "markersize": 7.5, "markeredgecolor": INK, "markerfacecolor": face, "markeredgewidth": 1.1}
+
+
+def label_ends(
+    axes: Axes,
+    ends: Mapping[str, tuple[float, float]],
+    labels: Mapping[str, str],
+    colours: Mapping[str, str],
+    means: Mapping[str, float],
+    *,
+    bold: str,
+    height: float,
+) -> None:
+    """Write a label beside the end of each line, a line of text apart; by mean where the lines end as one.
+
+    Parameters
+    ----------
+    ends : dict of str to (float, float)
+        Where lines end, in data coordinates.
+    labels, colours, means : dict
+        By line.
+    bold : str
+        The line whose label is bold.
+    height : float
+        Of the axes, in inches.
+    """
+    to_share = axes.transData + axes.transAxes.inverted()
+    heights = {name: float(to_share.transform(end)[1]) for name, end in ends.items()}
+    gap = LINE_OF_TEXT / height
+    end_as_one = max(heights.values()) - min(heights.values()) < gap * (len(heights) - 1)
+    order = sorted(heights, key=lambda name: means[name] if end_as_one else heights[name])
+    for name, place in zip(order, spread(list(heights.values()), gap), strict=True):
+        look: dict[str, Any] = {"color": colours[name], "transform": axes.transAxes}
+        axes.plot([1.001, 1.016], [heights[name], place], linewidth=0.8, clip_on=False, **look)
+        axes.text(1.02, place, labels[name], va="center", fontweight="bold" if name == bold else "normal", **look)
+
+
+def spread(heights: list[float], gap: float) -> list[float]:
+    """Return heights in rising order, at least a gap apart and about where they were."""
+    wanted = np.sort(heights)
+    steps = gap * np.arange(len(wanted))
+    placed = np.maximum.accumulate(wanted - steps) + steps
+    found: list[float] = np.clip(placed - np.mean(placed - wanted), steps, 1 - steps[::-1]).tolist()
+    return found
