@@ -99,12 +99,11 @@ def test_a_tree_that_answered_is_saved_as_one_that_did_not():
     b = oracles.random_block(100)
     tree, _ = oracles.tree_of(b)
     before = pickle.dumps(tree)
-    votes = np.zeros((100, 3))
-    tree.add_shares(b.X, votes, STRENGTHS, MIX)
+    shares = Forest((tree,), (), np.ones(100, dtype=bool)).shares(b.X, 3, STRENGTHS, MIX)
     assert pickle.dumps(tree) == before
-    again, twin = np.zeros((100, 3)), pickle.loads(before)
-    twin.add_shares(b.X, again, STRENGTHS, MIX)
-    np.testing.assert_array_equal(again, votes)
+    twin = pickle.loads(before)
+    again = Forest((twin,), (), np.ones(100, dtype=bool)).shares(b.X, 3, STRENGTHS, MIX)
+    np.testing.assert_array_equal(again, shares)
     assert twin.n_leaves == tree.n_leaves
     for name in (
         "nodes",

@@ -9,7 +9,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from scipy.sparse import csr_matrix
 
-from adforest.forest._kernels import counting
+from adforest.forest._kernels import counting, shrinkage
 from adforest.forest.tree import Tree
 from adforest.forest.types import Floats, Ints, Longs, Mask, Singles
 
@@ -81,7 +81,7 @@ class Forest:
 
     def shares(self, X: Floats, n_classes: int, strengths: Floats, mix: Floats, n_jobs: int | None = None) -> Floats:
         """Return the mean over trees of their shrunk class shares, see `shrinkage.vote`."""
-        return self._shares(X, n_classes, strengths, mix, [None] * len(self), n_jobs)
+        return self._shares(X, n_classes, strengths, mix, None, n_jobs)
 
     def shares_and_values(
         self,
@@ -102,24 +102,23 @@ class Forest:
         n_columns: int,
         strengths: Floats,
         mix: Floats,
-        values: Sequence[Singles | None],
+        values: Sequence[Singles] | None,
         n_jobs: int | None,
     ) -> Floats:
-        shares = np.zeros((len(X), n_columns))
+        shares, trees = np.zeros((len(X), n_columns)), [tree.sums for tree in self.trees]
 
         def add(part: slice) -> None:
-            for tree, by_node in zip(self.trees, values, strict=True):
-                tree.add_shares(X[part], shares[part], strengths, mix, by_node)
+            shrinkage.vote(trees, strengths, mix, X[part], shares[part], values)
 
-        _in_parts(add, len(X), n_jobs)
+        n_threads = effective_n_jobs(n_jobs)
+        _in_parts(add, len(X), n_jobs, max(SHARE, -(-len(X) // n_threads)))  # each part may make tables of its own
         shares /= len(self)
         return shares
 
     def shares_from(self, leaves: Sequence[Ints], n_classes: int, strengths: Floats) -> Floats:
         """Return what `shares` does for each strength alone, for records whose leaf in each tree is known already."""
         shares = np.zeros((len(strengths), len(leaves[0]), n_classes))
-        for tree, leaf in zip(self.trees, leaves, strict=True):
-            tree.add_shares_from(leaf, shares, strengths)
+        shrinkage.vote_each([tree.sums for tree in self.trees], leaves, strengths, shares)
         shares /= len(self)
         return shares
 
@@ -165,9 +164,9 @@ class Forest:
         return Forest(self.trees, (nowhere,) * len(self.leaf_of), np.zeros_like(self.known))
 
 
-def _in_parts(work: Callable[[slice], None], n: int, n_jobs: int | None) -> None:
+def _in_parts(work: Callable[[slice], None], n: int, n_jobs: int | None, share: int = SHARE) -> None:
     """Apply work to n records, in parts and threads where they are many."""
     if n < 2 * SHARE or effective_n_jobs(n_jobs) == 1:
         work(slice(None))
     else:
-        in_threads(work, [slice(start, start + SHARE) for start in range(0, n, SHARE)], n_jobs)
+        in_threads(work, [slice(start, start + share) for start in range(0, n, share)], n_jobs)
