@@ -11,6 +11,7 @@ import numpy as np
 
 from adforest.adaptation.weighing import ClassWeight, Weighing
 from adforest.forest import Records
+from adforest.forest._kernels.rows import take
 from adforest.forest.records import joined_weights
 from adforest.forest.types import Floats, Ints, Longs, Mask
 
@@ -79,9 +80,10 @@ class Memory:
         )
 
     def keep(self, kept: Longs) -> "Memory":
-        """Return the memory with only the records at the given positions."""
-        X, weight = self.X.take(kept, axis=0), None if self.weight is None else self.weight[kept]
-        return replace(self, X=X, y=self.y[kept], serial=self.serial[kept], batch=self.batch[kept], weight=weight)
+        """Return the memory with only the records at the given positions, ascending."""
+        X, y, serial, batch = (take(values, kept) for values in (self.X, self.y, self.serial, self.batch))
+        weight = None if self.weight is None else take(self.weight, kept)
+        return replace(self, X=X, y=y, serial=serial, batch=batch, weight=weight)
 
     def weight_since(self, first: int) -> Floats | None:
         """Return the weights of the records from a place on, None where all are 1."""
@@ -123,10 +125,12 @@ class Memory:
         y = self.y[:n_older]
         held = np.bincount(y, minlength=len(self.seen_by_class))
         quota = _quotas(held, self.seen_by_class, size)
-        # Sorted by class, then by hash: a record stays if it comes before the first that is beyond its class's quota.
+        # Ordered by class, then by hash, a record stays if it comes before the first that is beyond its class's quota.
         key = (y.astype(np.uint64) << np.uint64(40)) | (_hash(self.serial[:n_older]) >> np.uint64(24))
-        place = np.cumsum(held) - held + quota
-        bound = np.append(np.sort(key), np.uint64(2**64 - 1))[np.where(quota < held, place, n_older)]
+        over = quota < held
+        place = (np.cumsum(held) - held + quota)[over]
+        bound = np.full(len(held), np.uint64(2**64 - 1))
+        bound[over] = np.partition(key, place)[place]  # all that is needed of their order
         return np.append(np.flatnonzero(key < bound[y]), np.arange(n_older, len(self)))
 
 

@@ -202,10 +202,11 @@ class BatchUpdate:
         """Let memory go of what it has no room for, and return the state after the batch."""
         settings = self.settings
         kept = self.memory.survivors(settings.memory_size, min(self.number, settings.window_start(self.number + 1)))
+        remembered = {id(one): self._remembered(one, kept) for one in {id(one): one for one in self.forests.values()}.values()}
         state = replace(
             self.before,
             memory=self.memory if kept is None else self.memory.keep(kept),
-            forests={name: self._remembered(one, kept) for name, one in self.forests.items()},
+            forests={name: remembered[id(one)] for name, one in self.forests.items()},
             evidence=evidence,
             pending=None,
             n_batches=self.number,

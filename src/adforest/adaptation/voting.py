@@ -24,6 +24,7 @@ from adforest.adaptation.evidence import (
 )
 from adforest.adaptation.names import PERMANENT, TEMPORARY
 from adforest.adaptation.state import State
+from adforest.forest._kernels import ways
 from adforest.forest.types import Floats, Longs
 
 MIN_WEIGHT = 0.01  # strengths of shrinkage and voters of a smaller weight are not asked
@@ -87,17 +88,11 @@ def weighted_votes(state: State, shares: dict[str, Floats], contexts: Floats) ->
     contexts : float64 (4, n)
         See `contexts_of`.
     """
-    total, contexts = np.zeros_like(shares[PERMANENT]), _adding_up_to_one(contexts)
-    ratios = state.class_mix.padded(total.shape[1]).ratios()
-    for voter, weights in state.evidence.weights.items():
-        if shares.keys() >= set(voter):
-            mean = np.mean([shares[name] for name in voter], axis=0)
-            for weight, ratio in zip(weights.T, ratios, strict=True):
-                if weight.max() >= MIN_WEIGHT:
-                    # Summed row by row, a record's votes do not depend on the records it comes with.
-                    by_record = (weight[:, np.newaxis] * contexts).sum(axis=0)
-                    total += by_record[:, np.newaxis] * corrected(mean, ratio)
-    return total
+    ratios = state.class_mix.padded(shares[PERMANENT].shape[1]).ratios()
+    asked = [voter for voter in state.evidence.weights if shares.keys() >= set(voter)]
+    weights = np.stack([state.evidence.weights[voter] for voter in asked])
+    voters = [tuple(shares[name] for name in voter) for voter in asked]
+    return ways.weigh(voters, weights, _adding_up_to_one(contexts), ratios, MIN_WEIGHT)
 
 
 # Contexts

@@ -10,6 +10,7 @@ from joblib import effective_n_jobs
 from scipy.sparse import csr_matrix
 
 from adforest.forest._kernels import counting, shrinkage
+from adforest.forest._kernels.rows import take
 from adforest.forest.tree import Tree
 from adforest.forest.types import Floats, Ints, Longs, Mask, Singles
 
@@ -58,6 +59,10 @@ class Forest:
     def n_nodes(self) -> int:
         """Nodes of all trees."""
         return sum(len(tree.nodes) for tree in self.trees)
+
+    def route(self, X: Floats) -> list[Ints]:
+        """Return for each tree the leaf of each of a few records."""
+        return list(shrinkage.route([tree.sums for tree in self.trees], X))
 
     def knows(self, n_classes: int) -> Mask:
         """Return which classes some tree has met."""
@@ -110,8 +115,7 @@ class Forest:
         def add(part: slice) -> None:
             shrinkage.vote(trees, strengths, mix, X[part], shares[part], values)
 
-        n_threads = effective_n_jobs(n_jobs)
-        _in_parts(add, len(X), n_jobs, max(SHARE, -(-len(X) // n_threads)))  # each part may make tables of its own
+        _in_parts(add, len(X), n_jobs, is_even=True)  # few parts: each makes tables of its own
         shares /= len(self)
         return shares
 
@@ -155,8 +159,8 @@ class Forest:
         return csr_matrix((np.ones(len(row), dtype=np.int8), (row, column)), shape=(len(X), starts[-1])), starts
 
     def keep(self, kept: Longs) -> "Forest":
-        """Return the forest after memory kept only the given records."""
-        return Forest(self.trees, tuple(leaf_of[kept] for leaf_of in self.leaf_of), self.known[kept])
+        """Return the forest after memory kept only the records at the given positions, ascending."""
+        return Forest(self.trees, tuple(take(leaf_of, kept) for leaf_of in self.leaf_of), take(self.known, kept))
 
     def forget(self) -> "Forest":
         """Return the forest with no record known to any leaf."""
@@ -164,9 +168,10 @@ class Forest:
         return Forest(self.trees, (nowhere,) * len(self.leaf_of), np.zeros_like(self.known))
 
 
-def _in_parts(work: Callable[[slice], None], n: int, n_jobs: int | None, share: int = SHARE) -> None:
-    """Apply work to n records, in parts and threads where they are many."""
-    if n < 2 * SHARE or effective_n_jobs(n_jobs) == 1:
+def _in_parts(work: Callable[[slice], None], n: int, n_jobs: int | None, *, is_even: bool = False) -> None:
+    """Apply work to n records, in parts and threads where they are many; one part a thread if they are to be even."""
+    if n < 2 * SHARE or (n_threads := effective_n_jobs(n_jobs)) == 1:
         work(slice(None))
     else:
+        share = max(SHARE, -(-n // n_threads)) if is_even else SHARE
         in_threads(work, [slice(start, start + share) for start in range(0, n, share)], n_jobs)

@@ -3,6 +3,7 @@ from collections.abc import Sequence
 from adforest.forest._kernels.sums import TreeSums
 from adforest.forest.types import Floats, Ints, Singles
 
+def route(trees: list[TreeSums], X: Floats) -> Ints: ...
 def vote(
     trees: list[TreeSums],
     strengths: Floats,

@@ -15,6 +15,8 @@ from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
+import numpy as np
+
 from .routing cimport PREFETCH, STRIDE, walk
 from .sums cimport Sums, Tree, TreeSums
 
@@ -228,6 +230,21 @@ cdef void add_tree(const Tree* tree, const double* X, Py_ssize_t n, Py_ssize_t m
         else:
             add_one_by_one(tree, leaf, width, mixture, scratch, votes + i * n_columns, n_columns)
         i += width
+
+
+def route(list trees, const double[:, ::1] X):
+    """Return the leaf that each record reaches in each tree, as int32 (n_trees, n)."""
+    cdef Py_ssize_t n = X.shape[0], k
+    cdef TreeSums one
+    leaf_array = np.empty((len(trees), n), dtype=np.int32)
+    cdef int32_t[:, ::1] leaf = leaf_array
+    if n > 0:
+        for k in range(len(trees)):
+            one = trees[k]
+            with nogil:
+                walk(one.tree.nodes, one.tree.category_bits, &X[0, 0], NULL, n, X.shape[1], one.tree.is_categorical,
+                     &leaf[k, 0])
+    return leaf_array
 
 
 def vote(list trees, const double[::1] strengths, const double[::1] mix, const double[:, ::1] X, double[:, ::1] votes,
