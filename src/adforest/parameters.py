@@ -201,7 +201,8 @@ COMMON: Rules = {  # parameters that several classifiers have
 
 def check_parameters(estimator: Any, rules: Rules) -> None:
     """Raise ValueError if a parameter of an estimator has a value that its rules do not accept."""
-    for name in _parameter_names(type(estimator)):
+    kind: Any = type(estimator)
+    for name in _parameter_names(kind):
         value = getattr(estimator, name)
         if not any(rule.accepts(value) for rule in rules[name]):
             expected = ", or ".join(map(str, rules[name]))

@@ -126,14 +126,18 @@ class Forest:
         shares /= len(self)
         return shares
 
+    def find_sums(self, n_jobs: int | None) -> None:
+        """Find the class weights of all nodes now, so that the first to ask does not wait for them."""
+        in_threads(lambda tree: tree.sums, self.trees, n_jobs)
+
     def nearness(
-        self, first: int, expected: float, n_jobs: int | None, weight: Floats | None = None
+        self, young: slice | Longs, expected: float, n_jobs: int | None, weight: Floats | None = None
     ) -> tuple[Singles, ...]:
-        """Return for each tree how near its nodes are to the records from the first on, see `counting.nearness`."""
+        """Return for each tree how near its nodes are to the records at some places, see `counting.nearness`."""
 
         def measure(work: tuple[Tree, Ints]) -> Singles:
             sums = work[0].sums
-            return counting.nearness(sums.order, sums.parent, sums.total, work[1][first:], expected, weight)
+            return counting.nearness(sums.order, sums.parent, sums.total, work[1][young], expected, weight)
 
         return tuple(in_threads(measure, zip(self.trees, self.leaf_of, strict=True), n_jobs))
 
