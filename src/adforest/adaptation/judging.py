@@ -140,11 +140,10 @@ def _known_as(state: State, name: str) -> str:
 
 def _right_alone(state: State, answers: Answers) -> dict[str, Mask]:
     """Return by forest which records it gets right, corrected for the class mix as far as its weights say."""
-    right = {}
+    right, everywhere = {}, np.ones((1, len(answers.y)))
     for name, shares in answers.shares.items():
-        ways = np.stack([corrected(shares, ratio) for ratio in answers.ratios])
-        weights = state.evidence.weights[(_known_as(state, name),)][NEAR]
-        right[name] = answers.are_right(np.tensordot(weights, ways, 1))
+        weights = state.evidence.weights[(_known_as(state, name),)][np.newaxis, [NEAR]]
+        right[name] = answers.are_right(ways.weigh([(shares,)], weights, everywhere, answers.ratios, 0.0))
     return right
 
 
@@ -158,7 +157,7 @@ def _right_by_voter(state: State, answers: Answers) -> dict[Voter, Mask]:
 def _mean_logs(answers: Answers, name: str) -> Floats:
     """Return by strength of shrinkage the mean logarithm of the share that a forest gives to the right class."""
     given = answers.by_strength[name][:, np.arange(len(answers.y)), answers.y]
-    logs: Floats = np.average(np.log(np.maximum(given, MIN_SHARE)), axis=1, weights=answers.weight)
+    logs: Floats = (np.log(np.maximum(given, MIN_SHARE)) * answers.weight).sum(axis=1) / answers.n
     return logs
 
 

@@ -69,6 +69,7 @@ class Tree:
     cause: Bytes
     n_leaves: int = field(init=False)
     _sums: TreeSums | None = field(init=False, default=None, repr=False)
+    _shape: tuple[Ints, Ints, int] | None = field(init=False, default=None, repr=False)  # found for the same nodes
 
     def __post_init__(self) -> None:
         # Every inner node has two children, so leaves are one more than half of the rest.
@@ -82,6 +83,7 @@ class Tree:
         for one, value in zip((one for one in fields(self) if one.init), state, strict=True):
             object.__setattr__(self, one.name, value)
         object.__setattr__(self, "_sums", None)
+        object.__setattr__(self, "_shape", None)
         self.__post_init__()
 
     @property
@@ -90,9 +92,16 @@ class Tree:
         if self._sums is None:
             n_classes = int(self.row_class.max(initial=0)) + 1
             rows = self.row_start, self.row_class, self.row_weight
-            object.__setattr__(self, "_sums", TreeSums(self.nodes, self.category_bits, *rows, n_classes))
+            object.__setattr__(self, "_sums", TreeSums(self.nodes, self.category_bits, *rows, n_classes, self._shape))
         assert self._sums is not None
         return self._sums
+
+    def shaped_as(self, other: "Tree") -> "Tree":
+        """Return this tree, after noting that it has the nodes of another one, in which their order may be known."""
+        if other._sums is not None:
+            sums = other._sums
+            object.__setattr__(self, "_shape", (sums.order, sums.parent, sums.depth))
+        return self
 
     @classmethod
     def bare(cls, n_features: int, seed: int) -> "Tree":

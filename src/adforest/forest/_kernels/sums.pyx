@@ -6,40 +6,14 @@ import numpy as np
 from .node cimport Node
 
 
-def sum_rows(const Node[::1] nodes, const int32_t[::1] row_start, const int32_t[::1] row_class,
-             const double[::1] row_weight, Py_ssize_t n_classes):
-    """Return (order, parent, total, first, stop, klass, weight): class weights of every node, inner ones included.
-
-    Parameters
-    ----------
-    row_start, row_class, row_weight
-        Class weights of leaves, see `adforest.forest._kernels.counting`.
-    n_classes : int
-        Classes are below this.
-
-    Returns
-    -------
-    order : int32 (n_nodes,)
-        All nodes, parents before their children.
-    parent : int32 (n_nodes,)
-        -1 for the root.
-    total : float64 (n_nodes,)
-        Weight of all classes below a node.
-    first, stop : int32 (n_nodes,)
-    klass : int32
-    weight : float32
-        Node v holds ``klass[first[v]:stop[v]]``, in ascending order.
-    """
-    cdef Py_ssize_t n_nodes = nodes.shape[0], i, n_ordered = 0, top = 1, held = 0, a, b, a_stop, b_stop, room
-    cdef int32_t at, left = 0
-    parent_array = np.full(n_nodes, -1, dtype=np.int32)
-    total_array = np.zeros(n_nodes)
-    first_array = np.zeros(n_nodes, dtype=np.int32)
-    stop_array = np.zeros(n_nodes, dtype=np.int32)
-    cdef int32_t[::1] parent = parent_array, first = first_array, stop = stop_array
-    cdef double[::1] total = total_array
+def find_order(const Node[::1] nodes):
+    """Return all nodes, parents before their children, the parent of each, -1 for the root, and the depth of the tree."""
+    cdef Py_ssize_t n_nodes = nodes.shape[0], n_ordered = 0, top = 1
+    cdef int32_t at, left, deepest = 0
     order_array = np.empty(n_nodes, dtype=np.int32)
-    cdef int32_t[::1] order = order_array, stack = np.zeros(n_nodes + 1, dtype=np.int32)
+    parent_array = np.full(n_nodes, -1, dtype=np.int32)
+    cdef int32_t[::1] order = order_array, parent = parent_array
+    cdef int32_t[::1] stack = np.zeros(n_nodes + 1, dtype=np.int32), depth = np.zeros(n_nodes, dtype=np.int32)
     with nogil:
         while top > 0:
             top -= 1
@@ -50,9 +24,44 @@ def sum_rows(const Node[::1] nodes, const int32_t[::1] row_start, const int32_t[
                 left = nodes[at].left
                 parent[left] = at
                 parent[left + 1] = at
+                depth[left] = depth[at] + 1
+                depth[left + 1] = depth[at] + 1
+                deepest = max(deepest, depth[left])
                 stack[top] = left
                 stack[top + 1] = left + 1
                 top += 2
+    return order_array, parent_array, deepest
+
+
+def sum_rows(const Node[::1] nodes, const int32_t[::1] order, const int32_t[::1] row_start,
+             const int32_t[::1] row_class, const double[::1] row_weight, Py_ssize_t n_classes):
+    """Return (total, first, stop, klass, weight): class weights of every node, inner ones included.
+
+    Parameters
+    ----------
+    order : int32 (n_nodes,)
+        All nodes, parents before their children.
+    row_start, row_class, row_weight
+        Class weights of leaves, see `adforest.forest._kernels.counting`.
+    n_classes : int
+        Classes are below this.
+
+    Returns
+    -------
+    total : float64 (n_nodes,)
+        Weight of all classes below a node.
+    first, stop : int32 (n_nodes,)
+    klass : int32
+    weight : float32
+        Node v holds ``klass[first[v]:stop[v]]``, in ascending order.
+    """
+    cdef Py_ssize_t n_nodes = nodes.shape[0], i, held, a, b, a_stop, b_stop, room
+    cdef int32_t at, left
+    total_array = np.zeros(n_nodes)
+    first_array = np.zeros(n_nodes, dtype=np.int32)
+    stop_array = np.zeros(n_nodes, dtype=np.int32)
+    cdef int32_t[::1] first = first_array, stop = stop_array
+    cdef double[::1] total = total_array
     # Rows of leaves stay where they were; those of inner nodes follow.
     held = row_class.shape[0]
     room = 8 * held + n_classes
@@ -62,7 +71,7 @@ def sum_rows(const Node[::1] nodes, const int32_t[::1] row_start, const int32_t[
     weight_array[:held] = row_weight
     cdef int32_t[::1] klass = class_array
     cdef float[::1] weight = weight_array
-    i = n_ordered
+    i = n_nodes
     while i > 0:
         with nogil:
             while i > 0 and held + n_classes <= room:   # children come after their parents, so they are done first
@@ -103,8 +112,7 @@ def sum_rows(const Node[::1] nodes, const int32_t[::1] row_start, const int32_t[
             weight_array = np.resize(weight_array, room)
             klass = class_array
             weight = weight_array
-    return (order_array, parent_array, total_array, first_array, stop_array, class_array[:held].copy(),
-            weight_array[:held].copy())
+    return total_array, first_array, stop_array, class_array[:held].copy(), weight_array[:held].copy()
 
 
 cdef class TreeSums:
@@ -114,21 +122,22 @@ cdef class TreeSums:
 
     Attributes
     ----------
-    order, parent, total, first, stop, klass, weight
+    order, parent, depth
+        See `find_order`. They are given for a tree whose nodes are those of another one.
+    total, first, stop, klass, weight
         See `sum_rows`.
-    depth : int
-        Length of the longest path from the root.
     """
 
     def __init__(self, const Node[::1] nodes, const uint64_t[::1] category_bits, const int32_t[::1] row_start,
-                 const int32_t[::1] row_class, const double[::1] row_weight, Py_ssize_t n_classes):
+                 const int32_t[::1] row_class, const double[::1] row_weight, Py_ssize_t n_classes, shape=None):
         cdef const int32_t[::1] order, parent, first, stop, klass
         cdef const double[::1] total
         cdef const float[::1] weight
         self._nodes = nodes
         self._category_bits = category_bits
-        (self.order, self.parent, self.total, self.first, self.stop, self.klass, self.weight) = sum_rows(
-            nodes, row_start, row_class, row_weight, n_classes)
+        self.order, self.parent, self.depth = find_order(nodes) if shape is None else shape
+        (self.total, self.first, self.stop, self.klass, self.weight) = sum_rows(
+            nodes, self.order, row_start, row_class, row_weight, n_classes)
         order, parent, total, first, stop = self.order, self.parent, self.total, self.first, self.stop
         klass, weight = self.klass, self.weight     # empty where the tree holds nothing, and then never read
         self.tree.nodes = &nodes[0]
@@ -137,16 +146,3 @@ cdef class TreeSums:
         self.tree.is_categorical = category_bits.shape[0] > 1
         self.tree.sums = Sums(&order[0], &parent[0], &total[0], &first[0], &stop[0], &klass[0], &weight[0])
         self.tree.values = NULL
-        self.depth = depth_of(&self.tree.sums, nodes.shape[0])
-
-
-cdef Py_ssize_t depth_of(const Sums* s, Py_ssize_t n_nodes):
-    """Return the length of the longest path from the root."""
-    cdef int32_t[::1] depth = np.zeros(n_nodes, dtype=np.int32)
-    cdef Py_ssize_t i
-    cdef int32_t deepest = 0
-    with nogil:
-        for i in range(1, n_nodes):
-            depth[s.order[i]] = depth[s.parent[s.order[i]]] + 1
-            deepest = max(deepest, depth[s.order[i]])
-    return deepest
