@@ -1,8 +1,9 @@
 """The records a model still has at hand: one bounded, class-aware store for all trees of all forests.
 
-The last few batches [the reserve window, γ] are always there. Of older records a number is kept that the user sets,
-each class by the square root of how often it was seen, so that a rare or vanished class is not washed out, and within
-a class as a uniform sample of its whole history: a record's fate is a hash of its serial number, fixed for ever.
+The last few batches [the reserve window, γ] are there, unless they are far larger than the last one. Of older records a
+number is kept that the user sets, each class by the square root of how often it was seen, so that a rare or vanished
+class is not washed out, and within a class as a uniform sample of its whole history: a record's fate is a hash of its
+serial number, fixed for ever.
 """
 
 from dataclasses import dataclass, field, replace

@@ -92,7 +92,7 @@ class ForestState:
         return len(mine) == len(others) and all(a is b for a, b in zip(mine, others, strict=True))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class State:
     """Everything learnt so far. It never changes: a batch makes another one.
 
