@@ -18,6 +18,12 @@ def clusters(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return centres[cluster] + rng.normal(size=(n, 6)), cluster % 11
 
 
+def three_classes(n: int, n_features: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Return records of three classes that four of their attributes decide on."""
+    X = rng.normal(size=(n, n_features))
+    return X, (X[:, 0] + X[:, 1] * X[:, 2] > 0).astype(int) + (X[:, 3] > 1)
+
+
 def ours(**parameters: Any) -> AdaptiveDecisionForestClassifier:
     return AdaptiveDecisionForestClassifier(**{"n_estimators": 10, "random_state": 0, **parameters})
 

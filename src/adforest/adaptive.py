@@ -32,7 +32,7 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
     drift_threshold : int, default=3
         A drift is sustained once it has been seen in more than this many batches in a row [λ].
     window_size : int, default=3
-        Batches a temporary forest is built from [γ].
+        Batches a temporary forest is built from [γ], sampled where they hold far more records than the last one.
     memory_size : int, str or None, default=100_000
         Records kept from before the window's batches, for growing trees; a text such as "200MB" says how many bytes
         they may take, with their places in the trees of the permanent forest. None keeps everything, 0 lets leaves know

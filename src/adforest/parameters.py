@@ -6,6 +6,7 @@ import re
 from collections.abc import Hashable
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cache
 from numbers import Integral, Real
 from typing import Any, Protocol, TypeAlias
 
@@ -132,6 +133,8 @@ class RandomState:
 
     def accepts(self, value: Any) -> bool:
         """Return whether scikit-learn can make a generator of a value."""
+        if type(value) is int:  # to make one takes longer than all other checks
+            return 0 <= value < 2**32
         try:
             check_random_state(value)
         except ValueError:
@@ -198,10 +201,18 @@ COMMON: Rules = {  # parameters that several classifiers have
 
 def check_parameters(estimator: Any, rules: Rules) -> None:
     """Raise ValueError if a parameter of an estimator has a value that its rules do not accept."""
-    for name, value in estimator.get_params(deep=False).items():
+    kind: Any = type(estimator)
+    for name in _parameter_names(kind):
+        value = getattr(estimator, name)
         if not any(rule.accepts(value) for rule in rules[name]):
             expected = ", or ".join(map(str, rules[name]))
             raise ValueError(
                 f"{name} of {type(estimator).__name__} is {value!r}; expected {expected}. "
                 f"Set it with set_params({name}=...)."
             )
+
+
+@cache
+def _parameter_names(kind: Any) -> tuple[str, ...]:
+    """Return the names of the parameters of a class of estimators."""
+    return tuple(kind._get_param_names())

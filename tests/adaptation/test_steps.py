@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from adforest.adaptation import State
-from adforest.adaptation.steps import EXPANSION_TURNS, EXTRA_RENEWAL, _places
+from adforest.adaptation.memory import EXTRA_RECORDS
+from adforest.adaptation.steps import EXPANSION_TURNS, _places
 from adforest.forest import GrowthParams
 from adforest.forest.tree import LEAF_EXPANDED
 from adforest.growers import RandomForestGrower
@@ -40,9 +41,9 @@ def calm(n_batches, n=100, n_first=100, **changes):
 def test_while_records_are_few_every_tree_is_renewed_at_every_batch(n):
     states = calm(8, n=n, n_first=n)
     for number, (before, after) in enumerate(pairwise(states), start=2):
-        if number * n <= n + EXTRA_RENEWAL:
+        if number * n <= n + EXTRA_RECORDS:
             assert renewed(before, after) == list(range(10))
-    assert len(renewed(states[-2], states[-1])) < 10 or 8 * n <= n + EXTRA_RENEWAL
+    assert len(renewed(states[-2], states[-1])) < 10 or 8 * n <= n + EXTRA_RECORDS
 
 
 @pytest.mark.parametrize("renewal", [0.1, 0.5, 1.0, 2.5])
@@ -52,7 +53,7 @@ def test_later_trees_are_renewed_in_turn_as_far_as_the_budget_goes(renewal, n_es
     budget, n_renewed, times = 0.0, 0, np.zeros(n_estimators, dtype=int)
     for number, (before, after) in enumerate(pairwise(states), start=1):
         known = 2_000 + n * number
-        budget += renewal * n_estimators * (n + EXTRA_RENEWAL)
+        budget += renewal * n_estimators * (n + EXTRA_RECORDS)
         turns = min(n_estimators, int(budget / known))
         expected = sorted((n_renewed + k) % n_estimators for k in range(turns))
         budget, n_renewed = min(budget - turns * known, known), n_renewed + turns
@@ -91,7 +92,7 @@ def test_two_forests_share_the_budget_of_one():
             continue
         n_apart += 1
         known = 300 * report.batch
-        allowed = before.forests["permanent"].budget + 0.5 * 10 * (300 + EXTRA_RENEWAL)
+        allowed = before.forests["permanent"].budget + 0.5 * 10 * (300 + EXTRA_RECORDS)
         assert len(renewed(before, after)) == min(10, int(allowed / known))
     assert n_apart >= 3
 

@@ -1,5 +1,6 @@
 """Who answers: the formula of voting.py by hand, from the forests, the memory and the weights."""
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -306,3 +307,18 @@ def test_noise_is_no_reason_to_hear_one_forest_only():
     for _ in range(10):
         state, _ = learn(state, *grid(rng, 300, 3, 0.2), n_classes=3)
     assert state.evidence.votes()["permanent"] > 0.3
+
+
+def test_what_is_found_once_is_found_anew_for_another_state_or_more_classes():
+    state = with_new_class(9)
+    X = np.random.default_rng(0).normal(size=(200, 2)) * 2 + 1.5
+    first = votes(state, X, 3)
+    np.testing.assert_array_equal(votes(state, X, 3), first)
+    np.testing.assert_array_equal(votes(pickle.loads(pickle.dumps(state)), X, 3), first)
+    wider = votes(state, X, 5)
+    np.testing.assert_allclose(wider[:, :3], first, atol=1e-12)
+    assert not wider[:, 3:].any()
+    alone = dict.fromkeys(state.evidence.weights, np.zeros((4, 3))) | {("permanent",): np.ones((4, 3)) / 3}
+    changed = replace(state, evidence=replace(state.evidence, weights=alone))
+    assert np.abs(votes(changed, X, 3) - first).max() > 0.01
+    np.testing.assert_array_equal(votes(state, X, 3), first)

@@ -118,3 +118,15 @@ def test_labels_flipped_in_batches_of_twenty_are_noticed_and_learnt(seed):
             assert accuracy(state, X, 1 - y) >= 0.75
     assert accuracy(state, X, 1 - y) >= 0.90
     assert "t" in found
+
+
+def test_the_class_mix_of_what_waits_is_that_of_all_counted_anew():
+    state = start(5_000)
+    for number in range(1, 12):
+        X, y = two_clusters(number, n=13)
+        state, _ = learn(state, X, y + 2 * (number == 4), n_classes=3 if number < 4 else 4)
+        found, expected = state.class_mix, state.with_class_mix().class_mix
+        for name in ("seen", "last", "latest", "new", "rare"):
+            one, other = getattr(found, name), getattr(expected, name)
+            np.testing.assert_array_equal(one, other)
+            assert one.dtype == other.dtype

@@ -99,12 +99,11 @@ def test_a_tree_that_answered_is_saved_as_one_that_did_not():
     b = oracles.random_block(100)
     tree, _ = oracles.tree_of(b)
     before = pickle.dumps(tree)
-    votes = np.zeros((100, 3))
-    tree.add_shares(b.X, votes, STRENGTHS, MIX)
+    shares = Forest((tree,), (), np.ones(100, dtype=bool)).shares(b.X, 3, STRENGTHS, MIX)
     assert pickle.dumps(tree) == before
-    again, twin = np.zeros((100, 3)), pickle.loads(before)
-    twin.add_shares(b.X, again, STRENGTHS, MIX)
-    np.testing.assert_array_equal(again, votes)
+    twin = pickle.loads(before)
+    again = Forest((twin,), (), np.ones(100, dtype=bool)).shares(b.X, 3, STRENGTHS, MIX)
+    np.testing.assert_array_equal(again, shares)
     assert twin.n_leaves == tree.n_leaves
     for name in (
         "nodes",
@@ -123,9 +122,10 @@ def test_a_tree_that_answered_is_saved_as_one_that_did_not():
 
 def test_nearness_is_that_of_each_tree():
     forest = forest_of(oracles.random_block(200))
-    near = forest.nearness(150, 5.1, n_jobs=2)
-    for tree, leaf_of, found in zip(forest.trees, forest.leaf_of, near, strict=True):
-        np.testing.assert_allclose(found, oracles.nearness(tree, leaf_of[150:], 5.1), rtol=1e-6)
+    for young in (slice(150, None), np.arange(3, 200, 4)):
+        near = forest.nearness(young, 5.1, n_jobs=2)
+        for tree, leaf_of, found in zip(forest.trees, forest.leaf_of, near, strict=True):
+            np.testing.assert_allclose(found, oracles.nearness(tree, leaf_of[young], 5.1), rtol=1e-6)
 
 
 @SOFT

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from adforest.forest._kernels.lots import poisson_weights, whole_weights
+from adforest.forest._kernels.lots import hashes, poisson_weights, whole_weights
 
 SERIALS = np.arange(100_000, dtype=np.int64)
 
@@ -82,3 +82,12 @@ def test_weights_beyond_what_a_tree_can_count_are_the_most_it_can():
         weights = np.full(10, weight)
         assert (whole_weights(SERIALS[:10], 0, weights) == 4095).all()
         assert (poisson_weights(SERIALS[:10], 0, 1.0, weights) == 4095).all()
+
+
+def test_hashes_are_those_of_splitmix64():
+    # The second member of the sequence from 0 is the hash of twice the step between states (Steele, Lea & Flood 2014).
+    found = hashes(np.array([0, 1, 2, 2**40], dtype=np.int64))
+    assert found.dtype == np.uint64
+    assert found[:3].tolist() == [0, 0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4]
+    assert len(np.unique(hashes(SERIALS))) == len(SERIALS)
+    assert (hashes(SERIALS) / 2**64).mean() == pytest.approx(0.5, abs=0.005)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import oracles
 from adforest.forest import Tree, TreeEditor
+from adforest.forest._kernels.shrinkage import vote, vote_each
 
 ENOUGH = 0.011  # what is left to give once 0.99 of a share is given
 STRENGTH = st.sampled_from([0.0, 0.5, 3.0, 30.0, 1e3, 1e9])
@@ -27,14 +28,14 @@ def trees(draw, **limits):
 def shares(tree, leaves, n_classes, strength):
     """Return what the kernel adds for leaves, shrunk by one strength."""
     votes = np.zeros((1, len(leaves), n_classes))
-    tree.add_shares_from(np.asarray(leaves, dtype=np.int32), votes, np.array([strength], dtype=float))
+    vote_each([tree.sums], [np.asarray(leaves, dtype=np.int32)], np.array([strength], dtype=float), votes)
     return votes[0]
 
 
 def mixed(tree, X, n_classes, strengths, mix):
     """Return what the kernel adds for records."""
     votes = np.zeros((len(X), n_classes))
-    tree.add_shares(X, votes, np.array(strengths, dtype=float), np.array(mix, dtype=float))
+    vote([tree.sums], np.array(strengths, dtype=float), np.array(mix, dtype=float), X, votes)
     return votes
 
 
@@ -51,7 +52,8 @@ def kept_on_the_way(tree, leaf, strengths, mix):
 @given(trees())
 def test_every_node_holds_what_the_leaves_below_it_hold(drawn):
     _, tree, _ = drawn
-    order, parent, total, first, stop, klass, weight = tree.sums
+    order, parent, total = tree.sums.order, tree.sums.parent, tree.sums.total
+    first, stop, klass, weight = tree.sums.first, tree.sums.stop, tree.sums.klass, tree.sums.weight
     assert sorted(order.tolist()) == list(range(len(tree.nodes)))
     place = {node: i for i, node in enumerate(order.tolist())}
     above = oracles.parents(tree.nodes)
@@ -62,6 +64,7 @@ def test_every_node_holds_what_the_leaves_below_it_hold(drawn):
         assert (np.diff(klass[held]) > 0).all()
         assert dict(zip(klass[held].tolist(), weight[held].tolist(), strict=True)) == row
         assert total[node] == sum(row.values())
+    assert tree.sums.depth == tree.depth
 
 
 def test_many_classes_in_many_leaves_find_room():
@@ -124,7 +127,7 @@ def test_records_get_the_shares_of_the_leaf_they_reach_and_its_value_in_a_column
     np.testing.assert_array_equal(alone, shares(tree, tree.route(b.X), b.n_classes, strength))
     if tree.sums.total[0]:
         values, votes = np.arange(len(tree.nodes), dtype=np.float32), np.full((len(b.X), b.n_classes + 1), 2.0)
-        tree.add_shares(b.X, votes, np.array([strength]), np.ones(1), values)
+        vote([tree.sums], np.array([strength]), np.ones(1), b.X, votes, [values])
         np.testing.assert_allclose(votes[:, :-1] - 2, alone, atol=1e-12)
         np.testing.assert_array_equal(votes[:, -1] - 2, tree.route(b.X))
 
@@ -133,7 +136,7 @@ def test_records_get_the_shares_of_the_leaf_they_reach_and_its_value_in_a_column
 def test_each_strength_has_a_block_of_its_own(drawn, strengths):
     b, tree, leaf_of = drawn
     votes = np.full((len(strengths), len(b.y), b.n_classes), 2.0)
-    tree.add_shares_from(leaf_of, votes, np.array(strengths))
+    vote_each([tree.sums], [leaf_of], np.array(strengths), votes)
     for some, strength in zip(votes, strengths, strict=True):
         np.testing.assert_allclose(some - 2, shares(tree, leaf_of, b.n_classes, strength), atol=1e-12)
 
@@ -195,3 +198,30 @@ def test_any_number_of_records(n):
     np.testing.assert_array_equal(mixed(tree, b.X[:n], 3, [3.0], [1.0]), shares(tree, leaf_of[:n], 3, 3.0))
     all_at_once = mixed(tree, b.X, 3, [0.0, 3.0], [0.3, 0.7])
     np.testing.assert_array_equal(mixed(tree, b.X[:n], 3, [0.0, 3.0], [0.3, 0.7]), all_at_once[:n])
+
+
+@given(drawn=trees(), strengths=st.lists(STRENGTH, min_size=1, max_size=3, unique=True))
+def test_many_records_get_what_each_of_them_gets_alone(drawn, strengths):
+    # Answers of all leaves are written to a table where records are many: the same to the last bit.
+    b, tree, _ = drawn
+    mix, values = np.full(len(strengths), 1 / len(strengths)), np.arange(len(tree.nodes), dtype=np.float32)
+
+    def ask(X):
+        votes = np.full((len(X), b.n_classes + 1), 0.1)
+        vote([tree.sums, tree.sums], np.array(strengths), mix, X, votes, [values, values])
+        return votes
+
+    one_by_one = np.concatenate([ask(b.X[i : i + 1]) for i in range(len(b.X))])
+    np.testing.assert_array_equal(ask(np.tile(b.X, (100, 1))), np.tile(one_by_one, (100, 1)))
+
+
+def test_large_and_small_trees_answer_together():
+    # Few records: the answers of all leaves pay for the small tree alone.
+    b = oracles.random_block(3_000, n_classes=5)
+    large, _ = oracles.tree_of(b)
+    small, _ = oracles.tree_of(b, max_depth=2)
+    strengths, mix = np.array([0.0, 3.0, 30.0]), np.array([0.5, 0.2, 0.3])
+    votes = np.zeros((20, 5))
+    vote([large.sums, small.sums, large.sums], strengths, mix, b.X[:20], votes)
+    expected = [mixed(tree, b.X[:20], 5, strengths, mix) for tree in (large, small, large)]
+    np.testing.assert_allclose(votes, np.sum(expected, axis=0), atol=1e-12)

@@ -48,7 +48,7 @@ def test_steps_of_shrunk_shares_are_those_of_the_path(drawn, strengths, data):
         np.testing.assert_allclose(tree.root_shares(b.n_classes), answers[0], atol=1e-6)
     # In the tree's own numbers they add up to its answer exactly.
     shares = np.zeros((len(b.X), b.n_classes))
-    tree.add_shares(b.X, shares, np.array(strengths), mix)
+    tree.add_shares_of(tree.route(b.X), shares, np.array(strengths), mix)
     np.testing.assert_allclose(tree.root_shares(b.n_classes) + added.sum(axis=1), shares, atol=1e-12)
 
 

@@ -31,7 +31,7 @@ def names(fields):
 
 # By class: fields that are written by a line each, and those that are written or found again in another way.
 WRITTEN = {
-    Memory: (names(state.MEMORY), set()),
+    Memory: (names(state.MEMORY), {"room"}),  # made with the next batch
     Records: (names(state.PENDING), {"codes"}),  # made anew where they pay
     ClassMix: (names(state.CLASS_MIX), set()),
     Box: (names(state.BOX), {"categories"}),
@@ -46,7 +46,7 @@ WRITTEN = {
     Scores: (names(evidence.SCORES), {"right", "leads"}),
     Tree: (
         names(trees.FIELDS) - {"n_nodes", "n_words", "n_rows", "threshold", "left", "split"},
-        {"nodes", "row_start", "n_leaves", "_sums"},
+        {"nodes", "row_start", "n_leaves", "_shape", "_sums"},
     ),
     TableEncoder: (
         names(columns.ENCODER),

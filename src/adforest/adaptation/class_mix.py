@@ -48,6 +48,7 @@ class ClassMix:
         pending: Records | None,
         n_batches: int,
         window_start: int,
+        window_growth: int,
         class_weight: ClassWeight = None,
     ) -> ClassMix:
         """Return the mix after some batches, of which the window begins with one."""
@@ -69,8 +70,21 @@ class ClassMix:
             weighing.totals(last, given, n_classes),
             weighing.totals(last[latest], None if given is None else given[latest], n_classes),
             np.flatnonzero(memory.first_batch >= max(2, window_start)),
-            np.flatnonzero(memory.rare_since(window_start)),
+            np.flatnonzero(memory.rare_since(window_start, window_growth)),
         )
+
+    def after(self, came: Records, memory: Memory, pending: Records, n_batches: int) -> ClassMix | None:
+        """Return the mix after more records wait, the last of all that do, or None where records have weights.
+
+        Classes are as new and as rare as before: that goes by what was learnt.
+        """
+        if self.seen.dtype.kind == "f" or pending.weight is not None or memory.weight is not None:
+            return None
+        now, mix = np.bincount(came.y, minlength=pending.n_classes), self.padded(pending.n_classes)
+        first = max(memory.first_since(n_batches), len(memory) - LATEST_RECORDS)
+        latest = np.concatenate([memory.y[first:], pending.y])[-LATEST_RECORDS:]
+        latest = np.bincount(latest, minlength=pending.n_classes)
+        return ClassMix(mix.seen + now, mix.last + now, latest, mix.new, mix.rare)
 
     def padded(self, n_classes: int) -> ClassMix:
         """Return the mix of more classes, of which no record was seen yet."""

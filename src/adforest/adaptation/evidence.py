@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -161,7 +162,7 @@ class Evidence:
         if set(voters) == set(self.weights):
             return self
         if {*names, ACTIVE} != {*self.shrinkage, ACTIVE}:
-            return replace(self, weights=_start(voters), shrinkage=dict.fromkeys(names, first))
+            return replace(self, weights=dict(_start(tuple(voters))), shrinkage=dict.fromkeys(names, first))
         weights = {voter: self.weights.get(voter, np.zeros((4, N_WAYS))) for voter in voters}
         shrinkage = {name: self.shrinkage.get(name, self.shrinkage.get(TEMPORARY, first)) for name in names}
         if ACTIVE in names:
@@ -259,18 +260,21 @@ def voters_of(names: list[str]) -> list[Voter]:
     return [*((name,) for name in names), *together]
 
 
-def _start(voters: list[Voter]) -> dict[Voter, Floats]:
-    """Return the first weights, see above."""
+@cache
+def _start(voters: tuple[Voter, ...]) -> dict[Voter, Floats]:
+    """Return the first weights, see above; they cannot be changed."""
     n = N_WAYS * len(voters)
     weights = {voter: np.tile((1 - np.array(FIRST_TRUST)[:, np.newaxis]) / (n - 1), N_WAYS) for voter in voters}
     for context, trust in enumerate(FIRST_TRUST):
         trusted = (TEMPORARY,) if context == NEW_CLASS and (TEMPORARY,) in weights else (PERMANENT,)
         weights[trusted][context, 0] = trust
+    for one in weights.values():
+        one.setflags(write=False)
     return weights
 
 
 def _spread(weights: dict[Voter, Floats], share: float) -> dict[Voter, Floats]:
     """Scale weights to a sum of 1 in each context, and spread a share of them as they were to begin with."""
     total = np.sum([one.sum(axis=1) for one in weights.values()], axis=0)[:, np.newaxis]
-    start = _start(list(weights))
+    start = _start(tuple(weights))
     return {voter: (1 - share) * one / total + share * start[voter] for voter, one in weights.items()}

@@ -12,7 +12,8 @@ from adforest.adaptation.evidence import MIN_SHARE, NEAR, SHRINKAGE_STRENGTHS, E
 from adforest.adaptation.names import ACTIVE, NEWEST, PERMANENT, TEMPORARY
 from adforest.adaptation.state import State
 from adforest.adaptation.voting import contexts_of, corrected, presence, weighted_votes
-from adforest.forest import Forest, Records, in_threads
+from adforest.forest import Records
+from adforest.forest._kernels import ways
 from adforest.forest.types import Floats, Ints, Longs, Mask
 
 MAX_JUDGED = 500  # records of a batch that forests are judged by
@@ -118,7 +119,7 @@ def _answers(state: State, records: Records, leaves: dict[str, list[Ints]]) -> A
     weight = _as_records(weighing.weights(y, records.weight_at(drawn)), len(y))
     by_strength, shares, near = {}, {}, np.ones(len(y))
     for name, forest in state.judged.items():
-        reached = [leaf[drawn] for leaf in leaves[name]] if name in leaves else _route(forest, X, state.settings.n_jobs)
+        reached = [leaf[drawn] for leaf in leaves[name]] if name in leaves else forest.route(X)
         if name == PERMANENT and state.nearness:
             by_tree = [by_node[leaf] for by_node, leaf in zip(state.nearness, reached, strict=True)]
             near = presence(np.mean(by_tree, axis=0))
@@ -132,11 +133,6 @@ def _as_records(weight: Floats | None, n: int) -> Floats:
     return np.ones(n) if weight is None else weight * (weight.sum() / (weight @ weight))
 
 
-def _route(forest: Forest, X: Floats, n_jobs: int | None) -> list[Ints]:
-    """Return the leaf of each record in each tree."""
-    return in_threads(lambda tree: tree.route(X), forest.trees, n_jobs)
-
-
 def _known_as(state: State, name: str) -> str:
     """Return the forest whose evidence counts: an active one without a vote was the permanent one until lately."""
     return name if name in state.evidence.shrinkage else PERMANENT
@@ -144,27 +140,24 @@ def _known_as(state: State, name: str) -> str:
 
 def _right_alone(state: State, answers: Answers) -> dict[str, Mask]:
     """Return by forest which records it gets right, corrected for the class mix as far as its weights say."""
-    right = {}
+    right, everywhere = {}, np.ones((1, len(answers.y)))
     for name, shares in answers.shares.items():
-        ways = np.stack([corrected(shares, ratio) for ratio in answers.ratios])
-        weights = state.evidence.weights[(_known_as(state, name),)][NEAR]
-        right[name] = answers.are_right(np.tensordot(weights, ways, 1))
+        weights = state.evidence.weights[(_known_as(state, name),)][np.newaxis, [NEAR]]
+        right[name] = answers.are_right(ways.weigh([(shares,)], weights, everywhere, answers.ratios, 0.0))
     return right
 
 
 def _right_by_voter(state: State, answers: Answers) -> dict[Voter, Mask]:
     """Return by voter which records it gets right, in each of its ways to answer."""
-    right = {}
-    for voter in state.evidence.weights:
-        mean = np.mean([answers.shares[name] for name in voter], axis=0)
-        right[voter] = np.stack([answers.are_right(corrected(mean, ratio)) for ratio in answers.ratios])
-    return right
+    voters = list(state.evidence.weights)
+    shares = [tuple(answers.shares[name] for name in voter) for voter in voters]
+    return dict(zip(voters, ways.are_right(shares, answers.ratios, answers.y), strict=True))
 
 
 def _mean_logs(answers: Answers, name: str) -> Floats:
     """Return by strength of shrinkage the mean logarithm of the share that a forest gives to the right class."""
     given = answers.by_strength[name][:, np.arange(len(answers.y)), answers.y]
-    logs: Floats = np.average(np.log(np.maximum(given, MIN_SHARE)), axis=1, weights=answers.weight)
+    logs: Floats = (np.log(np.maximum(given, MIN_SHARE)) * answers.weight).sum(axis=1) / answers.n
     return logs
 
 

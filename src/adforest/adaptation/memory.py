@@ -1,19 +1,24 @@
 """The records a model still has at hand: one bounded, class-aware store for all trees of all forests.
 
-The last few batches [the reserve window, γ] are always there. Of older records a number is kept that the user sets,
-each class by the square root of how often it was seen, so that a rare or vanished class is not washed out, and within
-a class as a uniform sample of its whole history: a record's fate is a hash of its serial number, fixed for ever.
+The last few batches [the reserve window, γ] are there, unless they are far larger than the last one. Of older records a
+number is kept that the user sets, each class by the square root of how often it was seen, so that a rare or vanished
+class is not washed out, and within a class as a uniform sample of its whole history: a record's fate is a hash of its
+serial number, fixed for ever.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from adforest.adaptation.weighing import ClassWeight, Weighing
 from adforest.forest import Records
+from adforest.forest._kernels.lots import hashes
+from adforest.forest._kernels.rows import take
 from adforest.forest.records import joined_weights
+from adforest.forest.room import Room
 from adforest.forest.types import Floats, Ints, Longs, Mask
 
+EXTRA_RECORDS = 500  # that a batch may cost besides its own: small batches can afford more
 RARE_FACTOR = 5  # times that a rare class has fewer records than its even share
 
 
@@ -35,6 +40,8 @@ class Memory:
         Sum of the weights that these came with, by class.
     first_batch : int32
         By class, the batch that first brought it; 0 if none has.
+    room : Room or None
+        Where X lies, if there is room for more records behind it.
     """
 
     X: Floats
@@ -46,6 +53,7 @@ class Memory:
     weight_by_class: Floats
     first_batch: Ints
     weight: Floats | None = None
+    room: Room | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def empty(cls, n_features: int) -> "Memory":
@@ -66,8 +74,12 @@ class Memory:
         seen[:known] += self.seen_by_class
         weight_by_class = np.bincount(y, records.weight, minlength=records.n_classes).astype(np.float64)
         weight_by_class[:known] += self.weight_by_class
+        joined, room = None if self.room is None else self.room.appended(len(self), X), self.room
+        if joined is None:
+            room = Room.of(self.X, X)
+            joined = room.rows
         return Memory(
-            X=np.concatenate([self.X, X]),
+            X=joined,
             y=np.concatenate([self.y, y]),
             serial=np.concatenate([self.serial, records.serial]),
             batch=np.concatenate([self.batch, np.full(len(y), batch, dtype=np.int32)]),
@@ -76,12 +88,14 @@ class Memory:
             weight_by_class=weight_by_class,
             first_batch=first,
             weight=joined_weights(self.weight, len(self), records.weight, len(records)),
+            room=room,
         )
 
     def keep(self, kept: Longs) -> "Memory":
-        """Return the memory with only the records at the given positions."""
-        X, weight = self.X.take(kept, axis=0), None if self.weight is None else self.weight[kept]
-        return replace(self, X=X, y=self.y[kept], serial=self.serial[kept], batch=self.batch[kept], weight=weight)
+        """Return the memory with only the records at the given positions, ascending."""
+        y, serial, batch = take(self.y, kept), take(self.serial, kept), take(self.batch, kept)
+        room, weight = Room.taken(self.X, kept), None if self.weight is None else take(self.weight, kept)
+        return replace(self, X=room.rows, y=y, serial=serial, batch=batch, weight=weight, room=room)
 
     def weight_since(self, first: int) -> Floats | None:
         """Return the weights of the records from a place on, None where all are 1."""
@@ -89,13 +103,34 @@ class Memory:
 
     def first_since(self, batch: int) -> int:
         """Return the place of the first record that came with a batch or later."""
-        return int(np.searchsorted(self.batch, batch))
+        return int(np.searchsorted(self.batch, np.int32(batch)))
 
-    def rare_since(self, window_start: int) -> Mask:
+    def window(self, start: int, growth: int) -> slice | Longs:
+        """Return the places of the window's records: those since a batch, but no more than the last batch can pay for.
+
+        What a batch costs goes by its own records: with n of them, a window may hold growth * (n + EXTRA_RECORDS).
+        Where more came, those of the last batches come first, and of the batch that would be too much a sample is drawn
+        by the hash of serial numbers; the same one after memory, which goes by that hash too, has let go of others.
+        """
+        if not len(self):
+            return slice(0, None)
+        numbers = np.arange(start, self.batch[-1] + 1, dtype=np.int32)
+        firsts = np.searchsorted(self.batch, numbers)
+        place, stop = int(firsts[-1]), int(self.serial[-1]) + 1
+        room = growth * (len(self) - place + EXTRA_RECORDS)
+        for first in firsts[::-1]:
+            came = stop - int(self.serial[first]) if first < len(self) else 0
+            if came > room:
+                drawn = first + np.flatnonzero(hashes(self.serial[first:place]) < np.uint64(room / came * 2**64))
+                return np.append(drawn, np.arange(place, len(self)))
+            place, stop, room = int(first), int(self.serial[first]), room - came
+        return slice(place, None)
+
+    def rare_since(self, window_start: int, growth: int) -> Mask:
         """Return which classes are rare, both over all records and in the window, of those that came before it."""
         n_classes = np.count_nonzero(self.seen_by_class)
         is_older = (self.first_batch > 0) & (self.first_batch < max(2, window_start))
-        lately = np.bincount(self.y[self.first_since(window_start) :], minlength=len(self.seen_by_class))
+        lately = np.bincount(self.y[self.window(window_start, growth)], minlength=len(self.seen_by_class))
         rare: Mask = is_older
         for seen in (self.seen_by_class, lately):
             rare = rare & (RARE_FACTOR * n_classes * seen < seen.sum())
@@ -123,10 +158,12 @@ class Memory:
         y = self.y[:n_older]
         held = np.bincount(y, minlength=len(self.seen_by_class))
         quota = _quotas(held, self.seen_by_class, size)
-        # Sorted by class, then by hash: a record stays if it comes before the first that is beyond its class's quota.
-        key = (y.astype(np.uint64) << np.uint64(40)) | (_hash(self.serial[:n_older]) >> np.uint64(24))
-        place = np.cumsum(held) - held + quota
-        bound = np.append(np.sort(key), np.uint64(2**64 - 1))[np.where(quota < held, place, n_older)]
+        # Ordered by class, then by hash, a record stays if it comes before the first that is beyond its class's quota.
+        key = (y.astype(np.uint64) << np.uint64(40)) | (hashes(self.serial[:n_older]) >> np.uint64(24))
+        over = quota < held
+        place = (np.cumsum(held) - held + quota)[over]
+        bound = np.full(len(held), np.uint64(2**64 - 1))
+        bound[over] = np.partition(key, place)[place]  # all that is needed of their order
         return np.append(np.flatnonzero(key < bound[y]), np.arange(n_older, len(self)))
 
 
@@ -161,11 +198,3 @@ def _quotas(held: Longs, seen: Longs, room: int) -> Longs:
             break
         quota[k] = 1
     return quota
-
-
-def _hash(serial: Longs) -> "np.ndarray[tuple[int], np.dtype[np.uint64]]":
-    """Return a number for each serial number that looks random (the finaliser of splitmix64)."""
-    z = serial.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))

@@ -54,7 +54,7 @@ def _drift(work: BatchUpdate) -> tuple[str, int]:
     else:
         work.action[TEMPORARY] = "rebuilt" if TEMPORARY in work.forests else "built"
         first = work.memory.first_since(work.settings.window_start(work.number))
-        work.forests[TEMPORARY] = ForestState(work.build(first), work.box_since(first))
+        work.forests[TEMPORARY] = ForestState(work.build(first), work.box_of(slice(first, None)))
     if n_drift_batches <= work.settings.drift_threshold:
         return "temporary", n_drift_batches
     work.forests[ACTIVE] = work.forests.pop(TEMPORARY)

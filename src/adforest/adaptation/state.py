@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -9,12 +10,14 @@ import numpy as np
 from adforest.adaptation.boxes import Box
 from adforest.adaptation.class_mix import ClassMix
 from adforest.adaptation.evidence import Evidence
-from adforest.adaptation.memory import Memory
+from adforest.adaptation.memory import EXTRA_RECORDS, Memory
 from adforest.adaptation.names import ACTIVE, FORESTS, PERMANENT
 from adforest.adaptation.weighing import ClassWeight
 from adforest.forest import Forest, Records
-from adforest.forest.types import Singles
+from adforest.forest.types import Longs, Singles
 from adforest.growers import Grower
+
+WINDOW_GROWTH = 3  # batches of the size of the last one that a window may hold for each one that it has
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +61,11 @@ class Settings:
         """Return the first batch of the reserve window [γ] that ends with a batch."""
         return number - self.window_size + 1
 
+    @property
+    def window_growth(self) -> int:
+        """How many times the records of a batch its window may hold, see `Memory.window`."""
+        return WINDOW_GROWTH * self.window_size
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ForestState:
@@ -84,7 +92,7 @@ class ForestState:
         return len(mine) == len(others) and all(a is b for a, b in zip(mine, others, strict=True))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class State:
     """Everything learnt so far. It never changes: a batch makes another one.
 
@@ -157,10 +165,48 @@ class State:
         """The first batch that the temporary forest is grown from."""
         return max(self.regime_start, self.settings.window_start(self.n_batches))
 
-    def with_class_mix(self) -> State:
-        """Return the state that knows how frequent classes are in its memory and what waits."""
-        start, weight = self.settings.window_start(self.n_batches), self.settings.class_weight
-        return replace(self, class_mix=ClassMix.of(self.memory, self.pending, self.n_batches, start, weight))
+    def with_class_mix(self, came: Records | None = None) -> State:
+        """Return the state that knows how frequent classes are in its memory and what waits.
+
+        Parameters
+        ----------
+        came : Records, optional
+            The last of those that wait, if the state knew all before them.
+        """
+        settings = self.settings
+        mix = None
+        if came is not None and self.pending is not None and settings.class_weight is None:
+            mix = self.class_mix.after(came, self.memory, self.pending, self.n_batches)
+        if mix is None:
+            start, growth = settings.window_start(self.n_batches), settings.window_growth
+            mix = ClassMix.of(self.memory, self.pending, self.n_batches, start, growth, settings.class_weight)
+        return replace(self, class_mix=mix)
+
+    def without_excess(self, n: int) -> State:
+        """Return the state after memory let go of records that a batch of n records to come has no use for.
+
+        They are those by which the window alone is larger than memory and than a window that ends with such a batch.
+        """
+        settings, memory = self.settings, self.memory
+        if settings.memory_size is None:
+            return self
+        n_window = len(memory) - memory.first_since(settings.window_start(self.n_batches + 1))
+        size = max(settings.memory_size, settings.window_growth * (n + EXTRA_RECORDS))
+        kept = memory.survivors(size, self.n_batches + 1) if n_window > size else None
+        return self if kept is None else self.with_records(kept)
+
+    def with_records(self, kept: Longs) -> State:
+        """Return the state that knows only the records at some places in its memory, ascending."""
+        return self._with_forests(lambda forest: forest.keep(kept), self.memory.keep(kept))
+
+    def with_leaves_emptied(self) -> State:
+        """Return the state of forests whose leaves know no record."""
+        return self._with_forests(Forest.forget, self.memory)
+
+    def _with_forests(self, change: Callable[[Forest], Forest], memory: Memory) -> State:
+        """Return the state with all forests changed, each once: the active one may be the permanent one."""
+        changed = {id(one): replace(one, forest=change(one.forest)) for one in set(self.forests.values())}
+        return replace(self, memory=memory, forests={name: changed[id(one)] for name, one in self.forests.items()})
 
     def without_records(self) -> State:
         """Return the state as far as answers need it: no record is in it, and nothing can be learnt any more."""

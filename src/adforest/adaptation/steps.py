@@ -15,6 +15,7 @@ import numpy as np
 
 from adforest.adaptation.boxes import Box, root_cuts
 from adforest.adaptation.evidence import Evidence
+from adforest.adaptation.memory import EXTRA_RECORDS
 from adforest.adaptation.names import ACTIVE, FORESTS, NEWEST, PERMANENT
 from adforest.adaptation.perturbation import perturbed_share
 from adforest.adaptation.repair import Assessment, Repair, assess
@@ -29,7 +30,6 @@ from adforest.growers import Grown, spawn_seeds
 BUILD, REPAIR, RENEW, BUILD_NEWEST = range(4)  # what a seed is for
 EXPANSION_TURNS = 5  # batches in which every tree has had its turn to expand leaves
 MIN_OUTSIDE_SHARE = 0.01  # share of a batch that must lie beyond a forest's box before its trees get a new root
-EXTRA_RENEWAL = 500  # records that renewal may cost besides those of the batch: small batches can afford more
 MIN_EXPECTED = 10  # records of the window to be expected below a node, for their number to be told from chance
 
 
@@ -91,7 +91,7 @@ class BatchUpdate:
     def _with_batch_learnt(self, before: ForestState, share: float) -> ForestState:
         settings, forest = self.settings, before.forest
         known = np.flatnonzero(np.concatenate([forest.known, np.ones(len(self.batch), dtype=bool)])).astype(np.int32)
-        budget = before.budget + share * settings.renewal * len(forest) * (len(self.batch) + EXTRA_RENEWAL)
+        budget = before.budget + share * settings.renewal * len(forest) * (len(self.batch) + EXTRA_RECORDS)
         n_turns = 0 if settings.memory_size == 0 else min(len(forest), int(budget / len(known)))
         turn = _places(before.n_renewed, n_turns, len(forest))
         at_hand = np.unique(self.records.y[known]) if turn else known
@@ -134,7 +134,7 @@ class BatchUpdate:
         if not places:
             return {}
         settings = self.settings
-        rare = self.memory.rare_since(settings.window_start(self.number))
+        rare = self.memory.rare_since(settings.window_start(self.number), settings.window_growth)
         seeds = self._seeds(RENEW, len(places))
         built = settings.grower.build(records, known, seeds, settings.n_jobs, places, always_in_bag=rare)
         # A systematic base forest may have no trees for the last places.
@@ -175,24 +175,30 @@ class BatchUpdate:
         self.forests[name] = replace(before, forest=forest)
         self.action[name] = "kept"
 
-    def build(self, first: int, n_trees: int | None = None, purpose: int = BUILD, *, is_placed: bool = True) -> Forest:
-        """Build a forest from the records from a place in memory on; unless it is placed, nobody may repair it."""
-        settings, records = self.settings, rescaled(self._coded_since(first))
-        seeds = self._seeds(purpose, settings.n_estimators if n_trees is None else n_trees)
-        everything = np.arange(len(records), dtype=np.int32)
-        grown = settings.grower.build(
-            records, everything, seeds, settings.n_jobs, route_oob_from=0 if is_placed else len(records)
-        )
+    def build(self, first: int) -> Forest:
+        """Build a forest from the records from a place in memory on."""
+        grown = self.grow(slice(first, None), self.settings.n_estimators, BUILD)
         nowhere = np.full(first, -1, dtype=np.int32)
-        return Forest(
-            tuple(one.tree.built_at(self.number) for one in grown),
-            tuple(np.concatenate([nowhere, one.leaf_of]) for one in grown) if is_placed else (),
-            np.arange(len(self.records)) >= first,
-        )
+        leaf_of = tuple(np.concatenate([nowhere, one.leaf_of]) for one in grown)
+        return replace(self.unplaced(grown, slice(first, None)), leaf_of=leaf_of)
 
-    def box_since(self, first: int) -> Box:
-        """Return the box of the records from a place in memory on."""
-        return Box.of(self.records.X[first:], self.records.n_categories)
+    def grow(self, places: slice | Longs, n_trees: int, purpose: int, *, is_placed: bool = True) -> list[Grown]:
+        """Grow trees from the records at some places in memory; unless they are placed, nobody may repair them."""
+        part = self._coded_since(places.start) if isinstance(places, slice) else self.records.part(places)
+        records = rescaled(part)
+        everything, seeds = np.arange(len(records), dtype=np.int32), self._seeds(purpose, n_trees)
+        oob_from = 0 if is_placed else len(records)
+        return self.settings.grower.build(records, everything, seeds, self.settings.n_jobs, route_oob_from=oob_from)
+
+    def unplaced(self, grown: list[Grown], places: slice | Longs) -> Forest:
+        """Return the forest of trees that were grown from the records at some places; nobody may repair it."""
+        known = np.zeros(len(self.records), dtype=bool)
+        known[places] = True
+        return Forest(tuple(one.tree.built_at(self.number) for one in grown), (), known)
+
+    def box_of(self, places: slice | Longs) -> Box:
+        """Return the box of the records at some places in memory."""
+        return Box.of(self.records.X[places], self.records.n_categories)
 
     def _seeds(self, purpose: int, n: int) -> list[int]:
         """Return seeds for n trees, fixed by the model's seed, the batch and the purpose."""
@@ -204,13 +210,16 @@ class BatchUpdate:
         kept = self.memory.survivors(settings.memory_size, min(self.number, settings.window_start(self.number + 1)))
         state = replace(
             self.before,
-            memory=self.memory if kept is None else self.memory.keep(kept),
-            forests={name: self._remembered(one, kept) for name, one in self.forests.items()},
+            memory=self.memory,
+            forests=self.forests,
             evidence=evidence,
             pending=None,
             n_batches=self.number,
             **changes,
         )
+        state = state if kept is None else state.with_records(kept)
+        if settings.memory_size == 0:
+            state = state.with_leaves_emptied()
         return replace(state, nearness=self._nearness(state)).with_class_mix()
 
     def _nearness(self, state: State) -> tuple[Singles, ...]:
@@ -218,14 +227,9 @@ class BatchUpdate:
         settings, memory = state.settings, state.memory
         if NEWEST not in state.forests or settings.memory_size == 0:
             return ()
-        first = memory.first_since(state.window_start)
-        weight = self.weighing.weights(memory.y[first:], memory.weight_since(first))
-        return state.forests[PERMANENT].forest.nearness(first, MIN_EXPECTED, settings.n_jobs, weight)
-
-    def _remembered(self, one: ForestState, kept: Longs | None) -> ForestState:
-        """Return a forest that knows only what memory kept."""
-        forest = one.forest if kept is None else one.forest.keep(kept)
-        return replace(one, forest=forest.forget() if self.settings.memory_size == 0 else forest)
+        window = memory.window(state.window_start, settings.window_growth)
+        weight = self.weighing.weights(memory.y[window], None if memory.weight is None else memory.weight[window])
+        return state.forests[PERMANENT].forest.nearness(window, MIN_EXPECTED, settings.n_jobs, weight)
 
 
 def answering_votes(state: State) -> dict[str, float]:

@@ -68,6 +68,7 @@ def _build(state: State, batch: Records) -> Outcome:
     """Build the first forest."""
     work = BatchUpdate(state, batch)
     work.build_first()
+    work.forests[PERMANENT].forest.find_sums(work.settings.n_jobs)
     return Outcome(work.finish(state.evidence.with_forests([PERMANENT])), "none", {}, work)
 
 
@@ -84,12 +85,12 @@ def _waits(state: State, batch: Records) -> bool:
 def _wait(state: State, batch: Records, records: Records) -> Outcome:
     """Judge the forests by the records that came, and keep these for later."""
     evidence, accuracy = judge(state, records, {})
-    return Outcome(replace(state, evidence=evidence, pending=batch).with_class_mix(), "none", accuracy, None)
+    return Outcome(replace(state, evidence=evidence, pending=batch).with_class_mix(records), "none", accuracy, None)
 
 
 def _adapt(state: State, batch: Records, records: Records) -> Outcome:
     """Learn a batch; the last of its records came now, the others waited and were judged already."""
-    work = BatchUpdate(state, batch)
+    work = BatchUpdate(state.without_excess(len(batch)), batch)
     for name in (PERMANENT, ACTIVE):
         work.assess(name)
     leaves = {name: work.leaves_of(name, len(records)) for name in (PERMANENT, ACTIVE)}
@@ -154,11 +155,12 @@ def _rejoin(work: BatchUpdate) -> None:
 
 def _grow_temporary(work: BatchUpdate, regime_start: int) -> None:
     """Grow the temporary forest from the window."""
-    first_batch = max(regime_start, work.settings.window_start(work.number))
-    first = work.memory.first_since(first_batch)
-    forest = work.build(first, _half(work.settings.n_estimators), BUILD, is_placed=False)
+    settings = work.settings
+    start = max(regime_start, settings.window_start(work.number))
     work.action[TEMPORARY] = "rebuilt" if TEMPORARY in work.forests else "built"
-    work.forests[TEMPORARY] = ForestState(forest, work.box_since(first))
+    window = work.memory.window(start, settings.window_growth)
+    grown = work.grow(window, _half(settings.n_estimators), BUILD, is_placed=False)
+    work.forests[TEMPORARY] = ForestState(work.unplaced(grown, window), work.box_of(window))
 
 
 def _grow_newest(work: BatchUpdate) -> float | None:
@@ -167,14 +169,16 @@ def _grow_newest(work: BatchUpdate) -> float | None:
     None where no record is out of any bag, or where nearly all are of one class: rules show only between classes.
     """
     grower, batch = work.settings.grower, rescaled(work.batch)
-    forest = work.build(work.memory.first_since(work.number), _half(work.settings.n_estimators), BUILD_NEWEST)
+    places = slice(work.memory.first_since(work.number), None)
+    grown = work.grow(places, _half(work.settings.n_estimators), BUILD_NEWEST)
+    forest = work.unplaced(grown, places)
     work.action[NEWEST] = "rebuilt" if NEWEST in work.forests else "built"
     work.forests[NEWEST] = ForestState(forest, work.box)
     if not grower.uses_bootstrap:
         return None
     leaves = [
-        np.where(grower.out_of_bag(batch, tree), leaf_of[-len(batch) :], np.int32(-1))
-        for tree, leaf_of in zip(forest.trees, forest.leaf_of, strict=True)
+        np.where(grower.out_of_bag(batch, tree), one.leaf_of, np.int32(-1))
+        for tree, one in zip(forest.trees, grown, strict=True)
     ]
     answers = forest.answer_from(leaves, batch.n_classes, len(batch), soft=True)
     known = work.before.forests[PERMANENT].forest.knows(batch.n_classes)[batch.y]

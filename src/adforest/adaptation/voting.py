@@ -11,8 +11,9 @@ is in context k (see `adforest.adaptation.evidence`), adding up to 1,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -28,6 +29,7 @@ from adforest.adaptation.evidence import (
 )
 from adforest.adaptation.names import PERMANENT, TEMPORARY
 from adforest.adaptation.state import State
+from adforest.forest._kernels import ways
 from adforest.forest.types import Floats, Longs, Mask
 
 MIN_WEIGHT = 0.01  # strengths of shrinkage and voters of a smaller weight are not asked
@@ -41,7 +43,8 @@ def votes(state: State, X: Floats, n_classes: int) -> Floats:
         return _votes_of_one(state, X, n_classes)
     if is_permanent_alone(state):
         return _shares(state, PERMANENT, X, n_classes)
-    return weighted_votes(state, *_shares_and_contexts(state, X, n_classes))
+    plan = _plan_of(state, n_classes)
+    return plan.voters.votes(*_shares_and_contexts(state, X, plan))
 
 
 def votes_in_parts(state: State, X: Floats, n_classes: int) -> VotesInParts:
@@ -50,16 +53,20 @@ def votes_in_parts(state: State, X: Floats, n_classes: int) -> VotesInParts:
         shares = _shares(state, PERMANENT, X, n_classes)
         alone = Way((PERMANENT,), shares, np.ones(n_classes), np.ones(len(X)))
         return VotesInParts(shares.copy(), {PERMANENT: shares}, [alone])
-    by_forest, contexts = _shares_and_contexts(state, X, n_classes)
-    ways = list(_ways_to_answer(state, by_forest, contexts))
-    return VotesInParts(_added_up(ways, by_forest[PERMANENT]), by_forest, ways)
+    plan = _plan_of(state, n_classes)
+    by_forest, contexts = _shares_and_contexts(state, X, plan)
+    total = plan.voters.votes(by_forest, contexts)
+    return VotesInParts(total, by_forest, list(_ways_to_answer(state, by_forest, contexts)))
 
 
-def _shares_and_contexts(state: State, X: Floats, n_classes: int) -> tuple[dict[str, Floats], Floats]:
+def _shares_and_contexts(state: State, X: Floats, plan: Plan) -> tuple[dict[str, Floats], Floats]:
     """Return the class shares of the forests that are asked, and the contexts of the records, see `contexts_of`."""
-    asked = asked_forests(state)
-    shares = {name: _shares(state, name, X, n_classes) for name in asked - {PERMANENT}}
-    shares[PERMANENT], near = _shares_and_presence(state, X, n_classes)
+    shares = {
+        name: state.forests[name].forest.shares(X, plan.n_classes, *shrinkage, state.settings.n_jobs)
+        for name, shrinkage in plan.shrinkage.items()
+        if name != PERMANENT
+    }
+    shares[PERMANENT], near = _shares_and_presence(state, X, plan.n_classes, plan.shrinkage[PERMANENT])
     return shares, contexts_of(state, shares, near)
 
 
@@ -154,15 +161,65 @@ def weighted_votes(state: State, shares: dict[str, Floats], contexts: Floats) ->
     contexts : float64 (4, n)
         See `contexts_of`.
     """
-    return _added_up(_ways_to_answer(state, shares, contexts), shares[PERMANENT])
+    return Voters.of(state, set(shares), shares[PERMANENT].shape[1]).votes(shares, contexts)
 
 
-def _added_up(ways: Iterable[Way], like: Floats) -> Floats:
-    """Return the votes of some ways to answer, in an array like another."""
-    total = np.zeros_like(like)
-    for way in ways:
-        total += way.weight[:, np.newaxis] * corrected(way.shares, way.ratio)
-    return total
+class Voters(NamedTuple):
+    """Who votes, and what for: the voters whose forests were asked.
+
+    Attributes
+    ----------
+    names : list of tuple of str
+    weights : float64 (n_voters, 4, 3)
+        See `adforest.adaptation.evidence.Evidence`.
+    ratios : float64 (3, n_classes)
+        See `ClassMix.ratios`.
+    """
+
+    names: list[Voter]
+    weights: Floats
+    ratios: Floats
+
+    @classmethod
+    def of(cls, state: State, asked: set[str], n_classes: int) -> Voters:
+        """Return the voters of those forests that are asked."""
+        names = [voter for voter in state.evidence.weights if asked >= set(voter)]
+        weights = np.stack([state.evidence.weights[voter] for voter in names])
+        return cls(names, weights, state.class_mix.padded(n_classes).ratios())
+
+    def votes(self, shares: dict[str, Floats], contexts: Floats) -> Floats:
+        """Return the votes that class shares add up to, see `weighted_votes`."""
+        voters = [tuple(shares[name] for name in voter) for voter in self.names]
+        return ways.weigh(voters, self.weights, _adding_up_to_one(contexts), self.ratios, MIN_WEIGHT)
+
+
+class Plan(NamedTuple):
+    """What a state says of any record's answer, found once: one record alone costs little besides.
+
+    Attributes
+    ----------
+    n_classes : int
+    shrinkage : dict of str to (strengths, mix)
+        By forest that is asked, see `shrinkage_of`.
+    voters : Voters
+    """
+
+    n_classes: int
+    shrinkage: dict[str, tuple[Floats, Floats]]
+    voters: Voters
+
+
+_plans: WeakKeyDictionary[State, Plan] = WeakKeyDictionary()  # beside the states, which are saved without them
+
+
+def _plan_of(state: State, n_classes: int) -> Plan:
+    """Return what is the same for all answers of a state."""
+    plan = _plans.get(state)
+    if plan is None or plan.n_classes != n_classes:
+        asked = asked_forests(state)
+        shrinkage = {name: shrinkage_of(state.evidence, name) for name in sorted(asked)}
+        plan = _plans[state] = Plan(n_classes, shrinkage, Voters.of(state, asked, n_classes))
+    return plan
 
 
 # Contexts
@@ -230,10 +287,12 @@ def _shares(state: State, name: str, X: Floats, n_classes: int) -> Floats:
     return state.forests[name].forest.shares(X, n_classes, strengths, mix, state.settings.n_jobs)
 
 
-def _shares_and_presence(state: State, X: Floats, n_classes: int) -> tuple[Floats, Floats]:
+def _shares_and_presence(
+    state: State, X: Floats, n_classes: int, shrinkage: tuple[Floats, Floats]
+) -> tuple[Floats, Floats]:
     """Return the class shares that the permanent forest gives some records, and how near they are to the window's."""
     if not state.nearness:
         return _shares(state, PERMANENT, X, n_classes), np.ones(len(X))
-    forest, (strengths, mix) = state.forests[PERMANENT].forest, shrinkage_of(state.evidence, PERMANENT)
-    shares, near = forest.shares_and_values(X, n_classes, strengths, mix, state.nearness, state.settings.n_jobs)
+    forest, n_jobs = state.forests[PERMANENT].forest, state.settings.n_jobs
+    shares, near = forest.shares_and_values(X, n_classes, *shrinkage, state.nearness, n_jobs)
     return shares, presence(near)

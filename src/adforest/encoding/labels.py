@@ -165,7 +165,8 @@ def _read_labels(y: Any, source: str) -> NDArray[Any]:
     labels: NDArray[Any] = np.asarray(y)
     if isinstance(y, (list, tuple)) and _is_changed_by_numpy(y, labels):
         labels = np.array(y, dtype=object)
-    labels = np.asarray(column_or_1d(labels, warn=True))
+    if labels.ndim != 1 or labels.dtype.kind not in "iubfUO":
+        labels = np.asarray(column_or_1d(labels, warn=True))
     if labels.dtype.kind in "OT":
         labels = _read_objects(labels.astype(object), source)
     if labels.dtype.kind == "f":

@@ -9,7 +9,8 @@ import numpy as np
 from joblib import effective_n_jobs
 from scipy.sparse import csr_matrix
 
-from adforest.forest._kernels import counting
+from adforest.forest._kernels import counting, shrinkage
+from adforest.forest._kernels.rows import take
 from adforest.forest.tree import Tree
 from adforest.forest.types import Floats, Ints, Longs, Mask, Singles
 
@@ -59,6 +60,10 @@ class Forest:
         """Nodes of all trees."""
         return sum(len(tree.nodes) for tree in self.trees)
 
+    def route(self, X: Floats) -> list[Ints]:
+        """Return for each tree the leaf of each of a few records."""
+        return list(shrinkage.route([tree.sums for tree in self.trees], X))
+
     def knows(self, n_classes: int) -> Mask:
         """Return which classes some tree has met."""
         known = np.zeros(n_classes, dtype=bool)
@@ -81,7 +86,7 @@ class Forest:
 
     def shares(self, X: Floats, n_classes: int, strengths: Floats, mix: Floats, n_jobs: int | None = None) -> Floats:
         """Return the mean over trees of their shrunk class shares, see `shrinkage.vote`."""
-        return self._shares(X, n_classes, strengths, mix, [None] * len(self), n_jobs)
+        return self._shares(X, n_classes, strengths, mix, None, n_jobs)
 
     def shares_and_values(
         self,
@@ -102,35 +107,37 @@ class Forest:
         n_columns: int,
         strengths: Floats,
         mix: Floats,
-        values: Sequence[Singles | None],
+        values: Sequence[Singles] | None,
         n_jobs: int | None,
     ) -> Floats:
-        shares = np.zeros((len(X), n_columns))
+        shares, trees = np.zeros((len(X), n_columns)), [tree.sums for tree in self.trees]
 
         def add(part: slice) -> None:
-            for tree, by_node in zip(self.trees, values, strict=True):
-                tree.add_shares(X[part], shares[part], strengths, mix, by_node)
+            shrinkage.vote(trees, strengths, mix, X[part], shares[part], values)
 
-        _in_parts(add, len(X), n_jobs)
+        _in_parts(add, len(X), n_jobs, is_even=True)  # few parts: each makes tables of its own
         shares /= len(self)
         return shares
 
     def shares_from(self, leaves: Sequence[Ints], n_classes: int, strengths: Floats) -> Floats:
         """Return what `shares` does for each strength alone, for records whose leaf in each tree is known already."""
         shares = np.zeros((len(strengths), len(leaves[0]), n_classes))
-        for tree, leaf in zip(self.trees, leaves, strict=True):
-            tree.add_shares_from(leaf, shares, strengths)
+        shrinkage.vote_each([tree.sums for tree in self.trees], leaves, strengths, shares)
         shares /= len(self)
         return shares
 
+    def find_sums(self, n_jobs: int | None) -> None:
+        """Find the class weights of all nodes now, so that the first to ask does not wait for them."""
+        in_threads(lambda tree: tree.sums, self.trees, n_jobs)
+
     def nearness(
-        self, first: int, expected: float, n_jobs: int | None, weight: Floats | None = None
+        self, young: slice | Longs, expected: float, n_jobs: int | None, weight: Floats | None = None
     ) -> tuple[Singles, ...]:
-        """Return for each tree how near its nodes are to the records from the first on, see `counting.nearness`."""
+        """Return for each tree how near its nodes are to the records at some places, see `counting.nearness`."""
 
         def measure(work: tuple[Tree, Ints]) -> Singles:
             sums = work[0].sums
-            return counting.nearness(sums.order, sums.parent, sums.total, work[1][first:], expected, weight)
+            return counting.nearness(sums.order, sums.parent, sums.total, work[1][young], expected, weight)
 
         return tuple(in_threads(measure, zip(self.trees, self.leaf_of, strict=True), n_jobs))
 
@@ -156,8 +163,8 @@ class Forest:
         return csr_matrix((np.ones(len(row), dtype=np.int8), (row, column)), shape=(len(X), starts[-1])), starts
 
     def keep(self, kept: Longs) -> "Forest":
-        """Return the forest after memory kept only the given records."""
-        return Forest(self.trees, tuple(leaf_of[kept] for leaf_of in self.leaf_of), self.known[kept])
+        """Return the forest after memory kept only the records at the given positions, ascending."""
+        return Forest(self.trees, tuple(take(leaf_of, kept) for leaf_of in self.leaf_of), take(self.known, kept))
 
     def forget(self) -> "Forest":
         """Return the forest with no record known to any leaf."""
@@ -165,9 +172,10 @@ class Forest:
         return Forest(self.trees, (nowhere,) * len(self.leaf_of), np.zeros_like(self.known))
 
 
-def _in_parts(work: Callable[[slice], None], n: int, n_jobs: int | None) -> None:
-    """Apply work to n records, in parts and threads where they are many."""
-    if n < 2 * SHARE or effective_n_jobs(n_jobs) == 1:
+def _in_parts(work: Callable[[slice], None], n: int, n_jobs: int | None, *, is_even: bool = False) -> None:
+    """Apply work to n records, in parts and threads where they are many; one part a thread if they are to be even."""
+    if n < 2 * SHARE or (n_threads := effective_n_jobs(n_jobs)) == 1:
         work(slice(None))
     else:
-        in_threads(work, [slice(start, start + SHARE) for start in range(0, n, SHARE)], n_jobs)
+        share = max(SHARE, -(-n // n_threads)) if is_even else SHARE
+        in_threads(work, [slice(start, start + share) for start in range(0, n, share)], n_jobs)

@@ -7,7 +7,8 @@ import numpy as np
 
 from adforest.forest._kernels import counting, routing, shrinkage, steps
 from adforest.forest._kernels.growing import NODE
-from adforest.forest.types import Bytes, Floats, Ints, Nodes, Singles, Words
+from adforest.forest._kernels.sums import TreeSums
+from adforest.forest.types import Bytes, Floats, Ints, Nodes, Words
 
 CATEGORICAL, MISSING_LEFT = 1, 2
 CAUSES = ("tree built", "root added", "leaf expanded")
@@ -31,18 +32,6 @@ class LeafCounts(NamedTuple):
         """Leave out the lines of some nodes."""
         kept = ~np.isin(self.node, nodes)
         return LeafCounts(self.node[kept], self.klass[kept], self.weight[kept])
-
-
-class Sums(NamedTuple):
-    """Class weights of every node, inner ones included, see `shrinkage.sum_rows`."""
-
-    order: Ints
-    parent: Ints
-    total: Floats
-    first: Ints
-    stop: Ints
-    klass: Ints
-    weight: Singles
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,7 +68,8 @@ class Tree:
     born: Ints
     cause: Bytes
     n_leaves: int = field(init=False)
-    _sums: Sums | None = field(init=False, default=None, repr=False)
+    _sums: TreeSums | None = field(init=False, default=None, repr=False)
+    _shape: tuple[Ints, Ints, int] | None = field(init=False, default=None, repr=False)  # found for the same nodes
 
     def __post_init__(self) -> None:
         # Every inner node has two children, so leaves are one more than half of the rest.
@@ -93,17 +83,25 @@ class Tree:
         for one, value in zip((one for one in fields(self) if one.init), state, strict=True):
             object.__setattr__(self, one.name, value)
         object.__setattr__(self, "_sums", None)
+        object.__setattr__(self, "_shape", None)
         self.__post_init__()
 
     @property
-    def sums(self) -> Sums:
+    def sums(self) -> TreeSums:
         """Class weights of every node; they are found when they are first asked for."""
         if self._sums is None:
             n_classes = int(self.row_class.max(initial=0)) + 1
             rows = self.row_start, self.row_class, self.row_weight
-            object.__setattr__(self, "_sums", Sums(*shrinkage.sum_rows(self.nodes, *rows, n_classes)))
+            object.__setattr__(self, "_sums", TreeSums(self.nodes, self.category_bits, *rows, n_classes, self._shape))
         assert self._sums is not None
         return self._sums
+
+    def shaped_as(self, other: "Tree") -> "Tree":
+        """Return this tree, after noting that it has the nodes of another one, in which their order may be known."""
+        if other._sums is not None:
+            sums = other._sums
+            object.__setattr__(self, "_shape", (sums.order, sums.parent, sums.depth))
+        return self
 
     @classmethod
     def bare(cls, n_features: int, seed: int) -> "Tree":
@@ -159,19 +157,9 @@ class Tree:
         """Add the answers of leaves already reached to votes."""
         routing.vote_from(leaf, self.row_start, self.row_class, self.row_weight, self.row_scale, soft, votes)
 
-    def add_shares(
-        self, X: Floats, votes: Floats, strengths: Floats, mix: Floats, values: Singles | None = None
-    ) -> None:
-        """Add the shrunk class shares of the leaves that records reach to votes, see `shrinkage.vote`."""
-        shrinkage.vote(self.nodes, self.category_bits, *self.sums[1:], strengths, mix, X, votes, values)
-
     def add_shares_of(self, leaf: Ints, votes: Floats, strengths: Floats, mix: Floats) -> None:
-        """Add what `add_shares` does for leaves already reached."""
-        shrinkage.vote_from(leaf, *self.sums[1:], strengths, mix, votes)
-
-    def add_shares_from(self, leaf: Ints, votes: Floats, strengths: Floats) -> None:
-        """Add the class shares of leaves already reached, shrunk by each strength, to votes, one block a strength."""
-        shrinkage.vote_each(leaf, *self.sums[1:], strengths, votes)
+        """Add the shrunk class shares of leaves already reached to votes, see `shrinkage.vote`."""
+        shrinkage.vote_from(self.sums, leaf, strengths, mix, votes)
 
     def root_shares(self, n_classes: int) -> Floats:
         """Return the class shares of all the tree has learnt; zeros if that is nothing."""
@@ -183,13 +171,11 @@ class Tree:
 
     def add_share_steps(self, leaf: Ints, added: Floats, strengths: Floats, mix: Floats) -> None:
         """Add what each attribute adds to the shrunk class shares of leaves, see `steps.add_share_steps`."""
-        steps.add_share_steps(self.nodes, leaf, *self.sums[1:], strengths, mix, added)
+        steps.add_share_steps(self.sums, leaf, strengths, mix, added)
 
     def add_vote_steps(self, leaf: Ints, added: Floats, roots: Floats, *, soft: bool) -> None:
         """Add what each attribute adds to the votes of leaves, see `steps.add_vote_steps`."""
-        steps.add_vote_steps(
-            self.nodes, leaf, self.row_weight, self.row_scale, *self.sums[1:], soft=soft, steps=added, roots=roots
-        )
+        steps.add_vote_steps(self.sums, leaf, self.row_weight, self.row_scale, soft, added, roots)
 
     def read_leaves(self, leaf: Ints) -> tuple[Ints, Floats, Floats]:
         """Return the most frequent class of leaves, its share, and the weight that they hold."""

@@ -220,7 +220,7 @@ def _read_forests(
                 raise ModelFileError("the active forest is the same as one that is not there")
             forests[name] = forests[PERMANENT]
         else:
-            is_placed = has_records and not (name == TEMPORARY and settings.algorithm != "paper")
+            is_placed = has_records and not (name in (TEMPORARY, NEWEST) and settings.algorithm != "paper")
             numbers = _read_numbers(inner, len(trees))
             unused -= set(numbers)
             forests[name] = _read_forest(inner, sizes, n_codes, [trees[number] for number in numbers], is_placed)

@@ -2,6 +2,16 @@ from libc.stdint cimport int32_t, uint64_t
 
 from .node cimport Node
 
+cdef extern from *:
+    """
+    #if defined(__GNUC__)
+    #define PREFETCH(place) __builtin_prefetch(place)
+    #else
+    #define PREFETCH(place)
+    #endif
+    """
+    void PREFETCH(const void* place) nogil
+
 cdef enum:
     STRIDE = 512    # records whose leaves are held between walking and answering
 

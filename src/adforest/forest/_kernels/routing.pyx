@@ -5,16 +5,6 @@ import numpy as np
 
 from .node cimport CATEGORICAL, MISSING_LEFT, Node, goes_left
 
-cdef extern from *:
-    """
-    #if defined(__GNUC__)
-    #define PREFETCH(place) __builtin_prefetch(place)
-    #else
-    #define PREFETCH(place)
-    #endif
-    """
-    void PREFETCH(const void* place) nogil
-
 cdef enum:
     LANES = 32      # records that walk side by side, so that their cache misses overlap
 

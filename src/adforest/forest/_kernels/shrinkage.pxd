@@ -1,12 +1,14 @@
-from libc.stdint cimport int32_t
+cdef struct Mixture:
+    # Strengths of shrinkage and the share of each.
+    const double* strengths
+    const double* mix
+    Py_ssize_t n
 
-cdef struct Sums:
-    # What sum_rows returned.
-    const int32_t* parent
-    const double* total
-    const int32_t* first
-    const int32_t* stop
-    const int32_t* klass
-    const float* weight
 
-cdef double keep(double above, const double* strengths, const double* mix, Py_ssize_t n_strengths) noexcept nogil
+cdef inline double keep(const Mixture* mixture, double n) noexcept nogil:
+    """Return how much is kept of the steps below a node of weight n."""
+    cdef Py_ssize_t k
+    cdef double kept = 0
+    for k in range(mixture.n):
+        kept += mixture.mix[k] * n / (n + mixture.strengths[k])
+    return 1.0 if kept > 0.99 else kept     # once so much weight is given, the node at hand gets the rest

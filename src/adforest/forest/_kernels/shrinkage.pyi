@@ -1,43 +1,16 @@
-from adforest.forest.types import Floats, Ints, Nodes, Singles, Words
+from collections.abc import Sequence
 
-def sum_rows(
-    nodes: Nodes, row_start: Ints, row_class: Ints, row_weight: Floats, n_classes: int
-) -> tuple[Ints, Ints, Floats, Ints, Ints, Ints, Singles]: ...
+from adforest.forest._kernels.sums import TreeSums
+from adforest.forest.types import Floats, Ints, Singles
+
+def route(trees: list[TreeSums], X: Floats) -> Ints: ...
 def vote(
-    nodes: Nodes,
-    category_bits: Words,
-    parent: Ints,
-    total: Floats,
-    first: Ints,
-    stop: Ints,
-    klass: Ints,
-    weight: Singles,
+    trees: list[TreeSums],
     strengths: Floats,
     mix: Floats,
     X: Floats,
     votes: Floats,
-    values: Singles | None = None,
+    values: Sequence[Singles] | None = None,
 ) -> None: ...
-def vote_each(
-    leaf: Ints,
-    parent: Ints,
-    total: Floats,
-    first: Ints,
-    stop: Ints,
-    klass: Ints,
-    weight: Singles,
-    strengths: Floats,
-    votes: Floats,
-) -> None: ...
-def vote_from(
-    leaf: Ints,
-    parent: Ints,
-    total: Floats,
-    first: Ints,
-    stop: Ints,
-    klass: Ints,
-    weight: Singles,
-    strengths: Floats,
-    mix: Floats,
-    votes: Floats,
-) -> None: ...
+def vote_each(trees: list[TreeSums], leaves: Sequence[Ints], strengths: Floats, votes: Floats) -> None: ...
+def vote_from(tree: TreeSums, leaf: Ints, strengths: Floats, mix: Floats, votes: Floats) -> None: ...

@@ -7,211 +7,322 @@ With N(v) the weight of the records below a node v and share(v) their class shar
 where keep(N) = N / (N + strength). This is a weighted mean of the shares along the path: an inner node v weighs
 keep(N(parent of v)) - keep(N(v)), the leaf keep(N(its parent)), and the root 1 - keep(N(root)). It is linear in keep, so
 that a mean of answers of several strengths is the answer for the mean of their keep.
+
+It is added up from the top of a path down: the same to the last bit for a leaf that is asked alone, and where the answers
+of all leaves are written to a table on one way through the tree, each node adding to what its parent has.
 """
-from libc.stdint cimport int32_t, uint64_t
+from libc.stdint cimport int32_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcpy, memset
 
 import numpy as np
 
-from .node cimport Node
-from .routing cimport STRIDE, walk
+from .routing cimport PREFETCH, STRIDE, walk
+from .sums cimport Sums, Tree, TreeSums
 
-cdef double ENOUGH = 0.99   # once so much weight is given, the node at hand gets the rest
-
-
-def sum_rows(const Node[::1] nodes, const int32_t[::1] row_start, const int32_t[::1] row_class,
-             const double[::1] row_weight, Py_ssize_t n_classes):
-    """Return (order, parent, total, first, stop, klass, weight): class weights of every node, inner ones included.
-
-    Parameters
-    ----------
-    row_start, row_class, row_weight
-        Class weights of leaves, see `adforest.forest._kernels.counting`.
-    n_classes : int
-        Classes are below this.
-
-    Returns
-    -------
-    order : int32 (n_nodes,)
-        All nodes, parents before their children.
-    parent : int32 (n_nodes,)
-        -1 for the root.
-    total : float64 (n_nodes,)
-        Weight of all classes below a node.
-    first, stop : int32 (n_nodes,)
-    klass : int32
-    weight : float32
-        Node v holds ``klass[first[v]:stop[v]]``, in ascending order.
-    """
-    cdef Py_ssize_t n_nodes = nodes.shape[0], i, n_ordered = 0, top = 1, held = 0, a, b, a_stop, b_stop, room
-    cdef int32_t at, left = 0
-    parent_array = np.full(n_nodes, -1, dtype=np.int32)
-    total_array = np.zeros(n_nodes)
-    first_array = np.zeros(n_nodes, dtype=np.int32)
-    stop_array = np.zeros(n_nodes, dtype=np.int32)
-    cdef int32_t[::1] parent = parent_array, first = first_array, stop = stop_array
-    cdef double[::1] total = total_array
-    order_array = np.empty(n_nodes, dtype=np.int32)
-    cdef int32_t[::1] order = order_array, stack = np.zeros(n_nodes + 1, dtype=np.int32)
-    with nogil:
-        while top > 0:
-            top -= 1
-            at = stack[top]
-            order[n_ordered] = at
-            n_ordered += 1
-            if nodes[at].split >= 0:
-                left = nodes[at].left
-                parent[left] = at
-                parent[left + 1] = at
-                stack[top] = left
-                stack[top + 1] = left + 1
-                top += 2
-    # Rows of leaves stay where they were; those of inner nodes follow.
-    held = row_class.shape[0]
-    room = 8 * held + n_classes
-    class_array = np.empty(room, dtype=np.int32)
-    weight_array = np.empty(room, dtype=np.float32)
-    class_array[:held] = row_class
-    weight_array[:held] = row_weight
-    cdef int32_t[::1] klass = class_array
-    cdef float[::1] weight = weight_array
-    i = n_ordered
-    while i > 0:
-        with nogil:
-            while i > 0 and held + n_classes <= room:   # children come after their parents, so they are done first
-                i -= 1
-                at = order[i]
-                if nodes[at].split < 0:
-                    first[at] = row_start[at]
-                    stop[at] = row_start[at + 1]
-                    for a in range(row_start[at], row_start[at + 1]):
-                        total[at] += row_weight[a]
-                else:
-                    first[at] = <int32_t>held
-                    left = nodes[at].left
-                    total[at] = total[left] + total[left + 1]
-                    a = first[left]
-                    a_stop = stop[left]
-                    b = first[left + 1]
-                    b_stop = stop[left + 1]
-                    while a < a_stop or b < b_stop:
-                        if b >= b_stop or (a < a_stop and klass[a] < klass[b]):
-                            klass[held] = klass[a]
-                            weight[held] = weight[a]
-                            a += 1
-                        elif a >= a_stop or klass[b] < klass[a]:
-                            klass[held] = klass[b]
-                            weight[held] = weight[b]
-                            b += 1
-                        else:
-                            klass[held] = klass[a]
-                            weight[held] = weight[a] + weight[b]
-                            a += 1
-                            b += 1
-                        held += 1
-                    stop[at] = <int32_t>held
-        if i > 0:
-            room *= 2
-            class_array = np.resize(class_array, room)
-            weight_array = np.resize(weight_array, room)
-            klass = class_array
-            weight = weight_array
-    return (order_array, parent_array, total_array, first_array, stop_array, class_array[:held].copy(),
-            weight_array[:held].copy())
+cdef enum:
+    WORTH_TABLE = 100       # entries of a table, and six a leaf, that cost as much as walking up for one record
+    MAX_TABLE = 1 << 23     # entries that a table may have, of 8 bytes
+    AHEAD = 12              # records whose rows are fetched before they are added
 
 
-cdef double keep(double above, const double* strengths, const double* mix, Py_ssize_t n_strengths) noexcept nogil:
-    """Return how much a node keeps of its own shares below a node of some weight: the mean over strengths."""
-    cdef Py_ssize_t k
-    cdef double kept = 0
-    if n_strengths == 1 and strengths[0] == 0:
-        return 1.0
-    for k in range(n_strengths):
-        kept += mix[k] * above / (above + strengths[k])
-    return 1.0 if kept > ENOUGH else kept
+# One leaf
 
 
-cdef void add_shares(const Sums* s, const int32_t* leaf, Py_ssize_t n, const double* strengths, const double* mix,
-                     Py_ssize_t n_strengths, double* votes, Py_ssize_t n_columns) noexcept nogil:
-    """Add the shrunk class shares of leaves to the votes of the records that reached them; -1 for none."""
-    cdef Py_ssize_t i, j
-    cdef int32_t at, above
-    cdef double given, kept, scale
-    for i in range(n):
-        at = leaf[i]
-        if at < 0 or s.total[0] <= 0:
-            continue
-        given = 0
-        while True:
-            above = s.parent[at]
-            kept = 1.0 if above < 0 else keep(s.total[above], strengths, mix, n_strengths)
-            if s.total[at] > 0:     # an empty leaf leaves its say to the node above it
-                scale = (kept - given) / s.total[at]
-                given = kept
-                for j in range(s.first[at], s.stop[at]):
-                    votes[i * n_columns + s.klass[j]] += scale * s.weight[j]
-                if kept == 1.0:
-                    break
-            if above < 0:
+cdef struct Scratch:
+    # Room for the answer of one leaf: nodes of its path, the weight of each, and shares, zero between two answers.
+    int32_t* path
+    double* weight
+    double* row
+
+
+cdef bint open_scratch(Scratch* scratch, Py_ssize_t depth, Py_ssize_t n_columns) noexcept nogil:
+    """Allocate room; return False where memory ran out. Close it in both cases."""
+    scratch.path = <int32_t*>malloc((depth + 1) * sizeof(int32_t))
+    scratch.weight = <double*>malloc((depth + 1) * sizeof(double))
+    scratch.row = <double*>calloc(n_columns + 1, sizeof(double))
+    return scratch.path != NULL and scratch.weight != NULL and scratch.row != NULL
+
+
+cdef void close_scratch(Scratch* scratch) noexcept nogil:
+    """Free what open_scratch allocated."""
+    free(scratch.path)
+    free(scratch.weight)
+    free(scratch.row)
+
+
+cdef inline Py_ssize_t find_path(const Sums* s, int32_t leaf, const Mixture* mixture,
+                                 Scratch* scratch) noexcept nogil:
+    """Write the nodes that have a say in a leaf's answer, from the leaf up, and their weights; return how many."""
+    cdef Py_ssize_t n = 0
+    cdef int32_t at = leaf, above
+    cdef double given = 0, kept
+    while at >= 0:
+        above = s.parent[at]
+        if s.total[at] > 0:     # an empty leaf leaves its say to the node above it
+            kept = 1.0 if above < 0 else keep(mixture, s.total[above])
+            scratch.path[n] = at
+            scratch.weight[n] = (kept - given) / s.total[at]
+            n += 1
+            given = kept
+            if kept == 1.0:
                 break
-            at = above
+        at = above
+    return n
 
 
-def vote(const Node[::1] nodes, const uint64_t[::1] category_bits, const int32_t[::1] parent, const double[::1] total,
-         const int32_t[::1] first, const int32_t[::1] stop, const int32_t[::1] klass, const float[::1] weight,
-         const double[::1] strengths, const double[::1] mix, const double[:, ::1] X, double[:, ::1] votes,
-         const float[::1] values=None):
-    """Send records down one tree and add its shrunk class shares to votes (n, n_classes).
+cdef inline void add_node(const Sums* s, int32_t at, double weight, double* votes) noexcept nogil:
+    """Add a node's class weights, times a weight, to votes."""
+    cdef Py_ssize_t j
+    for j in range(s.first[at], s.stop[at]):
+        votes[s.klass[j]] += weight * s.weight[j]
+
+
+cdef void add_leaf(const Sums* s, int32_t leaf, const Mixture* mixture, Scratch* scratch,
+                   double* votes) noexcept nogil:
+    """Add the answer of a leaf to votes."""
+    cdef Py_ssize_t n = find_path(s, leaf, mixture, scratch), i, j
+    cdef int32_t top, k
+    if n == 1:
+        add_node(s, scratch.path[0], scratch.weight[0], votes)
+    elif n > 1:
+        for i in range(n - 1, -1, -1):
+            add_node(s, scratch.path[i], scratch.weight[i], scratch.row)
+        top = scratch.path[n - 1]   # it holds all classes that are held below it
+        for j in range(s.first[top], s.stop[top]):
+            k = s.klass[j]
+            votes[k] += scratch.row[k]
+            scratch.row[k] = 0
+
+
+# All leaves of a tree
+
+
+cdef struct Table:
+    # The answers of all leaves of a tree: the row of each leaf, by node, and rows, each followed by the leaf's value.
+    int32_t* row_of
+    double* rows
+    double* above       # by depth: what the nodes of the path at hand add to the answers below them
+
+
+cdef bint open_table(Table* table, Py_ssize_t n_nodes, Py_ssize_t depth, Py_ssize_t n_columns) noexcept nogil:
+    """Allocate room; return False where memory ran out. Close it in both cases."""
+    table.row_of = <int32_t*>malloc(n_nodes * sizeof(int32_t))
+    table.rows = <double*>malloc((n_nodes + 1) // 2 * n_columns * sizeof(double))
+    table.above = <double*>calloc((depth + 2) * n_columns, sizeof(double))
+    return table.row_of != NULL and table.rows != NULL and table.above != NULL
+
+
+cdef void close_table(Table* table) noexcept nogil:
+    """Free what open_table allocated."""
+    free(table.row_of)
+    free(table.rows)
+    free(table.above)
+
+
+cdef void write_table(Table* table, const Tree* tree, const Mixture* mixture, Scratch* scratch,
+                      Py_ssize_t n_columns) noexcept nogil:
+    """Write the answers of all leaves of a tree."""
+    cdef const Sums* s = &tree.sums
+    cdef Py_ssize_t i, depth = 0, up, n_rows = 0
+    cdef double kept, below
+    cdef double* row
+    cdef int32_t at
+    for i in range(tree.n_nodes):   # depth first: the path to a node is that of the node before, up to its parent
+        at = s.order[i]
+        while depth > 0 and scratch.path[depth - 1] != s.parent[at]:
+            depth -= 1
+        scratch.path[depth] = at
+        if tree.nodes[at].split < 0:
+            row = table.rows + n_rows * n_columns
+            table.row_of[at] = <int32_t>n_rows
+            n_rows += 1
+            up = depth
+            while up > 0 and s.total[scratch.path[up]] <= 0:    # an empty leaf says what the node above it says
+                up -= 1
+            memcpy(row, table.above + up * n_columns, n_columns * sizeof(double))
+            if s.total[scratch.path[up]] > 0:
+                kept = 1.0 if up == 0 else scratch.weight[up - 1]
+                add_node(s, scratch.path[up], kept / s.total[scratch.path[up]], row)
+            if tree.values != NULL:
+                row[n_columns - 1] = tree.values[at]
+        elif s.total[at] > 0:       # what is below an empty node never reads its row
+            kept = 1.0 if depth == 0 else scratch.weight[depth - 1]
+            below = keep(mixture, s.total[at])
+            row = table.above + (depth + 1) * n_columns
+            if below == 1.0:
+                memset(row, 0, n_columns * sizeof(double))
+            else:
+                memcpy(row, row - n_columns, n_columns * sizeof(double))
+                add_node(s, at, (kept - below) / s.total[at], row)
+            scratch.weight[depth] = below
+        if tree.nodes[at].split >= 0:
+            depth += 1
+
+
+# Records
+
+
+cdef void add_from_table(const Table* table, const int32_t* leaf, Py_ssize_t n, double* votes,
+                         Py_ssize_t n_columns) noexcept nogil:
+    """Add the rows of the leaves that records reached to their votes."""
+    cdef Py_ssize_t i, j
+    cdef const double* row
+    for i in range(n):
+        if i + AHEAD < n:
+            row = table.rows + table.row_of[leaf[i + AHEAD]] * n_columns
+            PREFETCH(row)
+            PREFETCH(row + n_columns - 1)
+        row = table.rows + table.row_of[leaf[i]] * n_columns
+        for j in range(n_columns):
+            votes[j] += row[j]
+        votes += n_columns
+
+
+cdef void add_one_by_one(const Tree* tree, const int32_t* leaf, Py_ssize_t n, const Mixture* mixture, Scratch* scratch,
+                         double* votes, Py_ssize_t n_columns) noexcept nogil:
+    """Add the answer of each leaf that a record reached to its votes."""
+    cdef Py_ssize_t i
+    for i in range(n):
+        if leaf[i] >= 0:
+            add_leaf(&tree.sums, leaf[i], mixture, scratch, votes)
+            if tree.values != NULL:
+                votes[n_columns - 1] += tree.values[leaf[i]]
+        votes += n_columns
+
+
+cdef inline bint pays(const Tree* tree, Py_ssize_t n, Py_ssize_t n_columns) noexcept nogil:
+    """Return whether a table of a tree's leaves is worth it for n records."""
+    cdef Py_ssize_t n_leaves = (tree.n_nodes + 1) // 2
+    return n_leaves * n_columns <= MAX_TABLE and n_leaves * (n_columns + 6) <= WORTH_TABLE * n
+
+
+cdef void add_tree(const Tree* tree, const double* X, Py_ssize_t n, Py_ssize_t m, const Mixture* mixture,
+                   Scratch* scratch, Table* table, double* votes, Py_ssize_t n_columns) noexcept nogil:
+    """Send records down a tree and add its answers to votes."""
+    cdef Py_ssize_t i = 0, width
+    cdef int32_t leaf[STRIDE]
+    cdef bint has_table = pays(tree, n, n_columns)
+    if has_table:
+        write_table(table, tree, mixture, scratch, n_columns)
+    while i < n:
+        width = min(<Py_ssize_t>STRIDE, n - i)
+        walk(tree.nodes, tree.category_bits, X + i * m, NULL, width, m, tree.is_categorical, leaf)
+        if has_table:
+            add_from_table(table, leaf, width, votes + i * n_columns, n_columns)
+        else:
+            add_one_by_one(tree, leaf, width, mixture, scratch, votes + i * n_columns, n_columns)
+        i += width
+
+
+def route(list trees, const double[:, ::1] X):
+    """Return the leaf that each record reaches in each tree, as int32 (n_trees, n)."""
+    cdef Py_ssize_t n = X.shape[0], k
+    cdef TreeSums one
+    leaf_array = np.empty((len(trees), n), dtype=np.int32)
+    cdef int32_t[:, ::1] leaf = leaf_array
+    if n > 0:
+        for k in range(len(trees)):
+            one = trees[k]
+            with nogil:
+                walk(one.tree.nodes, one.tree.category_bits, &X[0, 0], NULL, n, X.shape[1], one.tree.is_categorical,
+                     &leaf[k, 0])
+    return leaf_array
+
+
+def vote(list trees, const double[::1] strengths, const double[::1] mix, const double[:, ::1] X, double[:, ::1] votes,
+         values=None):
+    """Send records down some trees and add their shrunk class shares to votes (n, n_classes).
 
     Parameters
     ----------
-    parent, total, first, stop, klass, weight
-        What `sum_rows` returned.
+    trees : list of TreeSums
     strengths, mix : float64
         The shares are the mean, weighted by mix, of those shrunk by each strength; mix adds up to 1.
-    values : float32 (n_nodes,), optional
-        Added up in a column more: the value of the leaf that each record reaches.
+    values : sequence of float32 arrays, optional
+        By tree and node; added up in a column more: the value of the leaf that each record reaches.
     """
-    cdef Py_ssize_t i, j, n = X.shape[0], m = X.shape[1], width, last = votes.shape[1] - 1
-    cdef int32_t leaf[STRIDE]
-    cdef Sums s
-    if n == 0 or (klass.shape[0] == 0 and values is None):
+    cdef Py_ssize_t n = X.shape[0], n_columns = votes.shape[1], n_trees = len(trees), k
+    cdef Py_ssize_t depth = 0, n_nodes = 0, table_depth = 0
+    cdef Mixture mixture = Mixture(&strengths[0], &mix[0], strengths.shape[0])
+    cdef Scratch scratch
+    cdef Table table
+    cdef TreeSums one
+    cdef const float[::1] by_node
+    cdef bint is_open
+    if n == 0 or n_trees == 0:
         return
-    s = Sums(&parent[0], &total[0], &first[0], &stop[0], &klass[0], &weight[0])     # not read where nothing is held
-    with nogil:
-        i = 0
-        while i < n:
-            width = min(<Py_ssize_t>STRIDE, n - i)
-            walk(&nodes[0], &category_bits[0], &X[i, 0], NULL, width, m, category_bits.shape[0] > 1, leaf)
-            add_shares(&s, leaf, width, &strengths[0], &mix[0], strengths.shape[0], &votes[i, 0], votes.shape[1])
+    cdef Tree* asked = <Tree*>malloc(n_trees * sizeof(Tree))
+    if asked == NULL:
+        raise MemoryError
+    try:
+        for k in range(n_trees):
+            one = trees[k]
+            asked[k] = one.tree
+            depth = max(depth, one.depth)
             if values is not None:
-                for j in range(width):
-                    votes[i + j, last] += values[leaf[j]]
-            i += width
+                by_node = values[k]     # the caller holds the arrays
+                asked[k].values = &by_node[0]
+            if pays(&asked[k], n, n_columns):
+                n_nodes = max(n_nodes, asked[k].n_nodes)
+                table_depth = max(table_depth, one.depth)
+        with nogil:
+            is_open = open_scratch(&scratch, depth, n_columns)
+            is_open &= open_table(&table, n_nodes, table_depth, n_columns)
+            if is_open:
+                for k in range(n_trees):
+                    add_tree(&asked[k], &X[0, 0], n, X.shape[1], &mixture, &scratch, &table, &votes[0, 0], n_columns)
+            close_scratch(&scratch)
+            close_table(&table)
+    finally:
+        free(asked)
+    if not is_open:
+        raise MemoryError
 
 
-def vote_each(const int32_t[::1] leaf, const int32_t[::1] parent, const double[::1] total, const int32_t[::1] first,
-              const int32_t[::1] stop, const int32_t[::1] klass, const float[::1] weight,
-              const double[::1] strengths, double[:, :, ::1] votes):
-    """Add the class shares of leaves already reached, shrunk by each strength, to votes (n_strengths, n, n_classes)."""
-    cdef Py_ssize_t k
-    cdef double one = 1.0
-    cdef Sums s
-    if leaf.shape[0] == 0 or klass.shape[0] == 0:
+def vote_each(list trees, leaves, const double[::1] strengths, double[:, :, ::1] votes):
+    """Add the class shares of leaves already reached, shrunk by each strength, to votes (n_strengths, n, n_classes).
+
+    Parameters
+    ----------
+    trees : list of TreeSums
+    leaves : sequence of int32 arrays
+        By tree: the leaf of each record, -1 for none.
+    """
+    cdef Py_ssize_t k, n = votes.shape[1], n_columns = votes.shape[2], depth = 0
+    cdef const int32_t[::1] leaf
+    cdef double all_of_it = 1.0
+    cdef Mixture mixture
+    cdef Scratch scratch
+    cdef TreeSums one
+    if n == 0:
         return
-    s = Sums(&parent[0], &total[0], &first[0], &stop[0], &klass[0], &weight[0])
-    with nogil:
-        for k in range(strengths.shape[0]):
-            add_shares(&s, &leaf[0], leaf.shape[0], &strengths[k], &one, 1, &votes[k, 0, 0], votes.shape[2])
+    for one in trees:
+        depth = max(depth, one.depth)
+    try:
+        if not open_scratch(&scratch, depth, n_columns):
+            raise MemoryError
+        for one, leaf in zip(trees, leaves, strict=True):
+            with nogil:
+                for k in range(strengths.shape[0]):
+                    mixture = Mixture(&strengths[k], &all_of_it, 1)
+                    add_one_by_one(&one.tree, &leaf[0], n, &mixture, &scratch, &votes[k, 0, 0], n_columns)
+    finally:
+        close_scratch(&scratch)
 
 
-def vote_from(const int32_t[::1] leaf, const int32_t[::1] parent, const double[::1] total, const int32_t[::1] first,
-              const int32_t[::1] stop, const int32_t[::1] klass, const float[::1] weight,
-              const double[::1] strengths, const double[::1] mix, double[:, ::1] votes):
-    """Add what `vote` adds, for leaves already reached, to votes (n, n_classes)."""
-    cdef Sums s
-    if leaf.shape[0] == 0 or klass.shape[0] == 0:
+def vote_from(TreeSums tree, const int32_t[::1] leaf, const double[::1] strengths, const double[::1] mix,
+              double[:, ::1] votes):
+    """Add what `vote` adds for one tree, for leaves already reached, to votes (n, n_classes)."""
+    cdef Mixture mixture = Mixture(&strengths[0], &mix[0], strengths.shape[0])
+    cdef Scratch scratch
+    cdef bint is_open
+    if leaf.shape[0] == 0:
         return
-    s = Sums(&parent[0], &total[0], &first[0], &stop[0], &klass[0], &weight[0])
     with nogil:
-        add_shares(&s, &leaf[0], leaf.shape[0], &strengths[0], &mix[0], strengths.shape[0], &votes[0, 0],
-                   votes.shape[1])
+        is_open = open_scratch(&scratch, tree.depth, votes.shape[1])
+        if is_open:
+            add_one_by_one(&tree.tree, &leaf[0], leaf.shape[0], &mixture, &scratch, &votes[0, 0], votes.shape[1])
+        close_scratch(&scratch)
+    if not is_open:
+        raise MemoryError

@@ -1,31 +1,8 @@
-from adforest.forest.types import Floats, Ints, Nodes, Singles
+from adforest.forest._kernels.sums import TreeSums
+from adforest.forest.types import Floats, Ints
 
-def add_share_steps(
-    nodes: Nodes,
-    leaf: Ints,
-    parent: Ints,
-    total: Floats,
-    first: Ints,
-    stop: Ints,
-    klass: Ints,
-    weight: Singles,
-    strengths: Floats,
-    mix: Floats,
-    steps: Floats,
-) -> None: ...
+def add_share_steps(tree: TreeSums, leaf: Ints, strengths: Floats, mix: Floats, steps: Floats) -> None: ...
 def add_vote_steps(
-    nodes: Nodes,
-    leaf: Ints,
-    row_weight: Floats,
-    row_scale: Floats,
-    parent: Ints,
-    total: Floats,
-    first: Ints,
-    stop: Ints,
-    klass: Ints,
-    weight: Singles,
-    soft: bool,
-    steps: Floats,
-    roots: Floats,
+    tree: TreeSums, leaf: Ints, row_weight: Floats, row_scale: Floats, soft: bool, steps: Floats, roots: Floats
 ) -> None: ...
 def read_leaves(leaf: Ints, row_start: Ints, row_class: Ints, row_weight: Floats) -> tuple[Ints, Floats, Floats]: ...

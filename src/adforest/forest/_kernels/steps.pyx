@@ -13,22 +13,19 @@ from libc.stdint cimport int32_t
 
 import numpy as np
 
-from .node cimport Node
-from .shrinkage cimport Sums, keep
+from .shrinkage cimport Mixture, keep
+from .sums cimport Sums, TreeSums
 
 
-def add_share_steps(const Node[::1] nodes, const int32_t[::1] leaf, const int32_t[::1] parent, const double[::1] total,
-                    const int32_t[::1] first, const int32_t[::1] stop, const int32_t[::1] klass,
-                    const float[::1] weight, const double[::1] strengths, const double[::1] mix,
+def add_share_steps(TreeSums tree, const int32_t[::1] leaf, const double[::1] strengths, const double[::1] mix,
                     double[:, :, ::1] steps):
     """Add what each attribute adds to the shrunk class shares of leaves to steps (n, n_features, n_classes).
 
     Parameters
     ----------
+    tree : TreeSums
     leaf : int32 (n,)
         The leaf that each record reaches.
-    parent, total, first, stop, klass, weight
-        What `shrinkage.sum_rows` returned.
     strengths, mix : float64
         See `shrinkage.vote`.
     """
@@ -36,18 +33,19 @@ def add_share_steps(const Node[::1] nodes, const int32_t[::1] leaf, const int32_
     cdef int32_t at, above
     cdef double kept, scale
     cdef double* row
-    cdef Sums s
-    if n == 0 or klass.shape[0] == 0:
+    cdef const Sums* s = &tree.tree.sums
+    cdef Mixture mixture
+    if n == 0 or len(tree.klass) == 0:
         return
-    s = Sums(&parent[0], &total[0], &first[0], &stop[0], &klass[0], &weight[0])
+    mixture = Mixture(&strengths[0], &mix[0], strengths.shape[0])
     with nogil:
         for i in range(n):
             at = leaf[i]
             above = s.parent[at]
             while above >= 0:
                 if s.total[at] > 0:
-                    kept = keep(s.total[above], &strengths[0], &mix[0], strengths.shape[0])
-                    row = &steps[i, nodes[above].split >> 2, 0]
+                    kept = keep(&mixture, s.total[above])
+                    row = &steps[i, tree.tree.nodes[above].split >> 2, 0]
                     scale = kept / s.total[at]
                     for j in range(s.first[at], s.stop[at]):
                         row[s.klass[j]] += scale * s.weight[j]
@@ -82,31 +80,27 @@ cdef void add_answer(const Sums* s, const Rows* rows, int32_t node, bint soft, d
         to[s.klass[best]] += sign
 
 
-def add_vote_steps(const Node[::1] nodes, const int32_t[::1] leaf, const double[::1] row_weight,
-                   const double[::1] row_scale, const int32_t[::1] parent, const double[::1] total,
-                   const int32_t[::1] first, const int32_t[::1] stop, const int32_t[::1] klass,
-                   const float[::1] weight, bint soft, double[:, :, ::1] steps, double[:, ::1] roots):
+def add_vote_steps(TreeSums tree, const int32_t[::1] leaf, const double[::1] row_weight, const double[::1] row_scale,
+                   bint soft, double[:, :, ::1] steps, double[:, ::1] roots):
     """Add what each attribute adds to the votes of leaves to steps, and those of the root to roots (n, n_classes).
 
     Parameters
     ----------
+    tree : TreeSums
     leaf : int32 (n,)
         The leaf that each record reaches.
     row_weight, row_scale
         Class weights of leaves, see `adforest.forest._kernels.counting`.
-    parent, total, first, stop, klass, weight
-        What `shrinkage.sum_rows` returned.
     soft : bool
         Whether a node answers with class shares or one vote.
     """
     cdef Py_ssize_t i, n = leaf.shape[0]
     cdef int32_t at, above
     cdef double* row
-    cdef Sums s
+    cdef const Sums* s = &tree.tree.sums
     cdef Rows rows
-    if n == 0 or klass.shape[0] == 0:
+    if n == 0 or len(tree.klass) == 0:
         return
-    s = Sums(&parent[0], &total[0], &first[0], &stop[0], &klass[0], &weight[0])
     rows = Rows(&row_weight[0], &row_scale[0], row_weight.shape[0])
     with nogil:
         for i in range(n):
@@ -115,12 +109,12 @@ def add_vote_steps(const Node[::1] nodes, const int32_t[::1] leaf, const double[
                 continue
             above = s.parent[at]
             while above >= 0:
-                row = &steps[i, nodes[above].split >> 2, 0]
-                add_answer(&s, &rows, at, soft, 1.0, row)
-                add_answer(&s, &rows, above, soft, -1.0, row)
+                row = &steps[i, tree.tree.nodes[above].split >> 2, 0]
+                add_answer(s, &rows, at, soft, 1.0, row)
+                add_answer(s, &rows, above, soft, -1.0, row)
                 at = above
                 above = s.parent[at]
-            add_answer(&s, &rows, at, soft, 1.0, &roots[i, 0])
+            add_answer(s, &rows, at, soft, 1.0, &roots[i, 0])
 
 
 def read_leaves(const int32_t[::1] leaf, const int32_t[::1] row_start, const int32_t[::1] row_class,

@@ -1,0 +1,26 @@
+from adforest.forest.types import Floats, Ints, Nodes, Singles, Words
+
+class TreeSums:
+    order: Ints
+    parent: Ints
+    total: Floats
+    first: Ints
+    stop: Ints
+    klass: Ints
+    weight: Singles
+    depth: int
+    def __init__(
+        self,
+        nodes: Nodes,
+        category_bits: Words,
+        row_start: Ints,
+        row_class: Ints,
+        row_weight: Floats,
+        n_classes: int,
+        shape: tuple[Ints, Ints, int] | None = None,
+    ) -> None: ...
+
+def find_order(nodes: Nodes) -> tuple[Ints, Ints, int]: ...
+def sum_rows(
+    nodes: Nodes, order: Ints, row_start: Ints, row_class: Ints, row_weight: Floats, n_classes: int
+) -> tuple[Floats, Ints, Ints, Ints, Singles]: ...

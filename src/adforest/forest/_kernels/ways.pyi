@@ -1,0 +1,6 @@
+from adforest.forest.types import Floats, Ints, Mask
+
+def weigh(
+    voters: list[tuple[Floats, ...]], weights: Floats, contexts: Floats, ratios: Floats, at_least: float
+) -> Floats: ...
+def are_right(voters: list[tuple[Floats, ...]], ratios: Floats, y: Ints) -> Mask: ...

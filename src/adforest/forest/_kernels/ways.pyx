@@ -1,0 +1,123 @@
+"""The ways in which voters answer: class shares of a forest, or the mean of two, corrected for several class mixes."""
+from libc.stdint cimport int32_t, uint8_t
+from libc.stdlib cimport free, malloc
+
+import numpy as np
+
+
+cdef struct Voter:
+    # Class shares (n, n_classes) of a forest, and of another one or NULL.
+    const double* one
+    const double* other
+
+
+cdef void correct(const Voter* voter, Py_ssize_t i, const double* ratio, Py_ssize_t n_classes,
+                  double* shares) noexcept nogil:
+    """Write the class shares that a voter gives record i, times a ratio for each class, scaled to a sum of 1."""
+    cdef Py_ssize_t k
+    cdef double total = 0
+    for k in range(n_classes):
+        shares[k] = voter.one[i * n_classes + k]
+    if voter.other != NULL:
+        for k in range(n_classes):
+            shares[k] = (shares[k] + voter.other[i * n_classes + k]) / 2
+    for k in range(n_classes):
+        shares[k] *= ratio[k]
+        total += shares[k]
+    if total > 0:
+        for k in range(n_classes):
+            shares[k] /= total
+
+
+cdef read_voters(list voters, Voter* into):
+    """Write where the class shares of some voters are; the caller holds them."""
+    cdef const double[:, ::1] one
+    cdef Py_ssize_t v
+    for v in range(len(voters)):
+        one = voters[v][0]
+        into[v].one = &one[0, 0]
+        into[v].other = NULL
+        if len(voters[v]) > 1:
+            one = voters[v][1]
+            into[v].other = &one[0, 0]
+
+
+def weigh(list voters, const double[:, :, ::1] weights, const double[:, ::1] contexts, const double[:, ::1] ratios,
+          double at_least):
+    """Return the weighted sum of all voters in all ways, float64 (n, n_classes).
+
+    Parameters
+    ----------
+    voters : list of tuple of float64 (n, n_classes) arrays
+        Class shares of one forest or of two.
+    weights : float64 (n_voters, n_contexts, n_ways)
+        A voter is not asked in a way whose weights are all below at_least.
+    contexts : float64 (n_contexts, n)
+        How far each record is in each context.
+    ratios : float64 (n_ways, n_classes)
+        What class shares are multiplied by in each way before they are scaled to a sum of 1.
+    """
+    cdef Py_ssize_t n = contexts.shape[1], n_classes = ratios.shape[1], n_ways = ratios.shape[0], i, v, w, c, k
+    cdef double by_record
+    votes_array = np.zeros((n, n_classes))
+    if n == 0 or n_classes == 0 or not voters:
+        return votes_array
+    cdef double[:, ::1] votes = votes_array
+    cdef uint8_t[:, ::1] is_asked = np.zeros((len(voters), n_ways), dtype=np.uint8)
+    cdef double[::1] shares = np.empty(n_classes)
+    cdef Py_ssize_t n_voters = len(voters)
+    cdef Voter* asked = <Voter*>malloc(n_voters * sizeof(Voter))
+    if asked == NULL:
+        raise MemoryError
+    try:
+        read_voters(voters, asked)
+        with nogil:
+            for v in range(n_voters):
+                for w in range(n_ways):
+                    for c in range(contexts.shape[0]):
+                        is_asked[v, w] |= weights[v, c, w] >= at_least
+            for i in range(n):
+                for v in range(n_voters):
+                    for w in range(n_ways):
+                        if is_asked[v, w]:
+                            by_record = 0
+                            for c in range(contexts.shape[0]):
+                                by_record += weights[v, c, w] * contexts[c, i]
+                            correct(&asked[v], i, &ratios[w, 0], n_classes, &shares[0])
+                            for k in range(n_classes):
+                                votes[i, k] += by_record * shares[k]
+    finally:
+        free(asked)
+    return votes_array
+
+
+def are_right(list voters, const double[:, ::1] ratios, const int32_t[::1] y):
+    """Return which records of known classes each voter gets right in each way, bool (n_voters, n_ways, n).
+
+    Its answer is the first of the classes with the largest share; see `weigh` for voters and ratios.
+    """
+    cdef Py_ssize_t n = y.shape[0], n_classes = ratios.shape[1], n_ways = ratios.shape[0], i, v, w, k, best
+    cdef Py_ssize_t n_voters = len(voters)
+    right_array = np.zeros((n_voters, n_ways, n), dtype=np.bool_)
+    if right_array.size == 0:
+        return right_array
+    cdef uint8_t[:, :, ::1] right = right_array.view(np.uint8)
+    cdef double[::1] shares = np.empty(n_classes)
+    cdef Voter* asked = <Voter*>malloc(n_voters * sizeof(Voter))
+    if asked == NULL:
+        raise MemoryError
+    try:
+        read_voters(voters, asked)
+        with nogil:
+            for v in range(n_voters):
+                for w in range(n_ways):
+                    for i in range(n):
+                        correct(&asked[v], i, &ratios[w, 0], n_classes, &shares[0])
+                        best = 0
+                        for k in range(1, n_classes):
+                            if shares[k] > shares[best]:
+                                best = k
+                        right[v, w, i] = best == y[i]
+    finally:
+        free(asked)
+    return right_array
