@@ -9,6 +9,7 @@ from sklearn.ensemble import AdaBoostClassifier
 from sklearn.model_selection import cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils.fixes import parse_version
 
 from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
 from small_forests import forest
@@ -270,6 +271,9 @@ def test_boosting_over_forests():
     assert boosted.score(X[400:], y[400:]) > stump.fit(X[:400], y[:400]).score(X[400:], y[400:]) + 0.1
 
 
+@pytest.mark.skipif(
+    parse_version(sklearn.__version__) < parse_version("1.8"), reason="pipelines route score from 1.8 on"
+)
 def test_metadata_routing_passes_weights_on():
     X, y = overlapping(0, n=300)
     # Half of the records say the opposite, and weigh nothing: learnt without weights, answers are guesses.

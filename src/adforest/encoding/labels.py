@@ -163,8 +163,9 @@ def _read_labels(y: Any, source: str) -> NDArray[Any]:
     if y is None:
         raise ValueError(f"{ESTIMATOR_NAME} requires y to be passed, but the target y is None. Pass its labels.")
     labels: NDArray[Any] = np.asarray(y)
-    if isinstance(y, (list, tuple)) and _is_changed_by_numpy(y, labels):
-        labels = np.array(y, dtype=object)
+    listed = y.to_list() if labels.dtype.kind == "U" and hasattr(y, "to_list") else y  # a Series of polars
+    if isinstance(listed, (list, tuple)) and _is_changed_by_numpy(listed, labels):
+        labels = np.array(listed, dtype=object)
     if labels.ndim != 1 or labels.dtype.kind not in "iubfUO":
         labels = np.asarray(column_or_1d(labels, warn=True))
     if labels.dtype.kind in "OT":
