@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adforest.forest._kernels.rows import take
-from adforest.forest.room import MIN_SPARE, Room
+from adforest.forest.room import MIN_SPARE, appended, taken
 
 
 @given(kept=st.sets(st.integers(0, 999)), runs=st.lists(st.integers(0, 999), max_size=6))
@@ -32,36 +32,55 @@ def test_all_rows_and_rows_of_a_part_of_an_array(n):
 
 
 def test_rows_are_added_without_moving_those_that_are_there():
-    room = Room.of(np.ones((3, 2)), np.zeros((1, 2)))
-    first = room.rows
-    second = room.appended(4, np.full((2, 2), 5.0))
+    first = appended(np.ones((3, 2)), np.zeros((1, 2)))
+    second = appended(first, np.full((2, 2), 5.0))
+    assert type(first) is type(second) is np.ndarray
     assert second.tolist() == [[1, 1]] * 3 + [[0, 0]] + [[5, 5]] * 2
     assert np.shares_memory(first, second)
     assert first.tolist() == second[:4].tolist()
-    assert Room.taken(second, np.array([0, 5])).rows.tolist() == [[1, 1], [5, 5]]
+    third = taken(second, np.array([0, 5]))
+    assert third.tolist() == [[1, 1], [5, 5]]
+    assert np.shares_memory(third, appended(third, np.zeros((1, 2))))
 
 
-def test_who_does_not_own_all_rows_adds_none():
-    room = Room.of(np.ones((3, 2)), np.ones((0, 2)))
-    room.appended(3, np.zeros((1, 2)))
-    assert room.appended(3, np.full((1, 2), 7.0)) is None  # another one added to the same rows before
-    assert room.appended(4, np.zeros((MIN_SPARE, 2))) is None  # no room
-    assert room.appended(4, np.zeros((1, 3))) is None  # columns were added
-    assert room.rows.tolist() == [[1, 1]] * 3 + [[0, 0]]
+def others():
+    """Name who may not add behind rows that are there, and gets rows of its own."""
+    one = appended(np.ones((3, 2)), np.ones((0, 2)))
+    yield "another one added before", one, np.full((1, 2), 7.0), lambda: appended(one, np.zeros((1, 2)))
+    full = appended(np.ones((3, 2)), np.ones((0, 2)))
+    yield "no room", full, np.zeros((MIN_SPARE + 1, 2)), lambda: None
+    later = appended(np.ones((3, 2)), np.ones((0, 2)))
+    yield "not the first rows", later[1:], np.zeros((1, 2)), lambda: None
+    every = appended(np.ones((4, 2)), np.ones((0, 2)))
+    yield "every other row", every[::2], np.zeros((1, 2)), lambda: None
 
 
-def test_of_several_threads_one_adds_rows():
-    room, found = Room.of(np.ones((3, 2)), np.ones((0, 2))), []
-    threads = [Thread(target=lambda k=k: found.append(room.appended(3, np.full((9, 2), k)))) for k in range(8)]
+@pytest.mark.parametrize(("rows", "more", "before"), [case[1:] for case in others()], ids=[c[0] for c in others()])
+def test_who_does_not_own_all_rows_gets_rows_of_its_own(rows, more, before):
+    kept = before()
+    expected = None if kept is None else kept.copy()
+    joined = appended(rows, more)
+    np.testing.assert_array_equal(joined, np.concatenate([rows, more]))
+    assert not np.shares_memory(joined, rows)
+    if kept is not None:
+        np.testing.assert_array_equal(kept, expected)
+
+
+def test_of_several_threads_one_adds_rows_behind_those_that_are_there():
+    rows, found = appended(np.ones((3, 2)), np.ones((0, 2))), {}
+    threads = [Thread(target=lambda k=k: found.update({k: appended(rows, np.full((9, 2), k))})) for k in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    (added,) = [rows for rows in found if rows is not None]
-    assert len(np.unique(added[3:])) == 1
+    assert sum(np.shares_memory(rows, joined) for joined in found.values()) == 1
+    for k, joined in found.items():
+        assert joined.tolist() == [[1, 1]] * 3 + [[k, k]] * 9
 
 
 def test_room_is_neither_saved_nor_copied():
-    room = Room.of(np.ones((3, 2)), np.ones((0, 2)))
-    assert pickle.loads(pickle.dumps(room)) is None
-    assert copy.deepcopy(room) is None
+    rows = appended(np.ones((3, 2)), np.ones((0, 2)))
+    for twin in (pickle.loads(pickle.dumps(rows)), copy.deepcopy(rows)):
+        assert type(twin) is np.ndarray
+        assert not np.shares_memory(twin, appended(twin, np.ones((1, 2))))
+    assert len(pickle.dumps(rows)) < 1_000

@@ -31,7 +31,7 @@ def names(fields):
 
 # By class: fields that are written by a line each, and those that are written or found again in another way.
 WRITTEN = {
-    Memory: (names(state.MEMORY), {"room"}),  # made with the next batch
+    Memory: (names(state.MEMORY), set()),
     Records: (names(state.PENDING), {"codes"}),  # made anew where they pay
     ClassMix: (names(state.CLASS_MIX), set()),
     Box: (names(state.BOX), {"categories"}),

@@ -38,7 +38,7 @@ def with_columns(state: State, n_features: int, given_back: Mapping[int, Ints]) 
     pending = state.pending
     return replace(
         state,
-        memory=replace(state.memory, X=_changed_records(state.memory.X, n_features, given_back), room=None),
+        memory=replace(state.memory, X=_changed_records(state.memory.X, n_features, given_back)),
         forests={name: changed(one) for name, one in state.forests.items()},
         pending=None if pending is None else replace(pending, X=_changed_records(pending.X, n_features, given_back)),
     )

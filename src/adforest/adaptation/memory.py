@@ -6,7 +6,7 @@ class is not washed out, and within a class as a uniform sample of its whole his
 serial number, fixed for ever.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from adforest.forest import Records
 from adforest.forest._kernels.lots import hashes
 from adforest.forest._kernels.rows import take
 from adforest.forest.records import joined_weights
-from adforest.forest.room import Room
+from adforest.forest.room import appended, taken
 from adforest.forest.types import Floats, Ints, Longs, Mask
 
 EXTRA_RECORDS = 500  # that a batch may cost besides its own: small batches can afford more
@@ -40,8 +40,6 @@ class Memory:
         Sum of the weights that these came with, by class.
     first_batch : int32
         By class, the batch that first brought it; 0 if none has.
-    room : Room or None
-        Where X lies, if there is room for more records behind it.
     """
 
     X: Floats
@@ -53,7 +51,6 @@ class Memory:
     weight_by_class: Floats
     first_batch: Ints
     weight: Floats | None = None
-    room: Room | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def empty(cls, n_features: int) -> "Memory":
@@ -74,12 +71,8 @@ class Memory:
         seen[:known] += self.seen_by_class
         weight_by_class = np.bincount(y, records.weight, minlength=records.n_classes).astype(np.float64)
         weight_by_class[:known] += self.weight_by_class
-        joined, room = None if self.room is None else self.room.appended(len(self), X), self.room
-        if joined is None:
-            room = Room.of(self.X, X)
-            joined = room.rows
         return Memory(
-            X=joined,
+            X=appended(self.X, X),
             y=np.concatenate([self.y, y]),
             serial=np.concatenate([self.serial, records.serial]),
             batch=np.concatenate([self.batch, np.full(len(y), batch, dtype=np.int32)]),
@@ -88,14 +81,13 @@ class Memory:
             weight_by_class=weight_by_class,
             first_batch=first,
             weight=joined_weights(self.weight, len(self), records.weight, len(records)),
-            room=room,
         )
 
     def keep(self, kept: Longs) -> "Memory":
         """Return the memory with only the records at the given positions, ascending."""
         y, serial, batch = take(self.y, kept), take(self.serial, kept), take(self.batch, kept)
-        room, weight = Room.taken(self.X, kept), None if self.weight is None else take(self.weight, kept)
-        return replace(self, X=room.rows, y=y, serial=serial, batch=batch, weight=weight, room=room)
+        X, weight = taken(self.X, kept), None if self.weight is None else take(self.weight, kept)
+        return replace(self, X=X, y=y, serial=serial, batch=batch, weight=weight)
 
     def weight_since(self, first: int) -> Floats | None:
         """Return the weights of the records from a place on, None where all are 1."""

@@ -1,60 +1,70 @@
 """Records with room for more behind them, so that a batch is added without copying all that is there."""
 
 from threading import Lock
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from adforest.forest._kernels.rows import take_into
-from adforest.forest.types import Floats, Longs
+from adforest.forest.types import AnyArray, Floats, Longs
 
 SPARE_SHARE, MIN_SPARE = 1 / 16, 1024  # room that is set aside: a share of the rows that are there, and rows at least
 
 
-class Room:
-    """Rows of one array that several owners read, each its own first ones; rows that are there never change.
+class Room(np.ndarray[Any, np.dtype[np.float64]]):
+    """Rows of which several owners read the first ones, each as many as it knows; those that are there never change.
 
-    Whoever owns all rows that are there may add more. Others, such as those who still hold a model of before, get rows
-    of their own when they do.
+    Owners hold plain arrays, views of this one, and whoever holds all rows that are there may add more. Others, such as
+    those who still hold a model of before, get rows of their own when they do. Copies, and what is saved, are plain
+    arrays without room.
     """
 
-    __slots__ = ("_lock", "_n_used", "_rows")
+    _n_used: int
+    _lock: Any
 
-    def __init__(self, n_used: int, n_columns: int) -> None:
-        self._rows = np.empty((n_used + max(MIN_SPARE, int(SPARE_SHARE * n_used)), n_columns))
-        self._n_used = n_used
-        self._lock = Lock()
+    def __new__(cls, n_used: int, n_columns: int) -> Self:
+        """Return room for some rows, to be written, and more."""
+        room = super().__new__(cls, (n_used + max(MIN_SPARE, int(SPARE_SHARE * n_used)), n_columns), np.float64)
+        room._n_used, room._lock = n_used, Lock()
+        return room
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Be nothing in a copy and in what is saved."""
-        return type(None), ()
+    def _first(self, n: int) -> Floats:
+        """Return the first rows as a plain array."""
+        return np.asarray(self)[:n]
 
-    @property
-    def rows(self) -> Floats:
-        """The rows that are there."""
-        return self._rows[: self._n_used]
-
-    def appended(self, n_owned: int, more: Floats) -> Floats | None:
-        """Return the first rows and more behind them, or None where there is no room, or others have added some."""
-        n = n_owned + len(more)
+    def _takes(self, n_owned: int, n_more: int) -> bool:
+        """Return whether there is room behind all rows that are there, and set it aside."""
         with self._lock:
-            if self._n_used != n_owned or n > len(self._rows) or more.shape[1] != self._rows.shape[1]:
-                return None
-            self._n_used = n
-        self._rows[n_owned:n] = more
-        return self._rows[:n]
+            is_free = self._n_used == n_owned and n_owned + n_more <= len(self)
+            if is_free:
+                self._n_used += n_more
+            return is_free
 
-    @classmethod
-    def of(cls, X: Floats, more: Floats) -> "Room":
-        """Return room that holds some rows and more behind them."""
-        room = cls(len(X) + len(more), X.shape[1])
-        room._rows[: len(X)] = X
-        room._rows[len(X) : len(X) + len(more)] = more
-        return room
 
-    @classmethod
-    def taken(cls, X: Floats, kept: Longs) -> "Room":
-        """Return room that holds the rows at some positions, ascending."""
-        room = cls(len(kept), X.shape[1])
-        take_into(X, kept, room._rows)
-        return room
+def appended(rows: Floats, more: Floats) -> Floats:
+    """Return rows and more behind them; what is there already is copied only where there is no room behind it."""
+    n = len(rows)
+    room = _room_of(rows)
+    if room is None or room.shape[1] != more.shape[1] or not room._takes(n, len(more)):
+        room = Room(n + len(more), rows.shape[1])
+        room._first(n)[:] = rows
+    joined = room._first(n + len(more))
+    joined[n:] = more
+    return joined
+
+
+def taken(rows: Floats, kept: Longs) -> Floats:
+    """Return the rows at some positions, ascending, with room for more behind them."""
+    room = Room(len(kept), rows.shape[1])
+    take_into(rows, kept, np.asarray(room))
+    return room._first(len(kept))
+
+
+def _room_of(rows: Floats) -> Room | None:
+    """Return the room that an array's rows are the first ones of."""
+    base: AnyArray | None = rows
+    while isinstance(base, np.ndarray):
+        if isinstance(base, Room):
+            return base if rows.ctypes.data == base.ctypes.data and rows.flags.c_contiguous else None
+        base = base.base
+    return None
