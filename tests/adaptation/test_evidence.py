@@ -329,7 +329,9 @@ def test_abrupt_by_hand():
     assert not evidence_of([0.9, 0.0, -0.9], informed=120).is_abrupt(0.95), "claims are anything"
     assert not evidence_of([0.0, 0.0, 0.0], informed=364).is_abrupt(0.95), "0.04 is not much"
     assert not evidence_of([0.0, 0.0, 0.0], informed=5, known=8).is_abrupt(0.95), "8 records are not many"
-    assert not evidence_of([0.0, 0.0, 0.0], informed=0, known=0).is_abrupt(1.0)
+    for known in range(10):
+        assert not evidence_of([0.0, 0.0, 0.0], informed=0, known=known).is_abrupt(1.0), "all wrong, but by chance"
+    assert evidence_of([0.0, 0.0, 0.0], informed=0, known=10).is_abrupt(1.0)
 
 
 def test_claims_are_held_against_what_came_next():

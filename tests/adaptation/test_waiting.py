@@ -7,6 +7,7 @@ import pytest
 
 from adforest.adaptation.update import SMALL_BATCH, SMALL_SHARE
 from oracles import accuracy, as_bytes, grid, learn, n_given, new_state, two_clusters
+from small_forests import forest
 
 
 def start(n=2_000, **changes):
@@ -130,3 +131,14 @@ def test_the_class_mix_of_what_waits_is_that_of_all_counted_anew():
             one, other = getattr(found, name), getattr(expected, name)
             np.testing.assert_array_equal(one, other)
             assert one.dtype == other.dtype
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_the_first_records_one_by_one_are_no_drift(size):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(240, 3))
+    y = (X[:, 0] + rng.normal(scale=0.3, size=240) > 0).astype(int)
+    model = forest(n_estimators=5)
+    for place in range(0, 240, size):
+        model.partial_fit(X[place : place + size], y[place : place + size], classes=[0, 1])
+    assert {report.drift for report in model.history_} == {"none"}

@@ -40,6 +40,7 @@ CLEAR_GAP, CLEAR_DEVIATIONS = 0.05, 3.0  # of accuracy, and in standard deviatio
 MIN_SHARE = 1e-2  # no class share of a right class counts as less, so that one record cannot decide
 N_WAYS = 3  # in which a voter answers: as it is, and corrected for two class mixes
 MIN_OBSERVED = 3  # batches after which optimism is known
+MIN_TESTED = 10  # records of known classes that tell an abrupt change: fewer may all be wrong by chance
 NEAR, FAR, NEW_CLASS, RARE_CLASS = range(4)
 
 Voter: TypeAlias = tuple[str, ...]
@@ -238,7 +239,7 @@ class Evidence:
         """
         optimism, scores = self.optimism, self.scores
         n = scores.right.get("known", 0)
-        if len(optimism.errors) < MIN_OBSERVED or n < 1:
+        if len(optimism.errors) < MIN_OBSERVED or n < MIN_TESTED:
             return False
         expected, seen = oob_accuracy - optimism.median, scores.right["informed"] / n
         if expected <= 0:
