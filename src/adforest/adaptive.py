@@ -184,11 +184,9 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
     def _n_kept(self, n_features: int) -> int | None:
         """Return how many records memory keeps, where ``memory_size`` says how many bytes as many as fit."""
         size = self.memory_size
-        n_bytes = read_bytes(size) if isinstance(size, str) else None
-        if n_bytes is not None:
-            return n_bytes // record_bytes(n_features, self.n_estimators)
-        assert not isinstance(size, str)
-        return size
+        if not isinstance(size, str):
+            return size
+        return (read_bytes(size) or 0) // record_bytes(n_features, self.n_estimators)
 
     def _answer_settings(self) -> dict[str, Any]:
         return {"answer_for": self.answer_for, "n_jobs": self.n_jobs}

@@ -55,7 +55,7 @@ class ClassMix:
         n_classes = len(memory.seen_by_class) if pending is None else pending.n_classes
         weighing = memory.weighing(class_weight, n_classes)
         first = memory.first_since(n_batches)
-        last, given = memory.y[first:], memory.weight_since(first)
+        last, given = memory.y[first:], memory.weight_at(slice(first, None))
         more = (0, n_classes - len(memory.seen_by_class))
         seen: AnyArray = np.pad(memory.seen_by_class, more)
         if weighing.by_class is not None:

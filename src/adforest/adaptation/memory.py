@@ -89,9 +89,9 @@ class Memory:
         X, weight = taken(self.X, kept), None if self.weight is None else take(self.weight, kept)
         return replace(self, X=X, y=y, serial=serial, batch=batch, weight=weight)
 
-    def weight_since(self, first: int) -> Floats | None:
-        """Return the weights of the records from a place on, None where all are 1."""
-        return None if self.weight is None else self.weight[first:]
+    def weight_at(self, places: slice | Longs) -> Floats | None:
+        """Return the weights of the records at some places, None where all are 1."""
+        return None if self.weight is None else self.weight[places]
 
     def first_since(self, batch: int) -> int:
         """Return the place of the first record that came with a batch or later."""

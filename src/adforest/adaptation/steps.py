@@ -228,7 +228,7 @@ class BatchUpdate:
         if NEWEST not in state.forests or settings.memory_size == 0:
             return ()
         window = memory.window(state.window_start, settings.window_growth)
-        weight = self.weighing.weights(memory.y[window], None if memory.weight is None else memory.weight[window])
+        weight = self.weighing.weights(memory.y[window], memory.weight_at(window))
         return state.forests[PERMANENT].forest.nearness(window, MIN_EXPECTED, settings.n_jobs, weight)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Integral
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adforest.encoding import warn_caller
 from adforest.streams.paths import FilePath, find_files
 
 if TYPE_CHECKING:
@@ -242,10 +242,8 @@ def _number(
         yield FileBatch(number, table.select(layout.features), y, tuple(dict.fromkeys(path for _, path in pieces)))
     if bad_lines.count:
         lines = "1 line" if bad_lines.count == 1 else f"{bad_lines.count:,} lines"
-        warnings.warn(
-            f"{lines} with a wrong number of fields left out; the first is {bad_lines.first}. Look at what wrote it.",
-            UserWarning,
-            stacklevel=3,
+        warn_caller(
+            f"{lines} with a wrong number of fields left out; the first is {bad_lines.first}. Look at what wrote it."
         )
     if not number:
         raise _no_records(files)
@@ -282,11 +280,7 @@ def _cut(files: Iterable[TableFile], layout: Layout, batch_size: int | None) -> 
 
 def _warn_of_empty(file: TableFile) -> None:
     """Warn of a file that has no records."""
-    warnings.warn(
-        f"'{file.path}' holds no records, and is passed over. Look at what wrote it, or leave it out.",
-        UserWarning,
-        stacklevel=5,
-    )
+    warn_caller(f"'{file.path}' holds no records, and is passed over. Look at what wrote it, or leave it out.")
 
 
 def _names(names: Any, parameter: str) -> tuple[str, ...]:

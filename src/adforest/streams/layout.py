@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import compute
 
+from adforest.encoding import warn_caller
 from adforest.streams.formats import TableFile, naming, read_blocks, read_schema
 
 NUMBERS = pa.float64()
@@ -192,12 +192,10 @@ def _warn_of_row_numbers(file: TableFile, features: Sequence[str]) -> None:
     """Warn of a first column of whole numbers without a name, which is how pandas writes its index."""
     first = read_schema(file).field(0)
     if first.name in features and UNNAMED.fullmatch(first.name) and pa.types.is_integer(first.type):
-        warnings.warn(
+        warn_caller(
             f"the first column of '{file.path}' has {'no name' if not first.name else f'the name {first.name!r}'} and "
             "holds whole numbers: row numbers, as pandas writes them. They are learnt like any other column; pass "
-            f"drop=[{first.name!r}] to leave them out.",
-            UserWarning,
-            stacklevel=4,
+            f"drop=[{first.name!r}] to leave them out."
         )
 
 
