@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from adforest.adaptation import Settings, record_bytes
+from adforest.adaptation import Settings
 from adforest.classifier import FOREST_RULES, BaseADFClassifier, make_grower
 from adforest.parameters import NONE, Amount, Bytes, OneOf, Rules, Whole, read_bytes
 
@@ -35,8 +35,10 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
         Batches a temporary forest is built from [γ], sampled where they hold far more records than the last one.
     memory_size : int, str or None, default=100_000
         Records kept from before the window's batches, for growing trees; a text such as "200MB" says how many bytes
-        they may take, with their places in the trees of the permanent forest. None keeps everything, 0 lets leaves know
-        nothing but the batch at hand. Each class has room by the square root of its frequency.
+        they may take between batches, with their places in the trees of the permanent forest. A column takes 2 bytes a
+        record if it is categorical or of whole numbers from 0 to 65,534, 4 if its numbers are exact in single
+        precision, else 8. None keeps everything, 0 lets leaves know nothing but the batch at hand. Each class has room
+        by the square root of its frequency.
     min_samples_leaf : int, default=1
         Records a leaf must keep.
     max_features : {"default", "log2", "log2+1", "sqrt"}, int, float or None, default="default"
@@ -166,6 +168,10 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
 
     def _settings(self, n_features: int, seed: int) -> Settings:
         """Return what learning and answering go by."""
+        size, n_bytes = self.memory_size, None
+        if isinstance(size, str):
+            n_bytes = read_bytes(size)
+            size = None if n_bytes else 0
         return Settings(
             algorithm="adaptive",
             grower=make_grower(self, n_features),
@@ -173,20 +179,14 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
             splitting=self.splitting,
             drift_threshold=self.drift_threshold,
             window_size=self.window_size,
-            memory_size=self._n_kept(n_features),
+            memory_size=size,
+            memory_bytes=n_bytes,
             min_samples_leaf=self.min_samples_leaf,
             renewal=self.renewal,
             answer_for=self.answer_for,
             n_jobs=self.n_jobs,
             seed=seed,
         )
-
-    def _n_kept(self, n_features: int) -> int | None:
-        """Return how many records memory keeps, where ``memory_size`` says how many bytes as many as fit."""
-        size = self.memory_size
-        if not isinstance(size, str):
-            return size
-        return (read_bytes(size) or 0) // record_bytes(n_features, self.n_estimators)
 
     def _answer_settings(self) -> dict[str, Any]:
         return {"answer_for": self.answer_for, "n_jobs": self.n_jobs}

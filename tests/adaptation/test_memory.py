@@ -30,7 +30,7 @@ def run(batches, size, window, n_classes):
 def test_an_empty_memory():
     memory = Memory.empty(4)
     assert len(memory) == memory.n_seen == 0
-    assert memory.X.shape == (0, 4)
+    assert memory.matrix().shape == (0, 4)
     assert memory.survivors(0, 1) is None
 
 
@@ -39,7 +39,7 @@ def test_adding_copies_and_keeps_the_old_memory_as_it_was():
     first = Memory.empty(1).add(batch_of(Memory.empty(1), X, y, 1), 1)
     X[:], y[:] = 7, 1
     second = first.add(batch_of(first, X, y, 2), 2)
-    assert first.X.tolist() == [[1], [1]]
+    assert first.matrix().tolist() == [[1], [1]]
     assert first.y.tolist() == [0, 0]
     assert first.seen_by_class.tolist() == [2]
     assert second.seen_by_class.tolist() == [2, 2]
@@ -85,7 +85,7 @@ def test_serial_numbers_are_never_given_twice():
     assert last.n_seen == 500
     assert len(set(last.serial.tolist())) == len(last)
     # The value stored with each record is its serial number: all columns were kept in step.
-    assert last.X[:, 0].tolist() == last.serial.tolist()
+    assert last.matrix()[:, 0].tolist() == last.serial.tolist()
 
 
 def test_none_keeps_everything():

@@ -80,10 +80,10 @@ def check_forest(state, name):
     is_repaired = name not in ("temporary", "newest") or state.settings.algorithm == "paper"
     for tree, leaf_of in zip(forest.trees if is_repaired else (), forest.leaf_of, strict=True):
         placed = leaf_of >= 0
-        np.testing.assert_array_equal(leaf_of[placed], tree.route(memory.X)[placed])
+        np.testing.assert_array_equal(leaf_of[placed], tree.route(memory.matrix())[placed])
         if name == "permanent" or state.settings.algorithm == "paper":
             np.testing.assert_array_equal(placed, forest.known)  # else some trees are older than the last batch
-    known = memory.X[forest.known]
+    known = memory.matrix()[forest.known]
     if len(known):
         box = Box.of(known, np.array([0, 0, max(len(one.box.categories[2]), 1)], dtype=np.int32))
         seen = ~np.isnan(box.low)

@@ -85,11 +85,11 @@ def test_small_batches_after_a_large_one(memory_size):
 def test_learning_from_a_state_twice_leaves_it_as_it_was():
     # Both add to the same room; the second has to find another.
     state, _ = learn(new_state(), *two_clusters(0, n=500))
-    before = state.memory.X.copy()
+    before = state.memory.matrix().copy()
     one, _ = learn(state, *two_clusters(1, n=200))
     other, _ = learn(state, *two_clusters(2, n=200))
     again, _ = learn(state, *two_clusters(1, n=200))
-    np.testing.assert_array_equal(state.memory.X, before)
-    np.testing.assert_array_equal(one.memory.X, again.memory.X)
-    np.testing.assert_array_equal(one.memory.X[500:], two_clusters(1, n=200)[0])
-    np.testing.assert_array_equal(other.memory.X[500:], two_clusters(2, n=200)[0])
+    np.testing.assert_array_equal(state.memory.matrix(), before)
+    np.testing.assert_array_equal(one.memory.matrix(), again.memory.matrix())
+    np.testing.assert_array_equal(one.memory.matrix()[500:], two_clusters(1, n=200)[0])
+    np.testing.assert_array_equal(other.memory.matrix()[500:], two_clusters(2, n=200)[0])

@@ -39,8 +39,18 @@ def taken(model):
     """Return the bytes that records from before the window take, with their leaves in the permanent forest."""
     state = model._model.learnt.state
     memory, forest = state.memory, state.forests["permanent"].forest
+    values = memory.values
     n_older = memory.first_since(state.settings.window_start(state.n_batches + 1))
-    arrays = [memory.X, memory.y, memory.serial, memory.batch, forest.known, *forest.leaf_of]
+    arrays = [
+        values.words,
+        values.singles,
+        values.doubles,
+        memory.y,
+        memory.serial,
+        memory.batch,
+        forest.known,
+        *forest.leaf_of,
+    ]
     return sum(array[:n_older].nbytes for array in arrays), n_older
 
 
@@ -53,7 +63,9 @@ def test_memory_in_bytes_is_filled_and_not_exceeded(text):
 
 def test_bytes_and_records_mean_the_same():
     by_bytes = stream(forest(n_estimators=10, memory_size="100kB"))
-    by_records = stream(forest(n_estimators=10, memory_size=by_bytes._n_kept(6)))
+    state = by_bytes._model.learnt.state
+    n_kept = state.settings.n_kept(state.memory)
+    by_records = stream(forest(n_estimators=10, memory_size=n_kept))
     X = np.random.default_rng(1).normal(size=(50, 6))
     np.testing.assert_array_equal(by_bytes.predict_proba(X), by_records.predict_proba(X))
 
@@ -62,3 +74,17 @@ def test_bytes_and_records_mean_the_same():
 def test_other_sizes_are_refused(size):
     with pytest.raises(ValueError, match=r"memory_size of AdaptiveDecisionForestClassifier is .*'200MB'"):
         forest(memory_size=size).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_narrow_columns_leave_room_for_more_records():
+    rng = np.random.default_rng(0)
+    kept = []
+    for scale in (1.0, 0.1):  # tenths are not exact in single precision
+        model = forest(n_estimators=10, memory_size="100kB")
+        for _ in range(8):
+            X = rng.integers(0, 50, size=(500, 20)) * scale
+            model.partial_fit(X, (X[:, 0] > 25 * scale).astype(int))
+        n_bytes, n_older = taken(model)
+        assert 0.7 * 100_000 < n_bytes <= 100_000
+        kept.append(n_older)
+    assert 2 * kept[1] < kept[0]

@@ -10,7 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adforest.forest._kernels.rows import take
-from adforest.forest.room import MIN_SPARE, appended, taken
+from adforest.forest.room import MIN_SPARE, more_rows, taken
+
+
+def appended(rows, more):
+    """Return rows and others behind them."""
+    joined = more_rows(rows, len(more))
+    joined[len(rows) :] = more
+    return joined
 
 
 @given(kept=st.sets(st.integers(0, 999)), runs=st.lists(st.integers(0, 999), max_size=6))

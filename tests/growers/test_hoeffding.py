@@ -225,7 +225,7 @@ def test_trees_go_on_splitting_as_batches_come(tree_repair):
         forest, memory = state.forest("permanent"), state.memory
         for tree, leaf_of in zip(forest.trees, forest.leaf_of, strict=True):
             placed = leaf_of >= 0
-            np.testing.assert_array_equal(leaf_of[placed], tree.route(memory.X)[placed])
+            np.testing.assert_array_equal(leaf_of[placed], tree.route(memory.matrix())[placed])
             weights = grower.weights(memory.serial, tree.seed)
             assert tree.row_weight.sum() == weights.sum(), "every record has its weight somewhere"
 

@@ -138,7 +138,7 @@ def test_after_every_batch_records_are_in_the_leaves_they_reach(changes):
             is_repaired = forest is not model.temporary_forest_
             for tree, leaf_of in zip(forest.trees, forest.leaf_of, strict=True) if forest and is_repaired else ():
                 placed = leaf_of >= 0
-                np.testing.assert_array_equal(leaf_of[placed], tree.route(memory.X[placed]))
+                np.testing.assert_array_equal(leaf_of[placed], tree.route(memory.matrix()[placed]))
 
 
 def test_a_place_is_renewed_by_its_own_tree_or_not_at_all():

@@ -19,6 +19,7 @@ from adforest.base import Model
 from adforest.encoding import LabelTable, TableEncoder
 from adforest.encoding.categories import Categories
 from adforest.forest import Forest, Records, Tree
+from adforest.forest.packed import PackedRows
 from adforest.rivals import RefitForestClassifier
 from adforest.storage import columns, evidence, history, models, state, trees
 from adforest.storage.values import decode, encode, text_array
@@ -31,7 +32,8 @@ def names(fields):
 
 # By class: fields that are written by a line each, and those that are written or found again in another way.
 WRITTEN = {
-    Memory: (names(state.MEMORY), set()),
+    Memory: (names(state.MEMORY), {"values"}),
+    PackedRows: (names(state.VALUES), set()),
     Records: (names(state.PENDING), {"codes"}),  # made anew where they pay
     ClassMix: (names(state.CLASS_MIX), set()),
     Box: (names(state.BOX), {"categories"}),

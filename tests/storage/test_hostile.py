@@ -162,7 +162,7 @@ EDITS = {
     "a box upside down": (put("state.permanent.low", 0, 1e9), "above the upper bounds"),
     "a box without end": (put("state.permanent.high", 0, np.inf), "high holds numbers that are not finite"),
     "a record of no class": (put("state.memory.y", 0, 7), "memory.y holds numbers from 0 to 7"),
-    "a record without end": (put("state.memory.X", (0, 0), np.inf), "memory.X holds numbers that are not finite"),
+    "a record without end": (put("state.memory.values.doubles", (0, 0), np.inf), "doubles holds numbers that are not"),
     "a class never seen": (put("state.memory.seen_by_class", 0, 0), "of which it has seen none"),
     "records out of order": (put("state.memory.serial", 0, 50), "not in the order in which they came"),
     "batches out of order": (put("state.memory.batch", 0, 3), "not in the order in which they came"),
@@ -177,7 +177,7 @@ EDITS = {
         replace_array("state.memory.y", lambda a: a.astype(np.int64)),
         "y holds int64, expected int32",
     ),
-    "a flat matrix": (replace_array("state.memory.X", np.ravel), "memory.X has the shape"),
+    "a flat matrix": (replace_array("state.memory.values.doubles", np.ravel), "doubles has the shape"),
     "one more array": (lambda document, arrays: arrays.update(more=np.zeros(3)), "the array more is not known"),
     "one array less": (lambda document, arrays: arrays.pop("state.trees.seed"), "state.trees.seed is missing"),
     "a value less": (lambda document, arrays: document["state"].pop("n_calls"), "n_calls is missing"),
@@ -212,9 +212,14 @@ EDITS = {
     "a value that stands for none": (say("parameters", "max_features", {"call": "f"}), "stands for no value"),
 }
 TABLE_EDITS = {
-    "a code that is not there": (put("state.memory.X", (0, 1), 3.0), "memory.X holds codes that column 1 has not"),
-    "half a code": (put("state.memory.X", (0, 1), 0.5), "memory.X holds codes"),
-    "a number where none came": (put("state.memory.X", (0, 6), 1e9), "memory.X holds codes that column 6 has not"),
+    "a code that is not there": (put("state.memory.values.words", (0, 0), 3), "codes that column 1 has not"),
+    "other numbers than codes": (
+        replace_array("state.memory.values.types", lambda a: np.array([2, 1, 0, 0, 2, 2, 0, 0], dtype=np.uint8)),
+        "memory.values holds codes that column 1 has not",
+    ),
+    "types of other columns": (put("state.memory.values.types", 0, 0), "other numbers of columns than its types say"),
+    "a type beyond": (put("state.memory.values.types", 0, 3), "types holds numbers from 0 to 3"),
+    "a number where none came": (put("state.memory.values.words", (0, 2), 9), "codes that column 6 has not"),
     "two values of one code": (put("columns.categories_1.code", 0, 1), "two values have one code"),
     "another value's code": (put("columns.categories_1.coded_as", 0, 1.0), "codes of other values"),
     "codes of nobody": (say("columns", "categories_1", "n_codes", 60_000), "more than 3 values ever had"),
@@ -271,7 +276,7 @@ def test_without_an_edit_the_same_way_of_writing_is_accepted(ours, tables, tmp_p
 @pytest.mark.parametrize("shape", [[2**62], [2**32, 2**32], [0, 2**62], [-1], [1.5], [10**30], "x", [[3]]])
 def test_huge_shapes_take_no_memory(shape, ours, tmp_path):
     header = json.loads(json.dumps(ours.header))
-    header["state.memory.X"]["shape"] = shape
+    header["state.memory.values.doubles"]["shape"] = shape
     packed = repaired(put_together(header, ours.data))
     tracemalloc.start()
     refuse(packed, tmp_path / "model.adf", "cannot be loaded")
@@ -300,8 +305,8 @@ def test_documents_that_are_none(text, match, ours, tmp_path):
 
 def test_names_that_occur_twice_in_the_header(ours, tmp_path):
     text = json.dumps(ours.header)
-    entry = json.dumps(ours.header["state.memory.X"])
-    packed = repaired(put_together((text[:-1] + f', "state.memory.X": {entry}}}').encode(), ours.data))
+    entry = json.dumps(ours.header["state.memory.values.doubles"])
+    packed = repaired(put_together((text[:-1] + f', "state.memory.values.doubles": {entry}}}').encode(), ours.data))
     refuse(packed, tmp_path / "model.adf", "occurs twice in the header")
 
 

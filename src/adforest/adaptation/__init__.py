@@ -2,7 +2,6 @@
 
 from adforest.adaptation import paper, update
 from adforest.adaptation.columns import with_columns
-from adforest.adaptation.memory import record_bytes
 from adforest.adaptation.names import FORESTS
 from adforest.adaptation.perturbation import READINGS
 from adforest.adaptation.report import BatchReport
@@ -19,7 +18,6 @@ __all__ = [
     "Settings",
     "State",
     "find_forest",
-    "record_bytes",
     "votes",
     "with_columns",
 ]

@@ -10,6 +10,7 @@ import numpy as np
 from adforest.adaptation.boxes import Box
 from adforest.adaptation.state import ForestState, State
 from adforest.forest import Tree
+from adforest.forest.packed import PackedRows
 from adforest.forest.types import Floats, Ints
 
 
@@ -24,7 +25,7 @@ def with_columns(state: State, n_features: int, given_back: Mapping[int, Ints]) 
     given_back : dict of int to int32 arrays
         By column: codes of categories to be treated as never seen, since other values may have them from now on.
     """
-    if state.memory.X.shape[1] == n_features and not given_back:
+    if len(state.memory.values.types) == n_features and not given_back:
         return state
     trees: dict[int, Tree] = {}  # by id: forests share trees, and still do so afterwards
 
@@ -35,10 +36,12 @@ def with_columns(state: State, n_features: int, given_back: Mapping[int, Ints]) 
         forest = replace(one.forest, trees=tuple(trees[id(tree)] for tree in one.forest.trees))
         return replace(one, forest=forest, box=_changed_box(one.box, n_features, given_back))
 
-    pending = state.pending
+    memory, pending = state.memory, state.pending
+    values = _changed_records(memory.matrix(), n_features, given_back)
+    types = np.append(memory.values.types, np.zeros(n_features - len(memory.values.types), dtype=np.uint8))
     return replace(
         state,
-        memory=replace(state.memory, X=_changed_records(state.memory.X, n_features, given_back)),
+        memory=replace(memory, values=PackedRows.of(values, types)),
         forests={name: changed(one) for name, one in state.forests.items()},
         pending=None if pending is None else replace(pending, X=_changed_records(pending.X, n_features, given_back)),
     )

@@ -14,8 +14,8 @@ from adforest.adaptation.weighing import ClassWeight, Weighing
 from adforest.forest import Records
 from adforest.forest._kernels.lots import hashes
 from adforest.forest._kernels.rows import take
+from adforest.forest.packed import PackedRows
 from adforest.forest.records import joined_weights
-from adforest.forest.room import appended, taken
 from adforest.forest.types import Floats, Ints, Longs, Mask
 
 EXTRA_RECORDS = 500  # that a batch may cost besides its own: small batches can afford more
@@ -28,7 +28,9 @@ class Memory:
 
     Attributes
     ----------
-    X, y, serial, weight
+    values : PackedRows
+        Values, see `matrix`.
+    y, serial, weight
         See `adforest.forest.Records`; weights are those that records came with.
     batch : int32 (n,)
         Number of the batch each record came with.
@@ -42,7 +44,7 @@ class Memory:
         By class, the batch that first brought it; 0 if none has.
     """
 
-    X: Floats
+    values: PackedRows
     y: Ints
     serial: Longs
     batch: Ints
@@ -56,14 +58,18 @@ class Memory:
     def empty(cls, n_features: int) -> "Memory":
         """Return a memory without records."""
         ints, longs = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64)
-        return cls(np.empty((0, n_features)), ints, longs, ints, 0, longs, np.empty(0), ints)
+        return cls(PackedRows.empty(n_features), ints, longs, ints, 0, longs, np.empty(0), ints)
 
     def __len__(self) -> int:
         return len(self.y)
 
+    def matrix(self) -> Floats:
+        """Return the values of all records, made anew at each call; not to be written to."""
+        return self.values.matrix()
+
     def add(self, records: Records, batch: int) -> "Memory":
         """Return the memory with one more batch."""
-        X, y = records.X, records.y
+        y = records.y
         seen = np.bincount(y, minlength=records.n_classes)
         first = np.where(seen > 0, np.int32(batch), np.int32(0))
         known = len(self.seen_by_class)
@@ -72,7 +78,7 @@ class Memory:
         weight_by_class = np.bincount(y, records.weight, minlength=records.n_classes).astype(np.float64)
         weight_by_class[:known] += self.weight_by_class
         return Memory(
-            X=appended(self.X, X),
+            values=self.values.with_rows(records.X),
             y=np.concatenate([self.y, y]),
             serial=np.concatenate([self.serial, records.serial]),
             batch=np.concatenate([self.batch, np.full(len(y), batch, dtype=np.int32)]),
@@ -86,8 +92,8 @@ class Memory:
     def keep(self, kept: Longs) -> "Memory":
         """Return the memory with only the records at the given positions, ascending."""
         y, serial, batch = take(self.y, kept), take(self.serial, kept), take(self.batch, kept)
-        X, weight = taken(self.X, kept), None if self.weight is None else take(self.weight, kept)
-        return replace(self, X=X, y=y, serial=serial, batch=batch, weight=weight)
+        weight = None if self.weight is None else take(self.weight, kept)
+        return replace(self, values=self.values.taken(kept), y=y, serial=serial, batch=batch, weight=weight)
 
     def weight_at(self, places: slice | Longs) -> Floats | None:
         """Return the weights of the records at some places, None where all are 1."""
@@ -130,7 +136,7 @@ class Memory:
 
     def records(self, n_categories: Ints, n_classes: int) -> Records:
         """Return everything at hand as a block to grow from."""
-        return Records(self.X, self.y, self.serial, n_categories, n_classes, weight=self.weight)
+        return Records(self.matrix(), self.y, self.serial, n_categories, n_classes, weight=self.weight)
 
     def weighing(self, class_weight: ClassWeight, n_classes: int) -> Weighing:
         """Return what the weights of records are multiplied by."""
@@ -159,10 +165,10 @@ class Memory:
         return np.append(np.flatnonzero(key < bound[y]), np.arange(n_older, len(self)))
 
 
-def record_bytes(n_features: int, n_trees: int) -> int:
+def record_bytes(value_bytes: int, n_trees: int) -> int:
     """Return the bytes that a record in memory takes: its values, class, number and batch, and a leaf in each tree."""
-    values, klass, serial, batch, weight, known, leaf = 8 * n_features, 4, 8, 4, 8, 1, 4 * n_trees
-    return values + klass + serial + batch + weight + known + leaf
+    klass, serial, batch, weight, known, leaf = 4, 8, 4, 8, 1, 4 * n_trees
+    return value_bytes + klass + serial + batch + weight + known + leaf
 
 
 def _quotas(held: Longs, seen: Longs, room: int) -> Longs:

@@ -10,7 +10,7 @@ import numpy as np
 from adforest.adaptation.boxes import Box
 from adforest.adaptation.class_mix import ClassMix
 from adforest.adaptation.evidence import Evidence
-from adforest.adaptation.memory import EXTRA_RECORDS, Memory
+from adforest.adaptation.memory import EXTRA_RECORDS, Memory, record_bytes
 from adforest.adaptation.names import ACTIVE, FORESTS, PERMANENT
 from adforest.adaptation.weighing import ClassWeight
 from adforest.forest import Forest, Records
@@ -31,6 +31,8 @@ class Settings:
     algorithm : {"adaptive", "paper"}
     class_weight : tuple of float, "balanced" or None
         By class code.
+    memory_size, memory_bytes : int or None
+        Records that memory keeps, or bytes that these may take; where both are None, it keeps everything.
     soft : bool
         Whether trees add up class shares or cast one vote each ("paper"; with "adaptive" they add up shares).
     tree_repair : {"turn", "any", "share"}
@@ -53,9 +55,16 @@ class Settings:
     perturbation: str = "predicted"
     tree_repair: str = "turn"
     soft: bool = True
+    memory_bytes: int | None = None
     renewal: float = 1.0
     answer_for: str = "next_batch"
     class_weight: ClassWeight = None
+
+    def n_kept(self, memory: Memory) -> int | None:
+        """Return how many records memory keeps: all where None."""
+        if self.memory_bytes is None:
+            return self.memory_size
+        return self.memory_bytes // record_bytes(memory.values.row_bytes, self.n_estimators)
 
     def window_start(self, number: int) -> int:
         """Return the first batch of the reserve window [γ] that ends with a batch."""
@@ -188,10 +197,11 @@ class State:
         They are those by which the window alone is larger than memory and than a window that ends with such a batch.
         """
         settings, memory = self.settings, self.memory
-        if settings.memory_size is None:
+        n_kept = settings.n_kept(memory)
+        if n_kept is None:
             return self
         n_window = len(memory) - memory.first_since(settings.window_start(self.n_batches + 1))
-        size = max(settings.memory_size, settings.window_growth * (n + EXTRA_RECORDS))
+        size = max(n_kept, settings.window_growth * (n + EXTRA_RECORDS))
         kept = memory.survivors(size, self.n_batches + 1) if n_window > size else None
         return self if kept is None else self.with_records(kept)
 

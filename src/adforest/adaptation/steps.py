@@ -207,7 +207,8 @@ class BatchUpdate:
     def finish(self, evidence: Evidence, **changes: Any) -> State:
         """Let memory go of what it has no room for, and return the state after the batch."""
         settings = self.settings
-        kept = self.memory.survivors(settings.memory_size, min(self.number, settings.window_start(self.number + 1)))
+        first_kept = min(self.number, settings.window_start(self.number + 1))
+        kept = self.memory.survivors(settings.n_kept(self.memory), first_kept)
         state = replace(
             self.before,
             memory=self.memory,

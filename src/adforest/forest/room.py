@@ -1,17 +1,20 @@
 """Records with room for more behind them, so that a batch is added without copying all that is there."""
 
 from threading import Lock
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from adforest.forest._kernels.rows import take_into
-from adforest.forest.types import AnyArray, Floats, Longs
+from adforest.forest.types import AnyArray, Longs
+
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 SPARE_SHARE, MIN_SPARE = 1 / 16, 1024  # room that is set aside: a share of the rows that are there, and rows at least
 
 
-class Room(np.ndarray[Any, np.dtype[np.float64]]):
+class Room(np.ndarray[Any, np.dtype[Any]]):
     """Rows of which several owners read the first ones, each as many as it knows; those that are there never change.
 
     Owners hold plain arrays, views of this one, and whoever holds all rows that are there may add more. Others, such as
@@ -22,13 +25,13 @@ class Room(np.ndarray[Any, np.dtype[np.float64]]):
     _n_used: int
     _lock: Any
 
-    def __new__(cls, n_used: int, n_columns: int) -> Self:
+    def __new__(cls, n_used: int, n_columns: int, dtype: npt.DTypeLike) -> Self:
         """Return room for some rows, to be written, and more."""
-        room = super().__new__(cls, (n_used + max(MIN_SPARE, int(SPARE_SHARE * n_used)), n_columns), np.float64)
+        room = super().__new__(cls, (n_used + max(MIN_SPARE, int(SPARE_SHARE * n_used)), n_columns), dtype)
         room._n_used, room._lock = n_used, Lock()
         return room
 
-    def _first(self, n: int) -> Floats:
+    def _first(self, n: int) -> AnyArray:
         """Return the first rows as a plain array."""
         return np.asarray(self)[:n]
 
@@ -41,26 +44,24 @@ class Room(np.ndarray[Any, np.dtype[np.float64]]):
             return is_free
 
 
-def appended(rows: Floats, more: Floats) -> Floats:
-    """Return rows and more behind them; what is there already is copied only where there is no room behind it."""
+def more_rows(rows: npt.NDArray[Scalar], n_more: int) -> npt.NDArray[Scalar]:
+    """Return rows and more behind them, to be written; what is there is copied if there is no room behind it."""
     n = len(rows)
     room = _room_of(rows)
-    if room is None or room.shape[1] != more.shape[1] or not room._takes(n, len(more)):
-        room = Room(n + len(more), rows.shape[1])
+    if room is None or not room._takes(n, n_more):
+        room = Room(n + n_more, rows.shape[1], rows.dtype)
         room._first(n)[:] = rows
-    joined = room._first(n + len(more))
-    joined[n:] = more
-    return joined
+    return room._first(n + n_more)
 
 
-def taken(rows: Floats, kept: Longs) -> Floats:
+def taken(rows: npt.NDArray[Scalar], kept: Longs) -> npt.NDArray[Scalar]:
     """Return the rows at some positions, ascending, with room for more behind them."""
-    room = Room(len(kept), rows.shape[1])
+    room = Room(len(kept), rows.shape[1], rows.dtype)
     take_into(rows, kept, np.asarray(room))
     return room._first(len(kept))
 
 
-def _room_of(rows: Floats) -> Room | None:
+def _room_of(rows: AnyArray) -> Room | None:
     """Return the room that an array's rows are the first ones of."""
     base: AnyArray | None = rows
     while isinstance(base, np.ndarray):

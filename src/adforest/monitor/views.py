@@ -107,7 +107,7 @@ def view_tree(model: Any, forest: str, tree: int, max_depth: int | None) -> list
         raise TypeError(f"got {type(model).__name__}; expected a fitted {kinds}")
     learnt = model._checked()  # read once: another thread may swap in the next one
     found = _find_tree(learnt.learnt.state, forest, tree)
-    questions = Questions(found, learnt.encoder, learnt.learnt.state.memory.X)
+    questions = Questions(found, learnt.encoder, learnt.learnt.state.memory.matrix())
     shown_by = _shown_by(found, max_depth)
     n_below = np.bincount(shown_by, minlength=len(found.nodes)) - 1
     counts = _Counts(found, shown_by, learnt.labels.by_arrival)

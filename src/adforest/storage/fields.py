@@ -1,7 +1,7 @@
 """What a dataclass writes to a model file and reads from it: one line a field, with the values it may have.
 
 A file is a tree of *parts*. A part has values, which are JSON, and arrays; an array belongs to the file under the name
-of its part and its own, such as "memory.X". Nothing that is read is believed: types, shapes and ranges are checked
+of its part and its own, such as "memory.y". Nothing that is read is believed: types, shapes and ranges are checked
 here, what several fields must have in common where the object is made.
 """
 

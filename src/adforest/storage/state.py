@@ -12,6 +12,7 @@ from adforest.adaptation.names import ACTIVE, FORESTS, NEWEST, PERMANENT, TEMPOR
 from adforest.adaptation.state import ForestState
 from adforest.encoding.weights import LARGEST, SMALLEST
 from adforest.forest import Forest, Records, Tree
+from adforest.forest.packed import PackedRows
 from adforest.forest.types import AnyArray, Floats, Ints
 from adforest.growers import SysForGrower
 from adforest.storage.errors import ModelFileError
@@ -32,7 +33,6 @@ from adforest.storage.trees import read_trees, write_trees
 
 MAX_SUM = 1e150  # of weights; squares of sums are finite
 MEMORY = (
-    Array("X", np.float64, ("n_memory", "n_features"), takes_nan=True),
     Array("y", np.int32, ("n_memory",), low=0, below="n_classes"),
     Array("serial", np.int64, ("n_memory",), low=0, below="n_records"),
     Array("batch", np.int32, ("n_memory",), low=1, below="next_batch"),
@@ -41,6 +41,12 @@ MEMORY = (
     Array("weight_by_class", np.float64, ("n_seen_classes",), low=0, below=MAX_SUM),
     Array("first_batch", np.int32, ("n_seen_classes",), low=0, below="next_batch"),
     Array("weight", np.float64, ("n_memory",), low=SMALLEST, below=2 * LARGEST, takes_none=True),
+)
+VALUES = (
+    Array("types", np.uint8, ("n_features",), below=3),
+    Array("words", np.uint16, ("n_memory", "n_words")),
+    Array("singles", np.float32, ("n_memory", "n_singles"), takes_nan=True),
+    Array("doubles", np.float64, ("n_memory", "n_doubles"), takes_nan=True),
 )
 PENDING = (
     Array("X", np.float64, ("n_pending", "n_features"), takes_nan=True),
@@ -79,7 +85,9 @@ def write_state(state: State, out: PartWriter) -> None:
     These may have changed since the last batch; what it was learnt by is gone with the next one.
     """
     write_fields(STATE, state, out)
-    write_fields(MEMORY, state.memory, out.part("memory"))
+    memory = out.part("memory")
+    write_fields(MEMORY, state.memory, memory)
+    write_fields(VALUES, state.memory.values, memory.part("values"))
     if state.pending is not None:
         write_fields(PENDING, state.pending, out.part("pending"))
     write_fields(CLASS_MIX, state.class_mix, out.part("class_mix"))
@@ -158,9 +166,15 @@ def read_state(part: PartReader, sizes: Sizes, settings: Settings, n_codes: Ints
 
 def _read_memory(part: PartReader, sizes: Sizes, n_codes: Ints) -> Memory:
     """Return the records at hand, which are in the order in which they came."""
-    memory = Memory(**read_fields(MEMORY, part, sizes))
+    packed = part.part("values")
+    values = PackedRows(**read_fields(VALUES, packed, sizes))
+    packed.finish()
+    widths = [sizes[name] for name in ("n_words", "n_singles", "n_doubles")]
+    if np.bincount(values.types, minlength=3).tolist() != widths:
+        raise ModelFileError("memory.values holds other numbers of columns than its types say")
+    memory = Memory(values, **read_fields(MEMORY, part, sizes))
     part.finish()
-    _check_codes(memory.X, n_codes, "memory.X")
+    _check_codes(memory.matrix(), n_codes, "memory.values")
     is_known = sizes["n_seen_classes"] <= sizes["n_classes"] and memory.y.max(initial=-1) < sizes["n_seen_classes"]
     if not is_known or not memory.seen_by_class[memory.y].all():
         raise ModelFileError("memory holds classes of which it has seen none")

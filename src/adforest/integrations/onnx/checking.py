@@ -26,7 +26,7 @@ def check_answers(graph: bytes, model: Model[State], inputs: list[Input], missin
     """Raise if ONNX Runtime answers otherwise than the model on its records in memory or on made-up ones."""
     runtime = require("onnxruntime", "to_onnx", "onnx")
     session = runtime.InferenceSession(graph, providers=["CPUExecutionProvider"])
-    for records in (model.learnt.memory.X, _made_up(model)):
+    for records in (model.learnt.memory.matrix(), _made_up(model)):
         for start in range(0, len(records), PART):
             _check_part(session, model, inputs, missing_text, records[start : start + PART])
 

@@ -1,0 +1,94 @@
+"""A matrix of records in little room: each column in the narrowest type that holds its values exactly."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from adforest.forest._kernels.packing import narrowest, pack, unpack
+from adforest.forest.room import more_rows, taken
+from adforest.forest.types import Bytes, Floats, Ints, Longs, Singles, Words16
+
+WIDTHS = np.array([2, 4, 8])  # bytes of a value, by type
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PackedRows:
+    """The rows of a matrix of float64, to be had again exactly; rows that are there never change.
+
+    Attributes
+    ----------
+    types : uint8 (m,)
+        By column: 0 for words, 1 for single, 2 for double precision. A column that needs more later gets it; none is
+        made narrower again.
+    words : uint16 (n, ...)
+        Columns of whole numbers from 0 to 65,534, codes of categories among them; 65,535 is missing.
+    singles : float32 (n, ...)
+        Columns whose numbers are exact in single precision.
+    doubles : float64 (n, ...)
+        All others.
+    """
+
+    types: Bytes
+    words: Words16
+    singles: Singles
+    doubles: Floats
+
+    @classmethod
+    def of(cls, X: Floats, at_least: Bytes | None = None) -> Self:
+        """Return a matrix packed, its columns in no narrower types than some."""
+        return cls.empty(X.shape[1], at_least).with_rows(X)
+
+    @classmethod
+    def empty(cls, n_columns: int, at_least: Bytes | None = None) -> Self:
+        """Return no rows."""
+        types = np.zeros(n_columns, dtype=np.uint8) if at_least is None else at_least
+        words, singles, doubles = np.bincount(types, minlength=3)
+        return cls(
+            types,
+            np.empty((0, words), dtype=np.uint16),
+            np.empty((0, singles), dtype=np.float32),
+            np.empty((0, doubles), dtype=np.float64),
+        )
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of a row."""
+        return int(WIDTHS[self.types].sum())
+
+    def with_rows(self, X: Floats) -> Self:
+        """Return these rows and more behind them; what is there is copied only if it has no room or needs more."""
+        types = narrowest(X, self.types)
+        before = self if (types == self.types).all() else type(self).empty(len(types), types)
+        if before is not self and len(self):
+            before = before.with_rows(self.matrix())
+        n, more = len(before), len(X)
+        after = type(self)(
+            before.types,
+            more_rows(before.words, more),
+            more_rows(before.singles, more),
+            more_rows(before.doubles, more),
+        )
+        pack(X, types, after._places(), after.words[n:], after.singles[n:], after.doubles[n:])
+        return after
+
+    def taken(self, kept: Longs) -> Self:
+        """Return the rows at some positions, ascending."""
+        return type(self)(self.types, taken(self.words, kept), taken(self.singles, kept), taken(self.doubles, kept))
+
+    def matrix(self) -> Floats:
+        """Return the rows as they came; not to be written to."""
+        if self.doubles.shape[1] == len(self.types):
+            return self.doubles
+        return unpack(self.types, self._places(), self.words, self.singles, self.doubles)
+
+    def _places(self) -> Ints:
+        """Return the place of each column among those of its type."""
+        places = np.empty(len(self.types), dtype=np.int32)
+        for one in range(len(WIDTHS)):
+            same = self.types == one
+            places[same] = np.arange(np.count_nonzero(same), dtype=np.int32)
+        return places
