@@ -39,6 +39,10 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
         record if it is categorical or of whole numbers from 0 to 65,534, 4 if its numbers are exact in single
         precision, else 8. None keeps everything, 0 lets leaves know nothing but the batch at hand. Each class has room
         by the square root of its frequency.
+    max_samples : int or None, default=1_000_000
+        Records that a tree is grown from at most. Of a larger batch so many are drawn, and stand for all of it: the
+        forests are judged by them, and memory keeps of them; how frequent classes are is known from all. At least
+        1,000. None sets no bound.
     min_samples_leaf : int, default=1
         Records a leaf must keep.
     max_features : {"default", "log2", "log2+1", "sqrt"}, int, float or None, default="default"
@@ -119,6 +123,7 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
 
     _rules: ClassVar[Rules] = FOREST_RULES | {
         "memory_size": (Whole(0), Bytes(), NONE),
+        "max_samples": (Whole(1000), NONE),
         "renewal": (Amount(0),),
         "answer_for": (OneOf("next_batch", "everything"),),
     }
@@ -132,6 +137,7 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
         drift_threshold: int = 3,
         window_size: int = 3,
         memory_size: int | str | None = 100_000,
+        max_samples: int | None = 1_000_000,
         min_samples_leaf: int = 1,
         max_features: str | float | None = "default",
         max_depth: int | None = None,
@@ -152,6 +158,7 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
         self.drift_threshold = drift_threshold
         self.window_size = window_size
         self.memory_size = memory_size
+        self.max_samples = max_samples
         self.min_samples_leaf = min_samples_leaf
         self.max_features = max_features
         self.max_depth = max_depth
@@ -181,6 +188,7 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
             window_size=self.window_size,
             memory_size=size,
             memory_bytes=n_bytes,
+            max_samples=self.max_samples,
             min_samples_leaf=self.min_samples_leaf,
             renewal=self.renewal,
             answer_for=self.answer_for,

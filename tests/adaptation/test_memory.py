@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adforest.adaptation.memory import Memory, _quotas
+from adforest.adaptation.memory import Memory, WindowBound, _quotas
 from adforest.forest import Records
 
 
@@ -77,7 +77,7 @@ def test_rare_classes_have_less_than_a_fifth_of_an_even_share_ever_and_lately_an
             and lately.count(value) < len(lately) / len(classes) / 5
             for value in range(5)
         ]
-        assert memory.rare_since(start, 3).tolist() == expected
+        assert memory.rare_since(start, WindowBound(3)).tolist() == expected
 
 
 def test_serial_numbers_are_never_given_twice():

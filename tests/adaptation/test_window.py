@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from adforest.adaptation.memory import EXTRA_RECORDS, Memory
+from adforest.adaptation.memory import EXTRA_RECORDS, Memory, WindowBound
 from adforest.adaptation.state import WINDOW_GROWTH
 from adforest.forest import Records
 from oracles import learn, new_state, two_clusters
@@ -21,7 +21,7 @@ def memory_of(*sizes, shares=(0.7, 0.3)):
 
 
 def places(memory, start, growth=9):
-    found = memory.window(start, growth)
+    found = memory.window(start, WindowBound(growth))
     return np.arange(len(memory))[found]
 
 
@@ -29,7 +29,7 @@ def places(memory, start, growth=9):
 def test_a_window_that_the_last_batch_can_pay_for_is_whole(sizes):
     memory = memory_of(*sizes)
     for start in range(-1, len(sizes) + 1):
-        assert memory.window(start, 9) == slice(memory.first_since(start), None)
+        assert memory.window(start, WindowBound(9)) == slice(memory.first_since(start), None)
 
 
 def test_of_a_batch_that_is_too_much_a_sample_is_drawn_and_later_ones_are_whole():

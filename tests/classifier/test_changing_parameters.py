@@ -12,6 +12,7 @@ OURS = {
     "drift_threshold": (0, 9),
     "window_size": (1, 4),
     "memory_size": (None, 0),
+    "max_samples": (None, 1000),
     "min_samples_leaf": (1, 25),
     "max_features": (1, None),
     "max_depth": (None, 1),

@@ -17,6 +17,7 @@ def test_the_signature_is_the_one_promised():
         "drift_threshold": 3,
         "window_size": 3,
         "memory_size": 100_000,
+        "max_samples": 1_000_000,
         "min_samples_leaf": 1,
         "max_features": "default",
         "max_depth": None,

@@ -34,7 +34,10 @@ def names(fields):
 WRITTEN = {
     Memory: (names(state.MEMORY), {"values"}),
     PackedRows: (names(state.VALUES), set()),
-    Records: (names(state.PENDING), {"codes"}),  # made anew where they pay
+    Records: (
+        names(state.PENDING),
+        {"codes", "totals"},
+    ),  # codes are made anew where they pay; what waits is whole batches
     ClassMix: (names(state.CLASS_MIX), set()),
     Box: (names(state.BOX), {"categories"}),
     Forest: (names(state.FOREST), {"trees", "leaf_of"}),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adforest.adaptation.memory import Memory
+from adforest.adaptation.memory import Memory, WindowBound
 from adforest.adaptation.weighing import ClassWeight
 from adforest.forest import Records
 from adforest.forest.records import joined_weights
@@ -48,7 +48,7 @@ class ClassMix:
         pending: Records | None,
         n_batches: int,
         window_start: int,
-        window_growth: int,
+        window_bound: WindowBound,
         class_weight: ClassWeight = None,
     ) -> ClassMix:
         """Return the mix after some batches, of which the window begins with one."""
@@ -70,7 +70,7 @@ class ClassMix:
             weighing.totals(last, given, n_classes),
             weighing.totals(last[latest], None if given is None else given[latest], n_classes),
             np.flatnonzero(memory.first_batch >= max(2, window_start)),
-            np.flatnonzero(memory.rare_since(window_start, window_growth)),
+            np.flatnonzero(memory.rare_since(window_start, window_bound)),
         )
 
     def after(self, came: Records, memory: Memory, pending: Records, n_batches: int) -> ClassMix | None:

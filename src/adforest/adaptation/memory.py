@@ -7,6 +7,7 @@ serial number, fixed for ever.
 """
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,6 +21,26 @@ from adforest.forest.types import Floats, Ints, Longs, Mask
 
 EXTRA_RECORDS = 500  # that a batch may cost besides its own: small batches can afford more
 RARE_FACTOR = 5  # times that a rare class has fewer records than its even share
+
+
+class WindowBound(NamedTuple):
+    """How many records a window may hold.
+
+    Attributes
+    ----------
+    growth : int
+        Times the records of the last batch and `EXTRA_RECORDS`: what a batch costs goes by its own records.
+    max_samples : int or None
+        Records that a tree is grown from at most.
+    """
+
+    growth: int
+    max_samples: int | None = None
+
+    def room(self, n: int) -> int:
+        """Return how many records a window may hold that ends with a batch of n records."""
+        room = self.growth * (n + EXTRA_RECORDS)
+        return room if self.max_samples is None else min(room, max(n, self.max_samples))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,20 +90,19 @@ class Memory:
 
     def add(self, records: Records, batch: int) -> "Memory":
         """Return the memory with one more batch."""
-        y = records.y
-        seen = np.bincount(y, minlength=records.n_classes)
+        y, came = records.y, records.came
+        seen, weight_by_class = came.by_class.copy(), came.weight_by_class.copy()
         first = np.where(seen > 0, np.int32(batch), np.int32(0))
         known = len(self.seen_by_class)
         first[:known] = np.where(self.first_batch > 0, self.first_batch, first[:known])
         seen[:known] += self.seen_by_class
-        weight_by_class = np.bincount(y, records.weight, minlength=records.n_classes).astype(np.float64)
         weight_by_class[:known] += self.weight_by_class
         return Memory(
             values=self.values.with_rows(records.X),
             y=np.concatenate([self.y, y]),
             serial=np.concatenate([self.serial, records.serial]),
             batch=np.concatenate([self.batch, np.full(len(y), batch, dtype=np.int32)]),
-            n_seen=self.n_seen + len(y),
+            n_seen=self.n_seen + came.n,
             seen_by_class=seen,
             weight_by_class=weight_by_class,
             first_batch=first,
@@ -103,10 +123,9 @@ class Memory:
         """Return the place of the first record that came with a batch or later."""
         return int(np.searchsorted(self.batch, np.int32(batch)))
 
-    def window(self, start: int, growth: int) -> slice | Longs:
+    def window(self, start: int, bound: WindowBound) -> slice | Longs:
         """Return the places of the window's records: those since a batch, but no more than the last batch can pay for.
 
-        What a batch costs goes by its own records: with n of them, a window may hold growth * (n + EXTRA_RECORDS).
         Where more came, those of the last batches come first, and of the batch that would be too much a sample is drawn
         by the hash of serial numbers; the same one after memory, which goes by that hash too, has let go of others.
         """
@@ -115,7 +134,7 @@ class Memory:
         numbers = np.arange(start, self.batch[-1] + 1, dtype=np.int32)
         firsts = np.searchsorted(self.batch, numbers)
         place, stop = int(firsts[-1]), int(self.serial[-1]) + 1
-        room = growth * (len(self) - place + EXTRA_RECORDS)
+        room = bound.room(len(self) - place)
         for first in firsts[::-1]:
             came = stop - int(self.serial[first]) if first < len(self) else 0
             if came > room:
@@ -124,11 +143,11 @@ class Memory:
             place, stop, room = int(first), int(self.serial[first]), room - came
         return slice(place, None)
 
-    def rare_since(self, window_start: int, growth: int) -> Mask:
+    def rare_since(self, window_start: int, bound: WindowBound) -> Mask:
         """Return which classes are rare, both over all records and in the window, of those that came before it."""
         n_classes = np.count_nonzero(self.seen_by_class)
         is_older = (self.first_batch > 0) & (self.first_batch < max(2, window_start))
-        lately = np.bincount(self.y[self.window(window_start, growth)], minlength=len(self.seen_by_class))
+        lately = np.bincount(self.y[self.window(window_start, bound)], minlength=len(self.seen_by_class))
         rare: Mask = is_older
         for seen in (self.seen_by_class, lately):
             rare = rare & (RARE_FACTOR * n_classes * seen < seen.sum())

@@ -10,7 +10,7 @@ import numpy as np
 from adforest.adaptation.boxes import Box
 from adforest.adaptation.class_mix import ClassMix
 from adforest.adaptation.evidence import Evidence
-from adforest.adaptation.memory import EXTRA_RECORDS, Memory, record_bytes
+from adforest.adaptation.memory import Memory, WindowBound, record_bytes
 from adforest.adaptation.names import ACTIVE, FORESTS, PERMANENT
 from adforest.adaptation.weighing import ClassWeight
 from adforest.forest import Forest, Records
@@ -56,6 +56,7 @@ class Settings:
     tree_repair: str = "turn"
     soft: bool = True
     memory_bytes: int | None = None
+    max_samples: int | None = None
     renewal: float = 1.0
     answer_for: str = "next_batch"
     class_weight: ClassWeight = None
@@ -71,9 +72,9 @@ class Settings:
         return number - self.window_size + 1
 
     @property
-    def window_growth(self) -> int:
-        """How many times the records of a batch its window may hold, see `Memory.window`."""
-        return WINDOW_GROWTH * self.window_size
+    def window_bound(self) -> WindowBound:
+        """How many records a window may hold, see `Memory.window`."""
+        return WindowBound(WINDOW_GROWTH * self.window_size, self.max_samples)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -187,8 +188,8 @@ class State:
         if came is not None and self.pending is not None and settings.class_weight is None:
             mix = self.class_mix.after(came, self.memory, self.pending, self.n_batches)
         if mix is None:
-            start, growth = settings.window_start(self.n_batches), settings.window_growth
-            mix = ClassMix.of(self.memory, self.pending, self.n_batches, start, growth, settings.class_weight)
+            start, bound = settings.window_start(self.n_batches), settings.window_bound
+            mix = ClassMix.of(self.memory, self.pending, self.n_batches, start, bound, settings.class_weight)
         return replace(self, class_mix=mix)
 
     def without_excess(self, n: int) -> State:
@@ -201,7 +202,7 @@ class State:
         if n_kept is None:
             return self
         n_window = len(memory) - memory.first_since(settings.window_start(self.n_batches + 1))
-        size = max(n_kept, settings.window_growth * (n + EXTRA_RECORDS))
+        size = max(n_kept, settings.window_bound.room(n))
         kept = memory.survivors(size, self.n_batches + 1) if n_window > size else None
         return self if kept is None else self.with_records(kept)
 

@@ -8,7 +8,9 @@ records at hand. While these are few, that is every tree at every batch; later t
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,10 +26,12 @@ from adforest.adaptation.scenario import scenario_of
 from adforest.adaptation.state import ForestState, State
 from adforest.adaptation.weighing import rescaled
 from adforest.forest import Forest, Records, in_threads
-from adforest.forest.types import Ints, Longs, Singles
+from adforest.forest._kernels.lots import hashes
+from adforest.forest._kernels.routing import route
+from adforest.forest.types import Ints, Longs, Mask, Singles
 from adforest.growers import Grown, spawn_seeds
 
-BUILD, REPAIR, RENEW, BUILD_NEWEST = range(4)  # what a seed is for
+BUILD, REPAIR, RENEW, BUILD_NEWEST, DRAW = range(5)  # what a seed is for
 EXPANSION_TURNS = 5  # batches in which every tree has had its turn to expand leaves
 MIN_OUTSIDE_SHARE = 0.01  # share of a batch that must lie beyond a forest's box before its trees get a new root
 MIN_EXPECTED = 10  # records of the window to be expected below a node, for their number to be told from chance
@@ -134,9 +138,9 @@ class BatchUpdate:
         if not places:
             return {}
         settings = self.settings
-        rare = self.memory.rare_since(settings.window_start(self.number), settings.window_growth)
+        rare = self.memory.rare_since(settings.window_start(self.number), settings.window_bound)
         seeds = self._seeds(RENEW, len(places))
-        built = settings.grower.build(records, known, seeds, settings.n_jobs, places, always_in_bag=rare)
+        built = self._grown(records, known, seeds, places=places, always_in_bag=rare)
         # A systematic base forest may have no trees for the last places.
         return {
             place: one._replace(tree=one.tree.built_at(self.number)) for place, one in zip(places, built, strict=False)
@@ -187,8 +191,47 @@ class BatchUpdate:
         part = self._coded_since(places.start) if isinstance(places, slice) else self.records.part(places)
         records = rescaled(part)
         everything, seeds = np.arange(len(records), dtype=np.int32), self._seeds(purpose, n_trees)
-        oob_from = 0 if is_placed else len(records)
-        return self.settings.grower.build(records, everything, seeds, self.settings.n_jobs, route_oob_from=oob_from)
+        return self._grown(records, everything, seeds, route_oob_from=0 if is_placed else len(records))
+
+    def _grown(
+        self,
+        records: Records,
+        known: Ints,
+        seeds: list[int],
+        *,
+        places: Sequence[int] | None = None,
+        always_in_bag: Mask | None = None,
+        route_oob_from: int = 0,
+    ) -> list[Grown]:
+        """Grow trees as growers do, from no more records than ``max_samples`` says, drawn by lot; place the others."""
+        settings = self.settings
+        build = partial(
+            settings.grower.build,
+            records,
+            seeds=seeds,
+            n_jobs=settings.n_jobs,
+            places=places,
+            always_in_bag=always_in_bag,
+            route_oob_from=route_oob_from,
+        )
+        if settings.max_samples is None or len(known) <= settings.max_samples:
+            return build(known)
+        [seed] = self._seeds(DRAW, 1)
+        is_drawn = hashes(records.serial[known], seed) < np.uint64(settings.max_samples / len(known) * 2**64)
+        if always_in_bag is not None:
+            is_drawn |= always_in_bag[records.y[known]]
+        others = known[~is_drawn]
+        others = others[np.searchsorted(others, route_oob_from) :]
+
+        def placed(grown: Grown) -> Grown:
+            tree, leaf_of = grown
+            counted, weight = others, records.weight_at(others)
+            if weight is not None:  # of a record that counts less than once, some trees know nothing
+                counted = others[settings.grower.weights(records.serial[others], tree.seed, weight) > 0]
+            leaf_of[counted] = route(tree.nodes, tree.category_bits, records.X, counted)
+            return grown
+
+        return in_threads(placed, build(known[is_drawn]), settings.n_jobs)
 
     def unplaced(self, grown: list[Grown], places: slice | Longs) -> Forest:
         """Return the forest of trees that were grown from the records at some places; nobody may repair it."""
@@ -228,7 +271,7 @@ class BatchUpdate:
         settings, memory = state.settings, state.memory
         if NEWEST not in state.forests or settings.memory_size == 0:
             return ()
-        window = memory.window(state.window_start, settings.window_growth)
+        window = memory.window(state.window_start, settings.window_bound)
         weight = self.weighing.weights(memory.y[window], memory.weight_at(window))
         return state.forests[PERMANENT].forest.nearness(window, MIN_EXPECTED, settings.n_jobs, weight)
 
@@ -259,7 +302,7 @@ def report_of(
     action = work.action if work else dict.fromkeys(state.forests, "waiting")
     return BatchReport(
         batch=before.n_calls + 1,
-        n_records=len(records),
+        n_records=records.came.n,
         scenario=scenario_of(classes, known),
         new_classes=tuple(sorted(classes - known)),
         drift=drift,

@@ -158,7 +158,7 @@ def _grow_temporary(work: BatchUpdate, regime_start: int) -> None:
     settings = work.settings
     start = max(regime_start, settings.window_start(work.number))
     work.action[TEMPORARY] = "rebuilt" if TEMPORARY in work.forests else "built"
-    window = work.memory.window(start, settings.window_growth)
+    window = work.memory.window(start, settings.window_bound)
     grown = work.grow(window, _half(settings.n_estimators), BUILD, is_placed=False)
     work.forests[TEMPORARY] = ForestState(work.unplaced(grown, window), work.box_of(window))
 

@@ -4,7 +4,7 @@ from adforest.forest.editing import TreeEditor
 from adforest.forest.forest import Forest, in_threads
 from adforest.forest.importance import importances
 from adforest.forest.params import GrowthParams
-from adforest.forest.records import Groups, Records
+from adforest.forest.records import Groups, Records, Totals
 from adforest.forest.tree import LeafCounts, Tree
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "GrowthParams",
     "LeafCounts",
     "Records",
+    "Totals",
     "Tree",
     "TreeEditor",
     "importances",

@@ -8,6 +8,25 @@ import numpy as np
 from adforest.forest.types import AnyArray, Floats, Ints, Longs, Words16
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Totals:
+    """What is known of all records of a batch, also of those that are not learnt from.
+
+    Attributes
+    ----------
+    n : int
+        How many there are.
+    by_class : int64 (n_classes,)
+        How many of each class.
+    weight_by_class : float64 (n_classes,)
+        Sum of their weights, by class.
+    """
+
+    n: int
+    by_class: Longs
+    weight_by_class: Floats
+
+
 @dataclass(frozen=True, slots=True)
 class Records:
     """Encoded records and what must be known to read them.
@@ -28,6 +47,8 @@ class Records:
         What `bin_columns` makes of X, for all who grow from these records.
     weight : float64 (n,), optional
         How much each record counts, above 0; by default once.
+    totals : Totals, optional
+        Of the batch that the records are drawn from; None where they are all of it.
     """
 
     X: Floats
@@ -37,9 +58,19 @@ class Records:
     n_classes: int
     codes: tuple[Words16, Floats, Ints] | None = None
     weight: Floats | None = None
+    totals: Totals | None = None
 
     def __len__(self) -> int:
         return len(self.y)
+
+    @property
+    def came(self) -> Totals:
+        """What is known of the whole batch."""
+        if self.totals is not None:
+            return self.totals
+        by_class = np.bincount(self.y, minlength=self.n_classes)
+        weights = np.bincount(self.y, self.weight, minlength=self.n_classes).astype(np.float64)
+        return Totals(len(self), by_class, weights)
 
     def since(self, first: int) -> "Records":
         """Return the records from a place on, to be coded by themselves."""
@@ -48,7 +79,7 @@ class Records:
     def part(self, positions: slice | AnyArray) -> "Records":
         """Return the records at some positions, to be coded by themselves."""
         X, y, serial = self.X[positions], self.y[positions], self.serial[positions]
-        return replace(self, X=X, y=y, serial=serial, codes=None, weight=self.weight_at(positions))
+        return replace(self, X=X, y=y, serial=serial, codes=None, weight=self.weight_at(positions), totals=None)
 
     def weight_at(self, positions: slice | AnyArray) -> Floats | None:
         """Return how much the records at some positions count, None where all count once."""
@@ -56,6 +87,10 @@ class Records:
 
     def joined(self, later: "Records") -> "Records":
         """Return these records followed by later ones, which may know more categories and classes."""
+        totals = None
+        if self.totals is not None or later.totals is not None:
+            one, other = replace(self, n_classes=later.n_classes).came, later.came
+            totals = Totals(one.n + other.n, one.by_class + other.by_class, one.weight_by_class + other.weight_by_class)
         return Records(
             np.concatenate([self.X, later.X]),
             np.concatenate([self.y, later.y]),
@@ -63,6 +98,7 @@ class Records:
             later.n_categories,
             later.n_classes,
             weight=joined_weights(self.weight, len(self), later.weight, len(later)),
+            totals=totals,
         )
 
 

@@ -43,14 +43,14 @@ cdef inline uint16_t drawn(double mean, double u) noexcept nogil:
     return <uint16_t>k
 
 
-def hashes(const int64_t[::1] serial):
+def hashes(const int64_t[::1] serial, uint64_t seed=0):
     """Return a number for each serial number that looks random and is the same for ever, as uint64."""
     cdef Py_ssize_t i
     hash_array = np.empty(serial.shape[0], dtype=np.uint64)
     cdef uint64_t[::1] hashed = hash_array
     with nogil:
         for i in range(serial.shape[0]):
-            hashed[i] = hash64(<uint64_t>serial[i] * GAMMA)
+            hashed[i] = hash64(seed + <uint64_t>serial[i] * GAMMA)
     return hash_array
 
 

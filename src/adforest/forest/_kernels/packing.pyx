@@ -1,5 +1,5 @@
 """Values of a matrix in the narrowest of three types: 16-bit words, single or double precision, by column."""
-from libc.math cimport NAN, isnan
+from libc.math cimport NAN, isnan, signbit
 from libc.stdint cimport int32_t, uint8_t, uint16_t
 
 import numpy as np
@@ -14,7 +14,8 @@ cdef enum:
 
 cdef inline uint8_t needed(double value, uint8_t at_least) noexcept nogil:
     """Return the narrowest type, from one on, that holds a value exactly."""
-    if at_least == WORD and (isnan(value) or (0 <= value < MISSING and value == <double><uint16_t>value)):
+    if at_least == WORD and (isnan(value) or (
+            0 <= value < MISSING and value == <double><uint16_t>value and not signbit(value))):
         return WORD
     if at_least <= SINGLE and (isnan(value) or value == <double><float>value):
         return SINGLE
