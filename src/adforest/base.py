@@ -13,10 +13,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from adforest.encoding import EncodingRules, LabelTable, TableEncoder, check_same_length, read_weights
+from adforest.encoding import EncodingRules, LabelTable, TableEncoder
 from adforest.forest import Records
 from adforest.forest.types import AnyArray, Floats
 from adforest.growers import spawn_seeds
+from adforest.merging import BatchRules, BatchSource, LocalBatch, plan_batch
 from adforest.parameters import COMMON, Rules, check_parameters
 
 State = TypeVar("State")
@@ -163,45 +164,48 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
     def _learn(
         self, before: Model[State] | None, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> Self:
-        """Learn a batch on the side, then swap the model in with one assignment."""
-        check_parameters(self, self._rules)
-        name = type(self).__name__
+        """Learn a batch that is here."""
         if y is None:
+            check_parameters(self, self._rules)
+            name = type(self).__name__
             raise ValueError(f"{name} requires y to be passed, but the target y is None. Pass the labels.")
+        return self._learn_from(before, LocalBatch(X, y, sample_weight), classes)
+
+    def _learn_from(self, before: Model[State] | None, source: BatchSource, classes: Any = None) -> Self:
+        """Learn a batch on the side, wherever its records lie, then swap the model in with one assignment."""
+        rules = self._batch_rules(before)
+        survey, n_before = source.survey(rules), 0 if before is None else before.n_records
+        labels, max_samples = None if before is None else before.labels, getattr(self, "max_samples", None)
+        plan = plan_batch(rules, survey, labels, n_before, classes, max_samples)
+        records = source.draw(plan)
+        self._check_values(plan.encoder, records.X, f"batch {plan.number}")
         if before is None:
-            number, n_before = 1, 0
-            listed = getattr(self, "categorical_features", "from_dtype")
-            encoder, matrix = TableEncoder.learn(X, listed, estimator_name=name, rules=self._encoding_rules())
-            labels, codes = LabelTable.learn(y)
             seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
             parameters = self.get_params(deep=False)
             fixed = {key: parameters[key] for key in self._fixed if key in parameters}
         else:
-            fixed = before.fixed
-            self._check_fixed(fixed)
-            if not before.has_records:
-                raise ValueError(
-                    f"this {name} was saved with records=False: it answers, but cannot learn more batches, since the "
-                    "records that trees are grown from are not in the file. Load a file saved with records=True, or "
-                    "start anew with fit()."
-                )
-            number, n_before, seed = before.n_batches + 1, before.n_records, before.seed
-            encoder, matrix = before.encoder.extend(X, number, self._encoding_rules())
-            labels, codes = before.labels.extend(y, batch=number)
-        check_same_length(len(matrix), len(codes), number)
-        self._check_values(encoder, matrix, f"batch {number}")
-        weight = read_weights(sample_weight, len(matrix), number)
-        if weight is not None and not weight.all():
-            matrix, codes, weight = matrix[weight > 0], codes[weight > 0], weight[weight > 0]
-        if classes is not None:
-            labels = labels.declare(classes)
-        serial = np.arange(n_before, n_before + len(matrix), dtype=np.int64)
-        records = Records(matrix, codes, serial, encoder.n_categories, len(labels.by_arrival), weight=weight)
-        encoded = EncodedBatch(number, records, encoder, labels, seed)
+            seed, fixed = before.seed, before.fixed
+        encoded = EncodedBatch(plan.number, records, plan.encoder, plan.labels, seed)
         learnt = self._learnt_from(None if before is None else before.learnt, encoded)
-        self._model = Model(encoder, labels, learnt, number, n_before + len(matrix), seed, fixed)
+        n_records = n_before + plan.n_records
+        self._model = Model(plan.encoder, plan.labels, learnt, plan.number, n_records, seed, fixed)
         self._after_batch()
         return self
+
+    def _batch_rules(self, before: Model[State] | None) -> BatchRules:
+        """Return what must be known to survey the next batch, or raise if the model cannot learn it."""
+        check_parameters(self, self._rules)
+        name, listed = type(self).__name__, getattr(self, "categorical_features", "from_dtype")
+        if before is None:
+            return BatchRules(1, None, listed, name, self._encoding_rules())
+        self._check_fixed(before.fixed)
+        if not before.has_records:
+            raise ValueError(
+                f"this {name} was saved with records=False: it answers, but cannot learn more batches, since the "
+                "records that trees are grown from are not in the file. Load a file saved with records=True, or "
+                "start anew with fit()."
+            )
+        return BatchRules(before.n_batches + 1, before.encoder, listed, name, self._encoding_rules())
 
     def _check_fixed(self, fixed: dict[str, Any]) -> None:
         """Raise if a parameter has changed that cannot change between batches."""

@@ -151,8 +151,8 @@ def test_column_vectors_warn_as_in_scikit_learn():
 
 
 def test_one_label_a_record():
-    check_same_length(3, 3, batch=7)
+    check_same_length(3, 3, "batch 7")
     with pytest.raises(ValueError, match=r"samples: \[2, 3\]; batch 7 has 2 records but 3 labels. Pass one label"):
-        check_same_length(2, 3, batch=7)
+        check_same_length(2, 3, "batch 7")
     with pytest.raises(ValueError, match="there are 2 records but 1 labels"):
         check_same_length(2, 1)

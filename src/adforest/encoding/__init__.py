@@ -4,6 +4,5 @@ from adforest.encoding.categories import EncodingRules
 from adforest.encoding.encoder import TableEncoder
 from adforest.encoding.labels import LabelTable, check_same_length
 from adforest.encoding.warning import warn_caller
-from adforest.encoding.weights import read_weights
 
-__all__ = ["EncodingRules", "LabelTable", "TableEncoder", "check_same_length", "read_weights", "warn_caller"]
+__all__ = ["EncodingRules", "LabelTable", "TableEncoder", "check_same_length", "warn_caller"]

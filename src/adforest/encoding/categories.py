@@ -7,9 +7,10 @@ Everything here is immutable: learning a batch returns other categories.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,14 +62,6 @@ class EncodingRules:
         return frequent
 
 
-class Learnt(NamedTuple):
-    """What learning a column makes: the categories after it, its codes, and codes that values gave back."""
-
-    categories: Categories
-    codes: FloatArray
-    given_back: Ints
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Categories:
     """The values of one column.
@@ -110,6 +103,12 @@ class Categories:
         return cls({}, ints, np.empty(0, dtype=np.int64), ints, np.full(2, np.nan))
 
     @property
+    def kind_alone(self) -> Categories:
+        """The first value alone, which is enough to tell whether a column holds the same kind."""
+        first = dict.fromkeys(list(self.places)[:1], 0)
+        return replace(Categories.none(), places=first)
+
+    @property
     def identifies_records(self) -> bool:
         """Whether there are nearly as many texts as records."""
         is_text = isinstance(next(iter(self.places), None), str)
@@ -126,17 +125,33 @@ class Categories:
         return values
 
     def translate(self, column: Column, place: str) -> FloatArray:
-        """Return what the records of a column are translated to; NaN for missing values."""
-        return self._translate(self._same_kind(column, place))
+        """Return what the records of a column are translated to, each distinct value looked up once; NaN if missing."""
+        coded = self.coded(column, place)
+        places = [self.places.get(value, -2) for value in coded.values]
+        translated: FloatArray = self.coded_as[[*places, -1]][coded.codes]
+        return translated
 
-    def learn(self, column: Column, batch: int, rules: EncodingRules, place: str) -> Learnt:
-        """Return these categories after one more batch, and the column's codes."""
-        coded = self._same_kind(column, place)
-        counts = np.bincount(coded.codes + 1, minlength=len(coded.values) + 1)[1:]
-        new = [i for i, value in enumerate(coded.values) if value not in self.places]
-        grown, given_back, new = self._with_room(coded, counts, new, batch, rules)
-        grown = grown._with_values([coded.values[i] for i in new])
-        found = np.array([grown.places.get(value, -1) for value in coded.values], dtype=np.intp)
+    def learn(
+        self, values: Sequence[Value], counts: Longs, n_records: int, batch: int, rules: EncodingRules
+    ) -> tuple[Categories, Ints]:
+        """Return these categories after one more batch, and the codes that values gave back for it.
+
+        Parameters
+        ----------
+        values : sequence of text or of floats
+            The distinct values of the column, in order of first appearance.
+        counts : int64
+            How often each came.
+        n_records : int
+            Records of the batch, those included whose value is missing.
+        batch : int
+            Number of the batch.
+        rules : EncodingRules
+        """
+        new = [i for i, value in enumerate(values) if value not in self.places]
+        grown, given_back, new = self._with_room(values, counts, new, batch, rules)
+        grown = grown._with_values([values[i] for i in new])
+        found = np.array([grown.places.get(value, -1) for value in values], dtype=np.intp)
         count, last_batch = grown.count.copy(), grown.last_batch.copy()
         is_kept = found >= 0
         count[found[is_kept]] += counts[is_kept]
@@ -145,14 +160,14 @@ class Categories:
             grown,
             count=count,
             last_batch=last_batch,
-            n_records=self.n_records + len(coded.codes),
+            n_records=self.n_records + n_records,
             n_known=self.n_known + int(counts.sum()),
             n_distinct=grown.n_distinct + int(np.count_nonzero(~is_kept)),
         )._with_codes(rules)
-        return Learnt(grown, grown._translate(coded), given_back)
+        return grown, given_back
 
     def _with_room(
-        self, coded: Coded, counts: Longs, new: list[int], batch: int, rules: EncodingRules
+        self, values: Sequence[Value], counts: Longs, new: list[int], batch: int, rules: EncodingRules
     ) -> tuple[Categories, Ints, list[int]]:
         """Return categories with room for new values, the codes given back for it, and the new values that fit.
 
@@ -161,7 +176,7 @@ class Categories:
         lacking = len(self.places) + len(new) - MAX_VALUES
         kept, given_back = self, np.empty(0, dtype=np.int32)
         if lacking > 0 and rules.reuses_codes:
-            here = [self.places[value] for value in coded.values if value in self.places]
+            here = [self.places[value] for value in values if value in self.places]
             age = batch - self.last_batch
             age[here] = 0
             oldest = np.argsort(-age, kind="stable")[: max(lacking, int(MAX_VALUES * RETURN_SHARE))]
@@ -218,13 +233,7 @@ class Categories:
         coded_as = np.append(np.where(frequent, code, shared), [shared, np.nan])
         return replace(self, code=code, n_codes=n_codes, infrequent=infrequent, coded_as=coded_as)
 
-    def _translate(self, coded: Coded) -> FloatArray:
-        """Look up each distinct value once."""
-        places = [self.places.get(value, -2) for value in coded.values]
-        translated: FloatArray = self.coded_as[[*places, -1]][coded.codes]
-        return translated
-
-    def _same_kind(self, column: Column, place: str) -> Coded:
+    def coded(self, column: Column, place: str) -> Coded:
         """Return the column as categories, or raise if it holds text where numbers were learnt or the reverse."""
         if isinstance(column, Moments):
             raise TypeError(

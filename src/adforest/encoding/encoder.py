@@ -7,7 +7,6 @@ as it was.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,7 +18,8 @@ from adforest.encoding.columns import NUMBERS, FloatArray
 from adforest.encoding.frames import Names
 from adforest.encoding.kinds import CATEGORIES, UNDECIDED, as_numbers, kind_of, listed_columns
 from adforest.encoding.matching import match_columns
-from adforest.encoding.tables import ESTIMATOR_NAME, Table, are_text, read_table
+from adforest.encoding.surveys import ColumnSurvey, TableSurvey
+from adforest.encoding.tables import ESTIMATOR_NAME, Table, are_text, place_of, read_table, source_of
 from adforest.encoding.warning import warn_caller
 
 DEFAULT_RULES = EncodingRules()
@@ -138,12 +138,30 @@ class TableEncoder:
         matrix : ndarray of float64 of shape (n_records, n_features), C-contiguous
             The records translated. It may share memory with `X`.
         """
-        table = read_table(X, batch, estimator_name)
+        start, table = cls.open(X, categorical_features, source_of(batch), estimator_name)
+        return start._learnt(table, None, batch, rules)
+
+    @classmethod
+    def open(cls, X: Any, categorical_features: Any, source: str, estimator_name: str) -> tuple[TableEncoder, Table]:
+        """Return an encoder that knows the names and the listed columns of a first table, and the table.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_records, n_features)
+            The records.
+        categorical_features : "from_dtype", None, or array-like of bool, int or str
+            See `learn`.
+        source : str
+            What errors call the records: "batch 1".
+        estimator_name : str
+            What errors and warnings call the model.
+        """
+        table = read_table(X, source, estimator_name)
         listed = listed_columns(categorical_features, table)
         kinds = tuple(CATEGORIES if is_listed else UNDECIDED for is_listed in listed)
         categories = tuple(Categories.none() if is_listed else None for is_listed in listed)
         takes_text = isinstance(categorical_features, str)  # "from_dtype", or it would have been refused
-        return cls(table.names, kinds, categories, takes_text, estimator_name)._learn(table, batch, rules)
+        return cls(table.names, kinds, categories, takes_text, estimator_name), table
 
     def extend(self, X: Any, batch: int, rules: EncodingRules = DEFAULT_RULES) -> tuple[TableEncoder, FloatArray]:
         """Learn a later batch, which may bring new categories; return the encoder that knows them and the matrix.
@@ -164,9 +182,10 @@ class TableEncoder:
         matrix : ndarray of float64 of shape (n_records, n_features), C-contiguous
             The records translated. It may share memory with `X`.
         """
-        if UNDECIDED not in self.kinds and (matrix := self._pass_through(X)) is not None:
-            return self, matrix
-        return self._learn(self._matched(X, batch, rules.column_changes), batch, rules)
+        table, warning = self.read(X, source_of(batch), rules.column_changes)
+        if isinstance(table, np.ndarray):
+            return self, table
+        return self._learnt(table, warning, batch, rules)
 
     def translate(self, X: Any, column_changes: str | None = None) -> FloatArray:
         """Return records to be predicted as a matrix; categories never learnt become NaN or, if grouped, infrequent.
@@ -185,9 +204,15 @@ class TableEncoder:
         """
         if (matrix := self._pass_through(X)) is not None:
             return matrix
-        table = self._matched(X, None, column_changes)
-        if (matrix := _as_it_is(table, self.kinds)) is not None:
-            return matrix
+        table, warning = self._matched(X, source_of(None), column_changes, adds=False)
+        if warning is not None:
+            warn_caller(warning)
+        return self.matrix_of(table)
+
+    def matrix_of(self, table: Table) -> FloatArray:
+        """Return a table whose columns are those learnt as a matrix, C-contiguous; it may share memory with it."""
+        if isinstance(table.content, np.ndarray) and set(self.kinds) <= {NUMBERS, UNDECIDED}:
+            return np.ascontiguousarray(table.content)
         matrix = np.empty((table.n_records, table.n_columns))
         for position, (kind, known) in enumerate(zip(self.kinds, self.categories, strict=True)):
             column, place = table.column(position), table.place(position)
@@ -208,40 +233,93 @@ class TableEncoder:
         matrix = np.ascontiguousarray(X, dtype=np.float64)
         return None if np.isinf(matrix).any() else matrix
 
-    def _matched(self, X: Any, batch: int | None, column_changes: str | None) -> Table:
-        """Return a table with its columns in the order learnt, and those to be learnt behind them."""
-        table = read_table(X, batch, self.estimator_name)
-        return match_columns(
-            table, self.names, self.n_features, self.estimator_name, column_changes, adds=batch is not None
-        )
+    def _matched(self, X: Any, source: str, column_changes: str | None, *, adds: bool) -> tuple[Table, str | None]:
+        """Return a table with its columns in the order learnt, added ones behind them, and what to warn of."""
+        table = read_table(X, source, self.estimator_name)
+        return match_columns(table, self.names, self.n_features, self.estimator_name, column_changes, adds=adds)
 
-    def _learn(self, table: Table, batch: int, rules: EncodingRules) -> tuple[TableEncoder, FloatArray]:
-        """Return the encoder that also knows a matched table, and the table's matrix."""
-        n_added = table.n_columns - self.n_features
+    def read(self, X: Any, source: str, column_changes: str | None) -> tuple[Table | FloatArray, str | None]:
+        """Return a later batch, or a part of one, and what to warn of.
+
+        An array that holds nothing to be learnt is returned as the matrix that it is.
+        """
+        if UNDECIDED not in self.kinds and (matrix := self._pass_through(X)) is not None:
+            return matrix, None
+        return self._matched(X, source, column_changes, adds=True)
+
+    def survey(self, table: Table | FloatArray, source: str) -> tuple[Table | FloatArray, TableSurvey]:
+        """Return what there is to be learnt of a table that was matched, and the table with what was found on the way.
+
+        Raises an error if a column holds another kind than was learnt.
+        """
+        if isinstance(table, np.ndarray):
+            return table, TableSurvey(source, len(table), self.names, (None,) * self.n_features)
+        is_matrix, coded = isinstance(table.content, np.ndarray), {}
+        columns: list[ColumnSurvey | None] = []
+        for position in range(table.n_columns):
+            kind = self.kinds[position] if position < self.n_features else UNDECIDED
+            if is_matrix and kind == NUMBERS:
+                columns.append(None)
+                continue
+            column, place = table.column(position), table.place(position)
+            if kind == UNDECIDED:
+                decided = kind_of(column, place, takes_text=self.takes_text)
+                is_number = decided == NUMBERS  # maybe categories that are numbers, where these are not asked for
+                columns.append(ColumnSurvey(NUMBERS, "", source) if is_number else ColumnSurvey.of(column, source))
+            elif (known := self.categories[position]) is not None:
+                coded[position] = known.coded(column, place)
+                columns.append(ColumnSurvey.of(coded[position], source))
+            else:
+                as_numbers(column, kind, place)
+                columns.append(None)
+        if coded:
+            table = replace(table, content=[coded.get(j, table.column(j)) for j in range(table.n_columns)])
+        return table, TableSurvey(source, table.n_records, table.names, tuple(columns))
+
+    def grown(self, survey: TableSurvey, batch: int, rules: EncodingRules) -> TableEncoder:
+        """Return the encoder that also knows what a survey of a whole batch says, or this one if that is nothing new.
+
+        Warns of columns that identify records.
+        """
+        if survey.warning is not None:
+            warn_caller(survey.warning)
+        n_added = len(survey.columns) - self.n_features
         kinds, categories = [*self.kinds, *[UNDECIDED] * n_added], [*self.categories, *[None] * n_added]
-        for position in [place for place, kind in enumerate(kinds) if kind == UNDECIDED]:
-            column = table.column(position)
-            kinds[position] = kind_of(column, table.place(position), takes_text=self.takes_text)
-            categories[position] = Categories.none() if kinds[position] == CATEGORIES else None
         given_back = {}
-        if (matrix := _as_it_is(table, kinds)) is None:
-            matrix = np.empty((table.n_records, table.n_columns))
-            for position, (kind, known) in enumerate(zip(kinds, categories, strict=True)):
-                column, place = table.column(position), table.place(position)
-                if known is None:
-                    matrix[:, position] = as_numbers(column, kind, place)
-                    continue
-                categories[position], matrix[:, position], codes = known.learn(column, batch, rules, place)
+        for position, column in enumerate(survey.columns):
+            if column is None:
+                continue
+            if kinds[position] == UNDECIDED:
+                kinds[position] = column.kind
+                categories[position] = Categories.none() if column.kind == CATEGORIES else None
+            if (known := categories[position]) is not None:
+                learnt = known.learn(column.values, column.counts, survey.n_records, batch, rules)
+                categories[position], codes = learnt
                 if len(codes):
                     given_back[position] = codes
-        if not any(categories) and (tuple(kinds), table.names) == (self.kinds, self.names):
-            return self, matrix
+        if not any(categories) and (tuple(kinds), survey.names) == (self.kinds, self.names):
+            return self
         grown = replace(
-            self, names=table.names, kinds=tuple(kinds), categories=tuple(categories), given_back=given_back
+            self, names=survey.names, kinds=tuple(kinds), categories=tuple(categories), given_back=given_back
         )
-        return grown._warned(table), matrix
+        return grown._warned(source_of(batch))
 
-    def _warned(self, table: Table) -> TableEncoder:
+    @property
+    def for_surveys(self) -> TableEncoder:
+        """What surveys need to know: names and kinds, and of categories whether they are text."""
+        categories = tuple(None if known is None else known.kind_alone for known in self.categories)
+        return replace(self, categories=categories, given_back={})
+
+    def _learnt(
+        self, table: Table, warning: str | None, batch: int, rules: EncodingRules
+    ) -> tuple[TableEncoder, FloatArray]:
+        """Return the encoder that also knows a matched table, and the table's matrix."""
+        surveyed, survey = self.survey(table, table.source)
+        grown = self.grown(replace(survey, warning=warning), batch, rules)
+        assert isinstance(surveyed, Table)
+        return grown, grown.matrix_of(surveyed)
+
+    def _warned(self, source: str) -> TableEncoder:
         """Warn of text columns that identify records, each once, and return the encoder that has done so."""
         found = [position for position, known in enumerate(self.categories) if known and known.identifies_records]
         new = [position for position in found if position not in self.warned_of]
@@ -249,15 +327,8 @@ class TableEncoder:
             known = self.categories[position]
             assert known is not None
             warn_caller(
-                f"{table.place(position)} brings the number of its values to {known.n_distinct:,} in {known.n_known:,} "
-                "records: a text that hardly ever comes again says nothing about later records. If it identifies "
-                "records, drop the column."
+                f"{place_of(source, self.names, position)} brings the number of its values to {known.n_distinct:,} in "
+                f"{known.n_known:,} records: a text that hardly ever comes again says nothing about later records. If "
+                "it identifies records, drop the column."
             )
         return replace(self, warned_of=self.warned_of.union(new)) if new else self
-
-
-def _as_it_is(table: Table, kinds: Sequence[str]) -> FloatArray | None:
-    """Return a table's matrix if all its columns are numbers and are to be numbers."""
-    if isinstance(table.content, np.ndarray) and set(kinds) <= {NUMBERS, UNDECIDED}:
-        return np.ascontiguousarray(table.content)
-    return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -68,8 +69,7 @@ class LabelTable:
         codes : ndarray of int32 of shape (n_records,)
             One code a record.
         """
-        source = f"the labels of {source_of(batch)}"
-        values, codes = _distinct(_read_labels(y, source), source)
+        values, codes = distinct_labels(y, source_of(batch))
         return cls.of(values), codes
 
     def extend(self, y: Any, batch: int | None = None) -> tuple[LabelTable, NDArray[np.int32]]:
@@ -89,9 +89,10 @@ class LabelTable:
         codes : ndarray of int32 of shape (n_records,)
             One code a record.
         """
-        source = f"the labels of {source_of(batch)}"
-        values, codes = _distinct(_read_labels(y, source), source)
-        return self._add(values, codes, source)
+        source = source_of(batch)
+        values, codes = distinct_labels(y, source)
+        grown = self.with_values(values, source)
+        return grown, grown.codes_of(values)[codes]
 
     def declare(self, classes: Any) -> LabelTable:
         """Return a table that also knows classes no record has shown yet, as ``partial_fit(classes=...)`` names them.
@@ -107,26 +108,32 @@ class LabelTable:
             A new table, or this one if all were known.
         """
         source = "the classes declared"
-        values, codes = _distinct(_read_labels(classes, source), source)
-        return self._add(values, codes, source)[0]
+        return self._add(_distinct(_read_labels(classes, source), source)[0], source)
 
-    def _add(self, values: NDArray[Any], codes: NDArray[np.int32], source: str) -> tuple[LabelTable, NDArray[np.int32]]:
-        """Return the table with new values behind the old ones, and the codes renumbered to it."""
+    def with_values(self, values: NDArray[Any], source: str) -> LabelTable:
+        """Return a table that also knows the class values of a batch, sorted as `distinct_labels` gives them."""
+        return self._add(values, f"the labels of {source}")
+
+    def codes_of(self, values: NDArray[Any]) -> NDArray[np.int32]:
+        """Return the codes of some class values, all of which are known."""
+        known = {value: code for code, value in enumerate(self.by_arrival.tolist())}
+        return np.array([known[value] for value in values.tolist()], dtype=np.int32)
+
+    def _add(self, values: NDArray[Any], source: str) -> LabelTable:
+        """Return the table with new values behind the old ones, or this one if there are none."""
         if not len(self.by_arrival):
-            return type(self).of(values), codes
+            return type(self).of(values)
         kind, other = _kind(values), _kind(self.by_arrival)
         if kind != other and len(values):
             raise TypeError(
                 f"{source} are {kind} ({values.tolist()[0]!r}) but the model learnt {other} "
                 f"({self.by_arrival.tolist()[0]!r}). Convert them to {other}, or start a new model with fit()."
             )
-        known = {value: code for code, value in enumerate(self.by_arrival.tolist())}
+        known = set(self.by_arrival.tolist())
         is_new = np.array([value not in known for value in values.tolist()], dtype=bool)
-        places = [known.setdefault(value, len(known)) for value in values.tolist()]
-        codes = np.array(places, dtype=np.int32)[codes]
         if not is_new.any():
-            return self, codes
-        return type(self).of(_joined(self.by_arrival, values[is_new], source)), codes
+            return self
+        return type(self).of(_joined(self.by_arrival, values[is_new], source))
 
     @classmethod
     def of(cls, by_arrival: NDArray[Any]) -> LabelTable:
@@ -135,15 +142,57 @@ class LabelTable:
         return cls(by_arrival, by_arrival[order], order)
 
 
-def check_same_length(n_records: int, n_labels: int, batch: int | None = None) -> None:
+def distinct_labels(y: Any, source: str) -> tuple[NDArray[Any], NDArray[np.int32]]:
+    """Return the class values of some records, sorted, and every record's position among them.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_records,)
+        Labels: text, whole numbers or booleans; none may be missing.
+    source : str
+        What errors call the records: "batch 7".
+    """
+    source = f"the labels of {source}"
+    return _distinct(_read_labels(y, source), source)
+
+
+def merge_values(parts: Sequence[tuple[NDArray[Any], str]], batch: str) -> NDArray[Any]:
+    """Return the class values of some parts of a batch, sorted: those of all their labels together.
+
+    Parameters
+    ----------
+    parts : sequence of (ndarray, str)
+        The values of each part, as `distinct_labels` gives them, and what errors call the part.
+    batch : str
+        What errors call all of them.
+    """
+    first, source = parts[0]
+    for values, other in parts[1:]:
+        if _kind(values) != _kind(first):
+            raise TypeError(
+                f"the labels of {other} are {_kind(values)} ({values.tolist()[0]!r}) but those of {source} are "
+                f"{_kind(first)} ({first.tolist()[0]!r}). Convert them to one kind in all partitions."
+            )
+    arrays = [values for values, _ in parts]
+    if len(arrays) == 1:
+        return first
+    kinds = {values.dtype.kind for values in arrays}
+    if len(kinds) == 1 or _kind(first) != "numbers":
+        joined = np.concatenate(arrays)
+    else:  # as in one list: integers, unless all are floats
+        joined = _integers([int(value) for values in arrays for value in values.tolist()], f"the labels of {batch}")
+    return _distinct(joined, f"the labels of {batch}")[0]
+
+
+def check_same_length(n_records: int, n_labels: int, source: str | None = None) -> None:
     """Raise if a batch has not one label a record.
 
     Parameters
     ----------
     n_records, n_labels : int
         How many of each arrived.
-    batch : int or None, default=None
-        Number of the batch, for the error.
+    source : str or None, default=None
+        What the error calls the records: "batch 7".
 
     Raises
     ------
@@ -151,7 +200,7 @@ def check_same_length(n_records: int, n_labels: int, batch: int | None = None) -
         If the two differ.
     """
     if n_records != n_labels:
-        came = "there are" if batch is None else f"batch {batch} has"
+        came = "there are" if source is None else f"{source} has"
         raise ValueError(
             f"Found input variables with inconsistent numbers of samples: [{n_records}, {n_labels}]; {came} "
             f"{n_records} records but {n_labels} labels. Pass one label a record."

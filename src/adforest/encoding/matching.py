@@ -14,13 +14,14 @@ import numpy as np
 from adforest.encoding.columns import Column, FloatArray
 from adforest.encoding.frames import Names
 from adforest.encoding.tables import Table, are_text
-from adforest.encoding.warning import warn_caller
 
 
 def match_columns(
     table: Table, learnt: Names | None, n_learnt: int, estimator_name: str, changes: str | None, *, adds: bool
-) -> Table:
-    """Return a table with its columns in the order learnt, or raise if they are not the columns learnt.
+) -> tuple[Table, str | None]:
+    """Return a table with its columns in the order learnt, and what to warn of, if anything.
+
+    Raises an error if they are not the columns learnt.
 
     Parameters
     ----------
@@ -38,17 +39,16 @@ def match_columns(
     expected: Names = tuple(range(n_learnt)) if learnt is None else learnt
     arrived = table.names
     if arrived is None or are_text(arrived) != are_text(learnt):
-        _warn_of_names(arrived, expected, estimator_name)
         _check_number(table, n_learnt, estimator_name)
-        return replace(table, names=learnt)
+        return replace(table, names=learnt), _unmatched_names(arrived, expected, estimator_name)
     if arrived == expected:
-        return replace(table, names=learnt)
+        return replace(table, names=learnt), None
     _check_same_names(expected, arrived, table.source, changes)
     where = {name: position for position, name in enumerate(arrived)}
     known = set(expected)
     names = (*expected, *(name for name in arrived if adds and name not in known))
     content = _arranged(table, [where.get(name) for name in names])
-    return replace(table, names=names, content=content, n_columns=len(names))
+    return replace(table, names=names, content=content, n_columns=len(names)), None
 
 
 def _arranged(table: Table, order: Sequence[int | None]) -> FloatArray | list[Column]:
@@ -61,15 +61,13 @@ def _arranged(table: Table, order: Sequence[int | None]) -> FloatArray | list[Co
     return [missing if place is None else table.content[place] for place in order]
 
 
-def _warn_of_names(arrived: Names | None, expected: Names, estimator_name: str) -> None:
-    """Warn, in scikit-learn's words, if one side has names and the other has none that could be matched with them."""
+def _unmatched_names(arrived: Names | None, expected: Names, estimator_name: str) -> str | None:
+    """Return a warning, in scikit-learn's words, if only one side has names that could be matched with the other's."""
     if are_text(arrived):
-        message = f"X has feature names, but {estimator_name} was fitted without feature names"
-    elif expected == tuple(range(len(expected))):
-        return
-    else:
-        message = f"X does not have valid feature names, but {estimator_name} was fitted with feature names"
-    warn_caller(message)
+        return f"X has feature names, but {estimator_name} was fitted without feature names"
+    if expected == tuple(range(len(expected))):
+        return None
+    return f"X does not have valid feature names, but {estimator_name} was fitted with feature names"
 
 
 def _check_number(table: Table, n_learnt: int, estimator_name: str) -> None:

@@ -39,27 +39,27 @@ class Table:
 
     def place(self, position: int) -> str:
         """Return how an error calls a column."""
-        return _place(self.source, self.names, position)
+        return place_of(self.source, self.names, position)
 
 
-def source_of(batch: int | None) -> str:
-    """Return how an error calls what arrived; records to be predicted have no batch number."""
-    return "these records" if batch is None else f"batch {batch}"
+def source_of(batch: int | None, part: int | None = None) -> str:
+    """Return how an error calls what arrived; records to be predicted have no batch number, a whole batch no part."""
+    source = "these records" if batch is None else f"batch {batch}"
+    return source if part is None else f"partition {part} of {source}"
 
 
-def read_table(X: Any, batch: int | None, estimator_name: str) -> Table:
+def read_table(X: Any, source: str, estimator_name: str) -> Table:
     """Return what arrived as a `Table`, or raise an error that says why it is none.
 
     Parameters
     ----------
     X : array-like, data frame or Table
         The records.
-    batch : int or None
-        Number of the batch, for errors; None for records to be predicted.
+    source : str
+        What errors call it, see `source_of`.
     estimator_name : str
         Class name of the estimator, for errors in scikit-learn's words.
     """
-    source = source_of(batch)
     if isinstance(X, Table):
         table = replace(X, source=source)
         _reject_infinity(table)
@@ -70,13 +70,13 @@ def read_table(X: Any, batch: int | None, estimator_name: str) -> Table:
     if frame is None:
         array = _two_dimensional(X, estimator_name)
         n_records, n_columns = array.shape
-        content = _array_columns(array, partial(_place, source, None))
+        content = _array_columns(array, partial(place_of, source, None))
     else:
         names, (n_records, n_columns) = frame.names, frame.shape
         if not (n_records and n_columns):  # scikit-learn has the words for empty tables
             check_array(np.empty((n_records, n_columns)), estimator=estimator_name)
         _check_names(names, source)
-        content = frame.read(partial(_place, source, names))
+        content = frame.read(partial(place_of, source, names))
     table = Table(n_records, n_columns, names, content, source)
     _reject_infinity(table)
     return table
@@ -87,7 +87,7 @@ def are_text(names: Names | None) -> bool:
     return names is not None and isinstance(names[0], str)
 
 
-def _place(source: str, names: Names | None, position: int) -> str:
+def place_of(source: str, names: Names | None, position: int) -> str:
     """Return "column 'age' of batch 7", or the position where columns have no names."""
     return f"column {position if names is None else repr(names[position])} of {source}"
 

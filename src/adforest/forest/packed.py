@@ -10,6 +10,8 @@ from adforest.forest.room import more_rows, taken
 from adforest.forest.types import Bytes, Floats, Ints, Longs, Singles, Words16
 
 WIDTHS = np.array([2, 4, 8])  # bytes of a value, by type
+DOUBLE = 2  # the type that holds any number
+NEGATIVE_ZERO, USUAL_NAN = np.array([-0.0, np.nan]).view(np.uint64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,6 +40,13 @@ class PackedRows:
     def of(cls, X: Floats, at_least: Bytes | None = None) -> Self:
         """Return a matrix packed, its columns in no narrower types than some."""
         return cls.empty(X.shape[1], at_least).with_rows(X)
+
+    @classmethod
+    def bit_by_bit(cls, X: Floats) -> Self:
+        """Return a matrix, C-contiguous, so packed that negative zeros and unusual NaNs come back as they are, too."""
+        bits = X.view(np.uint64)
+        is_odd = (bits == NEGATIVE_ZERO) | ((bits != USUAL_NAN) & np.isnan(X))
+        return cls.of(X, np.where(is_odd.any(axis=0), DOUBLE, 0).astype(np.uint8))
 
     @classmethod
     def empty(cls, n_columns: int, at_least: Bytes | None = None) -> Self:

@@ -255,7 +255,7 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
 
     def _table_of_frame(self, frame: Any) -> Table:
         """Return a frame as a table with the columns of the next batch."""
-        table = read_table(frame.to_native(), None, type(self).__name__)
+        table = read_table(frame.to_native(), dicts.SOURCE, type(self).__name__)
         arrived = enumerate(table.names or ())
         names = self._names(name for position, name in arrived if not is_empty(table.column(position)))
         dicts.check_names(names, {})
@@ -335,7 +335,7 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
 
     def _table_to_answer(self, frame: Any) -> Table:
         """Return a frame as a table with the columns learnt."""
-        return dicts.arrange(read_table(frame.to_native(), None, type(self).__name__), self._learnt_names())
+        return dicts.arrange(read_table(frame.to_native(), dicts.SOURCE, type(self).__name__), self._learnt_names())
 
     @property
     def _multiclass(self) -> bool:

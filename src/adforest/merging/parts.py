@@ -1,0 +1,179 @@
+"""The two passes over the parts of a batch, as functions of one part each: retried or run twice, they give the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from adforest.encoding import TableEncoder, check_same_length
+from adforest.encoding.labels import distinct_labels
+from adforest.encoding.tables import Table, source_of
+from adforest.encoding.weights import read_weights
+from adforest.forest import Records, Totals
+from adforest.forest.packed import PackedRows
+from adforest.forest.types import AnyArray, Floats, Ints, Longs
+from adforest.merging.plan import BatchPlan
+from adforest.merging.sums import as_floats, exact_sums
+from adforest.merging.survey import BatchRules, Survey
+
+
+class ReadPart(NamedTuple):
+    """A part of a batch as it was read; record i is of class ``classes[codes[i]]``, weights None are all 1."""
+
+    table: Table | Floats
+    classes: AnyArray
+    codes: Ints
+    weight: Floats | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DrawnPart:
+    """Records drawn from a part of a batch, encoded, and counts of all its records.
+
+    Attributes
+    ----------
+    X, y, serial, weight
+        See `Records`; of parts that are sent, arrays as narrow as their values allow.
+    by_class : int64 (n_classes,) or None
+        Records of the part by class; None where all are drawn.
+    weight_by_class : tuple of int or None
+        Sums of their weights, see `exact_sums`.
+    """
+
+    X: Floats | PackedRows
+    y: Ints | AnyArray
+    serial: Longs
+    weight: Floats | None
+    by_class: Longs | None = None
+    weight_by_class: tuple[int, ...] | None = None
+
+
+def survey_part(rules: BatchRules, X: Any, y: Any, sample_weight: Any, part: int) -> Survey:
+    """Return what a part of a batch holds; the first pass.
+
+    Parameters
+    ----------
+    rules : BatchRules
+    X : array-like or data frame of shape (n_records, n_features)
+        The records of the part; there may be none.
+    y : array-like of shape (n_records,)
+        Labels.
+    sample_weight : array-like of shape (n_records,), float or None
+        Weights.
+    part : int
+        Its place among the parts, counted from 0.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `partial_fit` does, with the part named.
+    """
+    if not _n_rows(X) and not len(y):
+        return Survey(None, None, (0,), has_weights=False)
+    return read_part(rules, X, y, sample_weight, source_of(rules.number, part))[1]
+
+
+def read_part(rules: BatchRules, X: Any, y: Any, sample_weight: Any, source: str) -> tuple[ReadPart, Survey]:
+    """Return a part of a batch, or a whole one, as it was read, and what it holds."""
+    encoder, warning = rules.encoder, None
+    table: Table | Floats
+    if encoder is None:
+        encoder, table = TableEncoder.open(X, rules.categorical_features, source, rules.estimator_name)
+        table, survey = encoder.survey(table, source)
+        survey = replace(survey, start=encoder)
+    else:
+        table, warning = encoder.read(X, source, rules.encoding.column_changes)
+        table, survey = encoder.survey(table, source)
+        survey = survey if warning is None else replace(survey, warning=warning)
+    classes, codes = distinct_labels(y, source)
+    check_same_length(survey.n_records, len(codes), source)
+    weight = read_weights(sample_weight, survey.n_records, source)
+    n = survey.n_records if weight is None else int(np.count_nonzero(weight))
+    return ReadPart(table, classes, codes, weight), Survey(survey, classes, (n,), has_weights=weight is not None)
+
+
+def draw_part(plan: BatchPlan, X: Any, y: Any, sample_weight: Any, part: int) -> DrawnPart | None:
+    """Return the records drawn from a part of a batch, ready to be sent; the second pass. None where it has none.
+
+    Parameters
+    ----------
+    plan : BatchPlan
+    X, y, sample_weight, part
+        As given to `survey_part`.
+    """
+    if not _n_rows(X) and not len(y):
+        return None
+    source = source_of(plan.number, part)
+    table, _ = plan.encoder.read(X, source, plan.column_changes)
+    classes, codes = distinct_labels(y, source)
+    n = len(table) if isinstance(table, np.ndarray) else table.n_records
+    drawn = draw(plan, ReadPart(table, classes, codes, read_weights(sample_weight, n, source)), part)
+    y = drawn.y.astype(np.min_scalar_type(len(plan.labels.by_arrival)))
+    assert not isinstance(drawn.X, PackedRows)
+    return replace(drawn, X=PackedRows.bit_by_bit(drawn.X), y=y)
+
+
+def draw(plan: BatchPlan, read: ReadPart, part: int) -> DrawnPart:
+    """Return the records drawn from a part that was read."""
+    matrix = read.table if isinstance(read.table, np.ndarray) else plan.encoder.matrix_of(read.table)
+    y, weight = plan.labels.codes_of(read.classes)[read.codes], read.weight
+    if weight is None and plan.has_weights:
+        weight = np.ones(len(y))
+    if weight is not None and not weight.all():
+        kept = weight > 0
+        matrix, y, weight = matrix[kept], y[kept], weight[kept]
+    serial = np.arange(plan.first_serial[part], plan.first_serial[part] + len(y), dtype=np.int64)
+    if plan.draws_all:
+        return DrawnPart(matrix, y, serial, weight)
+    n_classes = len(plan.labels.by_arrival)
+    by_class = np.bincount(y, minlength=n_classes)
+    sums = None if weight is None else exact_sums(y, weight, n_classes)
+    drawn = np.flatnonzero(plan.are_drawn(serial))
+    weight = None if weight is None else weight[drawn]
+    return DrawnPart(matrix[drawn], y[drawn], serial[drawn], weight, by_class, sums)
+
+
+def join_parts(plan: BatchPlan, parts: Sequence[DrawnPart | None]) -> Records:
+    """Return the records drawn from all parts of a batch, given in their order."""
+    filled = [part for part in parts if part is not None]
+    X = filled[0].X if isinstance(filled[0].X, np.ndarray) else _unpacked([part.X for part in filled])
+    y, serial = (
+        column[0] if len(filled) == 1 else np.concatenate(column)
+        for column in zip(*((part.y, part.serial) for part in filled), strict=True)
+    )
+    weights = [part.weight for part in filled if part.weight is not None]
+    n_classes = len(plan.labels.by_arrival)
+    return Records(
+        X,
+        y.astype(np.int32, copy=False),
+        serial,
+        plan.encoder.n_categories,
+        n_classes,
+        weight=np.concatenate(weights) if len(weights) > 1 else weights[0] if weights else None,
+        totals=_totals(plan, filled),
+    )
+
+
+def _unpacked(blocks: Sequence[Floats | PackedRows]) -> Floats:
+    """Return the matrix of some packed ones, one below the other."""
+    return np.concatenate([block.matrix() if isinstance(block, PackedRows) else block for block in blocks])
+
+
+def _totals(plan: BatchPlan, parts: Sequence[DrawnPart]) -> Totals | None:
+    """Return what is known of all records of a batch; None where all of them are drawn."""
+    if plan.draws_all:
+        return None
+    by_class = np.zeros(len(plan.labels.by_arrival), dtype=np.int64)
+    for counts in [part.by_class for part in parts if part.by_class is not None]:
+        by_class += counts
+    sums = [part.weight_by_class for part in parts if part.weight_by_class is not None]
+    weight_by_class = as_floats([sum(column) for column in zip(*sums, strict=True)]) if sums else by_class.astype(float)
+    return Totals(plan.n_records, by_class, weight_by_class)
+
+
+def _n_rows(X: Any) -> int:
+    """Return how many records a table has."""
+    return int(X.shape[0]) if hasattr(X, "shape") and len(X.shape) else len(X)

@@ -1,0 +1,111 @@
+"""What is settled once a whole batch was surveyed: codes, serial numbers, and which records are drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_array
+
+from adforest.encoding import LabelTable, TableEncoder
+from adforest.encoding.tables import source_of
+from adforest.encoding.weights import check_any_weight
+from adforest.forest._kernels.lots import hashes
+from adforest.forest.types import Longs, Mask
+from adforest.merging.survey import BatchRules, Survey
+
+MIN_DRAWN = 100  # records expected of a batch at least: that none at all is drawn happens once in e^100 batches
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BatchPlan:
+    """What must be known to encode a part of a batch and to draw from it.
+
+    Attributes
+    ----------
+    number : int
+        Number of the batch, counted from 1.
+    encoder, labels : TableEncoder, LabelTable
+        They know this batch.
+    column_changes : str or None
+        Whether parts may lack columns.
+    first_serial : tuple of int
+        By part the serial number of its first record.
+    n_records : int
+        Records of the batch that have a weight above 0.
+    has_weights : bool
+        Whether any weight is not 1.
+    max_samples : int or None
+        Where the batch has more records, about so many are drawn by the hash of their serial numbers; None draws all.
+    """
+
+    number: int
+    encoder: TableEncoder
+    labels: LabelTable
+    column_changes: str | None
+    first_serial: tuple[int, ...]
+    n_records: int
+    has_weights: bool
+    max_samples: int | None
+
+    @property
+    def draws_all(self) -> bool:
+        """Whether all records are learnt from."""
+        return self.max_samples is None or self.n_records <= max(self.max_samples, MIN_DRAWN)
+
+    def are_drawn(self, serial: Longs) -> Mask:
+        """Return which records are learnt from, a decision for each by itself."""
+        if self.max_samples is None or self.draws_all:
+            return np.ones(len(serial), dtype=bool)
+        share = max(self.max_samples, MIN_DRAWN) / self.n_records
+        drawn: Mask = hashes(serial) < np.uint64(share * 2**64)
+        return drawn
+
+
+def plan_batch(
+    rules: BatchRules,
+    survey: Survey,
+    labels: LabelTable | None,
+    n_before: int = 0,
+    classes: Any = None,
+    max_samples: int | None = None,
+) -> BatchPlan:
+    """Return what is settled by the survey of a whole batch.
+
+    Parameters
+    ----------
+    rules : BatchRules
+        With all that the encoder learnt before.
+    survey : Survey
+        Of all parts.
+    labels : LabelTable or None
+        What was learnt before; None for a first batch.
+    n_before : int
+        Records learnt before.
+    classes : array-like, optional
+        Class values that were declared.
+    max_samples : int or None
+        How many records are learnt from.
+    """
+    source, table, values = source_of(rules.number), survey.table, survey.classes
+    if table is None or values is None:
+        check_array(np.empty((0, 1)), estimator=rules.estimator_name)  # raises, in scikit-learn's words
+        raise AssertionError
+    start = rules.encoder if rules.encoder is not None else table.start
+    assert start is not None
+    encoder = start.grown(table, rules.number, rules.encoding)
+    labels = LabelTable.of(values) if labels is None else labels.with_values(values, source)
+    *firsts, end = accumulate(survey.n_by_part, initial=n_before)
+    check_any_weight(end - n_before, source)
+    return BatchPlan(
+        number=rules.number,
+        encoder=encoder,
+        labels=labels if classes is None else labels.declare(classes),
+        column_changes=rules.encoding.column_changes,
+        first_serial=tuple(firsts),
+        n_records=end - n_before,
+        has_weights=survey.has_weights,
+        max_samples=max_samples,
+    )

@@ -1,0 +1,19 @@
+"""Where the parts of a batch lie: here, or on the workers of some engine."""
+
+from typing import Protocol
+
+from adforest.forest import Records
+from adforest.merging.plan import BatchPlan
+from adforest.merging.survey import BatchRules, Survey
+
+
+class BatchSource(Protocol):
+    """The two passes over a batch; an engine has one of these."""
+
+    def survey(self, rules: BatchRules) -> Survey:
+        """Return the survey of all parts: `survey_part` of each, merged by `merge_surveys` in their order."""
+        ...
+
+    def draw(self, plan: BatchPlan) -> Records:
+        """Return the records drawn: `draw_part` of each part, joined by `join_parts` in their order."""
+        ...

@@ -1,0 +1,84 @@
+"""What is drawn from a part, how it is sent, and sums that do not depend on the parts."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adforest.encoding import EncodingRules
+from adforest.forest._kernels.lots import hashes
+from adforest.forest.packed import PackedRows
+from adforest.merging import BatchRules, LocalBatch, plan_batch
+from adforest.merging.sums import as_floats, exact_sums
+from parted_batches import PartedBatch, evenly, mixed_batch, sent
+
+RULES = BatchRules(1, None, "from_dtype", "Forest", EncodingRules())
+weights = st.floats(1e-100, 1e100) | st.just(0.0)
+
+
+def records_of(source, max_samples=None, n_before=0):
+    plan = plan_batch(RULES, source.survey(RULES), None, n_before, None, max_samples)
+    return source.draw(plan)
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), weights), min_size=1), st.integers(0, 50))
+def test_sums_are_exact_and_do_not_depend_on_the_parts(pairs, place):
+    groups, values = (np.array(one) for one in zip(*pairs, strict=True))
+    whole = exact_sums(groups, values, 3)
+    parts = [exact_sums(groups[one], values[one], 3) for one in (slice(place), slice(place, None))]
+    assert tuple(map(sum, zip(*parts, strict=True))) == whole
+    expected = [sum(map(Fraction, values[groups == k].tolist())) for k in range(3)]
+    assert as_floats(whole).tolist() == [float(one) for one in expected]
+
+
+@given(st.lists(st.sampled_from([0.0, -0.0, np.nan, 3.0, 65534.0, 65535.0, 0.5, 0.1, -1e300]), min_size=1))
+def test_packed_matrices_come_back_bit_by_bit(values):
+    odd = np.array([0xFFF8000000000001], dtype=np.uint64).view(np.float64)
+    for X in (np.array(values)[:, None], np.append(values, odd)[:, None]):
+        assert sent(PackedRows.bit_by_bit(X)).matrix().tobytes() == X.tobytes()
+
+
+def test_more_records_than_max_samples_are_drawn_by_their_hash():
+    X, y, weight = mixed_batch(3, 2000, weighed=True)
+    records = records_of(LocalBatch(X, y, weight), 300, n_before=7)
+    n = np.count_nonzero(weight)
+    serial = np.arange(7, 7 + n)
+    assert records.serial.tolist() == serial[hashes(serial) < np.uint64(300 / n * 2**64)].tolist()
+    assert 200 < len(records) < 400
+    assert records.totals.n == n == records.totals.by_class.sum()
+    for code, value in enumerate(np.unique(y)):
+        assert records.totals.by_class[code] == np.count_nonzero(weight[y == value])
+        assert records.totals.weight_by_class[code] == pytest.approx(weight[y == value].sum())
+
+
+def test_all_records_are_there_up_to_max_samples():
+    X, y, _ = mixed_batch(3, 300)
+    assert len(records_of(LocalBatch(X, y), 300)) == 300
+    assert records_of(LocalBatch(X, y), 300).totals is None
+    assert len(records_of(LocalBatch(X, y), 299)) < 299 + 60
+
+
+def test_totals_do_not_depend_on_the_parts():
+    batch = mixed_batch(3, 2000, weighed=True)
+    whole = records_of(LocalBatch(*batch), 300)
+    for n_parts in (2, 13):
+        parts = records_of(PartedBatch(evenly(batch, n_parts)), 300)
+        assert parts.totals.n == whole.totals.n
+        assert parts.totals.by_class.tobytes() == whole.totals.by_class.tobytes()
+        assert parts.totals.weight_by_class.tobytes() == whole.totals.weight_by_class.tobytes()
+
+
+def test_few_samples_still_are_some():
+    X, y, _ = mixed_batch(3, 2000)
+    assert 50 < len(records_of(LocalBatch(X, y), 1)) < 200
+
+
+def test_what_is_sent_is_narrow():
+    n = 4000
+    X, y, _ = mixed_batch(3, n)
+    source = PartedBatch(evenly((X[["size", "count", "town", "flag"]], y, None), 4))
+    records_of(source)
+    # a double, three words, a class and a serial number a record, and a few thousand bytes a part
+    assert source.n_bytes <= n * (8 + 3 * 2 + 1 + 8) + 4 * 3000
