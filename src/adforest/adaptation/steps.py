@@ -29,7 +29,7 @@ from adforest.forest import Forest, Records, in_threads
 from adforest.forest._kernels.lots import hashes
 from adforest.forest._kernels.routing import route
 from adforest.forest.types import Ints, Longs, Mask, Singles
-from adforest.growers import Grown, spawn_seeds
+from adforest.growers import Grown, build_trees, spawn_seeds
 
 BUILD, REPAIR, RENEW, BUILD_NEWEST, DRAW = range(5)  # what a seed is for
 EXPANSION_TURNS = 5  # batches in which every tree has had its turn to expand leaves
@@ -206,7 +206,8 @@ class BatchUpdate:
         """Grow trees as growers do, from no more records than ``max_samples`` says, drawn by lot; place the others."""
         settings = self.settings
         build = partial(
-            settings.grower.build,
+            build_trees,
+            settings.grower,
             records,
             seeds=seeds,
             n_jobs=settings.n_jobs,

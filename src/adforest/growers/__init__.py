@@ -5,6 +5,7 @@ from adforest.growers.features import count_features
 from adforest.growers.hoeffding import HoeffdingGrower
 from adforest.growers.protocol import Grower, Grown, StreamingGrower, spawn_seeds
 from adforest.growers.random_forest import RandomForestGrower
+from adforest.growers.spreading import Workers, build_trees, building_on
 from adforest.growers.sysfor import SysForGrower
 
 __all__ = [
@@ -15,6 +16,9 @@ __all__ = [
     "RandomForestGrower",
     "StreamingGrower",
     "SysForGrower",
+    "Workers",
+    "build_trees",
+    "building_on",
     "count_features",
     "spawn_seeds",
 ]

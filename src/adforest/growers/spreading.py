@@ -1,0 +1,133 @@
+"""Trees built here or elsewhere: an engine may build those of a forest on its workers, and they are the same.
+
+A tree is built whole in one place, by the same code. What is sent to each worker is the block of records, once, in the
+narrowest types that hold its values exactly, and a seed a tree; trees and the leaves of their records come back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from itertools import pairwise
+from threading import Lock
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from adforest.forest import Records
+from adforest.forest.packed import PackedRows
+from adforest.forest.types import AnyArray, Floats, Ints, Longs, Mask
+from adforest.growers.protocol import Grower, Grown
+
+WORTH_SENDING = 1_000_000  # records times trees: a second of growing or so, a few times what it takes to send them
+
+_unpacking = Lock()
+
+
+class Workers(Protocol):
+    """Those who build trees elsewhere."""
+
+    @property
+    def n_threads(self) -> int:
+        """How many trees can be built at a time; 0 where nobody is there."""
+        ...
+
+    def map(self, work: Callable[[Any, Any], Any], items: Sequence[Any], shared: Any) -> list[Any]:
+        """Return ``work(shared, item)`` for each item, in their order; everything can be pickled, and done again."""
+        ...
+
+
+_workers: ContextVar[Workers | None] = ContextVar("workers", default=None)
+
+
+@contextmanager
+def building_on(workers: Workers) -> Iterator[None]:
+    """Let trees be built on some workers within a block of code, where that pays."""
+    token = _workers.set(workers)
+    try:
+        yield
+    finally:
+        _workers.reset(token)
+
+
+def build_trees(
+    grower: Grower,
+    records: Records,
+    known: Ints,
+    seeds: list[int],
+    n_jobs: int | None,
+    places: Sequence[int] | None = None,
+    always_in_bag: Mask | None = None,
+    route_oob_from: int = 0,
+) -> list[Grown]:
+    """Build trees as `Grower.build` does, here or on workers."""
+    workers = _workers.get()
+    n_shares = 0 if workers is None or len(known) * len(seeds) < WORTH_SENDING else workers.n_threads
+    if workers is None or not n_shares:
+        return grower.build(records, known, seeds, n_jobs, places, always_in_bag, route_oob_from)
+    block = _Block(
+        grower,
+        PackedRows.bit_by_bit(np.ascontiguousarray(records.X)),
+        records.y.astype(np.min_scalar_type(records.n_classes)),
+        records.serial,
+        records.n_categories,
+        records.n_classes,
+        records.weight,
+        None if len(known) == len(records) else known,
+        always_in_bag,
+        route_oob_from,
+    )
+    numbers = list(range(len(seeds)) if places is None else places)
+    shares = [_Share([seeds[k] for k in part], [numbers[k] for k in part]) for part in _evenly(len(seeds), n_shares)]
+    return [one for built in workers.map(_build_share, shares, block) for one in built]
+
+
+class _Share(NamedTuple):
+    """Trees that are built together."""
+
+    seeds: list[int]
+    places: list[int]
+
+
+@dataclass(frozen=True, eq=False)
+class _Block:
+    """What all trees of a forest are built from, ready to be sent; known None is everything."""
+
+    grower: Grower
+    X: PackedRows
+    y: AnyArray
+    serial: Longs
+    n_categories: Ints
+    n_classes: int
+    weight: Floats | None
+    known: Ints | None
+    always_in_bag: Mask | None
+    route_oob_from: int
+    _unpacked: list[Records] = field(default_factory=list)
+
+    def records(self) -> Records:
+        """Return the records, coded where all are known; made once for all who build from them in this process."""
+        with _unpacking:
+            if not self._unpacked:
+                matrix, y = self.X.matrix(), self.y.astype(np.int32)
+                records = Records(matrix, y, self.serial, self.n_categories, self.n_classes, weight=self.weight)
+                self._unpacked.append(self.grower.coded(records) if self.known is None else records)
+            return self._unpacked[0]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_unpacked": []}
+
+
+def _build_share(block: _Block, share: _Share) -> list[Grown]:
+    """Build some trees."""
+    records = block.records()
+    known = np.arange(len(records), dtype=np.int32) if block.known is None else block.known
+    return block.grower.build(records, known, share.seeds, 1, share.places, block.always_in_bag, block.route_oob_from)
+
+
+def _evenly(n: int, n_parts: int) -> list[range]:
+    """Return the numbers up to n in parts of nearly the same size, none of them empty."""
+    bounds = [n * k // min(n, n_parts) for k in range(min(n, n_parts) + 1)]
+    return [range(start, stop) for start, stop in pairwise(bounds)]
