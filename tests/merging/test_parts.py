@@ -70,11 +70,6 @@ def test_totals_do_not_depend_on_the_parts():
         assert parts.totals.weight_by_class.tobytes() == whole.totals.weight_by_class.tobytes()
 
 
-def test_few_samples_still_are_some():
-    X, y, _ = mixed_batch(3, 2000)
-    assert 50 < len(records_of(LocalBatch(X, y), 1)) < 200
-
-
 def test_what_is_sent_is_narrow():
     n = 4000
     X, y, _ = mixed_batch(3, n)

@@ -11,7 +11,7 @@ from adforest.forest.types import Bytes, Floats, Ints, Longs, Singles, Words16
 
 WIDTHS = np.array([2, 4, 8])  # bytes of a value, by type
 DOUBLE = 2  # the type that holds any number
-NEGATIVE_ZERO, USUAL_NAN = np.array([-0.0, np.nan]).view(np.uint64)
+USUAL_NAN = np.array([np.nan]).view(np.uint64)[0]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,9 +43,8 @@ class PackedRows:
 
     @classmethod
     def bit_by_bit(cls, X: Floats) -> Self:
-        """Return a matrix, C-contiguous, so packed that negative zeros and unusual NaNs come back as they are, too."""
-        bits = X.view(np.uint64)
-        is_odd = (bits == NEGATIVE_ZERO) | ((bits != USUAL_NAN) & np.isnan(X))
+        """Return a C-contiguous matrix packed so that NaNs of unusual bits come back as they are, too."""
+        is_odd = np.isnan(X) & (X.view(np.uint64) != USUAL_NAN)
         return cls.of(X, np.where(is_odd.any(axis=0), DOUBLE, 0).astype(np.uint8))
 
     @classmethod

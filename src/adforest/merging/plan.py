@@ -16,8 +16,6 @@ from adforest.forest._kernels.lots import hashes
 from adforest.forest.types import Longs, Mask
 from adforest.merging.survey import BatchRules, Survey
 
-MIN_DRAWN = 100  # records expected of a batch at least: that none at all is drawn happens once in e^100 batches
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BatchPlan:
@@ -53,14 +51,13 @@ class BatchPlan:
     @property
     def draws_all(self) -> bool:
         """Whether all records are learnt from."""
-        return self.max_samples is None or self.n_records <= max(self.max_samples, MIN_DRAWN)
+        return self.max_samples is None or self.n_records <= self.max_samples
 
     def are_drawn(self, serial: Longs) -> Mask:
         """Return which records are learnt from, a decision for each by itself."""
         if self.max_samples is None or self.draws_all:
             return np.ones(len(serial), dtype=bool)
-        share = max(self.max_samples, MIN_DRAWN) / self.n_records
-        drawn: Mask = hashes(serial) < np.uint64(share * 2**64)
+        drawn: Mask = hashes(serial) < np.uint64(self.max_samples / self.n_records * 2**64)
         return drawn
 
 
