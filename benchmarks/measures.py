@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from bound import measure_bound
 from model_files import measure_files
 from timing import clusters, medians, ours, seconds, theirs, three_classes
 
@@ -388,6 +389,7 @@ MEASURES = {
     "first": measure_first,
     "names": measure_names,
     "files": measure_files,
+    "bound": measure_bound,
 }
 
 

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pandas as pd
 
-from adforest.merging import draw_part, join_parts, merge_surveys, survey_part
+from adforest.merging import count_part, draw_part, join_parts, merge_counts, merge_surveys, survey_part
 
 CLASSES = np.array(["m", "z", "a", "k"])
 
@@ -40,6 +40,11 @@ class PartedBatch:
         drawn = [pickle.dumps(draw_part(plan, *part, place)) for place, part in enumerate(self.parts)]
         self.n_bytes = sum(map(len, drawn))
         return join_parts(plan, list(map(pickle.loads, drawn)))
+
+    def count(self, plan, counter, n_jobs):
+        plan, counter = sent(plan), sent(counter)
+        counts = [sent(count_part(plan, counter, *part, place)) for place, part in enumerate(self.parts)]
+        return merge_counts([merge_counts(counts[1:]) or None, counts[0]])
 
 
 def cut(batch, places):

@@ -40,9 +40,9 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
         precision, else 8. None keeps everything, 0 lets leaves know nothing but the batch at hand. Each class has room
         by the square root of its frequency.
     max_samples : int or None, default=1_000_000
-        Records that a tree is grown from at most. Of a larger batch so many are drawn, and stand for all of it: the
-        forests are judged by them, and memory keeps of them; how frequent classes are is known from all. At least
-        1,000. None sets no bound.
+        Records that a tree is grown from at most, at least 1,000. Of a larger batch about so many are drawn: trees cut
+        by them, the forests are judged by them, and memory keeps of them. The others are counted in the leaves of the
+        trees. None sets no bound.
     min_samples_leaf : int, default=1
         Records a leaf must keep.
     max_features : {"default", "log2", "log2+1", "sqrt"}, int, float or None, default="default"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Lock, RLock
 from typing import Any, ClassVar, Generic, Self, TypeVar
@@ -14,10 +15,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from adforest.encoding import EncodingRules, LabelTable, TableEncoder
-from adforest.forest import Records
+from adforest.forest import LeafCounts, Records
 from adforest.forest.types import AnyArray, Floats
 from adforest.growers import spawn_seeds
-from adforest.merging import BatchRules, BatchSource, LocalBatch, plan_batch
+from adforest.merging import BatchRules, BatchSource, Counter, LocalBatch, plan_batch
 from adforest.parameters import COMMON, Rules, check_parameters
 
 State = TypeVar("State")
@@ -187,10 +188,16 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
             seed, fixed = before.seed, before.fixed
         encoded = EncodedBatch(plan.number, records, plan.encoder, plan.labels, seed)
         learnt = self._learnt_from(None if before is None else before.learnt, encoded)
+        if records.totals is not None:
+            learnt = self._with_rest(learnt, lambda counter, n_jobs: source.count(plan, counter, n_jobs))
         n_records = n_before + plan.n_records
         self._model = Model(plan.encoder, plan.labels, learnt, plan.number, n_records, seed, fixed)
         self._after_batch()
         return self
+
+    def _with_rest(self, learnt: State, count: Callable[[Counter, int | None], list[LeafCounts]]) -> State:
+        """Return the state that also knows the records of the last batch that were not drawn, by counting them."""
+        raise NotImplementedError(f"{type(self).__name__} draws no records")
 
     def _batch_rules(self, before: Model[State] | None) -> BatchRules:
         """Return what must be known to survey the next batch, or raise if the model cannot learn it."""

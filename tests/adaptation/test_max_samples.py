@@ -5,39 +5,88 @@ import pytest
 
 from adforest import AdaptiveDecisionForestClassifier, adaptation
 from adforest.adaptation.memory import Memory, WindowBound
-from adforest.forest import Records, Totals
+from adforest.forest import LeafCounts, Records, Totals
 from adforest.forest._kernels.lots import hashes
+from adforest.merging import LocalBatch
 from oracles import learn, new_state, two_clusters
 
 BOUND = 1_000
 
 
-def grown_from(forest, number):
-    """Return how much weight the roots of the trees that were grown at a batch had then."""
-    return [tree.row_weight.sum() for tree in forest.trees if tree.born.min() == number]
-
-
 @pytest.mark.parametrize("base_forest", ["random_forest", "sysfor", "hoeffding"])
 @pytest.mark.parametrize("memory_size", [None, 2_000])
-def test_trees_are_grown_from_no_more_records_and_all_others_are_placed(base_forest, memory_size):
+def test_trees_are_grown_from_no_more_records_and_all_others_are_placed(base_forest, memory_size, monkeypatch):
     grower = AdaptiveDecisionForestClassifier(base_forest=base_forest)._settings(2, 0).grower
+    kind, sizes = type(grower), []
+
+    def build(self, records, known, *args, **options):
+        sizes.append(len(known))
+        return kind_build(self, records, known, *args, **options)
+
+    kind_build = kind.build
+    monkeypatch.setattr(kind, "build", build)
     state = new_state(max_samples=BOUND, memory_size=memory_size, grower=grower, renewal=5.0)
-    n_renewed = 0
     for number in range(1, 7):
         state, _ = learn(state, *two_clusters(number, n=700))
-        most = 1.15 * BOUND * grower.record_weight
-        for name in ("permanent", "temporary", "newest"):
-            forest = state.forest(name)
-            if forest is not None:
-                weights = grown_from(forest, number)
-                n_renewed += name == "permanent" and number > 1 and len(weights)
-                assert max(weights, default=0) <= most
         permanent = state.forest("permanent")
         assert permanent.known.sum() == len(state.memory)
         for tree, leaf_of in zip(permanent.trees, permanent.leaf_of, strict=True):
             np.testing.assert_array_equal(leaf_of, tree.route(state.memory.matrix()))
     assert len(state.memory) > 2 * BOUND
-    assert n_renewed > 10
+    assert max(sizes) < 1.1 * BOUND
+    assert sum(size > 0.9 * BOUND for size in sizes) >= 5
+    renewed = [tree for tree in permanent.trees if tree.born.min() == 6]
+    assert renewed
+    for tree in renewed:  # all records count in it, those it was grown without too
+        assert tree.row_weight.sum() > 0.9 * grower.record_weight * len(state.memory)
+
+
+def counts_of(tree):
+    """Return the weight of each class in each node of a tree."""
+    found = np.zeros((len(tree.nodes), 3))
+    node = np.repeat(np.arange(len(tree.nodes)), np.diff(tree.row_start))
+    found[node, tree.row_class] = tree.row_weight
+    return found
+
+
+@pytest.mark.parametrize("base_forest", ["random_forest", "sysfor"])
+@pytest.mark.parametrize("weighed", [False, True])
+def test_the_rest_of_a_batch_is_counted_in_the_leaves(base_forest, weighed, monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(6_000, 3)), rng.integers(0, 3, 6_000)
+    weight = rng.integers(1, 4, 6_000) if weighed else np.ones(6_000)
+    seen = []
+
+    def none_counted(self, plan, counter, n_jobs):
+        seen.append(plan.are_drawn(self._records.serial))
+        return [LeafCounts.none() for _ in counter.shapes]
+
+    def model():
+        made = AdaptiveDecisionForestClassifier(3, base_forest=base_forest, max_samples=BOUND, random_state=0)
+        return made.fit(X[:3_000], y[:3_000], weight[:3_000])
+
+    counted = model().partial_fit(X, y, sample_weight=weight)
+    other = model()
+    monkeypatch.setattr(LocalBatch, "count", none_counted)
+    other.partial_fit(X, y, sample_weight=weight)
+    rest = ~seen[0]
+    assert rest.sum() > 4_500
+    for name in ("permanent_forest_", "temporary_forest_", "newest_forest_"):
+        trees = zip(getattr(counted, name).trees, getattr(other, name).trees, strict=True)
+        for one, without in trees:
+            assert one.nodes.tobytes() == without.nodes.tobytes()
+            expected = counts_of(without)
+            np.add.at(expected, (one.route(X[rest]), y[rest]), weight[rest])
+            np.testing.assert_allclose(counts_of(one), expected)
+
+
+def test_a_class_of_which_no_record_is_drawn_is_known():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(50_000, 2)), rng.integers(0, 2, 50_000)
+    hidden = np.flatnonzero(hashes(np.arange(50_000)) > np.uint64(0.5 * 2**64))[:5]
+    X[hidden], y[hidden] = 100.0, 2
+    model = AdaptiveDecisionForestClassifier(5, max_samples=BOUND, random_state=0).fit(X, y)
+    assert model.predict_proba([[100.0, 100.0]])[0, 2] > 0
 
 
 def test_a_window_holds_no_more_than_a_tree_is_grown_from():

@@ -22,16 +22,17 @@ from adforest.adaptation.names import ACTIVE, FORESTS, NEWEST, PERMANENT
 from adforest.adaptation.perturbation import perturbed_share
 from adforest.adaptation.repair import Assessment, Repair, assess
 from adforest.adaptation.report import BatchReport
+from adforest.adaptation.rest import place
 from adforest.adaptation.scenario import scenario_of
 from adforest.adaptation.state import ForestState, State
 from adforest.adaptation.weighing import rescaled
 from adforest.forest import Forest, Records, in_threads
 from adforest.forest._kernels.lots import hashes
-from adforest.forest._kernels.routing import route
 from adforest.forest.types import Ints, Longs, Mask, Singles
 from adforest.growers import Grown, build_trees, spawn_seeds
 
 BUILD, REPAIR, RENEW, BUILD_NEWEST, DRAW = range(5)  # what a seed is for
+FEW_MORE = 1.1  # times max_samples that is let pass: of a batch that is drawn from, a few records more may come
 EXPANSION_TURNS = 5  # batches in which every tree has had its turn to expand leaves
 MIN_OUTSIDE_SHARE = 0.01  # share of a batch that must lie beyond a forest's box before its trees get a new root
 MIN_EXPECTED = 10  # records of the window to be expected below a node, for their number to be told from chance
@@ -203,7 +204,7 @@ class BatchUpdate:
         always_in_bag: Mask | None = None,
         route_oob_from: int = 0,
     ) -> list[Grown]:
-        """Grow trees as growers do, from no more records than ``max_samples`` says, drawn by lot; place the others."""
+        """Grow trees as growers do, from no more records than ``max_samples`` says, drawn by lot; count the others."""
         settings = self.settings
         build = partial(
             build_trees,
@@ -215,7 +216,7 @@ class BatchUpdate:
             always_in_bag=always_in_bag,
             route_oob_from=route_oob_from,
         )
-        if settings.max_samples is None or len(known) <= settings.max_samples:
+        if settings.max_samples is None or len(known) <= FEW_MORE * settings.max_samples:
             return build(known)
         [seed] = self._seeds(DRAW, 1)
         is_drawn = hashes(records.serial[known], seed) < np.uint64(settings.max_samples / len(known) * 2**64)
@@ -225,12 +226,7 @@ class BatchUpdate:
         others = others[np.searchsorted(others, route_oob_from) :]
 
         def placed(grown: Grown) -> Grown:
-            tree, leaf_of = grown
-            counted, weight = others, records.weight_at(others)
-            if weight is not None:  # of a record that counts less than once, some trees know nothing
-                counted = others[settings.grower.weights(records.serial[others], tree.seed, weight) > 0]
-            leaf_of[counted] = route(tree.nodes, tree.category_bits, records.X, counted)
-            return grown
+            return grown._replace(tree=place(records, *grown, others, settings.grower))
 
         return in_threads(placed, build(known[is_drawn]), settings.n_jobs)
 

@@ -1,11 +1,12 @@
-"""A batch in parts: what each part holds is surveyed and merged, then each part is encoded and drawn from.
+"""A batch in parts: what each part holds is surveyed and merged, then each part is encoded and drawn from,
+and what is not drawn is counted in the leaves of the trees that the records drawn have made.
 
 Pure functions over tables and arrays, for one machine and for many: the model is the same, bit by bit, whatever the
 parts are and wherever they lie. A batch on one machine is a batch of one part.
 """
 
 from adforest.merging.local import LocalBatch
-from adforest.merging.parts import DrawnPart, draw_part, join_parts, survey_part
+from adforest.merging.parts import Counter, DrawnPart, count_part, draw_part, join_parts, merge_counts, survey_part
 from adforest.merging.plan import BatchPlan, plan_batch
 from adforest.merging.source import BatchSource
 from adforest.merging.survey import BatchRules, Survey, merge_surveys
@@ -14,11 +15,14 @@ __all__ = [
     "BatchPlan",
     "BatchRules",
     "BatchSource",
+    "Counter",
     "DrawnPart",
     "LocalBatch",
     "Survey",
+    "count_part",
     "draw_part",
     "join_parts",
+    "merge_counts",
     "merge_surveys",
     "plan_batch",
     "survey_part",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from adforest.encoding.tables import source_of
-from adforest.forest import Records
-from adforest.merging.parts import ReadPart, draw, join_parts, read_part
+from adforest.forest import LeafCounts, Records
+from adforest.merging.parts import Counter, ReadPart, count, draw, encode, join_parts, read_part
 from adforest.merging.plan import BatchPlan
 from adforest.merging.survey import BatchRules, Survey
 
@@ -17,6 +17,7 @@ class LocalBatch:
     def __init__(self, X: Any, y: Any, sample_weight: Any = None) -> None:
         self._given = (X, y, sample_weight)
         self._read: ReadPart | None = None
+        self._records: Records | None = None
 
     def survey(self, rules: BatchRules) -> Survey:
         """Read the table, and return what it holds."""
@@ -26,4 +27,10 @@ class LocalBatch:
     def draw(self, plan: BatchPlan) -> Records:
         """Return the records drawn from what was read."""
         assert self._read is not None
-        return join_parts(plan, [draw(plan, self._read, 0)])
+        self._records = encode(plan, self._read, 0)
+        return join_parts(plan, [draw(plan, self._records)])
+
+    def count(self, plan: BatchPlan, counter: Counter, n_jobs: int | None) -> list[LeafCounts]:
+        """Return the records not drawn from what was read, counted by leaf."""
+        assert self._records is not None
+        return count(plan, self._records, counter, n_jobs)

@@ -1,10 +1,10 @@
-"""The two passes over the parts of a batch, as functions of one part each: retried or run twice, they give the same."""
+"""The passes over the parts of a batch, as functions of one part each: retried or run twice, they give the same."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -12,12 +12,23 @@ from adforest.encoding import TableEncoder, check_same_length
 from adforest.encoding.labels import distinct_labels
 from adforest.encoding.tables import Table, source_of
 from adforest.encoding.weights import read_weights
-from adforest.forest import Records, Totals
+from adforest.forest import LeafCounts, Records, Totals
+from adforest.forest._kernels.counting import put_in_order
 from adforest.forest.packed import PackedRows
 from adforest.forest.types import AnyArray, Floats, Ints, Longs
 from adforest.merging.plan import BatchPlan
 from adforest.merging.sums import as_floats, exact_sums
 from adforest.merging.survey import BatchRules, Survey
+
+CHUNK = 1_000_000  # records that are counted at a time
+
+
+class Counter(Protocol):
+    """Counts records in the leaves of some trees."""
+
+    def count(self, records: Records, places: Ints, n_jobs: int | None = None) -> list[LeafCounts]:
+        """Return by tree how often the classes of the records at some places come in its leaves."""
+        ...
 
 
 class ReadPart(NamedTuple):
@@ -106,18 +117,47 @@ def draw_part(plan: BatchPlan, X: Any, y: Any, sample_weight: Any, part: int) ->
     """
     if not _n_rows(X) and not len(y):
         return None
-    source = source_of(plan.number, part)
-    table, _ = plan.encoder.read(X, source, plan.column_changes)
-    classes, codes = distinct_labels(y, source)
-    n = len(table) if isinstance(table, np.ndarray) else table.n_records
-    drawn = draw(plan, ReadPart(table, classes, codes, read_weights(sample_weight, n, source)), part)
+    drawn = draw(plan, _encoded_part(plan, X, y, sample_weight, part))
     y = drawn.y.astype(np.min_scalar_type(len(plan.labels.by_arrival)))
     assert not isinstance(drawn.X, PackedRows)
     return replace(drawn, X=PackedRows.bit_by_bit(drawn.X), y=y)
 
 
-def draw(plan: BatchPlan, read: ReadPart, part: int) -> DrawnPart:
-    """Return the records drawn from a part that was read."""
+def count_part(
+    plan: BatchPlan, counter: Counter, X: Any, y: Any, sample_weight: Any, part: int
+) -> list[LeafCounts] | None:
+    """Return by tree the records of a part that are not drawn, counted by leaf; the third pass. None: it has none.
+
+    Parameters
+    ----------
+    plan : BatchPlan
+    counter : Counter
+        Of the trees that have learnt the records drawn.
+    X, y, sample_weight, part
+        As given to `survey_part`.
+    """
+    if not _n_rows(X) and not len(y):
+        return None
+    return [_narrow(rows) for rows in count(plan, _encoded_part(plan, X, y, sample_weight, part), counter, 1)]
+
+
+def merge_counts(counts: Sequence[list[LeafCounts] | None]) -> list[LeafCounts]:
+    """Return by tree the counts of several parts added up; in any order, and in any groups."""
+    by_tree = zip(*(one for one in counts if one is not None), strict=True)
+    return [_added([LeafCounts(*rows) for rows in parts]) for parts in by_tree]
+
+
+def _encoded_part(plan: BatchPlan, X: Any, y: Any, sample_weight: Any, part: int) -> Records:
+    """Return all records of a part, given again after it was surveyed."""
+    source = source_of(plan.number, part)
+    table, _ = plan.encoder.read(X, source, plan.column_changes)
+    classes, codes = distinct_labels(y, source)
+    n = len(table) if isinstance(table, np.ndarray) else table.n_records
+    return encode(plan, ReadPart(table, classes, codes, read_weights(sample_weight, n, source)), part)
+
+
+def encode(plan: BatchPlan, read: ReadPart, part: int) -> Records:
+    """Return all records of a part that was read, but those of weight 0."""
     matrix = read.table if isinstance(read.table, np.ndarray) else plan.encoder.matrix_of(read.table)
     y, weight = plan.labels.codes_of(read.classes)[read.codes], read.weight
     if weight is None and plan.has_weights:
@@ -126,14 +166,38 @@ def draw(plan: BatchPlan, read: ReadPart, part: int) -> DrawnPart:
         kept = weight > 0
         matrix, y, weight = matrix[kept], y[kept], weight[kept]
     serial = np.arange(plan.first_serial[part], plan.first_serial[part] + len(y), dtype=np.int64)
+    return Records(matrix, y, serial, plan.encoder.n_categories, len(plan.labels.by_arrival), weight=weight)
+
+
+def draw(plan: BatchPlan, records: Records) -> DrawnPart:
+    """Return the records drawn from all those of a part."""
     if plan.draws_all:
-        return DrawnPart(matrix, y, serial, weight)
-    n_classes = len(plan.labels.by_arrival)
-    by_class = np.bincount(y, minlength=n_classes)
-    sums = None if weight is None else exact_sums(y, weight, n_classes)
-    drawn = np.flatnonzero(plan.are_drawn(serial))
-    weight = None if weight is None else weight[drawn]
-    return DrawnPart(matrix[drawn], y[drawn], serial[drawn], weight, by_class, sums)
+        return DrawnPart(records.X, records.y, records.serial, records.weight)
+    sums = None if records.weight is None else exact_sums(records.y, records.weight, records.n_classes)
+    by_class = np.bincount(records.y, minlength=records.n_classes)
+    drawn = records.part(np.flatnonzero(plan.are_drawn(records.serial)))
+    return DrawnPart(drawn.X, drawn.y, drawn.serial, drawn.weight, by_class, sums)
+
+
+def count(plan: BatchPlan, records: Records, counter: Counter, n_jobs: int | None) -> list[LeafCounts]:
+    """Return by tree the records of a part that are not drawn, counted by leaf, some at a time."""
+    others = np.flatnonzero(~plan.are_drawn(records.serial)).astype(np.int32)
+    chunks = [others[start : start + CHUNK] for start in range(0, max(1, len(others)), CHUNK)]
+    return merge_counts([counter.count(records, chunk, n_jobs) for chunk in chunks])
+
+
+def _narrow(rows: LeafCounts) -> LeafCounts:
+    """Return counts as they are sent: classes and whole numbers in the narrowest types that hold them."""
+    types = [np.min_scalar_type(int(column.max(initial=0))) for column in rows[1:]]
+    return LeafCounts(rows.node, rows.klass.astype(types[0]), rows.weight.astype(types[1]))
+
+
+def _added(parts: Sequence[LeafCounts]) -> LeafCounts:
+    """Return counts added up, in order of leaves and classes."""
+    node, klass, weight = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return LeafCounts(
+        *put_in_order(node, klass.astype(np.int32), weight.astype(np.float64), int(node.max(initial=-1)) + 1)
+    )
 
 
 def join_parts(plan: BatchPlan, parts: Sequence[DrawnPart | None]) -> Records:

@@ -2,13 +2,14 @@
 
 from typing import Protocol
 
-from adforest.forest import Records
+from adforest.forest import LeafCounts, Records
+from adforest.merging.parts import Counter
 from adforest.merging.plan import BatchPlan
 from adforest.merging.survey import BatchRules, Survey
 
 
 class BatchSource(Protocol):
-    """The two passes over a batch; an engine has one of these."""
+    """The passes over a batch; an engine has one of these."""
 
     def survey(self, rules: BatchRules) -> Survey:
         """Return the survey of all parts: `survey_part` of each, merged by `merge_surveys` in their order."""
@@ -16,4 +17,11 @@ class BatchSource(Protocol):
 
     def draw(self, plan: BatchPlan) -> Records:
         """Return the records drawn: `draw_part` of each part, joined by `join_parts` in their order."""
+        ...
+
+    def count(self, plan: BatchPlan, counter: Counter, n_jobs: int | None) -> list[LeafCounts]:
+        """Return the records not drawn, counted by leaf: `count_part` of each part, merged by `merge_counts`.
+
+        Asked for only where some are not drawn.
+        """
         ...

@@ -102,8 +102,8 @@ cdef bint is_in_order(const int32_t[::1] node, const int32_t[::1] klass) noexcep
     return True
 
 
-cdef put_in_order(const int32_t[::1] node, const int32_t[::1] klass, const double[::1] weight, Py_ssize_t n_nodes):
-    """Return the lines ascending by node and class, those that share both added up."""
+cpdef put_in_order(const int32_t[::1] node, const int32_t[::1] klass, const double[::1] weight, Py_ssize_t n_nodes):
+    """Return the lines ascending by node and class, those that share both added up; nodes are below n_nodes."""
     cdef Py_ssize_t n = node.shape[0], i, j, at, first = 0, rows = 0
     cdef int32_t k
     cdef double moving
