@@ -11,6 +11,7 @@ import numpy as np
 
 import adforest
 from adforest import ModelFileError
+from adforest.monitor import ModelView
 from adforest.storage.container import DTYPES
 from model_file_parts import Sample, arrays_of, from_arrays, put_together, repaired
 
@@ -25,6 +26,7 @@ BASES = (
     "tables, sysfor",
     "tables, hoeffding",
     "infrequent",
+    "sketches",
     "paper",
     "paper, tables",
     "objects",
@@ -332,6 +334,7 @@ def _answer(model, sample, path):
     model.feature_importances_.sum()
     model.snapshot().predict(sample.X)
     str(model.history_[-1:])
+    ModelView.from_estimator(model).as_dict()
 
 
 def _learn(model, sample, path):

@@ -1,11 +1,13 @@
 """Models to be saved: both classifiers, all base forests, all kinds of columns and labels."""
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
+from made_reports import history_of, report
 
 
 class Case(NamedTuple):
@@ -97,6 +99,27 @@ def weighted(model):
     return along(model, [(*batch, weight) for batch, weight in zip(batches, weights, strict=True)], 6)
 
 
+def sketched(model):
+    """Batches so large that columns are counted, one with more categories than cells; a class comes and goes."""
+
+    def batch(k):
+        X, y = table(k, n=300)
+        shops = np.random.default_rng(k).integers(0, 15 + 5 * k, 300)
+        return X.assign(shop=shops.astype(str)), np.where(y == "high", "low", y) if k in (2, 4) else y
+
+    return along(model, [batch(k) for k in range(7)], 5)
+
+
+def long_history(model, n=1_600):
+    """So many batches that the reports of the first ones have been summarised; nobody had to learn them."""
+    case = along(model, [numbers(k) for k in range(8)], 6)
+    known = case.model._model
+    track = replace(known.learnt.track, history=history_of(report(k) for k in range(1, n + 1)))
+    learnt = replace(known.learnt, state=replace(known.learnt.state, n_calls=n), track=track)
+    case.model._model = replace(known, n_batches=n, learnt=learnt)
+    return case
+
+
 def labelled(values, later=None):
     """Return a function that makes a model whose classes are some values; later batches bring one more."""
     values, last = np.asarray(values), np.asarray(values if later is None else later)
@@ -144,6 +167,8 @@ CASES = {
     "changing columns": lambda: changing_columns(ours(column_changes="allow")),
     "listed": lambda: listed(ours(categorical_features=[1])),
     "listed by mask": lambda: listed(ours(categorical_features=np.array([False, True, False]))),
+    "sketches": lambda: sketched(ours(n_estimators=2)),
+    "long history": lambda: long_history(ours()),
     "paper": lambda: drifting(paper()),
     "paper, text": lambda: drifting(paper(reading="text", voting="soft")),
     "paper, sysfor": lambda: drifting(paper(base_forest="sysfor")),

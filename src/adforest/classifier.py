@@ -21,6 +21,7 @@ from adforest.growers import GROWERS, Grower, count_features
 from adforest.merging import Counter
 from adforest.parameters import AT_LEAST_ONE, COMMON, NONE, Amount, Flag, OneOf, Rules, WeightsByClass, Whole
 from adforest.snapshot import Snapshot
+from adforest.tracking import BatchBlock, Track
 
 FOREST_RULES: Rules = COMMON | {
     "base_forest": (OneOf(*GROWERS),),
@@ -105,19 +106,20 @@ class BaseADFClassifier(VotingBatchClassifier["Learnt"]):
         n_features = records.X.shape[1]
         settings = replace(self._settings(n_features, encoded.seed), class_weight=self._weight_by_code(encoded.labels))
         if before is None:
-            state, reports = State.new(settings, n_features), []
+            state, track, given_back = State.new(settings, n_features), Track(), {}
         else:
-            state = with_columns(before.state, n_features, encoded.encoder.given_back)
-            state, reports = replace(state, settings=settings), before.own_reports()
-        state, report = RECIPES[settings.algorithm](state, records)
-        report = _with_class_values(report, encoded.labels)
-        reports.append(report)
-        return Learnt(state, reports)
+            track, given_back = before.track, encoded.encoder.given_back
+            state = replace(with_columns(before.state, n_features, given_back), settings=settings)
+        after, report = RECIPES[settings.algorithm](state, records)
+        learnt = None
+        if after.pending is None:
+            learnt = records if state.pending is None else state.pending.joined(records)
+        return Learnt(after, track.after(_with_class_values(report, encoded.labels), learnt, given_back))
 
     def _with_rest(self, learnt: Learnt, count: Callable[[Counter, int | None], list[LeafCounts]]) -> Learnt:
         """Count the records of the last batch that were not drawn in the leaves of the trees that have learnt it."""
         state = learnt.state
-        trees = learning_trees(state, learnt.reports[state.n_calls - 1].action)
+        trees = learning_trees(state, learnt.track.history.reports[-1].action)
         return replace(learnt, state=with_counts(state, trees, count(LeafCounter.of(state, trees), self.n_jobs)))
 
     def _weight_by_code(self, labels: LabelTable) -> ClassWeight:
@@ -162,10 +164,11 @@ class BaseADFClassifier(VotingBatchClassifier["Learnt"]):
         """
         model = self._checked()  # read once: another thread may swap in the next one
         state = self._answering_state(model)
-        reports = tuple(model.learnt.reports[: state.n_calls])
-        state = state if records else state.without_records()
+        track = model.learnt.track
+        if not records:
+            state, track = state.without_records(), track.without_records()
         frozen = Model(model.encoder, model.labels, state, model.n_batches, model.n_records, model.seed)
-        return Snapshot(frozen, reports, self.column_changes, records and model.has_records)
+        return Snapshot(frozen, track, self.column_changes, records and model.has_records)
 
     def save(self, path: str | PathLike[str], *, records: bool = True) -> None:
         """Write the model to a file, from which `adforest.load` makes it again.
@@ -256,6 +259,8 @@ class BaseADFClassifier(VotingBatchClassifier["Learnt"]):
     def history_frame(self) -> Any:
         """Return `history_` as a flat pandas data frame: a row a batch, a column a figure and forest.
 
+        Batches before the last 1,000 are not in it, see `history_blocks_`.
+
         Returns
         -------
         pandas.DataFrame
@@ -277,12 +282,7 @@ class BaseADFClassifier(VotingBatchClassifier["Learnt"]):
         Each tree counts the same, and they sum to one; all are 0 where no cut gains more than chance would.
         """
         model = self._known("feature_importances_")
-        state, n_categories = model.learnt.state, model.encoder.n_categories
-        grower, trees = state.settings.grower, state.forests[state.answering].forest.trees
-        n_tried = grower.params.max_features
-        found = [importances(tree, n_categories, n_tried, grower.record_weight) for tree in trees]
-        shares = [one / one.sum() for one in found if one.any()]
-        return np.mean(shares, axis=0) if shares else np.zeros(len(n_categories))
+        return mean_importances(model.learnt.state, model.encoder.n_categories)
 
     @property
     def permanent_forest_(self) -> Forest:
@@ -311,9 +311,13 @@ class BaseADFClassifier(VotingBatchClassifier["Learnt"]):
 
     @property
     def history_(self) -> list[BatchReport]:
-        """One report a batch."""
-        learnt = self._known("history_").learnt
-        return learnt.reports[: learnt.state.n_calls]
+        """One report a batch, of the last 1,000 batches; those before are in `history_blocks_`."""
+        return list(self._known("history_").learnt.track.history.reports)
+
+    @property
+    def history_blocks_(self) -> list[BatchBlock]:
+        """The batches before those of `history_`, summarised: at most 512 blocks of 1, 2, 4, 8 ... batches each."""
+        return list(self._known("history_blocks_").learnt.track.history.blocks)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -323,16 +327,12 @@ class Learnt:
     Attributes
     ----------
     state : State
-    reports : list of BatchReport
-        One for each batch that was given, and maybe later ones: a list is shared with what was learnt before and after.
+    track : Track
+        What is kept of the stream for those who look at it.
     """
 
     state: State
-    reports: list[BatchReport]
-
-    def own_reports(self) -> list[BatchReport]:
-        """Return a list to which the next report may be added, without later ones."""
-        return self.reports if len(self.reports) == self.state.n_calls else self.reports[: self.state.n_calls]
+    track: Track
 
 
 def make_grower(model: BaseADFClassifier, n_features: int) -> Grower:
@@ -343,6 +343,14 @@ def make_grower(model: BaseADFClassifier, n_features: int) -> Grower:
         max_depth=model.max_depth,
     )
     return GROWERS[model.base_forest](params)
+
+
+def mean_importances(state: State, n_categories: Ints) -> Floats:
+    """Return the importance of each attribute in the forest that answers, see `feature_importances_`."""
+    grower, trees = state.settings.grower, state.forests[state.answering].forest.trees
+    found = [importances(tree, n_categories, grower.params.max_features, grower.record_weight) for tree in trees]
+    shares = [one / one.sum() for one in found if one.any()]
+    return np.mean(shares, axis=0) if shares else np.zeros(len(n_categories))
 
 
 def _with_class_values(report: BatchReport, labels: LabelTable) -> BatchReport:

@@ -9,6 +9,7 @@ from adforest.adaptation import BatchReport, State, votes
 from adforest.base import Model, as_logs, as_shares
 from adforest.explaining import Explanation, explain
 from adforest.forest.types import AnyArray, Floats
+from adforest.tracking import BatchBlock, Track
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -27,12 +28,15 @@ class Snapshot:
     n_batches_ : int
         Batches given to the model.
     history_ : list of BatchReport
+        One report a batch, of the last 1,000 batches.
+    history_blocks_ : list of BatchBlock
+        The batches before those, summarised.
     has_records : bool
         Whether the records that the model kept are in it.
     """
 
     _model: Model[State]
-    _reports: tuple[BatchReport, ...]
+    _track: Track
     _column_changes: str
     has_records: bool
 
@@ -139,5 +143,10 @@ class Snapshot:
 
     @property
     def history_(self) -> list[BatchReport]:
-        """One report a batch."""
-        return list(self._reports)
+        """One report a batch, of the last 1,000 batches; those before are in `history_blocks_`."""
+        return list(self._track.history.reports)
+
+    @property
+    def history_blocks_(self) -> list[BatchBlock]:
+        """The batches before those of `history_`, summarised: at most 512 blocks of 1, 2, 4, 8 ... batches each."""
+        return list(self._track.history.blocks)

@@ -150,12 +150,24 @@ def test_sustained_whether_the_temporary_forest_was_rebuilt_or_repaired():
 def test_training_selection_goes_by_accuracy_after_learning():
     states, reports = follow("..s")
     assert reports[0].accuracy == {"permanent": pytest.approx(1, abs=0.05), "active": pytest.approx(1, abs=0.05)}
-    assert set(reports[2].accuracy) == set(FORESTS)
+    assert set(reports[2].accuracy) == {*FORESTS, "vote"}
     X, y = two_clusters(2, swapped=True)
-    for name, accuracy in reports[2].accuracy.items():
+    for name in FORESTS:
+        accuracy = reports[2].accuracy[name]
         answers = states[2].forest(name).answer(X, 2, soft=True)
         assert accuracy == pytest.approx(np.mean(answers.argmax(axis=1) == y))
     assert reports[2].answering == max(FORESTS, key=lambda name: reports[2].accuracy[name])
+
+
+def test_the_vote_is_tested_before_learning():
+    states, reports = follow("..s")
+    assert reports[0].confidence is None
+    X, y = two_clusters(2, swapped=True)
+    answers = votes(states[1], X, 2)
+    assert reports[2].accuracy["vote"] == pytest.approx(np.mean(answers.argmax(axis=1) == y))
+    assert reports[2].accuracy["vote"] < 0.1, "labels are swapped, which nobody could know"
+    assert reports[2].confidence == pytest.approx(np.mean(answers.max(axis=1) / answers.sum(axis=1)))
+    assert reports[2].n_tested == len(y)
 
 
 def test_the_forest_that_answers_is_the_one_reported():

@@ -23,6 +23,8 @@ def test_a_report_has_all_the_fields_promised():
         "answering",
         "votes",
         "seconds",
+        "confidence",
+        "n_tested",
     ]
 
 

@@ -77,8 +77,8 @@ def test_an_active_forest_that_is_the_permanent_one_has_no_line_of_its_own():
 
 def test_the_papers_accuracies_are_those_after_learning():
     display = HistoryDisplay.from_estimator(mixed_model("paper, hard", "random_forest"))
-    assert display.ax_.get_ylabel() == "accuracy on the batch\nafter learning it"
-    assert "vote" not in display.lines_
+    assert display.ax_.get_ylabel() == "accuracy on the batch\nafter learning it (vote: before)"
+    assert "vote" in display.lines_
 
 
 def test_one_batch_and_many():

@@ -21,8 +21,10 @@ from adforest.encoding.categories import Categories
 from adforest.forest import Forest, Records, Tree
 from adforest.forest.packed import PackedRows
 from adforest.rivals import RefitForestClassifier
-from adforest.storage import columns, evidence, history, models, state, trees
+from adforest.storage import columns, evidence, history, models, state, tracking, trees
 from adforest.storage.values import decode, encode, text_array
+from adforest.tracking import BatchBlock, ClassLives, ColumnSketches, History, Track
+from adforest.tracking.over_time import FiguresOverTime
 from saved_models import numbers, ours
 
 
@@ -60,6 +62,12 @@ WRITTEN = {
     Categories: (names(columns.CATEGORIES_FIELDS), {"places"}),
     LabelTable: (set(), {"by_arrival", "classes", "order"}),
     BatchReport: (set(history.FIELDS), set()),
+    BatchBlock: (set(history.BLOCK_FIELDS), set()),
+    History: (set(), {"reports", "blocks", "sustained"}),
+    ClassLives: (names(tracking.LIVES), set()),
+    ColumnSketches: (names(tracking.SKETCHES), {"over_time"}),
+    FiguresOverTime: (names(tracking.OVER_TIME), set()),
+    Track: (set(), {"history", "classes", "columns"}),
     Model: (names(models.MODEL), {"encoder", "labels", "learnt", "fixed"}),
 }
 

@@ -11,6 +11,7 @@ from safetensors.numpy import save
 
 import adforest
 from adforest import ModelFileError
+from hostile_edits import put, refuse, replace_array, say
 from model_file_parts import Sample, arrays_of, from_arrays, put_together, repaired
 
 
@@ -22,13 +23,6 @@ def ours(tmp_path_factory):
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory):
     return Sample("tables", tmp_path_factory.mktemp("tables"))
-
-
-def refuse(packed, path, match):
-    path.write_bytes(packed)
-    with pytest.raises(ModelFileError, match=match) as caught:
-        adforest.load(path)
-    assert path.name in str(caught.value)
 
 
 def inner_nodes(arrays):
@@ -66,15 +60,6 @@ def make_a_chain(document, arrays, n=9_000):
     state["temporary"]["trees"].append(len(last[trees + "seed"]))
 
 
-def put(name, place, value):
-    """Return an edit that sets one number of an array."""
-
-    def edit(document, arrays):
-        arrays[name][place] = value
-
-    return edit
-
-
 def put_root(column, value):
     def edit(document, arrays):
         arrays["state.trees." + column][0] = value
@@ -85,25 +70,6 @@ def put_root(column, value):
 def put_leaf(column, value):
     def edit(document, arrays):
         arrays["state.trees." + column][np.flatnonzero(arrays["state.trees.split"] < 0)[0]] = value
-
-    return edit
-
-
-def say(*way):
-    """Return an edit that sets one value of the document."""
-    *path, last, value = way
-
-    def edit(document, arrays):
-        for key in path:
-            document = document[key]
-        document[last] = value
-
-    return edit
-
-
-def replace_array(name, change):
-    def edit(document, arrays):
-        arrays[name] = change(arrays[name])
 
     return edit
 
@@ -203,7 +169,7 @@ EDITS = {
     "a shorter history": (lambda document, arrays: document["history"]["rows"].pop(), "history has 4 reports of 5"),
     "a report of lists": (
         lambda document, arrays: document["history"]["rows"][0].__setitem__(5, []),
-        "perturbed in the report",
+        "perturbed in history.rows 1 is",
     ),
     "classes that are the same": (put("classes.values", 0, 1), "classes, of which some are the same"),
     "classes without end": (replace_array("classes.values", lambda a: np.array([0, 1, np.nan])), "no whole numbers"),

@@ -10,7 +10,7 @@ import pytest
 import adforest
 from adforest import AdaptiveDecisionForestClassifier
 from adforest.adaptation import paper, update
-from adforest.monitor import tree_text
+from adforest.monitor import ModelView, tree_text
 from adforest.storage.columns import KINDS
 from saved_models import CASES, numbers, ours
 
@@ -36,6 +36,7 @@ def assert_same_answers(one, other, X):
     np.testing.assert_array_equal(one.feature_importances_, other.feature_importances_)
     assert one.classes_.tolist() == other.classes_.tolist()
     assert one.history_ == other.history_
+    assert one.history_blocks_ == other.history_blocks_
     assert list(map(repr, one.history_)) == list(map(repr, other.history_))
 
 
@@ -56,6 +57,12 @@ def test_the_cases_are_of_every_kind():
     assert {kind for model in models for kind in model.encoder.kinds} == set(KINDS)
     assert any(known.infrequent >= 0 for model in models for known in model.encoder.categories if known)
     assert {model.labels.by_arrival.dtype.kind for model in models} == set("iufbUO")
+    tracks = [model.learnt.track for model in models]
+    assert any(len(track.columns.early) for track in tracks)
+    assert any(track.columns.past.any() and track.columns.past_unseen.any() for track in tracks)
+    assert any(len(track.classes.returns) for track in tracks)
+    assert any(len(track.history.blocks) for track in tracks)
+    assert any(track.history.sustained for track in tracks)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -67,6 +74,7 @@ def test_a_loaded_model_goes_on_as_one_that_was_never_saved(name, tmp_path):
     assert type(loaded) is type(case.model)
     assert_same_answers(loaded, case.model, case.later[0][0])
     assert tree_text(loaded) == tree_text(case.model)
+    assert ModelView.from_estimator(loaded) == ModelView.from_estimator(case.model)
     assert saved(loaded, path) == first
     assert saved(case.model, path) == first  # answering and saving change nothing
     for X, y, *weight in case.later:

@@ -28,10 +28,16 @@ class Judgement(NamedTuple):
     accuracy : dict of str to float
         By forest, if it answered alone, and "vote" for all of them together; an active forest that is the permanent one
         counts as that.
+    confidence : float
+        Mean share of the class that the vote names.
+    n : float
+        Records that this was measured on, see `Answers.weight`.
     """
 
     evidence: Evidence
     accuracy: dict[str, float]
+    confidence: float
+    n: float
 
 
 class Answers(NamedTuple):
@@ -106,17 +112,29 @@ def judge(state: State, records: Records, leaves: dict[str, list[Ints]]) -> Judg
     accuracy = {name: answers.share(mask) for name, mask in alone.items()}
     accuracy["vote"] = answers.share(answers.are_right(vote))
     accuracy.setdefault(ACTIVE, accuracy[PERMANENT])
-    return Judgement(evidence, accuracy)
+    return Judgement(evidence, accuracy, mean_confidence(vote, answers.weight), answers.n)
+
+
+def judged_places(state: State, n: int) -> slice | Longs:
+    """Return the places of those of n records that forests are judged by."""
+    if n <= MAX_JUDGED:
+        return slice(None)
+    return np.random.default_rng([state.settings.seed, state.n_batches]).permutation(n)[:MAX_JUDGED]
+
+
+def mean_confidence(votes: Floats, weight: Floats) -> float:
+    """Return the mean share of the class that has most of the votes; of none, all classes have the same share."""
+    total = votes.sum(axis=1)
+    shares = np.divide(votes.max(axis=1), total, out=np.full(len(votes), 1 / votes.shape[1]), where=total > 0)
+    return float(shares @ weight / weight.sum())
 
 
 def _answers(state: State, records: Records, leaves: dict[str, list[Ints]]) -> Answers:
     """Let every forest answer a batch, or a sample of it."""
-    drawn: slice | Longs = slice(None)
-    if len(records) > MAX_JUDGED:
-        drawn = np.random.default_rng([state.settings.seed, state.n_batches]).permutation(len(records))[:MAX_JUDGED]
+    drawn = judged_places(state, len(records))
     X, y = records.X[drawn], records.y[drawn]
     weighing = state.memory.weighing(state.settings.class_weight, records.n_classes)
-    weight = _as_records(weighing.weights(y, records.weight_at(drawn)), len(y))
+    weight = as_records(weighing.weights(y, records.weight_at(drawn)), len(y))
     by_strength, shares, near = {}, {}, np.ones(len(y))
     for name, forest in state.judged.items():
         reached = [leaf[drawn] for leaf in leaves[name]] if name in leaves else forest.route(X)
@@ -128,7 +146,7 @@ def _answers(state: State, records: Records, leaves: dict[str, list[Ints]]) -> A
     return Answers(y, weight, by_strength, shares, near, state.class_mix.padded(records.n_classes).ratios())
 
 
-def _as_records(weight: Floats | None, n: int) -> Floats:
+def as_records(weight: Floats | None, n: int) -> Floats:
     """Return weights scaled to add up to as many records as would say as much, see `Answers.weight`."""
     return np.ones(n) if weight is None else weight * (weight.sum() / (weight @ weight))
 

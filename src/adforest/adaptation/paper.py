@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
 from adforest.adaptation.evidence import Evidence
+from adforest.adaptation.judging import as_records, judged_places, mean_confidence
 from adforest.adaptation.names import ACTIVE, PERMANENT, TEMPORARY
 from adforest.adaptation.report import BatchReport
 from adforest.adaptation.state import ForestState, State
 from adforest.adaptation.steps import BatchUpdate, report_of
+from adforest.adaptation.voting import votes
 from adforest.forest import Records
 
 
@@ -20,7 +23,9 @@ def learn(state: State, records: Records) -> tuple[State, BatchReport]:
     started = perf_counter()
     work = BatchUpdate(state, records)
     drift, n_drift_batches = "none", 0
+    before: dict[str, Any] = {}
     if state.forests:
+        before = _answer_before_learning(work)
         drift, n_drift_batches = _adapt(work)
     else:
         work.build_first()
@@ -29,7 +34,22 @@ def learn(state: State, records: Records) -> tuple[State, BatchReport]:
     after = work.finish(Evidence(), n_drift_batches=n_drift_batches, answering=answering)
     after = replace(after, n_calls=state.n_calls + 1)
     seconds = perf_counter() - started
-    return after, report_of(state, after, records, drift=drift, accuracy=accuracy, seconds=seconds, work=work)
+    report = report_of(state, after, records, drift=drift, seconds=seconds, work=work)
+    accuracy |= before.pop("accuracy", {})
+    return after, replace(report, accuracy=accuracy, **before)
+
+
+def _answer_before_learning(work: BatchUpdate) -> dict[str, Any]:
+    """Return what a report says of the answers to the batch, or to a sample of it, before it is learnt."""
+    drawn = judged_places(work.before, len(work.batch))
+    batch = work.batch.part(drawn)
+    answers = votes(work.before, batch.X, batch.n_classes)
+    weight = as_records(batch.weight, len(batch))
+    return {
+        "accuracy": {"vote": float(np.average(answers.argmax(axis=1) == batch.y, weights=weight))},
+        "confidence": mean_confidence(answers, weight),
+        "n_tested": float(weight.sum()),
+    }
 
 
 def _adapt(work: BatchUpdate) -> tuple[str, int]:

@@ -27,7 +27,7 @@ class BatchReport:
         the permanent one, "dropped", or "waiting" for more records.
     accuracy : dict of str to float
         By forest, if it answered alone: on the batch, or a sample of it, before it was learnt; "vote" is all of them
-        together. `PaperADFClassifier`: after it was learnt.
+        together. `PaperADFClassifier`: forests after it was learnt, the vote before.
     n_leaves : dict of str to int
         By forest that stands after the batch.
     answering : {"permanent", "active", "temporary", "newest"}
@@ -36,6 +36,11 @@ class BatchReport:
         By forest that answers: its weight where records of the last batches are near.
     seconds : float
         What learning the batch took.
+    confidence : float or None
+        Mean share of the class that the vote named, on the same records as accuracy, before they were learnt; None for
+        the first batch.
+    n_tested : float
+        How many records accuracy was measured on; of records with weights, as many of equal weight as say as much.
 
     Examples
     --------
@@ -59,17 +64,12 @@ class BatchReport:
     answering: str
     votes: dict[str, float]
     seconds: float
+    confidence: float | None = None
+    n_tested: float = 0.0
 
     def as_row(self) -> dict[str, Any]:
         """Return a flat dictionary: what is by forest has a key for each, such as ``accuracy_vote``."""
-        row: dict[str, Any] = {}
-        for one in fields(self):
-            value = getattr(self, one.name)
-            if isinstance(value, dict):
-                row |= {f"{one.name}_{name}": figure for name, figure in value.items()}
-            else:
-                row[one.name] = value
-        return row
+        return flat_row(self)
 
     def __str__(self) -> str:
         plural = "" if self.n_records == 1 else "s"
@@ -85,3 +85,15 @@ class BatchReport:
             line += f"  leaves {self.n_leaves[name]}" if name in self.n_leaves else ""
             lines.append(line.rstrip())
         return "\n".join(lines)
+
+
+def flat_row(owner: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass; a dictionary has a key for each of its own, such as ``accuracy_vote``."""
+    row: dict[str, Any] = {}
+    for one in fields(owner):
+        value = getattr(owner, one.name)
+        if isinstance(value, dict):
+            row |= {f"{one.name}_{name}": figure for name, figure in value.items()}
+        else:
+            row[one.name] = value
+    return row

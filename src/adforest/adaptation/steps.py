@@ -286,11 +286,10 @@ def report_of(
     records: Records,
     *,
     drift: str,
-    accuracy: dict[str, float],
     seconds: float,
     work: BatchUpdate | None = None,
 ) -> BatchReport:
-    """Say what happened to a batch; class values are codes here."""
+    """Say what happened to a batch, but for what the forests answered; class values are codes here."""
     known = set(np.flatnonzero(before.memory.seen_by_class).tolist())
     if before.pending is not None:
         known |= set(np.unique(before.pending.y).tolist())
@@ -305,7 +304,7 @@ def report_of(
         drift=drift,
         perturbed=work.perturbed if work else {},
         action={name: action[name] for name in FORESTS if name in action},
-        accuracy=accuracy,
+        accuracy={},
         n_leaves={name: one.forest.n_leaves for name, one in state.forests.items()},
         answering=state.answering,
         votes=votes,

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from adforest.adaptation.evidence import Evidence
-from adforest.adaptation.judging import judge
+from adforest.adaptation.judging import Judgement, judge
 from adforest.adaptation.names import ACTIVE, NEWEST, PERMANENT, TEMPORARY
 from adforest.adaptation.report import BatchReport
 from adforest.adaptation.state import ForestState, State
@@ -27,14 +27,14 @@ SMALL_BATCH, SMALL_SHARE = 100, 0.05  # records, and share of those at hand, bel
 
 
 class Outcome(NamedTuple):
-    """What a batch led to: the state after it, the verdict on drift, and accuracy before learning it.
+    """What a batch led to: the state after it, the verdict on drift, and what it showed before it was learnt.
 
-    There is no work where the batch waits for more records.
+    There is no work where the batch waits for more records, and no judgement of the first one.
     """
 
     state: State
     drift: str
-    accuracy: dict[str, float]
+    judgement: Judgement | None
     work: BatchUpdate | None
 
 
@@ -58,10 +58,11 @@ def learn(state: State, records: Records) -> tuple[State, BatchReport]:
     votes = answering_votes(outcome.state)
     after = replace(outcome.state, n_calls=state.n_calls + 1, answering=max(votes, key=votes.__getitem__))
     seconds = perf_counter() - started
-    report = report_of(
-        state, after, records, drift=outcome.drift, accuracy=outcome.accuracy, seconds=seconds, work=outcome.work
-    )
-    return after, report
+    report = report_of(state, after, records, drift=outcome.drift, seconds=seconds, work=outcome.work)
+    judged = outcome.judgement
+    if judged is None:
+        return after, report
+    return after, replace(report, accuracy=judged.accuracy, confidence=judged.confidence, n_tested=judged.n)
 
 
 def _build(state: State, batch: Records) -> Outcome:
@@ -69,7 +70,7 @@ def _build(state: State, batch: Records) -> Outcome:
     work = BatchUpdate(state, batch)
     work.build_first()
     work.forests[PERMANENT].forest.find_sums(work.settings.n_jobs)
-    return Outcome(work.finish(state.evidence.with_forests([PERMANENT])), "none", {}, work)
+    return Outcome(work.finish(state.evidence.with_forests([PERMANENT])), "none", None, work)
 
 
 def _waits(state: State, batch: Records) -> bool:
@@ -84,8 +85,9 @@ def _waits(state: State, batch: Records) -> bool:
 
 def _wait(state: State, batch: Records, records: Records) -> Outcome:
     """Judge the forests by the records that came, and keep these for later."""
-    evidence, accuracy = judge(state, records, {})
-    return Outcome(replace(state, evidence=evidence, pending=batch).with_class_mix(records), "none", accuracy, None)
+    judgement = judge(state, records, {})
+    after = replace(state, evidence=judgement.evidence, pending=batch).with_class_mix(records)
+    return Outcome(after, "none", judgement, None)
 
 
 def _adapt(state: State, batch: Records, records: Records) -> Outcome:
@@ -94,7 +96,8 @@ def _adapt(state: State, batch: Records, records: Records) -> Outcome:
     for name in (PERMANENT, ACTIVE):
         work.assess(name)
     leaves = {name: work.leaves_of(name, len(records)) for name in (PERMANENT, ACTIVE)}
-    evidence, accuracy = judge(state, records, leaves)
+    judgement = judge(state, records, leaves)
+    evidence = judgement.evidence
 
     oob_accuracy = _grow_newest(work)
     is_abrupt = oob_accuracy is not None and evidence.is_abrupt(oob_accuracy)
@@ -117,7 +120,7 @@ def _adapt(state: State, batch: Records, records: Records) -> Outcome:
     after = work.finish(
         evidence, n_drift_batches=n_drift_batches, regime_start=regime_start, is_active_separate=is_separate
     )
-    return Outcome(after, drift, accuracy, work)
+    return Outcome(after, drift, judgement, work)
 
 
 def _weigh(evidence: Evidence, change: Change, drift: str, *, is_active_separate: bool) -> Evidence:

@@ -93,7 +93,7 @@ class HistoryDisplay:
             raise TypeError(f"got {type(estimator).__name__}; expected a fitted {kinds}")
         estimator._checked()
         is_paper = isinstance(estimator, PaperADFClassifier)
-        measured = "after learning it" if is_paper else "before learning it"
+        measured = "after learning it (vote: before)" if is_paper else "before learning it"
         return cls(estimator.history_, measured=measured).plot(ax=ax)
 
     def plot(self, ax: Axes | None = None) -> HistoryDisplay:

@@ -1,4 +1,4 @@
-"""The reports of all batches in a model file: a row each, in the order of the fields of `BatchReport`."""
+"""The history in a model file: a row each, in the order of the fields of `BatchReport` and `BatchBlock`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Any
 from adforest.adaptation import BatchReport
 from adforest.storage.errors import ModelFileError
 from adforest.storage.fields import PartReader, PartWriter
+from adforest.tracking import BatchBlock, History
+from adforest.tracking.history import MAX_BLOCKS, MAX_REPORTS
 
 
 def _is_count(value: Any) -> bool:
@@ -21,6 +23,10 @@ def _is_text(value: Any) -> bool:
 
 def _is_number(value: Any) -> bool:
     return type(value) is float and math.isfinite(value)
+
+
+def _is_number_or_none(value: Any) -> bool:
+    return value is None or _is_number(value)
 
 
 def _is_class(value: Any) -> bool:
@@ -45,33 +51,78 @@ FIELDS: dict[str, Callable[[Any], bool]] = {
     "answering": _is_text,
     "votes": _are(_is_number),
     "seconds": _is_number,
+    "confidence": _is_number_or_none,
+    "n_tested": _is_number,
 }
-ABSENT: dict[str, Any] = {}  # what reports mean that were written before there was a field
+BLOCK_FIELDS: dict[str, Callable[[Any], bool]] = {
+    "first": _is_count,
+    "last": _is_count,
+    "n_records": _is_count,
+    "n_tested": _is_number,
+    "accuracy": _are(_is_number),
+    "lowest": _are(_is_number),
+    "highest": _are(_is_number),
+    "n_temporary": _is_count,
+    "n_sustained": _is_count,
+    "n_new_classes": _is_count,
+    "confidence": _is_number_or_none,
+    "votes": _are(_is_number),
+    "answering": _is_text,
+    "n_leaves": _are(_is_count),
+    "seconds": _is_number,
+}
+ABSENT: dict[str, Any] = {}  # what reports and blocks mean that were written before there was a field
 
 
-def write_history(reports: list[BatchReport], out: PartWriter) -> None:
-    """Write reports."""
+def write_history(history: History, out: PartWriter) -> None:
+    """Write reports and blocks."""
     out.values["fields"] = list(FIELDS)
-    out.values["rows"] = [[getattr(report, name) for name in FIELDS] for report in reports]
+    out.values["rows"] = [[getattr(report, name) for name in FIELDS] for report in history.reports]
+    out.values["block_fields"] = list(BLOCK_FIELDS)
+    out.values["blocks"] = [[getattr(block, name) for name in BLOCK_FIELDS] for block in history.blocks]
+    out.values["sustained"] = list(history.sustained)
 
 
-def read_history(part: PartReader, n_calls: int) -> list[BatchReport]:
-    """Return the reports, one for each batch that was given."""
-    names, rows = part.items("fields"), part.items("rows")
+def read_history(part: PartReader, n_calls: int) -> History:
+    """Return the history of the batches that were given."""
+    rows = _read_rows(part, "fields", "rows", FIELDS)
+    blocks = tuple(BatchBlock(**row) for row in _read_rows(part, "block_fields", "blocks", BLOCK_FIELDS))
+    sustained = part.items("sustained")
     part.finish()
-    if names != [name for name in FIELDS if name in names or name not in ABSENT]:
-        raise part.wrong("fields", names, ", ".join(FIELDS))
-    if len(rows) != n_calls:
-        raise ModelFileError(f"the history has {len(rows)} reports of {n_calls} batches")
-    return [_report(row, names, number) for number, row in enumerate(rows, start=1)]
+    reports = tuple(BatchReport(**row | {"new_classes": tuple(row["new_classes"])}) for row in rows)
+    n_before = n_calls - len(reports)
+    if [report.batch for report in reports] != list(range(n_before + 1, n_calls + 1)):
+        raise ModelFileError(f"the history has {len(reports)} reports of {n_calls} batches, or in another order")
+    if len(reports) != min(n_calls, MAX_REPORTS) or not _are_in_a_row(blocks, n_before):
+        raise ModelFileError(f"the history has no blocks of the {n_before} batches before its reports")
+    is_number = all(_is_count(number) and 0 < number <= n_calls for number in sustained)
+    if not is_number or sorted(set(sustained)) != sustained or len(sustained) > MAX_BLOCKS:
+        raise part.wrong("sustained", sustained, "numbers of batches in ascending order")
+    return History(reports, blocks, tuple(sustained))
 
 
-def _report(row: Any, names: list[str], number: int) -> BatchReport:
-    """Return one report."""
-    if type(row) is not list or len(row) != len(names) or row[0] != number:
-        raise ModelFileError(f"the report of batch {number} is none")
-    for name, value in zip(names, row, strict=True):
-        if not FIELDS[name](value):
-            raise ModelFileError(f"{name} in the report of batch {number} is {repr(value)[:60]}")
-    values = ABSENT | dict(zip(names, row, strict=True))
-    return BatchReport(**values | {"new_classes": tuple(values["new_classes"])})
+def _read_rows(
+    part: PartReader, fields: str, rows: str, checks: dict[str, Callable[[Any], bool]]
+) -> list[dict[str, Any]]:
+    """Return what rows say by field, checked."""
+    names, found = part.items(fields), part.items(rows)
+    if names != [name for name in checks if name in names or name not in ABSENT]:
+        raise part.wrong(fields, names, ", ".join(checks))
+    for number, row in enumerate(found, start=1):
+        if type(row) is not list or len(row) != len(names):
+            raise ModelFileError(f"{part.where(rows)} {number} is none")
+        for name, value in zip(names, row, strict=True):
+            if not checks[name](value):
+                raise ModelFileError(f"{name} in {part.where(rows)} {number} is {repr(value)[:60]}")
+    absent = {name: value for name, value in ABSENT.items() if name in checks}
+    return [absent | dict(zip(names, row, strict=True)) for row in found]
+
+
+def _are_in_a_row(blocks: tuple[BatchBlock, ...], n_batches: int) -> bool:
+    """Return whether blocks are those of some batches: of the same length, a power of 2, but for the last one."""
+    length = len(blocks[0]) if blocks and blocks[0].last >= blocks[0].first else 1
+    expected = [
+        (first, min(first + length - 1, n_batches)) for first in range(1, n_batches + 1, length)[: MAX_BLOCKS + 1]
+    ]
+    is_power = length & (length - 1) == 0
+    return is_power and len(expected) <= MAX_BLOCKS and [(block.first, block.last) for block in blocks] == expected

@@ -19,6 +19,7 @@ from adforest.storage.errors import ModelFileError
 from adforest.storage.fields import Flag, PartReader, PartWriter, Sizes, Whole, read_fields, write_fields
 from adforest.storage.history import read_history, write_history
 from adforest.storage.state import read_state, write_state
+from adforest.storage.tracking import read_track, write_track
 from adforest.storage.values import decode, encode
 
 CLASSIFIERS: dict[str, type[BaseADFClassifier]] = {
@@ -55,7 +56,9 @@ def content_of(classifier: BaseADFClassifier, *, records: bool) -> Content:
     write_encoder(model.encoder, out.part("columns"))
     write_labels(model.labels, out.part("classes"))
     write_state(state if has_records else state.without_records(), out.part("state"))
-    write_history(model.learnt.reports[: state.n_calls], out.part("history"))
+    track = model.learnt.track if has_records else model.learnt.track.without_records()
+    write_history(track.history, out.part("history"))
+    write_track(track, out.part("track"))
     return Content(out.values, out.arrays)
 
 
@@ -79,7 +82,8 @@ def classifier_of(content: Content) -> BaseADFClassifier:
     params = replace(settings.grower.params, max_features=n_tried)
     settings = replace(settings, grower=GROWERS[as_learnt.base_forest](params))
     state = read_state(part.part("state"), sizes, settings, n_codes, has_records=known["has_records"])
-    learnt = Learnt(state, read_history(part.part("history"), state.n_calls))
+    history = read_history(part.part("history"), state.n_calls)
+    learnt = Learnt(state, read_track(part.part("track"), sizes, n_codes, history))
     part.finish()
     if content.arrays:
         raise ModelFileError(f"the array {next(iter(content.arrays))} is not known to this version")

@@ -13,8 +13,9 @@ from adforest.adaptation.state import ForestState
 from adforest.encoding.weights import LARGEST, SMALLEST
 from adforest.forest import Forest, Records, Tree
 from adforest.forest.packed import PackedRows
-from adforest.forest.types import AnyArray, Floats, Ints
+from adforest.forest.types import AnyArray, Ints
 from adforest.growers import SysForGrower
+from adforest.storage.codes import check_codes
 from adforest.storage.errors import ModelFileError
 from adforest.storage.evidence import read_evidence, write_evidence
 from adforest.storage.fields import (
@@ -174,7 +175,7 @@ def _read_memory(part: PartReader, sizes: Sizes, n_codes: Ints) -> Memory:
         raise ModelFileError("memory.values holds other numbers of columns than its types say")
     memory = Memory(values, **read_fields(MEMORY, part, sizes))
     part.finish()
-    _check_codes(memory.matrix(), n_codes, "memory.values")
+    check_codes(memory.matrix(), n_codes, "memory.values")
     is_known = sizes["n_seen_classes"] <= sizes["n_classes"] and memory.y.max(initial=-1) < sizes["n_seen_classes"]
     if not is_known or not memory.seen_by_class[memory.y].all():
         raise ModelFileError("memory holds classes of which it has seen none")
@@ -188,19 +189,10 @@ def _read_pending(part: PartReader, sizes: Sizes, n_codes: Ints) -> Records:
     sizes["n_classes_and_1"] = sizes["n_classes"] + 1
     pending = Records(**read_fields(PENDING, part, sizes))
     part.finish()
-    _check_codes(pending.X, n_codes, "pending.X")
+    check_codes(pending.X, n_codes, "pending.X")
     if not len(pending) or sizes["n_pending_features"] > sizes["n_features"]:
         raise ModelFileError("what waits are no records")
     return pending
-
-
-def _check_codes(X: Floats, n_codes: Ints, what: str) -> None:
-    """Raise if a column that is or may become categorical holds other than its codes, by which kernels count."""
-    for column in np.flatnonzero(n_codes >= 0):
-        codes = X[:, column]
-        known = codes[~np.isnan(codes)]
-        if len(known) and ((known < 0) | (known >= n_codes[column]) | (known != np.floor(known))).any():
-            raise ModelFileError(f"{what} holds codes that column {column} has not")
 
 
 def _read_class_mix(part: PartReader, sizes: Sizes) -> ClassMix:

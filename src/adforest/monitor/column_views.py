@@ -1,0 +1,131 @@
+"""Columns as they are shown: both distributions, how far they are apart, and whether the column matters."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from adforest.encoding import TableEncoder
+from adforest.encoding.columns import DATES, DURATIONS, ZONED_DATES
+from adforest.encoding.writing import write_column, write_number, write_value
+from adforest.forest.types import AnyArray, Floats
+from adforest.monitor.model_parts import BinView, ColumnView
+from adforest.tracking import ColumnSketches
+from adforest.tracking.cells import MISSING, OTHER
+
+
+class Shares(NamedTuple):
+    """By column and cell: shares of the past and of the last batches; 0 where there are no records."""
+
+    past: Floats
+    last: Floats
+
+
+def column_views(encoder: TableEncoder, sketches: ColumnSketches, importance: Floats) -> tuple[ColumnView, ...]:
+    """Return the columns, worst first."""
+    sketches = sketches.with_early_counted(encoder.n_categories[: len(sketches.bounds)]).with_columns(
+        encoder.n_features
+    )
+    last = sketches.last.sum(axis=0)
+    shares = Shares(_shares(sketches.past), _shares(last))
+    over_time = sketches.over_time
+    distance = np.nan_to_num(sketches.distances)
+    earlier = over_time.distance[:-1] if len(over_time.distance) > 1 else over_time.distance[:0]
+    usual = _mean_known(earlier)
+    unseen = sketches.last_unseen.sum(axis=0) / np.maximum(last.sum(axis=1), 1)
+    unseen_before = sketches.past_unseen / np.maximum(sketches.past.sum(axis=1), 1)
+    is_categorical = encoder.is_categorical
+    impact = distance * importance
+    has_past = sketches.past.sum(axis=1) > 0
+    views = []
+    for column in np.lexsort((np.arange(len(impact)), -distance, -impact)).tolist():
+        bins, outside = _bins(encoder, sketches, column, shares, is_categorical=bool(is_categorical[column]))
+        views.append(
+            ColumnView(
+                name=write_column(encoder.names, column),
+                position=column,
+                kind=encoder.kinds[column],
+                distance=float(distance[column]),
+                usual_distance=float(usual[column]),
+                importance=float(importance[column]),
+                impact=float(impact[column]),
+                bins=bins,
+                outside=outside,
+                missing=float(shares.last[column, MISSING]),
+                unseen=float(unseen[column]),
+                missing_before=float(shares.past[column, MISSING]) if has_past[column] else None,
+                unseen_before=float(unseen_before[column]) if has_past[column] else None,
+                missing_by_block=_known(over_time.missing[:, column]),
+                unseen_by_block=_known(over_time.unseen[:, column]),
+                distance_by_block=_known(over_time.distance[:, column]),
+            )
+        )
+    return tuple(views)
+
+
+def _bins(
+    encoder: TableEncoder, sketches: ColumnSketches, column: int, shares: Shares, *, is_categorical: bool
+) -> tuple[tuple[BinView, ...], float]:
+    """Return the bins of a column, and the share of the last batches outside of its range."""
+    bounds = sketches.bounds[column][np.isfinite(sketches.bounds[column])].tolist()
+    past, last = shares.past[column].tolist(), shares.last[column].tolist()
+    found: list[BinView] = []
+    outside = 0.0
+    if is_categorical:
+        values = encoder.category_values(column)
+        for place, code in enumerate(bounds):
+            value = values[int(code)] if int(code) < len(values) else None
+            label = write_value(value) if value is not None else "(infrequent)"
+            found.append(BinView(label, "category", None, None, past[place], last[place]))
+        if past[OTHER] or last[OTHER]:
+            found.append(BinView("other categories", "other", None, None, past[OTHER], last[OTHER]))
+    elif bounds:
+        ends = [None, *bounds, None]
+        texts = _texts(bounds, encoder.kinds[column])
+        for place, (low, high) in enumerate(pairwise(ends)):
+            found.append(BinView(_range_label(place, texts), "range", low, high, past[place], last[place]))
+        outside = last[0] + last[len(bounds)]
+    if past[MISSING] or last[MISSING]:
+        found.append(BinView("missing", "missing", None, None, past[MISSING], last[MISSING]))
+    return tuple(found), outside
+
+
+def _range_label(place: int, texts: list[str]) -> str:
+    """Return how a range between bounds is written."""
+    if place == 0:
+        return f"below {texts[0]}"
+    return f"above {texts[-1]}" if place == len(texts) else f"{texts[place - 1]} to {texts[place]}"
+
+
+def _texts(bounds: list[float], kind: str) -> list[str]:
+    """Return bounds as they are written, with as many digits as tell neighbours apart."""
+    if kind in (DATES, ZONED_DATES) and abs(bounds[0]) < 2**40 and abs(bounds[-1]) < 2**40:
+        moments = np.round(bounds).astype(np.int64).astype("M8[s]")
+        by_day = (np.diff(bounds) >= 86_400).all()
+        return [str(moment.astype("M8[D]") if by_day else moment).replace("T", " ") for moment in moments]
+    texts = []
+    for place, bound in enumerate(bounds):
+        low = (bounds[place - 1] + bound) / 2 if place else -np.inf
+        high = (bounds[place + 1] + bound) / 2 if place + 1 < len(bounds) else np.inf
+        texts.append(write_number(bound, low, high) + (" s" if kind == DURATIONS else ""))
+    return texts
+
+
+def _shares(counts: Floats) -> Floats:
+    """Return each row scaled to a sum of 1, or 0 where it is empty."""
+    shares: Floats = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-300)
+    return shares
+
+
+def _mean_known(figures: AnyArray) -> Floats:
+    """Return the mean by column of those figures that are known, 0 where none is."""
+    is_known = ~np.isnan(figures)
+    mean: Floats = np.where(is_known, figures, 0.0).sum(axis=0) / np.maximum(is_known.sum(axis=0), 1)
+    return mean
+
+
+def _known(figures: AnyArray) -> tuple[float | None, ...]:
+    """Return figures with None for those that are not known."""
+    return tuple(None if value != value else value for value in figures.tolist())

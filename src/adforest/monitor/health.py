@@ -1,0 +1,210 @@
+"""Whether a model is well: good, watch or act, and why. docs/monitoring.md has the rules as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+from math import sqrt
+from typing import NamedTuple
+
+from adforest.adaptation import BatchReport
+from adforest.monitor.expectation import Step
+from adforest.monitor.model_parts import ACT, GOOD, LEVELS, WATCH, ClassView, ColumnView, Finding, Health
+
+LAST = 3  # steps of at least 100 tested records that are compared with those before
+FADING = 0.5 ** (1 / 32)  # of the past, a step
+NOISE = 3.0  # standard errors that a change must exceed
+WATCH_FALL, ACT_FALL = 0.05, 0.10  # of accuracy
+DRIFT_BATCHES = 5  # for which a sustained drift is told
+WATCH_DISTANCE = 0.1  # of a column that matters; unchanged ones have 0
+UNUSUAL = 2.0  # times the usual distance of the column
+WATCH_SHARE, ACT_SHARE = 0.05, 0.20  # by which missing values or unseen categories increase
+MAX_COLUMNS = 3  # named in findings of one kind
+
+
+class Trend(NamedTuple):
+    """Accuracy of the vote on the last steps and on those before.
+
+    Attributes
+    ----------
+    last, past : float
+    error : float
+        Standard error of last - past: chance of records, and how much steps of the past differ beyond it.
+    last_error : float
+        Standard error of last by its records.
+    first_batch, last_batch : int
+        Of the last steps.
+    """
+
+    last: float
+    past: float
+    error: float
+    last_error: float
+    first_batch: int
+    last_batch: int
+
+    @property
+    def fall(self) -> float:
+        """By how much accuracy fell, 0 where that may be chance."""
+        fall = self.past - self.last
+        return fall if fall > NOISE * self.error else 0.0
+
+
+def health_of(
+    reports: Sequence[BatchReport],
+    steps: Sequence[Step],
+    columns: Sequence[ColumnView],
+    classes: Sequence[ClassView],
+) -> Health:
+    """Return whether a model is well.
+
+    Parameters
+    ----------
+    reports : sequence of BatchReport
+        Those that are kept whole.
+    steps : sequence of Step
+        What they say of the vote.
+    columns, classes
+        As they are shown.
+    """
+    trend = trend_of(steps)
+    found = [
+        *_accuracy_findings(trend),
+        *_chance_findings(trend, classes),
+        *_drift_findings(reports, trend),
+        *_class_findings(classes, reports),
+        *_column_findings(columns),
+        *_share_findings(columns, "missing", "is missing"),
+        *_share_findings(columns, "unseen", "is of categories never seen before"),
+    ]
+    findings = tuple(sorted(found, key=lambda one: -LEVELS.index(one.level)))
+    if findings:
+        return Health(findings[0].level, findings[0].sentence, findings)
+    return Health(GOOD, _calm(trend, len(reports)))
+
+
+def trend_of(steps: Sequence[Step]) -> Trend | None:
+    """Return how accuracy has changed, or None as long as there is too little to compare."""
+    last, past = steps[-LAST:], steps[:-LAST]
+    if len(past) < LAST:
+        return None
+    n_last = sum(step.n for step in last)
+    accuracy = sum(step.accuracy * step.n for step in last) / n_last
+    weights = [FADING**age * step.n for age, step in enumerate(reversed(past))][::-1]
+    total = sum(weights)
+    before = sum(weight * step.accuracy for weight, step in zip(weights, past, strict=True)) / total
+    chance = before * (1 - before)
+    between = 0.0
+    for weight, step in zip(weights, past, strict=True):
+        between += weight / total * ((step.accuracy - before) ** 2 - chance / step.n)
+    between = max(between, 0.0)
+    shares = [weight / total for weight in weights]
+    n_past = 1 / sum(share**2 / step.n for share, step in zip(shares, past, strict=True))
+    k_past = 1 / sum(share**2 for share in shares)
+    error = sqrt(between * (1 / len(last) + 1 / k_past) + max(chance, 0.01) * (1 / n_last + 1 / n_past))
+    last_error = sqrt(max(accuracy * (1 - accuracy), 0.01) / n_last)
+    return Trend(accuracy, before, error, last_error, last[0].first, last[-1].last)
+
+
+def _accuracy_findings(trend: Trend | None) -> list[Finding]:
+    """Return that accuracy fell."""
+    if trend is None or trend.fall < WATCH_FALL:
+        return []
+    sentence = (
+        f"Accuracy on new batches fell from {trend.past:.2f} to {trend.last:.2f} "
+        f"(batches {trend.first_batch} to {trend.last_batch})."
+    )
+    return [Finding(ACT if trend.fall >= ACT_FALL else WATCH, "accuracy", sentence, trend.last_batch)]
+
+
+def _chance_findings(trend: Trend | None, classes: Sequence[ClassView]) -> list[Finding]:
+    """Return that naming always the same class would do as well."""
+    total = sum(one.n_records for one in classes)
+    if trend is None or not total:
+        return []
+    most = max(classes, key=lambda one: one.n_records)
+    share = most.n_records / total
+    lead = trend.last - share
+    if lead > NOISE * trend.last_error:
+        return []
+    worse = lead < -NOISE * trend.last_error
+    sentence = (
+        f"Accuracy on new batches is {trend.last:.2f}, {'worse than' if worse else 'no better than'} always naming "
+        f"the most frequent class, {most.value} ({share:.2f} of all records)."
+    )
+    return [Finding(ACT if lead < -max(ACT_FALL, NOISE * trend.last_error) else WATCH, "chance", sentence)]
+
+
+def _drift_findings(reports: Sequence[BatchReport], trend: Trend | None) -> list[Finding]:
+    """Return what was said of drift in the last batches that were learnt."""
+    learnt = [report for report in reports if set(report.action.values()) != {"waiting"}][-DRIFT_BATCHES:]
+    lasting = [report.batch for report in learnt if report.drift == "sustained"]
+    if lasting:
+        costs = trend is not None and trend.fall >= WATCH_FALL
+        effect = "and accuracy has not recovered" if costs else "and the model has adapted to it"
+        sentence = f"The rules changed for good in batch {lasting[-1]}, {effect}."
+        return [Finding(ACT if costs else WATCH, "drift", sentence, lasting[-1])]
+    if learnt and learnt[-1].drift == "temporary":
+        sentence = f"Batch {learnt[-1].batch} follows other rules than those before; it may pass."
+        return [Finding(WATCH, "drift", sentence, learnt[-1].batch)]
+    return []
+
+
+def _class_findings(classes: Sequence[ClassView], reports: Sequence[BatchReport]) -> list[Finding]:
+    """Return which classes are new or have come again."""
+    found = []
+    for status, said in (("new", "was never seen before"), ("returned", "has come again after it was gone")):
+        named = [one for one in classes if one.status == status]
+        if named:
+            listed = ", ".join(one.value for one in named[:MAX_COLUMNS])
+            more = f" and {len(named) - MAX_COLUMNS} more" if len(named) > MAX_COLUMNS else ""
+            subject = f"Class {listed} {said}" if len(named) == 1 else f"Classes {listed}{more}: each {said}"
+            found.append(Finding(WATCH, "class", f"{subject}.", max(one.last_batch or 0 for one in named)))
+    return found
+
+
+def _column_findings(columns: Sequence[ColumnView]) -> list[Finding]:
+    """Return which columns have moved and matter."""
+    moved = (
+        one
+        for one in columns
+        if one.distance >= max(WATCH_DISTANCE, UNUSUAL * one.usual_distance) and _matters(one, columns)
+    )
+    return [
+        Finding(
+            WATCH,
+            "column",
+            f"Column {one.name} has moved away from its past (distance {one.distance:.2f}, usually "
+            f"{one.usual_distance:.2f}), and answers depend on it (importance {one.importance:.2f}).",
+            column=one.name,
+        )
+        for one in islice(moved, MAX_COLUMNS)
+    ]
+
+
+def _share_findings(columns: Sequence[ColumnView], kind: str, said: str) -> list[Finding]:
+    """Return where missing values or unseen categories have become more."""
+    found = []
+    for one in columns:
+        share, before = getattr(one, kind), getattr(one, f"{kind}_before")
+        if before is not None and share - before >= WATCH_SHARE:
+            level = ACT if share - before >= ACT_SHARE and _matters(one, columns) else WATCH
+            sentence = f"Column {one.name}: {share:.0%} {said}, before it was {before:.0%}."
+            found.append((share - before, Finding(level, kind, sentence, column=one.name)))
+    return [finding for _, finding in sorted(found, key=lambda pair: -pair[0])[:MAX_COLUMNS]]
+
+
+def _matters(column: ColumnView, columns: Sequence[ColumnView]) -> bool:
+    """Return whether a column has at least an even share of the importance of all."""
+    return column.importance >= 1 / len(columns)
+
+
+def _calm(trend: Trend | None, n_reports: int) -> str:
+    """Return why a model without findings is well."""
+    if trend is None:
+        batches = "1 batch" if n_reports == 1 else f"{n_reports} batches"
+        return f"Nothing speaks against it yet; {batches} are too few to compare accuracy with the past."
+    return (
+        f"Accuracy on new batches is {trend.last:.2f}, before it was {trend.past:.2f}; no drift, no new class, and no "
+        "column that matters has moved."
+    )

@@ -1,0 +1,252 @@
+"""Makes the view of a model: one pass over what it keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from adforest.adaptation import BatchReport, State
+from adforest.adaptation.memory import record_bytes
+from adforest.adaptation.names import FORESTS
+from adforest.adaptation.steps import answering_votes
+from adforest.base import Model
+from adforest.classifier import BaseADFClassifier, mean_importances
+from adforest.encoding.writing import write_value
+from adforest.forest._kernels import routing
+from adforest.monitor.column_views import column_views
+from adforest.monitor.expectation import Record, expectation, followed
+from adforest.monitor.health import health_of
+from adforest.monitor.model_parts import (
+    VOTE,
+    ClassView,
+    EventView,
+    ForestView,
+    MemoryView,
+    Series,
+    Timeline,
+)
+from adforest.monitor.model_view import ModelView
+from adforest.snapshot import Snapshot
+from adforest.tracking import BatchBlock, ClassLives, Track
+
+LAST_BATCHES = 3  # that count as the last ones where columns have not been counted yet
+MAX_EVENTS = 2_000
+
+
+class Seen(NamedTuple):
+    """What there is of a model or a snapshot."""
+
+    kind: str
+    model: Model[Any]
+    state: State
+    track: Track
+    has_records: bool
+
+
+def view_of(estimator: Any) -> ModelView:
+    """Return what is to see of a model or snapshot."""
+    seen = _seen(estimator)
+    model, state, track = seen.model, seen.state, seen.track
+    history, sketches = track.history, track.columns
+    record = followed(history.reports)
+    importance = mean_importances(state, model.encoder.n_categories)
+    columns = column_views(model.encoder, sketches, importance)
+    last = _range(sketches.last_batches)
+    since = last[0] if last else max(1, model.n_batches - LAST_BATCHES + 1)
+    classes = _classes(seen, since)
+    recent = record.steps[-1].confidence if record.steps else None
+    return ModelView(
+        kind=seen.kind,
+        n_batches=model.n_batches,
+        n_records=model.n_records,
+        n_classes=len(model.labels.classes),
+        n_columns=model.encoder.n_features,
+        health=health_of(history.reports, record.steps, columns, classes),
+        timeline=_timeline(history.blocks, history.reports, record),
+        events=_events(track, _class_names(model)),
+        classes=classes,
+        columns=columns,
+        column_blocks=tuple((first, last) for first, last, _ in sketches.over_time.batches.tolist()),
+        last_batches=last,
+        past_batches=_range(sketches.past_batches[np.newaxis]) if sketches.past_batches.any() else None,
+        forests=_forests(state),
+        memory=_memory(seen),
+        expected=expectation(record, recent, history.reports[-1].n_records),
+        batches=history.reports,
+    )
+
+
+def _seen(estimator: Any) -> Seen:
+    """Return what there is of an estimator, read once: another thread may teach it more."""
+    if isinstance(estimator, Snapshot):
+        frozen = estimator._model
+        is_paper = frozen.learnt.settings.algorithm == "paper"
+        kind = "PaperADFClassifier" if is_paper else "AdaptiveDecisionForestClassifier"
+        return Seen(kind, frozen, frozen.learnt, estimator._track, estimator.has_records)
+    if not isinstance(estimator, BaseADFClassifier):
+        kinds = "AdaptiveDecisionForestClassifier, PaperADFClassifier or Snapshot"
+        raise TypeError(f"got {type(estimator).__name__}; expected a fitted {kinds}")
+    model = estimator._checked()
+    return Seen(
+        type(estimator).__name__, model, estimator._answering_state(model), model.learnt.track, model.has_records
+    )
+
+
+def _timeline(blocks: Sequence[BatchBlock], reports: Sequence[BatchReport], record: Record) -> Timeline:
+    """Return figures over time, a place a block or a batch."""
+    places = [*blocks, *(BatchBlock.of(report) for report in reports)]
+    expected: dict[int, float] = {}
+    for step, said in zip(record.steps, record.expected, strict=True):
+        if said is not None:
+            expected |= dict.fromkeys(range(step.first, step.last + 1), said[0])
+    known = {name for place in places for name in place.accuracy}
+
+    def each(find: Callable[[BatchBlock], Any]) -> tuple[Any, ...]:
+        return tuple(find(place) for place in places)
+
+    return Timeline(
+        first=each(lambda place: place.first),
+        last=each(lambda place: place.last),
+        n_records=each(lambda place: place.n_records),
+        accuracy={name: _series(places, name) for name in (*FORESTS, VOTE) if name in known},
+        confidence=each(lambda place: place.confidence),
+        expected=each(lambda place: expected.get(place.last) if place.first == place.last else None),
+        votes={
+            name: each(lambda place, name=name: place.votes.get(name, 0.0))  # type: ignore[misc]
+            for name in FORESTS
+            if any(name in place.votes for place in places)
+        },
+        answering=each(lambda place: place.answering),
+        n_temporary=each(lambda place: place.n_temporary),
+        n_sustained=each(lambda place: place.n_sustained),
+        n_new_classes=each(lambda place: place.n_new_classes),
+        n_leaves={
+            name: each(lambda place, name=name: place.n_leaves.get(name))  # type: ignore[misc]
+            for name in FORESTS
+            if any(name in place.n_leaves for place in places)
+        },
+        seconds=each(lambda place: place.seconds / len(place)),
+    )
+
+
+def _series(places: Sequence[BatchBlock], name: str) -> Series:
+    """Return an accuracy over time, and its interval (Wilson 1927) by the records that were tested."""
+    mean = np.array([place.accuracy.get(name, np.nan) for place in places])
+    n = np.array([max(place.n_tested, 1.0) for place in places])
+    z = 1.96
+    middle = (mean + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z * np.sqrt(mean * (1 - mean) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
+    low, high = (middle - half).clip(0, 1), (middle + half).clip(0, 1)
+    return Series(*(tuple(None if value != value else value for value in one.tolist()) for one in (mean, low, high)))
+
+
+def _events(track: Track, names: list[str]) -> tuple[EventView, ...]:
+    """Return drifts and what became of classes, oldest first; classes of the first batch are no events."""
+    lives = track.classes
+    found = [EventView(batch, "drift sustained") for batch in track.history.sustained]
+    found += [EventView(one.batch, "drift temporary") for one in track.history.reports if one.drift == "temporary"]
+    for code in np.flatnonzero(lives.first_batch > 1).tolist():
+        found.append(EventView(int(lives.first_batch[code]), "class born", names[code]))
+    for code in np.flatnonzero(lives.is_gone & (lives.n_records > 0)).tolist():
+        found.append(EventView(int(lives.last_batch[code]), "class gone", names[code]))
+    for code, gone, back in lives.returns.tolist():
+        found += [EventView(gone, "class gone", names[code]), EventView(back, "class returned", names[code])]
+    return tuple(sorted(found, key=lambda one: (one.batch, one.kind == "class gone"))[-MAX_EVENTS:])
+
+
+def _class_names(model: Model[Any]) -> list[str]:
+    """Return class values as they are written, by code."""
+    return [write_value(value) for value in model.labels.by_arrival.tolist()]
+
+
+def _classes(seen: Seen, since: int) -> tuple[ClassView, ...]:
+    """Return the classes, sorted; since is the first of the last batches."""
+    model, lives = seen.model, seen.track.classes
+    n_classes, memory = len(model.labels.by_arrival), seen.state.memory
+    kept = np.bincount(memory.y, minlength=n_classes)
+    per_record = _record_bytes(seen.state)
+    back = {code: batch for code, _, batch in lives.returns.tolist()}
+    gone = lives.is_gone
+    names = _class_names(model)
+
+    def view(code: int) -> ClassView:
+        value = names[code]
+        is_known = code < len(lives.n_records) and lives.n_records[code] > 0
+        if not is_known:
+            return ClassView(value, "declared", None, None, 0, 0, int(kept[code]), int(kept[code]) * per_record)
+        return ClassView(
+            value=value,
+            status=_status(lives, code, bool(gone[code]), back.get(code, 0), since),
+            first_batch=int(lives.first_batch[code]),
+            last_batch=int(lives.last_batch[code]),
+            n_records=int(lives.n_records[code]),
+            n_returns=int(lives.n_returns[code]),
+            n_in_memory=int(kept[code]),
+            bytes_in_memory=int(kept[code]) * per_record,
+        )
+
+    return tuple(view(int(code)) for code in model.labels.order)
+
+
+def _status(lives: ClassLives, code: int, is_gone: bool, back: int, since: int) -> str:
+    """Return whether a class is new, gone, returned or present."""
+    if is_gone:
+        return "gone"
+    if lives.first_batch[code] >= max(2, since):
+        return "new"
+    return "returned" if back >= since else "present"
+
+
+def _record_bytes(state: State) -> int:
+    """Return what a record in memory takes."""
+    trees = {id(tree) for one in state.forests.values() if one.forest.leaf_of for tree in one.forest.trees}
+    return record_bytes(state.memory.values.row_bytes, len(trees))
+
+
+def _memory(seen: Seen) -> MemoryView:
+    """Return how much memory holds."""
+    state = seen.state
+    n = len(state.memory)
+    return MemoryView(
+        n_records=n,
+        n_waiting=0 if state.pending is None else len(state.pending),
+        limit=state.settings.n_kept(state.memory),
+        bytes=n * _record_bytes(state),
+        is_complete=seen.has_records,
+    )
+
+
+def _forests(state: State) -> tuple[ForestView, ...]:
+    """Return the forests as they stand."""
+    votes = answering_votes(state)
+    views: list[ForestView] = []
+    for name in FORESTS:
+        if name not in state.forests:
+            continue
+        one = state.forests[name]
+        same = next((view.name for view in views if state.forests[view.name].is_same(one)), None)
+        trees = one.forest.trees
+        depth = [routing.depths(tree.nodes)[tree.nodes["split"] < 0] for tree in trees]
+        arrays = ("nodes", "category_bits", "row_start", "row_class", "row_weight", "row_scale", "born", "cause")
+        views.append(
+            ForestView(
+                name=name,
+                same_as=same,
+                vote=float(votes.get(name, 0.0)),
+                answers=name == state.answering,
+                n_trees=len(trees),
+                n_leaves=one.forest.n_leaves,
+                n_nodes=one.forest.n_nodes,
+                max_depth=max(int(leaves.max()) for leaves in depth),
+                mean_depth=float(np.concatenate(depth).mean()),
+                bytes=sum(getattr(tree, array).nbytes for tree in trees for array in arrays),
+            )
+        )
+    return tuple(views)
+
+
+def _range(batches: Any) -> tuple[int, int] | None:
+    """Return the first and the last batch of some runs, or None where there is none."""
+    return (int(batches[0, 0]), int(batches[-1, 1])) if len(batches) else None

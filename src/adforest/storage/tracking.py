@@ -1,0 +1,131 @@
+"""What a model keeps of its stream in a model file: the lives of classes, sketches of columns, figures over time."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from adforest.forest.types import Ints
+from adforest.storage.codes import check_codes
+from adforest.storage.errors import ModelFileError
+from adforest.storage.fields import Array, PartReader, PartWriter, Sizes, Whole, read_fields, write_fields
+from adforest.tracking import ClassLives, ColumnSketches, Track
+from adforest.tracking.cells import N_BOUNDS, N_CELLS
+from adforest.tracking.classes import MAX_RETURNS
+from adforest.tracking.columns import MAX_LAST
+from adforest.tracking.history import History
+from adforest.tracking.over_time import MAX_BLOCKS, FiguresOverTime
+
+MAX_SUM = 1e15  # of records
+LIVES = (
+    Whole("n_total", below="n_records_and_1"),
+    Array("n_records", np.int64, ("n_lives",), low=0, below="n_records_and_1"),
+    Array("first_batch", np.int32, ("n_lives",), low=0, below="next_call"),
+    Array("last_batch", np.int32, ("n_lives",), low=0, below="next_call"),
+    Array("last_total", np.int64, ("n_lives",), low=0, below="n_records_and_1"),
+    Array("n_returns", np.int32, ("n_lives",), low=0, below="next_call"),
+    Array("returns", np.int32, ("n_returned", 3), low=0),
+)
+SKETCHES = (
+    Array("bounds", np.float64, ("n_sketched", N_BOUNDS), takes_infinity=True),
+    Array("past", np.float64, ("n_sketched", N_CELLS), low=0, below=MAX_SUM),
+    Array("past_squares", np.float64, ("n_sketched",), low=0, below=MAX_SUM),
+    Array("past_unseen", np.float64, ("n_sketched",), low=0, below=MAX_SUM),
+    Array("past_batches", np.int32, (2,), low=0, below="next_call"),
+    Array("last", np.float64, ("n_steps", "n_sketched", N_CELLS), low=0, below=MAX_SUM),
+    Array("last_unseen", np.float64, ("n_steps", "n_sketched"), low=0, below=MAX_SUM),
+    Array("last_batches", np.int32, ("n_steps", 2), low=1, below="next_call"),
+    Array("n_codes", np.int32, ("n_sketched",), low=0, below=2**16),
+    Array("early", np.float64, ("n_early", "n_sketched"), takes_nan=True),
+)
+OVER_TIME = (
+    Array("batches", np.int32, ("n_blocks", 3), low=1, below="next_call"),
+    Array("n_records", np.float64, ("n_blocks",), low=1, below=MAX_SUM),
+    Array("missing", np.float32, ("n_blocks", "n_sketched"), low=0, below=1.001, takes_nan=True),
+    Array("unseen", np.float32, ("n_blocks", "n_sketched"), low=0, below=1.001, takes_nan=True),
+    Array("distance", np.float32, ("n_blocks", "n_sketched"), low=0, below=1.001, takes_nan=True),
+)
+
+
+def write_track(track: Track, out: PartWriter) -> None:
+    """Write what is kept of a stream, but for the history."""
+    write_fields(LIVES, track.classes, out.part("classes"))
+    columns = out.part("columns")
+    write_fields(SKETCHES, track.columns, columns)
+    write_fields(OVER_TIME, track.columns.over_time, columns.part("over_time"))
+
+
+def read_track(part: PartReader, sizes: Sizes, n_codes: Ints, history: History) -> Track:
+    """Return what is kept of a stream.
+
+    Parameters
+    ----------
+    sizes : dict
+        n_features, n_classes, n_records, n_records_and_1 and next_call are known.
+    n_codes : int32 (n_features,)
+        See `codes_by_column`.
+    """
+    classes = _read_classes(part.part("classes"), sizes)
+    columns = _read_columns(part.part("columns"), sizes, n_codes)
+    part.finish()
+    return Track(history, classes, columns)
+
+
+def _read_classes(part: PartReader, sizes: Sizes) -> ClassLives:
+    """Return when classes came."""
+    lives = ClassLives(**read_fields(LIVES, part, own := dict(sizes)))
+    part.finish()
+    if own["n_lives"] > sizes["n_classes"] or own["n_returned"] > MAX_RETURNS:
+        raise ModelFileError(f"{part.where('n_records')} or {part.where('returns')} are of more classes than there are")
+    code, gone, back = lives.returns.T
+    if (code >= own["n_lives"]).any() or (gone > back).any() or (back >= sizes["next_call"]).any():
+        raise ModelFileError(f"{part.where('returns')} are those of no class")
+    is_seen = lives.n_records > 0
+    if (lives.first_batch > lives.last_batch).any() or ((lives.first_batch > 0) != is_seen).any():
+        raise ModelFileError(f"{part.where('first_batch')} is after {part.where('last_batch')}")
+    if (lives.last_total > lives.n_total).any() or (lives.n_records > lives.last_total).any():
+        raise ModelFileError(f"{part.where('n_records')} are more than there were")
+    return lives
+
+
+def _read_columns(part: PartReader, sizes: Sizes, n_codes: Ints) -> ColumnSketches:
+    """Return the sketches of columns."""
+    own = dict(sizes)
+    found = read_fields(SKETCHES, part, own)
+    if own["n_sketched"] > sizes["n_features"] or own["n_steps"] > MAX_LAST:
+        raise ModelFileError(f"{part.where('last')} has the shape {found['last'].shape}, more than there may be")
+    inner = part.part("over_time")
+    over_time = FiguresOverTime(**read_fields(OVER_TIME, inner, own))
+    inner.finish()
+    part.finish()
+    sketches = ColumnSketches(**found, over_time=over_time)
+    _check_cells(sketches, n_codes[: own["n_sketched"]], part)
+    past, steps = sketches.past_batches, sketches.last_batches
+    expected = [past, *steps] if past.any() else list(steps)
+    _check_runs(np.array(expected).reshape(-1, 2), part.where("last_batches"))
+    _check_runs(over_time.batches[:, :2], part.where("over_time.batches"))
+    counts = over_time.batches[:, 2]
+    is_even = len(counts) < 2 or ((counts[:-1] == counts[0]).all() and counts[-1] <= counts[0])
+    if len(counts) > MAX_BLOCKS or not is_even:
+        raise ModelFileError(f"{part.where('over_time.batches')} are no blocks of equally many batches")
+    if len(sketches.early) and (len(steps) or not len(counts)):
+        raise ModelFileError(f"{part.where('early')} are records that wait for bounds that are there")
+    return sketches
+
+
+def _check_cells(sketches: ColumnSketches, n_codes: Ints, part: PartReader) -> None:
+    """Raise if bounds are not in order, or cells of categories are those of none."""
+    bounds = sketches.bounds
+    rises = (bounds[:, 1:] > bounds[:, :-1]) | np.isinf(bounds[:, 1:])
+    if (bounds == -np.inf).any() or not rises.all():
+        raise ModelFileError(f"{part.where('bounds')} are not in ascending order")
+    check_codes(np.where(np.isinf(bounds), np.nan, bounds).T, n_codes, part.where("bounds"))
+    check_codes(sketches.early, n_codes, part.where("early"))
+
+
+def _check_runs(batches: Ints, what: str) -> None:
+    """Raise if some pairs of a first and a last batch do not follow each other from batch 1 on."""
+    if not len(batches):
+        return
+    first, last = batches[:, 0], batches[:, 1]
+    if first[0] != 1 or (first > last).any() or (first[1:] != last[:-1] + 1).any():
+        raise ModelFileError(f"{what} do not follow each other")

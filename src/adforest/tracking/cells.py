@@ -1,0 +1,160 @@
+"""The cells in which the values of a column are counted, and how they change when a column outgrows them.
+
+    numbers      (-inf, b0]  (b0, b1]  ...  (b14, inf)  missing
+    categories   code b0     code b1   ...  any other   missing
+
+Bounds of numbers lie between values, but for the first and the last one, beyond which lies what is outside of the range
+that the column had, and those about a value so frequent that it has a cell of its own.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from adforest.forest.types import Floats, Ints, Longs
+
+N_BOUNDS = 15
+N_CELLS = 17
+OTHER, MISSING = 15, 16  # the last cells: other categories, or numbers beyond the last bound; missing values
+NEW_BOUNDS = 8  # within a cell that is split
+MIN_VALUES = 20  # that bounds are made from, or of a category that takes the cell of another
+FREQUENT = 0.05  # share of a batch from which a category has a cell of its own
+
+
+def first_bounds(X: Floats, n_categories: Ints) -> Floats:
+    """Return bounds from some records; all are infinite for a column of too few values.
+
+    Numbers: the range and 13 quantiles. Categories: the most frequent codes.
+
+    Parameters
+    ----------
+    X : float64 (n, m)
+    n_categories : int32 (m,)
+
+    Returns
+    -------
+    float64 (m, 15)
+    """
+    bounds = np.full((X.shape[1], N_BOUNDS), np.inf)
+    is_number = n_categories == 0
+    ordered = np.sort(X, axis=0)  # missing values come last
+    n = len(X) - np.isnan(X).sum(axis=0)
+    ready = np.flatnonzero(is_number & (n >= MIN_VALUES))
+    if len(ready):
+        places = np.arange(1, N_BOUNDS - 1)[:, np.newaxis] * n[ready] // (N_BOUNDS - 1)
+        below, above = ordered[places - 1, ready], ordered[places, ready]
+        bounds[ready, 0] = np.nextafter(ordered[0, ready], -np.inf)
+        bounds[ready, 1:-1] = _between(below, above).T
+        bounds[ready, -1] = np.nextafter(ordered[n[ready] - 1, ready], np.inf)
+        for column in ready[(below == above).any(axis=0)]:
+            values = ordered[: n[column], column]
+            found = [bounds[column, 0], *cuts(values, N_BOUNDS - 2), bounds[column, -1]]
+            bounds[column] = _padded(np.array(found))
+    for column in np.flatnonzero(~is_number & (n > 0)):
+        codes, counts = np.unique(ordered[: n[column], column], return_counts=True)
+        most = np.lexsort((codes, -counts))[:N_BOUNDS]
+        bounds[column] = _padded(codes[np.sort(most)])
+    return bounds
+
+
+def cuts(values: Floats, n_cuts: int) -> Floats:
+    """Return up to n cuts between sorted values, about as many of these in each part; frequent ones stand alone."""
+    n = len(values)
+    found = values[np.arange(1, n_cuts + 1) * n // (n_cuts + 1)]
+    frequent = np.unique(found[1:][found[1:] == found[:-1]])
+    others = found[~np.isin(found, frequent)]
+    places = np.searchsorted(values, others, side="right")
+    places[places == n] = np.searchsorted(values, others[places == n], side="left")
+    places = places[places > 0]
+    # What is nearest to a frequent value comes sooner or later, and would make its cell one to be split.
+    around = np.concatenate([np.nextafter(frequent, -np.inf), np.nextafter(frequent, np.inf)])
+    cuts: Floats = np.unique(np.concatenate([_between(values[places - 1], values[places]), around]))
+    inner: Floats = cuts[(cuts > values[0]) & (cuts < values[-1])]
+    return inner
+
+
+def split(bounds: Floats, cell: int, values: Floats, weight: Floats) -> tuple[Floats, Floats]:
+    """Split a cell of numbers that holds most of them; where room is lacking, the emptiest neighbours are joined.
+
+    Parameters
+    ----------
+    bounds : float64 (15,)
+    cell : int
+    values : float64
+        Those in the cell, sorted, not all the same.
+    weight : float64 (17,)
+        How much each cell holds, to see which are empty.
+
+    Returns
+    -------
+    bounds : float64 (15,)
+    shares : float64 (16, 16)
+        Which share of each old cell goes to which new one. What the split cell held before is shared out as the values.
+    """
+    old = bounds[np.isfinite(bounds)]
+    new = cuts(values, NEW_BOUNDS - 1)
+    if cell == 0:
+        new = np.append(np.nextafter(values[0], -np.inf), new)
+    elif cell == len(old):
+        new = np.append(new, np.nextafter(values[-1], np.inf))
+    kept, held = old.tolist(), weight[: len(old) + 1].tolist()
+    while len(kept) + len(new) > N_BOUNDS:
+        # The cell to be split takes part in none of the joins.
+        costs = [held[k] + held[k + 1] if cell not in (k, k + 1) else np.inf for k in range(len(kept))]
+        k = int(np.argmin(costs))
+        del kept[k]
+        held[k : k + 2] = [held[k] + held[k + 1]]
+        cell -= k < cell
+    after = np.unique(np.append(kept, new))
+    shares = np.zeros((N_BOUNDS + 1, N_BOUNDS + 1))
+    highest = np.append(old, np.inf)  # of each old cell
+    for place, high in enumerate(highest):
+        low = -np.inf if place == 0 else old[place - 1]
+        if low < values[0] <= high:
+            parts = np.bincount(np.searchsorted(after, values), minlength=N_BOUNDS + 1)
+            shares[place] = parts / parts.sum()
+        else:
+            shares[place, np.searchsorted(after, high)] = 1.0
+    return _padded(after), shares
+
+
+def with_frequent(bounds: Floats, codes: Floats, counts: Longs, n: int, share: Floats) -> Floats | None:
+    """Return the codes that have cells of their own after a batch, or None where they stay as they are.
+
+    New codes have free cells. Where none is free, a code that has a good part of the batch, and twice as much as the
+    rarest one has, takes its cell.
+
+    Parameters
+    ----------
+    bounds : float64 (15,)
+    codes, counts : float64, int64
+        Those of the batch without a cell of their own.
+    n : int
+        Records of the batch with a category.
+    share : float64 (15,)
+        What those with a cell had of all records so far.
+    """
+    held = bounds[np.isfinite(bounds)].tolist()
+    shares = dict(zip(held, share.tolist(), strict=False))
+    changed = False
+    for place in np.lexsort((codes, -counts)):
+        code, found = float(codes[place]), int(counts[place])
+        if len(held) == N_BOUNDS:
+            rarest = min(held, key=lambda one: (shares[one], -one))
+            if found < MIN_VALUES or found / n < max(FREQUENT, 2 * shares[rarest]):
+                break
+            held.remove(rarest)
+        held.append(code)
+        shares[code], changed = found / n, True
+    return _padded(np.sort(np.array(held))) if changed else None
+
+
+def _between(below: Floats, above: Floats) -> Floats:
+    """Return numbers between pairs of numbers, not as large as the greater one unless both are the same."""
+    middle: Floats = below / 2 + above / 2
+    return np.where(middle < above, middle, below)
+
+
+def _padded(bounds: Floats) -> Floats:
+    """Return bounds with infinite ones behind them."""
+    return np.append(bounds, np.full(N_BOUNDS - len(bounds), np.inf))

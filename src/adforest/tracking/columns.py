@@ -1,0 +1,325 @@
+"""Sketches of columns: which values the last batches had, and which those before them, counted in cells.
+
+Of a batch at most 2,000 records are counted, drawn by the hash of their serial numbers, so that the same records make
+the same sketch wherever they are counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from adforest.forest import Records
+from adforest.forest._kernels.lots import hashes
+from adforest.forest._kernels.sketching import count_cells
+from adforest.forest.types import AnyArray, Bytes, Floats, Ints, Longs
+from adforest.tracking.cells import (
+    MIN_VALUES,
+    MISSING,
+    N_BOUNDS,
+    N_CELLS,
+    OTHER,
+    first_bounds,
+    split,
+    with_frequent,
+)
+from adforest.tracking.distance import distances
+from adforest.tracking.over_time import FiguresOverTime
+
+MAX_DRAWN = 2_000  # records of a batch that are counted
+MAX_VALUES = 1_000_000  # of these; from 500 columns on fewer records are drawn, but no fewer than MIN_EARLY
+MIN_EARLY = 500  # records that the first bounds are made from
+MIN_STEP = 250  # records; smaller batches are put together
+MAX_LAST = 3  # steps that "the last batches" are
+HALF_LIFE = 16  # steps after which what came counts half as much in the past
+FADING = 0.5 ** (1 / HALF_LIFE)
+CROWDED = 0.5  # share of a column's values beyond which a cell is too coarse
+MAX_CHANGED = 32  # columns whose cells may change at one batch: those that need it most
+
+NO_CODES = np.empty(0, dtype=np.int32)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ColumnSketches:
+    """What is counted of m columns; cells as in `adforest.tracking.cells`.
+
+    Attributes
+    ----------
+    bounds : float64 (m, 15)
+    past : float64 (m, 17)
+        Records by column and cell before the last batches; those of 16 steps earlier count half.
+    past_squares : float64 (m,)
+        Sum of the squares of what these records count.
+    past_unseen : float64 (m,)
+        How many of them had a category that had never been learnt before their batch.
+    past_batches : int32 (2,)
+        First and last batch of the past; 0 before there is one.
+    last : float64 (k, m, 17)
+        Records of the last steps, `MAX_LAST` at most; a step is a batch, or several that are small.
+    last_unseen : float64 (k, m)
+    last_batches : int32 (k, 2)
+        First and last batch of each step.
+    n_codes : int32 (m,)
+        Categories learnt; those from this code on were never seen.
+    early : float64 (n, m)
+        Records that wait until they are enough to make bounds; none from then on.
+    over_time : FiguresOverTime
+    """
+
+    bounds: Floats
+    past: Floats
+    past_squares: Floats
+    past_unseen: Floats
+    past_batches: Ints
+    last: Floats
+    last_unseen: Floats
+    last_batches: Ints
+    n_codes: Ints
+    early: Floats
+    over_time: FiguresOverTime
+
+    @classmethod
+    def none(cls, n_features: int) -> ColumnSketches:
+        """Return the sketches of no records."""
+        return cls(
+            bounds=np.full((n_features, N_BOUNDS), np.inf),
+            past=np.zeros((n_features, N_CELLS)),
+            past_squares=np.zeros(n_features),
+            past_unseen=np.zeros(n_features),
+            past_batches=np.zeros(2, dtype=np.int32),
+            last=np.empty((0, n_features, N_CELLS)),
+            last_unseen=np.empty((0, n_features)),
+            last_batches=np.empty((0, 2), dtype=np.int32),
+            n_codes=np.zeros(n_features, dtype=np.int32),
+            early=np.empty((0, n_features)),
+            over_time=FiguresOverTime.none(n_features),
+        )
+
+    @property
+    def distances(self) -> Floats:
+        """By column: how far the last batches are from the past, NaN as long as there is none."""
+        last = self.last.sum(axis=0)
+        n_past = self.past.sum(axis=1) ** 2 / np.where(self.past_squares > 0, self.past_squares, 1.0)
+        return distances(self.past, last, n_past, last.sum(axis=1))
+
+    def without_records(self) -> ColumnSketches:
+        """Return the sketches without records that wait."""
+        return replace(self, early=self.early[:0])
+
+    def with_early_counted(self, n_categories: Ints) -> ColumnSketches:
+        """Return the sketches with bounds made of the records that wait, however few they are, and these counted."""
+        if not len(self.early):
+            return self
+        X = self.early
+        made = replace(self, bounds=first_bounds(X, n_categories), early=X[:0])
+        counts, _, _ = count_cells(X, np.arange(len(X)), made.bounds, n_categories, self.n_codes)
+        unseen = np.nan_to_num(self.over_time.unseen * self.over_time.n_records[:, np.newaxis]).sum(axis=0).round()
+        return made._with_step(counts, unseen, int(self.over_time.batches[-1, 1]))
+
+    def after(self, records: Records, batch: int, given_back: Mapping[int, Ints]) -> ColumnSketches:
+        """Return the sketches after one more batch.
+
+        Parameters
+        ----------
+        batch : int
+            Its number, as it was given.
+        given_back : dict of int to int32 arrays
+            By column: codes that meant other categories until now.
+        """
+        X, n_categories, rows = records.X, records.n_categories, drawn(records)
+        before = self.with_columns(X.shape[1])._without_codes(given_back)
+        if not len(before.last):
+            return before._after_early(X[rows], batch, n_categories)
+        before = before._with_opened(X, rows, n_categories)
+        counts, unseen, is_mixed = count_cells(X, rows, before.bounds, n_categories, before.n_codes)
+        for column, codes in given_back.items():
+            reused = codes[codes < before.n_codes[column]]
+            unseen[column] += np.isin(X[rows, column], reused).sum()
+        sketch = before._with_step(counts, unseen, batch)
+        sketch = sketch._with_cells_changed(X, rows, counts, is_mixed, n_categories, given_back)
+        return sketch._with_figures(batch, counts[:, MISSING], unseen, len(rows), n_categories)
+
+    def _after_early(self, X: Floats, batch: int, n_categories: Ints) -> ColumnSketches:
+        """Return the sketches after records that bounds may have to wait for; all may be unseen at the first batch."""
+        rows = np.arange(len(X))
+        counts, unseen, _ = count_cells(X, rows, self.bounds, n_categories, self.n_codes)
+        sketch = replace(self, early=np.concatenate([self.early, X]))
+        sketch = sketch._with_figures(batch, counts[:, MISSING], unseen, len(X), n_categories)
+        return sketch.with_early_counted(n_categories) if len(sketch.early) >= MIN_EARLY else sketch
+
+    def with_columns(self, n_features: int) -> ColumnSketches:
+        """Return the sketches of more columns, of which nothing was counted."""
+        more = n_features - len(self.bounds)
+        if not more:
+            return self
+        by_column = ((0, more), (0, 0))
+        return replace(
+            self,
+            bounds=np.pad(self.bounds, by_column, constant_values=np.inf),
+            past=np.pad(self.past, by_column),
+            past_squares=np.pad(self.past_squares, (0, more)),
+            past_unseen=np.pad(self.past_unseen, (0, more)),
+            last=np.pad(self.last, ((0, 0), *by_column)),
+            last_unseen=np.pad(self.last_unseen, ((0, 0), (0, more))),
+            n_codes=np.pad(self.n_codes, (0, more)),
+            early=np.pad(self.early, ((0, 0), (0, more)), constant_values=np.nan),
+            over_time=self.over_time.with_columns(n_features),
+        )
+
+    def _without_codes(self, given_back: Mapping[int, Ints]) -> ColumnSketches:
+        """Return the sketches in which records of some codes are of other categories, or missing while they wait."""
+        sketch = replace(self, early=self.early.copy()) if given_back else self
+        for column, codes in given_back.items():
+            sketch.early[np.isin(sketch.early[:, column], codes), column] = np.nan
+            kept = sketch.bounds[column][~np.isin(sketch.bounds[column], codes)]
+            sketch = sketch._with_bounds(column, np.append(kept, np.full(N_BOUNDS - len(kept), np.inf)))
+        return sketch
+
+    def _with_bounds(self, column: int, bounds: Floats, shares: Floats | None = None) -> ColumnSketches:
+        """Return the sketches with other cells of a column.
+
+        Shares say which part of each old cell goes to which new one; without them, cells are categories, and what has
+        no cell any more becomes other categories.
+        """
+        if shares is None:
+            shares = np.zeros((OTHER + 1, OTHER + 1))
+            old = self.bounds[column]
+            place = np.searchsorted(bounds, old).clip(0, N_BOUNDS - 1)
+            is_kept = np.isfinite(old) & (bounds[place] == old)
+            shares[np.arange(N_BOUNDS), np.where(is_kept, place, OTHER)] = 1.0
+            shares[OTHER, OTHER] = 1.0
+        changed = replace(self, bounds=self.bounds.copy(), past=self.past.copy(), last=self.last.copy())
+        changed.bounds[column] = bounds
+        changed.past[column, : OTHER + 1] = self.past[column, : OTHER + 1] @ shares
+        changed.last[:, column, : OTHER + 1] = self.last[:, column, : OTHER + 1] @ shares
+        return changed
+
+    def _with_opened(self, X: Floats, rows: Longs, n_categories: Ints) -> ColumnSketches:
+        """Return the sketches with bounds of columns that had too few values; what these were is not known any more."""
+        is_open = np.isinf(self.bounds[:, 0])
+        if not is_open.any():
+            return self
+        columns = np.flatnonzero(is_open)
+        bounds = first_bounds(X[np.ix_(rows, columns)], n_categories[columns])
+        opened = columns[np.isfinite(bounds[:, 0])]
+        if not len(opened):
+            return self
+        sketch = replace(self, bounds=self.bounds.copy(), past=self.past.copy(), last=self.last.copy())
+        sketch.bounds[columns] = bounds
+        sketch.past[opened, : OTHER + 1] = sketch.last[:, opened, : OTHER + 1] = 0.0
+        return sketch
+
+    def _with_step(self, counts: Longs, unseen: AnyArray, batch: int) -> ColumnSketches:
+        """Return the sketches with the counts of a batch; what is no longer among the last steps is the past."""
+        last, last_unseen, batches = self.last, self.last_unseen, self.last_batches
+        first = batches[-1, 1] + 1 if len(batches) else 1
+        if len(last) and last[-1].sum(axis=1).max() < MIN_STEP:
+            last, last_unseen, batches = last.copy(), last_unseen.copy(), batches.copy()
+            last[-1] += counts
+            last_unseen[-1] += unseen
+            batches[-1, 1] = batch
+            return replace(self, last=last, last_unseen=last_unseen, last_batches=batches)
+        last = np.concatenate([last, counts[np.newaxis].astype(np.float64)])
+        last_unseen = np.concatenate([last_unseen, unseen[np.newaxis].astype(np.float64)])
+        batches = np.concatenate([batches, np.array([[first, batch]], dtype=np.int32)])
+        if len(last) <= MAX_LAST:
+            return replace(self, last=last, last_unseen=last_unseen, last_batches=batches)
+        return replace(
+            self,
+            past=FADING * self.past + last[0],
+            past_squares=FADING**2 * self.past_squares + last[0].sum(axis=1),
+            past_unseen=FADING * self.past_unseen + last_unseen[0],
+            past_batches=np.array([max(1, self.past_batches[0]), batches[0, 1]], dtype=np.int32),
+            last=last[1:],
+            last_unseen=last_unseen[1:],
+            last_batches=batches[1:],
+        )
+
+    def _with_cells_changed(
+        self,
+        X: Floats,
+        rows: Longs,
+        counts: Longs,
+        is_mixed: Bytes,
+        n_categories: Ints,
+        given_back: Mapping[int, Ints],
+    ) -> ColumnSketches:
+        """Return the sketches with cells split that hold most of a column, and cells for categories grown frequent."""
+        known = np.maximum(counts[:, :MISSING].sum(axis=1), 1)
+        is_number = n_categories == 0
+        fullest = counts[:, :MISSING].argmax(axis=1)
+        at = np.arange(len(counts)), fullest
+        crowd = np.where(is_number & (is_mixed[at] > 0) & np.isfinite(self.bounds[:, 0]), counts[at] / known, 0.0)
+        needs = np.where(is_number, crowd > CROWDED, counts[:, OTHER] > 0) & (known >= MIN_VALUES)
+        if not needs.any():
+            return self
+        urgency = np.where(is_number, crowd, counts[:, OTHER] / known)
+        sketch = self
+        urgency = np.where(needs, urgency, -1.0)
+        for column in np.argsort(-urgency, kind="stable")[: min(MAX_CHANGED, int(needs.sum()))].tolist():
+            values = X[rows, column]
+            values = values[~np.isnan(values)]
+            if is_number[column]:
+                sketch = sketch._split(column, values, int(fullest[column]))
+            else:
+                sketch = sketch._with_categories(column, values, given_back.get(column, NO_CODES))
+        return sketch
+
+    def _split(self, column: int, values: Floats, cell: int) -> ColumnSketches:
+        """Return the sketches with a cell of a column of numbers split."""
+        inside = np.sort(values[np.searchsorted(self.bounds[column], values) == cell])
+        weight = self.past[column] / max(self.past[column].sum(), 1.0) + _shares(self.last[:, column].sum(axis=0))
+        return self._with_bounds(column, *split(self.bounds[column], cell, inside, weight))
+
+    def _with_categories(self, column: int, values: Floats, reused: Ints) -> ColumnSketches:
+        """Return the sketches with cells for categories that are frequent in the last batch and had none."""
+        codes, counts = np.unique(values, return_counts=True)
+        bounds = self.bounds[column]
+        is_other = ~np.isin(codes, bounds)
+        share = _shares(self.past[column] + self.last[:, column].sum(axis=0))[:N_BOUNDS]
+        found = with_frequent(bounds, codes[is_other], counts[is_other], len(values), share)
+        if found is None:
+            return self
+        sketch = self._with_bounds(column, found)
+        is_new = is_other & np.isin(codes, found)
+        is_unseen = (codes >= self.n_codes[column]) | np.isin(codes, reused)
+        first, known = codes[is_new & is_unseen], codes[is_new & ~is_unseen]
+        # Codes never seen before are those of this batch; of others nobody knows how many there were: as in this batch.
+        rest = self.last[:, column, OTHER].copy()
+        rest[-1] = max(rest[-1] - counts[is_other & is_unseen].sum(), 0.0)
+        share = counts[is_new & ~is_unseen] / max(counts[is_other & ~is_unseen].sum(), 1)
+        pairs = [(sketch.past[column], self.past[column, OTHER]), *zip(sketch.last[:, column], rest, strict=True)]
+        for cells, others in pairs:
+            cells[np.searchsorted(found, known)] += share * others
+            cells[OTHER] = max(cells[OTHER] - share.sum() * others, 0.0)  # but for rounding
+        sketch.last[-1, column, np.searchsorted(found, first)] += counts[is_new & is_unseen]
+        sketch.last[-1, column, OTHER] = max(sketch.last[-1, column, OTHER] - counts[is_new & is_unseen].sum(), 0.0)
+        return sketch
+
+    def _with_figures(
+        self, batch: int, missing: Longs, unseen: Longs, n_records: int, n_categories: Ints
+    ) -> ColumnSketches:
+        """Return the sketches with the figures over time of a batch."""
+        shares = missing / n_records, unseen / n_records
+        over_time = self.over_time.after(batch, n_records, *shares, self.distances)
+        return replace(self, over_time=over_time, n_codes=n_categories.astype(np.int32))
+
+
+def drawn(records: Records) -> Longs:
+    """Return the places of the records that are counted: all, or about 2,000 drawn by the hash of serial numbers.
+
+    Where the records are drawn themselves, which goes by the same hash, they are those that would be drawn of all.
+    """
+    most = min(MAX_DRAWN, max(MIN_EARLY, MAX_VALUES // records.X.shape[1]))
+    n = len(records) if records.totals is None else records.totals.n
+    if len(records) <= most:
+        return np.arange(len(records))
+    return np.flatnonzero(hashes(records.serial) < np.uint64(most / n * 2**64))
+
+
+def _shares(counts: Floats) -> Floats:
+    """Return counts scaled to a sum of 1."""
+    shares: Floats = counts / max(counts.sum(), 1.0)
+    return shares

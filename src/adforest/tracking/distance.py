@@ -1,0 +1,46 @@
+"""How far two counted distributions are apart, beyond what chance makes of two samples of one distribution."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from adforest.forest.types import Floats
+
+CHANCE = 3.0  # standard deviations above its mean, up to which a divergence may be chance
+
+
+def distances(one: Floats, other: Floats, n_one: Floats, n_other: Floats) -> Floats:
+    """Return the Jensen-Shannon distance of two distributions without what chance adds, 0 where it may be chance.
+
+    To first order, the divergence D in bits of two samples, of n and m records of one distribution over k cells, is a
+    chi-squared variable with the mean E = (k - 1) / (8 ln 2) * (1 / n + 1 / m) and the standard deviation
+    E * sqrt(2 / (k - 1)). The distance is sqrt(D - E) where D is more than three standard deviations above E.
+
+    Parameters
+    ----------
+    one, other : float64 (m, k)
+        Counts, or weights, by column and cell.
+    n_one, n_other : float64 (m,)
+        As many records as say as much as those weights.
+
+    Returns
+    -------
+    float64 (m,)
+        From 0, no change, to 1, no value in common; NaN where a side has no records.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p, q = one / one.sum(axis=1, keepdims=True), other / other.sum(axis=1, keepdims=True)
+        middle = (p + q) / 2
+        divergence = (_entropies(middle) - (_entropies(p) + _entropies(q)) / 2).clip(0, 1)
+        freedom = np.maximum((middle > 0).sum(axis=1) - 1, 1)
+        mean = freedom / (8 * np.log(2)) * (1 / n_one + 1 / n_other)
+        limit = mean * (1 + CHANCE * np.sqrt(2 / freedom))
+        found: Floats = np.sqrt(np.where(divergence > limit, divergence - mean, 0.0))
+    found[(one.sum(axis=1) == 0) | (other.sum(axis=1) == 0)] = np.nan
+    return found
+
+
+def _entropies(shares: Floats) -> Floats:
+    """Return the entropy of each row in bits."""
+    entropies: Floats = -(shares * np.log2(np.where(shares > 0, shares, 1.0))).sum(axis=1)
+    return entropies

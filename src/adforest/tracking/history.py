@@ -1,0 +1,167 @@
+"""Reports of batches in bounded space: the last ones whole, older ones in blocks of equal length."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from adforest.adaptation import BatchReport
+from adforest.adaptation.report import flat_row
+
+MAX_REPORTS = 1_000  # that are kept whole
+MAX_BLOCKS = 512  # of older batches; even, since they are joined in pairs when there is one too many
+
+
+@dataclass(frozen=True, slots=True)
+class BatchBlock:
+    """Some batches in a row, summarised.
+
+    Attributes
+    ----------
+    first, last : int
+        Numbers of its first and last batch.
+    n_records : int
+    n_tested : float
+        Records that accuracy was measured on.
+    accuracy, lowest, highest : dict of str to float
+        By forest and for "vote", see `BatchReport.accuracy`: mean over records, least and greatest of its batches.
+    n_temporary, n_sustained : int
+        Batches that were called a temporary or a sustained drift.
+    n_new_classes : int
+    confidence : float or None
+        Mean over records, see `BatchReport.confidence`.
+    votes : dict of str to float
+        By forest: mean weight over batches.
+    answering : str
+    n_leaves : dict of str to int
+        As after the last batch.
+    seconds : float
+        Of all batches together.
+    """
+
+    first: int
+    last: int
+    n_records: int
+    n_tested: float
+    accuracy: dict[str, float]
+    lowest: dict[str, float]
+    highest: dict[str, float]
+    n_temporary: int
+    n_sustained: int
+    n_new_classes: int
+    confidence: float | None
+    votes: dict[str, float]
+    answering: str
+    n_leaves: dict[str, int]
+    seconds: float
+
+    @classmethod
+    def of(cls, report: BatchReport) -> BatchBlock:
+        """Return the block of one batch."""
+        return cls(
+            first=report.batch,
+            last=report.batch,
+            n_records=report.n_records,
+            n_tested=report.n_tested,
+            accuracy=report.accuracy,
+            lowest=report.accuracy,
+            highest=report.accuracy,
+            n_temporary=int(report.drift == "temporary"),
+            n_sustained=int(report.drift == "sustained"),
+            n_new_classes=len(report.new_classes),
+            confidence=report.confidence,
+            votes=report.votes,
+            answering=report.answering,
+            n_leaves=report.n_leaves,
+            seconds=report.seconds,
+        )
+
+    def __len__(self) -> int:
+        return self.last - self.first + 1
+
+    def joined(self, later: BatchBlock) -> BatchBlock:
+        """Return this block and the next one as one."""
+        tested = self.n_tested, later.n_tested
+        confidence = _mean({"": self.confidence}, {"": later.confidence}, *tested)
+        sums = {
+            name: getattr(self, name) + getattr(later, name)
+            for name in ("n_records", "n_tested", "n_temporary", "n_sustained", "n_new_classes", "seconds")
+        }
+        return BatchBlock(
+            first=self.first,
+            last=later.last,
+            accuracy=_mean(self.accuracy, later.accuracy, *tested),
+            lowest=_either(min, self.lowest, later.lowest),
+            highest=_either(max, self.highest, later.highest),
+            confidence=confidence.get(""),
+            votes=_mean(_full(self.votes, later.votes), _full(later.votes, self.votes), len(self), len(later)),
+            answering=later.answering,
+            n_leaves=later.n_leaves,
+            **sums,
+        )
+
+    def as_row(self) -> dict[str, Any]:
+        """Return a flat dictionary: what is by forest has a key for each, such as ``accuracy_vote``."""
+        return flat_row(self)
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Reports of all batches, in bounded space.
+
+    Attributes
+    ----------
+    reports : tuple of BatchReport
+        Of the last `MAX_REPORTS` batches.
+    blocks : tuple of BatchBlock
+        Of all batches before, oldest first, `MAX_BLOCKS` at most. All have the same number of batches, a power of 2,
+        but the last one, which may have fewer.
+    sustained : tuple of int
+        Numbers of the last `MAX_BLOCKS` batches that were called a sustained drift.
+    """
+
+    reports: tuple[BatchReport, ...] = ()
+    blocks: tuple[BatchBlock, ...] = ()
+    sustained: tuple[int, ...] = ()
+
+    def after(self, report: BatchReport) -> History:
+        """Return the history after one more batch."""
+        reports, blocks, sustained = (*self.reports, report), self.blocks, self.sustained
+        if len(reports) > MAX_REPORTS:
+            reports, blocks = reports[1:], _with_block(blocks, BatchBlock.of(reports[0]))
+        if report.drift == "sustained":
+            sustained = (*sustained, report.batch)[-MAX_BLOCKS:]
+        return History(reports, blocks, sustained)
+
+
+def _with_block(blocks: tuple[BatchBlock, ...], block: BatchBlock) -> tuple[BatchBlock, ...]:
+    """Return the blocks with a later one, which joins the last one as long as that is shorter than the first."""
+    if blocks and len(blocks[-1]) < len(blocks[0]):
+        return (*blocks[:-1], blocks[-1].joined(block))
+    if len(blocks) == MAX_BLOCKS:
+        blocks = tuple(one.joined(other) for one, other in zip(blocks[::2], blocks[1::2], strict=True))
+    return (*blocks, block)
+
+
+def _mean(
+    one: Mapping[str, float | None], other: Mapping[str, float | None], n_one: float, n_other: float
+) -> dict[str, float]:
+    """Return by name the weighted mean of two figures, or the one that there is."""
+    found = {}
+    for name in [*one, *(name for name in other if name not in one)]:
+        pairs = [(value, n) for value, n in ((one.get(name), n_one), (other.get(name), n_other)) if value is not None]
+        total = sum(n for _, n in pairs)
+        if pairs:
+            found[name] = sum(value * n for value, n in pairs) / total if total else pairs[-1][0]
+    return found
+
+
+def _full(votes: dict[str, float], other: dict[str, float]) -> dict[str, float]:
+    """Return votes in which forests that have none weigh 0."""
+    return dict.fromkeys(other, 0.0) | votes
+
+
+def _either(choose: Any, one: dict[str, float], other: dict[str, float]) -> dict[str, float]:
+    """Return by name the lesser or greater of two figures, or the one that there is."""
+    return {name: choose(pair[name] for pair in (one, other) if name in pair) for name in one | other}

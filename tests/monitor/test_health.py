@@ -1,0 +1,221 @@
+"""Whether a model is said to be well, along simulated streams and for each rule alone."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
+from adforest.monitor import ModelView
+from adforest.monitor.expectation import steps_of
+from adforest.monitor.health import health_of, trend_of
+from adforest.monitor.model_parts import ClassView, ColumnView
+from made_reports import report
+
+N_BATCHES, CHANGE = 26, 14
+
+
+def stream(change=None, *, n=300, seed=0, n_batches=N_BATCHES):
+    """Yield batches of two classes; something changes from batch 14 on."""
+    rng = np.random.default_rng(seed)
+    for number in range(1, n_batches + 1):
+        X = rng.normal(size=(n, 5))
+        y = ((X[:, 0] + 0.5 * X[:, 1] > 0) ^ (rng.random(n) < 0.1)).astype(int)
+        if number >= CHANGE:
+            if change == "rules":
+                y = 1 - y
+            elif change == "values":
+                X[:, 0] += 3
+            elif change == "gaps":
+                X[rng.random(n) < 0.5, 0] = np.nan
+            elif change == "class":
+                y[X[:, 2] > 1] = 2
+            elif change == "useless column":
+                X[:, 4] += 5
+        yield X, y
+
+
+def healths(model, batches):
+    found = []
+    for X, y in batches:
+        found.append(ModelView.from_estimator(model.partial_fit(X, y)).health)
+    return found
+
+
+def ours(seed=0):
+    return AdaptiveDecisionForestClassifier(n_estimators=6, random_state=seed)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("n", [60, 300])
+def test_a_stream_without_change_is_good_at_nearly_all_batches(n, seed):
+    found = healths(ours(seed), stream(n=n, seed=seed, n_batches=40))
+    assert sum(one.level != "good" for one in found) <= 2, [one.reason for one in found if one.level != "good"]
+    assert found[0].reason.startswith("Nothing speaks against it yet; 1 batch")
+    assert "no drift" in found[-1].reason
+
+
+def test_records_one_by_one_are_good_too():
+    model = ours().partial_fit(*next(stream(n=3_000)))
+    rng = np.random.default_rng(5)
+    for _ in range(400):
+        X = rng.normal(size=(1, 5))
+        model.partial_fit(X, (X[:, 0] + 0.5 * X[:, 1] > 0).astype(int))
+    assert ModelView.from_estimator(model).health.level == "good"
+
+
+def test_other_rules_are_told_at_once_and_pass():
+    found = [one.level for one in healths(ours(), stream("rules"))]
+    assert set(found[: CHANGE - 1]) == {"good"}
+    assert "act" in found[CHANGE - 1 : CHANGE + 2]
+    assert found[-3:] == ["good"] * 3
+
+
+def test_the_papers_forests_too():
+    model = PaperADFClassifier(n_estimators=6, random_state=0)
+    found = healths(model, stream("rules"))
+    assert "act" in [one.level for one in found[CHANGE - 1 : CHANGE + 2]]
+    assert any(finding.kind == "accuracy" for finding in found[CHANGE].findings)
+    assert found[-1].level == "good"
+
+
+@pytest.mark.parametrize(("change", "kind"), [("values", "column"), ("gaps", "missing"), ("class", "class")])
+def test_what_has_changed_is_named(change, kind):
+    found = healths(ours(), stream(change))
+    assert found[CHANGE - 2].level == "good"
+    told = [finding for one in found[CHANGE - 1 : CHANGE + 2] for finding in one.findings if finding.kind == kind]
+    assert told
+    assert {finding.column for finding in told} == {None if kind == "class" else "x[0]"}
+    assert {"class": "Class 2", "missing": "missing", "column": "x[0]"}[kind] in told[0].sentence
+
+
+def test_a_column_that_does_not_matter_may_move():
+    model = ours()
+    found = healths(model, stream("useless column"))
+    view = ModelView.from_estimator(model)
+    moved = next(one for one in view.columns if one.position == 4)
+    assert max(distance or 0 for distance in moved.distance_by_block) > 0.8
+    assert {one.level for one in found[CHANGE - 1 :]} == {"good"}
+
+
+# --- each rule alone
+
+
+def reports(*accuracies, n=200, **last):
+    """Return reports of some accuracies of the vote; the last one may have other fields."""
+    found = [report(k, one, n=n) for k, one in enumerate(accuracies, start=1)]
+    return [*found[:-1], replace(found[-1], **last)]
+
+
+def classes(*sizes, **changes):
+    return [
+        replace(ClassView(name, "present", 1, 9, n, 0, n, 100 * n), **changes)
+        for name, n in zip("abc", sizes, strict=False)
+    ]
+
+
+def column(**changes):
+    figures = {"distance": 0.0, "usual_distance": 0.0, "importance": 1.0, "impact": 0.0, "bins": (), "outside": 0.0}
+    figures |= {"missing": 0.0, "unseen": 0.0, "missing_before": 0.0, "unseen_before": 0.0}
+    over_time = dict.fromkeys(("missing_by_block", "unseen_by_block", "distance_by_block"), ())
+    return ColumnView(**{"name": "size", "position": 0, "kind": "numbers"} | figures | over_time | changes)
+
+
+def health(history, *, columns=(), sizes=(500, 500), known=None):
+    return health_of(history, steps_of(history), list(columns), known or classes(*sizes))
+
+
+def kinds(found):
+    return [(one.kind, one.level) for one in found.findings]
+
+
+@pytest.mark.parametrize(
+    ("last", "expected"),
+    [
+        ([0.9] * 3, []),
+        ([0.87] * 3, []),
+        ([0.83] * 3, [("accuracy", "watch")]),
+        ([0.9, 0.9, 0.5], [("accuracy", "act")]),
+        ([0.99] * 3, []),
+    ],
+)
+def test_accuracy_is_compared_with_its_own_past(last, expected):
+    assert kinds(health(reports(*[0.9] * 10, *last))) == expected
+
+
+def test_accuracy_that_always_varies_must_fall_further():
+    calm, wild = [0.8] * 12, [0.9, 0.7] * 6
+    assert kinds(health(reports(*calm, *[0.72] * 3))) == [("accuracy", "watch")]
+    assert kinds(health(reports(*wild, *[0.72] * 3))) == []
+
+
+def test_an_accuracy_long_ago_is_forgotten():
+    assert kinds(health(reports(*[0.95] * 20, *[0.8] * 5))) == [("accuracy", "act")]
+    assert kinds(health(reports(*[0.95] * 20, *[0.8] * 150))) == []
+
+
+def test_few_batches_are_not_compared():
+    found = health(reports(0.9, 0.9, 0.1))
+    assert found.level == "good"
+    assert "3 batches are too few" in found.reason
+    assert trend_of(steps_of(reports(*[0.9] * 5))) is None
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "expected"),
+    [(0.9, []), (0.81, [("chance", "watch")]), (0.72, [("chance", "watch")]), (0.6, [("chance", "act")])],
+)
+def test_naming_the_most_frequent_class_is_what_accuracy_must_beat(accuracy, expected):
+    assert kinds(health(reports(*[accuracy] * 10), sizes=(800, 200))) == expected
+
+
+def test_drift_is_watched_and_acted_on_if_it_costs():
+    assert kinds(health(reports(*[0.9] * 10, drift="temporary"))) == [("drift", "watch")]
+    assert kinds(health(reports(*[0.9] * 10, drift="sustained"))) == [("drift", "watch")]
+    found = health(reports(*[0.9] * 10, *[0.7] * 3, drift="sustained"))
+    assert kinds(found) == [("accuracy", "act"), ("drift", "act")]
+    passed = reports(*[0.9] * 10, drift="sustained") + [report(k, 0.9, n=200) for k in range(11, 16)]
+    assert kinds(health(passed)) == []
+    waiting = report(11, 0.9, n=200, action={"permanent": "waiting"})
+    assert kinds(health([*reports(*[0.9] * 10, drift="temporary"), waiting])) == [("drift", "watch")]
+
+
+def test_new_and_returned_classes_are_named():
+    found = health(reports(*[0.9] * 9), known=[*classes(500, 450), *classes(50, status="new")])
+    assert kinds(found) == [("class", "watch")]
+    assert found.reason == "Class a was never seen before."
+    found = health(reports(*[0.9] * 9), known=classes(300, 300, 300, status="returned"))
+    assert found.reason == "Classes a, b, c: each has come again after it was gone."
+
+
+def test_columns_count_if_they_moved_more_than_usual_and_matter():
+    history = reports(*[0.9] * 9)
+    others = [column(name=f"other {k}", position=k, importance=0.05) for k in (1, 2, 3)]
+    moved = column(distance=0.3, importance=0.85)
+    assert kinds(health(history, columns=[moved, *others])) == [("column", "watch")]
+    assert not kinds(health(history, columns=[replace(moved, distance=0.09), *others]))
+    assert not kinds(health(history, columns=[replace(moved, usual_distance=0.2), *others]))
+    assert not kinds(health(history, columns=[replace(moved, importance=0.1), *others]))
+
+
+@pytest.mark.parametrize("kind", ["missing", "unseen"])
+def test_more_missing_values_and_unseen_categories(kind):
+    history = reports(*[0.9] * 9)
+    before = {f"{kind}_before": 0.1}
+    assert not kinds(health(history, columns=[column(**{kind: 0.14}, **before)]))
+    assert kinds(health(history, columns=[column(**{kind: 0.2}, **before)])) == [(kind, "watch")]
+    assert kinds(health(history, columns=[column(**{kind: 0.4}, **before)])) == [(kind, "act")]
+    unimportant = [column(**{kind: 0.4}, importance=0.1, **before), column(importance=0.9)]
+    assert kinds(health(history, columns=unimportant)) == [(kind, "watch")]
+    assert not kinds(health(history, columns=[column(**{kind: 0.9, f"{kind}_before": None})]))
+
+
+def test_the_worst_comes_first():
+    found = health(reports(*[0.9] * 10, *[0.7] * 3, drift="temporary"), columns=[column(unseen=0.1)])
+    assert [one.level for one in found.findings] == ["act", "watch", "watch"]
+    assert found.level == "act"
+    assert (
+        found.reason
+        == found.findings[0].sentence
+        == "Accuracy on new batches fell from 0.90 to 0.70 (batches 11 to 13)."
+    )
