@@ -85,9 +85,10 @@ def mixed_batch(number, n=400, *, weighed=False):
 def saved(model):
     """Return the bytes of the file of a model, without the seconds that batches took."""
     learnt = model._model.learnt
-    reports = [replace(report, seconds=0.0) for report in learnt.reports]
+    history = learnt.track.history
+    history = replace(history, reports=tuple(replace(report, seconds=0.0) for report in history.reports))
     timeless = pickle.loads(pickle.dumps(model))
-    timeless._model = replace(model._model, learnt=replace(learnt, reports=reports))
+    timeless._model = replace(model._model, learnt=replace(learnt, track=replace(learnt.track, history=history)))
     with TemporaryDirectory() as folder:
         path = Path(folder) / "model.adf"
         timeless.save(path)
