@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from bound import measure_bound
 from model_files import measure_files
+from monitoring import measure_tracking, measure_views
 from small_batches import measure_first, measure_small
 from timing import clusters, medians, ours, seconds, theirs
 
@@ -329,6 +330,8 @@ MEASURES = {
     "names": measure_names,
     "files": measure_files,
     "bound": measure_bound,
+    "tracking": measure_tracking,
+    "views": measure_views,
 }
 
 

@@ -42,11 +42,12 @@ def measure_small() -> Iterator[dict[str, Any]]:
             model.partial_fit(X[part], y[part], classes=[False, True])
             if place + size in (4_200, 4_500, 5_000):
                 accuracy[place + size - 4_000] = model.score(X_test, y_test)
-        found = [place for place, report in enumerate(model.history_) if report.drift != "none"]
+        found = [block.first for block in model.history_blocks_ if block.n_temporary or block.n_sustained]
+        found += [report.batch for report in model.history_ if report.drift != "none"]
         yield {
             "measure": f"labels flipped after 4,000 records, batches of {size}",
             **{f"accuracy_after_{n}": value for n, value in accuracy.items()},
-            "drift_said_after": size * (1 + min(found)) - 4_000 if found else None,
+            "drift_said_after": size * min(found) - 4_000 if found else None,
             "goal": "0.75 after 500, 0.90 after 1,000",
         }
 

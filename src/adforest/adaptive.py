@@ -90,6 +90,9 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
     temporary_forest_, newest_forest_ : Forest or None
     answering_forest_ : {"permanent", "active", "temporary", "newest"}
     history_ : list of BatchReport
+        Of the last 1,000 batches.
+    history_blocks_ : list of BatchBlock
+        The batches before these, summarised.
 
     Notes
     -----

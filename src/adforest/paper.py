@@ -95,6 +95,9 @@ class PaperADFClassifier(BaseADFClassifier):
         Only the other class has one.
     answering_forest_ : {"permanent", "active", "temporary"}
     history_ : list of BatchReport
+        Of the last 1,000 batches.
+    history_blocks_ : list of BatchBlock
+        The batches before these, summarised.
 
     References
     ----------

@@ -1,11 +1,12 @@
 """Sketches of columns along simulated streams: nothing where nothing changes, and what does change."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
 
 from adforest.forest import Records
+from adforest.forest._kernels.lots import hashes
 from adforest.tracking import ColumnSketches
 from adforest.tracking.cells import MISSING, OTHER
 from adforest.tracking.columns import MAX_DRAWN, MAX_LAST, MIN_EARLY, drawn
@@ -197,6 +198,13 @@ def test_how_many_records_are_drawn(n, m, expected):
     found = drawn(Records(X, np.zeros(n, np.int32), np.arange(n), np.zeros(m, np.int32), 1))
     assert len(found) == pytest.approx(expected, rel=0.15)
     assert len(found) <= 1.15 * MAX_DRAWN
+
+
+def test_of_records_that_were_drawn_those_are_counted_that_would_be_drawn_of_all():
+    whole = Records(np.zeros((50_000, 3)), np.zeros(50_000, np.int32), np.arange(50_000), np.zeros(3, np.int32), 1)
+    few = np.flatnonzero(hashes(whole.serial) < np.uint64(0.3 * 2**64))
+    part = replace(whole.part(few), totals=whole.came)
+    np.testing.assert_array_equal(part.serial[drawn(part)], whole.serial[drawn(whole)])
 
 
 def test_space_does_not_grow_with_batches():

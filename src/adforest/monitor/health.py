@@ -1,4 +1,4 @@
-"""Whether a model is well: good, watch or act, and why. docs/monitoring.md has the rules as a table."""
+"""Whether a model is well: good, watch or act, and why. docs/health.md has the rules as a table."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ class Finding:
     ----------
     level : {"watch", "act"}
     kind : {"accuracy", "chance", "drift", "class", "column", "missing", "unseen"}
-        What it is about, see docs/monitoring.md for the rule of each.
+        What it is about, see docs/health.md for the rule of each.
     sentence : str
     batch : int or None
         The last batch that shows it.
@@ -301,7 +301,7 @@ class ExpectedAccuracy:
     mean : float or None
         Confidence, corrected by how far it was off lately. None where no batch was answered before it was learnt.
     low, high : float or None
-        Band that held the accuracy of about nine of ten recent batches of such a size, see docs/monitoring.md.
+        Band that held the accuracy of about nine of ten recent batches of such a size, see docs/health.md.
     confidence : float or None
         Mean share that the vote gave to the class it named.
     n_records : int

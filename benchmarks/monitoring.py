@@ -1,0 +1,55 @@
+"""What it costs to keep track of a stream, and to look at it."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from timing import ours, seconds, three_classes
+
+from adforest.forest import Records
+from adforest.monitor import ModelView
+
+
+def measure_tracking() -> Iterator[dict[str, Any]]:
+    """Counting the values of a batch beside learning it."""
+    rng = np.random.default_rng(0)
+    for n, m in ((100, 10), (2_000, 10), (20_000, 10), (2_000, 200), (2_000, 1_000)):
+        model, tracking, learning = ours(), [], []
+        for number in range(1, 12):
+            X, y = three_classes(n, m, rng)
+            learning.append(seconds(partial(model.partial_fit, X, y)))
+            track, serial = model._model.learnt.track, np.arange(n * number, n * (number + 1))
+            records = Records(X, y.astype(np.int32), serial, np.zeros(m, np.int32), 3)
+            report = replace(model.history_[-1], batch=number + 1)
+            tracking.append(seconds(partial(track.after, report, records, {})))
+        yield {
+            "measure": f"keep track of a batch of {n:,} x {m:,}",
+            "milliseconds": 1000 * float(np.median(tracking)),
+            "milliseconds_learning": 1000 * float(np.median(learning)),
+            "share": float(np.median(tracking) / np.median(learning)),
+            "goal": "<= 0.03",
+        }
+
+
+def measure_views() -> Iterator[dict[str, Any]]:
+    """Looking at a model after many batches, and with many columns."""
+    rng = np.random.default_rng(0)
+    for n_batches, m in ((10_000, 10), (100, 1_000)):
+        model = ours()
+        for _ in range(8):
+            model.partial_fit(*three_classes(600, m, rng))
+        known = model._model
+        history = known.learnt.track.history
+        for number in range(9, n_batches + 1):
+            history = history.after(replace(history.reports[-1], batch=number))
+        state = replace(known.learnt.state, n_calls=n_batches)
+        learnt = replace(known.learnt, state=state, track=replace(known.learnt.track, history=history))
+        model._model = replace(known, n_batches=n_batches, learnt=learnt)
+        yield {
+            "measure": f"view of a model after {n_batches:,} batches of {m:,} columns",
+            "milliseconds": 1000 * min(seconds(partial(ModelView.from_estimator, model)) for _ in range(5)),
+            "milliseconds_as_dict": 1000 * min(seconds(ModelView.from_estimator(model).as_dict) for _ in range(3)),
+            "goal": "<= 1000",
+        }
