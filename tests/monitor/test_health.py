@@ -184,8 +184,9 @@ def test_new_and_returned_classes_are_named():
     found = health(reports(*[0.9] * 9), known=[*classes(500, 450), *classes(50, status="new")])
     assert kinds(found) == [("class", "watch")]
     assert found.reason == "Class a was never seen before."
-    found = health(reports(*[0.9] * 9), known=classes(300, 300, 300, status="returned"))
+    found = health(reports(*[0.9] * 9), known=classes(300, 300, 300, status="returned", n_returns=1))
     assert found.reason == "Classes a, b, c: each has come again after it was gone."
+    assert not kinds(health(reports(*[0.9] * 9), known=classes(300, 300, status="returned", n_returns=2))), "as usual"
 
 
 def test_columns_count_if_they_moved_more_than_usual_and_matter():

@@ -72,7 +72,7 @@ def health_of(
         *_accuracy_findings(trend),
         *_chance_findings(trend, classes),
         *_drift_findings(reports, trend),
-        *_class_findings(classes, reports),
+        *_class_findings(classes),
         *_column_findings(columns),
         *_share_findings(columns, "missing", "is missing"),
         *_share_findings(columns, "unseen", "is of categories never seen before"),
@@ -150,11 +150,11 @@ def _drift_findings(reports: Sequence[BatchReport], trend: Trend | None) -> list
     return []
 
 
-def _class_findings(classes: Sequence[ClassView], reports: Sequence[BatchReport]) -> list[Finding]:
-    """Return which classes are new or have come again."""
+def _class_findings(classes: Sequence[ClassView]) -> list[Finding]:
+    """Return which classes are new or have come again for the first time; there are streams in which they often do."""
     found = []
     for status, said in (("new", "was never seen before"), ("returned", "has come again after it was gone")):
-        named = [one for one in classes if one.status == status]
+        named = [one for one in classes if one.status == status and one.n_returns <= 1]
         if named:
             listed = ", ".join(one.value for one in named[:MAX_COLUMNS])
             more = f" and {len(named) - MAX_COLUMNS} more" if len(named) > MAX_COLUMNS else ""
@@ -206,5 +206,5 @@ def _calm(trend: Trend | None, n_reports: int) -> str:
         return f"Nothing speaks against it yet; {batches} are too few to compare accuracy with the past."
     return (
         f"Accuracy on new batches is {trend.last:.2f}, before it was {trend.past:.2f}; no drift, no new class, and no "
-        "column that matters has moved."
+        "column that matters has moved more than usual."
     )
