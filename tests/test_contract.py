@@ -167,6 +167,7 @@ def test_every_package_says_what_it_is_for(name):
 def test_the_front_door():
     assert set(adforest.__all__) == {
         "AdaptiveDecisionForestClassifier",
+        "BatchBlock",
         "BatchReport",
         "Explanation",
         "ModelFileError",

@@ -12,9 +12,11 @@ from adforest.explaining import Explanation
 from adforest.paper import PaperADFClassifier
 from adforest.snapshot import Snapshot
 from adforest.storage import ModelFileError, load
+from adforest.tracking import BatchBlock
 
 __all__ = [
     "AdaptiveDecisionForestClassifier",
+    "BatchBlock",
     "BatchReport",
     "Explanation",
     "ModelFileError",

@@ -22,6 +22,7 @@ from adforest.merging import Counter
 from adforest.parameters import AT_LEAST_ONE, COMMON, NONE, Amount, Flag, OneOf, Rules, WeightsByClass, Whole
 from adforest.snapshot import Snapshot
 from adforest.tracking import BatchBlock, Track
+from adforest.tracking.columns import sampled
 
 FOREST_RULES: Rules = COMMON | {
     "base_forest": (OneOf(*GROWERS),),
@@ -113,7 +114,7 @@ class BaseADFClassifier(VotingBatchClassifier["Learnt"]):
         after, report = RECIPES[settings.algorithm](state, records)
         learnt = None
         if after.pending is None:
-            learnt = records if state.pending is None else state.pending.joined(records)
+            learnt = records if state.pending is None else state.pending.joined(sampled(records))
         return Learnt(after, track.after(_with_class_values(report, encoded.labels), learnt, given_back))
 
     def _with_rest(self, learnt: Learnt, count: Callable[[Counter, int | None], list[LeafCounts]]) -> Learnt:

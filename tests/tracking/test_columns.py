@@ -9,7 +9,7 @@ from adforest.forest import Records
 from adforest.forest._kernels.lots import hashes
 from adforest.tracking import ColumnSketches
 from adforest.tracking.cells import MISSING, OTHER
-from adforest.tracking.columns import MAX_DRAWN, MAX_LAST, MIN_EARLY, drawn
+from adforest.tracking.columns import MAX_DRAWN, MAX_LAST, MIN_EARLY, drawn, sampled
 from adforest.tracking.over_time import MAX_BLOCKS
 
 
@@ -205,6 +205,10 @@ def test_of_records_that_were_drawn_those_are_counted_that_would_be_drawn_of_all
     few = np.flatnonzero(hashes(whole.serial) < np.uint64(0.3 * 2**64))
     part = replace(whole.part(few), totals=whole.came)
     np.testing.assert_array_equal(part.serial[drawn(part)], whole.serial[drawn(whole)])
+    waiting, later = whole.part(slice(0, 60)), whole.part(slice(60, None))
+    joined = waiting.joined(sampled(later))
+    np.testing.assert_array_equal(joined.serial[drawn(joined)], whole.serial[drawn(whole)])
+    assert sampled(waiting) is waiting
 
 
 def test_space_does_not_grow_with_batches():

@@ -47,8 +47,8 @@ max_depth, renewal, answer_for, max_categories, min_frequency, class_weight, n_j
     Attributes
     ----------
     classifier : AdaptiveDecisionForestClassifier
-        Learns the batches; ``classifier.history_`` has a report for each. Classes are the indexes of the schema's
-        label values.
+        Learns the batches; ``classifier.history_`` has a report for each of the last 1,000. Classes are the
+        indexes of the schema's label values.
 
     Notes
     -----

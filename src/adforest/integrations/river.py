@@ -166,7 +166,7 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
 
     @property
     def classifier(self) -> AdaptiveDecisionForestClassifier:
-        """The classifier that learns the batches; ``classifier.history_`` has a report for each."""
+        """The classifier that learns the batches; ``classifier.history_`` has a report for each of the last 1,000."""
         return self._classifier
 
     @property

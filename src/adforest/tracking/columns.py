@@ -314,9 +314,15 @@ def drawn(records: Records) -> Longs:
     """
     most = min(MAX_DRAWN, max(MIN_EARLY, MAX_VALUES // records.X.shape[1]))
     n = len(records) if records.totals is None else records.totals.n
-    if len(records) <= most:
+    if n <= most:
         return np.arange(len(records))
     return np.flatnonzero(hashes(records.serial) < np.uint64(most / n * 2**64))
+
+
+def sampled(records: Records) -> Records:
+    """Return the records that are counted, and how many there were of all."""
+    rows = drawn(records)
+    return records if len(rows) == len(records) else replace(records.part(rows), totals=records.came)
 
 
 def _shares(counts: Floats) -> Floats:

@@ -35,7 +35,8 @@ class Track:
         ----------
         report : BatchReport
         learnt : Records or None
-            Those that were learnt: the batch, and what waited; None where it waits itself, which costs nothing then.
+            Those that were learnt, or those of them that are counted: of the batch, and what waited; None where it
+            waits itself, which costs nothing then.
         given_back : dict of int to int32 arrays
             By column: codes that meant other categories until now.
         """
