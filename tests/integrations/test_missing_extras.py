@@ -12,6 +12,7 @@ import pytest
     [
         ("river", "River", r"Install it with pip install 'adforest\[river\]'\.$"),
         ("capymoa", "CapyMOA", r"Install it with pip install 'adforest\[capymoa\]' and Java 17 or newer\.$"),
+        ("dask", "Dask", r"Install it with pip install 'adforest\[dask\]'\.$"),
         ("mlflow", "MLflow", r"Install it with pip install 'adforest\[mlflow\]'\.$"),
     ],
 )
@@ -25,6 +26,6 @@ def test_a_missing_library_is_named_with_what_to_install(module, library, remedy
 
 
 def test_the_package_itself_needs_none_of_them():
-    code = "import sys, adforest.integrations; print({'river', 'capymoa', 'mlflow'} & set(sys.modules))"
+    code = "import sys, adforest.integrations; print({'river', 'capymoa', 'dask', 'mlflow'} & set(sys.modules))"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout == "set()\n"

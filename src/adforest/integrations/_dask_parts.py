@@ -1,0 +1,137 @@
+"""Dask's collections as partitions that are delayed, and answers to partitions as collections again."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+from uuid import uuid4
+
+import dask
+import numpy as np
+from dask.base import is_dask_collection
+from distributed import Future
+from sklearn.exceptions import DataConversionWarning
+
+from adforest.forest.types import AnyArray
+
+
+def are_delayed(X: Any) -> bool:
+    """Return whether records are a dask collection or a list of delayed tables, and not here."""
+    if isinstance(X, (list, tuple)):
+        return bool(len(X)) and all(isinstance(one, Future) or is_dask_collection(one) for one in X)
+    return bool(is_dask_collection(X))
+
+
+def in_parts(X: Any, y: Any, sample_weight: Any) -> list[tuple[Any, Any, Any]]:
+    """Return records, labels and weights by partition, or raise if they do not go together."""
+    y = _one_dimensional(y)
+    if _is_array(X):
+        known = not np.isnan(X.chunks[0]).any()
+        y, sample_weight = (_rechunked(one, X.chunks[0]) if known else one for one in (y, sample_weight))
+    records = partitions(X)
+    labels = _matching(y, "y", len(records))
+    if sample_weight is None or isinstance(sample_weight, (int, float)):
+        weights = [sample_weight] * len(records)
+    else:
+        weights = _matching(sample_weight, "sample_weight", len(records))
+    return list(zip(records, labels, weights, strict=True))
+
+
+def _matching(given: Any, name: str, n_parts: int) -> list[Any]:
+    """Return the partitions of labels or weights, or raise if they are not as many as those of the records."""
+    if not are_delayed(given):
+        raise TypeError(
+            f"X lies in partitions, but {name} is of type {type(given).__name__}. Pass a dask Series or array, or a "
+            "list of delayed arrays, with the same partitions as X."
+        )
+    parts = partitions(given)
+    if len(parts) != n_parts:
+        raise ValueError(
+            f"X has {n_parts} partitions but {name} has {len(parts)}. Take both from one collection, or give them the "
+            "same partitions with repartition() or rechunk()."
+        )
+    return parts
+
+
+def partitions(X: Any) -> list[Any]:
+    """Return the partitions of a collection, each of them whole records."""
+    if isinstance(X, (list, tuple)):
+        return list(X)
+    if _is_array(X):
+        if X.ndim == 2 and X.numblocks[1] > 1:
+            X = X.rechunk({1: -1})
+        return list(X.to_delayed().ravel())
+    return list(X.to_delayed())
+
+
+def together(method: str, X: Any, model: Any, classes: AnyArray) -> Any:
+    """Return what a model answers to all partitions, lazily, as a collection of the kind that they are."""
+    task, token = dask.delayed(answer_part, pure=False, traverse=False), f"adforest.{method}-{uuid4().hex}"
+    parts = enumerate(partitions(X))
+    found = [task(method, model, part, dask_key_name=(token, place)) for place, part in parts]
+    is_wide = method != "predict"
+    dtype = np.dtype(float) if is_wide else classes.dtype
+    if isinstance(X, (list, tuple)):
+        return found
+    if _is_array(X):
+        from dask import array
+
+        width = (len(classes),) if is_wide else ()
+        blocks = [array.from_delayed(one, (n, *width), dtype) for one, n in zip(found, X.chunks[0], strict=True)]
+        return array.concatenate(blocks, axis=0, allow_unknown_chunksizes=True)
+    from dask import dataframe
+
+    meta = answer_part(method, _Unknowing(classes), X._meta)
+    return dataframe.from_delayed(found, meta=meta, divisions=X.divisions, verify_meta=False)
+
+
+def answer_part(method: str, model: Any, X: Any) -> Any:
+    """Return what a model answers to one partition; a data frame's index is kept."""
+    answers = getattr(model, method)(X) if len(X) else getattr(_Unknowing(model.classes_), method)(X)
+    if not hasattr(X, "iloc"):
+        return answers
+    import pandas
+
+    if answers.ndim == 1:
+        return pandas.Series(answers, index=X.index)
+    return pandas.DataFrame(answers, index=X.index, columns=list(model.classes_))
+
+
+class _Unknowing:
+    """Answers to partitions without records."""
+
+    def __init__(self, classes: AnyArray) -> None:
+        self.classes_ = classes
+
+    def predict(self, X: Any) -> AnyArray:
+        return self.classes_[:0]
+
+    def predict_proba(self, X: Any) -> AnyArray:
+        return np.empty((0, len(self.classes_)))
+
+    predict_log_proba = predict_proba
+
+
+def _is_array(X: Any) -> bool:
+    """Return whether a collection is a dask array."""
+    return hasattr(X, "chunks") and hasattr(X, "numblocks")
+
+
+def _one_dimensional(y: Any) -> Any:
+    """Return labels of shape (n, 1) as (n,), with scikit-learn's warning, and all others as they are."""
+    if not is_dask_collection(y) or getattr(y, "ndim", 1) != 2 or y.shape[1] != 1:
+        return y
+    warnings.warn(
+        "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,), for "
+        "example using ravel().",
+        DataConversionWarning,
+        stacklevel=5,
+    )
+    return y[:, 0] if _is_array(y) else y[y.columns[0]]
+
+
+def _rechunked(one: Any, chunks: tuple[int, ...]) -> Any:
+    """Return a dask array of as many records with the same chunks, anything else as it is."""
+    if _is_array(one) and one.chunks[0] != chunks and sum(one.chunks[0]) == sum(chunks):
+        return one.rechunk({0: chunks})
+    return one
