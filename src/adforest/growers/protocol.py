@@ -20,6 +20,12 @@ class Grown(NamedTuple):
     tree: Tree
     leaf_of: Ints
 
+    def among(self, known: Ints, n: int) -> "Grown":
+        """Return the tree with the leaves of n records, of which it was grown from those at some positions."""
+        leaf_of = np.full(n, -1, dtype=np.int32)
+        leaf_of[known] = self.leaf_of
+        return Grown(self.tree, leaf_of)
+
 
 class Grower(Protocol):
     """Builds forests, renews single trees, and expands leaves; deterministic by the seeds it is given.

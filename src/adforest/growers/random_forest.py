@@ -40,7 +40,7 @@ class RandomForestGrower:
             block = records.part(known)
             first = int(np.searchsorted(known, route_oob_from))
             grown = self.build(block, np.arange(len(known), dtype=np.int32), seeds, n_jobs, None, always_in_bag, first)
-            return [Grown(tree, _spread(leaf_of, known, len(records))) for tree, leaf_of in grown]
+            return [one.among(known, len(records)) for one in grown]
         coded = self.coded(records)
         return in_threads(
             lambda seed: self._build_one(coded, known, seed, always_in_bag, route_oob_from), seeds, n_jobs
@@ -98,10 +98,3 @@ class RandomForestGrower:
     ) -> None:
         """Grow a subtree at each given leaf from its group of records."""
         editor.grow(records, weights, samples, group_start, group_node, leaf_of, self.params, seed)
-
-
-def _spread(leaf_of: Ints, known: Ints, n: int) -> Ints:
-    """Number leaves by position in the whole block again."""
-    spread = np.full(n, -1, dtype=np.int32)
-    spread[known] = leaf_of
-    return spread

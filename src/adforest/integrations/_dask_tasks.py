@@ -1,7 +1,7 @@
 """Functions run on the workers of a Dask cluster: plain tasks that Dask may retry, move or run twice.
 
-Nothing waits for others: no barrier, no port. What is sent to all workers (rules, plans, records to build trees from)
-is scattered; where a dying worker takes it along, it is sent again.
+Nothing waits for others: no barrier, no port. What workers share (rules, plans, records to build trees from) is
+scattered; where a dying worker takes it along, it is sent again.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
+from functools import partial
 from typing import Any, TypeVar
 from uuid import uuid4
 
@@ -18,8 +19,20 @@ from distributed import Client, Future, wait
 
 from adforest.encoding.tables import source_of
 from adforest.encoding.weights import read_weights
-from adforest.forest import Records
-from adforest.merging import BatchPlan, BatchRules, Survey, draw_part, join_parts, merge_surveys, survey_part
+from adforest.forest import LeafCounts, Records
+from adforest.merging import (
+    BatchPlan,
+    BatchRules,
+    Counter,
+    Survey,
+    count_part,
+    draw_part,
+    join_parts,
+    merge_counts,
+    merge_surveys,
+    narrow_counts,
+    survey_part,
+)
 from adforest.merging.sums import exact_sums
 
 Result = TypeVar("Result")
@@ -45,12 +58,19 @@ class Cluster:
         """Return ``work(shared, item)`` for each item, in their order."""
         return self.each("build_trees", work, shared, [(item,) for item in items])
 
-    def each(self, name: str, work: Callable[..., Any], shared: Any, parts: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """Return ``work(shared, *part)`` for each part, in their order."""
+    def each(
+        self,
+        name: str,
+        work: Callable[..., Any],
+        shared: Any,
+        parts: Sequence[tuple[Any, ...]],
+        place_of: Callable[[int], str] | None = None,
+    ) -> list[Any]:
+        """Return ``work(shared, *part)`` for each part, in their order; errors say what part they come from."""
 
         def run() -> list[Any]:
             found = self.start(name, work, self.send(shared), parts)
-            self.finish(found)
+            self.finish(found, place_of)
             results: list[Any] = self.client.gather(found)
             return results
 
@@ -71,10 +91,10 @@ class Cluster:
                     ) from error
         raise AssertionError
 
-    def send(self, shared: Any) -> Future:
-        """Send something to all workers."""
+    def send(self, shared: Any, *, to_all: bool = False) -> Future:
+        """Send something to a worker, from which others take it when they need it, or to all at once."""
         try:
-            return self.client.scatter(shared, broadcast=True, hash=False, timeout=NO_WORKER_SECONDS)
+            return self.client.scatter(shared, broadcast=to_all, hash=False, timeout=NO_WORKER_SECONDS)
         except TimeoutError as error:
             raise _no_worker() from error
 
@@ -123,30 +143,52 @@ class DaskBatch:
         self.parts = [(*part, place) for place, part in enumerate(parts)]
 
     def survey(self, rules: BatchRules) -> Survey:
-        """Return the survey of all partitions, merged where they lie."""
-        return self.cluster.tried(lambda: self._survey(rules.to_send()))
-
-    def _survey(self, rules: BatchRules) -> Survey:
-        cluster, there = self.cluster, self.cluster.send(rules)
-        found = cluster.start("survey", survey_part, there, self.parts)
-        cluster.finish(found, lambda place: source_of(rules.number, place))
-        while len(found) > 1:
-            groups = [(found[start : start + FAN_IN],) for start in range(0, len(found), FAN_IN)]
-            found = cluster.start("merge_surveys", _merge, there, groups)
-            cluster.finish(found)
-        survey: Survey = cluster.client.gather(found[0])
+        """Return the survey of all partitions."""
+        survey: Survey = self._merged(
+            "survey", survey_part, "merge_surveys", _merge_surveys, rules.to_send(), rules.number
+        )
         return survey
 
     def draw(self, plan: BatchPlan) -> Records:
         """Return the records drawn from all partitions."""
-        return join_parts(plan, self.cluster.tried(lambda: self._draw(plan)))
+        place_of = partial(source_of, plan.number)
+        return join_parts(plan, self.cluster.each("draw", draw_part, plan, self.parts, place_of))
 
-    def _draw(self, plan: BatchPlan) -> list[Any]:
+    def count(self, plan: BatchPlan, counter: Counter, n_jobs: int | None) -> list[LeafCounts]:
+        """Return the records of all partitions that were not drawn, counted by leaf."""
+        counts = self._merged("count", _count_part, "merge_counts", _merge_counts, (plan, counter), plan.number)
+        return merge_counts([counts])
+
+    def _merged(
+        self, name: str, work: Callable[..., Any], merge_name: str, merge: Callable[..., Any], shared: Any, batch: int
+    ) -> Any:
+        """Return what is found in all partitions, merged where they lie, in groups, and groups of groups."""
         cluster = self.cluster
-        found = cluster.start("draw", draw_part, cluster.send(plan), self.parts)
-        cluster.finish(found, lambda place: source_of(plan.number, place))
-        drawn: list[Any] = cluster.client.gather(found)
-        return drawn
+
+        def run() -> Any:
+            there = cluster.send(shared)
+            found = cluster.start(name, work, there, self.parts)
+            cluster.finish(found, partial(source_of, batch))
+            while len(found) > 1:
+                groups = [(found[start : start + FAN_IN],) for start in range(0, len(found), FAN_IN)]
+                found = cluster.start(merge_name, merge, there, groups)
+                cluster.finish(found)
+            return cluster.client.gather(found[0])
+
+        return cluster.tried(run)
+
+
+def _merge_surveys(rules: BatchRules, surveys: Sequence[Survey]) -> Survey:
+    return merge_surveys(surveys, rules)
+
+
+def _count_part(shared: tuple[BatchPlan, Counter], *part: Any) -> list[LeafCounts] | None:
+    return count_part(*shared, *part)
+
+
+def _merge_counts(shared: Any, counts: Sequence[list[LeafCounts] | None]) -> list[LeafCounts] | None:
+    filled = [one for one in counts if one is not None]
+    return narrow_counts(merge_counts(filled)) if filled else None
 
 
 def count_right(model: Any, X: Any, y: Any, weight: Any, place: int) -> tuple[int, int]:
@@ -168,7 +210,3 @@ def _no_worker() -> RuntimeError:
         f"there has been no Dask worker for {NO_WORKER_SECONDS:g} s, so that nothing is computed. The model is as it "
         "was before. Start workers, and pass the batch again."
     )
-
-
-def _merge(rules: BatchRules, surveys: Sequence[Survey]) -> Survey:
-    return merge_surveys(surveys, rules)

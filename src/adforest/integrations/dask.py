@@ -188,7 +188,7 @@ class DaskAdaptiveDecisionForestClassifier(AdaptiveDecisionForestClassifier):
             client = self._cluster_client()
         except ValueError:
             return dask.delayed(answering, traverse=False)
-        return Cluster(client).send(answering)
+        return Cluster(client).send(answering, to_all=True)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on some records, in one pass over the partitions.

@@ -6,7 +6,16 @@ parts are and wherever they lie. A batch on one machine is a batch of one part.
 """
 
 from adforest.merging.local import LocalBatch
-from adforest.merging.parts import Counter, DrawnPart, count_part, draw_part, join_parts, merge_counts, survey_part
+from adforest.merging.parts import (
+    Counter,
+    DrawnPart,
+    count_part,
+    draw_part,
+    join_parts,
+    merge_counts,
+    narrow_counts,
+    survey_part,
+)
 from adforest.merging.plan import BatchPlan, plan_batch
 from adforest.merging.source import BatchSource
 from adforest.merging.survey import BatchRules, Survey, merge_surveys
@@ -24,6 +33,7 @@ __all__ = [
     "join_parts",
     "merge_counts",
     "merge_surveys",
+    "narrow_counts",
     "plan_batch",
     "survey_part",
 ]

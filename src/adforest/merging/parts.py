@@ -138,7 +138,7 @@ def count_part(
     """
     if not _n_rows(X) and not len(y):
         return None
-    return [_narrow(rows) for rows in count(plan, _encoded_part(plan, X, y, sample_weight, part), counter, 1)]
+    return narrow_counts(count(plan, _encoded_part(plan, X, y, sample_weight, part), counter, 1))
 
 
 def merge_counts(counts: Sequence[list[LeafCounts] | None]) -> list[LeafCounts]:
@@ -186,10 +186,13 @@ def count(plan: BatchPlan, records: Records, counter: Counter, n_jobs: int | Non
     return merge_counts([counter.count(records, chunk, n_jobs) for chunk in chunks])
 
 
-def _narrow(rows: LeafCounts) -> LeafCounts:
-    """Return counts as they are sent: classes and whole numbers in the narrowest types that hold them."""
-    types = [np.min_scalar_type(int(column.max(initial=0))) for column in rows[1:]]
-    return LeafCounts(rows.node, rows.klass.astype(types[0]), rows.weight.astype(types[1]))
+def narrow_counts(counts: list[LeafCounts]) -> list[LeafCounts]:
+    """Return counts by tree as they are sent: classes and whole numbers in the narrowest types that hold them."""
+    types = [[np.min_scalar_type(int(column.max(initial=0))) for column in rows[1:]] for rows in counts]
+    return [
+        LeafCounts(rows.node, rows.klass.astype(klass), rows.weight.astype(weight))
+        for rows, (klass, weight) in zip(counts, types, strict=True)
+    ]
 
 
 def _added(parts: Sequence[LeafCounts]) -> LeafCounts:
