@@ -15,6 +15,7 @@ import numpy as np
 from bound import measure_bound
 from model_files import measure_files
 from monitoring import measure_tracking, measure_views
+from scale import measure_scale
 from small_batches import measure_first, measure_small
 from timing import clusters, medians, ours, seconds, theirs
 
@@ -332,6 +333,7 @@ MEASURES = {
     "bound": measure_bound,
     "tracking": measure_tracking,
     "views": measure_views,
+    "scale": measure_scale,
 }
 
 

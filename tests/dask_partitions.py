@@ -14,7 +14,12 @@ from parted_batches import evenly
 
 def small_cluster(n_workers):
     """Return a cluster of processes with a thread each, on which a task may take two workers along, not more."""
-    dask.config.set({"distributed.scheduler.allowed-failures": 1})
+    dask.config.set(
+        {
+            "distributed.scheduler.allowed-failures": 1,
+            "distributed.deploy.lost-worker-timeout": "10 minutes",  # a busy machine starts workers again slowly
+        }
+    )
     return LocalCluster(n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=":0")
 
 

@@ -40,7 +40,7 @@ def running(request):
 def client(running):
     """Return a client of workers that are all there, those included that died in the test before."""
     client, n_workers = running
-    client.wait_for_workers(n_workers, timeout=120)
+    client.wait_for_workers(n_workers, timeout=300)
     return client
 
 
