@@ -56,20 +56,23 @@ class Cluster:
 
     def map(self, work: Callable[[Any, Any], Any], items: Sequence[Any], shared: Any) -> list[Any]:
         """Return ``work(shared, item)`` for each item, in their order."""
-        return self.each("build_trees", work, shared, [(item,) for item in items])
+        return self.each("build_trees", work, lambda: self.send(shared), [(item,) for item in items])
 
     def each(
         self,
         name: str,
         work: Callable[..., Any],
-        shared: Any,
+        send: Callable[[], Future],
         parts: Sequence[tuple[Any, ...]],
         place_of: Callable[[int], str] | None = None,
     ) -> list[Any]:
-        """Return ``work(shared, *part)`` for each part, in their order; errors say what part they come from."""
+        """Return ``work(shared, *part)`` for each part, in their order, with what a function has sent to the workers.
+
+        Errors say what part they come from.
+        """
 
         def run() -> list[Any]:
-            found = self.start(name, work, self.send(shared), parts)
+            found = self.start(name, work, send(), parts)
             self.finish(found, place_of)
             results: list[Any] = self.client.gather(found)
             return results
@@ -152,7 +155,8 @@ class DaskBatch:
     def draw(self, plan: BatchPlan) -> Records:
         """Return the records drawn from all partitions."""
         place_of = partial(source_of, plan.number)
-        return join_parts(plan, self.cluster.each("draw", draw_part, plan, self.parts, place_of))
+        parts = self.cluster.each("draw", draw_part, lambda: self.cluster.send(plan), self.parts, place_of)
+        return join_parts(plan, parts)
 
     def count(self, plan: BatchPlan, counter: Counter, n_jobs: int | None) -> list[LeafCounts]:
         """Return the records of all partitions that were not drawn, counted by leaf."""

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from os import PathLike
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import clone
 
 from adforest.adaptive import AdaptiveDecisionForestClassifier
-from adforest.base import lock_of
+from adforest.base import Model, lock_of
 from adforest.growers import building_on
 from adforest.merging import LocalBatch
+from adforest.snapshot import Snapshot
 
 try:
     import dask
@@ -30,6 +31,16 @@ except ImportError as error:
     ) from error
 
 __all__ = ["DaskAdaptiveDecisionForestClassifier"]
+
+
+class _Sent(NamedTuple):
+    """A model that was sent to the workers, and what it depends on."""
+
+    model: Model[Any]
+    client: Any
+    answer_for: str
+    column_changes: str
+    future: Any
 
 
 class DaskAdaptiveDecisionForestClassifier(AdaptiveDecisionForestClassifier):
@@ -81,7 +92,7 @@ class DaskAdaptiveDecisionForestClassifier(AdaptiveDecisionForestClassifier):
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()
-        return state | {"client": None}
+        return {name: value for name, value in state.items() if name != "_sent"} | {"client": None}
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything and learn X, y as the first batch.
@@ -182,13 +193,22 @@ class DaskAdaptiveDecisionForestClassifier(AdaptiveDecisionForestClassifier):
         return together(method, X, self._sent_model(), self.classes_)
 
     def _sent_model(self) -> Any:
-        """Return what answers for the model on the workers: there already if there is a cluster."""
-        answering = self._local().set_params(n_jobs=None).snapshot()
+        """Return what answers for the model on the workers: sent there once, or delayed where there is no cluster."""
+        model, (answer_for, changes) = self._checked(), (self.answer_for, self.column_changes)
         try:
             client = self._cluster_client()
         except ValueError:
-            return dask.delayed(answering, traverse=False)
-        return Cluster(client).send(answering, to_all=True)
+            return dask.delayed(self._answering(), traverse=False)
+        before: _Sent | None = getattr(self, "_sent", None)
+        if before is None or before[:4] != (model, client, answer_for, changes) or before.future.status != "finished":
+            future = Cluster(client).send(self._answering(), to_all=True)
+            self._sent = before = _Sent(model, client, answer_for, changes, future)
+        return before.future
+
+    def _answering(self) -> Snapshot:
+        """Return what answers for the model on one thread."""
+        answering: Snapshot = self._local().set_params(n_jobs=None).snapshot()
+        return answering
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on some records, in one pass over the partitions.
@@ -207,8 +227,7 @@ class DaskAdaptiveDecisionForestClassifier(AdaptiveDecisionForestClassifier):
         if not are_delayed(X):
             return float(super().score(X, y, sample_weight))
         parts = [(*part, place) for place, part in enumerate(in_parts(X, y, sample_weight))]
-        answering = self._local().set_params(n_jobs=None).snapshot()
-        counts = Cluster(self._cluster_client()).each("score", count_right, answering, parts)
+        counts = Cluster(self._cluster_client()).each("score", count_right, self._sent_model, parts)
         right, total = np.sum(np.array(counts, dtype=object), axis=0)
         return float(right / total)
 
