@@ -147,16 +147,17 @@ def isort_order(name):
 @pytest.mark.parametrize("name", packages())
 def test_all_is_complete_and_sorted(name):
     package = importlib.import_module(name)
+    listed = list(getattr(package, "__all__", []))
+    assert all(hasattr(package, key) for key in listed)  # those of the package itself are imported now
     public = {
         key
         for key, value in vars(package).items()
         if not key.startswith("_") and not isinstance(value, types.ModuleType) and key != "annotations"
     }
-    listed = list(getattr(package, "__all__", []))
     assert listed == sorted(listed, key=isort_order)
     assert len(set(listed)) == len(listed)
     assert set(listed) == public
-    assert all(hasattr(package, key) for key in listed)
+    assert set(listed) <= set(dir(package))
 
 
 @pytest.mark.parametrize("name", packages())
@@ -197,7 +198,7 @@ HEAVY = {"pandas", "polars", "pyarrow", "matplotlib", "rich", "dask", "pyspark",
 
 
 def test_the_import_is_light():
-    loaded = modules_after("import adforest")
+    loaded = modules_after("from adforest import *")
     without = modules_after("import joblib, sklearn.base, sklearn.utils.validation")
     assert not loaded & (HEAVY - without)
     ours = {name for name in loaded - without if "." not in name and not name.startswith("_")}
@@ -205,6 +206,12 @@ def test_the_import_is_light():
     assert ours <= {"adforest", "narwhals"} | set(sys.stdlib_module_names), (
         "nothing else than scikit-learn brings along"
     )
+
+
+def test_names_are_imported_when_they_are_asked_for():
+    assert not modules_after("import adforest") & {"numpy", "sklearn", "adforest.adaptive"}
+    with pytest.raises(AttributeError, match="module 'adforest' has no attribute 'lode'"):
+        adforest.lode
 
 
 def test_learning_from_arrays_imports_no_table_library():

@@ -4,15 +4,19 @@ Data arrive in batches; classes appear that nobody had seen; the world changes f
 `AdaptiveDecisionForestClassifier` learns batch after batch, tells temporary from sustained drift, and does not forget.
 """
 
-from importlib.metadata import version as _version_of
+import importlib as _importlib
+import typing as _typing
 
-from adforest.adaptation import BatchReport
-from adforest.adaptive import AdaptiveDecisionForestClassifier
-from adforest.explaining import Explanation
-from adforest.paper import PaperADFClassifier
-from adforest.snapshot import Snapshot
-from adforest.storage import ModelFileError, load
-from adforest.tracking import BatchBlock
+if _typing.TYPE_CHECKING:
+    from adforest.adaptation import BatchReport
+    from adforest.adaptive import AdaptiveDecisionForestClassifier
+    from adforest.explaining import Explanation
+    from adforest.paper import PaperADFClassifier
+    from adforest.snapshot import Snapshot
+    from adforest.storage import ModelFileError, load
+    from adforest.tracking import BatchBlock
+
+    __version__: str
 
 __all__ = [
     "AdaptiveDecisionForestClassifier",
@@ -24,4 +28,32 @@ __all__ = [
     "Snapshot",
     "load",
 ]
-__version__ = _version_of("adforest")
+
+# Imported when they are first asked for: `adforest --help` answers before scikit-learn would be there.
+_MODULES = {
+    "AdaptiveDecisionForestClassifier": "adforest.adaptive",
+    "BatchBlock": "adforest.tracking",
+    "BatchReport": "adforest.adaptation",
+    "Explanation": "adforest.explaining",
+    "ModelFileError": "adforest.storage",
+    "PaperADFClassifier": "adforest.paper",
+    "Snapshot": "adforest.snapshot",
+    "load": "adforest.storage",
+}
+
+
+def __getattr__(name: str) -> _typing.Any:
+    """Import a public name, and keep it."""
+    if name == "__version__":
+        value: _typing.Any = _importlib.import_module("importlib.metadata").version("adforest")
+    elif name in _MODULES:
+        value = getattr(_importlib.import_module(_MODULES[name]), name)
+    else:
+        raise AttributeError(f"module 'adforest' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """Return the names that are there, imported or not."""
+    return sorted({*globals(), *__all__, "__version__"})
