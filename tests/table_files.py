@@ -1,9 +1,11 @@
 """Tables written as files of every format, for tests that read them."""
 
+import json
+
 import pyarrow as pa
 from pyarrow import csv, feather, ipc, parquet
 
-TEXT_FORMATS = ("csv", "tsv", "csv.gz", "csv.bz2", "tsv.zst", "CSV", "arff", "arff.gz")
+TEXT_FORMATS = ("csv", "tsv", "csv.gz", "csv.bz2", "tsv.zst", "CSV", "jsonl", "ndjson", "jsonl.gz", "arff", "arff.gz")
 FORMATS = (*TEXT_FORMATS, "parquet", "arrow", "arrows", "feather", "ipc")
 EXPECTED = {
     "area m²": [55.5, None, 70.0, 120.25],
@@ -45,6 +47,9 @@ def write(table, path):
     if ".arff" in name:
         with pa.output_stream(str(path), compression="detect") as stream:
             stream.write(as_arff(table).encode())
+    elif ".jsonl" in name or ".ndjson" in name:
+        with pa.output_stream(str(path), compression="detect") as stream:
+            stream.write("".join(json.dumps(row) + "\n" for row in table.to_pylist()).encode())
     elif ".csv" in name or ".tsv" in name:
         with pa.output_stream(str(path), compression="detect") as stream:
             csv.write_csv(table, stream, csv.WriteOptions(delimiter="\t" if ".tsv" in name else ","))

@@ -60,11 +60,11 @@ def test_a_large_member_is_cut_and_may_be_left_halfway(tmp_path):
 @pytest.mark.parametrize(
     ("members", "message"),
     [
-        ({}, "'{path}' holds no files; expected .csv or .tsv or .arff files. Leave it out."),
+        ({}, "'{path}' holds no files; expected .csv or .tsv or .jsonl or .ndjson or .arff files. Leave it out."),
         (
             {"a.csv": "", "b.parquet": ""},
-            "'{path}' holds 'b.parquet'; expected .csv, .tsv, .arff files alone in a zip archive. Unpack it, and pass "
-            "the files to be read.",
+            "'{path}' holds 'b.parquet'; expected .csv, .tsv, .jsonl, .ndjson, .arff files alone in a zip archive. "
+            "Unpack it, and pass the files to be read.",
         ),
         (None, "'{path}' is damaged (File is not a zip file). Write it again, or leave it out."),
     ],

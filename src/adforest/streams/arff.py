@@ -52,6 +52,11 @@ class ArffFile:
         return self.source.path
 
     @property
+    def header_place(self) -> str:
+        """How an error about the columns calls the file."""
+        return f"'{self.path}'"
+
+    @property
     def is_empty(self) -> bool:
         """Whether there is no text, or no record in it."""
         with self.source.open_text() as lines:

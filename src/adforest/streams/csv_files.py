@@ -54,6 +54,11 @@ class CsvFile:
         return self.reader.source.path
 
     @property
+    def header_place(self) -> str:
+        """How an error about the columns calls the file: with the line that names them."""
+        return f"line {self.reader.header_line} of '{self.path}'"
+
+    @property
     def schema(self) -> Any:
         """Names and guessed types of the columns."""
         return self._head.schema
@@ -170,7 +175,7 @@ class CsvFile:
     def _with_named_classes(self, blocks: Iterator[Any], types: Types) -> Iterator[Any]:
         """Yield blocks in which a class called NA, null or the like is that text and not missing."""
         target = self.reader.format.target
-        if types.get(target) != pa.string():
+        if target is None or types.get(target) != pa.string():
             yield from blocks
             return
         column, named = list(types).index(target), None
@@ -198,7 +203,8 @@ class CsvFile:
         is_target = odd.column == self.reader.format.target
         place, _ = self.locate(record, odd.column)
         expected = f"{WORDS.get(odd.kind, odd.kind)}, as in other records"
-        remedy = advice(values, odd.column, numbers, is_target=is_target)
+        is_known = odd.column in self.reader.format.known
+        remedy = advice(values, odd.column, numbers, is_target=is_target, is_known=is_known)
         return ValueError(f"{place} holds {value[:60]!r} in column {odd.column!r}; expected {expected}. {remedy}")
 
     @contextmanager

@@ -37,20 +37,26 @@ class CsvFormat:
 
     Attributes
     ----------
-    target : str
-        The column that holds the classes, which tells the delimiter.
+    target : str or None
+        The column that holds the classes, if there is one.
+    header : str
+        A column that is there, which tells the delimiter.
     delimiter : str or None
         What parts columns, None to find out.
     numbers : NumberFormat
         How numbers are written.
     na_values : tuple of str
         What stands for a missing value beside what usually does.
+    known : frozenset of str
+        Columns of which earlier batches told what they hold: they cannot be read as text any more.
     """
 
-    target: str
+    target: str | None
+    header: str
     delimiter: str | None
     numbers: NumberFormat
     na_values: tuple[str, ...]
+    known: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -88,13 +94,13 @@ class CsvReader:
 
     @cached_property
     def delimiter(self) -> str:
-        """What parts the columns: given, told by the suffix, or the one that makes the target a column."""
+        """What parts the columns: given, told by the suffix, or the one that makes a column that is there one."""
         if self.format.delimiter or suffix_of(self.source.path) == ".tsv":
             return self.format.delimiter or "\t"
         n_names = {}
         for delimiter in DELIMITERS:
             names = self._names(delimiter)
-            if self.format.target in names:
+            if self.format.header in names:
                 return delimiter
             n_names[delimiter] = len(names)
         return max(n_names, key=n_names.__getitem__)
@@ -103,6 +109,12 @@ class CsvReader:
     def is_blank(self) -> bool:
         """Whether there is not even a line of names."""
         return not self._names(self.delimiter)
+
+    @property
+    def header_line(self) -> int:
+        """The line of the names."""
+        with self._rows(self.delimiter) as rows:
+            return next(rows, (1, list[str]()))[0]
 
     def table(self, on_bad: Callable[[Any], None]) -> Any:
         """Return the whole file as a table in types that Arrow guesses."""
@@ -188,7 +200,7 @@ class CsvReader:
 
     def _with_classes_of(self, text: Any, block: Any) -> Any:
         """Return a block with the classes as they are written, if they are text: one may be called NA."""
-        place = block.schema.get_field_index(self.format.target)
+        place = -1 if self.format.target is None else block.schema.get_field_index(self.format.target)
         if place < 0 or block.column(place).type != pa.string():
             return block
         return block.set_column(place, self.format.target, text.column(place))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from pathlib import Path
@@ -36,12 +36,15 @@ class FileBatch:
         Their class values: integers, floats, booleans, or text as Python strings.
     files : tuple of Path
         The files the records come from; a member of a zip archive as if the archive were a folder.
+    is_whole : bool
+        False where an error, raised for the next batch, cut this one short.
     """
 
     number: int
     X: Any
     y: NDArray[Any]
     files: tuple[Path, ...]
+    is_whole: bool = True
 
     def __repr__(self) -> str:
         more = f" and {len(self.files) - 1} more" if len(self.files) > 1 else ""
@@ -81,6 +84,7 @@ def read_batches(
     columns: Sequence[str] | None = None,
     drop: Sequence[str] = (),
     categorical: Sequence[str] = (),
+    types: Mapping[str, Any] | None = None,
     order: str | None = None,
     delimiter: str | None = None,
     decimal: str = ".",
@@ -91,9 +95,9 @@ def read_batches(
 ) -> FileBatches:
     """Read files one after the other, each as a batch, or all together in batches of a given size.
 
-    Formats are told by the suffix: CSV (.csv, .tsv), ARFF (.arff), each also with .gz, .bz2 or .zst behind it; archives
-    of these (.zip), whose members are files like others, sorted by name; Parquet (.parquet); Arrow and Feather (.arrow,
-    .arrows, .feather, .ipc).
+    Formats are told by the suffix: CSV (.csv, .tsv), JSON lines (.jsonl, .ndjson), ARFF (.arff), each also with .gz,
+    .bz2 or .zst behind it; archives of these (.zip), whose members are files like others, sorted by name; Parquet
+    (.parquet); Arrow and Feather (.arrow, .arrows, .feather, .ipc).
 
     The first file with records decides which columns are numbers and which are text, and the others must agree; their
     columns may come in any order. A CSV file does not say what its columns hold: all of it is looked at, or its first
@@ -133,6 +137,9 @@ def read_batches(
     categorical : list of str, optional
         Columns to be read as text even if they look like numbers or dates, such as postcodes. The target may be among
         them.
+    types : dict of str to pyarrow.DataType, optional
+        What columns hold, if earlier batches told: string for text, float64 for numbers, a dictionary of float64 for
+        categories that are numbers; of the target also int64, uint64 or bool. They are not judged by the first file.
     order : {"name", "time"}, optional
         ``"name"`` sorts files by their paths, numbers in them by value: export-2 comes before export-10. ``"time"``
         sorts by the time of their last change, and by name where that is the same. By default a list stays as it is
@@ -181,36 +188,88 @@ def read_batches(
     >>> for batch in read_batches("exports/*.csv", target="rent"):  # doctest: +SKIP
     ...     model.partial_fit(batch.X, batch.y)
     """
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError as error:
-        message = "reading files needs pyarrow, which is not installed. Run: pip install 'adforest[data]'"
-        raise ImportError(message) from error
-    from adforest.streams.bad_lines import BadLines
-    from adforest.streams.csv_reading import CsvFormat
-    from adforest.streams.formats import judged_whole, open_files
+    _require_pyarrow()
+    from adforest.streams.formats import judged_whole
     from adforest.streams.layout import Choice, judge
-    from adforest.streams.odd_values import NumberFormat
 
     _check_size(batch_size)
-    _check_text(target=target, delimiter=delimiter, decimal=decimal, thousands=thousands, encoding=encoding)
-    if on_bad_lines not in ("error", "skip"):
-        raise ValueError(f"on_bad_lines is {on_bad_lines!r}; expected 'error' or 'skip'.")
+    if not isinstance(target, str):
+        raise TypeError(f"target is {target!r}; expected the name of the column that holds the classes, as text.")
     choice = Choice(
         target,
         None if columns is None else _names(columns, "columns"),
         _names(drop, "drop"),
         _names(categorical, "categorical"),
+        types,
     )
-    written = CsvFormat(target, delimiter, NumberFormat(decimal, thousands), _names(na_values, "na_values"))
-    bad_lines = BadLines(are_skipped=on_bad_lines == "skip")
-    paths = find_files(source, order)
-    files = [file for path in paths for file in open_files(path, encoding, written, bad_lines)]
+    files, bad_lines = open_sources(
+        source,
+        target,
+        target,
+        frozenset(types or ()),
+        order=order,
+        delimiter=delimiter,
+        decimal=decimal,
+        thousands=thousands,
+        encoding=encoding,
+        na_values=na_values,
+        on_bad_lines=on_bad_lines,
+    )
     first = _first_with_records(files)
     if not batch_size:
         files[first] = judged_whole(files[first])
     layout = judge(files[first:], choice)
     return FileBatches(_number(files, layout, batch_size, bad_lines), bad_lines)
+
+
+def open_sources(
+    source: FilePath | Sequence[FilePath],
+    target: str | None,
+    header: str,
+    known: frozenset[str] = frozenset(),
+    *,
+    order: str | None = None,
+    delimiter: str | None = None,
+    decimal: str = ".",
+    thousands: str | None = None,
+    encoding: str = "utf-8",
+    na_values: Sequence[str] = (),
+    on_bad_lines: str = "error",
+) -> tuple[list[TableFile], BadLines]:
+    """Return the files of a source and what happens to their bad lines; see `read_batches` for what is not said here.
+
+    Parameters
+    ----------
+    target : str or None
+        The column that holds the classes, if there is one.
+    header : str
+        A column that every CSV file has, which tells the delimiter.
+    known : frozenset of str
+        Columns of which earlier batches told what they hold.
+    """
+    _require_pyarrow()
+    from adforest.streams.bad_lines import BadLines
+    from adforest.streams.csv_reading import CsvFormat
+    from adforest.streams.formats import open_files
+    from adforest.streams.odd_values import NumberFormat
+
+    _check_text(delimiter=delimiter, decimal=decimal, thousands=thousands, encoding=encoding)
+    if on_bad_lines not in ("error", "skip"):
+        raise ValueError(f"on_bad_lines is {on_bad_lines!r}; expected 'error' or 'skip'.")
+    numbers = NumberFormat(decimal, thousands)
+    written = CsvFormat(target, header, delimiter, numbers, _names(na_values, "na_values"), known)
+    bad_lines = BadLines(are_skipped=on_bad_lines == "skip")
+    paths = find_files(source, order)
+    return [file for path in paths for file in open_files(path, encoding, written, bad_lines)], bad_lines
+
+
+def _require_pyarrow() -> None:
+    """Raise if pyarrow is not installed."""
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError as error:
+        message = "reading files needs pyarrow, which is not installed. Run: pip install 'adforest[data]'"
+        raise ImportError(message) from error
 
 
 def _first_with_records(files: Sequence[TableFile]) -> int:
@@ -223,10 +282,14 @@ def _first_with_records(files: Sequence[TableFile]) -> int:
     raise _no_records(files)
 
 
-def _no_records(files: Sequence[TableFile]) -> ValueError:
+class NoRecordsError(ValueError):
+    """Files hold nothing to learn."""
+
+
+def _no_records(files: Sequence[TableFile]) -> NoRecordsError:
     """Return the error for files that hold nothing to learn."""
     held = f"'{files[0].path}' holds" if len(files) == 1 else f"the {len(files)} files from '{files[0].path}' on hold"
-    return ValueError(f"{held} no records; expected at least one. Look at what wrote them, or name other files.")
+    return NoRecordsError(f"{held} no records; expected at least one. Look at what wrote them, or name other files.")
 
 
 def _number(
@@ -236,10 +299,11 @@ def _number(
     import pyarrow as pa
 
     number = 0
-    for number, pieces in enumerate(_cut(files, layout, batch_size), start=1):
+    for number, (pieces, is_whole) in enumerate(_cut(files, layout, batch_size), start=1):
         table = pa.Table.from_batches([block for block, _ in pieces])
         y = np.array(table.column(layout.choice.target).to_numpy())
-        yield FileBatch(number, table.select(layout.features), y, tuple(dict.fromkeys(path for _, path in pieces)))
+        paths = tuple(dict.fromkeys(path for _, path in pieces))
+        yield FileBatch(number, table.select(layout.features), y, paths, is_whole)
     if bad_lines.count:
         lines = "1 line" if bad_lines.count == 1 else f"{bad_lines.count:,} lines"
         warn_caller(
@@ -249,8 +313,10 @@ def _number(
         raise _no_records(files)
 
 
-def _cut(files: Iterable[TableFile], layout: Layout, batch_size: int | None) -> Iterator[list[tuple[Any, Path]]]:
-    """Yield the pieces of each batch: blocks of records, and the files they come from."""
+def _cut(
+    files: Iterable[TableFile], layout: Layout, batch_size: int | None
+) -> Iterator[tuple[list[tuple[Any, Path]], bool]]:
+    """Yield the pieces of each batch, blocks of records and the files they come from, and whether it is whole."""
     from adforest.streams.formats import is_empty
 
     pieces: list[tuple[Any, Path]] = []
@@ -262,20 +328,20 @@ def _cut(files: Iterable[TableFile], layout: Layout, batch_size: int | None) -> 
                 continue
             for block in layout.read(file):
                 while batch_size and block.num_rows >= n_left:
-                    yield [*pieces, (block.slice(0, n_left), file.path)]
+                    yield [*pieces, (block.slice(0, n_left), file.path)], True
                     block, pieces, n_left = block.slice(n_left), [], batch_size
                 if block.num_rows:
                     pieces.append((block, file.path))
                     n_left -= block.num_rows
             if not batch_size and pieces:
-                yield pieces
+                yield pieces, True
                 pieces = []
     except Exception:
         if pieces:  # the records before the error are good, and a batch of their own
-            yield pieces
+            yield pieces, False
         raise
     if pieces:
-        yield pieces
+        yield pieces, True
 
 
 def _warn_of_empty(file: TableFile) -> None:
@@ -297,10 +363,8 @@ def _check_size(batch_size: Any) -> None:
         raise ValueError(f"batch_size is {batch_size!r}; expected a whole number of at least 1, or None.")
 
 
-def _check_text(*, target: Any, delimiter: Any, decimal: Any, thousands: Any, encoding: Any) -> None:
+def _check_text(*, delimiter: Any, decimal: Any, thousands: Any, encoding: Any) -> None:
     """Raise unless the arguments that are text are what they should be."""
-    if not isinstance(target, str):
-        raise TypeError(f"target is {target!r}; expected the name of the column that holds the classes, as text.")
     for name, value in (("delimiter", delimiter), ("decimal", decimal), ("thousands", thousands)):
         is_default = value is None and name != "decimal"
         if not is_default and (not isinstance(value, str) or len(value) != 1):

@@ -1,4 +1,4 @@
-"""Files of tables, read piece by piece: Parquet and Arrow; CSV and ARFF have modules of their own.
+"""Files of tables, read piece by piece: Parquet and Arrow; CSV, JSON lines and ARFF have modules of their own.
 
 Every file says what its columns hold and yields the wanted ones as record batches. Errors name the file.
 """
@@ -19,8 +19,9 @@ from adforest.streams.arff import ArffFile
 from adforest.streams.bad_lines import BadLines
 from adforest.streams.csv_files import CsvFile
 from adforest.streams.csv_reading import CsvFormat, CsvReader
+from adforest.streams.json_files import JsonFile
 from adforest.streams.paths import suffix_of
-from adforest.streams.sources import find_sources
+from adforest.streams.sources import Source, find_sources
 
 BUFFER_BYTES = 1 << 16  # of each column of a Parquet file
 BLOCK_VALUES = 1 << 16  # of all but CSV files
@@ -33,6 +34,10 @@ class TableFile(Protocol):
     @property
     def path(self) -> Path:
         """Where it lies."""
+
+    @property
+    def header_place(self) -> str:
+        """How an error about the columns calls the file: with the line that names them, if there is one."""
 
     @property
     def keeps_types(self) -> bool:
@@ -73,17 +78,20 @@ def open_files(path: Path, encoding: str, csv_format: CsvFormat, bad_lines: BadL
     suffix = suffix_of(path)
     if suffix in (".parquet", ".arrow", ".arrows", ".feather", ".ipc"):
         return [ParquetFile(path) if suffix == ".parquet" else ArrowFile(path)]
-    return [
-        ArffFile(source, bad_lines)
-        if suffix_of(source.path) == ".arff"
-        else CsvFile(CsvReader(source, csv_format), bad_lines)
-        for source in find_sources(path, encoding)
-    ]
+    return [_text_file(source, csv_format, bad_lines) for source in find_sources(path, encoding)]
+
+
+def _text_file(source: Source, csv_format: CsvFormat, bad_lines: BadLines) -> TableFile:
+    """Return a file of text by its suffix."""
+    suffix = suffix_of(source.path)
+    if suffix in (".jsonl", ".ndjson"):
+        return JsonFile(source)
+    return ArffFile(source, bad_lines) if suffix == ".arff" else CsvFile(CsvReader(source, csv_format), bad_lines)
 
 
 def judged_whole(file: TableFile) -> TableFile:
     """Return a file of which all is looked at to say what its columns hold."""
-    return replace(file, is_judged_whole=True) if isinstance(file, CsvFile) else file
+    return replace(file, is_judged_whole=True) if isinstance(file, CsvFile | JsonFile) else file
 
 
 def is_empty(file: TableFile) -> bool:
@@ -127,6 +135,11 @@ class TypedFile:
     path: Path
     keeps_types = True
 
+    @property
+    def header_place(self) -> str:
+        """How an error about the columns calls the file."""
+        return f"'{self.path}'"
+
     def check(self, wanted: Mapping[str, Any]) -> None:
         """Do nothing: the file says what its columns hold."""
 
@@ -156,7 +169,8 @@ class ParquetFile(TypedFile):
         """Yield the wanted columns as record batches of up to n_records."""
         # Both are needed, or the columns of a row group, which may be all of the file, are in memory as a whole.
         with parquet.ParquetFile(self.path, buffer_size=BUFFER_BYTES, pre_buffer=False) as file:
-            yield from file.iter_batches(n_records, columns=list(wanted))
+            # Blocks are so small that threads would cost more than they bring.
+            yield from file.iter_batches(n_records, columns=list(wanted), use_threads=False)
 
 
 class ArrowFile(TypedFile):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -19,7 +18,12 @@ TEXT = pa.string()
 NUMBERED = pa.dictionary(pa.int32(), pa.float64())  # categories that are numbers
 
 UNNAMED = re.compile(r"(Unnamed: 0)?")
+EARLIER = "the batches before"
 LARGEST_EXACT = 2**53  # beyond it, neighbouring whole numbers are one float
+
+
+class MissingTargetError(ValueError):
+    """A file has no column of the target's name."""
 
 
 @dataclass(frozen=True)
@@ -28,20 +32,23 @@ class Choice:
 
     Attributes
     ----------
-    target : str
-        The column that holds the classes.
+    target : str or None
+        The column that holds the classes; None where records are only to be answered.
     columns : tuple of str or None
         The columns to learn from, None for all.
     drop : tuple of str
         Columns to leave out.
     categorical : tuple of str
         Columns to be read as text, whatever they look like.
+    types : dict of str to Arrow type, or None
+        What columns hold, as far as earlier batches told; None if there were none.
     """
 
-    target: str
-    columns: tuple[str, ...] | None
-    drop: tuple[str, ...]
-    categorical: tuple[str, ...]
+    target: str | None
+    columns: tuple[str, ...] | None = None
+    drop: tuple[str, ...] = ()
+    categorical: tuple[str, ...] = ()
+    types: Mapping[str, Any] | None = None
 
     def features(self, names: Sequence[str]) -> list[str]:
         """Return the names of the columns to learn from, in their order."""
@@ -58,19 +65,19 @@ class Layout:
     choice : Choice
         What the user asked for.
     types : dict of str to Arrow type
-        The features in their order, the target last.
-    first : Path
-        The file that was judged.
+        The features in their order, the target last if there is one.
+    like : str
+        What an error says other files or batches should be like.
     """
 
     choice: Choice
     types: Mapping[str, Any]
-    first: Path
+    like: str
 
     @property
     def features(self) -> list[str]:
         """Names of the columns to learn from."""
-        return list(self.types)[:-1]
+        return [name for name in self.types if name != self.choice.target]
 
     def read(self, file: TableFile) -> Iterator[Any]:
         """Yield a file's records in this layout as record batches, or raise an error that says where they differ."""
@@ -79,6 +86,9 @@ class Layout:
         for block in read_blocks(file, self.types):
             columns = [self._converted(block.column(name), name, file) for name in self.types]
             converted = pa.RecordBatch.from_arrays(columns, names=list(self.types))
+            if self.choice.target is None:
+                yield converted
+                continue
             without_class = self._first_without_class(columns[-1])
             if without_class is not None:
                 yield converted.slice(0, without_class)
@@ -92,20 +102,24 @@ class Layout:
         schema = read_schema(file)
         check_names(schema.names, self.choice.target, file)
         missing = [name for name in self.types if name not in schema.names]
-        extra = [name for name in self.choice.features(schema.names) if name not in self.types]
+        features = self.choice.features(schema.names) if self.choice.target is not None else []
+        extra = [name for name in features if name not in self.types]
         if missing or extra:
-            parts = [f"{what} {_listed(names)}" for what, names in (("lacks", missing), ("adds", extra)) if names]
+            parts = [f"{what} {listed(names)}" for what, names in (("lacks", missing), ("adds", extra)) if names]
             raise ValueError(
-                f"'{file.path}' {' and '.join(parts)}; expected the columns of '{self.first}'. "
+                f"{file.header_place} {' and '.join(parts)}; expected the columns of {self.like}. "
                 + ("Rename or remove" if extra else "Add or rename")
                 + " columns there, or name those to learn from, which every file must have, in columns=[...]."
             )
         for name, kind in self.types.items() if file.keeps_types else ():
             found, is_target = schema.field(name).type, name == self.choice.target
-            if name not in self.choice.categorical and not _can_become(found, kind, is_target=is_target):
+            is_fitting = found == kind or _can_become(found, kind, is_target=is_target)
+            if name not in self.choice.categorical and not is_fitting:
+                is_known = self.choice.target is None or name in (self.choice.types or ())
+                as_text = "" if is_known else f", or pass categorical=[{name!r}] to read it as text in all files"
                 raise ValueError(
                     f"column {name!r} of '{file.path}' holds {_word(found)}; expected {_word(kind)}, as in "
-                    f"'{self.first}'. Convert it, or pass categorical=[{name!r}] to read it as text in all files."
+                    f"{self.like}. Convert it{as_text}."
                 )
 
     def _converted(self, column: Any, name: str, file: TableFile) -> Any:
@@ -133,7 +147,7 @@ class Layout:
 
     def _no_class(self, file: TableFile, record: int) -> ValueError:
         """Return the error for a record without a class."""
-        target = self.choice.target
+        target = str(self.choice.target)
         place, text = file.locate(record, target)
         if not text:
             return ValueError(
@@ -170,22 +184,24 @@ def judge(files: Sequence[TableFile], choice: Choice) -> Layout:
     check_names(names, choice.target, first)
     for parameter in ("columns", "drop", "categorical"):
         unknown = [name for name in getattr(choice, parameter) or () if name not in names]
-        if unknown:
+        if unknown and (parameter == "columns" or choice.types is None):
             raise ValueError(
-                f"{parameter} names {_listed(unknown)}, which '{first.path}' does not have; its columns are "
-                f"{_listed(names)}. Correct the name."
+                f"{parameter} names {listed(unknown)}, which '{first.path}' does not have; its columns are "
+                f"{listed(names)}. Correct the name."
             )
     features = choice.features(names)
     if not features:
         raise ValueError(
             f"no column of '{first.path}' is left to learn from beside the target {choice.target!r}; its columns are "
-            f"{_listed(names)}. Choose others with columns=[...], or drop fewer."
+            f"{listed(names)}. Choose others with columns=[...], or drop fewer."
         )
-    types = {name: _judged(name, files, choice) for name in [*features, choice.target]}
+    names = [*features, *([] if choice.target is None else [choice.target])]
+    types = {name: _judged(name, files, choice) for name in names}
     with naming(first.path):
         first.check({name: kind for name, kind in types.items() if name not in choice.categorical})
-    _warn_of_row_numbers(first, features)
-    return Layout(choice, types, first.path)
+    if choice.types is None:
+        _warn_of_row_numbers(first, features)
+    return Layout(choice, types, f"'{first.path}'" if choice.types is None else EARLIER)
 
 
 def _warn_of_row_numbers(file: TableFile, features: Sequence[str]) -> None:
@@ -199,18 +215,18 @@ def _warn_of_row_numbers(file: TableFile, features: Sequence[str]) -> None:
         )
 
 
-def check_names(names: Sequence[str], target: str, file: TableFile) -> None:
-    """Raise unless every name occurs once and the target is among them."""
+def check_names(names: Sequence[str], target: str | None, file: TableFile) -> None:
+    """Raise unless every name occurs once and the target, if there is one, is among them."""
     repeated = next((name for name in names if names.count(name) > 1), None)
     if repeated is not None:
         raise ValueError(
             f"column name {repeated!r} occurs {names.count(repeated)} times in '{file.path}'; columns are matched by "
             "name, so every name must occur once. Rename or remove the others."
         )
-    if target not in names:
+    if target is not None and target not in names:
         hint = " If these are several columns in one, pass delimiter=';' or whatever parts them." * (len(names) == 1)
-        raise ValueError(
-            f"the target {target!r} is no column of '{file.path}'; its columns are {_listed(names)}. Name one of them."
+        raise MissingTargetError(
+            f"the target {target!r} is no column of '{file.path}'; its columns are {listed(names)}. Name one of them."
             + hint
         )
 
@@ -220,6 +236,8 @@ def _judged(name: str, files: Sequence[TableFile], choice: Choice) -> Any:
     is_target = name == choice.target
     if name in choice.categorical:
         return TEXT
+    if choice.types is not None and name in choice.types:
+        return choice.types[name]
     for position, file in enumerate(files):
         try:
             found = read_schema(file).field(name).type
@@ -290,6 +308,6 @@ def _word(kind: Any) -> str:
     return f"dates or times ({kind})" if pa.types.is_temporal(kind) else f"values of type {kind}"
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
     """Return names for an error, the first twenty at most."""
     return ", ".join(map(repr, names[:20])) + (", …" if len(names) > 20 else "")

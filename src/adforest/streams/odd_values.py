@@ -100,22 +100,32 @@ def are_nearly_numbers(values: Sequence[str], numbers: NumberFormat, *, is_targe
     return n_others < len(values) or has_written
 
 
-def advice(values: Sequence[str], column: str, numbers: NumberFormat, *, is_target: bool) -> str:
-    """Return what to do about the odd values of a column, of which the first is named in the error."""
+def advice(
+    values: Sequence[str], column: str, numbers: NumberFormat, *, is_target: bool, is_known: bool = False
+) -> str:
+    """Return what to do about the odd values of a column, of which the first is named in the error.
+
+    Where earlier batches told that it holds numbers, reading it as text is no way out.
+    """
     first, as_text = values[0], f"categorical=[{column!r}]"
+    missing = f"na_values=[{first[:60]!r}] if it stands for a missing one"
     if is_target:
-        return f"Pass {as_text} if it is a class, or correct or remove the record."
+        return (
+            "Correct or remove the record."
+            if is_known
+            else f"Pass {as_text} if it is a class, or correct or remove the record."
+        )
+    otherwise = "or correct the value" if is_known else f"or {as_text} to read the column as text"
     if is_missing_mark(first):
         marks = list(dict.fromkeys(value for value in values if is_missing_mark(value)))[:5]
-        return f"Pass na_values={marks!r} if that stands for a missing value, or {as_text} to read the column as text."
+        return f"Pass na_values={marks!r} if that stands for a missing value, {otherwise}."
     if option := numbers.option_for(first):
-        return f"Pass {option} if it is a number, or {as_text} to read the column as text."
+        return f"Pass {option} if it is a number, {otherwise}."
     if numbers.is_written_number(first):
-        return f"Write it as a plain number, or pass {as_text} to read the column as text."
-    return (
-        f"Correct the value, pass na_values=[{first[:60]!r}] if it stands for a missing one, or {as_text} to read the "
-        "whole column as text."
-    )
+        return "Write it as a plain number" + ("." if is_known else f", or pass {as_text} to read the column as text.")
+    if is_known:
+        return f"Correct the value, or pass {missing}."
+    return f"Correct the value, pass {missing}, or {as_text} to read the whole column as text."
 
 
 def _grouped(separator: str, decimal: str) -> str:

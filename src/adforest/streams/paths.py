@@ -13,7 +13,7 @@ from typing import TypeAlias
 FilePath: TypeAlias = str | os.PathLike[str]
 
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
-TEXT_SUFFIXES = (".csv", ".tsv", ".arff")
+TEXT_SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".arff")
 SUFFIXES = (*TEXT_SUFFIXES, ".zip", ".parquet", ".arrow", ".arrows", ".feather", ".ipc")
 
 KNOWN = ", ".join(SUFFIXES) + " (of these " + ", ".join(TEXT_SUFFIXES) + " also with .gz, .bz2 or .zst behind)"
