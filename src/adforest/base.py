@@ -19,6 +19,7 @@ from adforest.forest import LeafCounts, Records
 from adforest.forest.types import AnyArray, Floats
 from adforest.growers import spawn_seeds
 from adforest.merging import BatchRules, BatchSource, Counter, LocalBatch, plan_batch
+from adforest.origins import Origins
 from adforest.parameters import COMMON, Rules, check_parameters
 
 State = TypeVar("State")
@@ -73,6 +74,8 @@ class Model(Generic[State]):
         Parameters that cannot change between batches, as they were at the first one.
     has_records : bool
         Whether the records are there that learning needs; not in a model that was saved without them.
+    origins : Origins
+        What programs noted of where the batches come from.
     """
 
     encoder: TableEncoder
@@ -83,6 +86,7 @@ class Model(Generic[State]):
     seed: int
     fixed: dict[str, Any] = field(default_factory=dict)
     has_records: bool = True
+    origins: Origins = field(default_factory=Origins)
 
     def in_order(self, votes: Floats) -> Floats:
         """Return votes with columns in the order of the sorted classes instead of codes."""
@@ -191,7 +195,8 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
         if records.totals is not None:
             learnt = self._with_rest(learnt, lambda counter, n_jobs: source.count(plan, counter, n_jobs))
         n_records = n_before + plan.n_records
-        self._model = Model(plan.encoder, plan.labels, learnt, plan.number, n_records, seed, fixed)
+        origins = Origins() if before is None else before.origins
+        self._model = Model(plan.encoder, plan.labels, learnt, plan.number, n_records, seed, fixed, origins=origins)
         self._after_batch()
         return self
 

@@ -20,8 +20,9 @@ from adforest.encoding import LabelTable, TableEncoder
 from adforest.encoding.categories import Categories
 from adforest.forest import Forest, Records, Tree
 from adforest.forest.packed import PackedRows
+from adforest.origins import Origins
 from adforest.rivals import RefitForestClassifier
-from adforest.storage import columns, evidence, history, models, state, tracking, trees
+from adforest.storage import columns, evidence, history, models, origins, state, tracking, trees
 from adforest.storage.values import decode, encode, text_array
 from adforest.tracking import BatchBlock, ClassLives, ColumnSketches, History, Track
 from adforest.tracking.over_time import FiguresOverTime
@@ -68,7 +69,8 @@ WRITTEN = {
     ColumnSketches: (names(tracking.SKETCHES), {"over_time"}),
     FiguresOverTime: (names(tracking.OVER_TIME), set()),
     Track: (set(), {"history", "classes", "columns"}),
-    Model: (names(models.MODEL), {"encoder", "labels", "learnt", "fixed"}),
+    Model: (names(models.MODEL), {"encoder", "labels", "learnt", "fixed", "origins"}),
+    Origins: (names([origins.DIGESTS]), {"target", "reading"}),
 }
 
 

@@ -18,6 +18,7 @@ from adforest.storage.container import Content
 from adforest.storage.errors import ModelFileError
 from adforest.storage.fields import Flag, PartReader, PartWriter, Sizes, Whole, read_fields, write_fields
 from adforest.storage.history import read_history, write_history
+from adforest.storage.origins import read_origins, write_origins
 from adforest.storage.state import read_state, write_state
 from adforest.storage.tracking import read_track, write_track
 from adforest.storage.values import decode, encode
@@ -59,6 +60,7 @@ def content_of(classifier: BaseADFClassifier, *, records: bool) -> Content:
     track = model.learnt.track if has_records else model.learnt.track.without_records()
     write_history(track.history, out.part("history"))
     write_track(track, out.part("track"))
+    write_origins(model.origins, out)
     return Content(out.values, out.arrays)
 
 
@@ -84,10 +86,11 @@ def classifier_of(content: Content) -> BaseADFClassifier:
     state = read_state(part.part("state"), sizes, settings, n_codes, has_records=known["has_records"])
     history = read_history(part.part("history"), state.n_calls)
     learnt = Learnt(state, read_track(part.part("track"), sizes, n_codes, history))
+    origins = read_origins(part)
     part.finish()
     if content.arrays:
         raise ModelFileError(f"the array {next(iter(content.arrays))} is not known to this version")
-    classifier._model = Model(encoder, labels, learnt, fixed=fixed, **known)
+    classifier._model = Model(encoder, labels, learnt, fixed=fixed, origins=origins, **known)
     return classifier
 
 

@@ -1,0 +1,45 @@
+"""Where the batches of a model come from: what tells that a batch was learnt already, kept with the model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+DIGEST_BYTES = 16  # 128 bits: of a billion batches, no two are taken for each other
+
+
+@dataclass(frozen=True, slots=True)
+class Origins:
+    """What programs that read batches from files note in a model; learning takes no notice of it.
+
+    Attributes
+    ----------
+    target : str or None
+        The column that held the classes.
+    reading : tuple of (str, str or tuple of str)
+        How the files of the first batch were read: arguments of `read_batches`, with their values.
+    digests : tuple of bytes
+        What stands for each batch learnt, the last `MAX_DIGESTS` of them: 1 MB at most. A batch that came before these
+        is not known any more, and would be learnt again if it came again.
+    """
+
+    target: str | None = None
+    reading: tuple[tuple[str, str | tuple[str, ...]], ...] = ()
+    digests: tuple[bytes, ...] = ()
+
+    MAX_DIGESTS: ClassVar[int] = 1 << 16
+
+    def with_batch(self, digest: bytes) -> Origins:
+        """Return the origins after one more batch."""
+        return replace(self, digests=(*self.digests, digest)[-self.MAX_DIGESTS :])
+
+
+def origins_of(classifier: Any) -> Origins:
+    """Return what is noted in a classifier that has learnt something."""
+    origins: Origins = classifier._model.origins
+    return origins
+
+
+def note_origins(classifier: Any, origins: Origins) -> None:
+    """Note in a classifier where its batches come from; `save` writes it to the file, and `fit` forgets it."""
+    classifier._model = replace(classifier._model, origins=origins)

@@ -1,0 +1,53 @@
+"""Where batches come from, in a model file; files of models that learnt from no file have no such part."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adforest.origins import DIGEST_BYTES, Origins
+from adforest.storage.errors import ModelFileError
+from adforest.storage.fields import Array, PartReader, PartWriter
+
+PART = "origins"
+DIGESTS = Array("digests", np.uint8, ("n_digests", DIGEST_BYTES))
+
+
+def write_origins(origins: Origins, out: PartWriter) -> None:
+    """Write what is noted, if anything is."""
+    if origins == Origins():
+        return
+    part = out.part(PART)
+    part.values["target"] = origins.target
+    part.values["reading"] = {name: value if _is_text(value) else list(value) for name, value in origins.reading}
+    digests = np.frombuffer(b"".join(origins.digests), dtype=np.uint8)
+    DIGESTS.write(digests.reshape(len(origins.digests), DIGEST_BYTES), part)
+
+
+def read_origins(document: PartReader) -> Origins:
+    """Return what was noted, nothing if the file has no such part."""
+    if PART not in document:
+        return Origins()
+    part = document.part(PART)
+    target, reading = part.value("target"), part.value("reading")
+    if not (target is None or _is_text(target)):
+        raise part.wrong("target", target, "text")
+    if type(reading) is not dict or not all(_is_text(value) or _are_texts(value) for value in reading.values()):
+        raise part.wrong("reading", reading, "an object of texts and lists of text")
+    digests = DIGESTS.read(part, {})
+    part.finish()
+    if len(digests) > Origins.MAX_DIGESTS:
+        raise ModelFileError(f"origins.digests are {len(digests)}, expected {Origins.MAX_DIGESTS} at most")
+    pairs = tuple((name, value if _is_text(value) else tuple(value)) for name, value in reading.items())
+    return Origins(target, pairs, tuple(map(np.ndarray.tobytes, digests)))
+
+
+def _is_text(value: Any) -> bool:
+    """Return whether a JSON value is text."""
+    return type(value) is str
+
+
+def _are_texts(value: Any) -> bool:
+    """Return whether a JSON value is a list of text."""
+    return type(value) is list and all(map(_is_text, value))

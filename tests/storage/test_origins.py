@@ -1,0 +1,57 @@
+"""Where batches come from is kept with the model, in bounded room."""
+
+import numpy as np
+import pytest
+
+import adforest
+from adforest import ModelFileError
+from adforest.origins import DIGEST_BYTES, Origins, note_origins, origins_of
+from adforest.storage.fields import PartReader, PartWriter
+from adforest.storage.origins import read_origins, write_origins
+from saved_models import numbers, ours
+
+NOTED = Origins("y", (("decimal", ","), ("drop", ("id", "name"))), (b"a" * DIGEST_BYTES, bytes(DIGEST_BYTES)))
+
+
+@pytest.mark.parametrize("origins", [NOTED, Origins("y"), Origins()], ids=["all", "no batches", "nothing"])
+def test_what_is_noted_comes_back(tmp_path, origins):
+    model = ours().fit(*numbers(0))
+    note_origins(model, origins)
+    model.save(tmp_path / "model.adf")
+    assert origins_of(adforest.load(tmp_path / "model.adf")) == origins
+
+
+def test_learning_keeps_it_and_fit_forgets_it():
+    model = ours().fit(*numbers(0))
+    note_origins(model, NOTED)
+    assert origins_of(model.partial_fit(*numbers(1))) == NOTED
+    assert origins_of(model.fit(*numbers(0))) == Origins()
+
+
+def test_the_oldest_batches_are_forgotten():
+    digests = tuple(number.to_bytes(DIGEST_BYTES, "big") for number in range(Origins.MAX_DIGESTS + 2))
+    origins = Origins(digests=digests[: Origins.MAX_DIGESTS - 1])
+    for digest in digests[Origins.MAX_DIGESTS - 1 :]:
+        origins = origins.with_batch(digest)
+    assert origins.digests == digests[2:]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"target": 1}, "origins.target is 1, expected text"),
+        ({"reading": [1]}, r"origins.reading is \[1\], expected an object of texts and lists of text"),
+        ({"reading": {"drop": [None]}}, "origins.reading is .* expected an object of texts and lists of text"),
+        ({"more": 1}, "origins.more is not known"),
+        ({"origins.digests": np.zeros((1, 15), np.uint8)}, r"has the shape \(1, 15\)"),
+        ({"origins.digests": np.zeros((1, DIGEST_BYTES), np.int8)}, "holds int8"),
+        ({"origins.digests": np.zeros((Origins.MAX_DIGESTS + 1, DIGEST_BYTES), np.uint8)}, "expected 65536 at most"),
+    ],
+)
+def test_what_stands_for_no_origins(change, message):
+    out = PartWriter({}, {})
+    write_origins(NOTED, out)
+    for name, value in change.items():
+        (out.arrays if name in out.arrays else out.values["origins"])[name] = value
+    with pytest.raises(ModelFileError, match=message):
+        read_origins(PartReader(out.values, out.arrays))
