@@ -1,0 +1,44 @@
+"""Answers of a model as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+LABEL, CONFIDENCE = "label", "confidence"
+
+
+def columns_of_answers(model: Any, keep: Sequence[str], *, has_shares: bool) -> list[str]:
+    """Return the names of the probabilities' columns, or raise if a column to be kept has one of the names."""
+    names = [f"probability_{value}" for value in model.classes_.tolist()] if has_shares else []
+    taken = [name for name in keep if name in (LABEL, CONFIDENCE, *names)]
+    if taken:
+        raise ValueError(
+            f"--keep names {taken[0]!r}, which is what a column of answers is called. Rename the column in the file."
+        )
+    return names
+
+
+def answered(model: Any, X: Any, kept: Any, names: Sequence[str]) -> tuple[Any, Any]:
+    """Return the answers to some records as a table, and how often each class is the label.
+
+    Parameters
+    ----------
+    model : AdaptiveDecisionForestClassifier
+    X, kept : pyarrow.Table
+        The records, and columns to stand before the answers.
+    names : sequence of str
+        Names of the probabilities' columns, or none to leave them out.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    shares = model.predict_proba(X)
+    best = shares.argmax(axis=1)
+    values = pa.array(model.classes_.tolist())
+    columns = dict(zip(kept.column_names, kept.columns, strict=True))
+    columns[LABEL] = values.take(pa.array(best)) if len(values) > 1 else pa.array(model.classes_[best].tolist())
+    by_class = np.ascontiguousarray(shares.T)
+    columns |= {name: pa.array(by_class[place]) for place, name in enumerate(names)}
+    columns[CONFIDENCE] = pa.array(shares[np.arange(len(best)), best])
+    return pa.table(columns), np.bincount(best, minlength=len(values))

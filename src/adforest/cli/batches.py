@@ -1,0 +1,180 @@
+"""Where the batches of a command come from, what columns are known to hold, and what stands for a batch."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sys
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+STANDARD_INPUT = "-"
+START_BYTES = 1 << 18  # of a text, from which the length of its lines is told
+
+
+@contextmanager
+def found_files(sources: Sequence[str], order: str | None) -> Iterator[list[Path]]:
+    """Find the files of folders, patterns, names, and standard input, which is a file until the block ends.
+
+    Parameters
+    ----------
+    sources : sequence of str
+        In their order; the files of each are sorted by `order`, by name if that is None.
+    order : {"name", "time"} or None
+    """
+    from adforest.streams.paths import find_files
+    from adforest.streams.standard_input import spool
+
+    with TemporaryDirectory(prefix="adforest-") as folder:
+        files = []
+        for source in sources:
+            if source == STANDARD_INPUT:
+                files.append(spool(sys.stdin.buffer, Path(folder)))
+            else:
+                files += find_files(source, order)
+        try:
+            yield list(dict.fromkeys(files))
+        except ValueError as error:
+            if folder not in str(error):
+                raise
+            named = re.sub(rf"'{re.escape(folder)}/input\.[^']*'", "standard input", str(error))
+            raise type(error)(named) from error
+
+
+def with_noted(reading: Mapping[str, Any], origins: Any) -> dict[str, Any]:
+    """Return how files are read: as the first batch of the model was, but for what is given now.
+
+    What is given of lists, such as columns to drop, comes to what is noted.
+    """
+    found: dict[str, Any] = {name: value if isinstance(value, str) else list(value) for name, value in origins.reading}
+    for name, value in reading.items():
+        is_list = not isinstance(value, str) and name != "columns"
+        found[name] = [*dict.fromkeys([*found.get(name, ()), *value])] if is_list else value
+    found.pop("order", None)
+    return found
+
+
+def for_answers(reading: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those options that say how files are written, and not what is learnt from them."""
+    return {name: value for name, value in reading.items() if name not in ("drop", "columns", "categorical", "order")}
+
+
+def column_names(path: Path, reading: Mapping[str, Any]) -> list[str]:
+    """Return the names of a file's columns; what parts those of a CSV file is what makes the most of them."""
+    from adforest.streams.files import open_sources
+    from adforest.streams.formats import read_schema
+
+    files, _ = open_sources([path], None, "", **for_answers(reading))
+    names: list[str] = read_schema(files[0]).names
+    return names
+
+
+def shown(path: Path) -> str:
+    """Return how a file is called in a line of output."""
+    return (
+        "standard input" if path.parent.name.startswith("adforest-") and path.name.startswith("input.") else path.name
+    )
+
+
+def known_types(model: Any) -> dict[str, Any]:
+    """Return what the columns of a model hold, as `read_batches` takes it; not those that were all missing so far."""
+    import pyarrow as pa
+
+    encoder = model._model.encoder
+    types = {"numbers": pa.float64()}
+    found = {}
+    for position, (name, kind) in enumerate(zip(encoder.names or (), encoder.kinds, strict=False)):
+        if kind == "categories":
+            has_text = all(isinstance(value, str) for value in encoder.category_values(position) if value is not None)
+            found[name] = pa.string() if has_text else pa.dictionary(pa.int32(), pa.float64())
+        elif kind in types:
+            found[name] = types[kind]
+    return found
+
+
+def all_types(model: Any) -> dict[str, Any]:
+    """Return what all columns of a model hold, as `read_records` takes it, or raise if files cannot hold them."""
+    import pyarrow as pa
+
+    encoder = model._model.encoder
+    if encoder.names is None or not all(isinstance(name, str) for name in encoder.names):
+        raise ValueError(
+            "the columns that this model learnt have no names, so they are not found in files; expected a model that "
+            "learnt tables. Learn one with 'adforest learn', or use this one in Python."
+        )
+    types = known_types(model)
+    return {name: types.get(name, pa.float64()) for name in encoder.names}
+
+
+def class_type(model: Any) -> Any:
+    """Return the Arrow type of a model's class values."""
+    import pyarrow as pa
+
+    types = {"i": pa.int64(), "u": pa.uint64(), "f": pa.float64(), "b": pa.bool_()}
+    return types.get(model.classes_.dtype.kind, pa.string())
+
+
+def about_records(paths: Sequence[Path]) -> float | None:
+    """Return about how many records files hold, for a progress bar; None where that cannot be told at a glance."""
+    found = [_about_records(path) for path in paths]
+    return None if None in found else sum(one for one in found if one is not None)
+
+
+def _about_records(path: Path) -> float | None:
+    """Return what a Parquet file says, and of text as many lines as there are if all are as long as the first ones."""
+    from pyarrow import ArrowException, parquet
+
+    suffix = path.suffix.lower()
+    try:
+        if suffix == ".parquet":
+            with parquet.ParquetFile(path) as file:
+                return float(file.metadata.num_rows)
+        if suffix in (".csv", ".tsv", ".jsonl", ".ndjson", ".arff"):
+            with open(path, "rb") as text:
+                start = text.read(START_BYTES)
+            return path.stat().st_size * start.count(b"\n") / max(len(start), 1)
+    except (ArrowException, OSError):  # what is wrong with it is said when it is read
+        pass
+    return None
+
+
+def file_digest(path: Path) -> bytes:
+    """Return what stands for the bytes of a file, which may be a member of a zip archive as if that were a folder."""
+    from adforest.origins import DIGEST_BYTES
+
+    def make() -> Any:
+        return hashlib.blake2b(digest_size=DIGEST_BYTES)
+
+    if path.exists():
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, make).digest()
+    archive = next(parent for parent in path.parents if parent.is_file())
+    with zipfile.ZipFile(archive) as opened, opened.open(path.relative_to(archive).as_posix()) as member:
+        found = make()
+        while piece := member.read(1 << 20):
+            found.update(piece)
+        digest: bytes = found.digest()
+        return digest
+
+
+def content_digest(batch: Any, before: bytes) -> bytes:
+    """Return what stands for a batch that is a piece of one or several files, and for all pieces before it.
+
+    Parameters
+    ----------
+    batch : FileBatch
+    before : bytes
+        What stood for the piece before, nothing for the first one: two pieces of the same records are two batches.
+    """
+    from adforest.origins import DIGEST_BYTES
+
+    found = hashlib.blake2b(before, digest_size=DIGEST_BYTES)
+    for name, column in [*zip(batch.X.column_names, batch.X.columns, strict=True), ("", batch.y)]:
+        values = column.to_numpy() if hasattr(column, "to_numpy") else column
+        found.update(f"{name}\0{values.dtype}\0".encode())
+        found.update(repr(values.tolist()).encode() if values.dtype == object else values.tobytes())
+    return found.digest()

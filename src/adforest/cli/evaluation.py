@@ -1,0 +1,94 @@
+"""Count how a model answers labelled records, file after file, without holding them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from math import log
+from pathlib import Path
+from typing import Any
+
+from adforest.cli.batches import all_types, class_type, for_answers, known_types, shown
+
+N_RECORDS = 1 << 16  # read at once
+LEAST_SHARE = 1e-15  # what a share of 0 counts as in the log loss, as in scikit-learn
+
+
+class Evaluation:
+    """How often each class was answered for each."""
+
+    def __init__(self, model: Any, target: str, reading: Mapping[str, Any]) -> None:
+        self._model = model
+        self._target = target
+        self._reading = for_answers(reading)
+        self._pairs: Counter[tuple[Any, Any]] = Counter()
+        self._loss = 0.0
+        self._files: list[dict[str, Any]] = []
+
+    def add(self, path: Path, advance: Callable[[int], None]) -> None:
+        """Answer the records of a file, and compare; the function is told of how many each time."""
+        from adforest.streams import read_batches
+
+        columns = list(all_types(self._model))
+        types = known_types(self._model) | {self._target: class_type(self._model)}
+        if self._model.column_changes == "error":
+            self._reading["columns"] = columns
+        n_records = n_right = 0
+        for batch in read_batches([path], target=self._target, types=types, batch_size=N_RECORDS, **self._reading):
+            if batch.is_whole:
+                n_records += len(batch.y)
+                n_right += self._compare(batch)
+                advance(len(batch.y))
+        self._files.append({"file": shown(path), "records": n_records, "accuracy": n_right / n_records})
+
+    def _compare(self, batch: Any) -> int:
+        """Count the answers to a batch, and return how many are right."""
+        import numpy as np
+
+        classes = self._model.classes_.tolist()
+        shares = self._model.predict_proba(batch.X)
+        truth = batch.y.tolist()
+        answers = [classes[place] for place in shares.argmax(axis=1).tolist()]
+        self._pairs.update(zip(truth, answers, strict=True))
+        places = {value: place for place, value in enumerate(classes)}
+        known = [(row, places[value]) for row, value in enumerate(truth) if value in places]
+        rows, columns = (np.array(one, dtype=np.int64) for one in (zip(*known, strict=True) if known else ((), ())))
+        self._loss -= float(np.log(np.maximum(shares[rows, columns], LEAST_SHARE)).sum())
+        self._loss -= (len(truth) - len(known)) * log(LEAST_SHARE)
+        return sum(one == other for one, other in zip(truth, answers, strict=True))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all that was counted."""
+        total = sum(self._pairs.values())
+        right = Counter({one: n for (one, other), n in self._pairs.items() if one == other})
+        of_class, answered = Counter[Any](), Counter[Any]()
+        for (one, other), n in self._pairs.items():
+            of_class[one] += n
+            answered[other] += n
+        known = set(self._model.classes_.tolist())
+        classes = [
+            {
+                "class": value,
+                "records": of_class[value],
+                "precision": right[value] / answered[value] if answered[value] else None,
+                "recall": right[value] / of_class[value] if of_class[value] else None,
+                "most_taken_for": self._taken_for(value),
+                "is_known": value in known,
+            }
+            for value in sorted({*of_class, *answered}, key=lambda value: (-of_class[value], str(value)))
+        ]
+        recalls = [one["recall"] for one in classes if one["recall"] is not None]
+        return {
+            "records": total,
+            "accuracy": sum(right.values()) / total,
+            "balanced_accuracy": sum(recalls) / len(recalls),
+            "log_loss": self._loss / total,
+            "classes": classes,
+            "confusion": [{"class": one, "answer": other, "records": n} for (one, other), n in self._pairs.items()],
+            "files": self._files,
+        }
+
+    def _taken_for(self, value: Any) -> Any:
+        """Return the wrong class that a class was answered with most often, if it was."""
+        wrong = {other: n for (one, other), n in self._pairs.items() if one == value and other != value}
+        return max(wrong, key=lambda other: (wrong[other], str(other)), default=None)

@@ -1,0 +1,215 @@
+"""Options that are parameters of the library: names, defaults and help are read from its source, not written twice.
+
+The source is parsed and not imported, so that help is there before scikit-learn would be.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import typer
+
+import adforest
+from adforest.cli.wording import option
+
+ENTRY = re.compile(r"^(\w+(?:, \w+)*) : (.+)$")
+SECTION = re.compile(r"\n *(\w+)\n *-+\n")
+WORDS: dict[str, Any] = {"none": None, "true": True, "false": False}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of the library that is an option here.
+
+    Attributes
+    ----------
+    name : str
+    is_list : bool
+        Whether it may be given several times.
+    default : object
+        What the library takes if it is not given.
+    help : str
+        The first sentence of its documentation.
+    """
+
+    name: str
+    is_list: bool
+    default: Any
+    help: str
+
+    def as_argument(self, panel: str) -> inspect.Parameter:
+        """Return it as an argument of a Typer command, None where it is not given."""
+        default = "" if self.default in (None, ()) else f" Default: {self.default}"
+        info = typer.Option(
+            None,
+            option(self.name),
+            help=self.help + default,
+            metavar="TEXT" if self.is_list or isinstance(self.default, str | None) else "NUMBER",
+            show_default=False,
+            rich_help_panel=panel,
+        )
+        kind = list[str] | None if self.is_list else str | None
+        return inspect.Parameter(self.name, inspect.Parameter.KEYWORD_ONLY, default=info, annotation=kind)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Parameters of one class or function of the library.
+
+    Attributes
+    ----------
+    title : str
+        Above them in the help.
+    source : str
+        The file, from the folder of the package on.
+    owner : str
+        The class or function.
+    left_out : tuple of str
+        Parameters that are no options, or options of another kind.
+    helps : dict of str to str
+        Help for parameters that are documented by their name alone, or otherwise for Python.
+    """
+
+    title: str
+    source: str
+    owner: str
+    left_out: tuple[str, ...]
+    helps: Mapping[str, str] = field(hash=False)
+
+    @functools.cache  # noqa: B019  there are two
+    def parameters(self) -> list[Parameter]:
+        """Return the parameters in the order of the library."""
+        path = Path(str(adforest.__file__)).parent / self.source
+        nodes = ast.parse(path.read_text(encoding="utf-8")).body
+        (owner,) = [node for node in nodes if getattr(node, "name", None) == self.owner]
+        assert isinstance(owner, ast.ClassDef | ast.FunctionDef)
+        helps = _documented(ast.get_docstring(owner) or "") | dict(self.helps)
+        maker = owner
+        if isinstance(owner, ast.ClassDef):
+            (maker,) = [one for one in owner.body if isinstance(one, ast.FunctionDef) and one.name == "__init__"]
+        assert isinstance(maker, ast.FunctionDef)
+        arguments = maker.args
+        pairs = list(zip(reversed(arguments.args), reversed(arguments.defaults), strict=False))[::-1]
+        pairs += [(one, value) for one, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if value]
+        return [
+            Parameter(
+                one.arg,
+                "Sequence" in ast.unparse(one.annotation or ast.Constant("")),
+                ast.literal_eval(default),
+                helps.get(one.arg, ""),
+            )
+            for one, default in pairs
+            if one.arg not in self.left_out
+        ]
+
+
+MODEL = Group(
+    "Parameters of the model",
+    "adaptive.py",
+    "AdaptiveDecisionForestClassifier",
+    ("categorical_features", "verbose"),
+    {
+        "random_state": "Seed of all draws: the same batches and the same seed make the same model.",
+        "max_categories": "Distinct values of a categorical column; the rarest beyond them share one code.",
+        "min_frequency": "Values of a categorical column that came less often share one code; a number of records, or "
+        "a share of them.",
+        "class_weight": 'Weights of classes: "balanced", or JSON such as {"yes": 5}.',
+        "max_features": 'Attributes tried at each node: a number, a share, "sqrt", "log2", "log2+1", "default" or '
+        '"none" for all.',
+        "column_changes": 'Whether a batch may add or drop columns: "error" or "allow".',
+        "answer_for": 'What the model is asked about: records like those that come next ("next_batch"), or of any time '
+        '("everything").',
+        "splitting": 'Where perturbed trees are cut: "entropy", "sat" or "isat".',
+        "base_forest": 'Who builds the trees: "random_forest", "sysfor" or "hoeffding".',
+    },
+)
+READING = Group(
+    "How files are read",
+    "streams/files.py",
+    "read_batches",
+    ("target", "batch_size", "types"),
+    {
+        "columns": "A column to learn from; by default all but the target.",
+        "drop": "A column to leave out.",
+        "categorical": "A column to be read as text even if it looks like numbers or dates, such as postcodes.",
+        "order": 'Whether files are learnt by "name" (numbers in names by value) or by "time" of their last change.',
+        "delimiter": "What parts the columns of a CSV file; by default it is found out.",
+        "na_values": "What stands for a missing value in a CSV file, beside an empty field, NA, NULL and the like.",
+        "on_bad_lines": 'What to do about lines with a wrong number of fields: "error", or "skip" to leave them out.',
+    },
+)
+ANSWERING = replace(READING, left_out=(*READING.left_out, "columns", "drop", "categorical"))
+
+
+def with_options(**groups: Group) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return a decorator that adds the options of groups to a command.
+
+    The command gets one argument a group, by its name: a dict of those parameters that were given.
+    """
+
+    def decorated(command: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(command)
+        def called(**given: Any) -> Any:
+            for group, names in names_by_group.items():
+                found = {name: given.pop(name) for name in names}
+                given[group] = {name: value for name, value in found.items() if value is not None and value != []}
+            return command(**given)
+
+        by_group = {name: (group, group.parameters()) for name, group in groups.items()}
+        names_by_group = {name: [one.name for one in found] for name, (_, found) in by_group.items()}
+        hints = get_type_hints(command, include_extras=True)
+        signature = inspect.signature(command)
+        own = [one.replace(annotation=hints[name]) for name, one in signature.parameters.items() if name not in groups]
+        own = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own]
+        added = [one.as_argument(group.title) for group, found in by_group.values() for one in found]
+        called.__signature__ = inspect.Signature([*own, *added])  # type: ignore[attr-defined]
+        return called
+
+    return decorated
+
+
+def read_value(text: str) -> Any:
+    """Return the value that a text stands for: none, a number, a JSON object, or the text itself.
+
+    Examples
+    --------
+    >>> read_value("3"), read_value("0.5"), read_value("none"), read_value("200MB"), read_value('{"a": 2}')
+    (3, 0.5, None, '200MB', {'a': 2})
+    """
+    if text.lower() in WORDS:
+        return WORDS[text.lower()]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return json.loads(text) if text.startswith("{") else text
+
+
+def _documented(docstring: str) -> dict[str, str]:
+    """Return the first sentence on each parameter of a numpydoc docstring."""
+    parts = SECTION.split(f"\n{docstring}")
+    text = parts[parts.index("Parameters") + 1] if "Parameters" in parts else ""
+    found: dict[str, str] = {}
+    names: list[str] = []
+    for line in text.splitlines():
+        entry = ENTRY.match(line)
+        if entry is not None:
+            names = entry[1].split(", ")
+        elif line.strip():
+            found |= {name: f"{found.get(name, '')} {line.strip()}".strip() for name in names}
+    return {name: _first_sentence(words) for name, words in found.items()}
+
+
+def _first_sentence(text: str) -> str:
+    """Return the first sentence, without symbols of the paper and without marks of code."""
+    plain = re.sub(r" \[\w\]|``", "", text)
+    return re.split(r"(?<=[.])\s", plain, maxsplit=1)[0]

@@ -1,0 +1,99 @@
+"""What is told of each batch: a row of a table, or an object of JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from adforest.cli.batches import shown
+from adforest.cli.output import counted, print_json, size_of, styled
+
+STYLES = {"sustained": "bold red", "temporary": "yellow"}
+WIDEST_NAME = 32  # of a file
+
+
+class BatchTable:
+    """Prints a row a batch as they are learnt, and what it comes to at the end."""
+
+    def __init__(self, files: Sequence[Path], print_line: Any, *, as_json: bool) -> None:
+        self._width = min(WIDEST_NAME, max([len(shown(path)) for path in files] + [len("file")]))
+        self.print = print_line
+        self.as_json = as_json
+        self.n_batches = self.n_records = self.n_skipped = 0
+        self._n_judged = self._n_right = 0.0
+
+    def add(self, report: Any, files: Sequence[Path], seconds: float) -> None:
+        """Tell of a batch."""
+        self.n_batches += 1
+        self.n_records += report.n_records
+        accuracy = report.accuracy.get("vote")
+        if accuracy is not None:
+            self._n_judged += report.n_records
+            self._n_right += accuracy * report.n_records
+        if self.as_json:
+            print_json(batch_as_json(report, files, seconds))
+        else:
+            if self.n_batches == 1:
+                self.print(
+                    styled(
+                        self._line("batch", "file", "records", "classes", "drift", "accuracy", "answers", "seconds"),
+                        "dim",
+                    )
+                )
+            self.print(styled(self._row(report, files, accuracy, seconds), STYLES.get(report.drift, "")))
+
+    def _row(self, report: Any, files: Sequence[Path], accuracy: float | None, seconds: float) -> str:
+        name = shown(files[0]) + (f" +{len(files) - 1}" if len(files) > 1 else "")
+        if len(name) > self._width:
+            name = "…" + name[1 - self._width :]
+        figures = "-" if accuracy is None else f"{accuracy:.3f}"
+        drift = "-" if report.drift == "none" else report.drift
+        line = self._line(
+            str(report.batch),
+            name,
+            f"{report.n_records:,}",
+            report.scenario,
+            drift,
+            figures,
+            report.answering,
+            f"{seconds:.2f}",
+        )
+        if report.new_classes and report.batch > 1:
+            values = ", ".join(map(str, report.new_classes[:5])) + (", …" if len(report.new_classes) > 5 else "")
+            line += f"  new: {values}"
+        return line
+
+    def _line(
+        self, batch: str, name: str, records: str, scenario: str, drift: str, accuracy: str, answers: str, seconds: str
+    ) -> str:
+        start = f"{batch:>6}  {name:<{self._width}}  {records:>9}  {scenario:<7}  {drift:<9}"
+        return f"{start}  {accuracy:>8}  {answers:<9}  {seconds:>7}"
+
+    def close(self, learner: Any, seconds: float) -> None:
+        """Tell what it comes to."""
+        mean = self._n_right / self._n_judged if self._n_judged else None
+        if self.as_json:
+            totals = {"batches": self.n_batches, "records": self.n_records, "passed_over": self.n_skipped}
+            model = {
+                "model": str(learner.path),
+                "batches_in_all": learner.model.history_[-1].batch if not learner.is_new else 0,
+            }
+            print_json({"event": "end"} | totals | {"accuracy": mean, "seconds": seconds} | model)
+            return
+        before = f"{counted(self.n_skipped, 'file')} learnt before and passed over" if self.n_skipped else ""
+        if not self.n_batches:
+            self.print(f"nothing new to learn{f': {before}' if before else ''}")
+            return
+        accuracy = f", accuracy before learning {mean:.3f}" if mean is not None else ""
+        learnt = f"learnt {counted(self.n_batches, 'batch')}, {counted(self.n_records, 'record')} in {seconds:.1f} s"
+        self.print(learnt + accuracy + (f"; {before}" if before else ""))
+        n_classes, n_all = len(learner.model.classes_), learner.model.history_[-1].batch
+        self.print(f"{learner.path}: {counted(n_all, 'batch')}, {counted(n_classes, 'class')}, {size_of(learner.path)}")
+
+
+def batch_as_json(report: Any, files: Sequence[Path], seconds: float) -> dict[str, Any]:
+    """Return all that is known of a batch."""
+    from dataclasses import asdict
+
+    return {"event": "batch", "files": [str(path) for path in files]} | asdict(report) | {"seconds_in_all": seconds}

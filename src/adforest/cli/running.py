@@ -1,0 +1,93 @@
+"""Run a command: what is raised becomes one line and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from adforest.cli.stopping import StoppedError
+from adforest.cli.wording import in_shell_words
+from adforest.libraries import require
+
+PROGRAM = "adforest"
+DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130  # exit codes, the last as shells count them
+EXPECTED = (ValueError, TypeError, OSError, ImportError)  # what the library says of wrong data, files and options
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command of the command line.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        What follows the program's name. By default that of this process.
+
+    Returns
+    -------
+    int
+        Exit code: 0 if all went well, 1 if something failed, 2 if the command was not understood, 130 if it was
+        interrupted.
+    """
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    shows_trace = "--debug" in given
+    try:
+        require("typer", "the command line", "cli")
+        from adforest.cli.app import app
+
+        with warnings.catch_warnings():
+            _tell_warnings()
+            result = app([one for one in given if one != "--debug"], prog_name=PROGRAM, standalone_mode=False)
+        return result if isinstance(result, int) else DONE
+    except KeyboardInterrupt:
+        return _fail("interrupted.", INTERRUPTED)
+    except BrokenPipeError:  # whoever read our output has read enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # it is flushed at exit, and would fail again
+        return FAILED
+    except Exception as error:
+        if shows_trace:
+            raise
+        return _tell(error)
+
+
+def _tell(error: Exception) -> int:
+    """Print an error as one line, and return the exit code."""
+    if hasattr(error, "format_message"):  # the parser's own, in Typer's copy of click or in click
+        message, code = str(error.format_message()), int(getattr(error, "exit_code", WRONG_USAGE))
+        context: Any = getattr(error, "ctx", None)
+        if not message:  # without arguments the help is the answer, and has been printed
+            return code
+        command = context.command_path if context is not None else PROGRAM
+        return _fail(f"{message.rstrip('.')}. See: {command} --help", code)
+    if isinstance(error, StoppedError):
+        return _fail(_with_notes("interrupted.", error), INTERRUPTED)
+    if isinstance(error, EXPECTED):
+        return _fail(_with_notes(in_shell_words(str(error)), error), FAILED)
+    if type(error).__name__ in ("Abort", "Exit"):
+        return int(getattr(error, "exit_code", FAILED))
+    kind = type(error).__name__
+    return _fail(f"{kind}: {error}. This should not happen: the same command with --debug shows where it did", FAILED)
+
+
+def _with_notes(message: str, error: BaseException) -> str:
+    """Return a message and what was noted where the error passed by."""
+    return " ".join([message, *getattr(error, "__notes__", ())])
+
+
+def _fail(message: str, code: int) -> int:
+    """Print a line on standard error, and return the exit code."""
+    print(f"{PROGRAM}: {' '.join(message.split())}", file=sys.stderr)
+    return code
+
+
+def _tell_warnings() -> None:
+    """Print warnings as lines on standard error, each once."""
+
+    def tell(message: Any, *_: Any, **__: Any) -> None:
+        print(f"{PROGRAM}: warning: {' '.join(in_shell_words(str(message)).split())}", file=sys.stderr)
+
+    warnings.simplefilter("ignore")
+    warnings.filterwarnings("default", category=UserWarning)
+    warnings.showwarning = tell

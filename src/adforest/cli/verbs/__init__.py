@@ -1,0 +1,1 @@
+"""One module a verb: its function is the command."""

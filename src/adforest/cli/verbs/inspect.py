@@ -1,0 +1,154 @@
+"""Show what is in a model file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from adforest.cli.output import AsJson, counted, print_json, print_table, size_of
+
+MARKS = {"none": "·", "temporary": "t", "sustained": "S"}
+BARS = "▁▂▃▄▅▆▇█"
+
+
+def inspect(
+    model: Annotated[Path, typer.Argument(help="The model file, such as m.adf.")],
+    tree: Annotated[int | None, typer.Option(min=0, help="Show this tree instead, counted from 0.")] = None,
+    forest: Annotated[
+        str, typer.Option(help='The forest of the tree: "permanent", "active", "temporary" or "newest".')
+    ] = "permanent",
+    max_depth: Annotated[int | None, typer.Option(min=0, help="Depth at which the tree ends. Default: 4")] = None,
+    batches: Annotated[int, typer.Option(min=0, help="How many of the last batches to list.")] = 10,
+    as_json: AsJson = False,
+) -> None:
+    """Show what is in a model: classes, columns, forests, drift over time, the last batches; or one of its trees."""
+    from adforest.cli.looking import describe
+    from adforest.cli.model_file import load_model
+
+    loaded = load_model(model)
+    if tree is not None:
+        _show_tree(loaded, forest, tree, max_depth, as_json=as_json)
+        return
+    found = describe(loaded, model)
+    if as_json:
+        print_json(found)
+    else:
+        _show(found, model, batches)
+
+
+def _show_tree(model: Any, forest: str, tree: int, max_depth: int | None, *, as_json: bool) -> None:
+    """Print one tree."""
+    from adforest.monitor import tree_text
+
+    try:
+        text = tree_text(model, forest, tree, max_depth=4 if max_depth is None and not as_json else max_depth)
+    except IndexError as error:
+        raise ValueError(str(error)) from None
+    if as_json:
+        print_json({"forest": forest, "tree": tree, "text": text.splitlines()})
+    else:
+        print(text)
+
+
+def _show(found: dict[str, Any], path: Path, n_shown: int) -> None:
+    """Print what was found as tables."""
+    target = f", target {found['target']}" if found["target"] else ""
+    print(f"{path}: {found['kind']}, {size_of(path)}{target}")
+    kept = (
+        f"{found['records_kept']:,} kept to learn from"
+        if found["can_learn"]
+        else "none kept: it answers, but cannot learn"
+    )
+    print(f"{counted(found['batches'], 'batch')}, {counted(found['records'], 'record')}, {kept}")
+    if found["parameters"]:
+        print("parameters: " + ", ".join(f"{name} {value}" for name, value in found["parameters"].items()))
+    print()
+    total = max(sum(one["records"] for one in found["classes"]), 1)
+    print_table(
+        "classes",
+        ("class", "records", "share", "first batch", "last batch"),
+        [
+            (
+                str(one["class"]),
+                f"{one['records']:,}",
+                f"{one['records'] / total:.1%}",
+                _number(one["first_batch"]),
+                _number(one["last_batch"]),
+            )
+            for one in found["classes"]
+        ],
+    )
+    columns = sorted(found["columns"], key=lambda one: -one["importance"])
+    print_table(
+        "columns, by importance",
+        ("column", "holds", "values", "importance"),
+        [(one["column"], one["holds"], _number(one["values"]), f"{one['importance']:.3f}") for one in columns],
+    )
+    print_table(
+        f"forests; the {found['answering']} one answers, or has most of the vote",
+        ("forest", "trees", "leaves", "depth", "vote"),
+        [
+            (
+                one["forest"],
+                f"{one['trees']}",
+                f"{one['leaves']:,}",
+                f"{one['depth']}",
+                "" if one["vote"] is None else f"{one['vote']:.2f}",
+            )
+            for one in found["forests"]
+        ],
+    )
+    _show_batches(found, n_shown)
+
+
+def _show_batches(found: dict[str, Any], n_shown: int) -> None:
+    """Print drift over time and the last batches."""
+    history = found["history"]
+    print(f"drift from batch {history[0]['batch']} to {history[-1]['batch']}: {_in_words(found['drift'])}")
+    for start in range(0, len(history), 60):
+        part = history[start : start + 60]
+        print(f"  accuracy {''.join(_bar(one['accuracy'].get('vote')) for one in part)}")
+        print(f"  drift    {''.join(MARKS.get(one['drift'], '?') for one in part)}")
+    print()
+    last = history[-n_shown:] if n_shown else []
+    if last:
+        print_table(
+            f"the last {counted(len(last), 'batch')}" if len(last) > 1 else "the last batch",
+            ("batch", "records", "classes", "drift", "accuracy", "answers"),
+            [
+                (
+                    f"{one['batch']}",
+                    f"{one['n_records']:,}",
+                    one["scenario"],
+                    "-" if one["drift"] == "none" else one["drift"],
+                    f"{one['accuracy']['vote']:.3f}" if "vote" in one["accuracy"] else "-",
+                    one["answering"],
+                )
+                for one in last
+            ],
+        )
+
+
+def _in_words(stretches: list[dict[str, Any]]) -> str:
+    """Return the stretches of drift as an enumeration."""
+    if not stretches:
+        return "none"
+    told = [
+        f"{one['drift']} in batch {one['first_batch']}"
+        if one["first_batch"] == one["last_batch"]
+        else f"{one['drift']} in batches {one['first_batch']} to {one['last_batch']}"
+        for one in stretches[-8:]
+    ]
+    return ("…, " if len(stretches) > 8 else "") + ", ".join(told)
+
+
+def _bar(share: float | None) -> str:
+    """Return a share as a bar one character wide; nothing where there is none."""
+    return " " if share is None else BARS[min(int(share * len(BARS)), len(BARS) - 1)]
+
+
+def _number(value: int | None) -> str:
+    """Return a number, nothing where there is none."""
+    return f"{value:,}" if value else ""

@@ -1,0 +1,111 @@
+"""Learn batches from files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from time import perf_counter
+from typing import Annotated, Any
+
+import typer
+
+from adforest.cli.output import AsJson, ModelPath, counted, progress_bar, remark
+from adforest.cli.parameters import MODEL, READING, with_options
+
+AlertRules = Annotated[
+    Path | None, typer.Option("--alerts", help="A TOML file of rules, checked at every batch; see: adforest alert.")
+]
+Target = Annotated[
+    str | None,
+    typer.Option("--target", "-t", help="The column that holds the classes; a model that goes on learning knows it."),
+]
+
+
+@with_options(reading=READING, parameters=MODEL)
+def learn(
+    batches: Annotated[
+        list[str],
+        typer.Argument(metavar="BATCH", help="Files, folders, patterns such as 'data/*.csv', or - for standard input."),
+    ],
+    model: ModelPath,
+    reading: dict[str, Any],
+    parameters: dict[str, Any],
+    target: Target = None,
+    batch_size: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Records in a batch: files are one sequence, cut and joined. By default each is a batch."
+        ),
+    ] = None,
+    alerts: AlertRules = None,
+    as_json: AsJson = False,
+) -> None:
+    """Learn batches into a new model, or one that goes on.
+
+    Each batch is answered before it is learnt, and the model file is written after each. A command that was killed
+    goes on where it was when it is given again: a batch that was learnt is known by its content. Parameters of a model
+    that goes on learning stay as they are unless they are given; some cannot change any more.
+
+    The columns printed: classes in the batch (S one, M several; K known, U unknown, KU both), drift, accuracy of the
+    model on the batch before learning it, and the forest that answers from then on.
+    """
+    from adforest.cli.alerts import read_alerts
+    from adforest.cli.batches import about_records, column_names, found_files
+    from adforest.cli.learning import NO_TARGET, Learner
+    from adforest.cli.model_file import locked
+    from adforest.cli.progress import BatchTable
+
+    start = perf_counter()
+    rules = read_alerts(alerts)
+    with locked(model), found_files(batches, reading.get("order")) as files:
+        if target is None and not model.exists():
+            raise ValueError(f"{NO_TARGET}, one of {', '.join(map(repr, column_names(files[0], reading)[:20]))}.")
+        learner = Learner(model, target, parameters, reading, batch_size)
+        rules.begin(learner)
+        total = sum(path.stat().st_size for path in files) if batch_size is None else about_records(files)
+        with progress_bar("reading", total) as bar:
+            table = BatchTable(files, bar.print, as_json=as_json)
+            try:
+                _learn_all(learner, files, table, bar, rules)
+            except BaseException as error:
+                n_learnt = learner.n_learnt()
+                if n_learnt:
+                    kept = f"{counted(n_learnt, 'batch')} learnt before this, kept in '{model}'"
+                    error.add_note(f"{kept}: the same command goes on from there.")
+                raise
+            table.close(learner, perf_counter() - start)
+
+
+def _learn_all(learner: Any, files: list[Path], table: Any, bar: Any, rules: Any) -> None:
+    """Learn all that was not learnt yet."""
+    from adforest.streams.files import NoRecordsError
+
+    if learner.batch_size is not None:
+        _learn_each(learner, learner.pieces(files), table, rules, bar)
+        return
+    n_empty = 0
+    for path in files:
+        bar.advance(0, path.name)
+        n_before = table.n_batches
+        try:
+            _learn_each(learner, learner.batches(path), table, rules, bar)
+        except NoRecordsError as error:
+            n_empty += 1
+            if n_empty == len(files):
+                raise
+            remark(f"adforest: warning: {error}")
+        else:
+            table.n_skipped += table.n_batches == n_before
+        bar.advance(path.stat().st_size)
+
+
+def _learn_each(learner: Any, found: Any, table: Any, rules: Any, bar: Any) -> None:
+    """Learn some batches and tell of each."""
+    start = perf_counter()
+    for batch, digest in found:
+        rules.look(batch)
+        report = learner.learn(batch, digest)
+        table.add(report, batch.files, perf_counter() - start)
+        rules.check(report)
+        if learner.batch_size is not None:
+            bar.advance(len(batch.y), batch.files[-1].name)
+        start = perf_counter()

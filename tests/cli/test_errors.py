@@ -1,0 +1,139 @@
+"""What is wrong in files: file, line and column are named, and what was learnt before is kept."""
+
+import pytest
+
+import adforest
+from adforest.cli.learning import Learner
+from cli_commands import SMALL, content, learnt_here, run, write_months
+
+N_FILES = 30
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return write_months(tmp_path_factory.mktemp("many") / "months", N_FILES, n=12)
+
+
+@pytest.fixture(scope="module")
+def expected(folder):
+    return content(learnt_here(folder, drop=()))
+
+
+def spoil(folder, tmp_path, old, new, line=None):
+    """Return a copy of a folder of which file 17 has something else in a line, or in its header."""
+    copy = tmp_path / "months"
+    copy.mkdir()
+    for path in folder.iterdir():
+        (copy / path.name).write_bytes(path.read_bytes())
+    path = copy / "month-17.csv"
+    lines = path.read_text().splitlines(keepends=True)
+    place = 0 if line is None else line - 1
+    changed = lines[place].replace(old, new) if old else new
+    assert changed != lines[place]
+    path.write_text("".join([*lines[:place], changed, *lines[place + 1 :]]))
+    return copy
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "message"),
+    [
+        (
+            '"size"',
+            '"surface"',
+            None,
+            "line 1 of '{path}' lacks 'size' and adds 'surface'; expected the 4 columns that",
+        ),
+        ('"rent"', '"rant"', None, "the target 'rent' is no column of '{path}'; its columns are 'id', 'size', 'rooms'"),
+        (None, '17001,?,2,"Ring","low"\n', 5, "line 5 of '{path}' holds '?' in column 'size'; expected a number"),
+        (None, '17001,many,2,"Ring","low"\n', 5, "line 5 of '{path}' holds 'many' in column 'size'; expected a number"),
+        (None, '17001,50,2,"Ring"\n', 7, "line 7 of '{path}' has 4 fields; expected 5, one for each column."),
+        (None, '17001,50,2,"Ring",\n', 3, "line 3 of '{path}' has no value in the target column 'rent'"),
+    ],
+)
+def test_file_17_of_30(capsys, folder, expected, tmp_path, old, new, line, message):
+    months, model = spoil(folder, tmp_path, old, new, line), tmp_path / "m.adf"
+    command = ("learn", months, "-t", "rent", "-m", model, *SMALL)
+    code, out, err = run(capsys, *command)
+    assert code == 1
+    assert len(out.splitlines()) == 17  # names of columns and 16 batches
+    assert err.count("\n") == 1
+    assert err.endswith(f" 16 batches learnt before this, kept in '{model}': the same command goes on from there.\n")
+    assert err.startswith(f"adforest: {message}".format(path=months / "month-17.csv"))
+    assert len(adforest.load(model).history_) == 16
+    # Corrected, it goes on and ends as if nothing had been wrong.
+    (months / "month-17.csv").write_bytes((folder / "month-17.csv").read_bytes())
+    assert "learnt 14 batches" in run(capsys, *command)[1]
+    assert content(model) == expected
+
+
+@pytest.mark.parametrize(
+    ("sources", "message"),
+    [
+        (["nothing/*.csv"], "no file matches the pattern 'nothing/*.csv'; expected at least one."),
+        (["nothing"], "there is no file or folder 'nothing'; expected a folder, a file or a pattern"),
+        (["x.txt"], "the format of 'x.txt' is not known; expected a name that ends in .csv, .tsv, .jsonl"),
+        (["empty.csv"], "'empty.csv' holds no records; expected at least one."),
+        (["no.parquet"], "'no.parquet' cannot be read (Parquet magic bytes not found"),
+    ],
+)
+def test_nothing_to_learn_from(capsys, tmp_path, monkeypatch, sources, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x.txt").write_text("a,y\n1,2\n")
+    (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "no.parquet").write_text("not a table at all")
+    code, out, err = run(capsys, "learn", *sources, "-t", "y", "-m", "m.adf")
+    assert (code, out) == (1, "")
+    assert err.startswith(f"adforest: {message}")
+    assert err.count("\n") == 1
+    assert not (tmp_path / "m.adf").exists()
+
+
+def test_a_file_without_records_among_others_is_passed_over(capsys, tmp_path):
+    months = write_months(tmp_path / "months", 2)
+    (months / "month-0.csv").write_text("id,size,rooms,street,rent\n")
+    code, out, err = run(capsys, "learn", months, "-t", "rent", "-m", tmp_path / "m.adf", *SMALL)
+    assert code == 0
+    assert "learnt 2 batches" in out
+    assert "passed over" not in out
+    assert err.startswith(f"adforest: warning: '{months}/month-0.csv' holds no records;")
+    assert err.count("\n") == 1
+
+
+def test_a_model_that_cannot_be_written_is_as_before(capsys, folder, tmp_path, monkeypatch):
+    model = learnt_here(write_months(tmp_path / "months", 2))
+    learner = Learner(model, None, {}, {})
+    before, was = learner.model, model.read_bytes()
+    monkeypatch.setattr(type(before), "save", lambda *_: (_ for _ in ()).throw(OSError("the disk is full")))
+    ((batch, digest),) = learner.batches(folder / "month-9.csv")
+    with pytest.raises(OSError, match="the disk is full"):
+        learner.learn(batch, digest)
+    assert learner.model is before
+    assert len(before.history_) == 2
+    assert not learner.is_known(digest)
+    assert model.read_bytes() == was
+
+
+def test_a_model_file_that_is_none(capsys, folder, tmp_path):
+    (tmp_path / "m.adf").write_text("no model")
+    for command in (["learn", folder, "-t", "rent"], ["predict", folder], ["evaluate", folder, "-t", "rent"]):
+        code, _, err = run(capsys, *command, "-m", tmp_path / "m.adf")
+        assert code == 1
+        assert (
+            err == f"adforest: {tmp_path}/m.adf cannot be loaded: it is no model file, or only the beginning of one\n"
+        )
+
+
+def test_a_new_model_needs_a_target(capsys, folder, tmp_path):
+    code, _, err = run(capsys, "learn", folder, "-m", tmp_path / "m.adf")
+    assert code == 1
+    names = "'id', 'size', 'rooms', 'street', 'rent'"
+    assert err == f"adforest: --target is not given; expected the column that holds the classes, one of {names}.\n"
+
+
+def test_warnings_are_lines(capsys, folder, tmp_path):
+    (tmp_path / "a.csv").write_text("a,y\n1,u\n2,v\n2,v,3\n" + "3,u\n" * 5)
+    options = ("--on-bad-lines", "skip")
+    code, _, err = run(capsys, "learn", tmp_path / "a.csv", "-t", "y", "-m", tmp_path / "m.adf", *options)
+    assert code == 0
+    assert err.startswith("adforest: warning: 1 line with a wrong number of fields left out; the first is line 4 of")
+    assert err.count("\n") == 1
