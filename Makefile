@@ -4,7 +4,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 BUILD := $(wildcard pyproject.toml meson.build src/adforest/meson.build)
 
-.PHONY: demo test test-capymoa test-mlflow test-newest test-oldest check bench fuzz wheel clean
+.PHONY: demo test test-capymoa test-mlflow test-newest test-oldest check bench fuzz kills wheel clean
 
 demo: .venv/demo ## the main job on embedded data: a table and out/demo.png
 	python -m adforest.demo
@@ -28,6 +28,9 @@ check: .venv/check ## style, types, import graph
 
 bench: .venv/test ## every measure, one JSON line each; leave the machine alone meanwhile
 	python benchmarks/measures.py
+
+kills: .venv/test ## adforest learn and watch killed 100 times at random moments; seeds are printed
+	python tests/kills.py 100
 
 fuzz: .venv/test ## 100,000 mutants of model files, some twenty minutes; a crash or a hang is told by its number
 	python tests/fuzz_model_files.py

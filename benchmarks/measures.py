@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from bound import measure_bound
+from command_line import measure_cli, measure_kills
 from model_files import measure_files
 from monitoring import measure_tracking, measure_views
 from scale import measure_scale
@@ -334,6 +335,8 @@ MEASURES = {
     "tracking": measure_tracking,
     "views": measure_views,
     "scale": measure_scale,
+    "cli": measure_cli,
+    "kills": measure_kills,
 }
 
 

@@ -1,0 +1,97 @@
+"""Measure the command line: its start, its rate of answers, its memory, and what it survives."""
+
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import parquet
+from timing import medians, ours, three_classes
+
+COMMAND = [sys.executable, "-m", "adforest"]
+N_RECORDS = 1_000_000  # of a file; the large one has ten times as many
+
+
+def measure_cli() -> Iterator[dict[str, Any]]:
+    """Help, and answers from Parquet on one core by 10 trees of about 1,000 leaves, from files of two sizes."""
+    helps = [["--help"], ["learn", "--help"]]
+    bare, *starts = medians(
+        [lambda: subprocess.run([sys.executable, "-c", ""], check=True)]
+        + [lambda h=one: subprocess.run([*COMMAND, *h], check=True, stdout=subprocess.DEVNULL) for one in helps],
+        9,
+    )
+    for arguments, seconds in zip(helps, starts, strict=True):
+        told = {"measure": f"adforest {' '.join(arguments)}", "seconds": seconds, "python_alone_seconds": bare}
+        yield told | {"goal": "<= 0.3"}
+    with TemporaryDirectory() as folder:
+        yield from _measure_predict(Path(folder))
+
+
+def _measure_predict(folder: Path) -> Iterator[dict[str, Any]]:
+    X, y = three_classes(N_RECORDS, 10, np.random.default_rng(0))
+    table = pa.table({f"x{place}": column for place, column in enumerate(X.T)})
+    model = ours().fit(table.slice(0, 30_000), y[:30_000])
+    model.save(folder / "m.adf")
+    parquet.write_table(table, folder / "small.parquet")
+    with parquet.ParquetWriter(folder / "large.parquet", table.schema) as writer:
+        for _ in range(10):
+            writer.write_table(table)
+    leaves = model.permanent_forest_.n_leaves // 10
+    small, large = (_predict(folder, name) for name in ("small", "large"))
+    n_more = large["records"] - small["records"]
+    yield {
+        "measure": f"adforest predict, Parquet to Parquet, 10 columns, 10 trees of {leaves} leaves, one core",
+        "records": large["records"],
+        "records_a_second": large["records"] / large["seconds"],
+        "records_a_second_without_start": n_more / (large["seconds"] - small["seconds"]),
+        "megabytes": large["megabytes"],
+        "megabytes_for_a_tenth": small["megabytes"],
+        "goal": ">= 1,000,000 a second, the same megabytes",
+    }
+
+
+def _predict(folder: Path, name: str) -> dict[str, Any]:
+    """Answer a file in a process on one core, and return the records, its seconds, and the memory it took at most."""
+    limited = (
+        "import os, resource, subprocess, sys, time\n"
+        "hasattr(os, 'sched_setaffinity') and os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
+        "start = time.perf_counter()\n"
+        "out = subprocess.run(sys.argv[1:], check=True, capture_output=True, text=True).stdout\n"
+        "print(time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, out)"
+    )
+    paths = [folder / f"{name}.parquet", "--model", folder / "m.adf", "--out", folder / f"{name}-answers.parquet"]
+    command = [*COMMAND, "predict", *map(str, paths), "--json"]
+    done = subprocess.run([sys.executable, "-c", limited, *command], check=True, capture_output=True, text=True)
+    seconds, kilobytes, told = done.stdout.split(maxsplit=2)
+    return {"records": json.loads(told)["records"], "seconds": float(seconds), "megabytes": int(kilobytes) / 1e3}
+
+
+def measure_kills() -> Iterator[dict[str, Any]]:
+    """A hundred kills of `learn` and `watch` at random moments, by tests/kills.py."""
+    seed = random.SystemRandom().randrange(2**31)
+    folder = Path(__file__).resolve().parents[1] / "tests"
+    done = subprocess.run(
+        [sys.executable, folder / "kills.py", "100", str(seed)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": str(folder)},
+    )
+    rounds = re.findall(r"^(\d+) kills, \w+: (.*)$", done.stdout, re.MULTILINE)
+    failed = [what for _, what in rounds if what != "the same model"]
+    yield {
+        "measure": "adforest learn and watch killed at random moments",
+        "kills": int(rounds[-1][0]) if rounds else 0,
+        "rounds": len(rounds),
+        "rounds_that_failed": len(failed),
+        "seed": seed,
+        "goal": "0 failed of 100 kills",
+    }
