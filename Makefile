@@ -4,7 +4,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 BUILD := $(wildcard pyproject.toml meson.build src/adforest/meson.build)
 
-.PHONY: demo test test-capymoa test-mlflow test-newest test-oldest check bench fuzz kills wheel clean
+.PHONY: demo test test-capymoa test-mlflow test-newest test-oldest check bench pictures fuzz kills wheel clean
 
 demo: .venv/demo ## the main job on embedded data: a table and out/demo.png
 	python -m adforest.demo
@@ -31,6 +31,9 @@ bench: .venv/test ## every measure, one JSON line each; leave the machine alone 
 
 kills: .venv/test ## adforest learn and watch killed 100 times at random moments; seeds are printed
 	python tests/kills.py 100
+
+pictures: .venv/test ## the monitor's pictures in docs/images, with Chromium
+	python tests/monitor_pictures.py
 
 fuzz: .venv/test ## 100,000 mutants of model files, some twenty minutes; a crash or a hang is told by its number
 	python tests/fuzz_model_files.py

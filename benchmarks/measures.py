@@ -15,6 +15,7 @@ import numpy as np
 from bound import measure_bound
 from command_line import measure_cli, measure_kills
 from model_files import measure_files
+from monitor_page import measure_monitor
 from monitoring import measure_tracking, measure_views
 from scale import measure_scale
 from small_batches import measure_first, measure_small
@@ -337,6 +338,7 @@ MEASURES = {
     "scale": measure_scale,
     "cli": measure_cli,
     "kills": measure_kills,
+    "monitor": measure_monitor,
 }
 
 

@@ -1,7 +1,8 @@
-"""A tree that three batches made, and no windows."""
+"""A tree that three batches made, no windows, and a browser."""
 
 import pytest
 
+from browsing import chromium, open_page
 from planted_trees import systematic
 
 
@@ -28,3 +29,23 @@ def toy():
     for X, y in batches:
         model.partial_fit(pd.DataFrame(X, columns=["Area", "Beds"]), y)
     return model
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture
+def visit(browser):
+    """Open a page and, at the end, close it."""
+    opened = []
+
+    def visit_page(address, **options):
+        opened.append(open_page(browser, address, **options))
+        return opened[-1]
+
+    yield visit_page
+    for seen in opened:
+        seen.page.context.close()

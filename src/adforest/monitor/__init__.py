@@ -1,10 +1,12 @@
-"""Look at a model: whether it is well, trees as text and pictures, its history and its explanations as pictures."""
+"""Look at a model: a live page, a report, whether it is well; trees, history and explanations as text and pictures."""
 
 from adforest.monitor.drawing import draw_tree
 from adforest.monitor.expectation import expected_accuracy
 from adforest.monitor.explanations import ExplanationDisplay
 from adforest.monitor.history import HistoryDisplay
 from adforest.monitor.model_view import ModelView
+from adforest.monitor.reporting import write_report
+from adforest.monitor.serving import serve
 from adforest.monitor.trees import tree_dot, tree_text
 
 __all__ = [
@@ -13,6 +15,8 @@ __all__ = [
     "ModelView",
     "draw_tree",
     "expected_accuracy",
+    "serve",
     "tree_dot",
     "tree_text",
+    "write_report",
 ]

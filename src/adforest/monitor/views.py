@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from adforest.adaptation import State, find_forest
-from adforest.classifier import BaseADFClassifier
+from adforest.base import Model
+from adforest.classifier import BaseADFClassifier, Learnt
 from adforest.encoding.writing import write_value
 from adforest.forest import Tree
 from adforest.forest._kernels import routing
@@ -47,12 +48,16 @@ class NodeView:
         Code of the class it predicts, -1 for none.
     n_below : int
         How many nodes the view leaves out below this one.
+    n_new_below : int
+        How many of these the latest batch made.
     batch : int
         The batch that made it what it is.
     cause : int
         Why, see `adforest.forest.tree.CAUSES`.
     is_news : bool
         Whether another batch made the node above, or for another reason.
+    is_new : bool
+        Whether the latest batch made it.
     """
 
     number: int
@@ -63,9 +68,11 @@ class NodeView:
     counts: tuple[tuple[str, float], ...]
     klass: int
     n_below: int
+    n_new_below: int
     batch: int
     cause: int
     is_news: bool
+    is_new: bool
 
     @property
     def mark(self) -> str:
@@ -89,7 +96,7 @@ class NodeView:
         return [*words, f"... {more} more"] if more else words or ["no records"]
 
 
-def view_tree(model: Any, forest: str, tree: int, max_depth: int | None) -> list[NodeView]:
+def view_tree(model: Any, forest: str, tree: int, max_depth: int | None, root: int = 0) -> list[NodeView]:
     """Return the nodes of a model's tree as they are shown, each before those below it, the left ones first.
 
     Parameters
@@ -100,19 +107,19 @@ def view_tree(model: Any, forest: str, tree: int, max_depth: int | None) -> list
         Number of the tree in the forest.
     max_depth : int or None
         Where the view ends.
+    root : int, default=0
+        The node where it begins.
     """
     _check_depth(max_depth)
-    if not isinstance(model, BaseADFClassifier):
-        kinds = "AdaptiveDecisionForestClassifier or PaperADFClassifier"
-        raise TypeError(f"got {type(model).__name__}; expected a fitted {kinds}")
-    learnt = model._checked()  # read once: another thread may swap in the next one
-    found = _find_tree(learnt.learnt.state, forest, tree)
+    learnt, found = _open_tree(model, forest, tree)
     questions = Questions(found, learnt.encoder, learnt.learnt.state.memory.matrix())
-    shown_by = _shown_by(found, max_depth)
+    shown_by = _shown_by(found, max_depth, _checked_node(found, root))
+    is_new = found.born == learnt.learnt.state.n_batches
     n_below = np.bincount(shown_by, minlength=len(found.nodes)) - 1
+    n_new_below = np.bincount(shown_by, is_new, len(found.nodes)) - is_new
     counts = _Counts(found, shown_by, learnt.labels.by_arrival)
     views: list[NodeView] = []
-    for number, parent, is_left in _walk(found, n_below):
+    for number, parent, is_left in _walk(found, n_below, root):
         above = views[parent] if parent >= 0 else None
         batch, cause = int(found.born[number]), int(found.cause[number])
         asks = found.nodes["split"][number] >= 0 and not n_below[number]
@@ -126,12 +133,46 @@ def view_tree(model: Any, forest: str, tree: int, max_depth: int | None) -> list
                 counts=counts.of(number),
                 klass=counts.first_of(number),
                 n_below=int(n_below[number]),
+                n_new_below=int(n_new_below[number]),
                 batch=batch,
                 cause=cause,
                 is_news=above is None or (above.batch, above.cause) != (batch, cause),
+                is_new=bool(is_new[number]),
             )
         )
     return views
+
+
+def view_path(model: Any, forest: str, tree: int, node: int) -> list[tuple[int, str]]:
+    """Return the nodes above one of a tree, the root first: the number of each, and what is true from there on."""
+    learnt, found = _open_tree(model, forest, tree)
+    questions = Questions(found, learnt.encoder, learnt.learnt.state.memory.matrix())
+    left = found.nodes["left"]
+    parent = np.full(len(left), -1)
+    inner = np.flatnonzero(found.nodes["split"] >= 0)
+    parent[left[inner]] = parent[left[inner] + 1] = inner
+    path, below = [], _checked_node(found, node)
+    while (above := int(parent[below])) >= 0:
+        condition = questions.condition(above)
+        path.append((above, condition.left if below == left[above] else condition.right))
+        below = above
+    return path[::-1]
+
+
+def _open_tree(model: Any, forest: str, tree: int) -> tuple[Model[Learnt], Tree]:
+    """Return what a model has learnt, read once since another thread may swap in the next one, and one of its trees."""
+    if not isinstance(model, BaseADFClassifier):
+        kinds = "AdaptiveDecisionForestClassifier or PaperADFClassifier"
+        raise TypeError(f"got {type(model).__name__}; expected a fitted {kinds}")
+    learnt = model._checked()
+    return learnt, _find_tree(learnt.learnt.state, forest, tree)
+
+
+def _checked_node(tree: Tree, node: int) -> int:
+    """Return the number of a node, or say which there are."""
+    if not 0 <= node < len(tree.nodes):
+        raise IndexError(f"node is {node}, but the tree has nodes 0 to {len(tree.nodes) - 1}. Choose one of them.")
+    return node
 
 
 def _find_tree(state: State, forest: str, tree: int) -> Tree:
@@ -153,13 +194,17 @@ def _check_depth(max_depth: int | None) -> None:
         raise ValueError(f"max_depth is {max_depth!r}; expected a whole number from 0 on, or None for the whole tree")
 
 
-def _shown_by(tree: Tree, max_depth: int | None) -> Longs:
-    """Return for every node the one that shows it: itself, or the one above it at which the view ends."""
+def _shown_by(tree: Tree, max_depth: int | None, root: int) -> Longs:
+    """Return for every node the one that shows it: itself, or the one above it at which the view ends.
+
+    The view ends some depth below its root; nodes that are not below it are not shown at all.
+    """
     shown_by = np.arange(len(tree.nodes))
     if max_depth is None:
         return shown_by
     left, split = tree.nodes["left"].tolist(), tree.nodes["split"].tolist()
-    stack = np.flatnonzero(routing.depths(tree.nodes) == max_depth).tolist()
+    depths = routing.depths(tree.nodes)
+    stack = np.flatnonzero(depths == depths[root] + max_depth).tolist()
     while stack:
         number = stack.pop()
         if split[number] >= 0:
@@ -169,13 +214,13 @@ def _shown_by(tree: Tree, max_depth: int | None) -> Longs:
     return shown_by
 
 
-def _walk(tree: Tree, n_below: Longs) -> Iterator[tuple[int, int, bool]]:
+def _walk(tree: Tree, n_below: Longs, root: int) -> Iterator[tuple[int, int, bool]]:
     """Visit the nodes to be shown: number, place of the one above among those visited, and whether it is left of it.
 
     A stack of our own, since trees may be deeper than Python's.
     """
     left, split = tree.nodes["left"].tolist(), tree.nodes["split"].tolist()
-    stack, place = [(0, -1, False)], 0
+    stack, place = [(root, -1, False)], 0
     while stack:
         number, parent, is_left = stack.pop()
         yield number, parent, is_left

@@ -1,0 +1,85 @@
+"""Measure how long the monitor takes to show a model that learnt 10,000 batches."""
+
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from urllib.request import urlopen
+
+import numpy as np
+from timing import ours
+
+from adforest.monitor import write_report
+from adforest.monitor.serving import serving
+
+N_BATCHES = 10_000
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
+FIRST_PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
+
+
+def measure_monitor() -> Iterator[dict[str, Any]]:
+    """The page as it is asked for first, the model not yet loaded, and once more; then the report."""
+    model = _long_stream()
+    with TemporaryDirectory() as folder:
+        path, report = Path(folder) / "model.adf", Path(folder) / "report.html"
+        model.save(path)
+        start = time.perf_counter()
+        write_report(model, report)
+        yield {
+            "measure": f"report of {N_BATCHES:,} batches",
+            "seconds": time.perf_counter() - start,
+            "megabytes": report.stat().st_size / 1e6,
+            "goal": "<= 2 MB",
+        }
+        with serving(path) as address:
+            first = _answer_seconds(address)
+            again = min(_answer_seconds(address) for _ in range(5))
+        yield {
+            "measure": f"monitor's page of {N_BATCHES:,} batches, by the server",
+            "first_seconds": first,
+            "again_seconds": again,
+            "goal": "<= 2",
+        }
+        with serving(path) as address:
+            yield {"measure": f"monitor's first picture of {N_BATCHES:,} batches, in Chromium", "goal": "<= 2"} | (
+                _picture_seconds(address)
+            )
+
+
+def _long_stream() -> Any:
+    """Return a model that learnt 10,000 small batches."""
+    rng, model = np.random.default_rng(0), ours(n_estimators=5, memory_size=2_000)
+    for _ in range(N_BATCHES):
+        X = rng.normal(size=(10, 8))
+        model.partial_fit(X, (X[:, 0] + X[:, 1] > 0).astype(int) + (X[:, 2] > 1))
+    return model
+
+
+def _answer_seconds(address: str) -> float:
+    """Return how long the whole page takes to come."""
+    start = time.perf_counter()
+    with urlopen(address) as answer:
+        answer.read()
+    return time.perf_counter() - start
+
+
+def _picture_seconds(address: str) -> dict[str, Any]:
+    """Return how long it takes from the address to the first picture, and until the vote is drawn."""
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        return {"skipped": "apt-get install chromium"}
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=chromium, args=FLAGS)
+        page = browser.new_page()
+        page.goto("about:blank")
+        start = time.perf_counter()
+        page.goto(address)
+        page.wait_for_selector("#accuracy-over-time path.vote")
+        drawn = time.perf_counter() - start
+        painted = page.evaluate(FIRST_PAINT)
+        browser.close()
+    return {"seconds": None if painted is None else painted / 1000, "accuracy_drawn_seconds": drawn}

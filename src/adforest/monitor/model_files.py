@@ -1,0 +1,150 @@
+"""The model files that are shown: which there are, the newest state of each, and when one changes."""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from threading import Lock
+
+from adforest.classifier import BaseADFClassifier
+from adforest.monitor.model_view import ModelView
+from adforest.storage import ModelFileError, load
+
+SUFFIX = ".adf"
+MAX_LOADED = 4  # models kept in memory at once
+
+
+@dataclass(frozen=True)
+class LoadedModel:
+    """A model as it was last read.
+
+    Attributes
+    ----------
+    name : str
+        Of its file.
+    model : BaseADFClassifier
+    version : str
+        Differs as soon as the file is another one.
+    changed : float
+        When the file was written, in seconds since 1970.
+    problem : str
+        Why the file as it is now could not be read, empty if this is what it holds.
+    """
+
+    name: str
+    model: BaseADFClassifier
+    version: str
+    changed: float
+    problem: str = ""
+
+    @cached_property
+    def view(self) -> ModelView:
+        """All that there is to see of it, made when it is first asked for."""
+        return ModelView.from_estimator(self.model)
+
+
+class ModelFiles:
+    """A model file, or the model files of a folder.
+
+    Files are only ever found by name among those that are there, so that no name leads out of the folder; links that
+    lead out of it are not followed.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A model file, or a folder whose files ``*.adf`` are shown.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self.is_folder = self.path.is_dir()
+        if not self.is_folder and not self.path.is_file():
+            raise FileNotFoundError(f"{self.path} is neither a model file nor a folder of them")
+        self._loaded: OrderedDict[str, LoadedModel] = OrderedDict()
+        self._lock = Lock()
+
+    def names(self) -> list[str]:
+        """Return the names of the files, sorted."""
+        return sorted(self._paths())
+
+    def version(self, name: str) -> str | None:
+        """Return what tells the content of a file from that before it was replaced; None if there is no such file."""
+        path = self._paths().get(name)
+        try:
+            return None if path is None else _version(path.stat())
+        except OSError:
+            return None
+
+    def versions(self) -> str:
+        """Return what identifies the content of all files."""
+        return " ".join(f"{name}:{self.version(name)}" for name in self.names())
+
+    def load(self, name: str) -> LoadedModel:
+        """Return a model as it is in its file now, or as it last could be read, with the reason.
+
+        Raises
+        ------
+        KeyError
+            If there is no such file.
+        ModelFileError
+            If it never could be read.
+        """
+        path = self._paths().get(name)
+        with self._lock:
+            before = self._loaded.get(name)
+            if path is None and before is None:
+                raise KeyError(name)
+            try:
+                found = _read(name, path, before)
+            except (OSError, ModelFileError) as error:
+                if before is None:
+                    raise ModelFileError(str(error)) from error
+                found = _with_problem(before, str(error))
+            self._loaded[name] = found
+            self._loaded.move_to_end(name)
+            while len(self._loaded) > MAX_LOADED:
+                self._loaded.popitem(last=False)
+            return found
+
+    def _paths(self) -> dict[str, Path]:
+        """Return the files by name."""
+        if not self.is_folder:
+            return {self.path.name: self.path} if self.path.is_file() else {}
+        inside, found = self.path.resolve(), {}
+        try:
+            entries = list(os.scandir(inside))
+        except OSError:
+            return {}
+        for entry in entries:
+            path = Path(entry.path)
+            if entry.name.endswith(SUFFIX) and not entry.name.startswith("."):
+                real = path.resolve()
+                if real.is_relative_to(inside) and real.is_file():
+                    found[entry.name] = real
+        return found
+
+
+def _read(name: str, path: Path | None, before: LoadedModel | None) -> LoadedModel:
+    """Return a model as its file holds it, without reading it again if it is the same."""
+    if path is None:
+        raise FileNotFoundError(f"{name} is no longer there")
+    status = path.stat()
+    version = _version(status)
+    if before is not None and before.version == version:
+        return _with_problem(before, "")
+    return LoadedModel(name, load(path), version, status.st_mtime)
+
+
+def _with_problem(before: LoadedModel, problem: str) -> LoadedModel:
+    """Return a model that was read before, with the reason why its file cannot be read now, or without one."""
+    if before.problem == problem:
+        return before
+    return replace(before, problem=problem)
+
+
+def _version(status: os.stat_result) -> str:
+    """Return what tells one content of a file from another without reading it."""
+    return f"{status.st_ino:x}-{status.st_mtime_ns:x}-{status.st_size:x}"

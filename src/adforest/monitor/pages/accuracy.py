@@ -1,0 +1,229 @@
+"""How well the model does: accuracy by forest, drift, who answers, and what is to be expected while labels are late."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from adforest.adaptation.names import ACTIVE, FORESTS, PERMANENT
+from adforest.forest.types import Floats
+from adforest.monitor.model_parts import VOTE, ExpectedAccuracy
+from adforest.monitor.model_view import ModelView
+from adforest.monitor.pages import words
+from adforest.monitor.pages.figures import figure, part, table_of
+from adforest.monitor.pages.markup import Child, Markup, join, tag
+from adforest.monitor.pages.plots import Plot, Scale, batch_scale
+from adforest.monitor.pages.thinning import Course
+
+HEIGHT, STRIP = 250, 54  # pixels
+
+
+def accuracy_part(view: ModelView, course: Course, spans: Markup | None = None) -> Markup:
+    """Return accuracy over time with drift and who answers, and how well accuracy was foretold."""
+    if not any(np.isfinite(mean).any() for mean, _, _ in course.accuracy.values()):
+        empty = tag("p", "No batch has been answered before it was learnt yet: that begins with the second one.")
+        return part("accuracy", "Accuracy", empty)
+    return part("accuracy", "Accuracy", spans, _over_time(view, course), _expected(view.expected, course))
+
+
+def shown_accuracies(course: Course) -> dict[str, tuple[Floats, Floats, Floats]]:
+    """Return the accuracies that are drawn, the vote last; not the active forest where it is the permanent one."""
+    found = {name: course.accuracy[name] for name in (*FORESTS, VOTE) if name in course.accuracy}
+    shown = without_twins({name: one[0] for name, one in found.items()})
+    return {name: found[name] for name in shown}
+
+
+def without_twins(by_forest: dict[str, Floats]) -> dict[str, Floats]:
+    """Return figures that are known at all; not those of the active forest where it has been the permanent one."""
+    found = {name: values for name, values in by_forest.items() if np.isfinite(values).any()}
+    if ACTIVE in found and np.array_equal(found[ACTIVE], found.get(PERMANENT, np.empty(0)), equal_nan=True):
+        del found[ACTIVE]
+    return found
+
+
+def _over_time(view: ModelView, course: Course) -> Markup:
+    """Return accuracy by forest, and below it who answers."""
+    found = shown_accuracies(course)
+    middle, x = course.middle, batch_scale([*course.first, *course.last])
+    drawn = [
+        values for name, (mean, low, high) in found.items() for values in ((low, high) if name == VOTE else (mean,))
+    ]
+    y = Scale.around(np.concatenate(drawn), least=0.05).clipped(-0.005, 1.005)
+    plot = Plot(x, y, HEIGHT)
+    shapes, marks = [], _drift_marks(plot, course)
+    for name, (mean, low, high) in found.items():
+        shapes += [plot.band(middle, low, high, name)] if name == VOTE else []
+        shapes.append(plot.line(middle, mean, name))
+    label = _in_words(found, course)
+    above = plot.draw(shapes, label=label, above=marks, x_ticks=batch_ticks(x), y_ticks=share_ticks(y, 5))
+    named = [name for name in FORESTS if name in course.votes and course.votes[name].any()]
+    key: list[tuple[str, Child]] = [(f"line {name}", _named(name, found[name][0])) for name in reversed(found)]
+    kinds = [("triangle hollow", "temporary drift"), ("triangle", "sustained drift")]
+    key += [one for one, there in zip(kinds, (course.n_temporary, course.n_sustained), strict=True) if there.any()]
+    measured = (
+        "The vote is tested on each batch before it is learnt, forests after it."
+        if view.kind == "PaperADFClassifier"
+        else "Each batch is answered before it is learnt."
+    )
+    note = f"{measured} The band is the 95% interval of the vote by the number of records tested." + _thinned(course)
+    return figure(
+        *("accuracy-over-time", "Accuracy of the vote and of each forest", above, _who_answers(x, course, named)),
+        note=note,
+        key=key,
+        table=_table(course, found, named),
+        class_="wide steps",
+    )
+
+
+def _named(name: str, mean: Floats) -> Markup:
+    """Return a forest's name and its last accuracy."""
+    known = mean[np.isfinite(mean)]
+    return join([name, " ", tag("b", words.share(float(known[-1])))])
+
+
+def _drift_marks(plot: Plot, course: Course) -> list[Markup]:
+    """Return a line down and a triangle wherever drift was called."""
+    found = []
+    for place, temporary, sustained in zip(course.middle, course.n_temporary, course.n_sustained, strict=True):
+        if temporary or sustained:
+            kind = "sustained" if sustained else "temporary"
+            found += [plot.rule(place, kind), plot.triangle(place, -4, kind)]
+    return found
+
+
+def _who_answers(x: Scale, course: Course, named: Sequence[str]) -> Markup:
+    """Return how much of the vote is each forest's, as a strip."""
+    plot, low = Plot(x, Scale(0, 1), STRIP), np.zeros(len(course))
+    shapes = []
+    for name in named:
+        high = low + np.nan_to_num(course.votes[name])
+        shapes.append(plot.steps(course.edges, low, high, name))
+        low = high
+    now = ", ".join(f"{name} {words.share(float(course.votes[name][-1]), 0)}" for name in named)
+    title = tag(
+        "p", "Who answers: each forest's share of the vote. Now ", tag("b", now or "nobody"), ".", class_="strip-title"
+    )
+    return title + plot.draw(shapes, label=f"Each forest's share of the vote over time; now {now}.", class_="strip")
+
+
+def _in_words(found: dict[str, tuple[Floats, Floats, Floats]], course: Course) -> str:
+    """Return what the figure shows, for those who do not see it."""
+    parts = []
+    for name, (mean, _, _) in found.items():
+        known = mean[np.isfinite(mean)]
+        parts.append(
+            f"{name} {words.share(known[-1])}, between {words.share(known.min())} and {words.share(known.max())}"
+        )
+    drifts = words.count(int(course.n_temporary.sum()), "batch", "batches") + " with temporary drift, "
+    drifts += words.count(int(course.n_sustained.sum()), "batch", "batches") + " with sustained drift"
+    where = words.batches(int(course.first[0]), int(course.last[-1]))
+    return f"Accuracy over batches {where}. Last: {'; '.join(parts)}. {drifts}."
+
+
+def _thinned(course: Course) -> str:
+    """Return what is said where neighbouring batches are drawn as one."""
+    return " Neighbouring batches are drawn as one, their mean." if course.is_thinned else ""
+
+
+def _table(course: Course, found: dict[str, tuple[Floats, Floats, Floats]], named: Sequence[str]) -> Markup:
+    """Return accuracy, drift and who answers as a table."""
+    names = [VOTE, *(name for name in found if name != VOTE)] if VOTE in found else list(found)
+    head = [
+        "batch",
+        "records",
+        *names,
+        *(["band of the vote"] if VOTE in found else []),
+        "drift",
+        *(f"{name} votes" for name in named),
+    ]
+    rows = []
+    for place in range(len(course)):
+        band = [words.span(*(float(bound[place]) for bound in found[VOTE][1:]))] if VOTE in found else []
+        drift = "sustained" if course.n_sustained[place] else "temporary" if course.n_temporary[place] else "none"
+        rows.append(
+            [
+                words.batches(int(course.first[place]), int(course.last[place])),
+                words.number(course.n_records[place], 1),
+                *(words.share(found[name][0][place]) for name in names),
+                *band,
+                drift,
+                *(words.share(course.votes[name][place], 0) for name in named),
+            ]
+        )
+    return table_of(head, rows, places=places_of(course))
+
+
+def places_of(course: Course) -> list[float]:
+    """Return where the places of a course are drawn, as shares of the width."""
+    found: list[float] = batch_scale([*course.first, *course.last]).share(course.middle).tolist()
+    return found
+
+
+def batch_ticks(x: Scale) -> list[tuple[float, str]]:
+    """Return the batches that are named below a figure."""
+    ticks = x.ticks(8, whole=True)
+    return [(tick, f"batch {tick:,.0f}" if place == 0 else f"{tick:,.0f}") for place, tick in enumerate(ticks)]
+
+
+def share_ticks(y: Scale, n: int) -> list[tuple[float, str]]:
+    """Return the shares that are named beside a figure, with as many digits as tell them apart."""
+    ticks = y.ticks(n)
+    digits = 0 if len(ticks) < 2 or ticks[1] - ticks[0] > 0.0099 else 1
+    return [(tick, words.share(tick, digits)) for tick in ticks]
+
+
+def _expected(expected: ExpectedAccuracy, course: Course) -> Markup:
+    """Return how accuracy was foretold and what it turned out to be."""
+    true = course.accuracy.get(VOTE, (np.full(len(course), np.nan),))[0]
+    if not np.isfinite(course.expected).any():
+        return Markup()
+    x = batch_scale([*course.first, *course.last])
+    y = Scale.around(np.concatenate([true, course.expected]), least=0.05).clipped(-0.005, 1.005)
+    plot = Plot(x, y, 150)
+    both = np.isfinite(true) & np.isfinite(course.expected)
+    shapes = [
+        plot.band(course.middle, np.where(both, true, np.nan), np.where(both, course.expected, np.nan), "gap"),
+        plot.line(course.middle, true, VOTE),
+        plot.line(course.middle, course.expected, "expected"),
+    ]
+    note = _how_well(expected)
+    drawn = plot.draw(
+        shapes,
+        label=f"Accuracy as it was expected from the votes' confidence, and as it turned out. {note}",
+        x_ticks=batch_ticks(x),
+        y_ticks=share_ticks(y, 4),
+    )
+    head = ["batch", "expected", "accuracy", "difference", "confidence"]
+    rows = [
+        [
+            words.batches(int(course.first[place]), int(course.last[place])),
+            words.share(course.expected[place]),
+            words.share(true[place]),
+            f"{100 * (true[place] - course.expected[place]):+.1f}" if both[place] else words.NOTHING,
+            words.share(course.confidence[place]),
+        ]
+        for place in range(len(course))
+    ]
+    key = [("line expected", "expected before labels came"), ("line vote", "turned out")]
+    return figure(
+        *("expected-accuracy", "Accuracy while labels are late", drawn),
+        note=note,
+        key=key,
+        table=table_of(head, rows, places=places_of(course)),
+        class_="wide steps",
+    )
+
+
+def _how_well(expected: ExpectedAccuracy) -> str:
+    """Return what is expected of the next batch and how well that did so far."""
+    told = "Expected from the votes' own confidence, corrected by how far it was off lately."
+    if expected.mean is None:
+        return told
+    told += f" Next batch: {words.share(expected.mean)}"
+    told += f" ({words.span(expected.low, expected.high)})." if expected.low is not None else "."
+    if expected.error is not None:
+        told += f" Over the last {words.count(expected.n_batches, 'batch', 'batches')} it was off by "
+        told += f"{words.points(expected.error)} on average"
+        told += f", and {words.share(expected.hits, 0)} were within the band." if expected.hits is not None else "."
+    return told

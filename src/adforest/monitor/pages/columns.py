@@ -1,0 +1,198 @@
+"""Columns, worst first: how far the last batches are from the past, and whether the column matters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from adforest.monitor.model_parts import BinView, ColumnView
+from adforest.monitor.model_view import ModelView
+from adforest.monitor.pages import words
+from adforest.monitor.pages.figures import bar, part, scroll, table_of
+from adforest.monitor.pages.markup import Child, Markup, tag
+from adforest.monitor.pages.plots import Plot, Scale, batch_scale
+from adforest.monitor.pages.thinning import as_floats
+
+CARDS = 6  # columns drawn large
+MOST = 200  # rows of the table
+NAMED = 6  # dots with a name
+HEIGHT, SMALL, SPARK = 96, 30, 34  # pixels
+
+
+def columns_part(view: ModelView) -> Markup:
+    """Return what drifts and matters, the worst columns with both distributions, and all of them in a table."""
+    if view.last_batches is None or view.past_batches is None or not view.columns:
+        empty = tag("p", "There is no past to compare the last batches with yet.")
+        return part("columns", "Columns", empty)
+    last, past = words.batches(*view.last_batches), words.batches(*view.past_batches)
+    lead = (
+        f"How far batches {last} are from batches {past}: 0 is no change beyond chance, 1 is nothing in common. "
+        "Worst first, by distance times importance: what drifts and matters."
+    )
+    key = tag("ul", _key("past", f"batches {past}"), _key("last", f"batches {last}"), class_="key")
+    columns = sorted(view.columns, key=lambda one: (-one.impact, -one.distance, -one.importance))
+    cards = tag("div", [_card(column, view) for column in columns[:CARDS]], class_="cards")
+    return part("columns", "Columns", _map(columns), key, cards, _table(columns), lead=lead)
+
+
+def _key(kind: str, text: str) -> Markup:
+    """Return what a colour means."""
+    return tag("li", tag("span", class_=f"swatch {kind}", aria_hidden="true"), text)
+
+
+def _map(columns: Sequence[ColumnView]) -> Markup:
+    """Return columns as dots: to the right what matters, up what drifts."""
+    x = Scale(0, max(0.02, max(one.importance for one in columns) * 1.12))
+    y = Scale(0, max(0.1, max(one.distance for one in columns) * 1.15))
+    plot = Plot(x, y, 190)
+    named = [one for one in columns if one.impact > 0][:NAMED]
+    above = [
+        plot.dot(one.importance, one.distance, 4, "dot named" if one in named else "dot") for one in columns[:MOST]
+    ]
+    taken: list[tuple[float, float]] = []
+    for one in named:
+        place, height = float(x.share(one.importance)), float(plot.down(one.distance))
+        while any(abs(height - other) < 14 and abs(place - across) < 0.25 for across, other in taken):
+            height += 14
+        taken.append((place, height))
+        side = "end" if place > 0.6 else "start"
+        label = plot.text(one.importance, height + 4, words.shortened(one.name, 22), "dot-name", side)
+        above.append(Markup(label.replace("<text", f'<text dx="{-9 if side == "end" else 9}"', 1)))
+    told = "; ".join(
+        f"{one.name}: distance {one.distance:.2f}, importance {words.share(one.importance)}" for one in named
+    )
+    drawn = plot.draw(
+        [],
+        label=f"Columns by importance and distance from the past. {told or 'No column that matters drifts'}.",
+        above=above,
+        x_ticks=[(tick, words.share(tick, 0)) for tick in x.ticks(4)],
+        y_ticks=[(tick, f"{tick:g}") for tick in y.ticks(4)],
+    )
+    caption = tag(
+        "figcaption",
+        tag("h3", "What drifts and matters"),
+        tag(
+            "p", "Upwards: distance from the past. To the right: importance to the forest that answers.", class_="note"
+        ),
+    )
+    return tag("figure", caption, tag("div", drawn, class_="plots"), class_="figure")
+
+
+def _card(column: ColumnView, view: ModelView) -> Markup:
+    """Return one column with both distributions and its course."""
+    facts = [
+        ("distance", f"{column.distance:.2f}", f"usually {column.usual_distance:.2f}"),
+        ("importance", words.share(column.importance), ""),
+    ]
+    listed = tag(
+        "dl",
+        [
+            tag("div", tag("dt", name), tag("dd", value, tag("small", f" {more}") if more else None))
+            for name, value, more in facts
+        ],
+    )
+    head = tag("h3", tag("span", words.shortened(column.name, 32), title=column.name), tag("small", f" {column.kind}"))
+    sparks = [
+        _spark("missing", column.missing, column.missing_by_block, view.column_blocks),
+        _spark("unseen", column.unseen, column.unseen_by_block, view.column_blocks)
+        if column.kind == "categories"
+        else _spark("distance", column.distance, column.distance_by_block, view.column_blocks, is_share=False),
+    ]
+    drawn = tag("div", _distributions(column.bins, HEIGHT, _bins_in_words(column)), class_="plots")
+    rows = [[one.label, words.share(one.past), words.share(one.last)] for one in column.bins]
+    table = scroll(table_of(["value", "past", "last"], rows), f"Distributions of {column.name}")
+    fold = tag("details", tag("summary", "Table", tag("span", f": {column.name}", class_="unseen")), table)
+    return tag(
+        "article", head, listed, drawn, _ends(column.bins), tag("div", sparks, class_="sparks"), fold, class_="card"
+    )
+
+
+def _distributions(bins: Sequence[BinView], height: int, label: str) -> Markup:
+    """Return the past as bars and the last batches as a line above them."""
+    past, last = (np.array([getattr(one, name) for one in bins]) for name in ("past", "last"))
+    plot = Plot(
+        Scale(0, max(len(bins), 1)), Scale(0, float(max(past.max(initial=0), last.max(initial=0))) * 1.06 or 1), height
+    )
+    n_ranges, shapes = sum(one.kind == "range" for one in bins), []  # they come first, side by side
+    if n_ranges:
+        edges = np.arange(n_ranges + 1)
+        shapes += [plot.bars(edges, past[:n_ranges], "past"), plot.outline(edges, last[:n_ranges], "last")]
+    for place in range(n_ranges, len(bins)):
+        edges = np.array([place + 0.12, place + 0.88])
+        shapes += [
+            plot.bars(edges, past[place : place + 1], "past"),
+            plot.outline(edges, last[place : place + 1], "last"),
+        ]
+    return plot.draw(shapes, label=label, class_="histogram")
+
+
+def _ends(bins: Sequence[BinView]) -> Markup | None:
+    """Return what stands below a pair of distributions: its first and its last bin in words."""
+    ordered = [one for one in bins if one.kind in ("range", "category")]
+    if not ordered:
+        return None
+    ends = [ordered[0].label, ordered[-1].label] if len(ordered) > 1 else [ordered[0].label]
+    others = [one.label for one in bins if one.kind not in ("range", "category")]
+    written = [*ends, *others[-1:]]
+    return tag("p", [tag("span", one) for one in written], class_="ends", aria_hidden="true")
+
+
+def _bins_in_words(column: ColumnView) -> str:
+    """Return how two distributions differ, for those who do not see them."""
+    changed = sorted(column.bins, key=lambda one: -abs(one.last - one.past))[:3]
+    told = "; ".join(f"{one.label}: {words.share(one.past)} before, {words.share(one.last)} now" for one in changed)
+    return f"Distributions of {column.name}, most changed: {told}."
+
+
+def _spark(
+    name: str,
+    now: float,
+    values: Sequence[float | None],
+    blocks: Sequence[tuple[int, int]],
+    *,
+    is_share: bool = True,
+) -> Markup:
+    """Return a figure of a column over time in little room."""
+    known = as_floats(values)
+    most = float(np.nanmax(known)) if np.isfinite(known).any() else 0.0
+    plot = Plot(batch_scale([batch for block in blocks for batch in block]), Scale(0, max(most * 1.1, 0.02)), SPARK)
+    middle = [(first + last) / 2 for first, last in blocks]
+    written, highest = (words.share(now), words.share(most)) if is_share else (f"{now:.2f}", f"{most:.2f}")
+    label = f"{name.capitalize()} over time: {written} now, {highest} at most."
+    drawn = plot.draw(
+        [plot.band(middle, np.where(np.isfinite(known), 0, np.nan), known, "spark"), plot.line(middle, known, "spark")],
+        label=label,
+        class_="spark",
+    )
+    return tag("div", tag("span", f"{name} ", tag("b", written), class_="spark-title"), drawn)
+
+
+def _table(columns: Sequence[ColumnView]) -> Markup:
+    """Return all columns, one a row."""
+    far, weighty = max(one.distance for one in columns), max(one.importance for one in columns)
+    rows: list[list[Child]] = []
+    for place, one in enumerate(columns[:MOST]):
+        both = _distributions(one.bins, SMALL, "") if place < MOST // 4 else None
+        rows.append(
+            [
+                tag("span", words.shortened(one.name, 32), title=one.name if len(one.name) > 32 else None),
+                bar(one.distance, max(far, 0.1), f"{one.distance:.2f}", "distance"),
+                bar(one.importance, weighty, words.share(one.importance), "importance"),
+                tag("span", both, class_="thumb"),
+                _change(one.missing, one.missing_before),
+                _change(one.unseen, one.unseen_before) if one.kind == "categories" else words.NOTHING,
+                words.share(one.outside) if one.kind not in ("categories", "undecided") else words.NOTHING,
+            ]
+        )
+    head = ["column", "distance", "importance", "past and last", "missing", "unseen", "beyond the range"]
+    table = scroll(table_of(head, rows, words=(0, 1, 2, 3), class_="columns"), "All columns")
+    left_out = f" The first {MOST:,} are shown." if len(columns) > MOST else ""
+    summary = tag("summary", f"All {words.count(len(columns), 'column')}.{left_out}")
+    return tag("details", summary, table, open=len(columns) <= 40, class_="all-columns")
+
+
+def _change(now: float, before: float | None) -> str:
+    """Return a share, with that of the past where it is another one."""
+    written, past = words.share(now), words.share(before)
+    return written if before is None or written == past else f"{written} (was {past})"

@@ -1,0 +1,102 @@
+"""What it costs: leaves and depth of each forest, memory, seconds a batch."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from adforest.adaptation.names import FORESTS
+from adforest.monitor.model_parts import ForestView
+from adforest.monitor.model_view import ModelView
+from adforest.monitor.pages import words
+from adforest.monitor.pages.accuracy import batch_ticks, places_of, without_twins
+from adforest.monitor.pages.figures import figure, part, scroll, swatch, table_of
+from adforest.monitor.pages.markup import Child, Markup, join, tag
+from adforest.monitor.pages.plots import Plot, Scale, batch_scale
+from adforest.monitor.pages.thinning import Course
+
+HEIGHT = 130  # pixels
+
+
+def cost_part(view: ModelView, course: Course) -> Markup:
+    """Return the forests as they stand, leaves and seconds over time."""
+    head = ["forest", "share of the vote", "trees", "leaves", "deepest leaf", "mean depth", "size"]
+    rows = [_row(forest) for forest in view.forests]
+    standing = scroll(table_of(head, rows, class_="forests"), "Forests as they stand")
+    over_time = tag("div", _leaves(course), _seconds(course), class_="pair") if len(course) else None
+    return part("forests", "Forests and cost", standing, over_time)
+
+
+def _row(forest: ForestView) -> list[Child]:
+    """Return the cells of a forest."""
+    name = join([swatch(f"line {forest.name}"), forest.name, tag("small", " answers") if forest.answers else None])
+    if forest.same_as:
+        shared = tag("small", f" has the trees of the {forest.same_as} one")
+        return [join([name, shared]), words.share(forest.vote, 0), *[words.NOTHING] * 5]
+    return [
+        name,
+        words.share(forest.vote, 0),
+        f"{forest.n_trees:,}",
+        f"{forest.n_leaves:,}",
+        f"{forest.max_depth:,}",
+        words.number(forest.mean_depth),
+        words.size(forest.bytes),
+    ]
+
+
+def _leaves(course: Course) -> Markup:
+    """Return leaves by forest over time."""
+    found = without_twins({name: course.n_leaves[name] for name in FORESTS if name in course.n_leaves})
+    if not found:
+        return Markup()
+    plot = Plot(
+        batch_scale([*course.first, *course.last]), Scale(0, _most(np.concatenate(list(found.values())))), HEIGHT
+    )
+    now = {name: words.number(float(values[np.isfinite(values)][-1]), 1) for name, values in found.items()}
+    label = "Leaves by forest over time; last: " + ", ".join(f"{name} {n}" for name, n in now.items()) + "."
+    drawn = plot.draw(
+        [plot.line(course.middle, values, name) for name, values in found.items()],
+        label=label,
+        x_ticks=batch_ticks(plot.x),
+        y_ticks=[(tick, _thousands(tick)) for tick in plot.y.ticks(3, whole=True)],
+    )
+    rows = [
+        [words.batches(int(course.first[i]), int(course.last[i])), *(words.number(v[i], 1) for v in found.values())]
+        for i in range(len(course))
+    ]
+    return figure(
+        *("leaves", "Leaves", drawn),
+        key=[(f"line {name}", join([name, " ", tag("b", n)])) for name, n in now.items()],
+        table=table_of(["batch", *found], rows, places=places_of(course)),
+        class_="steps",
+    )
+
+
+def _seconds(course: Course) -> Markup:
+    """Return how long learning took."""
+    plot = Plot(batch_scale([*course.first, *course.last]), Scale(0, _most(course.seconds)), HEIGHT)
+    last, mean = float(course.seconds[-1]), float(np.nanmean(course.seconds))
+    note = f"Last {words.duration(last)}, mean {words.duration(mean)}."
+    drawn = plot.draw(
+        [plot.bars(course.edges, course.seconds, "seconds")],
+        label=f"Time to learn a batch. {note}",
+        x_ticks=batch_ticks(plot.x),
+        y_ticks=[(tick, words.duration(tick) if tick else "0") for tick in plot.y.ticks(3)],
+    )
+    rows = [
+        [words.batches(int(first), int(last)), words.number(n, 1), words.duration(float(took))]
+        for first, last, n, took in zip(course.first, course.last, course.n_records, course.seconds, strict=True)
+    ]
+    table = table_of(["batch", "records", "time"], rows, places=places_of(course))
+    return figure("seconds", "Time to learn a batch", drawn, note=note, table=table, class_="steps")
+
+
+def _most(values: object) -> float:
+    """Return the upper end of a scale that begins at zero."""
+    known = np.asarray(values, dtype=float)
+    known = known[np.isfinite(known)]
+    return float(known.max(initial=0)) * 1.08 or 1.0
+
+
+def _thousands(value: float) -> str:
+    """Return a count in few characters."""
+    return f"{value / 1000:g}k" if value >= 1000 else f"{value:g}"

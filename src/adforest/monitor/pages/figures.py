@@ -1,0 +1,118 @@
+"""Parts of the page, figures with their tables, and tables: what all sections are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
+
+from adforest.monitor.pages.markup import Child, Markup, join, tag
+from adforest.monitor.pages.plots import percent
+
+
+def part(name: str, title: str, *content: Child, lead: Child = None, class_: str = "") -> Markup:
+    """Return a section of the page; its mark changes with its content, so that only what changed is swapped."""
+    head = [tag("h2", title, id=f"{name}-title"), tag("p", lead, class_="lead") if lead else None]
+    return marked(
+        "section", name, join([*head, *content]), class_=f"part {class_}".rstrip(), aria_labelledby=f"{name}-title"
+    )
+
+
+def marked(element: str, name: str, content: Markup, **attributes: object) -> Markup:
+    """Return an element of the page with a name and a mark by which a changed one is known."""
+    mark = blake2b(content.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    return tag(element, content, id=name, data_part=name, data_mark=mark, **attributes)
+
+
+def figure(
+    name: str,
+    title: str,
+    *plots: Markup,
+    note: Child = None,
+    key: Sequence[tuple[str, Child]] = (),
+    table: Markup | None = None,
+    class_: str = "",
+) -> Markup:
+    """Return plots with a title, a key and, folded, the figures that they show.
+
+    Parameters
+    ----------
+    name : str
+        Of the element.
+    title : str
+    *plots : Markup
+    note : text, optional
+        What is drawn, in a sentence.
+    key : list of (class, text)
+        What colours mean.
+    table : Markup, optional
+        What is shown, as a table. Rows with a place (see `table_of`) are what the reader steps through.
+    class_ : str
+    """
+    keys = tag("ul", [tag("li", swatch(kind), words) for kind, words in key], class_="key") if key else None
+    caption = tag("figcaption", tag("h3", title), tag("p", note, class_="note") if note else None, keys)
+    drawn = tag("div", *plots, class_="plots")
+    folded = None
+    if table is not None:
+        folded = tag(
+            "details", tag("summary", "Table", tag("span", f": {title}", class_="unseen")), scroll(table, title)
+        )
+    return tag("figure", caption, drawn, folded, id=name, class_=f"figure {class_}".rstrip())
+
+
+def swatch(kind: str) -> Markup:
+    """Return a sample of a colour; the words beside it say what it means."""
+    return tag("span", class_=f"swatch {kind}", aria_hidden="true")
+
+
+def scroll(content: Markup, label: str) -> Markup:
+    """Return what may be wider than a phone in a frame that scrolls, also by keyboard."""
+    return tag("div", content, class_="scroll", tabindex=0, role="region", aria_label=label)
+
+
+def table_of(
+    head: Sequence[str],
+    rows: Iterable[Sequence[Child]],
+    *,
+    places: Sequence[float] | None = None,
+    words: Iterable[int] = (0,),
+    caption: str = "",
+    class_: str = "",
+) -> Markup:
+    """Return a table; the first cell of a row is its head.
+
+    Parameters
+    ----------
+    head : list of str
+    rows : iterable of cells
+    places : list of float, optional
+        Where each row is drawn, as a share of the width of its figure.
+    words : iterable of int
+        Columns of text; others are numbers, on the right.
+    caption : str
+        For those who do not see what stands above.
+    class_ : str
+    """
+    texts = set(words)
+    kinds = [None if place in texts else "num" for place in range(len(head))]
+    top = tag("tr", [tag("th", title, scope="col", class_=kind) for title, kind in zip(head, kinds, strict=True)])
+    body = []
+    for number, cells in enumerate(rows):
+        written = [
+            tag("td" if place else "th", cell, scope=None if place else "row", class_=kind)
+            for place, (cell, kind) in enumerate(zip(cells, kinds, strict=True))
+        ]
+        body.append(tag("tr", written, data_x=None if places is None else percent(places[number]).rstrip("%")))
+    return tag(
+        "table",
+        tag("caption", caption, class_="unseen") if caption else None,
+        tag("thead", top),
+        tag("tbody", body),
+        class_=class_ or None,
+    )
+
+
+def bar(value: float, most: float, words: str, class_: str = "") -> Markup:
+    """Return a number with a bar behind it, as long as its share of the largest."""
+    length = percent(0.0 if most <= 0 else min(1.0, max(0.0, value / most)))
+    drawn = tag("svg", tag("rect", width=length, height=6, rx=1), width="100%", height=6, aria_hidden="true")
+    return tag("span", tag("span", words, class_="figure-text"), drawn, class_=f"bar {class_}".rstrip())

@@ -1,0 +1,117 @@
+"""The page of a folder of models, and the one that says what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from adforest.monitor.model_parts import LEVELS, VOTE, Health
+from adforest.monitor.model_view import ModelView
+from adforest.monitor.pages import words
+from adforest.monitor.pages.figures import marked
+from adforest.monitor.pages.frame import first_line, page
+from adforest.monitor.pages.markup import Markup, join, tag
+from adforest.monitor.pages.overview import NAMES, level_mark
+from adforest.monitor.pages.plots import Plot, Scale, batch_scale
+from adforest.monitor.pages.thinning import Course, thin
+
+TO_DO = {"good": "good", "watch": "to watch", "act": "to act on"}
+PLACES = 60  # of the small figure
+
+
+@dataclass(frozen=True)
+class ModelSummary:
+    """What is said of a model among others.
+
+    Attributes
+    ----------
+    health : Health
+    accuracy : float or None
+        Of the vote, on the last batch that was answered.
+    course : Course
+    n_batches, n_records, n_classes : int
+    """
+
+    health: Health
+    accuracy: float | None
+    course: Course
+    n_batches: int
+    n_records: int
+    n_classes: int
+
+    @classmethod
+    def of(cls, view: ModelView) -> ModelSummary:
+        """Return it of all that there is to see."""
+        vote = view.timeline.accuracy.get(VOTE)
+        known = [mean for mean in vote.mean if mean is not None] if vote else []
+        course = thin(view.timeline, most=PLACES)
+        return cls(view.health, known[-1] if known else None, course, view.n_batches, view.n_records, view.n_classes)
+
+
+def index_page(title: str, models: Sequence[tuple[str, ModelSummary | str]], *, version: str) -> Markup:
+    """Return the page of a folder, those models first that need someone.
+
+    Parameters
+    ----------
+    title : str
+        Of the folder.
+    models : list of (name, ModelSummary or str)
+        A text says why a file could not be read.
+    version : str
+        Of all files together.
+    """
+    order = LEVELS[::-1]
+    known = sorted(
+        ((name, one) for name, one in models if isinstance(one, ModelSummary)),
+        key=lambda pair: (order.index(pair[1].health.level), pair[0]),
+    )
+    damaged = [(name, one) for name, one in models if isinstance(one, str)]
+    counts = [(level, sum(one.health.level == level for _, one in known)) for level in order]
+    told = [f"{n} {TO_DO[level]}" for level, n in counts if n] + ([f"{len(damaged)} unreadable"] if damaged else [])
+    worst = known[0][1].health.level if known else "good"
+    verdict = f"{words.count(len(models), 'model')}: {', '.join(told)}." if models else "There are no models yet."
+    rows = [_row(name, one) for name, one in known] + [_damaged(name, why) for name, why in damaged]
+    content = [tag("h1", level_mark(worst) if known else None, " ", verdict), tag("ul", rows, class_="models")]
+    body = marked("div", "models", join(content), class_=f"overview {worst}")
+    live = {"data_version": version, "data_events": "/events"}
+    return page(f"{NAMES[worst]} · {title}", worst, first_line(tag("b", title)), body, live=live)
+
+
+def error_page(sentence: str) -> Markup:
+    """Return a page that says what is wrong."""
+    content = [tag("h1", sentence), tag("p", tag("a", "Start page", href="/"), class_="findings")]
+    return page(sentence, "act", tag("div", content, class_="overview act alone"))
+
+
+def address_of(name: str) -> str:
+    """Return the address of a model's page."""
+    return f"/models/{quote(name, safe='')}"
+
+
+def _row(name: str, one: ModelSummary) -> Markup:
+    """Return one model: its name, whether it is well and why, its main figures, its accuracy over time."""
+    figures = [
+        ("Accuracy", words.share(one.accuracy)),
+        ("Batches", f"{one.n_batches:,}"),
+        ("Records", f"{one.n_records:,}"),
+        ("Classes", f"{one.n_classes:,}"),
+    ]
+    listed = tag("dl", [tag("div", tag("dt", title), tag("dd", value)) for title, value in figures])
+    why = tag("p", level_mark(one.health.level), " ", one.health.reason)
+    said = tag("div", tag("h2", tag("a", name, href=address_of(name))), why)
+    return tag("li", said, tag("div", _spark(one.course), class_="course"), listed, class_=one.health.level)
+
+
+def _damaged(name: str, why: str) -> Markup:
+    """Return a file that could not be read."""
+    return tag("li", tag("div", tag("h2", name), tag("p", why)), class_="unreadable")
+
+
+def _spark(course: Course) -> Markup | None:
+    """Return the accuracy of the vote over time in little room."""
+    if VOTE not in course.accuracy:
+        return None
+    mean = course.accuracy[VOTE][0]
+    plot = Plot(batch_scale([*course.first, *course.last]), Scale.around(mean, least=0.2), 34)
+    return plot.draw([plot.line(course.middle, mean, VOTE)], label="", class_="spark")

@@ -1,0 +1,117 @@
+"""The first lines: whether the model is well and why, and the figures that say most."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from adforest.monitor.model_parts import VOTE, EventView
+from adforest.monitor.model_view import ModelView
+from adforest.monitor.pages import words
+from adforest.monitor.pages.figures import marked
+from adforest.monitor.pages.markup import Markup, join, tag
+
+NAMES = {"good": "Good", "watch": "Watch", "act": "Act"}
+
+
+def overview(view: ModelView, changed: float | None = None) -> Markup:
+    """Return whether a model is well, why, and its main figures.
+
+    Parameters
+    ----------
+    view : ModelView
+    changed : float or None
+        When its file was written, in seconds since 1970.
+    """
+    health = view.health
+    verdict = tag("h1", level_mark(health.level), " ", tag("span", health.reason, class_="reason"))
+    others = [one for one in health.findings if one.sentence != health.reason]
+    findings = tag("ul", [_finding(one.level, one.sentence) for one in others], class_="findings") if others else None
+    tiles = tag("dl", [_tile(*one) for one in _figures(view, changed)], class_="tiles")
+    return marked("header", "overview", join([verdict, findings, tiles]), class_=f"overview {health.level}")
+
+
+def level_mark(level: str) -> Markup:
+    """Return a level in a word, with its colour."""
+    return tag("span", NAMES[level], class_=f"level {level}")
+
+
+def _finding(level: str, sentence: str) -> Markup:
+    """Return a line for what else was found."""
+    return tag("li", level_mark(level), " ", sentence)
+
+
+def _tile(name: str, value: str | Markup, more: str) -> Markup:
+    """Return one figure with its name and a few words."""
+    return tag("div", tag("dt", name), tag("dd", tag("b", value), tag("small", more) if more else None))
+
+
+def _figures(view: ModelView, changed: float | None) -> list[tuple[str, str | Markup, str]]:
+    """Return name, value and a few words for each main figure."""
+    found = [_accuracy(view), _expected(view), _drift(view.events, view), _answering(view), _classes(view)]
+    kept = f"{view.memory.n_records:,} kept" if view.memory.is_complete else "none kept"
+    found.append(("Records", f"{view.n_records:,}", kept))
+    took = words.duration(view.timeline.seconds[-1]) if view.timeline.seconds else words.NOTHING
+    when: str | Markup = f"the last took {took}"
+    if changed is not None:
+        moment = datetime.fromtimestamp(changed, UTC)
+        when = join(
+            [when, ", ", tag("time", f"{moment:%Y-%m-%d %H:%M} UTC", datetime=moment.isoformat(timespec="seconds"))]
+        )
+    found.append(("Batches", f"{view.n_batches:,}", when))
+    return found
+
+
+def _accuracy(view: ModelView) -> tuple[str, str, str]:
+    """Return the accuracy of the vote on the last batch that was answered."""
+    one = view.timeline.accuracy.get(VOTE)
+    known = [place for place, mean in enumerate(one.mean) if mean is not None] if one else []
+    if one is None or not known:
+        return "Accuracy", words.NOTHING, "from the second batch on"
+    place = known[-1]
+    return (
+        "Accuracy",
+        words.share(one.mean[place]),
+        f"{words.span(one.low[place], one.high[place])}, batch {view.timeline.last[place]:,}",
+    )
+
+
+def _expected(view: ModelView) -> tuple[str, str, str]:
+    """Return what is expected of the next batch."""
+    one = view.expected
+    off = f", off by {words.points(one.error)} lately" if one.error is not None else ""
+    return "Expected next", words.share(one.mean), (words.span(one.low, one.high) + off) if one.mean is not None else ""
+
+
+def _drift(events: tuple[EventView, ...], view: ModelView) -> tuple[str, str, str]:
+    """Return whether the last batch drifts, and when one last did."""
+    if not len(view.timeline.last):
+        return "Drift", words.NOTHING, ""
+    drifts = [event for event in events if event.kind.startswith("drift")]
+    now = "sustained" if view.timeline.n_sustained[-1] else "temporary" if view.timeline.n_temporary[-1] else "none"
+    if not drifts:
+        return "Drift", now, "in no batch kept"
+    kind = drifts[-1].kind.removeprefix("drift ")
+    return "Drift", now, f"last {kind} in batch {drifts[-1].batch:,}"
+
+
+def _answering(view: ModelView) -> tuple[str, str, str]:
+    """Return who answers."""
+    one = next((forest for forest in view.forests if forest.answers), None)
+    if one is None:
+        return "Who answers", words.NOTHING, ""
+    rest = sorted((forest for forest in view.forests if forest is not one), key=lambda forest: -forest.vote)
+    others = [f"{forest.name} {words.share(forest.vote, 0)}" for forest in rest if forest.vote >= 0.005]
+    return (
+        "Who answers",
+        one.name,
+        f"{words.share(one.vote, 0)} of the vote" + (f", {', '.join(others)}" if others else ""),
+    )
+
+
+def _classes(view: ModelView) -> tuple[str, str, str]:
+    """Return how many classes there are, and how many came or went."""
+    told = []
+    for status in ("new", "returned", "gone"):
+        n = sum(one.status == status for one in view.classes)
+        told += [f"{n} {status}"] if n else []
+    return "Classes", f"{view.n_classes:,}", ", ".join(told) or "none came or went lately"

@@ -1,0 +1,138 @@
+"""The page of a model, and the report, which shows the same in one file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from adforest.monitor.model_files import LoadedModel
+from adforest.monitor.model_view import ModelView
+from adforest.monitor.pages.accuracy import accuracy_part
+from adforest.monitor.pages.batches import batches_part
+from adforest.monitor.pages.classes import classes_part
+from adforest.monitor.pages.columns import columns_part
+from adforest.monitor.pages.cost import cost_part
+from adforest.monitor.pages.figures import marked
+from adforest.monitor.pages.frame import first_line, page
+from adforest.monitor.pages.index import address_of
+from adforest.monitor.pages.markup import Markup, tag
+from adforest.monitor.pages.overview import NAMES, overview
+from adforest.monitor.pages.thinning import thin
+from adforest.monitor.pages.trees import TreeChoice, trees_part
+from adforest.monitor.pages.what_if import what_if_part
+
+SPANS = (1000, 300, 100)  # batches that may be looked at more closely
+PARTS = {
+    "accuracy": "Accuracy",
+    "columns": "Columns",
+    "classes": "Classes",
+    "forests": "Forests",
+    "trees": "Trees",
+    "what-if": "What if",
+    "batches": "Batches",
+}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the reader chose to see.
+
+    Attributes
+    ----------
+    span : int or None
+        How many of the last batches are drawn over time; None for all.
+    before : int or None
+        The table lists batches before this one.
+    tree : TreeChoice
+    record : dict of str to str or None
+        What was typed into the what-if box.
+    """
+
+    span: int | None = None
+    before: int | None = None
+    tree: TreeChoice = field(default_factory=TreeChoice)
+    record: Mapping[str, str] | None = None
+
+
+def model_page(loaded: LoadedModel, asked: Asked, *, has_index: bool = False) -> Markup:
+    """Return the live page of a model.
+
+    Parameters
+    ----------
+    loaded : LoadedModel
+    asked : Asked
+    has_index : bool
+        Whether there is a page of all models to go back to.
+    """
+    name, view, problem = loaded.name, loaded.view, loaded.problem
+    address = address_of(name)
+    back = tag("a", "All models", href="/") if has_index else None
+    report = tag("a", "Report", href=f"{address}/report.html", download=f"{Path(name).stem}-report.html")
+    warning = tag("p", f"{problem}. Shown is the model as it was before.", class_="error", role="alert")
+    return page(
+        f"{NAMES[view.health.level]} · {name}",
+        view.health.level,
+        first_line(back, tag("b", name), tag("span", view.kind), tools=report),
+        marked("div", "problem", warning if problem else Markup()),
+        overview(view, loaded.changed),
+        _contents(PARTS),
+        _parts(loaded.model, view, asked, is_live=True),
+        live={"data_version": loaded.version, "data_events": f"{address}/events"},
+        skip_to="accuracy",
+    )
+
+
+def report_page(name: str, model: Any, view: ModelView) -> Markup:
+    """Return the same views as one page without scripts, which needs nothing else."""
+    return page(
+        f"{NAMES[view.health.level]} · {name}",
+        view.health.level,
+        tag("div", tag("p", tag("b", name), tag("span", view.kind)), class_="top"),
+        overview(view),
+        _contents({key: title for key, title in PARTS.items() if key != "what-if"}),
+        _parts(model, view, Asked(), is_live=False),
+        skip_to="accuracy",
+        is_alone=True,
+    )
+
+
+def _parts(model: Any, view: ModelView, asked: Asked, *, is_live: bool) -> list[Markup]:
+    """Return all sections."""
+    course = thin(view.timeline, asked.span)
+    spans = _spans(view.n_batches, asked.span) if is_live else None
+    found = [
+        accuracy_part(view, course, spans),
+        columns_part(view),
+        classes_part(view),
+        cost_part(view, course),
+        trees_part(model, asked.tree, is_live=is_live),
+    ]
+    if is_live:
+        found.append(what_if_part(model, view, asked.record))
+    link = "?before={batch}#batches" if is_live else None
+    return [*found, batches_part(view, asked.before, link)]
+
+
+def _spans(n_batches: int, chosen: int | None) -> Markup | None:
+    """Return links to look at the last batches alone."""
+    there = [span for span in SPANS if span < n_batches]
+    if not there:
+        return None
+    listed = [(None, "all batches"), *((span, f"last {span:,}") for span in there)]
+    links = [
+        tag("a", title, href="?" if span is None else f"?last={span}", aria_current="true" if span == chosen else None)
+        for span, title in listed
+    ]
+    return tag("nav", links, class_="spans", aria_label="Batches drawn over time")
+
+
+def _contents(parts: Mapping[str, str]) -> Markup:
+    """Return links to the sections."""
+    return tag(
+        "nav",
+        [tag("a", title, href=f"#{name}") for name, title in parts.items()],
+        class_="contents",
+        aria_label="Sections",
+    )

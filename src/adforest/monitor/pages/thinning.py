@@ -1,0 +1,142 @@
+"""What happened over time at no more places than a picture can show: neighbouring batches become their mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from adforest.forest.types import Floats, Longs
+from adforest.monitor.model_parts import Timeline
+
+MAX_PLACES = 200
+
+
+@dataclass(frozen=True)
+class Course:
+    """A `Timeline` as arrays, thinned; NaN where a figure is not known.
+
+    Attributes
+    ----------
+    first, last : ndarray of int
+        First and last batch of each place.
+    n_records : ndarray
+    accuracy : dict of str to (mean, low, high)
+    confidence, expected, seconds : ndarray
+    votes, n_leaves : dict of str to ndarray
+    n_temporary, n_sustained, n_new_classes : ndarray
+    """
+
+    first: Longs
+    last: Longs
+    n_records: Floats
+    accuracy: dict[str, tuple[Floats, Floats, Floats]]
+    confidence: Floats
+    expected: Floats
+    votes: dict[str, Floats]
+    n_temporary: Floats
+    n_sustained: Floats
+    n_new_classes: Floats
+    n_leaves: dict[str, Floats]
+    seconds: Floats
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    @property
+    def middle(self) -> Floats:
+        """Where each place is drawn."""
+        return (self.first + self.last) / 2
+
+    @property
+    def edges(self) -> Floats:
+        """Where places begin, and where the last one ends."""
+        return np.append(self.first - 0.5, self.last[-1:] + 0.5)
+
+    @property
+    def is_thinned(self) -> bool:
+        """Whether a place may be more than one batch."""
+        return bool((self.first != self.last).any())
+
+
+def thin(timeline: Timeline, last: int | None = None, most: int = MAX_PLACES) -> Course:
+    """Return what happened in the last batches at no more than some places.
+
+    Parameters
+    ----------
+    timeline : Timeline
+    last : int or None
+        How many batches to go back; None for all.
+    most : int
+        Places; each stands for about the same number of batches.
+    """
+    ends = np.array(timeline.last, dtype=np.int64)
+    start = 0 if last is None or not len(ends) else int(np.searchsorted(ends, ends[-1] - last, side="right"))
+    first, ends = np.array(timeline.first, dtype=np.int64)[start:], ends[start:]
+    group = _groups(first, ends, most)
+    fold = _Fold(group, weight=(ends - first + 1).astype(float), start=start)
+    edges = np.flatnonzero(np.diff(group, prepend=-1))
+    return Course(
+        first=first[edges],
+        last=ends[np.append(edges[1:], len(ends)) - 1] if len(ends) else ends,
+        n_records=fold.total(timeline.n_records),
+        accuracy={
+            name: (fold.mean(one.mean), fold.bound(one.mean, one.low), fold.bound(one.mean, one.high))
+            for name, one in timeline.accuracy.items()
+        },
+        confidence=fold.mean(timeline.confidence),
+        expected=fold.mean(timeline.expected),
+        votes={name: fold.mean(values) for name, values in timeline.votes.items()},
+        n_temporary=fold.total(timeline.n_temporary),
+        n_sustained=fold.total(timeline.n_sustained),
+        n_new_classes=fold.total(timeline.n_new_classes),
+        n_leaves={name: fold.mean(values) for name, values in timeline.n_leaves.items()},
+        seconds=fold.mean(timeline.seconds),
+    )
+
+
+def _groups(first: Longs, last: Longs, most: int) -> Longs:
+    """Return the place of each entry of a timeline, rising from 0."""
+    if len(first) <= most:
+        return np.arange(len(first))
+    middle = (first + last) / 2
+    width = (last[-1] - first[0] + 1) / most
+    return np.unique(((middle - first[0]) // width).astype(np.int64), return_inverse=True)[1]
+
+
+class _Fold:
+    """Means and sums over the entries of each place."""
+
+    def __init__(self, group: Longs, weight: Floats, start: int) -> None:
+        self._group, self._weight, self._start = group, weight, start
+        self._n = int(group[-1]) + 1 if len(group) else 0
+
+    def mean(self, values: Sequence[float | None]) -> Floats:
+        """Return the mean over batches, of those that have the figure."""
+        known = as_floats(values[self._start :])
+        weight = np.where(np.isfinite(known), self._weight, 0.0)
+        total = np.bincount(self._group, weight, self._n)
+        summed = np.bincount(self._group, weight * np.nan_to_num(known), self._n)
+        found: Floats = np.divide(summed, total, out=np.full(self._n, np.nan), where=total > 0)
+        return found
+
+    def bound(self, values: Sequence[float | None], bounds: Sequence[float | None]) -> Floats:
+        """Return a bound of the mean's interval: distances from the values add up as those of independent ones."""
+        mean, away = self.mean(values), as_floats(bounds[self._start :]) - as_floats(values[self._start :])
+        weight = np.where(np.isfinite(away), self._weight, 0.0)
+        total = np.bincount(self._group, weight, self._n)
+        summed = np.sqrt(np.bincount(self._group, (weight * np.nan_to_num(away)) ** 2, self._n))
+        side = np.sign(np.bincount(self._group, np.nan_to_num(away), self._n))
+        found: Floats = mean + side * np.divide(summed, total, out=np.full(self._n, np.nan), where=total > 0)
+        return found
+
+    def total(self, values: Sequence[float]) -> Floats:
+        """Return the sum."""
+        found: Floats = np.bincount(self._group, as_floats(values[self._start :]), self._n).astype(np.float64)
+        return found
+
+
+def as_floats(values: Iterable[float | None]) -> Floats:
+    """Return figures as an array, NaN where one is not known."""
+    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)

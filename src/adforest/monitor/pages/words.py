@@ -1,0 +1,121 @@
+"""Figures as they are written on the page."""
+
+from __future__ import annotations
+
+from math import isfinite
+
+NOTHING = "–"
+UNITS = ("bytes", "kB", "MB", "GB", "TB")
+
+
+def share(value: float | None, digits: int = 1) -> str:
+    """Return a share as a percentage.
+
+    Examples
+    --------
+    >>> share(0.8125), share(None), share(1.0), share(0.0), share(0.00012)
+    ('81.2%', '–', '100%', '0%', '<0.1%')
+    """
+    if value is None or not isfinite(value):
+        return NOTHING
+    least = 10**-digits
+    if 0 < value * 100 < least / 2:
+        return f"<{least:g}%"
+    written = f"{100 * value:.{digits}f}"
+    return f"{float(written):g}%" if float(written) in (0, 100) else f"{written}%"
+
+
+def span(low: float | None, high: float | None) -> str:
+    """Return a band of shares.
+
+    Examples
+    --------
+    >>> span(0.7949, 0.83), span(None, None)
+    ('79.5 to 83.0%', '–')
+    """
+    if low is None or high is None or not isfinite(low + high):
+        return NOTHING
+    return f"{100 * low:.1f} to {100 * high:.1f}%"
+
+
+def points(value: float | None) -> str:
+    """Return a difference of shares.
+
+    Examples
+    --------
+    >>> points(0.0125), points(0.01)
+    ('1.2 points', '1.0 points')
+    """
+    return NOTHING if value is None else f"{100 * value:.1f} points"
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """Return a number with some significant digits, whole ones in full.
+
+    Examples
+    --------
+    >>> number(1234567), number(0.012345), number(12.0), number(0.0)
+    ('1,234,567', '0.0123', '12', '0')
+    """
+    if value is None or not isfinite(value):
+        return NOTHING
+    return f"{value:,.0f}" if abs(value) >= 10 ** (digits - 1) or value == int(value) else f"{value:.{digits}g}"
+
+
+def count(n: int, word: str, words: str = "") -> str:
+    """Return a number and what it counts.
+
+    Examples
+    --------
+    >>> count(1, "batch", "batches"), count(1200, "class", "classes"), count(2, "tree")
+    ('1 batch', '1,200 classes', '2 trees')
+    """
+    return f"{n:,} {word if n == 1 else words or word + 's'}"
+
+
+def size(n_bytes: float) -> str:
+    """Return a size.
+
+    Examples
+    --------
+    >>> size(900), size(1536000)
+    ('900 bytes', '1.5 MB')
+    """
+    power = 0
+    while n_bytes >= 1000 and power < len(UNITS) - 1:
+        n_bytes, power = n_bytes / 1000, power + 1
+    return f"{n_bytes:.1f} {UNITS[power]}" if power else f"{n_bytes:.0f} {UNITS[0]}"
+
+
+def duration(seconds: float | None) -> str:
+    """Return how long something took.
+
+    Examples
+    --------
+    >>> duration(0.0123), duration(3.21), duration(250), duration(9000)
+    ('12 ms', '3.2 s', '4.2 min', '2.5 h')
+    """
+    if seconds is None or not isfinite(seconds):
+        return NOTHING
+    if seconds < 0.9995:
+        return f"{1000 * seconds:.0f} ms"
+    for limit, unit in ((60, "s"), (3600, "min")):
+        if seconds < limit:
+            return f"{seconds * 60 / limit:.1f} {unit}"
+    return f"{seconds / 3600:.1f} h"
+
+
+def batches(first: int, last: int) -> str:
+    """Return which batches.
+
+    Examples
+    --------
+    >>> batches(3, 3), batches(1, 1500)
+    ('3', '1 to 1,500')
+    """
+    return f"{first:,}" if first == last else f"{first:,} to {last:,}"
+
+
+def shortened(text: str, longest: int) -> str:
+    """Return a text that is no longer than some characters."""
+    return text if len(text) <= longest else text[: longest - 1] + "…"

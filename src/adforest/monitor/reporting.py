@@ -1,0 +1,36 @@
+"""The report: what the monitor shows, as one file to keep or to mail."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from adforest.monitor.model_view import ModelView
+from adforest.monitor.pages.page import report_page
+from adforest.storage.atomic import write_atomically
+
+
+def write_report(model: Any, path: str | os.PathLike[str], *, name: str | None = None) -> None:
+    """Write what the monitor shows of a model as one HTML file, which needs no network, no script and nothing else.
+
+    Parameters
+    ----------
+    model : AdaptiveDecisionForestClassifier or PaperADFClassifier
+        A fitted or loaded one.
+    path : str or path-like
+        Where to; a file that is there is replaced at once.
+    name : str, optional
+        What the model is called in the report, by default its class.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from adforest import AdaptiveDecisionForestClassifier
+    >>> from adforest.monitor import write_report
+    >>> model = AdaptiveDecisionForestClassifier(random_state=0).fit([[1.0], [2.0]], ["low", "high"])
+    >>> with TemporaryDirectory() as folder:
+    ...     write_report(model, f"{folder}/report.html")
+    """
+    view = ModelView.from_estimator(model)
+    page = report_page(view.kind if name is None else name, model, view)
+    write_atomically(path, [page.encode("utf-8", "replace")])

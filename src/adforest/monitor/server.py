@@ -1,0 +1,179 @@
+"""The monitor as a web application: pages, what changes in them, and nothing that changes a model."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from threading import Lock
+from typing import Any
+from urllib.parse import parse_qsl
+
+from fastapi import FastAPI, HTTPException, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import HTMLResponse, PlainTextResponse, RedirectResponse, StreamingResponse
+from starlette.exceptions import HTTPException as HTTPError
+
+from adforest.monitor.access import App, Guard
+from adforest.monitor.model_files import LoadedModel, ModelFiles
+from adforest.monitor.pages.frame import asset
+from adforest.monitor.pages.index import ModelSummary, address_of, error_page, index_page
+from adforest.monitor.pages.page import SPANS, Asked, model_page, report_page
+from adforest.monitor.pages.trees import TreeChoice
+from adforest.storage import ModelFileError
+
+POLL, PING = 0.5, 15.0  # seconds between two looks at a file, and between two signs of life
+MOST_TYPED = 1_000_000  # bytes of a record that is typed in
+ASSETS = {"page.css": "text/css", "page.js": "text/javascript"}
+
+
+def make_app(files: ModelFiles, token: str | None, port: int, is_ending: Callable[[], bool] = bool) -> App:
+    """Return the application.
+
+    Parameters
+    ----------
+    files : ModelFiles
+    token : str or None
+        What requests must bring; None where only this machine can ask.
+    port : int
+        Where it listens.
+    is_ending : callable
+        Whether the server is about to end, so that streams of events end too.
+    """
+    monitor = _Monitor(files, is_ending)
+    app = FastAPI(title="adforest monitor", docs_url=None, redoc_url=None, openapi_url=None)
+    app.add_api_route("/", monitor.start, response_class=HTMLResponse)
+    app.add_api_route("/events", monitor.all_events, response_class=StreamingResponse)
+    app.add_api_route("/static/{name}", monitor.static, response_class=Response)
+    app.add_api_route("/models/{name}", monitor.model, methods=["GET", "POST"], response_class=HTMLResponse)
+    app.add_api_route("/models/{name}/events", monitor.events, response_class=StreamingResponse)
+    app.add_api_route("/models/{name}/report.html", monitor.report, response_class=HTMLResponse)
+    app.add_exception_handler(HTTPError, _say_what_is_wrong)
+    return Guard(app, token, port)
+
+
+class _Monitor:
+    """What is answered to which address."""
+
+    def __init__(self, files: ModelFiles, is_ending: Callable[[], bool]) -> None:
+        self._files, self._is_ending = files, is_ending
+        self._summaries: dict[str, tuple[str, ModelSummary | str]] = {}
+        self._lock = Lock()
+
+    async def start(self) -> Response:
+        """Show all models of a folder, or go to the only one."""
+        if not self._files.is_folder:
+            (name,) = self._files.names() or [self._files.path.name]
+            return RedirectResponse(address_of(name), status_code=307)
+        return HTMLResponse(await run_in_threadpool(self._index))
+
+    async def model(self, name: str, request: Request) -> Response:
+        """Show a model, with an answer to what was typed in if something was."""
+        typed = await _typed(request) if request.method == "POST" else None
+        asked = _asked(request.query_params, typed)
+        return HTMLResponse(await run_in_threadpool(self._page, name, asked))
+
+    async def report(self, name: str) -> Response:
+        """Return the report of a model, to be kept."""
+        return HTMLResponse(await run_in_threadpool(self._report, name))
+
+    async def events(self, name: str, request: Request) -> Response:
+        """Tell the version of a file whenever it changes."""
+        if self._files.version(name) is None:
+            raise HTTPException(404, f"there is no model {name!r} here")
+        return self._stream(lambda: self._files.version(name) or "none")
+
+    async def all_events(self) -> Response:
+        """Tell the version of all files whenever one changes."""
+        return self._stream(self._files.versions)
+
+    async def static(self, name: str) -> Response:
+        """Return the style sheet or the script."""
+        if name not in ASSETS:
+            raise HTTPException(404, f"there is no file {name!r} here")
+        return PlainTextResponse(asset(name), media_type=ASSETS[name], headers={"cache-control": "no-cache"})
+
+    def _stream(self, version: Callable[[], str]) -> Response:
+        return StreamingResponse(self._changes(version), media_type="text/event-stream")
+
+    async def _changes(self, version: Callable[[], str]) -> AsyncIterator[str]:
+        """Yield the version at once and whenever it is another one, and a sign of life in between."""
+        told, spoken = None, 0.0
+        while not self._is_ending():
+            now = await run_in_threadpool(version)
+            if now != told:
+                told, spoken = now, time.monotonic()
+                yield f"event: version\ndata: {now}\n\n"
+            elif time.monotonic() - spoken > PING:
+                spoken = time.monotonic()
+                yield ": still here\n\n"
+            await asyncio.sleep(POLL)
+
+    def _load(self, name: str) -> LoadedModel:
+        """Return a model, or the answer that there is none."""
+        try:
+            return self._files.load(name)
+        except KeyError:
+            raise HTTPException(404, f"there is no model {name!r} here") from None
+        except ModelFileError as error:
+            raise HTTPException(503, str(error)) from None
+
+    def _page(self, name: str, asked: Asked) -> str:
+        return model_page(self._load(name), asked, has_index=self._files.is_folder)
+
+    def _report(self, name: str) -> str:
+        loaded = self._load(name)
+        return report_page(loaded.name, loaded.model, loaded.view)
+
+    def _index(self) -> str:
+        """Return the page of a folder; models that did not change are not read again."""
+        version, rows = self._files.versions(), []
+        with self._lock:
+            for name in self._files.names():
+                now = self._files.version(name) or "none"
+                known = self._summaries.get(name)
+                if known is None or known[0] != now:
+                    known = self._summaries[name] = now, self._summary(name)
+                rows.append((name, known[1]))
+        return index_page(self._files.path.resolve().name, rows, version=version)
+
+    def _summary(self, name: str) -> ModelSummary | str:
+        """Return a model in a row, or why it cannot be read."""
+        try:
+            loaded = self._files.load(name)
+        except KeyError:
+            return "It is no longer there."
+        except ModelFileError as error:
+            return str(error)
+        return loaded.problem or ModelSummary.of(loaded.view)
+
+
+async def _say_what_is_wrong(request: Request, error: Exception) -> Response:
+    """Return a page that says what is wrong in a sentence."""
+    assert isinstance(error, HTTPError)
+    return HTMLResponse(error_page(str(error.detail)), status_code=error.status_code)
+
+
+async def _typed(request: Request) -> dict[str, str]:
+    """Return the fields of a form that was sent."""
+    content = b""
+    async for chunk in request.stream():
+        content += chunk
+        if len(content) > MOST_TYPED:
+            raise HTTPException(413, f"the record is larger than {MOST_TYPED:,} bytes")
+    pairs = parse_qsl(content.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=None)
+    return dict(pairs)
+
+
+def _asked(query: Mapping[str, str], typed: dict[str, str] | None) -> Asked:
+    """Return what the reader chose to see; what makes no sense is as if it had not been asked."""
+    span = _whole(query, "last")
+    tree: dict[str, Any] = {name: _whole(query, name) for name in ("tree", "node", "depth")}
+    chosen = TreeChoice(query.get("forest", ""), **{name: value for name, value in tree.items() if value is not None})
+    return Asked(span if span in SPANS else None, _whole(query, "before"), chosen, typed)
+
+
+def _whole(query: Mapping[str, str], name: str) -> int | None:
+    """Return a whole number of the query, None if it is none."""
+    text = query.get(name, "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 12 else None

@@ -1,0 +1,128 @@
+"""Start the monitor."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from threading import Thread
+from time import sleep
+from typing import Any
+from urllib.parse import quote
+
+from adforest.libraries import require
+from adforest.monitor.access import is_loopback, new_token
+from adforest.monitor.model_files import ModelFiles
+
+HOST, PORT = "127.0.0.1", 8321
+PATIENCE = 2  # seconds that open connections have when the monitor ends
+
+
+def serve(
+    path: str | os.PathLike[str],
+    *,
+    host: str = HOST,
+    port: int = PORT,
+    say: Callable[[str], object] = print,
+) -> None:
+    """Show a model, or a folder of models, as a page that follows the files, until it is interrupted.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A model file, or a folder whose files ``*.adf`` are shown.
+    host : str, default="127.0.0.1"
+        Where to listen. Beyond this machine, whoever looks needs the token in the address that is printed.
+    port : int, default=8321
+        0 for any that is free.
+    say : callable, default=print
+        Is told the address once the monitor listens.
+
+    Raises
+    ------
+    ImportError
+        If FastAPI or uvicorn is not installed: ``pip install 'adforest[monitor]'``.
+    FileNotFoundError
+        If there is no such file or folder.
+    OSError
+        If the port is taken, or the host is none of this machine's.
+    """
+    with _made(path, host, port) as (server, listener, address):
+        say(f"Monitor of {os.fspath(path)}: {address}  (Ctrl-C ends it)")
+        with suppress(KeyboardInterrupt):
+            server.run(sockets=[listener])
+
+
+@contextmanager
+def serving(path: str | os.PathLike[str], *, host: str = HOST, port: int = 0) -> Iterator[str]:
+    """Run a monitor in a thread as long as a block lasts, and yield its address; for the parameters see `serve`."""
+    with _made(path, host, port) as (server, listener, address):
+        thread = Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            while not server.started and thread.is_alive():
+                sleep(0.01)
+            yield address
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+@contextmanager
+def _made(path: str | os.PathLike[str], host: str, port: int) -> Iterator[tuple[Any, socket.socket, str]]:
+    """Yield a server, the socket that it is to listen at, and its address."""
+    uvicorn = require("uvicorn", "the monitor", "monitor")
+    require("fastapi", "the monitor", "monitor")
+    files = ModelFiles(path)
+    with _listen(host, port) as listener:
+        server, address = _make_server(uvicorn, files, listener)
+        yield server, listener, address
+
+
+def _make_server(uvicorn: Any, files: ModelFiles, listener: socket.socket) -> tuple[Any, str]:
+    """Return a server that is ready to run at a socket, and what to open."""
+    from adforest.monitor.server import make_app
+
+    host, port = listener.getsockname()[:2]
+    token = None if is_loopback(host) else new_token()
+    app = make_app(files, token, port, lambda: bool(server.should_exit))
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        lifespan="off",
+        server_header=False,
+        timeout_graceful_shutdown=PATIENCE,
+        interface="asgi3",
+    )
+    server = uvicorn.Server(config)
+    return server, _address(host, port, token)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """Return a socket that listens at a host and port, or say what is in the way."""
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+    except (socket.gaierror, UnicodeError) as error:
+        raise OSError(
+            f"the monitor cannot listen at {host}: {error}. Give a name or address of this machine."
+        ) from None
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(128)
+    except OSError as error:
+        listener.close()
+        advice = "Give another --port, or 0 for any that is free."
+        raise OSError(f"the monitor cannot listen at {host}, port {port}: {error.strerror}. {advice}") from None
+    return listener
+
+
+def _address(host: str, port: int, token: str | None) -> str:
+    """Return what to open: the token in it where one is asked for."""
+    if host in ("0.0.0.0", "::"):
+        host = socket.gethostname()
+    name = f"[{host}]" if ":" in host else host
+    return f"http://{name}:{port}/" + (f"?token={quote(token)}" if token else "")
