@@ -268,6 +268,24 @@ def test_a_figure_is_stepped_through_with_the_arrow_keys(visit, address):
     assert readout.inner_text().startswith(f"batch {N_BATCHES // 2 + 1} ·")
 
 
+def test_the_band_of_a_forest_is_seen_while_its_name_is_pointed_at(visit, address):
+    page = visit(f"{address}/models/rents.adf").page
+    bands = page.locator("#accuracy-over-time .plot:not(.strip) path.band")
+    seen = {"band vote"}
+
+    def visible():
+        return {one.get_attribute("class") for one in bands.all() if one.is_visible()}
+
+    assert visible() == seen
+    name = page.locator("#accuracy-over-time .key li.newest")
+    name.hover()
+    assert visible() == seen | {"band newest"}
+    page.locator("h1").hover()
+    assert visible() == seen
+    name.focus()
+    assert visible() == seen | {"band newest"}
+
+
 def test_dark_and_light(visit, address):
     brightness = (
         "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).slice(0, 3).reduce((a, b) => a + +b, 0)"

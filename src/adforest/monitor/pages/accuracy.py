@@ -53,8 +53,7 @@ def _over_time(view: ModelView, course: Course) -> Markup:
     plot = Plot(x, y, HEIGHT)
     shapes, marks = [], _drift_marks(plot, course)
     for name, (mean, low, high) in found.items():
-        shapes += [plot.band(middle, low, high, name)] if name == VOTE else []
-        shapes.append(plot.line(middle, mean, name))
+        shapes += [plot.band(middle, low, high, name), plot.line(middle, mean, name)]
     label = _in_words(found, course)
     above = plot.draw(shapes, label=label, above=marks, x_ticks=batch_ticks(x), y_ticks=share_ticks(y, 5))
     named = [name for name in FORESTS if name in course.votes and course.votes[name].any()]
@@ -66,7 +65,10 @@ def _over_time(view: ModelView, course: Course) -> Markup:
         if view.kind == "PaperADFClassifier"
         else "Each batch is answered before it is learnt."
     )
-    note = f"{measured} The band is the 95% interval of the vote by the number of records tested." + _thinned(course)
+    note = (
+        f"{measured} The band is the 95% interval of the vote by the number of records tested; point at the name of a "
+        f"forest to see its own.{_thinned(course)}"
+    )
     return figure(
         *("accuracy-over-time", "Accuracy of the vote and of each forest", above, _who_answers(x, course, named)),
         note=note,
@@ -133,25 +135,24 @@ def _table(course: Course, found: dict[str, tuple[Floats, Floats, Floats]], name
         "batch",
         "records",
         *names,
-        *(["band of the vote"] if VOTE in found else []),
         "drift",
         *(f"{name} votes" for name in named),
+        *(f"interval, {name}" for name in names),
     ]
     rows = []
     for place in range(len(course)):
-        band = [words.span(*(float(bound[place]) for bound in found[VOTE][1:]))] if VOTE in found else []
         drift = "sustained" if course.n_sustained[place] else "temporary" if course.n_temporary[place] else "none"
         rows.append(
             [
                 words.batches(int(course.first[place]), int(course.last[place])),
                 words.number(course.n_records[place], 1),
                 *(words.share(found[name][0][place]) for name in names),
-                *band,
                 drift,
                 *(words.share(course.votes[name][place], 0) for name in named),
+                *(words.span(*(float(bound[place]) for bound in found[name][1:])) for name in names),
             ]
         )
-    return table_of(head, rows, places=places_of(course))
+    return table_of(head, rows, places=places_of(course), n_quiet=len(names))
 
 
 def places_of(course: Course) -> list[float]:

@@ -17,7 +17,7 @@ from adforest.monitor.pages.thinning import as_floats
 CARDS = 6  # columns drawn large
 MOST = 200  # rows of the table
 NAMED = 6  # dots with a name
-HEIGHT, SMALL, SPARK = 96, 30, 34  # pixels
+HEIGHT, SPARK, SMALL, TINY = 96, 34, 30, 10  # pixels
 
 
 def columns_part(view: ModelView) -> Markup:
@@ -33,7 +33,7 @@ def columns_part(view: ModelView) -> Markup:
     key = tag("ul", _key("past", f"batches {past}"), _key("last", f"batches {last}"), class_="key")
     columns = sorted(view.columns, key=lambda one: (-one.impact, -one.distance, -one.importance))
     cards = tag("div", [_card(column, view) for column in columns[:CARDS]], class_="cards")
-    return part("columns", "Columns", _map(columns), key, cards, _table(columns), lead=lead)
+    return part("columns", "Columns", _map(columns), key, cards, _table(columns, view.column_blocks), lead=lead)
 
 
 def _key(kind: str, text: str) -> Markup:
@@ -154,45 +154,53 @@ def _spark(
     is_share: bool = True,
 ) -> Markup:
     """Return a figure of a column over time in little room."""
-    known = as_floats(values)
-    most = float(np.nanmax(known)) if np.isfinite(known).any() else 0.0
-    plot = Plot(batch_scale([batch for block in blocks for batch in block]), Scale(0, max(most * 1.1, 0.02)), SPARK)
-    middle = [(first + last) / 2 for first, last in blocks]
+    most = float(np.nanmax(as_floats(values), initial=0.0))
     written, highest = (words.share(now), words.share(most)) if is_share else (f"{now:.2f}", f"{most:.2f}")
     label = f"{name.capitalize()} over time: {written} now, {highest} at most."
-    drawn = plot.draw(
-        [plot.band(middle, np.where(np.isfinite(known), 0, np.nan), known, "spark"), plot.line(middle, known, "spark")],
-        label=label,
-        class_="spark",
-    )
+    drawn = _course(values, blocks, SPARK, label)
     return tag("div", tag("span", f"{name} ", tag("b", written), class_="spark-title"), drawn)
 
 
-def _table(columns: Sequence[ColumnView]) -> Markup:
-    """Return all columns, one a row."""
+def _course(values: Sequence[float | None], blocks: Sequence[tuple[int, int]], height: int, label: str) -> Markup:
+    """Return a figure over time, from zero on."""
+    known = as_floats(values)
+    most = float(np.nanmax(known, initial=0.0))
+    plot = Plot(batch_scale([batch for block in blocks for batch in block]), Scale(0, max(most * 1.1, 0.02)), height)
+    middle, ground = [(first + last) / 2 for first, last in blocks], np.where(np.isfinite(known), 0, np.nan)
+    shapes = [plot.band(middle, ground, known, "spark"), plot.line(middle, known, "spark")]
+    return plot.draw(shapes, label=label, class_="spark")
+
+
+def _table(columns: Sequence[ColumnView], blocks: Sequence[tuple[int, int]]) -> Markup:
+    """Return all columns, one a row; of the first ones with pictures."""
     far, weighty = max(one.distance for one in columns), max(one.importance for one in columns)
     rows: list[list[Child]] = []
     for place, one in enumerate(columns[:MOST]):
-        both = _distributions(one.bins, SMALL, "") if place < MOST // 4 else None
+        is_drawn = place < MOST // 4
+        missing, unseen = (
+            _course(values, blocks, TINY, "") if is_drawn else None
+            for values in (one.missing_by_block, one.unseen_by_block)
+        )
         rows.append(
             [
                 tag("span", words.shortened(one.name, 32), title=one.name if len(one.name) > 32 else None),
                 bar(one.distance, max(far, 0.1), f"{one.distance:.2f}", "distance"),
                 bar(one.importance, weighty, words.share(one.importance), "importance"),
-                tag("span", both, class_="thumb"),
-                _change(one.missing, one.missing_before),
-                _change(one.unseen, one.unseen_before) if one.kind == "categories" else words.NOTHING,
+                tag("span", _distributions(one.bins, SMALL, "") if is_drawn else None, class_="thumb"),
+                _change(one.missing, one.missing_before, missing),
+                _change(one.unseen, one.unseen_before, unseen) if one.kind == "categories" else words.NOTHING,
                 words.share(one.outside) if one.kind not in ("categories", "undecided") else words.NOTHING,
             ]
         )
     head = ["column", "distance", "importance", "past and last", "missing", "unseen", "beyond the range"]
-    table = scroll(table_of(head, rows, words=(0, 1, 2, 3), class_="columns"), "All columns")
+    table = scroll(table_of(head, rows, words=(0, 1, 2, 3, 4, 5), class_="columns"), "All columns")
     left_out = f" The first {MOST:,} are shown." if len(columns) > MOST else ""
     summary = tag("summary", f"All {words.count(len(columns), 'column')}.{left_out}")
     return tag("details", summary, table, open=len(columns) <= 40, class_="all-columns")
 
 
-def _change(now: float, before: float | None) -> str:
-    """Return a share, with that of the past where it is another one."""
+def _change(now: float, before: float | None, course: Markup | None) -> Markup:
+    """Return a share, with that of the past where it is another one, and below it how it became so."""
     written, past = words.share(now), words.share(before)
-    return written if before is None or written == past else f"{written} (was {past})"
+    told = written if before is None or written == past else f"{written} (was {past})"
+    return tag("span", tag("span", told, class_="figure-text"), course, class_="bar")

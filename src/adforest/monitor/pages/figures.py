@@ -48,7 +48,7 @@ def figure(
         What is shown, as a table. Rows with a place (see `table_of`) are what the reader steps through.
     class_ : str
     """
-    keys = tag("ul", [tag("li", swatch(kind), words) for kind, words in key], class_="key") if key else None
+    keys = tag("ul", [_key_entry(kind, words) for kind, words in key], class_="key") if key else None
     caption = tag("figcaption", tag("h3", title), tag("p", note, class_="note") if note else None, keys)
     drawn = tag("div", *plots, class_="plots")
     folded = None
@@ -57,6 +57,12 @@ def figure(
             "details", tag("summary", "Table", tag("span", f": {title}", class_="unseen")), scroll(table, title)
         )
     return tag("figure", caption, drawn, folded, id=name, class_=f"figure {class_}".rstrip())
+
+
+def _key_entry(kind: str, words: Child) -> Markup:
+    """Return what a colour means; a line's entry can be pointed at, which shows its band if it has one."""
+    is_line = kind.startswith("line ")
+    return tag("li", swatch(kind), words, class_=kind if is_line else None, tabindex=0 if is_line else None)
 
 
 def swatch(kind: str) -> Markup:
@@ -74,6 +80,7 @@ def table_of(
     rows: Iterable[Sequence[Child]],
     *,
     places: Sequence[float] | None = None,
+    n_quiet: int = 0,
     words: Iterable[int] = (0,),
     caption: str = "",
     class_: str = "",
@@ -86,6 +93,8 @@ def table_of(
     rows : iterable of cells
     places : list of float, optional
         Where each row is drawn, as a share of the width of its figure.
+    n_quiet : int, default=0
+        How many of the last columns are left out when the reader steps through the figure.
     words : iterable of int
         Columns of text; others are numbers, on the right.
     caption : str
@@ -94,7 +103,10 @@ def table_of(
     """
     texts = set(words)
     kinds = [None if place in texts else "num" for place in range(len(head))]
-    top = tag("tr", [tag("th", title, scope="col", class_=kind) for title, kind in zip(head, kinds, strict=True)])
+    top = [
+        tag("th", title, scope="col", class_=kind, data_quiet=place >= len(head) - n_quiet)
+        for place, (title, kind) in enumerate(zip(head, kinds, strict=True))
+    ]
     body = []
     for number, cells in enumerate(rows):
         written = [
@@ -105,7 +117,7 @@ def table_of(
     return tag(
         "table",
         tag("caption", caption, class_="unseen") if caption else None,
-        tag("thead", top),
+        tag("thead", tag("tr", top)),
         tag("tbody", body),
         class_=class_ or None,
     )

@@ -111,7 +111,7 @@
     const rows = [...figure.querySelectorAll("tr[data-x]")];
     const plots = figure.querySelector(".plots");
     if (!rows.length || !plots) return;
-    const titles = [...figure.querySelectorAll("thead th")].map((one) => one.textContent);
+    const heads = [...figure.querySelectorAll("thead th")];
     const places = rows.map((row) => Number(row.dataset.x));
     const readout = document.createElement("p");
     readout.className = "readout";
@@ -126,9 +126,10 @@
       at = Math.max(0, Math.min(rows.length - 1, place));
       readout.replaceChildren();
       [...rows[at].cells].forEach((cell, i) => {
+        if ("quiet" in heads[i].dataset) return;
         const value = document.createElement("b");
         value.textContent = cell.textContent;
-        readout.append(i ? " · " : "", `${titles[i]} `, value);
+        readout.append(i ? " · " : "", `${heads[i].textContent} `, value);
       });
       svgs.forEach((svg) => {
         let line = svg.querySelector(".cursor");

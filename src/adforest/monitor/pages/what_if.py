@@ -145,7 +145,10 @@ def _typed(encoder: TableEncoder, place: int, value: float) -> str:
         found = known.by_code()[int(value)]
         return "" if found is None else write_value(found)
     if encoder.kinds[place] in MOMENTS:
-        return datetime.fromtimestamp(value, UTC).replace(tzinfo=None).isoformat(" ", "seconds")
+        try:
+            return datetime.fromtimestamp(value, UTC).replace(tzinfo=None).isoformat(" ", "seconds")
+        except (OverflowError, ValueError, OSError):  # beyond the year 9999
+            return ""
     return write_value(value)
 
 
