@@ -193,3 +193,20 @@ def test_text_is_escaped_and_markup_is_not():
     assert inner + "<" == "<b>1 &lt; 2 &amp; 3</b>&lt;"
     assert isinstance(join(["<", inner]), Markup)
     assert tag("input", hidden=True, value=None, checked=False, data_x=0.5) == '<input hidden data-x="0.5">'
+
+
+# Bins of columns in words
+
+
+def test_ranges_of_single_values_are_called_by_the_value():
+    rng = np.random.default_rng(0)
+    model = AdaptiveDecisionForestClassifier(2, random_state=0)
+    for _ in range(8):
+        X = rng.choice([0.0, 1.0, 2.5], (400, 1))
+        model.partial_fit(X, X[:, 0] > 0)
+    (column,) = ModelView.from_estimator(model).columns
+    shares = {one.label: one.past for one in column.bins}
+    for value in ("0", "1", "2.5"):
+        assert shares[value] == pytest.approx(1 / 3, abs=0.05)
+    assert all(len(label) < 16 for label in shares), list(shares)
+    assert next(iter(shares)) == "below 0"

@@ -9,7 +9,7 @@ import numpy as np
 
 from adforest.encoding import TableEncoder
 from adforest.encoding.columns import DATES, DURATIONS, ZONED_DATES
-from adforest.encoding.writing import write_column, write_number, write_value
+from adforest.encoding.writing import DIGITS, write_column, write_number, write_value
 from adforest.forest.types import AnyArray, Floats
 from adforest.monitor.model_parts import BinView, ColumnView
 from adforest.tracking import ColumnSketches
@@ -96,7 +96,10 @@ def _range_label(place: int, texts: list[str]) -> str:
     """Return how a range between bounds is written."""
     if place == 0:
         return f"below {texts[0]}"
-    return f"above {texts[-1]}" if place == len(texts) else f"{texts[place - 1]} to {texts[place]}"
+    if place == len(texts):
+        return f"above {texts[-1]}"
+    low, high = texts[place - 1 : place + 1]
+    return high if low == high else f"{low} to {high}"
 
 
 def _texts(bounds: list[float], kind: str) -> list[str]:
@@ -109,8 +112,18 @@ def _texts(bounds: list[float], kind: str) -> list[str]:
     for place, bound in enumerate(bounds):
         low = (bounds[place - 1] + bound) / 2 if place else -np.inf
         high = (bounds[place + 1] + bound) / 2 if place + 1 < len(bounds) else np.inf
-        texts.append(write_number(bound, low, high) + (" s" if kind == DURATIONS else ""))
+        value = _value_beside(bound)
+        text = write_number(bound, low, high) if value is None else write_number(value)
+        texts.append(text + (" s" if kind == DURATIONS else ""))
     return texts
+
+
+def _value_beside(bound: float) -> float | None:
+    """Return the value that a bound is just below or above, such as 1 for 0.9999999999999999, if there is one."""
+    for value in (float(np.nextafter(bound, -np.inf)), float(np.nextafter(bound, np.inf))):
+        if not value or len(repr(value)) < len(repr(bound)) - DIGITS:
+            return value
+    return None
 
 
 def _shares(counts: Floats) -> Floats:
