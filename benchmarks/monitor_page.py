@@ -4,6 +4,7 @@ import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.request import urlopen
@@ -16,7 +17,7 @@ from adforest.monitor.serving import serving
 
 N_BATCHES = 10_000
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
-FIRST_PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
+FIRST_PAINT = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
 
 
 def measure_monitor() -> Iterator[dict[str, Any]]:
@@ -42,10 +43,11 @@ def measure_monitor() -> Iterator[dict[str, Any]]:
             "again_seconds": again,
             "goal": "<= 2",
         }
-        with serving(path) as address:
-            yield {"measure": f"monitor's first picture of {N_BATCHES:,} batches, in Chromium", "goal": "<= 2"} | (
-                _picture_seconds(address)
-            )
+        yield {
+            "measure": f"monitor's first picture of {N_BATCHES:,} batches, in Chromium",
+            **_picture_seconds(path),
+            "goal": "<= 2",
+        }
 
 
 def _long_stream() -> Any:
@@ -65,21 +67,28 @@ def _answer_seconds(address: str) -> float:
     return time.perf_counter() - start
 
 
-def _picture_seconds(address: str) -> dict[str, Any]:
-    """Return how long it takes from the address to the first picture, and until the vote is drawn."""
+def _picture_seconds(path: Path) -> dict[str, Any]:
+    """Return how long it takes from the address to the first picture, and until the vote is drawn; medians of three.
+
+    Each time the monitor has just been started, and has not read the model yet.
+    """
     chromium = shutil.which("chromium")
     if chromium is None:
         return {"skipped": "apt-get install chromium"}
     from playwright.sync_api import sync_playwright
 
+    painted, drawn = [], []
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=chromium, args=FLAGS)
-        page = browser.new_page()
-        page.goto("about:blank")
-        start = time.perf_counter()
-        page.goto(address)
-        page.wait_for_selector("#accuracy-over-time path.vote")
-        drawn = time.perf_counter() - start
-        painted = page.evaluate(FIRST_PAINT)
+        for _ in range(3):
+            page = browser.new_page()
+            page.goto("about:blank")
+            with serving(path) as address:
+                start = time.perf_counter()
+                page.goto(address)
+                page.wait_for_selector("#accuracy-over-time path.vote")
+                drawn.append(time.perf_counter() - start)
+                painted.append(page.evaluate(FIRST_PAINT) / 1000)
+            page.close()
         browser.close()
-    return {"seconds": None if painted is None else painted / 1000, "accuracy_drawn_seconds": drawn}
+    return {"seconds": median(painted), "accuracy_drawn_seconds": median(drawn)}
