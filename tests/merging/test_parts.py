@@ -77,3 +77,19 @@ def test_what_is_sent_is_narrow():
     records_of(source)
     # a double, three words, a class and a serial number a record, and a few thousand bytes a part
     assert source.n_bytes <= n * (8 + 3 * 2 + 1 + 8) + 4 * 3000
+
+
+@pytest.mark.parametrize("change", ["fewer records", "none", "other labels", "fewer weights"])
+def test_parts_that_change_between_passes_are_refused(change):
+    X, y, _ = mixed_batch(3, 300)
+    weight = np.ones(300)
+    source = PartedBatch(evenly((X, y, weight), 3))
+    plan = plan_batch(RULES, source.survey(RULES), None)
+    source.parts[1] = {
+        "fewer records": (X[100:199], y[100:199], weight[100:199]),
+        "none": (X[:0], y[:0], weight[:0]),
+        "other labels": (X[100:200], np.full(100, "new"), weight[100:200]),
+        "fewer weights": (X[100:200], y[100:200], np.repeat([0.0, 1.0], 50)),
+    }[change]
+    with pytest.raises(ValueError, match="partition 1 of batch 1 has changed since it was surveyed"):
+        source.draw(plan)

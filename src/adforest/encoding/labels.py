@@ -114,6 +114,10 @@ class LabelTable:
         """Return a table that also knows the class values of a batch, sorted as `distinct_labels` gives them."""
         return self._add(values, f"the labels of {source}")
 
+    def knows(self, values: NDArray[Any]) -> bool:
+        """Return whether all of some class values are known."""
+        return set(self.by_arrival.tolist()).issuperset(values.tolist())
+
     def codes_of(self, values: NDArray[Any]) -> NDArray[np.int32]:
         """Return the codes of some class values, all of which are known."""
         known = {value: code for code, value in enumerate(self.by_arrival.tolist())}

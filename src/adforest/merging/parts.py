@@ -115,7 +115,7 @@ def draw_part(plan: BatchPlan, X: Any, y: Any, sample_weight: Any, part: int) ->
     X, y, sample_weight, part
         As given to `survey_part`.
     """
-    if not _n_rows(X) and not len(y):
+    if not _n_rows(X) and not plan.n_in(part):
         return None
     drawn = draw(plan, _encoded_part(plan, X, y, sample_weight, part))
     y = drawn.y.astype(np.min_scalar_type(len(plan.labels.by_arrival)))
@@ -136,7 +136,7 @@ def count_part(
     X, y, sample_weight, part
         As given to `survey_part`.
     """
-    if not _n_rows(X) and not len(y):
+    if not _n_rows(X) and not plan.n_in(part):
         return None
     return narrow_counts(count(plan, _encoded_part(plan, X, y, sample_weight, part), counter, 1))
 
@@ -148,12 +148,21 @@ def merge_counts(counts: Sequence[list[LeafCounts] | None]) -> list[LeafCounts]:
 
 
 def _encoded_part(plan: BatchPlan, X: Any, y: Any, sample_weight: Any, part: int) -> Records:
-    """Return all records of a part, given again after it was surveyed."""
-    source = source_of(plan.number, part)
-    table, _ = plan.encoder.read(X, source, plan.column_changes)
-    classes, codes = distinct_labels(y, source)
-    n = len(table) if isinstance(table, np.ndarray) else table.n_records
-    return encode(plan, ReadPart(table, classes, codes, read_weights(sample_weight, n, source)), part)
+    """Return all records of a part, given again after it was surveyed, or raise if it plainly has changed since."""
+    source, n = source_of(plan.number, part), _n_rows(X)
+    records = None
+    if n and n == len(y):
+        table, _ = plan.encoder.read(X, source, plan.column_changes)
+        classes, codes = distinct_labels(y, source)
+        if plan.labels.knows(classes):
+            weight = read_weights(sample_weight, n, source)
+            records = encode(plan, ReadPart(table, classes, codes, weight), part)
+    if records is None or len(records) != plan.n_in(part):
+        raise ValueError(
+            f"{source} has changed since it was surveyed: it has other records or labels now. A batch is read more "
+            "than once, and must be the same each time. Persist it, or read it from a source that does not change."
+        )
+    return records
 
 
 def encode(plan: BatchPlan, read: ReadPart, part: int) -> Records:

@@ -48,6 +48,11 @@ class BatchPlan:
     has_weights: bool
     max_samples: int | None
 
+    def n_in(self, part: int) -> int:
+        """Return how many records a part had when it was surveyed, but those of weight 0."""
+        ends = (*self.first_serial[1:], self.first_serial[0] + self.n_records)
+        return ends[part] - self.first_serial[part]
+
     @property
     def draws_all(self) -> bool:
         """Whether all records are learnt from."""
