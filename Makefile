@@ -4,7 +4,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 BUILD := $(wildcard pyproject.toml meson.build src/adforest/meson.build)
 
-.PHONY: demo test test-capymoa test-mlflow test-newest test-oldest check bench pictures fuzz kills wheel clean
+.PHONY: demo test test-capymoa test-mlflow test-spark test-newest test-oldest check bench pictures fuzz kills wheel clean
 
 demo: .venv/demo ## the main job on embedded data: a table and out/demo.png
 	python -m adforest.demo
@@ -17,6 +17,11 @@ test-capymoa: .venv-capymoa/made ## what needs CapyMOA; Java 17 or newer must be
 
 test-mlflow: .venv-mlflow/made ## what needs MLflow, against a store in a temporary folder
 	PATH=$(CURDIR)/.venv-mlflow/bin:$$PATH pytest tests/integrations/test_mlflow.py
+
+test-spark: ## what needs Spark; skipped without Java 17 or newer (apt-get install default-jre-headless)
+	@if command -v java >/dev/null; then \
+	  $(MAKE) .venv-spark/made && PATH=$(CURDIR)/.venv-spark/bin:$$PATH pytest tests/integrations/test_spark*.py; \
+	else echo "test-spark: skipped, there is no Java 17 or newer: apt-get install default-jre-headless"; fi
 
 # -S hides the editable install's import hook, behind which import-linter would see no files.
 check: .venv/check ## style, types, import graph
@@ -79,12 +84,13 @@ build/tools:
 	pip install -q --no-build-isolation -e '.[$*]'
 	touch $@
 
-# CapyMOA wants pandas 2 and MLflow an older pyarrow than the suite is run with, so each has an environment of its own.
-.venv-capymoa/made .venv-mlflow/made: .venv-%/made: $(BUILD)
+# CapyMOA wants pandas 2, MLflow an older pyarrow than the suite is run with, and Spark takes 500 MB: each has an environment
+# of its own.
+.venv-capymoa/made .venv-mlflow/made .venv-spark/made: .venv-%/made: $(BUILD)
 	$(PYTHON) -m venv .venv-$*
-	PATH=$(CURDIR)/.venv-$*/bin:$$PATH; pip install -q meson-python meson ninja cython numpy pytest hypothesis && \
+	PATH=$(CURDIR)/.venv-$*/bin:$$PATH; pip install -q meson-python meson ninja cython numpy pytest hypothesis setuptools wheel && \
 	pip install -q --no-build-isolation -C build-dir=build/$* -e '.[$*]'
 	touch $@
 
 clean:
-	rm -rf .venv .venv-capymoa .venv-mlflow build dist out
+	rm -rf .venv .venv-capymoa .venv-mlflow .venv-spark build dist out

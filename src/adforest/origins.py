@@ -10,7 +10,7 @@ DIGEST_BYTES = 16  # 128 bits: of a billion batches, no two are taken for each o
 
 @dataclass(frozen=True, slots=True)
 class Origins:
-    """What programs that read batches from files note in a model; learning takes no notice of it.
+    """What programs that read batches from files or streams note in a model; learning takes no notice of it.
 
     Attributes
     ----------
@@ -21,11 +21,17 @@ class Origins:
     digests : tuple of bytes
         What stands for each batch learnt, the last `MAX_DIGESTS` of them: 1 MB at most. A batch that came before these
         is not known any more, and would be learnt again if it came again.
+    stream : str or None
+        The id of the stream that batches come from, if they come from one.
+    epoch : int
+        The number of its last batch learnt.
     """
 
     target: str | None = None
     reading: tuple[tuple[str, str | tuple[str, ...]], ...] = ()
     digests: tuple[bytes, ...] = ()
+    stream: str | None = None
+    epoch: int = 0
 
     MAX_DIGESTS: ClassVar[int] = 1 << 16
 

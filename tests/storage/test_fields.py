@@ -70,7 +70,7 @@ WRITTEN = {
     FiguresOverTime: (names(tracking.OVER_TIME), set()),
     Track: (set(), {"history", "classes", "columns"}),
     Model: (names(models.MODEL), {"encoder", "labels", "learnt", "fixed", "origins"}),
-    Origins: (names([origins.DIGESTS]), {"target", "reading"}),
+    Origins: (names([origins.DIGESTS, origins.EPOCH]), {"target", "reading", "stream"}),
 }
 
 

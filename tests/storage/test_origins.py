@@ -11,9 +11,12 @@ from adforest.storage.origins import read_origins, write_origins
 from saved_models import numbers, ours
 
 NOTED = Origins("y", (("decimal", ","), ("drop", ("id", "name"))), (b"a" * DIGEST_BYTES, bytes(DIGEST_BYTES)))
+STREAMED = Origins("y", stream="one", epoch=7)
 
 
-@pytest.mark.parametrize("origins", [NOTED, Origins("y"), Origins()], ids=["all", "no batches", "nothing"])
+@pytest.mark.parametrize(
+    "origins", [NOTED, STREAMED, Origins("y"), Origins()], ids=["files", "stream", "no batches", "nothing"]
+)
 def test_what_is_noted_comes_back(tmp_path, origins):
     model = ours().fit(*numbers(0))
     note_origins(model, origins)
@@ -42,6 +45,10 @@ def test_the_oldest_batches_are_forgotten():
         ({"target": 1}, "origins.target is 1, expected text"),
         ({"reading": [1]}, r"origins.reading is \[1\], expected an object of texts and lists of text"),
         ({"reading": {"drop": [None]}}, "origins.reading is .* expected an object of texts and lists of text"),
+        ({"stream": 1, "epoch": 0}, "origins.stream is 1, expected text"),
+        ({"stream": "one"}, "origins.epoch"),
+        ({"stream": "one", "epoch": -1}, "origins.epoch is -1"),
+        ({"epoch": 1}, "origins.epoch is not known"),
         ({"more": 1}, "origins.more is not known"),
         ({"origins.digests": np.zeros((1, 15), np.uint8)}, r"has the shape \(1, 15\)"),
         ({"origins.digests": np.zeros((1, DIGEST_BYTES), np.int8)}, "holds int8"),

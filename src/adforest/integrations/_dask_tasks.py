@@ -14,11 +14,9 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 import dask
-import numpy as np
 from distributed import Client, Future, wait
 
 from adforest.encoding.tables import source_of
-from adforest.encoding.weights import read_weights
 from adforest.forest import LeafCounts, Records
 from adforest.merging import (
     BatchPlan,
@@ -33,7 +31,6 @@ from adforest.merging import (
     narrow_counts,
     survey_part,
 )
-from adforest.merging.sums import exact_sums
 
 Result = TypeVar("Result")
 
@@ -193,19 +190,6 @@ def _count_part(shared: tuple[BatchPlan, Counter], *part: Any) -> list[LeafCount
 def _merge_counts(shared: Any, counts: Sequence[list[LeafCounts] | None]) -> list[LeafCounts] | None:
     filled = [one for one in counts if one is not None]
     return narrow_counts(merge_counts(filled)) if filled else None
-
-
-def count_right(model: Any, X: Any, y: Any, weight: Any, place: int) -> tuple[int, int]:
-    """Return how many records of a partition a model answers rightly, and how many there are, by weight.
-
-    Both are exact sums, so that scores do not depend on partitions.
-    """
-    if not len(y):
-        return 0, 0
-    right = np.asarray(model.predict(X)) == np.asarray(y)
-    weights = read_weights(weight, len(right), source_of(None, place))
-    wrong_sum, right_sum = exact_sums(right.astype(np.intp), np.ones(len(right)) if weights is None else weights, 2)
-    return right_sum, right_sum + wrong_sum
 
 
 def _no_worker() -> RuntimeError:

@@ -15,6 +15,7 @@ from sklearn.base import clone
 from adforest.adaptive import AdaptiveDecisionForestClassifier
 from adforest.base import Model, lock_of
 from adforest.growers import building_on
+from adforest.integrations._scoring import count_right
 from adforest.merging import LocalBatch
 from adforest.snapshot import Snapshot
 
@@ -23,7 +24,7 @@ try:
     from distributed import get_client
 
     from adforest.integrations._dask_parts import are_delayed, in_parts, together
-    from adforest.integrations._dask_tasks import Cluster, DaskBatch, count_right
+    from adforest.integrations._dask_tasks import Cluster, DaskBatch
 except ImportError as error:
     raise ImportError(
         f"adforest.integrations.dask needs Dask, which could not be imported ({error}). Install it with "

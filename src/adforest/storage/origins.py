@@ -1,4 +1,4 @@
-"""Where batches come from, in a model file; files of models that learnt from no file have no such part."""
+"""Where batches come from, in a model file; files of models that nothing was noted in have no such part."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import numpy as np
 
 from adforest.origins import DIGEST_BYTES, Origins
 from adforest.storage.errors import ModelFileError
-from adforest.storage.fields import Array, PartReader, PartWriter
+from adforest.storage.fields import Array, PartReader, PartWriter, Whole
 
 PART = "origins"
 DIGESTS = Array("digests", np.uint8, ("n_digests", DIGEST_BYTES))
+EPOCH = Whole("epoch")
 
 
 def write_origins(origins: Origins, out: PartWriter) -> None:
@@ -23,6 +24,9 @@ def write_origins(origins: Origins, out: PartWriter) -> None:
     part.values["reading"] = {name: value if _is_text(value) else list(value) for name, value in origins.reading}
     digests = np.frombuffer(b"".join(origins.digests), dtype=np.uint8)
     DIGESTS.write(digests.reshape(len(origins.digests), DIGEST_BYTES), part)
+    if origins.stream is not None:
+        part.values["stream"] = origins.stream
+        EPOCH.write(origins.epoch, part)
 
 
 def read_origins(document: PartReader) -> Origins:
@@ -36,11 +40,15 @@ def read_origins(document: PartReader) -> Origins:
     if type(reading) is not dict or not all(_is_text(value) or _are_texts(value) for value in reading.values()):
         raise part.wrong("reading", reading, "an object of texts and lists of text")
     digests = DIGESTS.read(part, {})
+    stream = part.value("stream") if "stream" in part else None
+    if not (stream is None or _is_text(stream)):
+        raise part.wrong("stream", stream, "text")
+    epoch = 0 if stream is None else EPOCH.read(part, {})
     part.finish()
     if len(digests) > Origins.MAX_DIGESTS:
         raise ModelFileError(f"origins.digests are {len(digests)}, expected {Origins.MAX_DIGESTS} at most")
     pairs = tuple((name, value if _is_text(value) else tuple(value)) for name, value in reading.items())
-    return Origins(target, pairs, tuple(map(np.ndarray.tobytes, digests)))
+    return Origins(target, pairs, tuple(map(np.ndarray.tobytes, digests)), stream, epoch)
 
 
 def _is_text(value: Any) -> bool:

@@ -1,0 +1,30 @@
+"""Right answers to the records of a partition, counted for any engine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adforest.encoding.labels import distinct_labels
+from adforest.encoding.tables import source_of
+from adforest.encoding.weights import read_weights
+from adforest.merging.sums import exact_sums
+from adforest.snapshot import Snapshot
+
+
+def count_right(model: Snapshot, X: Any, y: Any, weight: Any, place: int) -> tuple[int, int]:
+    """Return how many records of a partition a model answers rightly, and how many there are, by weight.
+
+    Both are exact sums, so that scores do not depend on partitions. Labels of another kind than those learnt are an
+    error that names the partition.
+    """
+    if not len(y):
+        return 0, 0
+    source = source_of(None, place)
+    classes, codes = distinct_labels(y, source)
+    model._model.labels.with_values(classes, source)
+    right = model.predict(X) == classes[codes]
+    weights = read_weights(weight, len(right), source)
+    wrong_sum, right_sum = exact_sums(right.astype(np.intp), np.ones(len(right)) if weights is None else weights, 2)
+    return right_sum, right_sum + wrong_sum

@@ -1,0 +1,389 @@
+"""The forest on a Spark cluster: the same model, learnt from DataFrames and streams that need not fit one machine.
+
+Needs ``pip install 'adforest[spark]'`` and a Java runtime; adforest must be installed where Spark's workers run, too.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from os import PathLike
+from typing import Any, Self
+
+import adforest
+from adforest.adaptive import AdaptiveDecisionForestClassifier
+from adforest.base import lock_of
+from adforest.growers import building_on
+from adforest.origins import Origins, note_origins, origins_of
+from adforest.snapshot import Snapshot
+
+try:
+    from pyspark.sql import types
+
+    from adforest.integrations._spark_columns import (
+        Columns,
+        by_position,
+        check_frame,
+        check_names,
+        check_types,
+        class_type,
+    )
+    from adforest.integrations._spark_parts import (
+        SparkBatch,
+        SparkWorkers,
+        answers,
+        broadcast,
+        count_answers,
+        described,
+        on_partitions,
+    )
+except ImportError as error:
+    raise ImportError(
+        f"adforest.integrations.spark needs Spark, which could not be imported ({error}). Install it with "
+        "pip install 'adforest[spark]' and Java 17 or newer."
+    ) from error
+
+__all__ = ["SparkAdaptiveDecisionForest", "foreach_batch"]
+
+
+class SparkAdaptiveDecisionForest(AdaptiveDecisionForestClassifier):
+    """`AdaptiveDecisionForestClassifier` on Spark: bit by bit the model that one machine would have learnt.
+
+    It does not matter how the records are partitioned, how many workers there are, or whether tasks fail and are
+    tried again meanwhile. Batches are DataFrames; everything else, such as ``history_`` or ``explain`` of a few
+    records, is as in the local classifier.
+
+    Parameters
+    ----------
+    n_estimators : int, default=20
+        Trees in the permanent and the active forest. All other parameters are those of
+        `AdaptiveDecisionForestClassifier` too: ``max_samples`` says how many records of a batch are brought to the
+        driver to learn from; ``n_jobs`` are threads there.
+
+    Notes
+    -----
+    The order of records is that of ``df.collect()``: partitions in order, in each of them rows in order. A batch is
+    read twice, once to find out what it holds, once to draw records from it, and a third time if it has more than
+    ``max_samples``, to count the others; where it does not hold the same again, there is an error and the model stays
+    as it was. ``df.persist()`` saves reading it again, and keeps its order
+    where that would differ from time to time, as after a join or a grouping.
+
+    Examples
+    --------
+    >>> from pyspark.sql import SparkSession
+    >>> from adforest.integrations.spark import SparkAdaptiveDecisionForest
+    >>> spark = SparkSession.builder.getOrCreate()  # doctest: +SKIP
+    >>> df = spark.range(1_000).selectExpr("id % 7 AS day", "rand(1) AS x", "id % 7 > 4 AS weekend")  # doctest: +SKIP
+    >>> model = SparkAdaptiveDecisionForest(random_state=0).partial_fit(df, "weekend")  # doctest: +SKIP
+    >>> model.transform(df).select("day", "prediction", "confidence").show(2)  # doctest: +SKIP
+    """
+
+    def fit(self, df: Any, label_col: str, weight_col: str | None = None) -> Self:
+        """Forget everything and learn a DataFrame as the first batch.
+
+        Parameters
+        ----------
+        df : pyspark.sql.DataFrame
+        label_col : str
+            The column that holds the classes. All others are learnt from: drop those that say nothing.
+        weight_col : str, optional
+            The column that says how much each record counts.
+
+        Returns
+        -------
+        self
+        """
+        with lock_of(self):
+            return self._learn_frame(None, df, label_col, weight_col)
+
+    def partial_fit(  # type: ignore[override]
+        self, df: Any, label_col: str, weight_col: str | None = None, classes: Any = None
+    ) -> Self:
+        """Learn a DataFrame as one more batch; class values not seen before are welcome.
+
+        Parameters
+        ----------
+        df : pyspark.sql.DataFrame
+            The same columns as before, in any order.
+        label_col : str
+            The column that holds the classes. All others are learnt from: drop those that say nothing.
+        weight_col : str, optional
+            The column that says how much each record counts.
+        classes : array-like, optional
+            Class values to expect. They appear in ``classes_`` before their first record.
+
+        Returns
+        -------
+        self
+        """
+        with lock_of(self):
+            return self._learn_frame(getattr(self, "_model", None), df, label_col, weight_col, classes)
+
+    def _learn_frame(self, before: Any, df: Any, label_col: str, weight_col: str | None, classes: Any = None) -> Self:
+        """Learn a batch whose records lie on the workers."""
+        check_frame(df, "Learn from a stream with foreach_batch().")
+        roles = [label_col] if weight_col is None else [label_col, weight_col]
+        check_names(df, roles)
+        features = [name for name in df.columns if name not in roles]
+        check_types(df, [*features, *roles])
+        columns = Columns(tuple(df.columns), tuple(features), label_col, weight_col)
+        with building_on(SparkWorkers(df)):
+            return self._learn_from(before, SparkBatch(df, columns), classes)
+
+    def transform(
+        self,
+        df: Any,
+        prediction_col: str = "prediction",
+        probability_col: str = "probability",
+        confidence_col: str = "confidence",
+    ) -> Any:
+        """Return a DataFrame with the answers beside its columns, computed when it is asked for, batch after batch.
+
+        Parameters
+        ----------
+        df : pyspark.sql.DataFrame
+            The columns learnt, and any others, which are kept. It may be a stream.
+        prediction_col : str, default="prediction"
+            The new column of the most likely class.
+        probability_col : str, default="probability"
+            The new column of the shares of all classes, arrays in the order of ``classes_``.
+        confidence_col : str, default="confidence"
+            The new column of the share of the most likely class.
+
+        Returns
+        -------
+        pyspark.sql.DataFrame
+            Later batches do not change what it answers.
+        """
+        check_frame(df)
+        added = [prediction_col, probability_col, confidence_col]
+        taken = [name for name in df.columns if name in added]
+        if taken:
+            raise ValueError(f"df has a column {taken[0]!r} already. Drop it, or name the new column otherwise.")
+        model = self._answering()
+        fields = zip(added, (class_type(model), types.ArrayType(types.DoubleType()), types.DoubleType()), strict=True)
+        schema = types.StructType([*df.schema.fields, *(types.StructField(*field) for field in fields)])
+        sent = df.sparkSession.sparkContext.broadcast((model, self._columns(df, model)))
+        return by_position(df).mapInArrow(answers(sent), schema)
+
+    def score(self, df: Any, label_col: str, weight_col: str | None = None) -> float:
+        """Return the accuracy on some records, in one pass.
+
+        Parameters
+        ----------
+        df : pyspark.sql.DataFrame
+            The columns learnt, and any others.
+        label_col : str
+            The column that holds the classes.
+        weight_col : str, optional
+            The column that says how much each record counts.
+
+        Returns
+        -------
+        float
+        """
+        check_frame(df, "Score its batches one by one.")
+        check_names(df, [label_col] if weight_col is None else [label_col, weight_col])
+        model = self._answering()
+        columns = self._columns(df, model)._replace(label=label_col, weight=weight_col)
+        with described(df, "score"), broadcast(df, (model, columns)) as sent:
+            found = on_partitions(df, sent, count_answers)
+        right, total = (sum(column) for column in zip(*found.values(), strict=True))
+        if not total:
+            raise ValueError("df has no records to score, or none that has a weight. Pass some.")
+        return float(right / total)
+
+    def _answering(self) -> Snapshot:
+        """Return what answers for the model on the workers, each of which has one thread."""
+        snapshot: Snapshot = self.to_local().set_params(n_jobs=None).snapshot()
+        return snapshot
+
+    def _columns(self, df: Any, model: Snapshot) -> Columns:
+        """Return the columns of a DataFrame that a model asks for, or raise if it lacks some."""
+        names = df.columns if model.feature_names_in_ is None else model.feature_names_in_.tolist()
+        features = [name for name in names if name in df.columns]
+        if self.column_changes == "error":
+            check_names(df, names)
+        check_types(df, features)
+        return Columns(tuple(df.columns), tuple(features))
+
+    def save(self, path: str | PathLike[str], *, records: bool = True) -> None:
+        """Write the model to a file, from which `adforest.load` makes a local one, and `load` one on Spark.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where to write, on the driver; the usual ending is ``.adf``.
+        records : bool, default=True
+            Whether the records that the model keeps for growing trees are in the file.
+        """
+        self.to_local().save(path, records=records)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Return the model that was saved to a file, here or by the local classifier; it goes on learning on Spark.
+
+        Parameters
+        ----------
+        path : str or path-like
+
+        Returns
+        -------
+        SparkAdaptiveDecisionForest
+        """
+        return cls.from_local(adforest.load(path))
+
+    def to_local(self) -> AdaptiveDecisionForestClassifier:
+        """Return the model as a local classifier, which goes on by itself.
+
+        Returns
+        -------
+        AdaptiveDecisionForestClassifier
+        """
+        local = AdaptiveDecisionForestClassifier(**self.get_params(deep=False))
+        local._model = self._checked()
+        return local
+
+    @classmethod
+    def from_local(cls, model: Any) -> Self:
+        """Return a local model, fitted or not, as one that learns and answers on Spark.
+
+        Parameters
+        ----------
+        model : AdaptiveDecisionForestClassifier
+
+        Returns
+        -------
+        SparkAdaptiveDecisionForest
+        """
+        if not isinstance(model, AdaptiveDecisionForestClassifier):
+            raise TypeError(
+                f"model is of type {type(model).__name__}; expected AdaptiveDecisionForestClassifier. Make one, or "
+                "load one with adforest.load()."
+            )
+        made = cls(**{name: getattr(model, name) for name in cls._get_param_names()})
+        if hasattr(model, "_model"):
+            made._model = model._model
+        return made
+
+
+def foreach_batch(
+    path: str | PathLike[str],
+    label_col: str,
+    weight_col: str | None = None,
+    *,
+    model: AdaptiveDecisionForestClassifier | None = None,
+) -> Callable[[Any, int], None]:
+    """Return what learns the micro-batches of a stream into a model file, each exactly once.
+
+    After each micro-batch the file is replaced at once by one that has learnt it and says so, in a note of the
+    stream's id and the number of the micro-batch (its epoch). One that Spark passes again after a restart, since it
+    died before it had noted the end, is known by that and passed over.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The model file, on the driver. It is made by the first micro-batch, and gone on with if it is there.
+    label_col : str
+        The column that holds the classes. All others are learnt from: drop those that say nothing.
+    weight_col : str, optional
+        The column that says how much each record counts.
+    model : SparkAdaptiveDecisionForest or AdaptiveDecisionForestClassifier, optional
+        What to start with where there is no file, fitted or not; by default one with default parameters.
+
+    Returns
+    -------
+    callable
+        For ``writeStream.foreachBatch``. It raises ValueError if the file has learnt from another stream, or from later
+        micro-batches of this one: its checkpoint was thrown away, or is older than the file.
+
+    Examples
+    --------
+    >>> from adforest.integrations.spark import foreach_batch
+    >>> learn = foreach_batch("model.adf", "label")
+    >>> (
+    ...     spark.readStream.schema("x DOUBLE, label STRING")
+    ...     .parquet("incoming")
+    ...     .writeStream.foreachBatch(learn)
+    ...     .option("checkpointLocation", "checkpoint")
+    ...     .start()
+    ... )  # doctest: +SKIP
+    """
+    start = SparkAdaptiveDecisionForest() if model is None else SparkAdaptiveDecisionForest.from_local(model)
+    file = _ModelFile(path, start)
+
+    def learn(df: Any, epoch_id: int) -> None:
+        stream = df.sparkSession.sparkContext.getLocalProperty("sql.streaming.queryId") or "unknown"
+        with lock_of(start):
+            if file.has_learnt(stream, epoch_id):
+                return
+            was_kept = df.is_cached
+            df.persist()  # a micro-batch is computed anew by whatever asks for it
+            try:
+                if not df.isEmpty():
+                    file.learn(stream, epoch_id, df, label_col, weight_col)
+            finally:
+                if not was_kept:
+                    df.unpersist()
+
+    return learn
+
+
+class _ModelFile:
+    """A model file that learns a stream, and the model in it, which is read only if another program wrote it."""
+
+    def __init__(self, path: str | PathLike[str], start: SparkAdaptiveDecisionForest) -> None:
+        self._path = path
+        self._start = start
+        self._model = start
+        self._written: tuple[int, ...] | None = None
+
+    def has_learnt(self, stream: str, epoch: int) -> bool:
+        """Return whether a micro-batch is in the file, or raise if it cannot follow what is in it."""
+        noted = self._noted()
+        if noted.stream is None:
+            return False
+        advice = (
+            "Go on with the checkpoint that belongs to the file; or, to learn from a new one, give another path and "
+            "model=SparkAdaptiveDecisionForest.load(path of this one)."
+        )
+        if noted.stream != stream:
+            raise ValueError(
+                f"'{os.fspath(self._path)}' has learnt the stream {noted.stream} up to micro-batch {noted.epoch}, but "
+                f"micro-batch {epoch} is of the stream {stream}: the checkpoint was thrown away, or belongs to another "
+                f"query, and records may come again. {advice}"
+            )
+        if epoch < noted.epoch:
+            raise ValueError(
+                f"'{os.fspath(self._path)}' has learnt its stream up to micro-batch {noted.epoch}, but micro-batch "
+                f"{epoch} has come: the checkpoint is older than the file. {advice}"
+            )
+        return epoch == noted.epoch
+
+    def learn(self, stream: str, epoch: int, df: Any, label_col: str, weight_col: str | None) -> None:
+        """Learn a micro-batch, and replace the file by one that says so; after an error all is as it was before."""
+        noted = self._noted()
+        model = SparkAdaptiveDecisionForest.from_local(self._model).partial_fit(df, label_col, weight_col)
+        note_origins(model, replace(noted, target=label_col, stream=stream, epoch=epoch))
+        model.save(self._path)
+        self._model, self._written = model, _stamp(self._path)
+
+    def _noted(self) -> Origins:
+        """Return what the file says of where its batches come from."""
+        stamp = _stamp(self._path)
+        if stamp is None:
+            self._model, self._written = self._start, None
+            return Origins()
+        if stamp != self._written:
+            self._model, self._written = SparkAdaptiveDecisionForest.load(self._path), stamp
+        return origins_of(self._model)
+
+
+def _stamp(path: str | PathLike[str]) -> tuple[int, ...] | None:
+    """Return what changes whenever a file is replaced, None if there is none."""
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
