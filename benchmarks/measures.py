@@ -19,6 +19,7 @@ from monitor_page import measure_monitor
 from monitoring import measure_tracking, measure_views
 from scale import measure_scale
 from small_batches import measure_first, measure_small
+from spark import measure_spark
 from timing import clusters, medians, ours, seconds, theirs
 
 from adforest import AdaptiveDecisionForestClassifier
@@ -339,6 +340,7 @@ MEASURES = {
     "cli": measure_cli,
     "kills": measure_kills,
     "monitor": measure_monitor,
+    "spark": measure_spark,
 }
 
 
