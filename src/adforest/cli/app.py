@@ -10,7 +10,19 @@ import typer
 
 from adforest.cli.stopping import telling_interrupts
 
-VERBS = ("learn", "watch", "predict", "inspect", "explain", "evaluate", "export", "alert", "demo")
+VERBS = (
+    "learn",
+    "watch",
+    "predict",
+    "monitor",
+    "report",
+    "inspect",
+    "explain",
+    "evaluate",
+    "export",
+    "alert",
+    "demo",
+)
 
 app = typer.Typer(
     name="adforest",
