@@ -4,6 +4,7 @@ import re
 import shutil
 import sys
 import zipfile
+from dataclasses import replace
 from itertools import count
 from types import SimpleNamespace
 
@@ -14,7 +15,7 @@ from pyarrow import feather
 import adforest
 from adforest.cli import model_file
 from adforest.cli.learning import Learner
-from adforest.origins import origins_of
+from adforest.origins import note_origins, origins_of
 from cli_commands import SMALL, content, json_lines, learnt, month, run, write_months
 from table_files import FORMATS, write
 
@@ -228,6 +229,17 @@ def test_how_the_first_files_were_read_is_noted(capsys, tmp_path):
         assert run(capsys, verb, tmp_path / "1.csv", "-m", model)[0] == 0
     assert run(capsys, "predict", tmp_path / "2.csv", "-m", model)[0] == 1
     assert run(capsys, "predict", tmp_path / "2.csv", "-m", model, "--na-values", "?")[0] == 0
+
+
+def test_what_other_programs_noted_stays(capsys, folder, tmp_path):
+    path = learnt(capsys, folder)
+    model = adforest.load(path)
+    note_origins(model, replace(origins_of(model), stream="one", epoch=7))
+    model.save(path)
+    write(month(8), folder / "month-8.csv")
+    assert run(capsys, "learn", folder, "-m", path)[0] == 0
+    found = origins_of(adforest.load(path))
+    assert (found.stream, found.epoch, len(found.digests)) == ("one", 7, 5)
 
 
 def test_weights_by_class(capsys, folder, tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,8 @@ class Learner:
         noted = tuple(
             (name, value if isinstance(value, str) else tuple(value)) for name, value in self._reading.items()
         )
-        self.origins = Origins(self.target, noted if self.is_new else self.origins.reading, self.origins.digests)
+        reading_noted = noted if self.is_new else self.origins.reading
+        self.origins = replace(self.origins, target=self.target, reading=reading_noted)
         self._known = set(self.origins.digests)
 
     def _set(self, parameters: Mapping[str, str]) -> None:
