@@ -32,15 +32,8 @@ def classes_part(view: ModelView) -> Markup:
     rows = [_row(one, events.get(one.value, []), view, most_kept) for one in shown]
     head = ["class", "now", f"batches 1 to {view.n_batches:,}", "first seen", "last seen", "records seen", "in memory"]
     table = table_of(head, rows, words=(0, 1, 2, 6), class_="classes")
-    more = (
-        tag(
-            "p",
-            f"{words.count(len(rest), 'more class', 'more classes')}, all {ORDER[-2]} or less frequent.",
-            class_="note",
-        )
-        if rest
-        else None
-    )
+    left_out = f"{words.count(len(rest), 'more class', 'more classes')}, less frequent, not listed."
+    more = tag("p", left_out, class_="note") if rest else None
     return part("classes", "Classes", scroll(table, "Classes"), more, lead=_lead(view))
 
 

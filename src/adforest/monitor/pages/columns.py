@@ -48,7 +48,8 @@ def _map(columns: Sequence[ColumnView]) -> Markup:
     plot = Plot(x, y, 190)
     named = [one for one in columns if one.impact > 0][:NAMED]
     above = [
-        plot.dot(one.importance, one.distance, 4, "dot named" if one in named else "dot") for one in columns[:MOST]
+        plot.dot(one.importance, one.distance, 4, "dot named" if place < len(named) else "dot")
+        for place, one in enumerate(columns[:MOST])
     ]
     taken: list[tuple[float, float]] = []
     for one in named:
@@ -56,9 +57,9 @@ def _map(columns: Sequence[ColumnView]) -> Markup:
         while any(abs(height - other) < 14 and abs(place - across) < 0.25 for across, other in taken):
             height += 14
         taken.append((place, height))
-        side = "end" if place > 0.6 else "start"
-        label = plot.text(one.importance, height + 4, words.shortened(one.name, 22), "dot-name", side)
-        above.append(Markup(label.replace("<text", f'<text dx="{-9 if side == "end" else 9}"', 1)))
+        above.append(
+            plot.text_beside(one.importance, height + 4, words.shortened(one.name, 22), "dot-name", is_left=place > 0.6)
+        )
     told = "; ".join(
         f"{one.name}: distance {one.distance:.2f}, importance {words.share(one.importance)}" for one in named
     )

@@ -138,9 +138,10 @@ class Plot:
         """Return a dot."""
         return tag("circle", cx=percent(self.x.share(x)), cy=float(self.down(y)), r=radius, class_=class_)
 
-    def text(self, x: float, y: float, words: str, class_: str, anchor: str = "middle") -> Markup:
-        """Return words at a place across, some pixels down."""
-        return tag("text", words, x=percent(self.x.share(x)), y=y, text_anchor=anchor, class_=class_)
+    def text_beside(self, x: float, y: float, words: str, class_: str, *, is_left: bool) -> Markup:
+        """Return words to the left or the right of a dot, some pixels down."""
+        anchor, away = ("end", -9) if is_left else ("start", 9)
+        return tag("text", words, x=percent(self.x.share(x)), dx=away, y=y, text_anchor=anchor, class_=class_)
 
     def draw(
         self,
