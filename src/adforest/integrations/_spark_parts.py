@@ -242,7 +242,8 @@ def _draw(
 ) -> DrawnPart | None:
     """Draw from a partition; the second pass."""
     plan, seen = shared
-    return draw_part(plan, *_read_again(columns, batches, seen, plan.number, part), part)
+    given = _read_again(columns, batches, seen, plan.number, part)
+    return draw_part(plan, *given, part) if part in seen else None
 
 
 def _count(
@@ -250,7 +251,8 @@ def _count(
 ) -> list[LeafCounts] | None:
     """Count what was not drawn from a partition; the third pass."""
     plan, seen, counter = shared
-    return count_part(plan, counter, *_read_again(columns, batches, seen, plan.number, part), part)
+    given = _read_again(columns, batches, seen, plan.number, part)
+    return count_part(plan, counter, *given, part) if part in seen else None
 
 
 def _merge_counts(counts: Sequence[list[LeafCounts] | None]) -> list[LeafCounts] | None:
@@ -262,7 +264,10 @@ def _merge_counts(counts: Sequence[list[LeafCounts] | None]) -> list[LeafCounts]
 def _read_again(
     columns: Columns, batches: Batches, seen: dict[int, Fingerprint], number: int, part: int
 ) -> tuple[Any, Any, Any]:
-    """Return the records of a partition, or raise if they are not what was seen in the first pass."""
+    """Return the records of a partition, or raise if they are not what was seen in the first pass.
+
+    A partition that was not there then may have none.
+    """
     fingerprint, given = _read(columns, batches)
     _check_same(seen.get(part, Fingerprint()), fingerprint, source_of(number, part))
     return given
