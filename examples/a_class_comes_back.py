@@ -1,0 +1,72 @@
+"""
+A class that comes back
+=======================
+
+One of five classes is there for ten batches, gone for forty, and back again. A forest of the last batches has
+forgotten it. The adaptive forest has not, and says so as soon as the class is back.
+"""
+
+# %%
+# The stream
+# ----------
+# Each class is three overlapping clusters in six dimensions. A table of shares says which classes are in which batch.
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from adforest import AdaptiveDecisionForestClassifier
+from adforest.rivals import RefitForestClassifier
+from adforest.streams import simulate_new_classes
+
+FIRST_GONE, BACK, N_BATCHES = 10, 50, 60
+shares = np.ones((N_BATCHES, 5))
+shares[FIRST_GONE:BACK, 0] = 0
+stream = list(simulate_new_classes(shares, batch_size=300, random_state=2))
+
+# %%
+# What is asked
+# -------------
+# After each batch, records of class 0 that no model learns: how many are recognized? The adaptive forest is asked in
+# both of its ways: by its vote, for what comes next, and by its permanent forest alone, for records of any time.
+
+with_class = [batch for batch in stream if batch.number <= FIRST_GONE]
+X_old = np.concatenate(
+    [batch.X_held[batch.y_held == 0] for batch in with_class]
+    + [batch.X_test[batch.y_test == 0] for batch in with_class]
+)
+print(len(X_old), "fresh records of class 0")
+
+models = {
+    "refitted on the last 3": RefitForestClassifier(window=3, n_estimators=20, random_state=0),
+    "refitted on everything": RefitForestClassifier(window=None, n_estimators=20, random_state=0),
+    "adaptive forest": AdaptiveDecisionForestClassifier(random_state=0),
+}
+recall = {name: [] for name in [*models, 'adaptive, answer_for="everything"']}
+for batch in stream:
+    for name, model in models.items():
+        model.partial_fit(batch.X_train, batch.y_train)
+        recall[name].append(np.mean(model.predict(X_old) == 0))
+    ours = models["adaptive forest"]
+    everything = ours.set_params(answer_for="everything").predict(X_old)
+    recall['adaptive, answer_for="everything"'].append(np.mean(everything == 0))
+    ours.set_params(answer_for="next_batch")
+
+# %%
+# While the class is away, the vote trusts it less and less: the last batches say that it does not come. That is right
+# for what comes next, and wrong for those who ask about old records, who set ``answer_for="everything"``: then it is
+# as well remembered as by a refit on everything. With the first batch in which the class is back, the adaptive forest
+# recalls it better than any refit, since it knows both its old records and that it is frequent again.
+
+colours = ["#009E73", "#D55E00", "#0072B2", "#56B4E9"]
+figure, ax = plt.subplots(figsize=(9, 4.2), layout="constrained")
+ax.axvspan(FIRST_GONE + 0.5, BACK + 0.5, color="#F0F0EE")
+ax.text((FIRST_GONE + BACK) / 2, 1.02, "class 0 is gone", ha="center", color="#6B6B6B")
+for (name, values), colour in zip(recall.items(), colours, strict=True):
+    ax.plot(range(1, N_BATCHES + 1), values, color=colour, linewidth=2 if "adaptive" in name else 1.3, label=name)
+ax.set(xlabel="batch", ylabel="recall of class 0", ylim=(-0.02, 1.1))
+ax.legend(frameon=False, loc="center", bbox_to_anchor=(0.56, 0.4))
+plt.show()
+
+print(f"{'':36} before  last batch away  first batch back")
+for name, values in recall.items():
+    print(f"{name:36} {values[FIRST_GONE - 1]:6.2f}  {values[BACK - 1]:15.2f}  {values[BACK]:16.2f}")

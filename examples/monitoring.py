@@ -1,0 +1,77 @@
+"""
+Following a model
+=================
+
+What a model says of itself while it learns: the history as a picture, as a table, and what can be made of it.
+"""
+
+# %%
+# A stream with everything in it
+# ------------------------------
+# The paper's simulation turns one table into 34 batches: known classes, single classes, unknown ones and mixtures.
+# Here of 20,000 made-up houses and their rents.
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from adforest import AdaptiveDecisionForestClassifier
+from adforest.monitor import HistoryDisplay, ModelView
+from adforest.streams import make_house, simulate_scenarios
+
+house = make_house(20_000, random_state=0)
+batches = list(simulate_scenarios(house.to_pandas(), house.y, random_state=0))
+model = AdaptiveDecisionForestClassifier(random_state=0)
+recalls = []
+for batch in batches:
+    model.partial_fit(batch.X_train, batch.y_train)
+    answers = model.predict(batch.X_test)
+    recalls.append({rent: np.mean(answers[batch.y_test == rent] == rent) for rent in np.unique(batch.y_test)})
+
+# %%
+# As a picture
+# ------------
+# Above, the accuracy of each forest alone and of the vote, on each batch before it was learnt. It is 0 where a batch
+# has only classes that are new: nobody can name them. Below, which forest's vote counts, which classes a batch has
+# against those known before, how many are new, and whether the model calls it drift.
+
+HistoryDisplay.from_estimator(model)
+plt.show()
+
+# %%
+# As a table
+# ----------
+# ``history_frame`` has a row for each batch and a column for each figure and forest.
+
+frame = model.history_frame()
+print(
+    frame[["batch", "scenario", "accuracy_vote", "drift", "answering", "n_leaves_permanent"]]
+    .iloc[::4]
+    .round(2)
+    .to_string(index=False)
+)
+
+# %%
+# Is it well?
+# -----------
+# ``ModelView`` holds what there is to see of a model at one moment, and a verdict: good, watch or act, and why.
+
+view = ModelView.from_estimator(model)
+print(view.health.level, "-", view.health.reason)
+for column in view.columns[:3]:
+    print(f"{column.name}: distance from the past {column.distance:.2f}, importance {column.importance:.2f}")
+
+# %%
+# Class by class
+# --------------
+# The history does not know which class you care about. Recall by class, on records that the model has not learnt,
+# takes a loop:
+
+grid = np.array([[found.get(rent, np.nan) for found in recalls] for rent in model.classes_])
+figure, ax = plt.subplots(figsize=(10, 3.4), layout="constrained")
+image = ax.imshow(
+    grid, aspect="auto", cmap="viridis", vmin=0, vmax=1, extent=(0.5, len(batches) + 0.5, len(grid) - 0.5, -0.5)
+)
+ax.set_yticks(range(len(grid)), model.classes_)
+ax.set(xlabel="batch", title="Recall after learning the batch; white: the class is not in its test")
+figure.colorbar(image, label="recall")
+plt.show()

@@ -1,0 +1,65 @@
+"""The examples of the gallery run, and what their text claims is so."""
+
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+for library in ("matplotlib", "pandas", "river"):
+    pytest.importorskip(library)
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+CLAIMS = {
+    "a_class_comes_back": lambda it: (
+        it["recall"]["refitted on the last 3"][it["BACK"] - 1] == 0
+        and it["recall"]["adaptive forest"][it["BACK"]] > it["recall"]["refitted on everything"][it["BACK"]] + 0.05
+        and it["recall"]['adaptive, answer_for="everything"'][it["BACK"] - 1] > 0.5
+    ),
+    "comparing_with_river": lambda it: all(answers.mean() > 0.8 for answers in it["right"].values()),
+    "drift_survived": lambda it: (
+        {report.batch for report in it["history"] if report.drift != "none"} >= set(it["changes"])
+        and np.mean(it["accuracy"]["adaptive forest"]) > np.mean(it["accuracy"]["refitted on the last 3"]) + 0.03
+    ),
+    "explaining_an_answer": lambda it: (
+        it["before"].startswith("record 0: high 0.")
+        and it["after"].startswith("record 0: low 0.")
+        and all(told.splitlines()[4].startswith("  district = centre ") for told in (it["before"], it["after"]))
+    ),
+    "monitoring": lambda it: it["frame"].shape[0] == 34 and np.nanmean(it["grid"]) > 0.7,
+    "noise_mixture_drift": lambda it: (
+        [any(report.drift != "none" for report in model.history_) for model in it["models"].values()]
+        == [False, False, True]
+    ),
+    "real_stream_in_time_order": lambda it: (
+        sorted(it["right"], key=lambda name: np.mean(it["right"][name]))[2:]
+        == ["adaptive forest", "refitted on everything"]
+        and len(it["streams"]) == 9
+    ),
+    "sat_and_isat": lambda it: (
+        [it["count_right"](trail[-1], it["BATCHES"]) for trail in it["trails"].values()] == [26, 30, 30]
+        and all(model.history_[-1].drift == "none" for trail in it["trails"].values() for model in trail)
+    ),
+    "unseen_categories": lambda it: (
+        it["table"]["known products"].loc[11:].mean() > it["table"]["new products"].loc[11:].mean() + 0.1
+    ),
+}
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in EXAMPLES.glob("*.py")))
+@pytest.mark.filterwarnings("ignore:FigureCanvasAgg is non-interactive:UserWarning")
+def test_example(name, monkeypatch):
+    import matplotlib.pyplot as plt
+
+    monkeypatch.chdir(EXAMPLES)  # as the build does
+    plt.switch_backend("agg")
+    try:
+        names = runpy.run_path(str(EXAMPLES / f"{name}.py"))
+        figures = [plt.figure(number) for number in plt.get_fignums()]
+        assert figures
+        for figure in figures:
+            figure.canvas.draw()
+            assert np.asarray(figure.canvas.buffer_rgba()).std() > 5, "an empty picture"
+        assert CLAIMS[name](names)
+    finally:
+        plt.close("all")
