@@ -74,6 +74,7 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
     n_jobs : int or None, default=None
         Threads. The forest is the same for any number.
     random_state : int, RandomState or None, default=None
+        Seed of all draws: the same seed and the same batches make the same model. None draws one with the first batch.
     verbose : int, default=0
         Print each batch's report if positive.
 

@@ -67,7 +67,9 @@ class BaseADFClassifier(VotingBatchClassifier["Learnt"]):
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
+            Records: numbers, text, dates, with or without missing values.
         y : array-like of shape (n_samples,)
+            Their class values: text, whole numbers or booleans.
         sample_weight : array-like of shape (n_samples,), optional
             How much each record counts, by default 1, see `partial_fit`.
 
@@ -86,6 +88,7 @@ class BaseADFClassifier(VotingBatchClassifier["Learnt"]):
         X : array-like or data frame of shape (n_samples, n_features)
             The same columns as before; data frames in any order.
         y : array-like of shape (n_samples,)
+            Their class values, of the kind of earlier batches.
         classes : array-like, optional
             Class values to expect. They appear in ``classes_`` before their first record.
         sample_weight : array-like of shape (n_samples,), optional

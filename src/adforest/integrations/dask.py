@@ -45,7 +45,7 @@ class _Sent(NamedTuple):
 
 
 class DaskAdaptiveDecisionForestClassifier(AdaptiveDecisionForestClassifier):
-    """`AdaptiveDecisionForestClassifier` on a Dask cluster: bit by bit the model that one machine would have learnt.
+    """`adforest.AdaptiveDecisionForestClassifier` on a Dask cluster: bit by bit the model that one machine would learn.
 
     It does not matter how the records are partitioned, how many workers there are, or whether some of them die
     meanwhile. Records and labels are dask DataFrames, Series or arrays, or lists of delayed tables; tables that are
@@ -58,8 +58,8 @@ class DaskAdaptiveDecisionForestClassifier(AdaptiveDecisionForestClassifier):
     client : distributed.Client, optional
         The cluster; by default the last client made. It is no part of the model: copies and pickles have none.
     **parameters
-        All other parameters of `AdaptiveDecisionForestClassifier`. ``max_samples`` says how many records of a batch
-        are brought here to learn from; ``n_jobs`` are threads here.
+        All other parameters of `adforest.AdaptiveDecisionForestClassifier`. ``max_samples`` says how many records of a
+        batch are brought here to learn from; ``n_jobs`` are threads here.
 
     Notes
     -----

@@ -48,7 +48,7 @@ __all__ = ["SparkAdaptiveDecisionForest", "foreach_batch"]
 
 
 class SparkAdaptiveDecisionForest(AdaptiveDecisionForestClassifier):
-    """`AdaptiveDecisionForestClassifier` on Spark: bit by bit the model that one machine would have learnt.
+    """`adforest.AdaptiveDecisionForestClassifier` on Spark: bit by bit the model that one machine would have learnt.
 
     It does not matter how the records are partitioned, how many workers there are, or whether tasks fail and are
     tried again meanwhile. Batches are DataFrames; everything else, such as ``history_`` or ``explain`` of a few
@@ -58,8 +58,8 @@ class SparkAdaptiveDecisionForest(AdaptiveDecisionForestClassifier):
     ----------
     n_estimators : int, default=20
         Trees in the permanent and the active forest. All other parameters are those of
-        `AdaptiveDecisionForestClassifier` too: ``max_samples`` says how many records of a batch are brought to the
-        driver to learn from; ``n_jobs`` are threads there.
+        `adforest.AdaptiveDecisionForestClassifier` too: ``max_samples`` says how many records of a batch are brought to
+        the driver to learn from; ``n_jobs`` are threads there.
 
     Notes
     -----

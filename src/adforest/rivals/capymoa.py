@@ -46,11 +46,13 @@ class CapyMOAClassifier(VotingBatchClassifier["Learner"]):
     Parameters
     ----------
     model : {"HT", "HAT", "OzaBag", "LeveragingBag", "ARF", "SRP"}, default="HT"
+        Which of MOA's learners: Hoeffding tree, adaptive one, bagging of them, adaptive random forest, random patches.
     n_estimators : int, default=10
         Trees, for the models that have several.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Which columns are categorical: those of text or categorical type, those given by mask, position or name, none.
     random_state : int, RandomState or None, default=None
+        Seed of all draws: the same seed and the same batches make the same model. None draws one with the first batch.
 
     Attributes
     ----------

@@ -76,6 +76,7 @@ class ContinuedLightGBMClassifier(VotingBatchClassifier[Boosted]):
     n_jobs : int or None, default=None
         Threads.
     random_state : int, RandomState or None, default=None
+        Seed of all draws: the same seed and the same batches make the same model. None draws one with the first batch.
 
     Attributes
     ----------
@@ -186,6 +187,7 @@ class RefitLightGBMClassifier(VotingBatchClassifier[RefitBooster]):
     n_jobs : int or None, default=None
         Threads.
     random_state : int, RandomState or None, default=None
+        Seed of all draws: the same seed and the same batches make the same model. None draws one with the first batch.
 
     Attributes
     ----------

@@ -43,6 +43,7 @@ class NCMForestClassifier(VotingBatchClassifier[Grove]):
     n_jobs : int or None, default=None
         Threads. The forest is the same for any number.
     random_state : int, RandomState or None, default=None
+        Seed of all draws: the same seed and the same batches make the same model. None draws one with the first batch.
 
     Attributes
     ----------

@@ -37,8 +37,8 @@ class RiverClassifier(VotingBatchClassifier[Any]):
     ``adaptive_random_forest``    ``forest.ARFClassifier`` (ARF)                                         yes
     ``streaming_random_patches``  ``ensemble.SRPClassifier`` (SRP)                                       yes
     ``mondrian_forest``           ``preprocessing.StandardScaler | forest.AMFClassifier`` (AMF)          no
-    ``leveraging_bagging``        ``ensemble.LeveragingBaggingClassifier`` of ``HoeffdingTreeClassifier``  yes
-    ``oza_bagging``               ``ensemble.BaggingClassifier`` of ``HoeffdingTreeClassifier`` (OzaBag)  yes
+    ``leveraging_bagging``        ``ensemble.LeveragingBaggingClassifier`` of Hoeffding trees            yes
+    ``oza_bagging``               ``ensemble.BaggingClassifier`` of Hoeffding trees (OzaBag)             yes
     ============================  =====================================================================  ==========
 
     All of them learn a class whenever it first appears. Needs ``pip install 'adforest[rivals]'``.
@@ -52,6 +52,7 @@ class RiverClassifier(VotingBatchClassifier[Any]):
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Which columns are categorical: those of text or categorical type, those given by mask, position or name, none.
     random_state : int, RandomState or None, default=None
+        Seed of all draws: the same seed and the same batches make the same model. None draws one with the first batch.
 
     Attributes
     ----------

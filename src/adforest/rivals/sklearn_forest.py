@@ -38,6 +38,7 @@ class SklearnForestClassifier(VotingBatchClassifier[RefitSklearn]):
     n_jobs : int or None, default=None
         Threads.
     random_state : int, RandomState or None, default=None
+        Seed of all draws: the same seed and the same batches make the same model. None draws one with the first batch.
 
     Attributes
     ----------
