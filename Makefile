@@ -4,7 +4,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 BUILD := $(wildcard pyproject.toml meson.build src/adforest/meson.build)
 
-.PHONY: demo test test-capymoa test-mlflow test-spark test-newest test-oldest check bench pictures fuzz kills wheel clean
+.PHONY: demo test test-capymoa test-docs test-mlflow test-spark test-newest test-oldest check bench docs pictures fuzz kills wheel clean
 
 demo: .venv/demo ## the main job on embedded data: a table and out/demo.png
 	python -m adforest.demo
@@ -22,6 +22,13 @@ test-spark: ## what needs Spark; skipped without Java 17 or newer (apt-get insta
 	@if command -v java >/dev/null; then \
 	  $(MAKE) .venv-spark/made && PATH=$(CURDIR)/.venv-spark/bin:$$PATH pytest tests/integrations/test_spark*.py; \
 	else echo "test-spark: skipped, there is no Java 17 or newer: apt-get install default-jre-headless"; fi
+
+docs: .venv/docs ## the manual in build/docs, with all examples run; no network, a warning is an error
+	python -m sphinx -W --keep-going -n -q -b html -d build/doctrees docs build/docs
+	@echo "Open build/docs/index.html"
+
+test-docs: docs .venv/test ## every page of it in Chromium (apt-get install chromium): errors, images, requests, phone, dark, search
+	pytest tests/browse_docs.py
 
 # -S hides the editable install's import hook, behind which import-linter would see no files.
 check: .venv/check ## style, types, import graph
@@ -80,7 +87,7 @@ build/tools:
 	pip install -q meson-python meson ninja cython numpy
 	touch $@
 
-.venv/demo .venv/test .venv/check .venv/experiments: .venv/%: .venv/build
+.venv/demo .venv/test .venv/check .venv/docs .venv/experiments: .venv/%: .venv/build
 	pip install -q --no-build-isolation -e '.[$*]'
 	touch $@
 

@@ -1,4 +1,4 @@
-"""Measure what the README claims: every measure prints one JSON line, ratios taken in one run.
+"""Measure what the manual claims: every measure prints one JSON line, ratios taken in one run.
 
 Words given as arguments choose the measures whose names begin so.
 """
