@@ -1,12 +1,12 @@
-"""Documents that must follow the code: the page of public names, the map of rooms, links, the glossary.
-
-``python tests/test_docs.py`` writes docs/api.md anew.
-"""
+"""Documents that must follow the code: the reference, measured figures, the map of rooms, links, the glossary."""
 
 import ast
 import importlib
+import importlib.util
 import inspect
 import re
+import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -23,43 +23,72 @@ PUBLIC = (
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
-def sentence_of(thing):
-    """Return the first sentence of a docstring, on one line."""
-    first = inspect.getdoc(thing).split("\n\n")[0]
-    return " ".join(first.split()).replace("|", "\\|")
-
-
-def api_page():
-    """Return the page that lists every public name with one sentence."""
-    lines = [
-        "# Public names",
-        "",
-        "Everything else may change without notice. `python tests/test_docs.py` writes this page.",
-    ]
+def public_names():
+    """Yield every public name."""
     for name in PUBLIC:
-        package = importlib.import_module(name)
-        lines += ["", f"## {name}", "", sentence_of(package), "", "| name | |", "|---|---|"]
-        lines += [f"| `{key}` | {sentence_of(getattr(package, key))} |" for key in package.__all__]
-    lines += ["", "## adforest.integrations", "", sentence_of(importlib.import_module("adforest.integrations")), ""]
-    lines += ["| name | |", "|---|---|", *integration_rows()]
-    return "\n".join(lines) + "\n"
-
-
-def integration_rows():
-    """Yield a row for each public name of the integrations, which are read and not imported: each needs a library."""
+        yield from (f"{name}.{key}" for key in importlib.import_module(name).__all__)
+    # Other integrations are read and not imported: each needs a library.
     for path in sorted((ROOT / "src/adforest/integrations").glob("[!_]*.py")):
-        if f"adforest.integrations.{path.stem}" in PUBLIC:
-            continue
-        nodes = ast.parse(path.read_text(encoding="utf-8")).body
-        documented = {node.name: node for node in nodes if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
-        [listed] = [node.value for node in nodes if isinstance(node, ast.Assign) and node.targets[0].id == "__all__"]
-        for name in ast.literal_eval(listed):
-            first = ast.get_docstring(documented[name]).split("\n\n")[0]
-            yield f"| `{path.stem}.{name}` | {' '.join(first.split())} |"
+        name = f"adforest.integrations.{path.stem}"
+        if name not in PUBLIC:
+            nodes = ast.parse(path.read_text(encoding="utf-8")).body
+            [listed] = [one.value for one in nodes if isinstance(one, ast.Assign) and one.targets[0].id == "__all__"]
+            yield from (f"{name}.{key}" for key in ast.literal_eval(listed))
 
 
-def test_the_api_page_lists_every_public_name_with_its_sentence():
-    assert (ROOT / "docs/api.md").read_text(encoding="utf-8") == api_page(), "run: python tests/test_docs.py"
+def test_the_reference_lists_every_public_name_once():
+    text = (ROOT / "docs/reference.md").read_text(encoding="utf-8")
+    listed = []
+    for part in text.split(".. currentmodule:: ")[1:]:
+        module, *lines = part.split("```")[0].splitlines()
+        listed += [f"{module}.{line.strip()}" for line in lines if re.fullmatch(r"   \w+", line)]
+    assert sorted(listed) == sorted(public_names())
+
+
+def test_every_parameter_of_a_classifier_says_what_it_does():
+    for name in ("adforest", "adforest.rivals"):
+        package = importlib.import_module(name)
+        for key in package.__all__:
+            if key.endswith("Classifier"):
+                text = inspect.getdoc(getattr(package, key)).split("Parameters\n----------\n")[1].split("\n\n")[0]
+                lines = text.splitlines()
+                bare = [one for one, next_one in pairwise([*lines, ""]) if one[0] != " " and next_one[:1] != " "]
+                assert not bare, f"{key}: no effect told of {bare}"
+                named = {part for line in lines if line[0] != " " for part in re.findall(r"\w+", line.split(" : ")[0])}
+                assert set(inspect.signature(getattr(package, key)).parameters) <= named
+
+
+@pytest.fixture(scope="module")
+def results():
+    spec = importlib.util.spec_from_file_location("results_tables", ROOT / "docs/extensions/results_tables.py")
+    module = sys.modules["results_tables"] = importlib.util.module_from_spec(spec)  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_table_of_the_readme_is_that_of_the_results(results):
+    found = results.find_table("The next batch", "Accuracy on the next batch, real streams")
+    lines = re.findall(r"^\|.*\|$", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    heads, _, *rows = [[cell.strip(" *") for cell in line.split("|")[1:-1]] for line in lines]
+    methods = ("ADF-R", "RF batch", "RF last 3", "RF all", "sklearn RF all", "LightGBM all", "ARF")
+    assert len(rows) == len(methods)
+    for row, method in zip(rows, methods, strict=True):
+        said = [found.cell(method, stream).split(" ")[0].lstrip("0") for stream in heads[1:]]
+        assert row[1:] == ["" if cell == "–" else cell for cell in said]
+
+
+def test_figures_of_the_results_that_pages_ask_for_are_there(results):
+    n_found = 0
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        for asked in re.findall(r"\{measured\}`([^`|]+\|[^`]+)`", text):
+            chapter, title, row, column = (part.strip() for part in " ".join(asked.split()).split("|"))
+            assert re.search(r"\d", results.find_table(chapter, title).cell(row, column))
+            n_found += 1
+        for chapter, title in re.findall(r"^```\{measured(?:-bars)?\} ([^|\n]+)\|([^|\n]+)", text, flags=re.MULTILINE):
+            assert results.find_table(chapter.strip(), title.strip()).rows
+            n_found += 1
+    assert n_found > 20
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -98,7 +127,3 @@ def test_the_glossary_names_what_the_code_has():
     named = {word for row in rows for word in re.findall(r"`(\w+)`", row.rsplit("|", 2)[1])}
     assert [word for word in sorted(named) if not re.search(rf"\b{word}\b", code)] == []
     assert len(named) > 20
-
-
-if __name__ == "__main__":
-    (ROOT / "docs/api.md").write_text(api_page(), encoding="utf-8")
