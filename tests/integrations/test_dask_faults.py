@@ -12,7 +12,7 @@ from adforest.growers import spreading
 from adforest.integrations import _dask_tasks
 from adforest.integrations._dask_tasks import Cluster
 from adforest.integrations.dask import DaskAdaptiveDecisionForestClassifier
-from adforest.merging import BatchRules, LocalBatch, draw_part, plan_batch, survey_part
+from adforest.merging import BatchRules, draw_part, plan_batch, survey_part
 from dask_partitions import (
     client_of,
     delayed_parts,
@@ -23,7 +23,7 @@ from dask_partitions import (
     refuse,
     small_cluster,
 )
-from parted_batches import evenly, mixed_batch, saved
+from parted_batches import PartedBatch, evenly, mixed_batch, saved
 
 FIRST, SECOND = mixed_batch(0, 1200), mixed_batch(2, 1200)
 PARAMETERS = {"n_estimators": 3, "random_state": 0, "max_samples": 1000}
@@ -85,13 +85,14 @@ def test_a_slow_worker(model, expected):
 
 
 def test_tasks_that_are_done_twice_return_the_same(client):
-    X, y, _ = evenly(SECOND, 3)[1]
+    parts = evenly(SECOND, 3)
+    X, y, _ = parts[1]
     rules = BatchRules(1, None, "from_dtype", "Forest", EncodingRules())
-    plan = plan_batch(rules, LocalBatch(*SECOND).survey(rules), None, 0, None, 1000)
+    plan = plan_batch(rules, PartedBatch(parts).survey(rules), None, 0, None, 1000)
     for work, shared in ((survey_part, rules), (draw_part, plan)):
         kept = pickle.dumps((X, y))
         places = client.nthreads()
-        runs = [client.submit(work, shared, X, y, None, 0, pure=False, workers=[place]) for place in [*places, *places]]
+        runs = [client.submit(work, shared, X, y, None, 1, pure=False, workers=[place]) for place in [*places, *places]]
         assert len({pickle.dumps(run.result()) for run in runs}) == 1
         assert pickle.dumps((X, y)) == kept
 
