@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Lock, RLock
 from typing import Any, ClassVar, Generic, Self, TypeVar
@@ -15,10 +14,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from adforest.encoding import EncodingRules, LabelTable, TableEncoder
-from adforest.forest import LeafCounts, Records
+from adforest.forest import Records
 from adforest.forest.types import AnyArray, Floats
 from adforest.growers import spawn_seeds
-from adforest.merging import BatchRules, BatchSource, Counter, LocalBatch, plan_batch
+from adforest.merging import BatchPlan, BatchRules, BatchSource, LocalBatch, plan_batch
 from adforest.origins import Origins
 from adforest.parameters import COMMON, Rules, check_parameters
 
@@ -193,14 +192,14 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
         encoded = EncodedBatch(plan.number, records, plan.encoder, plan.labels, seed)
         learnt = self._learnt_from(None if before is None else before.learnt, encoded)
         if records.totals is not None:
-            learnt = self._with_rest(learnt, lambda counter, n_jobs: source.count(plan, counter, n_jobs))
+            learnt = self._with_rest(learnt, source, plan)
         n_records = n_before + plan.n_records
         origins = Origins() if before is None else before.origins
         self._model = Model(plan.encoder, plan.labels, learnt, plan.number, n_records, seed, fixed, origins=origins)
         self._after_batch()
         return self
 
-    def _with_rest(self, learnt: State, count: Callable[[Counter, int | None], list[LeafCounts]]) -> State:
+    def _with_rest(self, learnt: State, source: BatchSource, plan: BatchPlan) -> State:
         """Return the state that also knows the records of the last batch that were not drawn, by counting them."""
         raise NotImplementedError(f"{type(self).__name__} draws no records")
 

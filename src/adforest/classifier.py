@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any, ClassVar, Self
@@ -15,10 +14,10 @@ from adforest.adaptation.rest import LeafCounter, learning_trees, with_counts
 from adforest.base import EncodedBatch, Model, VotingBatchClassifier, lock_of
 from adforest.encoding import LabelTable, warn_caller
 from adforest.explaining import Explanation, explain
-from adforest.forest import Forest, GrowthParams, LeafCounts, importances, in_threads
+from adforest.forest import Forest, GrowthParams, importances, in_threads
 from adforest.forest.types import Floats, Ints, Longs
 from adforest.growers import GROWERS, Grower, count_features
-from adforest.merging import Counter
+from adforest.merging import BatchPlan, BatchSource
 from adforest.parameters import AT_LEAST_ONE, COMMON, NONE, Amount, Flag, OneOf, Rules, WeightsByClass, Whole
 from adforest.snapshot import Snapshot
 from adforest.tracking import BatchBlock, Track
@@ -120,11 +119,12 @@ class BaseADFClassifier(VotingBatchClassifier["Learnt"]):
             learnt = records if state.pending is None else state.pending.joined(sampled(records))
         return Learnt(after, track.after(_with_class_values(report, encoded.labels), learnt, given_back))
 
-    def _with_rest(self, learnt: Learnt, count: Callable[[Counter, int | None], list[LeafCounts]]) -> Learnt:
+    def _with_rest(self, learnt: Learnt, source: BatchSource, plan: BatchPlan) -> Learnt:
         """Count the records of the last batch that were not drawn in the leaves of the trees that have learnt it."""
         state = learnt.state
         trees = learning_trees(state, learnt.track.history.reports[-1].action)
-        return replace(learnt, state=with_counts(state, trees, count(LeafCounter.of(state, trees), self.n_jobs)))
+        counts = source.count(plan, LeafCounter.of(state, trees), self.n_jobs)
+        return replace(learnt, state=with_counts(state, trees, counts))
 
     def _weight_by_code(self, labels: LabelTable) -> ClassWeight:
         """Return ``class_weight`` by class code; classes that it does not name have a weight of 1."""

@@ -1,8 +1,10 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
-from adforest.forest._kernels.lots import hashes, poisson_weights, whole_weights
+from adforest.forest._kernels.lots import are_drawn, hashes, poisson_weights, whole_weights
 
 SERIALS = np.arange(100_000, dtype=np.int64)
 
@@ -91,3 +93,19 @@ def test_hashes_are_those_of_splitmix64():
     assert found[:3].tolist() == [0, 0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4]
     assert len(np.unique(hashes(SERIALS))) == len(SERIALS)
     assert (hashes(SERIALS) / 2**64).mean() == pytest.approx(0.5, abs=0.005)
+
+
+@given(serial=st.lists(st.integers(0, 2**40), max_size=50, unique=True), share=st.floats(0, 0.999))
+def test_records_are_drawn_by_the_smallest_hashes(serial, share):
+    serial = np.array(serial, dtype=np.int64)
+    drawn = are_drawn(serial, share)
+    assert drawn.dtype == bool
+    np.testing.assert_array_equal(drawn, hashes(serial) < np.uint64(share * 2**64))
+
+
+def test_a_share_is_drawn_and_other_seeds_draw_others():
+    serial = np.arange(100_000)
+    first, second = (are_drawn(serial, 0.3, seed) for seed in (0, 7))
+    assert first.mean() == pytest.approx(0.3, abs=0.01)
+    assert second.mean() == pytest.approx(0.3, abs=0.01)
+    assert (first & second).mean() == pytest.approx(0.09, abs=0.01)

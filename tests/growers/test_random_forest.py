@@ -12,7 +12,7 @@ import oracles
 from adforest.forest import Forest, GrowthParams, Records, TreeEditor
 from adforest.forest._kernels.binning import bin_columns
 from adforest.forest._kernels.lots import poisson_weights
-from adforest.growers import RandomForestGrower
+from adforest.growers import RandomForestGrower, build_trees
 
 
 def everyone(records):
@@ -72,7 +72,7 @@ def test_records_not_known_are_nowhere_and_count_for_nothing(n, share):
     known = np.sort(np.random.default_rng(0).permutation(n)[: int(share * n)]).astype(np.int32)
     alone = Records(b.X[known], b.y[known], records.serial[known], b.n_categories, b.n_classes)
     grower = RandomForestGrower(GrowthParams(max_features=2))
-    some = grower.build(records, known, [1, 2, 3], 1)
+    some = build_trees(grower, records, known, [1, 2, 3], 1)
     for grown, lone in zip(some, grower.build(alone, everyone(alone), [1, 2, 3], 1), strict=True):
         unknown = np.setdiff1d(np.arange(n), known)
         assert (grown.leaf_of[unknown] == -1).all()

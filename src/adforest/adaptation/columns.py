@@ -33,16 +33,16 @@ def with_columns(state: State, n_features: int, given_back: Mapping[int, Ints]) 
         for tree in one.forest.trees:
             if id(tree) not in trees:
                 trees[id(tree)] = _changed_tree(tree, n_features, given_back)
-        forest = replace(one.forest, trees=tuple(trees[id(tree)] for tree in one.forest.trees))
-        return replace(one, forest=forest, box=_changed_box(one.box, n_features, given_back))
+        return replace(one, forest=one.forest.with_trees(trees), box=_changed_box(one.box, n_features, given_back))
 
+    states = {id(one): changed(one) for one in set(state.forests.values())}  # the active one may be the permanent one
     memory, pending = state.memory, state.pending
     values = _changed_records(memory.matrix(), n_features, given_back)
     types = np.append(memory.values.types, np.zeros(n_features - len(memory.values.types), dtype=np.uint8))
     return replace(
         state,
         memory=replace(memory, values=PackedRows.of(values, types)),
-        forests={name: changed(one) for name, one in state.forests.items()},
+        forests={name: states[id(one)] for name, one in state.forests.items()},
         pending=None if pending is None else replace(pending, X=_changed_records(pending.X, n_features, given_back)),
     )
 

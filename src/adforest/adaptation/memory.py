@@ -13,7 +13,7 @@ import numpy as np
 
 from adforest.adaptation.weighing import ClassWeight, Weighing
 from adforest.forest import Records
-from adforest.forest._kernels.lots import hashes
+from adforest.forest._kernels.lots import are_drawn, hashes
 from adforest.forest._kernels.rows import take
 from adforest.forest.packed import PackedRows
 from adforest.forest.records import joined_weights
@@ -85,7 +85,7 @@ class Memory:
         return len(self.y)
 
     def matrix(self) -> Floats:
-        """Return the values of all records, made anew at each call; not to be written to."""
+        """Return the values of all records; not to be written to."""
         return self.values.matrix()
 
     def add(self, records: Records, batch: int) -> "Memory":
@@ -138,7 +138,7 @@ class Memory:
         for first in firsts[::-1]:
             came = stop - int(self.serial[first]) if first < len(self) else 0
             if came > room:
-                drawn = first + np.flatnonzero(hashes(self.serial[first:place]) < np.uint64(room / came * 2**64))
+                drawn = first + np.flatnonzero(are_drawn(self.serial[first:place], room / came))
                 return np.append(drawn, np.arange(place, len(self)))
             place, stop, room = int(first), int(self.serial[first]), room - came
         return slice(place, None)

@@ -6,7 +6,7 @@ Where trees cut is settled by the records drawn; how frequent classes are in the
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -69,14 +69,7 @@ def learning_trees(state: State, action: dict[str, str]) -> list[Tree]:
 def with_counts(state: State, trees: Sequence[Tree], counts: Sequence[LeafCounts]) -> State:
     """Return the state in which some trees know that more records came to their leaves."""
     counted = {id(tree): _counted(tree, rows) for tree, rows in zip(trees, counts, strict=True)}
-    changed = {
-        name: replace(
-            one,
-            forest=replace(one.forest, trees=tuple(counted.get(id(tree), tree) for tree in one.forest.trees)),
-        )
-        for name, one in state.forests.items()
-    }
-    return replace(state, forests=changed)
+    return state.with_forests(lambda forest: forest.with_trees(counted))
 
 
 def place(records: Records, tree: Tree, leaf_of: Ints, others: Ints, grower: Grower) -> Tree:

@@ -208,16 +208,16 @@ class State:
 
     def with_records(self, kept: Longs) -> State:
         """Return the state that knows only the records at some places in its memory, ascending."""
-        return self._with_forests(lambda forest: forest.keep(kept), self.memory.keep(kept))
+        return replace(self, memory=self.memory.keep(kept)).with_forests(lambda forest: forest.keep(kept))
 
     def with_leaves_emptied(self) -> State:
         """Return the state of forests whose leaves know no record."""
-        return self._with_forests(Forest.forget, self.memory)
+        return self.with_forests(Forest.forget)
 
-    def _with_forests(self, change: Callable[[Forest], Forest], memory: Memory) -> State:
+    def with_forests(self, change: Callable[[Forest], Forest]) -> State:
         """Return the state with all forests changed, each once: the active one may be the permanent one."""
         changed = {id(one): replace(one, forest=change(one.forest)) for one in set(self.forests.values())}
-        return replace(self, memory=memory, forests={name: changed[id(one)] for name, one in self.forests.items()})
+        return replace(self, forests={name: changed[id(one)] for name, one in self.forests.items()})
 
     def without_records(self) -> State:
         """Return the state as far as answers need it: no record is in it, and nothing can be learnt any more."""

@@ -27,7 +27,7 @@ from adforest.adaptation.scenario import scenario_of
 from adforest.adaptation.state import ForestState, State
 from adforest.adaptation.weighing import rescaled
 from adforest.forest import Forest, Records, in_threads
-from adforest.forest._kernels.lots import hashes
+from adforest.forest._kernels.lots import are_drawn
 from adforest.forest.types import Ints, Longs, Mask, Singles
 from adforest.growers import Grown, build_trees, spawn_seeds
 
@@ -219,7 +219,7 @@ class BatchUpdate:
         if settings.max_samples is None or len(known) <= FEW_MORE * settings.max_samples:
             return build(known)
         [seed] = self._seeds(DRAW, 1)
-        is_drawn = hashes(records.serial[known], seed) < np.uint64(settings.max_samples / len(known) * 2**64)
+        is_drawn = are_drawn(records.serial[known], settings.max_samples / len(known), seed)
         if always_in_bag is not None:
             is_drawn |= always_in_bag[records.y[known]]
         others = known[~is_drawn]

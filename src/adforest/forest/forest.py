@@ -1,8 +1,8 @@
 """A forest: trees, and which leaf of each tree every record in memory is in."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -161,6 +161,10 @@ class Forest:
                 node, row = above[above >= 0], row[above >= 0]
         row, column = np.concatenate(rows), np.concatenate(columns)
         return csr_matrix((np.ones(len(row), dtype=np.int8), (row, column)), shape=(len(X), starts[-1])), starts
+
+    def with_trees(self, changed: Mapping[int, Tree]) -> "Forest":
+        """Return the forest with other trees in the place of some, given by the id of those that they replace."""
+        return replace(self, trees=tuple(changed.get(id(tree), tree) for tree in self.trees))
 
     def keep(self, kept: Longs) -> "Forest":
         """Return the forest after memory kept only the records at the given positions, ascending."""

@@ -36,11 +36,6 @@ class RandomForestGrower:
         route_oob_from: int = 0,
     ) -> list[Grown]:
         """Build one tree for each seed from the known records; all places are alike."""
-        if 2 * len(known) < len(records):
-            block = records.part(known)
-            first = int(np.searchsorted(known, route_oob_from))
-            grown = self.build(block, np.arange(len(known), dtype=np.int32), seeds, n_jobs, None, always_in_bag, first)
-            return [one.among(known, len(records)) for one in grown]
         coded = self.coded(records)
         return in_threads(
             lambda seed: self._build_one(coded, known, seed, always_in_bag, route_oob_from), seeds, n_jobs

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from threading import Lock
 from typing import Any, NamedTuple, Protocol
@@ -62,7 +62,12 @@ def build_trees(
     always_in_bag: Mask | None = None,
     route_oob_from: int = 0,
 ) -> list[Grown]:
-    """Build trees as `Grower.build` does, here or on workers."""
+    """Build trees as `Grower.build` does, here or on workers; where few records are known, from these as a block."""
+    if 2 * len(known) < len(records):
+        part, everything = records.part(known), np.arange(len(known), dtype=np.int32)
+        first = int(np.searchsorted(known, route_oob_from))
+        built = build_trees(grower, part, everything, seeds, n_jobs, places, always_in_bag, first)
+        return [one.among(known, len(records)) for one in built]
     workers = _workers.get()
     n_shares = 0 if workers is None or len(known) * len(seeds) < WORTH_SENDING else workers.n_threads
     if workers is None or not n_shares:
@@ -70,8 +75,7 @@ def build_trees(
     numbers = list(range(len(seeds)) if places is None else places)
     shares = [_Share([seeds[k] for k in part], [numbers[k] for k in part]) for part in _evenly(len(seeds), n_shares)]
     block = _Block.of(grower, records, known, always_in_bag, route_oob_from)
-    built = [one for share in workers.map(_build_share, shares, block) for one in share]
-    return [one.among(known, len(records)) for one in built] if block.n_others else built
+    return [one for share in workers.map(_build_share, shares, block) for one in share]
 
 
 class _Share(NamedTuple):
@@ -83,10 +87,7 @@ class _Share(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Block:
-    """What all trees of a forest are built from, ready to be sent.
-
-    Where less than half of the records are known, no grower looks at the others: they are not sent, but counted.
-    """
+    """What all trees of a forest are built from, ready to be sent."""
 
     grower: Grower
     X: PackedRows
@@ -95,8 +96,7 @@ class _Block:
     n_categories: Ints
     n_classes: int
     weight: Floats | None
-    known: Ints | None  # None is all that are here
-    n_others: int  # that are not here
+    known: Ints | None  # None is all
     always_in_bag: Mask | None
     route_oob_from: int
     _unpacked: list[Records] = field(default_factory=list)
@@ -106,21 +106,15 @@ class _Block:
         cls, grower: Grower, records: Records, known: Ints, always_in_bag: Mask | None, route_oob_from: int
     ) -> _Block:
         """Return what must be sent of some records."""
-        n, here = len(records), known if len(known) < len(records) else None
-        if 2 * len(known) < n:
-            records, here = records.part(known), None
-            route_oob_from = int(np.searchsorted(known, route_oob_from))
-        X, y = PackedRows.bit_by_bit(np.ascontiguousarray(records.X)), records.y
         return cls(
             grower,
-            X,
-            y.astype(np.min_scalar_type(records.n_classes)),
+            PackedRows.bit_by_bit(np.ascontiguousarray(records.X)),
+            records.y.astype(np.min_scalar_type(records.n_classes)),
             records.serial,
             records.n_categories,
             records.n_classes,
             records.weight,
-            here,
-            n - len(records),
+            known if len(known) < len(records) else None,
             always_in_bag,
             route_oob_from,
         )
@@ -131,11 +125,7 @@ class _Block:
             if not self._unpacked:
                 X, y = self.X.matrix(), self.y.astype(np.int32)
                 records = Records(X, y, self.serial, self.n_categories, self.n_classes, weight=self.weight)
-                if self.n_others:
-                    records = _padded(records, self.n_others)
-                elif self.known is None:
-                    records = self.grower.coded(records)
-                self._unpacked.append(records)
+                self._unpacked.append(self.grower.coded(records))
             return self._unpacked[0]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -144,20 +134,10 @@ class _Block:
 
 def _build_share(block: _Block, share: _Share) -> list[Grown]:
     """Build some trees."""
-    records, n_here = block.records(), len(block.y)
-    known = np.arange(n_here, dtype=np.int32) if block.known is None else block.known
+    records = block.records()
+    known = np.arange(len(records), dtype=np.int32) if block.known is None else block.known
     given = (block.always_in_bag, block.route_oob_from)
-    built = block.grower.build(records, known, share.seeds, 1, share.places, *given)
-    return [Grown(tree, leaf_of[:n_here]) for tree, leaf_of in built]
-
-
-def _padded(records: Records, n: int) -> Records:
-    """Return records with some behind them that nobody looks at."""
-    X = np.zeros((len(records) + n, records.X.shape[1]))
-    X[: len(records)] = records.X
-    y, serial = (np.concatenate([one, np.zeros(n, dtype=one.dtype)]) for one in (records.y, records.serial))
-    weight = None if records.weight is None else np.concatenate([records.weight, np.ones(n)])
-    return replace(records, X=X, y=y, serial=serial, weight=weight)
+    return block.grower.build(records, known, share.seeds, 1, share.places, *given)
 
 
 def _evenly(n: int, n_parts: int) -> list[range]:

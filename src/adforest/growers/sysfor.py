@@ -191,9 +191,7 @@ class SysForGrower:
         wanted = range(len(seeds)) if places is None else places
         plans = dict(enumerate(islice(self._plans(records, known), max(wanted, default=-1) + 1)))
         chosen = [(seed, plans[place]) for seed, place in zip(seeds, wanted, strict=True) if place in plans]
-        # Codes of all records are worth their while only if most of them are known.
-        if 2 * len(known) > len(records):
-            records = replace(records, codes=bin_columns(records.X, records.n_categories, self.params.max_bins))
+        records = replace(records, codes=bin_columns(records.X, records.n_categories, self.params.max_bins))
         return in_threads(lambda one: self._grow(records, known, *one), chosen, n_jobs)
 
     def _plans(self, records: Records, known: Ints) -> Iterator["_Plan"]:

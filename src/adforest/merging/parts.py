@@ -144,7 +144,7 @@ def count_part(
 def merge_counts(counts: Sequence[list[LeafCounts] | None]) -> list[LeafCounts]:
     """Return by tree the counts of several parts added up; in any order, and in any groups."""
     by_tree = zip(*(one for one in counts if one is not None), strict=True)
-    return [_added([LeafCounts(*rows) for rows in parts]) for parts in by_tree]
+    return [_added(parts) for parts in by_tree]
 
 
 def _encoded_part(plan: BatchPlan, X: Any, y: Any, sample_weight: Any, part: int) -> Records:

@@ -12,7 +12,7 @@ from sklearn.utils import check_array
 from adforest.encoding import LabelTable, TableEncoder
 from adforest.encoding.tables import source_of
 from adforest.encoding.weights import check_any_weight
-from adforest.forest._kernels.lots import hashes
+from adforest.forest._kernels.lots import are_drawn
 from adforest.forest.types import Longs, Mask
 from adforest.merging.survey import BatchRules, Survey
 
@@ -62,8 +62,7 @@ class BatchPlan:
         """Return which records are learnt from, a decision for each by itself."""
         if self.max_samples is None or self.draws_all:
             return np.ones(len(serial), dtype=bool)
-        drawn: Mask = hashes(serial) < np.uint64(self.max_samples / self.n_records * 2**64)
-        return drawn
+        return are_drawn(serial, self.max_samples / self.n_records)
 
 
 def plan_batch(

@@ -4,7 +4,7 @@ All lots of a record in a tree go by one number u in [0, 1). Of a record with we
 least 1 only if w rounded by the same u is, since exp(-w) >= 1 - w: what is in the bag also counts outside of it.
 """
 from libc.math cimport exp, floor
-from libc.stdint cimport int64_t, uint16_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint64_t
 
 import numpy as np
 
@@ -43,15 +43,30 @@ cdef inline uint16_t drawn(double mean, double u) noexcept nogil:
     return <uint16_t>k
 
 
-def hashes(const int64_t[::1] serial, uint64_t seed=0):
+def hashes(const int64_t[::1] serial):
     """Return a number for each serial number that looks random and is the same for ever, as uint64."""
     cdef Py_ssize_t i
     hash_array = np.empty(serial.shape[0], dtype=np.uint64)
     cdef uint64_t[::1] hashed = hash_array
     with nogil:
         for i in range(serial.shape[0]):
-            hashed[i] = hash64(seed + <uint64_t>serial[i] * GAMMA)
+            hashed[i] = hash64(<uint64_t>serial[i] * GAMMA)
     return hash_array
+
+
+def are_drawn(const int64_t[::1] serial, double share, uint64_t seed=0):
+    """Return which records are drawn if a share of all is, below 1: those whose `hashes` are the smallest.
+
+    A decision for each record by itself. Of a smaller share a subset is drawn, for the same seed.
+    """
+    cdef Py_ssize_t i
+    cdef uint64_t bound = <uint64_t>(share * 18446744073709551616.0)   # 2 ** 64
+    drawn_array = np.empty(serial.shape[0], dtype=np.bool_)
+    cdef uint8_t[::1] out = drawn_array.view(np.uint8)
+    with nogil:
+        for i in range(serial.shape[0]):
+            out[i] = hash64(seed + <uint64_t>serial[i] * GAMMA) < bound
+    return drawn_array
 
 
 def poisson_weights(const int64_t[::1] serial, uint64_t seed, double mean, const double[::1] weight=None):
