@@ -92,11 +92,14 @@ build/tools:
 	touch $@
 
 # CapyMOA wants pandas 2, MLflow an older pyarrow than the suite is run with, and Spark takes 500 MB: each has an environment
-# of its own.
+# of its own. CapyMOA's also runs the experiments, for MOA's learners: .venv-capymoa/bin/python -m experiments ...
+.venv-capymoa/made: EXTRAS := capymoa,experiments
+.venv-mlflow/made: EXTRAS := mlflow
+.venv-spark/made: EXTRAS := spark
 .venv-capymoa/made .venv-mlflow/made .venv-spark/made: .venv-%/made: $(BUILD)
 	$(PYTHON) -m venv .venv-$*
 	PATH=$(CURDIR)/.venv-$*/bin:$$PATH; pip install -q meson-python meson ninja cython numpy pytest hypothesis setuptools wheel && \
-	pip install -q --no-build-isolation -C build-dir=build/$* -e '.[$*]'
+	pip install -q --no-build-isolation -C build-dir=build/$* -e '.[$(EXTRAS)]'
 	touch $@
 
 clean:

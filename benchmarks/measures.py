@@ -3,7 +3,6 @@
 Words given as arguments choose the measures whose names begin so.
 """
 
-import json
 import os
 import sys
 from collections.abc import Iterator
@@ -20,7 +19,7 @@ from monitoring import measure_tracking, measure_views
 from scale import measure_scale
 from small_batches import measure_first, measure_small
 from spark import measure_spark
-from timing import clusters, medians, ours, seconds, theirs
+from timing import clusters, medians, ours, print_line, seconds, theirs
 
 from adforest import AdaptiveDecisionForestClassifier
 from adforest.forest import GrowthParams, Records
@@ -349,10 +348,10 @@ def main(wanted: list[str]) -> None:
         if wanted and not any(name.startswith(prefix) for prefix in wanted):
             continue
         if name in ("cost", "accuracy", "unseen") and not DATA.is_dir():
-            print(json.dumps({"measure": name, "skipped": "set ADFOREST_DATA to a folder with the data sets"}))
+            print_line({"measure": name, "skipped": "set ADFOREST_DATA to a folder with the data sets"})
             continue
         for line in measure():
-            print(json.dumps({k: round(v, 5) if isinstance(v, float) else v for k, v in line.items()}), flush=True)
+            print_line(line)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 ``python benchmarks/scale.py 500000`` is a quick run with fewer records, and as much smaller bounds.
 """
 
-import json
 import os
 import subprocess
 import sys
@@ -15,14 +14,15 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
-from timing import seconds
+from timing import print_line, seconds
 
 from adforest import AdaptiveDecisionForestClassifier
 from adforest.encoding import EncodingRules
 from adforest.merging import BatchRules, count_part, draw_part, narrow_counts, plan_batch, survey_part
 
 N_RECORDS, N_COLUMNS, N_BATCHES, N_PARTS, N_WORKERS = 10_000_000, 10, 5, 8, 2
-MEMORY_SHARE = 100  # of the records that are drawn from a batch where memory is measured
+ROW_BYTES = 6 * 8 + 4 * 2 + 1 + 8  # of a record as it is sent: six doubles, four words, a class, a serial number
+MEMORY_SHARE = 100  # records of a run for each one drawn from a batch, where memory is measured
 NETWORK = 1e9  # bytes a second and machine, about ten gigabits
 TASK_SECONDS = 1e-3  # of Dask's scheduler for a task: 0.2 to 1 ms by its documentation
 
@@ -81,18 +81,13 @@ def note_in(ledger: Ledger) -> None:
             ledger.counted = plan, counter, counts
             return counts
 
-    integration.Cluster, integration.DaskBatch = MeasuredCluster, MeasuredBatch  # type: ignore[misc]
-
-
-def row_bytes(n_weights: int = 0) -> int:
-    """Return the bytes of a record as it is sent: six doubles, four words, a class, a serial number, weights."""
-    return 6 * 8 + 4 * 2 + 1 + 8 + 8 * n_weights
+    integration.Cluster, integration.DaskBatch = MeasuredCluster, MeasuredBatch
 
 
 def moved_bytes(drawn: int, ledger: Ledger, number: int, n: int) -> dict[str, float]:
     """Return the bytes moved for a batch of n records by the formula in docs/scale.md, by what they are for."""
     trees = sum(
-        min(N_WORKERS, one.n_shares) * one.n_records * row_bytes() + 4 * one.n_trees * one.n_records + one.tree_bytes
+        min(N_WORKERS, one.n_shares) * one.n_records * ROW_BYTES + 4 * one.n_trees * one.n_records + one.tree_bytes
         for one in ledger.built
     )
     shapes = counts = 0.0
@@ -103,7 +98,7 @@ def moved_bytes(drawn: int, ledger: Ledger, number: int, n: int) -> dict[str, fl
         counts = N_PARTS * (1 - 1 / N_WORKERS) * part_bytes + n_bytes(narrow_counts(merged))
     return {
         "survey": 2e3 * N_PARTS,
-        "draw": drawn * row_bytes(),
+        "draw": drawn * ROW_BYTES,
         "trees": trees,
         "count": min(N_WORKERS, N_PARTS) * shapes + counts,
     }
@@ -197,7 +192,7 @@ def measure_learning(n_records: int) -> Iterator[dict[str, Any]]:
         batches = [delayed_batch(number, n) for number in range(N_BATCHES)]
         persisted = [tuple(persist_evenly(client, one) for one in batch) for batch in batches]
         wait(persisted)
-        dask_seconds, formula, n_moved = 0.0, 0.0, 0
+        dask_seconds, n_moved = 0.0, 0
         by_purpose: dict[str, float] = {}
         for number, (X, y) in enumerate(persisted):
             ledger.built = []
@@ -303,14 +298,13 @@ def measured_rates(n: int, max_samples: int) -> Rates:
     )
 
 
-def simulate(n_records: float, n_workers: int, rates: Rates, *, n_columns: int = N_COLUMNS) -> dict[str, float]:
+def simulate(n_records: float, n_workers: int, rates: Rates) -> dict[str, float]:
     """Return the seconds that a batch would take on a cluster of single cores, by what they are spent on.
 
     20 trees are built for the permanent forest, 10 each for the temporary and the newest, all from a million records.
     """
     n_parts, n_drawn, n_trees = n_records / 1e6, min(n_records, 1e6), 40
     nodes = 0.25 * n_drawn  # of a tree, with one label in twenty wrong
-    record = row_bytes() * n_columns / N_COLUMNS
     hops = log2(min(n_workers, n_trees) + 1)  # workers take the block from each other
     return {
         "survey": n_records * rates.survey / n_workers,
@@ -318,8 +312,8 @@ def simulate(n_records: float, n_workers: int, rates: Rates, *, n_columns: int =
         "count": n_records * rates.count * n_trees / n_workers,
         "build trees": -(-n_trees // n_workers) * n_drawn * rates.tree * log2(n_drawn),
         "schedule tasks": 3 * n_parts * (1 + 1 / 16) * TASK_SECONDS,
-        "bring records to the client": n_drawn * record / NETWORK,
-        "send records to build from": 3 * hops * n_drawn * record / NETWORK,
+        "bring records to the client": n_drawn * ROW_BYTES / NETWORK,
+        "send records to build from": 3 * hops * n_drawn * ROW_BYTES / NETWORK,
         "bring trees to the client": n_trees * (4 * n_drawn + 40 * nodes) / NETWORK,
         "send trees to count in": log2(n_workers + 1) * n_trees * 16 * nodes / NETWORK,
         "merge counts": log2(n_parts + 1) / 4 * n_trees * 6 * nodes * 16 / NETWORK,
@@ -357,4 +351,4 @@ if __name__ == "__main__":
     else:
         os.environ.setdefault("OMP_NUM_THREADS", "1")
         for line in measure_scale(int(sys.argv[1]) if len(sys.argv) > 1 else N_RECORDS):
-            print(json.dumps({k: round(v, 5) if isinstance(v, float) else v for k, v in line.items()}), flush=True)
+            print_line(line)

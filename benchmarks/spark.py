@@ -4,7 +4,6 @@
 ``make .venv-spark/made`` makes that environment.
 """
 
-import json
 import os
 import sys
 from collections.abc import Iterator
@@ -14,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 from scale import N_BATCHES, N_COLUMNS, N_PARTS, N_RECORDS, make_part, parameters
-from timing import seconds
+from timing import print_line, seconds
 
 from adforest import AdaptiveDecisionForestClassifier
 
@@ -86,4 +85,4 @@ def measure_spark(n_records: int = N_RECORDS) -> Iterator[dict[str, Any]]:
 
 if __name__ == "__main__":
     for line in measure_spark(int(sys.argv[1]) if len(sys.argv) > 1 else N_RECORDS):
-        print(json.dumps({k: round(v, 5) if isinstance(v, float) else v for k, v in line.items()}), flush=True)
+        print_line(line)

@@ -1,5 +1,6 @@
 """What measures share: made-up records, forests of both libraries, and a clock."""
 
+import json
 from collections.abc import Callable
 from time import perf_counter
 from typing import Any
@@ -44,3 +45,8 @@ def medians(works: list[Callable[[], object]], rounds: int) -> list[float]:
     """Return the median seconds of several works, taken in turn so that a noisy spell hits all alike."""
     times = [[seconds(work) for work in works] for _ in range(rounds)]
     return [float(t) for t in np.median(times, axis=0)]
+
+
+def print_line(line: dict[str, Any]) -> None:
+    """Print what a measure found as a line of JSON."""
+    print(json.dumps({k: round(v, 5) if isinstance(v, float) else v for k, v in line.items()}), flush=True)

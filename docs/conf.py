@@ -22,7 +22,6 @@ exclude_patterns = ["extensions", "templates", "**/*.py", "**/*.ipynb", "gallery
 templates_path = ["templates"]
 
 # Pages are Markdown, and links between them are those that code hosts follow too.
-myst_enable_extensions = ["colon_fence", "deflist", "fieldlist"]
 myst_heading_anchors = 3
 
 # The reference is made of docstrings. Types are written there, so signatures go without.

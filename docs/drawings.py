@@ -1,4 +1,4 @@
-"""The pictures in docs/images: drawings of the guide, and two that the README shows too.
+"""The pictures in docs/images but those of the monitor: drawings of the guide, and two that an example draws.
 
 Run ``python docs/drawings.py`` after a change; the files are part of the repository, so that pages can be read without
 building them.
@@ -16,10 +16,12 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
+from adforest.monitor.style import FAINT, FORESTS, INK
+
 IMAGES = Path(__file__).parent / "images"
 EXAMPLES = Path(__file__).parents[1] / "examples"
-PERMANENT, ACTIVE, TEMPORARY, NEWEST = "#56B4E9", "#E69F00", "#CC79A7", "#5DB790"
-INK, FAINT, LINE, BAND = "#222222", "#6B6B6B", "#9A9A9A", "#F0F0EE"
+PERMANENT, ACTIVE, TEMPORARY, NEWEST = FORESTS.values()
+LINE, BAND = "#9A9A9A", "#F0F0EE"
 BLUE, ORANGE = "#0072B2", "#E69F00"
 
 
@@ -220,8 +222,8 @@ def memory() -> Any:
 def main() -> None:
     """Write all pictures."""
     matplotlib.use("agg")
-    look = {"svg.fonttype": "none", "svg.hashsalt": "adforest", "font.family": "sans-serif", "svg.id": None}
-    with matplotlib.rc_context({key: value for key, value in look.items() if key in matplotlib.rcParams}):
+    look = {"svg.fonttype": "none", "svg.hashsalt": "adforest", "font.family": "sans-serif"}
+    with matplotlib.rc_context(look):
         for draw in (forests, steps, repair, three_changes, memory):
             name = draw.__name__.replace("_", "-")
             draw().savefig(IMAGES / f"{name}.svg", metadata={"Date": None})

@@ -14,8 +14,6 @@ shows nine larger ones from the project's results.
 # average over many more. The task here is to tell from the five whether the average is below 39.5, in between, or
 # above 41 per cent. Pollsters change their ways over the years.
 
-from pathlib import Path
-
 import matplotlib.pyplot as plt
 import numpy as np
 from river.datasets import TrumpApproval
@@ -82,27 +80,22 @@ plt.show()
 # The same question on nine public streams of 4,000 to 165,000 records: their accuracies are read from the project's
 # results, which ``python -m experiments streams`` makes anew (mean of three seeds, 20 trees in every forest).
 
-lines = (
-    Path("../docs/results.md")
-    .read_text(encoding="utf-8")
-    .split("**Accuracy on the next batch, real streams**")[1]
-    .splitlines()
-)
-table = [[cell.strip(" *") for cell in line.strip("|").split("|")] for line in lines[2:20] if line.startswith("|")]
-streams = table[0][1:-1]
-found = {
-    row[0]: [float(cell.split(" ")[0]) for cell in row[1:-1]]
-    for row in table[2:]
-    if row[0] in ("ADF-R", "RF batch", "RF last 3", "RF all")
-}
+import sys
 
-figure, ax = plt.subplots(figsize=(9, 4.2), layout="constrained")
+sys.path.append("../docs/extensions")  # of a checkout
+from results_tables import find_table
+
 names = {
     "RF batch": "refitted on the last batch",
     "RF last 3": "refitted on the last 3",
     "RF all": "refitted on everything",
     "ADF-R": "adaptive forest",
 }
+table = find_table("The next batch", "Accuracy on the next batch, real streams")
+streams = table.heads[1:-1]
+found = {key: [float(cell.split(" ")[0]) for cell in table.row(key)[1:-1]] for key in names}
+
+figure, ax = plt.subplots(figsize=(9, 4.2), layout="constrained")
 for place in range(len(streams)):
     values = [found[key][place] for key in found]
     ax.plot([min(values), max(values)], [place, place], color="#DDDDDD", linewidth=2, zorder=1)

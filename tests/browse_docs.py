@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-from browsing import DESK, PHONE, chromium, open_page
+from browsing import DESK, PHONE, chromium, visiting
 
 SITE = Path(__file__).parents[1] / "build" / "docs"
 PAGES = sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html") if "_static" not in path.parts)
@@ -62,16 +62,8 @@ def browser():
 
 @pytest.fixture
 def visit(browser):
-    """Open a page and, at the end, close it."""
-    opened = []
-
-    def visit_page(address, **options):
-        opened.append(open_page(browser, address, **options))
-        return opened[-1]
-
-    yield visit_page
-    for seen in opened:
-        seen.page.context.close()
+    with visiting(browser) as open_page:
+        yield open_page
 
 
 def errors_of(seen):

@@ -52,3 +52,17 @@ def open_page(browser, address, *, width=DESK, scheme="light", **options):
     page.on("request", lambda request: seen.requests.append(request.url))
     page.goto(address)
     return seen
+
+
+@contextmanager
+def visiting(browser):
+    """Yield what opens a page in a window of its own, and close all of them at the end."""
+    opened = []
+
+    def visit(address, **options):
+        opened.append(open_page(browser, address, **options))
+        return opened[-1]
+
+    yield visit
+    for seen in opened:
+        seen.page.context.close()

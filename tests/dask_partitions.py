@@ -65,7 +65,7 @@ def refuse(table):
     raise OSError("the disk is gone")
 
 
-def double_dying(shared, item, folder=None):
+def double_dying(shared, item):
     """Return twice a number and something shared, but take the worker's process away the first time."""
     if item == 2:
         load_dying(None, shared["folder"], 1)

@@ -114,6 +114,8 @@ def test_scores_with_weights_and_empty_partitions(pair, local):
     assert model.score(lists[0], lists[1]) == local.score(X, y)
     assert model.score(*lists) == pytest.approx(local.score(X, y, weight), rel=1e-15)
     assert len(dask.compute(model.predict(lists[0]), scheduler=pair)[0][3]) == 0
+    with pytest.raises(ValueError, match="no records to score, or none that has a weight"):
+        model.score(lists[0][3:], lists[1][3:])
 
 
 def test_nothing_is_loaded_before_answers_are_asked_for(pair, local, tmp_path):
@@ -185,10 +187,12 @@ def test_the_model_is_a_plain_object(pair, local, tmp_path):
     assert (fresh.client, fresh.window_size, hasattr(fresh, "_model")) == (pair, 2, False)
 
 
-def test_what_does_not_go_together_is_refused(pair, local):
+def test_what_does_not_go_together_is_refused(pair):
     model = DaskAdaptiveDecisionForestClassifier(3, client=pair)
     y = BATCHES[0][1]
     frame, labels, _ = as_frames(BATCHES[0], 3)
+    with pytest.raises(ValueError, match="requires y to be passed"):
+        model.fit(BATCHES[0][0], None)
     with pytest.raises(TypeError, match="X lies in partitions, but y is of type ndarray"):
         model.fit(frame, y)
     with pytest.raises(ValueError, match="X has 3 partitions but y has 2"):
@@ -201,7 +205,6 @@ def test_what_does_not_go_together_is_refused(pair, local):
         DaskAdaptiveDecisionForestClassifier().fit(frame, labels)
     with pytest.warns(DataConversionWarning, match="A column-vector y was passed"):
         model.fit(frame, labels.to_frame())
-    assert not hasattr(local, "client")
 
 
 def test_without_a_cluster_answers_are_computed_anywhere(local):

@@ -38,7 +38,7 @@ def write_files(folder, numbers):
 
 
 def learnt(path):
-    """Return a model file and what it notes, and the model without the note."""
+    """Return the bytes of the model in a file without its note, and the note."""
     model = adforest.load(path)
     noted = origins_of(model)
     note_origins(model, Origins())

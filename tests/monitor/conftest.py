@@ -2,7 +2,7 @@
 
 import pytest
 
-from browsing import chromium, open_page
+from browsing import chromium, visiting
 from planted_trees import systematic
 
 
@@ -39,13 +39,5 @@ def browser():
 
 @pytest.fixture
 def visit(browser):
-    """Open a page and, at the end, close it."""
-    opened = []
-
-    def visit_page(address, **options):
-        opened.append(open_page(browser, address, **options))
-        return opened[-1]
-
-    yield visit_page
-    for seen in opened:
-        seen.page.context.close()
+    with visiting(browser) as open_page:
+        yield open_page

@@ -1,6 +1,6 @@
 """Displays of history and explanations: what is drawn is what the model says."""
 
-import builtins
+import sys
 
 import numpy as np
 import pytest
@@ -154,13 +154,6 @@ def test_other_models_and_models_that_learnt_nothing(draw):
     "draw", [HistoryDisplay.from_estimator, lambda model: ExplanationDisplay.from_estimator(model, probes())]
 )
 def test_without_matplotlib_an_error_says_what_to_install(model, draw, monkeypatch):
-    real = builtins.__import__
-
-    def without(name, *args, **kwargs):
-        if name.split(".")[0] == "matplotlib":
-            raise ImportError(name)
-        return real(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", without)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r"Run: pip install 'adforest\[plot\]', or "):
         draw(model)

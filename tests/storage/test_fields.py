@@ -37,10 +37,7 @@ def names(fields):
 WRITTEN = {
     Memory: (names(state.MEMORY), {"values"}),
     PackedRows: (names(state.VALUES), set()),
-    Records: (
-        names(state.PENDING),
-        {"codes", "totals"},
-    ),  # codes are made anew where they pay; what waits is whole batches
+    Records: (names(state.PENDING), {"codes", "totals"}),  # made anew where they pay; what waits is whole batches
     ClassMix: (names(state.CLASS_MIX), set()),
     Box: (names(state.BOX), {"categories"}),
     Forest: (names(state.FOREST), {"trees", "leaf_of"}),

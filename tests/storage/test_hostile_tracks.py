@@ -32,6 +32,15 @@ def drop(rows, place):
     return lambda document, arrays: document["history"][rows].pop(place)
 
 
+def repeat_the_last_column(document, arrays):
+    for name in ("bounds", "past", "past_squares", "past_unseen", "n_codes"):
+        array = arrays[COLUMNS + name]
+        arrays[COLUMNS + name] = np.concatenate([array, array[-1:]])
+    for name in ("last", "last_unseen", "early", "over_time.missing", "over_time.unseen", "over_time.distance"):
+        array = arrays[COLUMNS + name]
+        arrays[COLUMNS + name] = np.concatenate([array, array[:, -1:]], axis=1)
+
+
 COLUMNS, CLASSES = "track.columns.", "track.classes."
 EDITS = {
     "bounds out of order": (put(COLUMNS + "bounds", (0, 3), -1e9), "bounds are not in ascending order"),
@@ -45,13 +54,7 @@ EDITS = {
     "fewer than no records": (put(COLUMNS + "past", (0, 0), -1), "past holds numbers from -1"),
     "records without end": (put(COLUMNS + "last", (0, 0, 0), np.inf), "last holds numbers that are not finite"),
     "cells of other columns": (replace_array(COLUMNS + "past", lambda a: a[1:]), "past has the shape"),
-    "more columns than there are": (
-        lambda document, arrays: arrays.update(
-            {name: np.concatenate([a, a[-1:]]) for name, a in arrays.items() if name in WIDE}
-            | {COLUMNS + name: np.concatenate([a, a[:, -1:]], 1) for name, a in LONG(arrays)}
-        ),
-        "more than there may be",
-    ),
+    "more columns than there are": (repeat_the_last_column, "more than there may be"),
     "steps out of order": (put(COLUMNS + "last_batches", (0, 0), 1), "last_batches do not follow"),
     "a past to come": (put(COLUMNS + "past_batches", 1, 99), "past_batches holds numbers from"),
     "blocks out of order": (put(COLUMNS + "over_time.batches", (1, 0), 1), "over_time.batches do not follow"),
@@ -81,13 +84,6 @@ HISTORY_EDITS = {
     "an endless accuracy": (edit_row("blocks", 0, 4, {"vote": "x"}), "accuracy in history.blocks 1 is"),
     "a block that is text": (lambda document, arrays: document["history"]["blocks"].append("x"), "blocks 301 is none"),
 }
-WIDE = {COLUMNS + name for name in ("bounds", "past", "past_squares", "past_unseen", "n_codes")}
-
-
-def LONG(arrays):  # noqa: N802
-    """Return the arrays that have columns in their second dimension."""
-    names = ("last", "last_unseen", "early", "over_time.missing", "over_time.unseen", "over_time.distance")
-    return [(name, arrays[COLUMNS + name]) for name in names]
 
 
 @pytest.mark.parametrize("name", EDITS)

@@ -230,10 +230,10 @@ def test_shares_over_time_are_means_of_their_batches():
     rng = np.random.default_rng(10)
     shares = rng.random(200)
     batches = [np.where(np.arange(100).reshape(-1, 1) < round(100 * share), np.nan, 1.0) for share in shares]
-    over_time = sketch(batches).over_time
+    sketches = sketch(batches)
+    over_time = sketches.over_time
     for (first, last, n), missing in zip(over_time.batches, over_time.missing[:, 0], strict=True):
         assert n == last - first + 1
         assert missing == pytest.approx(np.mean(shares[first - 1 : last]), abs=0.01)
-    assert sketch(batches).last[:, 0, MISSING].sum() == sum(
-        round(100 * share) for share in shares[-sketch(batches).last.sum().astype(int) // 100 :]
-    )
+    n_last = int(sketches.last.sum()) // 100
+    assert sketches.last[:, 0, MISSING].sum() == sum(round(100 * share) for share in shares[-n_last:])

@@ -37,7 +37,7 @@ def answered(model: Any, X: Any, kept: Any, names: Sequence[str]) -> tuple[Any, 
     best = shares.argmax(axis=1)
     values = pa.array(model.classes_.tolist())
     columns = dict(zip(kept.column_names, kept.columns, strict=True))
-    columns[LABEL] = values.take(pa.array(best)) if len(values) > 1 else pa.array(model.classes_[best].tolist())
+    columns[LABEL] = values.take(pa.array(best))
     by_class = np.ascontiguousarray(shares.T)
     columns |= {name: pa.array(by_class[place]) for place, name in enumerate(names)}
     columns[CONFIDENCE] = pa.array(shares[np.arange(len(best)), best])

@@ -56,5 +56,7 @@ def _common(
 ) -> None:
     """A random forest that keeps learning: batches in, new classes welcome, drift noticed, nothing forgotten.
 
-    Exit codes: 0 if all went well, 1 if something failed, 2 if the command was not understood.
+    Begin with: adforest learn 'data/*.csv' --target COLUMN --model m.adf
+
+    Exit codes: 0 if all went well, 1 if something failed, 2 if the command was not understood, 130 if interrupted.
     """

@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 STANDARD_INPUT = "-"
+SPOOL_PREFIX = "adforest-stdin-"  # of the temporary folder in which standard input becomes a file
 START_BYTES = 1 << 18  # of a text, from which the length of its lines is told
 
 
@@ -29,7 +30,7 @@ def found_files(sources: Sequence[str], order: str | None) -> Iterator[list[Path
     from adforest.streams.paths import find_files
     from adforest.streams.standard_input import spool
 
-    with TemporaryDirectory(prefix="adforest-") as folder:
+    with TemporaryDirectory(prefix=SPOOL_PREFIX) as folder:
         files = []
         for source in sources:
             if source == STANDARD_INPUT:
@@ -39,16 +40,15 @@ def found_files(sources: Sequence[str], order: str | None) -> Iterator[list[Path
         try:
             yield list(dict.fromkeys(files))
         except ValueError as error:
-            if folder not in str(error):
-                raise
-            named = re.sub(rf"'{re.escape(folder)}/input\.[^']*'", "standard input", str(error))
-            raise type(error)(named) from error
+            if folder in str(error):
+                error.args = (re.sub(rf"'{re.escape(folder)}/input\.[^']*'", "standard input", str(error)),)
+            raise
 
 
 def with_noted(reading: Mapping[str, Any], origins: Any) -> dict[str, Any]:
     """Return how files are read: as the first batch of the model was, but for what is given now.
 
-    What is given of lists, such as columns to drop, comes to what is noted.
+    Lists that are given, such as columns to drop, are added to the noted ones; only `columns` replaces them.
     """
     found: dict[str, Any] = {name: value if isinstance(value, str) else list(value) for name, value in origins.reading}
     for name, value in reading.items():
@@ -63,8 +63,15 @@ def for_answers(reading: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in reading.items() if name not in ("drop", "columns", "categorical", "order")}
 
 
+def reading_for_answers(model: Any, reading: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how files that a model is to answer are read: as noted in the model, but for what is given now."""
+    from adforest.origins import origins_of
+
+    return for_answers(with_noted(reading, origins_of(model)))
+
+
 def column_names(path: Path, reading: Mapping[str, Any]) -> list[str]:
-    """Return the names of a file's columns; what parts those of a CSV file is what makes the most of them."""
+    """Return the names of a file's columns; a CSV file is cut at the delimiter that gives most of them."""
     from adforest.streams.files import open_sources
     from adforest.streams.formats import read_schema
 
@@ -75,39 +82,43 @@ def column_names(path: Path, reading: Mapping[str, Any]) -> list[str]:
 
 def shown(path: Path) -> str:
     """Return how a file is called in a line of output."""
-    return (
-        "standard input" if path.parent.name.startswith("adforest-") and path.name.startswith("input.") else path.name
-    )
+    return "standard input" if path.parent.name.startswith(SPOOL_PREFIX) else path.name
+
+
+def learnt_columns(model: Any) -> list[str]:
+    """Return the names of the columns that a model learnt, or raise if they have none."""
+    names = model._model.encoder.names
+    if names is None or not all(isinstance(name, str) for name in names):
+        raise ValueError(
+            "the columns that this model learnt have no names, so they are not found in files; expected a model that "
+            "learnt tables. Learn one with 'adforest learn', or use this one in Python."
+        )
+    return list(names)
 
 
 def known_types(model: Any) -> dict[str, Any]:
     """Return what the columns of a model hold, as `read_batches` takes it; not those that were all missing so far."""
     import pyarrow as pa
 
+    from adforest.encoding.columns import NUMBERS
+    from adforest.encoding.kinds import CATEGORIES
+
     encoder = model._model.encoder
-    types = {"numbers": pa.float64()}
     found = {}
-    for position, (name, kind) in enumerate(zip(encoder.names or (), encoder.kinds, strict=False)):
-        if kind == "categories":
+    for position, (name, kind) in enumerate(zip(learnt_columns(model), encoder.kinds, strict=True)):
+        if kind == CATEGORIES:
             has_text = all(isinstance(value, str) for value in encoder.category_values(position) if value is not None)
             found[name] = pa.string() if has_text else pa.dictionary(pa.int32(), pa.float64())
-        elif kind in types:
-            found[name] = types[kind]
+        elif kind == NUMBERS:
+            found[name] = pa.float64()
     return found
 
 
 def all_types(model: Any) -> dict[str, Any]:
-    """Return what all columns of a model hold, as `read_records` takes it, or raise if files cannot hold them."""
+    """Return what all columns of a model hold, as `read_records` takes it."""
     import pyarrow as pa
 
-    encoder = model._model.encoder
-    if encoder.names is None or not all(isinstance(name, str) for name in encoder.names):
-        raise ValueError(
-            "the columns that this model learnt have no names, so they are not found in files; expected a model that "
-            "learnt tables. Learn one with 'adforest learn', or use this one in Python."
-        )
-    types = known_types(model)
-    return {name: types.get(name, pa.float64()) for name in encoder.names}
+    return dict.fromkeys(learnt_columns(model), pa.float64()) | known_types(model)
 
 
 def class_type(model: Any) -> Any:
@@ -128,12 +139,14 @@ def _about_records(path: Path) -> float | None:
     """Return what a Parquet file says, and of text as many lines as there are if all are as long as the first ones."""
     from pyarrow import ArrowException, parquet
 
+    from adforest.streams.paths import TEXT_SUFFIXES
+
     suffix = path.suffix.lower()
     try:
         if suffix == ".parquet":
             with parquet.ParquetFile(path) as file:
                 return float(file.metadata.num_rows)
-        if suffix in (".csv", ".tsv", ".jsonl", ".ndjson", ".arff"):
+        if suffix in TEXT_SUFFIXES:
             with open(path, "rb") as text:
                 start = text.read(START_BYTES)
             return path.stat().st_size * start.count(b"\n") / max(len(start), 1)

@@ -8,7 +8,7 @@ from math import log
 from pathlib import Path
 from typing import Any
 
-from adforest.cli.batches import all_types, class_type, for_answers, known_types, shown
+from adforest.cli.batches import class_type, known_types, learnt_columns, reading_for_answers, shown
 
 N_RECORDS = 1 << 16  # read at once
 LEAST_SHARE = 1e-15  # what a share of 0 counts as in the log loss, as in scikit-learn
@@ -19,8 +19,11 @@ class Evaluation:
 
     def __init__(self, model: Any, target: str, reading: Mapping[str, Any]) -> None:
         self._model = model
-        self._target = target
-        self._reading = for_answers(reading)
+        types = known_types(model) | {target: class_type(model)}
+        self._reading = reading_for_answers(model, reading)
+        self._reading |= {"target": target, "types": types, "batch_size": N_RECORDS}
+        if model.column_changes == "error":
+            self._reading["columns"] = learnt_columns(model)
         self._pairs: Counter[tuple[Any, Any]] = Counter()
         self._loss = 0.0
         self._files: list[dict[str, Any]] = []
@@ -29,12 +32,8 @@ class Evaluation:
         """Answer the records of a file, and compare; the function is told of how many each time."""
         from adforest.streams import read_batches
 
-        columns = list(all_types(self._model))
-        types = known_types(self._model) | {self._target: class_type(self._model)}
-        if self._model.column_changes == "error":
-            self._reading["columns"] = columns
         n_records = n_right = 0
-        for batch in read_batches([path], target=self._target, types=types, batch_size=N_RECORDS, **self._reading):
+        for batch in read_batches([path], **self._reading):
             if batch.is_whole:
                 n_records += len(batch.y)
                 n_right += self._compare(batch)

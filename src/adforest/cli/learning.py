@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from adforest.cli.batches import (
-    all_types,
     class_type,
     content_digest,
     file_digest,
     for_answers,
     known_types,
+    learnt_columns,
     with_noted,
 )
 from adforest.cli.parameters import read_value
@@ -56,15 +56,15 @@ class Learner:
         self.origins = Origins() if self.is_new else origins_of(self.model)
         self.batch_size = batch_size
         self._n_before = 0 if self.is_new else self.model._model.n_batches
-        self._names = [] if self.is_new else list(all_types(self.model))
+        if not self.is_new:
+            learnt_columns(self.model)  # raises before anything is read
         self._set(parameters)
         self.target = self._checked_target(target)
         self._reading = with_noted(reading, self.origins)
-        noted = tuple(
-            (name, value if isinstance(value, str) else tuple(value)) for name, value in self._reading.items()
-        )
-        reading_noted = noted if self.is_new else self.origins.reading
-        self.origins = replace(self.origins, target=self.target, reading=reading_noted)
+        self.origins = replace(self.origins, target=self.target)
+        if self.is_new:
+            noted = ((name, value if isinstance(value, str) else tuple(value)) for name, value in self._reading.items())
+            self.origins = replace(self.origins, reading=tuple(noted))
         self._known = set(self.origins.digests)
 
     def _set(self, parameters: Mapping[str, str]) -> None:
@@ -140,7 +140,6 @@ class Learner:
         note_origins(learnt, origins)
         learnt.save(self.path)
         self.model, self.origins, self.is_new = learnt, origins, False
-        self._names = list(all_types(learnt))
         self._known.add(digest)
         return self.model.history_[-1]
 
@@ -155,7 +154,7 @@ class Learner:
         """Raise if a batch lacks or adds columns and may not; the error names the file."""
         if self.is_new or self.model.column_changes == "allow":
             return
-        learnt, came = self._names, batch.X.column_names
+        learnt, came = learnt_columns(self.model), batch.X.column_names
         lacks, adds = [name for name in learnt if name not in came], [name for name in came if name not in learnt]
         if not lacks and not adds:
             return
@@ -183,5 +182,4 @@ def _as_option(message: str, parameters: Mapping[str, str]) -> str:
     name = message.partition(" ")[0]
     if name not in parameters:
         return message
-    problem = message.partition(" Set it ")[0].replace(f"{name} of AdaptiveDecisionForestClassifier", option(name), 1)
-    return problem
+    return message.partition(" Set it ")[0].replace(f"{name} of AdaptiveDecisionForestClassifier", option(name), 1)

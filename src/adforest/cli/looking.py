@@ -7,7 +7,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-FORESTS = ("permanent", "active", "temporary", "newest")
+from adforest.adaptation.names import FORESTS
 
 
 def describe(model: Any, path: Path) -> dict[str, Any]:
@@ -38,17 +38,12 @@ def _classes(model: Any) -> list[dict[str, Any]]:
     """Return how often each class came, and the batches of its first and last record; 0 for one only declared."""
     known = model._model
     lives, values = known.learnt.track.classes, known.labels.by_arrival.tolist()
-    figures = zip(lives.n_records.tolist(), lives.first_batch.tolist(), lives.last_batch.tolist(), strict=True)
-    found = dict(enumerate(figures))
+    figures = [*zip(lives.n_records.tolist(), lives.first_batch.tolist(), lives.last_batch.tolist(), strict=True)]
+    figures += [(0, 0, 0)] * (len(values) - len(figures))  # classes that were declared and have not come yet
     return [
-        dict(
-            zip(
-                ("class", "records", "first_batch", "last_batch"),
-                (values[code], *found.get(code, (0, 0, 0))),
-                strict=True,
-            )
-        )
+        {"class": values[code], "records": n_records, "first_batch": first, "last_batch": last}
         for code in known.labels.order.tolist()
+        for n_records, first, last in [figures[code]]
     ]
 
 

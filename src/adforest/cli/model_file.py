@@ -15,7 +15,7 @@ def load_model(path: Path) -> Any:
 
     if not path.exists():
         raise FileNotFoundError(
-            f"there is no model '{path}'; expected a file that 'adforest learn' wrote. Correct --model, or learn one."
+            f"there is no model '{path}'; expected a file that 'adforest learn' wrote. Correct the name, or learn one."
         )
     return load(path)
 

@@ -8,12 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
-
-import typer
-
-AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of text.")]
-ModelPath: TypeAlias = Annotated[Path, typer.Option("--model", "-m", help="The model file, such as m.adf.")]
+from typing import Any
 
 
 def print_json(value: Any) -> None:
@@ -22,8 +17,8 @@ def print_json(value: Any) -> None:
 
 
 def remark(text: str) -> None:
-    """Print a line on standard error."""
-    print(text, file=sys.stderr, flush=True)
+    """Print a line on standard error, after the name of the program."""
+    print(f"adforest: {text}", file=sys.stderr, flush=True)
 
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

@@ -11,7 +11,7 @@ import inspect
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -36,6 +36,8 @@ class Parameter:
         Whether it may be given several times.
     default : object
         What the library takes if it is not given.
+    is_number : bool
+        Whether it is a number unless it is left at its default.
     help : str
         The first sentence of its documentation.
     """
@@ -43,16 +45,18 @@ class Parameter:
     name: str
     is_list: bool
     default: Any
+    is_number: bool
     help: str
 
     def as_argument(self, panel: str) -> inspect.Parameter:
         """Return it as an argument of a Typer command, None where it is not given."""
+        again = " May be given several times." if self.is_list else ""
         default = "" if self.default in (None, ()) else f" Default: {self.default}"
         info = typer.Option(
             None,
             option(self.name),
-            help=self.help + default,
-            metavar="TEXT" if self.is_list or isinstance(self.default, str | None) else "NUMBER",
+            help=self.help + again + default,
+            metavar="NUMBER" if self.is_number else "TEXT",
             show_default=False,
             rich_help_panel=panel,
         )
@@ -82,32 +86,14 @@ class Group:
     source: str
     owner: str
     left_out: tuple[str, ...]
-    helps: Mapping[str, str] = field(hash=False)
+    helps: Mapping[str, str]
 
-    @functools.cache  # noqa: B019  there are two
     def parameters(self) -> list[Parameter]:
         """Return the parameters in the order of the library."""
-        path = Path(str(adforest.__file__)).parent / self.source
-        nodes = ast.parse(path.read_text(encoding="utf-8")).body
-        (owner,) = [node for node in nodes if getattr(node, "name", None) == self.owner]
-        assert isinstance(owner, ast.ClassDef | ast.FunctionDef)
-        helps = _documented(ast.get_docstring(owner) or "") | dict(self.helps)
-        maker = owner
-        if isinstance(owner, ast.ClassDef):
-            (maker,) = [one for one in owner.body if isinstance(one, ast.FunctionDef) and one.name == "__init__"]
-        assert isinstance(maker, ast.FunctionDef)
-        arguments = maker.args
-        pairs = list(zip(reversed(arguments.args), reversed(arguments.defaults), strict=False))[::-1]
-        pairs += [(one, value) for one, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if value]
         return [
-            Parameter(
-                one.arg,
-                "Sequence" in ast.unparse(one.annotation or ast.Constant("")),
-                ast.literal_eval(default),
-                helps.get(one.arg, ""),
-            )
-            for one, default in pairs
-            if one.arg not in self.left_out
+            replace(one, help=self.helps.get(one.name, one.help))
+            for one in _declared(self.source, self.owner)
+            if one.name not in self.left_out
         ]
 
 
@@ -127,8 +113,11 @@ MODEL = Group(
         "column_changes": 'Whether a batch may add or drop columns: "error" or "allow".',
         "answer_for": 'What the model is asked about: records like those that come next ("next_batch"), or of any time '
         '("everything").',
-        "splitting": 'Where perturbed trees are cut: "entropy", "sat" or "isat".',
-        "base_forest": 'Who builds the trees: "random_forest", "sysfor" or "hoeffding".',
+        "splitting": 'How trees are repaired that a batch contradicts: "entropy" expands leaves, "sat" adds roots, '
+        '"isat" does both.',
+        "base_forest": 'How trees are grown: "random_forest", "sysfor" or "hoeffding".',
+        "max_depth": "Depth at which growing stops; by default there is no limit.",
+        "n_jobs": "Threads; the model is the same for any number.",
     },
 )
 READING = Group(
@@ -141,7 +130,8 @@ READING = Group(
         "drop": "A column to leave out.",
         "categorical": "A column to be read as text even if it looks like numbers or dates, such as postcodes.",
         "order": 'Whether files are learnt by "name" (numbers in names by value) or by "time" of their last change.',
-        "delimiter": "What parts the columns of a CSV file; by default it is found out.",
+        "delimiter": "What separates the columns of a CSV file; by default it is found out.",
+        "thousands": "What separates thousands in the numbers of a CSV file, such as a comma in 1,000.",
         "na_values": "What stands for a missing value in a CSV file, beside an empty field, NA, NULL and the like.",
         "on_bad_lines": 'What to do about lines with a wrong number of fields: "error", or "skip" to leave them out.',
     },
@@ -156,20 +146,20 @@ def with_options(**groups: Group) -> Callable[[Callable[..., Any]], Callable[...
     """
 
     def decorated(command: Callable[..., Any]) -> Callable[..., Any]:
+        parameters = {name: group.parameters() for name, group in groups.items()}
+
         @functools.wraps(command)
         def called(**given: Any) -> Any:
-            for group, names in names_by_group.items():
-                found = {name: given.pop(name) for name in names}
+            for group, members in parameters.items():
+                found = {one.name: given.pop(one.name) for one in members}
                 given[group] = {name: value for name, value in found.items() if value is not None and value != []}
             return command(**given)
 
-        by_group = {name: (group, group.parameters()) for name, group in groups.items()}
-        names_by_group = {name: [one.name for one in found] for name, (_, found) in by_group.items()}
         hints = get_type_hints(command, include_extras=True)
         signature = inspect.signature(command)
         own = [one.replace(annotation=hints[name]) for name, one in signature.parameters.items() if name not in groups]
         own = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own]
-        added = [one.as_argument(group.title) for group, found in by_group.values() for one in found]
+        added = [one.as_argument(group.title) for name, group in groups.items() for one in parameters[name]]
         called.__signature__ = inspect.Signature([*own, *added])  # type: ignore[attr-defined]
         return called
 
@@ -192,6 +182,30 @@ def read_value(text: str) -> Any:
         except ValueError:
             continue
     return json.loads(text) if text.startswith("{") else text
+
+
+@functools.cache
+def _declared(source: str, name: str) -> list[Parameter]:
+    """Return the parameters with defaults of a class or function, from the file in which it stands."""
+    path = Path(str(adforest.__file__)).parent / source
+    (owner,) = [node for node in ast.parse(path.read_text("utf-8")).body if getattr(node, "name", None) == name]
+    assert isinstance(owner, ast.ClassDef | ast.FunctionDef)
+    function = owner
+    if isinstance(owner, ast.ClassDef):
+        (function,) = [one for one in owner.body if isinstance(one, ast.FunctionDef) and one.name == "__init__"]
+    assert isinstance(function, ast.FunctionDef)
+    declared = function.args
+    pairs = list(zip(reversed(declared.args), reversed(declared.defaults), strict=False))[::-1]
+    pairs += [(one, value) for one, value in zip(declared.kwonlyargs, declared.kw_defaults, strict=True) if value]
+    helps = _documented(ast.get_docstring(owner) or "")
+    return [_parameter(one, ast.literal_eval(default), helps.get(one.arg, "")) for one, default in pairs]
+
+
+def _parameter(declared: ast.arg, default: Any, help_text: str) -> Parameter:
+    """Return a parameter; its annotation says what it takes."""
+    kind = "" if declared.annotation is None else ast.unparse(declared.annotation)
+    is_number = isinstance(default, int | float) or (default is None and "str" not in kind and "Sequence" not in kind)
+    return Parameter(declared.arg, "Sequence" in kind, default, is_number, help_text)
 
 
 def _documented(docstring: str) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,7 @@ class BatchTable:
             self.print(styled(self._row(report, files, accuracy, seconds), STYLES.get(report.drift, "")))
 
     def _row(self, report: Any, files: Sequence[Path], accuracy: float | None, seconds: float) -> str:
+        """Return the row of a batch."""
         name = shown(files[0]) + (f" +{len(files) - 1}" if len(files) > 1 else "")
         if len(name) > self._width:
             name = "…" + name[1 - self._width :]
@@ -67,6 +69,7 @@ class BatchTable:
     def _line(
         self, batch: str, name: str, records: str, scenario: str, drift: str, accuracy: str, answers: str, seconds: str
     ) -> str:
+        """Return cells as wide as their columns."""
         start = f"{batch:>6}  {name:<{self._width}}  {records:>9}  {scenario:<7}  {drift:<9}"
         return f"{start}  {accuracy:>8}  {answers:<9}  {seconds:>7}"
 
@@ -94,6 +97,4 @@ class BatchTable:
 
 def batch_as_json(report: Any, files: Sequence[Path], seconds: float) -> dict[str, Any]:
     """Return all that is known of a batch."""
-    from dataclasses import asdict
-
     return {"event": "batch", "files": [str(path) for path in files]} | asdict(report) | {"seconds_in_all": seconds}

@@ -26,7 +26,7 @@ class TableWriter(Protocol):
 
 
 def check_output(path: str, force: bool) -> None:
-    """Raise unless a table can be written to a path, by its suffix."""
+    """Raise unless a table can be written to a path: by its suffix, and whether a file is there."""
     if path == STANDARD_OUTPUT:
         return
     if Path(path).suffix.lower() not in FORMATS:
@@ -34,7 +34,12 @@ def check_output(path: str, force: bool) -> None:
             f"--out is '{path}'; expected a name that ends in {' or '.join(FORMATS)}, or - for CSV on standard output. "
             "Name another file."
         )
-    if Path(path).exists() and not force:
+    check_free(Path(path), force)
+
+
+def check_free(path: Path, force: bool) -> None:
+    """Raise if a file is there that may not be replaced."""
+    if path.exists() and not force:
         raise ValueError(f"'{path}' is there already. Name another file with --out, or replace it with --force.")
 
 

@@ -147,7 +147,7 @@ def _votes_of_one(state: State, X: Floats, contributions: Floats) -> Attribution
         for tree, leaf in zip(forest.trees, leaves.numbers.T, strict=True):
             tree.add_vote_steps(leaf[is_asked], steps, roots, soft=settings.soft)
         contributions[is_asked], bias[is_asked] = steps, roots
-        said = forest.answer(X, n_classes, soft=settings.soft)
+        said = forest.answer_from(map(np.ascontiguousarray, leaves.numbers.T), n_classes, n, soft=settings.soft)
         spoke = said.sum(axis=1, keepdims=True)
         np.divide(said, spoke, out=said, where=spoke > 0)
         parts[name] = ForestPart(np.where(is_asked, total.sum(axis=1), 0.0), said, leaves)

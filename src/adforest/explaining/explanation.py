@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from operator import index
 from typing import Any, NamedTuple
 
@@ -110,8 +110,8 @@ class Explanation:
     bias: Floats
     contributions: Floats
     forests: dict[str, ForestAnswers]
-    _X: Floats = field(repr=False)
-    _encoder: TableEncoder = field(repr=False)
+    _X: Floats
+    _encoder: TableEncoder
 
     def __len__(self) -> int:
         return len(self.probabilities)
@@ -166,7 +166,7 @@ class Explanation:
         def row(name: str, value: Any, added: Floats) -> dict[str, Any]:
             return {"feature": name, "value": value} | dict(zip(keys, added.tolist(), strict=True))
 
-        order = self._ranking(record, self._predicted(record))
+        order = self._ranking(record, self._column_of(None, record))
         added = self.contributions[record]
         return [
             row(BIAS, None, self.bias[record]),
@@ -272,18 +272,13 @@ class Explanation:
         """Return the columns by size of what they add to a class, the largest first."""
         return np.argsort(-np.abs(self.contributions[record, :, column]), kind="stable")
 
-    def _column_of(self, class_value: Any, record: int = 0) -> int:
+    def _column_of(self, class_value: Any, record: int) -> int:
         """Return the position of a class in ``classes``: of the record's predicted one if none is given."""
-        if class_value is None:
-            return self._predicted(record)
-        found = np.flatnonzero(self.classes == class_value)
+        found = np.flatnonzero(self.classes == (self.predictions[record] if class_value is None else class_value))
         if not len(found):
             names = ", ".join(map(repr, self.classes[:10].tolist())) + (", ..." if len(self.classes) > 10 else "")
             raise ValueError(f"class_value is {class_value!r}; expected one of the classes learnt: {names}")
         return int(found[0])
-
-    def _predicted(self, record: int) -> int:
-        return int(np.flatnonzero(self.classes == self.predictions[record])[0])
 
     def _forests_in_words(self, record: int) -> str:
         """Return who is asked, with which weight."""

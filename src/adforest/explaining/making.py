@@ -30,8 +30,6 @@ def explain(state: State, encoder: TableEncoder, labels: LabelTable, X: Floats) 
     _scale(found)
     order = labels.order
     ordered = found.votes[:, order]
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
     names = encoder.feature_names
     return Explanation(
         classes=labels.classes,
@@ -40,7 +38,7 @@ def explain(state: State, encoder: TableEncoder, labels: LabelTable, X: Floats) 
         probabilities=as_shares(ordered),
         bias=found.bias[:, order],
         contributions=found.contributions if labels.is_sorted else found.contributions[:, :, order],
-        forests={name: _answers_of(part, labels, place) for name, part in found.forests.items()},
+        forests={name: _answers_of(part, order) for name, part in found.forests.items()},
         _X=X,
         _encoder=encoder,
     )
@@ -58,12 +56,12 @@ def _scale(found: Attribution) -> None:
         part.weight[:] /= total
 
 
-def _answers_of(part: ForestPart, labels: LabelTable, place: AnyArray) -> ForestAnswers:
-    """Return what a forest says with classes in sorted order."""
-    leaves = part.leaves
+def _answers_of(part: ForestPart, order: AnyArray) -> ForestAnswers:
+    """Return what a forest says with classes in sorted order; order holds their codes."""
+    leaves, place = part.leaves, np.argsort(order)
     return ForestAnswers(
         weights=part.weight,
-        shares=part.shares[:, labels.order],
+        shares=part.shares[:, order],
         leaves=leaves.numbers,
         batches=leaves.batches,
         causes=leaves.causes,

@@ -26,8 +26,7 @@ def in_parts(X: Any, y: Any, sample_weight: Any) -> list[tuple[Any, Any, Any]]:
     """Return records, labels and weights by partition, or raise if they do not go together."""
     y = _one_dimensional(y)
     if _is_array(X):
-        known = not np.isnan(X.chunks[0]).any()
-        y, sample_weight = (_rechunked(one, X.chunks[0]) if known else one for one in (y, sample_weight))
+        y, sample_weight = (_rechunked(one, X.chunks[0]) for one in (y, sample_weight))
     records = partitions(X)
     labels = _matching(y, "y", len(records))
     if sample_weight is None or isinstance(sample_weight, (int, float)):
@@ -69,47 +68,39 @@ def together(method: str, X: Any, model: Any, classes: AnyArray) -> Any:
     task, token = dask.delayed(answer_part, pure=False, traverse=False), f"adforest.{method}-{uuid4().hex}"
     parts = enumerate(partitions(X))
     found = [task(method, model, part, dask_key_name=(token, place)) for place, part in parts]
-    is_wide = method != "predict"
-    dtype = np.dtype(float) if is_wide else classes.dtype
+    empty = _no_answers(method, classes)
     if isinstance(X, (list, tuple)):
         return found
     if _is_array(X):
         from dask import array
 
-        width = (len(classes),) if is_wide else ()
-        blocks = [array.from_delayed(one, (n, *width), dtype) for one, n in zip(found, X.chunks[0], strict=True)]
+        shapes = [(n, *empty.shape[1:]) for n in X.chunks[0]]
+        blocks = [array.from_delayed(one, shape, empty.dtype) for one, shape in zip(found, shapes, strict=True)]
         return array.concatenate(blocks, axis=0, allow_unknown_chunksizes=True)
     from dask import dataframe
 
-    meta = answer_part(method, _Unknowing(classes), X._meta)
+    meta = _indexed(empty, X._meta, classes)
     return dataframe.from_delayed(found, meta=meta, divisions=X.divisions, verify_meta=False)
 
 
 def answer_part(method: str, model: Any, X: Any) -> Any:
     """Return what a model answers to one partition; a data frame's index is kept."""
-    answers = getattr(model, method)(X) if len(X) else getattr(_Unknowing(model.classes_), method)(X)
-    if not hasattr(X, "iloc"):
-        return answers
+    answers = getattr(model, method)(X) if len(X) else _no_answers(method, model.classes_)
+    return _indexed(answers, X, model.classes_) if hasattr(X, "iloc") else answers
+
+
+def _no_answers(method: str, classes: AnyArray) -> AnyArray:
+    """Return what a method of a model returns for no records."""
+    return classes[:0] if method == "predict" else np.empty((0, len(classes)))
+
+
+def _indexed(answers: AnyArray, frame: Any, classes: AnyArray) -> Any:
+    """Return answers as a pandas Series, or a DataFrame with a column for each class, with the index of a frame."""
     import pandas
 
     if answers.ndim == 1:
-        return pandas.Series(answers, index=X.index)
-    return pandas.DataFrame(answers, index=X.index, columns=list(model.classes_))
-
-
-class _Unknowing:
-    """Answers to partitions without records."""
-
-    def __init__(self, classes: AnyArray) -> None:
-        self.classes_ = classes
-
-    def predict(self, X: Any) -> AnyArray:
-        return self.classes_[:0]
-
-    def predict_proba(self, X: Any) -> AnyArray:
-        return np.empty((0, len(self.classes_)))
-
-    predict_log_proba = predict_proba
+        return pandas.Series(answers, index=frame.index)
+    return pandas.DataFrame(answers, index=frame.index, columns=list(classes))
 
 
 def _is_array(X: Any) -> bool:
@@ -131,7 +122,7 @@ def _one_dimensional(y: Any) -> Any:
 
 
 def _rechunked(one: Any, chunks: tuple[int, ...]) -> Any:
-    """Return a dask array of as many records with the same chunks, anything else as it is."""
+    """Return a dask array of as many records with the same chunks, anything else as it is; unknown chunks, too."""
     if _is_array(one) and one.chunks[0] != chunks and sum(one.chunks[0]) == sum(chunks):
         return one.rechunk({0: chunks})
     return one

@@ -188,8 +188,7 @@ def _count_part(shared: tuple[BatchPlan, Counter], *part: Any) -> list[LeafCount
 
 
 def _merge_counts(shared: Any, counts: Sequence[list[LeafCounts] | None]) -> list[LeafCounts] | None:
-    filled = [one for one in counts if one is not None]
-    return narrow_counts(merge_counts(filled)) if filled else None
+    return narrow_counts(merge_counts(counts)) or None
 
 
 def _no_worker() -> RuntimeError:

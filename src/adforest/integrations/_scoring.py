@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -28,3 +29,19 @@ def count_right(model: Snapshot, X: Any, y: Any, weight: Any, place: int) -> tup
     weights = read_weights(weight, len(right), source)
     wrong_sum, right_sum = exact_sums(right.astype(np.intp), np.ones(len(right)) if weights is None else weights, 2)
     return right_sum, right_sum + wrong_sum
+
+
+def add_counts(counts: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    """Return the sums of what `count_right` found in several partitions."""
+    right_sum = total_sum = 0
+    for right, total in counts:
+        right_sum, total_sum = right_sum + right, total_sum + total
+    return right_sum, total_sum
+
+
+def accuracy(counts: Iterable[tuple[int, int]]) -> float:
+    """Return the share of right answers in all partitions, or raise if no record counts."""
+    right, total = add_counts(counts)
+    if not total:
+        raise ValueError("there are no records to score, or none that has a weight. Pass some.")
+    return right / total

@@ -20,7 +20,7 @@ from pyspark.sql import functions
 from adforest.base import as_shares
 from adforest.encoding.tables import source_of
 from adforest.forest import LeafCounts, Records
-from adforest.integrations._scoring import count_right
+from adforest.integrations._scoring import add_counts, count_right
 from adforest.integrations._spark_columns import Columns, by_position
 from adforest.merging import (
     BatchPlan,
@@ -227,8 +227,7 @@ def _answered(model: Snapshot, columns: Columns, batch: pa.RecordBatch) -> pa.Re
 
 def count_answers(model: Snapshot, columns: Columns, batches: Batches, part: int) -> tuple[int, int]:
     """Return how many records of a partition a model answers rightly, and how many there are, by weight."""
-    counts = [count_right(model, *columns.read(pa.Table.from_batches([batch])), part) for batch in batches]
-    return sum(right for right, _ in counts), sum(total for _, total in counts)
+    return add_counts(count_right(model, *columns.read(pa.Table.from_batches([batch])), part) for batch in batches)
 
 
 def _survey(rules: BatchRules, columns: Columns, batches: Batches, part: int) -> tuple[Fingerprint, Survey]:
@@ -257,8 +256,7 @@ def _count(
 
 def _merge_counts(counts: Sequence[list[LeafCounts] | None]) -> list[LeafCounts] | None:
     """Add up the counts of several partitions; None: they have no records."""
-    filled = [one for one in counts if one is not None]
-    return narrow_counts(merge_counts(filled)) if filled else None
+    return narrow_counts(merge_counts(counts)) or None
 
 
 def _read_again(

@@ -9,14 +9,12 @@ from collections.abc import Callable
 from os import PathLike
 from typing import Any, NamedTuple, Self
 
-import numpy as np
 from sklearn.base import clone
 
 from adforest.adaptive import AdaptiveDecisionForestClassifier
 from adforest.base import Model, lock_of
 from adforest.growers import building_on
-from adforest.integrations._scoring import count_right
-from adforest.merging import LocalBatch
+from adforest.integrations._scoring import accuracy, count_right
 from adforest.snapshot import Snapshot
 
 try:
@@ -63,9 +61,10 @@ class DaskAdaptiveDecisionForestClassifier(AdaptiveDecisionForestClassifier):
 
     Notes
     -----
-    A batch is read twice: once to find out what it holds, once to draw records from it. Persist it if it fits into the
-    workers' memory. Trees are built on the workers, everything else is done here, from the records drawn. Between
-    batches nothing of the model is on the cluster.
+    A batch is read twice, once to find out what it holds, once to draw records from it, and a third time if it has more
+    than ``max_samples``, to count the others. Persist it if it fits into the workers' memory. Trees are built on the
+    workers, everything else is done here, from the records drawn. Between batches nothing of the model is on the
+    cluster.
 
     Examples
     --------
@@ -137,12 +136,11 @@ class DaskAdaptiveDecisionForestClassifier(AdaptiveDecisionForestClassifier):
     def _learn_batch(self, before: Any, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
         """Let a local classifier learn a batch, wherever its records lie, and take over its model."""
         local, cluster = self._local(), Cluster(self._cluster_client())
-        if are_delayed(X):
-            source: DaskBatch | LocalBatch = DaskBatch(cluster, in_parts(X, y, sample_weight))
-        else:
-            source = LocalBatch(X, y, sample_weight)
         with building_on(cluster):
-            local._learn_from(before, source, classes)
+            if are_delayed(X):
+                local._learn_from(before, DaskBatch(cluster, in_parts(X, y, sample_weight)), classes)
+            else:
+                local._learn(before, X, y, classes, sample_weight)
         self._model = local._model
         return self
 
@@ -228,9 +226,7 @@ class DaskAdaptiveDecisionForestClassifier(AdaptiveDecisionForestClassifier):
         if not are_delayed(X):
             return float(super().score(X, y, sample_weight))
         parts = [(*part, place) for place, part in enumerate(in_parts(X, y, sample_weight))]
-        counts = Cluster(self._cluster_client()).each("score", count_right, self._sent_model, parts)
-        right, total = np.sum(np.array(counts, dtype=object), axis=0)
-        return float(right / total)
+        return accuracy(Cluster(self._cluster_client()).each("score", count_right, self._sent_model, parts))
 
     def save(self, path: str | PathLike[str], *, records: bool = True) -> None:
         """Write the model to a file, from which `adforest.load` makes a local one; see `from_local`.

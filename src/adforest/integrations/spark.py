@@ -15,6 +15,7 @@ import adforest
 from adforest.adaptive import AdaptiveDecisionForestClassifier
 from adforest.base import lock_of
 from adforest.growers import building_on
+from adforest.integrations._scoring import accuracy
 from adforest.origins import Origins, note_origins, origins_of
 from adforest.snapshot import Snapshot
 
@@ -66,8 +67,8 @@ class SparkAdaptiveDecisionForest(AdaptiveDecisionForestClassifier):
     The order of records is that of ``df.collect()``: partitions in order, in each of them rows in order. A batch is
     read twice, once to find out what it holds, once to draw records from it, and a third time if it has more than
     ``max_samples``, to count the others; where it does not hold the same again, there is an error and the model stays
-    as it was. ``df.persist()`` saves reading it again, and keeps its order
-    where that would differ from time to time, as after a join or a grouping.
+    as it was. ``df.persist()`` saves reading it again, and keeps its order where that would differ from time to time,
+    as after a join or a grouping.
 
     Examples
     --------
@@ -189,10 +190,7 @@ class SparkAdaptiveDecisionForest(AdaptiveDecisionForestClassifier):
         columns = self._columns(df, model)._replace(label=label_col, weight=weight_col)
         with described(df, "score"), broadcast(df, (model, columns)) as sent:
             found = on_partitions(df, sent, count_answers)
-        right, total = (sum(column) for column in zip(*found.values(), strict=True))
-        if not total:
-            raise ValueError("df has no records to score, or none that has a weight. Pass some.")
-        return float(right / total)
+        return accuracy(found.values())
 
     def _answering(self) -> Snapshot:
         """Return what answers for the model on the workers, each of which has one thread."""

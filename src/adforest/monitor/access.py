@@ -77,7 +77,7 @@ class Guard:
         headers = _Headers(scope)
         if self.token is None:
             if _name_of(headers.one("host")) not in LOCAL_NAMES:
-                await _refuse(send, 421, "This monitor answers for localhost only. Open it by the address it printed.")
+                await _answer(send, 421, "This monitor answers for localhost only. Open it by the address it printed.")
                 return
         elif not self._is_known(headers):
             await self._take_token(scope, send)
@@ -99,7 +99,7 @@ class Guard:
         """Turn the token in an address into a cookie, or refuse the request."""
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         if scope["method"] != "GET" or not any(key == "token" and self._is_token(value) for key, value in query):
-            await _refuse(
+            await _answer(
                 send, 401, "This monitor asks for a token. Open it by the address that `adforest monitor` printed."
             )
             return
@@ -107,7 +107,7 @@ class Guard:
         # The path as it was sent, and never one that begins with two slashes, which would lead to another machine.
         path = "/" + scope.get("raw_path", b"/").decode("latin-1").partition("?")[0].lstrip("/\\")
         cookie = f"{self._cookie}={self.token}; Path=/; HttpOnly; SameSite=Lax"
-        await _refuse(send, 303, "", {"location": path + (f"?{rest}" if rest else ""), "set-cookie": cookie})
+        await _answer(send, 303, "", {"location": path + (f"?{rest}" if rest else ""), "set-cookie": cookie})
 
     @property
     def _cookie(self) -> str:
@@ -143,7 +143,7 @@ def _name_of(host: str) -> str:
         return ""
 
 
-async def _refuse(send: Send, status: int, words: str, more: dict[str, str] | None = None) -> None:
+async def _answer(send: Send, status: int, words: str, more: dict[str, str] | None = None) -> None:
     """Answer without asking the application."""
     headers = {"content-type": "text/plain; charset=utf-8"} | HEADERS | (more or {})
     pairs = [(key.encode(), value.encode("latin-1")) for key, value in headers.items()]

@@ -32,15 +32,14 @@ def column_views(encoder: TableEncoder, sketches: ColumnSketches, importance: Fl
     shares = Shares(_shares(sketches.past), _shares(last))
     over_time = sketches.over_time
     distance = np.nan_to_num(sketches.distances)
-    earlier = over_time.distance[:-1] if len(over_time.distance) > 1 else over_time.distance[:0]
-    usual = _mean_known(earlier)
+    usual = _mean_known(over_time.distance[:-1])
     unseen = sketches.last_unseen.sum(axis=0) / np.maximum(last.sum(axis=1), 1)
     unseen_before = sketches.past_unseen / np.maximum(sketches.past.sum(axis=1), 1)
     is_categorical = encoder.is_categorical
     impact = distance * importance
     has_past = sketches.past.sum(axis=1) > 0
     views = []
-    for column in np.lexsort((np.arange(len(impact)), -distance, -impact)).tolist():
+    for column in np.lexsort((-distance, -impact)).tolist():
         bins, outside = _bins(encoder, sketches, column, shares, is_categorical=bool(is_categorical[column]))
         views.append(
             ColumnView(
@@ -57,9 +56,9 @@ def column_views(encoder: TableEncoder, sketches: ColumnSketches, importance: Fl
                 unseen=float(unseen[column]),
                 missing_before=float(shares.past[column, MISSING]) if has_past[column] else None,
                 unseen_before=float(unseen_before[column]) if has_past[column] else None,
-                missing_by_block=_known(over_time.missing[:, column]),
-                unseen_by_block=_known(over_time.unseen[:, column]),
-                distance_by_block=_known(over_time.distance[:, column]),
+                missing_by_block=none_where_unknown(over_time.missing[:, column]),
+                unseen_by_block=none_where_unknown(over_time.unseen[:, column]),
+                distance_by_block=none_where_unknown(over_time.distance[:, column]),
             )
         )
     return tuple(views)
@@ -139,6 +138,6 @@ def _mean_known(figures: AnyArray) -> Floats:
     return mean
 
 
-def _known(figures: AnyArray) -> tuple[float | None, ...]:
-    """Return figures with None for those that are not known."""
+def none_where_unknown(figures: AnyArray) -> tuple[float | None, ...]:
+    """Return figures with None for those that are NaN."""
     return tuple(None if value != value else value for value in figures.tolist())

@@ -129,9 +129,8 @@ def expectation(record: Record, confidence: float | None, n: float) -> ExpectedA
     calibration = record.calibration
     said = [(step, band) for step, band in zip(record.steps, record.expected, strict=True) if band is not None]
     said = said[-HITS_OVER:]
-    is_known = confidence is not None and calibration.n_steps >= MIN_STEPS and calibration.n_judged > 0
     mean = low = high = None
-    if is_known and confidence is not None:
+    if confidence is not None and calibration.n_judged:
         mean, low, high = calibration.expect(confidence, max(n, 1.0))
     return ExpectedAccuracy(
         mean=mean,

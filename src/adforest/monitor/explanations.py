@@ -8,6 +8,7 @@ import numpy as np
 
 from adforest.explaining import Explanation
 from adforest.explaining.explanation import Summary
+from adforest.monitor.pages.words import shortened
 from adforest.monitor.style import FAINT, GRID, INK, LESS, MORE, STYLE, check_matplotlib
 
 if TYPE_CHECKING:
@@ -166,7 +167,8 @@ def _draw_ends(ax: Axes, told: Summary) -> None:
         ax.plot(value, place, "D", color=INK, markersize=6, zorder=4)
         offset: dict[str, Any] = {"xytext": (8, 0), "textcoords": "offset points", "va": "center_baseline"}
         ax.annotate(f"{value:.3f}", (value, place), color=INK, fontsize=10, fontweight="bold", **offset)
-    names = ["at the roots", *map(_shortened, told.names), f"probability of {_shortened(told.class_name)}"]
+    names = ["at the roots", *(shortened(name, LONGEST) for name in told.names)]
+    names.append(f"probability of {shortened(told.class_name, LONGEST)}")
     ax.set_yticks(range(last + 1), names)
     ax.set_ylim(last + 0.6, -0.6)
     ways = told.bias + np.cumsum([0.0, *told.added])
@@ -189,7 +191,7 @@ def _write_title(ax: Axes, told: Summary, record: int) -> None:
         pad=8,
     )
     ax.annotate(
-        f"Record {record}: why {_shortened(told.class_name)} has probability {told.probability:.3f}",
+        f"Record {record}: why {shortened(told.class_name, LONGEST)} has probability {told.probability:.3f}",
         (0, 1),
         xytext=(0, 42),
         xycoords="axes fraction",
@@ -197,8 +199,3 @@ def _write_title(ax: Axes, told: Summary, record: int) -> None:
         fontsize=12,
         fontweight="bold",
     )
-
-
-def _shortened(name: str) -> str:
-    """Return a name that fits beside a bar."""
-    return name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"

@@ -19,7 +19,7 @@ DRIFT_BATCHES = 5  # for which a sustained drift is told
 WATCH_DISTANCE = 0.1  # of a column that matters; unchanged ones have 0
 UNUSUAL = 2.0  # times the usual distance of the column
 WATCH_SHARE, ACT_SHARE = 0.05, 0.20  # by which missing values or unseen categories increase
-MAX_COLUMNS = 3  # named in findings of one kind
+MAX_NAMED = 3  # columns or classes that are named in findings of one kind
 
 
 class Trend(NamedTuple):
@@ -94,11 +94,9 @@ def trend_of(steps: Sequence[Step]) -> Trend | None:
     total = sum(weights)
     before = sum(weight * step.accuracy for weight, step in zip(weights, past, strict=True)) / total
     chance = before * (1 - before)
-    between = 0.0
-    for weight, step in zip(weights, past, strict=True):
-        between += weight / total * ((step.accuracy - before) ** 2 - chance / step.n)
-    between = max(between, 0.0)
     shares = [weight / total for weight in weights]
+    beyond_chance = [(step.accuracy - before) ** 2 - chance / step.n for step in past]
+    between = max(sum(share * one for share, one in zip(shares, beyond_chance, strict=True)), 0.0)
     n_past = 1 / sum(share**2 / step.n for share, step in zip(shares, past, strict=True))
     k_past = 1 / sum(share**2 for share in shares)
     error = sqrt(between * (1 / len(last) + 1 / k_past) + max(chance, 0.01) * (1 / n_last + 1 / n_past))
@@ -156,8 +154,8 @@ def _class_findings(classes: Sequence[ClassView]) -> list[Finding]:
     for status, said in (("new", "was never seen before"), ("returned", "has come again after it was gone")):
         named = [one for one in classes if one.status == status and one.n_returns <= 1]
         if named:
-            listed = ", ".join(one.value for one in named[:MAX_COLUMNS])
-            more = f" and {len(named) - MAX_COLUMNS} more" if len(named) > MAX_COLUMNS else ""
+            listed = ", ".join(one.value for one in named[:MAX_NAMED])
+            more = f" and {len(named) - MAX_NAMED} more" if len(named) > MAX_NAMED else ""
             subject = f"Class {listed} {said}" if len(named) == 1 else f"Classes {listed}{more}: each {said}"
             found.append(Finding(WATCH, "class", f"{subject}.", max(one.last_batch or 0 for one in named)))
     return found
@@ -178,7 +176,7 @@ def _column_findings(columns: Sequence[ColumnView]) -> list[Finding]:
             f"{one.usual_distance:.2f}), and answers depend on it (importance {one.importance:.2f}).",
             column=one.name,
         )
-        for one in islice(moved, MAX_COLUMNS)
+        for one in islice(moved, MAX_NAMED)
     ]
 
 
@@ -191,7 +189,7 @@ def _share_findings(columns: Sequence[ColumnView], kind: str, said: str) -> list
             level = ACT if share - before >= ACT_SHARE and _matters(one, columns) else WATCH
             sentence = f"Column {one.name}: {share:.0%} {said}, before it was {before:.0%}."
             found.append((share - before, Finding(level, kind, sentence, column=one.name)))
-    return [finding for _, finding in sorted(found, key=lambda pair: -pair[0])[:MAX_COLUMNS]]
+    return [finding for _, finding in sorted(found, key=lambda pair: -pair[0])[:MAX_NAMED]]
 
 
 def _matters(column: ColumnView, columns: Sequence[ColumnView]) -> bool:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adforest.adaptation import BatchReport
-from adforest.adaptation.names import ACTIVE, PERMANENT
 from adforest.classifier import BaseADFClassifier
 from adforest.forest.types import AnyArray, Floats
+from adforest.monitor.model_parts import VOTE
+from adforest.monitor.pages.accuracy import without_twins
 from adforest.monitor.style import BAND, FAINT, FORESTS, GRID, INK, STYLE, check_matplotlib, drift_mark, label_ends
 from adforest.paper import PaperADFClassifier
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-VOTE = "vote"
 COLOURS = FORESTS | {VOTE: INK}
 SIZE = (11.0, 5.6)  # inches
 HEIGHTS = (5.0, 1.1, 1.2)  # of accuracy, who answers, and verdicts, against each other
@@ -131,14 +131,9 @@ class HistoryDisplay:
 
         The active forest is left out if it has been the permanent one all along.
         """
-        found = {
-            name: np.array([report.accuracy.get(name, np.nan) for report in self.reports])
-            for name in COLOURS
-            if any(name in report.accuracy for report in self.reports)
-        }
-        if ACTIVE in found and np.array_equal(found[ACTIVE], found.get(PERMANENT, ()), equal_nan=True):
-            del found[ACTIVE]
-        return found
+        return without_twins(
+            {name: np.array([report.accuracy.get(name, np.nan) for report in self.reports]) for name in COLOURS}
+        )
 
     def _draw_accuracy(self, ax: Axes, numbers: AnyArray) -> dict[str, Line2D]:
         """Draw a line a forest, the vote last and boldest, and a line down where there is drift."""
@@ -161,7 +156,7 @@ class HistoryDisplay:
 
     def _label_lines(self, numbers: AnyArray) -> None:
         """Write the name and mean of each line beside its end."""
-        found = {name: values for name, values in self.accuracies().items() if np.isfinite(values).any()}
+        found = self.accuracies()
         if not found:
             return
         known = {name: np.flatnonzero(np.isfinite(values))[-1] for name, values in found.items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import OrderedDict
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -66,21 +67,13 @@ class ModelFiles:
         self._loaded: OrderedDict[str, LoadedModel] = OrderedDict()
         self._lock = Lock()
 
-    def names(self) -> list[str]:
-        """Return the names of the files, sorted."""
-        return sorted(self._paths())
-
-    def version(self, name: str) -> str | None:
-        """Return what tells the content of a file from that before it was replaced; None if there is no such file."""
-        path = self._paths().get(name)
-        try:
-            return None if path is None else _version(path.stat())
-        except OSError:
-            return None
-
-    def versions(self) -> str:
-        """Return what identifies the content of all files."""
-        return " ".join(f"{name}:{self.version(name)}" for name in self.names())
+    def versions(self) -> dict[str, str]:
+        """Return what tells the content of each file from that before it was replaced, by name, sorted."""
+        found = {}
+        for name, path in sorted(self._paths().items()):
+            with suppress(OSError):  # it has just been taken away
+                found[name] = _version(path.stat())
+        return found
 
     def load(self, name: str) -> LoadedModel:
         """Return a model as it is in its file now, or as it last could be read, with the reason.

@@ -54,12 +54,8 @@ class Questions:
         elif self._lacks_values(feature):
             left, right = sides
             sides = (f"{left} or missing", right) if missing_left else (left, f"{right} or missing")
-        name = self._name(feature)
+        name = write_column(self._encoder.feature_names, feature)
         return Condition(f"{name} {sides[0]}", f"{name} {sides[1]}")
-
-    def _name(self, feature: int) -> str:
-        """Return what a column is called, by position where it has no name."""
-        return write_column(self._encoder.feature_names, feature)
 
     def _lacks_values(self, feature: int) -> bool:
         """Return whether a record at hand has no value in a column."""

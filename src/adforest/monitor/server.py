@@ -7,7 +7,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from threading import Lock
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 
 from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.concurrency import run_in_threadpool
@@ -27,7 +27,7 @@ MOST_TYPED = 1_000_000  # bytes of a record that is typed in
 ASSETS = {"page.css": "text/css", "page.js": "text/javascript"}
 
 
-def make_app(files: ModelFiles, token: str | None, port: int, is_ending: Callable[[], bool] = bool) -> App:
+def make_app(files: ModelFiles, token: str | None, port: int, is_ending: Callable[[], bool]) -> App:
     """Return the application.
 
     Parameters
@@ -63,8 +63,7 @@ class _Monitor:
     async def start(self) -> Response:
         """Show all models of a folder, or go to the only one."""
         if not self._files.is_folder:
-            (name,) = self._files.names() or [self._files.path.name]
-            return RedirectResponse(address_of(name), status_code=307)
+            return RedirectResponse(address_of(self._files.path.name), status_code=307)
         return HTMLResponse(await run_in_threadpool(self._index))
 
     async def model(self, name: str, request: Request) -> Response:
@@ -77,15 +76,15 @@ class _Monitor:
         """Return the report of a model, to be kept."""
         return HTMLResponse(await run_in_threadpool(self._report, name))
 
-    async def events(self, name: str, request: Request) -> Response:
+    async def events(self, name: str) -> Response:
         """Tell the version of a file whenever it changes."""
-        if self._files.version(name) is None:
+        if name not in self._files.versions():
             raise HTTPException(404, f"there is no model {name!r} here")
-        return self._stream(lambda: self._files.version(name) or "none")
+        return self._stream(lambda: self._files.versions().get(name, "none"))
 
     async def all_events(self) -> Response:
         """Tell the version of all files whenever one changes."""
-        return self._stream(self._files.versions)
+        return self._stream(lambda: urlencode(self._files.versions()))
 
     async def static(self, name: str) -> Response:
         """Return the style sheet or the script."""
@@ -127,15 +126,14 @@ class _Monitor:
 
     def _index(self) -> str:
         """Return the page of a folder; models that did not change are not read again."""
-        version, rows = self._files.versions(), []
+        versions, rows = self._files.versions(), []
         with self._lock:
-            for name in self._files.names():
-                now = self._files.version(name) or "none"
+            for name, now in versions.items():
                 known = self._summaries.get(name)
                 if known is None or known[0] != now:
                     known = self._summaries[name] = now, self._summary(name)
                 rows.append((name, known[1]))
-        return index_page(self._files.path.resolve().name, rows, version=version)
+        return index_page(self._files.path.resolve().name, rows, version=urlencode(versions))
 
     def _summary(self, name: str) -> ModelSummary | str:
         """Return a model in a row, or why it cannot be read."""
@@ -161,8 +159,7 @@ async def _typed(request: Request) -> dict[str, str]:
         content += chunk
         if len(content) > MOST_TYPED:
             raise HTTPException(413, f"the record is larger than {MOST_TYPED:,} bytes")
-    pairs = parse_qsl(content.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=None)
-    return dict(pairs)
+    return dict(parse_qsl(content.decode("utf-8", "replace"), keep_blank_values=True))
 
 
 def _asked(query: Mapping[str, str], typed: dict[str, str] | None) -> Asked:

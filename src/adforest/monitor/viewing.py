@@ -15,7 +15,7 @@ from adforest.base import Model
 from adforest.classifier import BaseADFClassifier, mean_importances
 from adforest.encoding.writing import write_value
 from adforest.forest._kernels import routing
-from adforest.monitor.column_views import column_views
+from adforest.monitor.column_views import column_views, none_where_unknown
 from adforest.monitor.expectation import Record, expectation, followed
 from adforest.monitor.health import health_of
 from adforest.monitor.model_parts import (
@@ -139,7 +139,7 @@ def _series(places: Sequence[BatchBlock], name: str) -> Series:
     middle = (mean + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z * np.sqrt(mean * (1 - mean) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
     low, high = (middle - half).clip(0, 1), (middle + half).clip(0, 1)
-    return Series(*(tuple(None if value != value else value for value in one.tolist()) for one in (mean, low, high)))
+    return Series(*map(none_where_unknown, (mean, low, high)))
 
 
 def _events(track: Track, names: list[str]) -> tuple[EventView, ...]:

@@ -19,8 +19,6 @@ from adforest.forest.tree import CAUSES
 from adforest.forest.types import AnyArray, Longs
 from adforest.monitor.questions import Condition, Questions
 
-FORESTS = ("permanent", "active", "temporary", "newest")
-
 # Okabe and Ito's colours, which colour-blind people can tell apart; those that carry black text best come first.
 COLOURS = ("56B4E9", "E69F00", "009E73", "CC79A7", "F0E442", "D55E00", "0072B2", "999999")
 PALER = 0.3  # share of white in the first round of colours
@@ -147,10 +145,7 @@ def view_path(model: Any, forest: str, tree: int, node: int) -> list[tuple[int, 
     """Return the nodes above one of a tree, the root first: the number of each, and what is true from there on."""
     learnt, found = _open_tree(model, forest, tree)
     questions = Questions(found, learnt.encoder, learnt.learnt.state.memory.matrix())
-    left = found.nodes["left"]
-    parent = np.full(len(left), -1)
-    inner = np.flatnonzero(found.nodes["split"] >= 0)
-    parent[left[inner]] = parent[left[inner] + 1] = inner
+    left, parent = found.nodes["left"], found.sums.parent
     path, below = [], _checked_node(found, node)
     while (above := int(parent[below])) >= 0:
         condition = questions.condition(above)

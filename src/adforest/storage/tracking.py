@@ -8,11 +8,10 @@ from adforest.forest.types import Ints
 from adforest.storage.codes import check_codes
 from adforest.storage.errors import ModelFileError
 from adforest.storage.fields import Array, PartReader, PartWriter, Sizes, Whole, read_fields, write_fields
-from adforest.tracking import ClassLives, ColumnSketches, Track
+from adforest.tracking import ClassLives, ColumnSketches, History, Track
 from adforest.tracking.cells import N_BOUNDS, N_CELLS
 from adforest.tracking.classes import MAX_RETURNS
 from adforest.tracking.columns import MAX_LAST
-from adforest.tracking.history import History
 from adforest.tracking.over_time import MAX_BLOCKS, FiguresOverTime
 
 MAX_SUM = 1e15  # of records

@@ -8,13 +8,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import islice
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import pyarrow as pa
 
 from adforest.streams.bad_lines import BadLines
-from adforest.streams.sources import Source
+from adforest.streams.sources import TypedTextFile
 
 NUMBER = pa.float64()
 DATE = pa.timestamp("s")
@@ -39,22 +38,10 @@ class Attribute:
 
 
 @dataclass(frozen=True)
-class ArffFile:
+class ArffFile(TypedTextFile):
     """An ARFF file, whose header tells the types."""
 
-    source: Source
     bad_lines: BadLines
-    keeps_types = True
-
-    @property
-    def path(self) -> Path:
-        """Where it lies."""
-        return self.source.path
-
-    @property
-    def header_place(self) -> str:
-        """How an error about the columns calls the file."""
-        return f"'{self.path}'"
 
     @property
     def is_empty(self) -> bool:
@@ -82,9 +69,6 @@ class ArffFile:
                     raise error
                 if not lines:
                     return
-
-    def check(self, wanted: Mapping[str, Any]) -> None:
-        """Do nothing: the file says what its columns hold."""
 
     def locate(self, record: int, column: str) -> tuple[str, str]:
         """Return how an error calls a record, counted from 0 without bad lines; what is missing is a question mark."""

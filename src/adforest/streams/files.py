@@ -152,7 +152,7 @@ def read_batches(
     thousands : str, optional
         What parts thousands in the numbers of a CSV file, such as a comma in 1,000. Reading is slower with it.
     encoding : str, default="utf-8"
-        The encoding of CSV and ARFF files. UTF-16 is known by its first bytes; anything else must be named.
+        The encoding of CSV, JSON and ARFF files. UTF-16 is known by its first bytes; anything else must be named.
     na_values : list of str, optional
         What stands for a missing value in a CSV file, in any column, beside an empty field, NA, N/A, NaN, NULL and the
         like.

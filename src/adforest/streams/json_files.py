@@ -7,13 +7,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 from pyarrow import json
 
-from adforest.streams.sources import Source
+from adforest.streams.sources import TypedTextFile
 
 CHUNK_BYTES = 1 << 20  # read at once, and what a file is judged by unless all of it is looked at
 ROW = re.compile(r"(?:JSON parse error: )?(.*?)\.? in row (\d+)")
@@ -29,22 +28,10 @@ class Chunk(NamedTuple):
 
 
 @dataclass(frozen=True)
-class JsonFile:
+class JsonFile(TypedTextFile):
     """A file of JSON lines; numbers, text and booleans say themselves what they are."""
 
-    source: Source
     is_judged_whole: bool = False
-    keeps_types = True
-
-    @property
-    def path(self) -> Path:
-        """Where it lies."""
-        return self.source.path
-
-    @property
-    def header_place(self) -> str:
-        """How an error about the columns calls the file."""
-        return f"'{self.path}'"
 
     @property
     def is_empty(self) -> bool:
@@ -70,9 +57,6 @@ class JsonFile:
         options = json.ParseOptions(explicit_schema=expected, unexpected_field_behavior="ignore")
         for chunk in self._chunks():
             yield from self._parsed(chunk, options).combine_chunks().to_batches(n_records)
-
-    def check(self, wanted: Mapping[str, Any]) -> None:
-        """Do nothing: the file says what its columns hold."""
 
     def locate(self, record: int, column: str) -> tuple[str, str]:
         """Return how an error calls a record, counted from 0."""

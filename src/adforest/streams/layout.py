@@ -177,7 +177,7 @@ def judge(files: Sequence[TableFile], choice: Choice) -> Layout:
     files : sequence of TableFile
         The files of the stream in their order, the first of which holds records.
     choice : Choice
-        What the user asked for.
+        What the user asked for, a target among it.
     """
     first = files[0]
     names = read_schema(first).names
@@ -195,8 +195,7 @@ def judge(files: Sequence[TableFile], choice: Choice) -> Layout:
             f"no column of '{first.path}' is left to learn from beside the target {choice.target!r}; its columns are "
             f"{listed(names)}. Choose others with columns=[...], or drop fewer."
         )
-    names = [*features, *([] if choice.target is None else [choice.target])]
-    types = {name: _judged(name, files, choice) for name in names}
+    types = {name: _judged(name, files, choice) for name in [*features, str(choice.target)]}
     with naming(first.path):
         first.check({name: kind for name, kind in types.items() if name not in choice.categorical})
     if choice.types is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import io
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -94,6 +94,27 @@ class Source:
                         f"0x{byte.hex().upper()}{meant}. {HOW_TO_ENCODE}"
                     )
         return ValueError(f"'{self.path}' is not {self.encoding.upper()}. {HOW_TO_ENCODE}")
+
+
+@dataclass(frozen=True)
+class TypedTextFile:
+    """A text file whose format says what its columns hold."""
+
+    source: Source
+    keeps_types = True
+
+    @property
+    def path(self) -> Path:
+        """Where it lies."""
+        return self.source.path
+
+    @property
+    def header_place(self) -> str:
+        """How an error about the columns calls the file."""
+        return f"'{self.path}'"
+
+    def check(self, wanted: Mapping[str, Any]) -> None:
+        """Do nothing: the file says what its columns hold."""
 
 
 def find_sources(path: Path, encoding: str) -> list[Source]:

@@ -14,8 +14,9 @@ import numpy as np
 from adforest.forest.types import Floats, Ints, Longs
 
 N_BOUNDS = 15
-N_CELLS = 17
-OTHER, MISSING = 15, 16  # the last cells: other categories, or numbers beyond the last bound; missing values
+OTHER = N_BOUNDS  # the cell of other categories, or of numbers beyond the last bound
+MISSING = N_BOUNDS + 1  # the cell of missing values
+N_CELLS = N_BOUNDS + 2
 NEW_BOUNDS = 8  # within a cell that is split
 MIN_VALUES = 20  # that bounds are made from, or of a category that takes the cell of another
 FREQUENT = 0.05  # share of a batch from which a category has a cell of its own
@@ -49,11 +50,11 @@ def first_bounds(X: Floats, n_categories: Ints) -> Floats:
         for column in ready[(below == above).any(axis=0)]:
             values = ordered[: n[column], column]
             found = [bounds[column, 0], *cuts(values, N_BOUNDS - 2), bounds[column, -1]]
-            bounds[column] = _padded(np.array(found))
+            bounds[column] = padded(np.array(found))
     for column in np.flatnonzero(~is_number & (n > 0)):
         codes, counts = np.unique(ordered[: n[column], column], return_counts=True)
         most = np.lexsort((codes, -counts))[:N_BOUNDS]
-        bounds[column] = _padded(codes[np.sort(most)])
+        bounds[column] = padded(codes[np.sort(most)])
     return bounds
 
 
@@ -68,8 +69,8 @@ def cuts(values: Floats, n_cuts: int) -> Floats:
     places = places[places > 0]
     # What is nearest to a frequent value comes sooner or later, and would make its cell one to be split.
     around = np.concatenate([np.nextafter(frequent, -np.inf), np.nextafter(frequent, np.inf)])
-    cuts: Floats = np.unique(np.concatenate([_between(values[places - 1], values[places]), around]))
-    inner: Floats = cuts[(cuts > values[0]) & (cuts < values[-1])]
+    between = np.unique(np.concatenate([_between(values[places - 1], values[places]), around]))
+    inner: Floats = between[(between > values[0]) & (between < values[-1])]
     return inner
 
 
@@ -97,25 +98,23 @@ def split(bounds: Floats, cell: int, values: Floats, weight: Floats) -> tuple[Fl
         new = np.append(np.nextafter(values[0], -np.inf), new)
     elif cell == len(old):
         new = np.append(new, np.nextafter(values[-1], np.inf))
-    kept, held = old.tolist(), weight[: len(old) + 1].tolist()
+    kept, held, place_now = old.tolist(), weight[: len(old) + 1].tolist(), cell
     while len(kept) + len(new) > N_BOUNDS:
         # The cell to be split takes part in none of the joins.
-        costs = [held[k] + held[k + 1] if cell not in (k, k + 1) else np.inf for k in range(len(kept))]
+        costs = [held[k] + held[k + 1] if place_now not in (k, k + 1) else np.inf for k in range(len(kept))]
         k = int(np.argmin(costs))
         del kept[k]
         held[k : k + 2] = [held[k] + held[k + 1]]
-        cell -= k < cell
+        place_now -= k < place_now
     after = np.unique(np.append(kept, new))
     shares = np.zeros((N_BOUNDS + 1, N_BOUNDS + 1))
-    highest = np.append(old, np.inf)  # of each old cell
-    for place, high in enumerate(highest):
-        low = -np.inf if place == 0 else old[place - 1]
-        if low < values[0] <= high:
+    for place, high in enumerate(np.append(old, np.inf)):
+        if place == cell:
             parts = np.bincount(np.searchsorted(after, values), minlength=N_BOUNDS + 1)
             shares[place] = parts / parts.sum()
         else:
             shares[place, np.searchsorted(after, high)] = 1.0
-    return _padded(after), shares
+    return padded(after), shares
 
 
 def with_frequent(bounds: Floats, codes: Floats, counts: Longs, n: int, share: Floats) -> Floats | None:
@@ -146,7 +145,7 @@ def with_frequent(bounds: Floats, codes: Floats, counts: Longs, n: int, share: F
             held.remove(rarest)
         held.append(code)
         shares[code], changed = found / n, True
-    return _padded(np.sort(np.array(held))) if changed else None
+    return padded(np.sort(np.array(held))) if changed else None
 
 
 def _between(below: Floats, above: Floats) -> Floats:
@@ -155,6 +154,6 @@ def _between(below: Floats, above: Floats) -> Floats:
     return np.where(middle < above, middle, below)
 
 
-def _padded(bounds: Floats) -> Floats:
-    """Return bounds with infinite ones behind them."""
+def padded(bounds: Floats) -> Floats:
+    """Return bounds with infinite ones behind them, 15 in all."""
     return np.append(bounds, np.full(N_BOUNDS - len(bounds), np.inf))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from adforest.forest import Records
-from adforest.forest._kernels.lots import hashes
+from adforest.forest._kernels.lots import are_drawn
 from adforest.forest._kernels.sketching import count_cells
 from adforest.forest.types import AnyArray, Bytes, Floats, Ints, Longs
 from adforest.tracking.cells import (
@@ -22,6 +22,7 @@ from adforest.tracking.cells import (
     N_CELLS,
     OTHER,
     first_bounds,
+    padded,
     split,
     with_frequent,
 )
@@ -142,7 +143,7 @@ class ColumnSketches:
         return sketch._with_figures(batch, counts[:, MISSING], unseen, len(rows), n_categories)
 
     def _after_early(self, X: Floats, batch: int, n_categories: Ints) -> ColumnSketches:
-        """Return the sketches after records that bounds may have to wait for; all may be unseen at the first batch."""
+        """Return the sketches after a batch that came before there were bounds: its records wait for them."""
         rows = np.arange(len(X))
         counts, unseen, _ = count_cells(X, rows, self.bounds, n_categories, self.n_codes)
         sketch = replace(self, early=np.concatenate([self.early, X]))
@@ -174,7 +175,7 @@ class ColumnSketches:
         for column, codes in given_back.items():
             sketch.early[np.isin(sketch.early[:, column], codes), column] = np.nan
             kept = sketch.bounds[column][~np.isin(sketch.bounds[column], codes)]
-            sketch = sketch._with_bounds(column, np.append(kept, np.full(N_BOUNDS - len(kept), np.inf)))
+            sketch = sketch._with_bounds(column, padded(kept))
         return sketch
 
     def _with_bounds(self, column: int, bounds: Floats, shares: Floats | None = None) -> ColumnSketches:
@@ -184,7 +185,7 @@ class ColumnSketches:
         no cell any more becomes other categories.
         """
         if shares is None:
-            shares = np.zeros((OTHER + 1, OTHER + 1))
+            shares = np.zeros((MISSING, MISSING))
             old = self.bounds[column]
             place = np.searchsorted(bounds, old).clip(0, N_BOUNDS - 1)
             is_kept = np.isfinite(old) & (bounds[place] == old)
@@ -192,8 +193,8 @@ class ColumnSketches:
             shares[OTHER, OTHER] = 1.0
         changed = replace(self, bounds=self.bounds.copy(), past=self.past.copy(), last=self.last.copy())
         changed.bounds[column] = bounds
-        changed.past[column, : OTHER + 1] = self.past[column, : OTHER + 1] @ shares
-        changed.last[:, column, : OTHER + 1] = self.last[:, column, : OTHER + 1] @ shares
+        changed.past[column, :MISSING] = self.past[column, :MISSING] @ shares
+        changed.last[:, column, :MISSING] = self.last[:, column, :MISSING] @ shares
         return changed
 
     def _with_opened(self, X: Floats, rows: Longs, n_categories: Ints) -> ColumnSketches:
@@ -208,7 +209,7 @@ class ColumnSketches:
             return self
         sketch = replace(self, bounds=self.bounds.copy(), past=self.past.copy(), last=self.last.copy())
         sketch.bounds[columns] = bounds
-        sketch.past[opened, : OTHER + 1] = sketch.last[:, opened, : OTHER + 1] = 0.0
+        sketch.past[opened, :MISSING] = sketch.last[:, opened, :MISSING] = 0.0
         return sketch
 
     def _with_step(self, counts: Longs, unseen: AnyArray, batch: int) -> ColumnSketches:
@@ -255,9 +256,8 @@ class ColumnSketches:
         needs = np.where(is_number, crowd > CROWDED, counts[:, OTHER] > 0) & (known >= MIN_VALUES)
         if not needs.any():
             return self
-        urgency = np.where(is_number, crowd, counts[:, OTHER] / known)
+        urgency = np.where(needs, np.where(is_number, crowd, counts[:, OTHER] / known), -1.0)
         sketch = self
-        urgency = np.where(needs, urgency, -1.0)
         for column in np.argsort(-urgency, kind="stable")[: min(MAX_CHANGED, int(needs.sum()))].tolist():
             values = X[rows, column]
             values = values[~np.isnan(values)]
@@ -270,7 +270,7 @@ class ColumnSketches:
     def _split(self, column: int, values: Floats, cell: int) -> ColumnSketches:
         """Return the sketches with a cell of a column of numbers split."""
         inside = np.sort(values[np.searchsorted(self.bounds[column], values) == cell])
-        weight = self.past[column] / max(self.past[column].sum(), 1.0) + _shares(self.last[:, column].sum(axis=0))
+        weight = _shares(self.past[column]) + _shares(self.last[:, column].sum(axis=0))
         return self._with_bounds(column, *split(self.bounds[column], cell, inside, weight))
 
     def _with_categories(self, column: int, values: Floats, reused: Ints) -> ColumnSketches:
@@ -316,7 +316,7 @@ def drawn(records: Records) -> Longs:
     n = len(records) if records.totals is None else records.totals.n
     if n <= most:
         return np.arange(len(records))
-    return np.flatnonzero(hashes(records.serial) < np.uint64(most / n * 2**64))
+    return np.flatnonzero(are_drawn(records.serial, most / n))
 
 
 def sampled(records: Records) -> Records:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,7 +82,6 @@ class BatchBlock:
     def joined(self, later: BatchBlock) -> BatchBlock:
         """Return this block and the next one as one."""
         tested = self.n_tested, later.n_tested
-        confidence = _mean({"": self.confidence}, {"": later.confidence}, *tested)
         sums = {
             name: getattr(self, name) + getattr(later, name)
             for name in ("n_records", "n_tested", "n_temporary", "n_sustained", "n_new_classes", "seconds")
@@ -91,11 +89,11 @@ class BatchBlock:
         return BatchBlock(
             first=self.first,
             last=later.last,
-            accuracy=_mean(self.accuracy, later.accuracy, *tested),
+            accuracy=_means(self.accuracy, later.accuracy, *tested),
             lowest=_either(min, self.lowest, later.lowest),
             highest=_either(max, self.highest, later.highest),
-            confidence=confidence.get(""),
-            votes=_mean(_full(self.votes, later.votes), _full(later.votes, self.votes), len(self), len(later)),
+            confidence=_mean(self.confidence, later.confidence, *tested),
+            votes=_means(_full(self.votes, later.votes), _full(later.votes, self.votes), len(self), len(later)),
             answering=later.answering,
             n_leaves=later.n_leaves,
             **sums,
@@ -144,17 +142,18 @@ def _with_block(blocks: tuple[BatchBlock, ...], block: BatchBlock) -> tuple[Batc
     return (*blocks, block)
 
 
-def _mean(
-    one: Mapping[str, float | None], other: Mapping[str, float | None], n_one: float, n_other: float
-) -> dict[str, float]:
+def _mean(one: float | None, other: float | None, n_one: float, n_other: float) -> float | None:
+    """Return the weighted mean of two figures, or the one that there is."""
+    if one is None or other is None:
+        return one if other is None else other
+    total = n_one + n_other
+    return (one * n_one + other * n_other) / total if total else other
+
+
+def _means(one: dict[str, float], other: dict[str, float], n_one: float, n_other: float) -> dict[str, float]:
     """Return by name the weighted mean of two figures, or the one that there is."""
-    found = {}
-    for name in [*one, *(name for name in other if name not in one)]:
-        pairs = [(value, n) for value, n in ((one.get(name), n_one), (other.get(name), n_other)) if value is not None]
-        total = sum(n for _, n in pairs)
-        if pairs:
-            found[name] = sum(value * n for value, n in pairs) / total if total else pairs[-1][0]
-    return found
+    found = {name: _mean(one.get(name), other.get(name), n_one, n_other) for name in one | other}
+    return {name: mean for name, mean in found.items() if mean is not None}
 
 
 def _full(votes: dict[str, float], other: dict[str, float]) -> dict[str, float]:

@@ -35,8 +35,8 @@ class Track:
         ----------
         report : BatchReport
         learnt : Records or None
-            Those that were learnt, or those of them that are counted: of the batch, and what waited; None where it
-            waits itself, which costs nothing then.
+            What is learnt now: records of earlier batches that waited, and those of this one, or a sample of them with
+            totals of all, see `adforest.tracking.columns.sampled`; None if this batch waits itself.
         given_back : dict of int to int32 arrays
             By column: codes that meant other categories until now.
         """

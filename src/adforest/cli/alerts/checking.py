@@ -61,7 +61,7 @@ class Alerts:
 
     def tell(self, alert: dict[str, Any]) -> list[str]:
         """Tell all receivers of an alert, and return what went wrong; it is told on standard error as well."""
-        remark(f"adforest: alert: {alert['message']}")
+        remark(f"alert: {alert['message']}")
         failures = []
         for delivery in self.deliveries:
             try:
@@ -69,7 +69,7 @@ class Alerts:
             except Exception as error:  # whatever a receiver does, learning goes on
                 reason = " ".join(f"{type(error).__name__}: {error}".split())
                 failures.append(f"{delivery} failed ({reason})")
-                remark(f"adforest: warning: {failures[-1]}; the alert was not delivered there, learning goes on")
+                remark(f"warning: {failures[-1]}; the alert was not delivered there, learning goes on")
         return failures
 
     def _count(self, report: Any, shares: dict[str, dict[str, float]]) -> list[tuple[Rule, Any, int]]:

@@ -12,8 +12,8 @@ from adforest.cli.alerts.delivery import Command, Delivery, Mail, Webhook
 from adforest.cli.alerts.rules import KINDS, WITH_COLUMNS, WITH_LIMIT, Rule
 
 TIMEOUT = 10.0  # seconds until a receiver that does not answer is given up
-KINDS_OF_DELIVERY = ("command", "webhook", "mail")
-TLS = ("none", "starttls", "ssl")
+PORTS = {"none": 25, "starttls": 587, "ssl": 465}  # of mail servers, by tls
+EXAMPLE = '[[rule]] when = "accuracy below" limit = 0.8'
 
 
 def read_file(path: Path) -> tuple[list[Rule], list[Delivery]]:
@@ -24,7 +24,7 @@ def read_file(path: Path) -> tuple[list[Rule], list[Delivery]]:
         raise FileNotFoundError(f"there is no file of rules '{path}'. Correct --alerts.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"'{path}' is no TOML ({error}). Correct it.") from None
-    tables = Tables(path, document)
+    tables = TomlTable(path, document)
     rules = [_rule(one) for one in tables.each("rule")]
     deliveries = [_delivery(one) for one in tables.each("deliver")]
     tables.finish()
@@ -33,10 +33,7 @@ def read_file(path: Path) -> tuple[list[Rule], list[Delivery]]:
     return rules, deliveries
 
 
-EXAMPLE = '[[rule]] when = "accuracy below" limit = 0.8'
-
-
-class Tables:
+class TomlTable:
     """A table of the file, from which values are taken; those not asked for are mistakes."""
 
     def __init__(self, path: Path, values: dict[str, Any], where: str = "") -> None:
@@ -44,12 +41,12 @@ class Tables:
         self._values = dict(values)
         self._where = where
 
-    def each(self, name: str) -> list[Tables]:
+    def each(self, name: str) -> list[TomlTable]:
         """Take an array of tables."""
         found = self._values.pop(name, [])
         if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
             raise self.wrong(f"{name} is no array of tables; expected [[{name}]]")
-        return [Tables(self._path, one, f"[[{name}]] {number}: ") for number, one in enumerate(found, start=1)]
+        return [TomlTable(self._path, one, f"[[{name}]] {number}: ") for number, one in enumerate(found, start=1)]
 
     def take(self, name: str, kinds: type | tuple[type, ...], expected: str, default: Any = None) -> Any:
         """Take a value of a type, or raise."""
@@ -80,7 +77,7 @@ class Tables:
             raise self.wrong(f"{next(iter(self._values))} is not known here")
 
 
-def _rule(table: Tables) -> Rule:
+def _rule(table: TomlTable) -> Rule:
     """Return one rule."""
     when = table.take("when", str, "text")
     if when not in KINDS:
@@ -97,20 +94,22 @@ def _rule(table: Tables) -> Rule:
     return Rule(when, limit, columns, batches, repeat)
 
 
-def _delivery(table: Tables) -> Delivery:
+def _delivery(table: TomlTable) -> Delivery:
     """Return one delivery."""
-    given = [name for name in KINDS_OF_DELIVERY if name in table]
+    makers = {"command": _command, "webhook": _webhook, "mail": _mail}
+    given = [name for name in makers if name in table]
     if len(given) != 1:
-        raise table.wrong(f"it has {' and '.join(given) or 'none'} of {', '.join(KINDS_OF_DELIVERY)}; expected one")
+        raise table.wrong(f"it has {' and '.join(given) or 'none'} of {', '.join(makers)}; expected one")
     timeout = float(table.take("timeout", (int, float), "seconds", TIMEOUT))
     if timeout <= 0:
         raise table.wrong(f"timeout is {timeout:g}; expected more than 0 seconds")
-    delivery = {"command": _command, "webhook": _webhook, "mail": _mail}[given[0]](table, timeout)
+    delivery = makers[given[0]](table, timeout)
     table.finish()
     return delivery
 
 
-def _command(table: Tables, timeout: float) -> Delivery:
+def _command(table: TomlTable, timeout: float) -> Delivery:
+    """Return a program to be run."""
     value = table.take("command", (str, list), "text, or a list of text")
     arguments = tuple(shlex.split(value)) if isinstance(value, str) else tuple(value)
     if not arguments or not all(isinstance(one, str) for one in arguments):
@@ -118,7 +117,8 @@ def _command(table: Tables, timeout: float) -> Delivery:
     return Command(arguments, timeout)
 
 
-def _webhook(table: Tables, timeout: float) -> Delivery:
+def _webhook(table: TomlTable, timeout: float) -> Delivery:
+    """Return a web address to be posted to."""
     address = table.take("webhook", str, "text")
     if not address.startswith(("http://", "https://")):
         raise table.wrong(f"webhook is {address!r}; expected an address that begins with http:// or https://")
@@ -126,15 +126,15 @@ def _webhook(table: Tables, timeout: float) -> Delivery:
     return Webhook(address, {str(name): str(value) for name, value in headers.items()}, timeout)
 
 
-def _mail(table: Tables, timeout: float) -> Delivery:
+def _mail(table: TomlTable, timeout: float) -> Delivery:
+    """Return a mail to be sent."""
     receivers = table.names("mail")
     host, _, port = table.take("smtp", str, "the mail server, such as 'localhost:25'", "localhost").partition(":")
-    tls = table.take("tls", str, " or ".join(TLS), "none")
-    if tls not in TLS or (port and not port.isdigit()) or not receivers:
-        raise table.wrong("expected mail = 'receiver', smtp = 'host:port' and tls = " + " or ".join(map(repr, TLS)))
+    tls = table.take("tls", str, " or ".join(PORTS), "none")
+    if tls not in PORTS or (port and not port.isdigit()) or not receivers:
+        raise table.wrong("expected mail = 'receiver', smtp = 'host:port' and tls = " + " or ".join(map(repr, PORTS)))
     user, variable = table.take("user", str, "text"), table.take("password_variable", str, "text")
     if user is not None and (variable is None or variable not in os.environ):
         raise table.wrong("user needs password_variable, the name of an environment variable that holds the password")
-    usual = {"none": 25, "starttls": 587, "ssl": 465}[tls]
     sender = table.take("sender", str, "text", "adforest@localhost")
-    return Mail(receivers, sender, host, int(port or usual), tls, user, variable, timeout)
+    return Mail(receivers, sender, host, int(port or PORTS[tls]), tls, user, variable, timeout)

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from adforest.cli.output import AsJson, print_json
+from adforest.cli.options import AsJson
+from adforest.cli.output import print_json
 
 
 def alert(

@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
-from adforest.cli.output import AsJson, ModelPath, counted, print_json, print_table, progress_bar, remark
+from adforest.cli.options import AsJson, ModelPath, Target
+from adforest.cli.output import counted, print_json, print_table, progress_bar, remark
 from adforest.cli.parameters import ANSWERING, with_options
-from adforest.cli.verbs.learn import Target
 
 SHOWN = 20  # classes in a table
 
@@ -28,22 +28,23 @@ def evaluate(
 
     Files may be larger than memory. Classes that the model never saw count as wrong, and are listed.
     """
-    from adforest.cli.batches import about_records, file_digest, found_files, with_noted
+    from adforest.cli.batches import about_records, file_digest, found_files
     from adforest.cli.evaluation import Evaluation
     from adforest.cli.learning import NO_TARGET
     from adforest.cli.model_file import load_model
     from adforest.origins import origins_of
 
     loaded = load_model(model)
-    column = target or origins_of(loaded).target
+    origins = origins_of(loaded)
+    column = target or origins.target
     if column is None:
         raise ValueError(f"{NO_TARGET}. Add --target NAME.")
     with found_files(files, reading.get("order")) as paths:
-        tested = Evaluation(loaded, column, with_noted(reading, origins_of(loaded)))
-        known = set(origins_of(loaded).digests)
-        n_learnt = sum(path.suffix.lower() != ".zip" and file_digest(path) in known for path in paths)
+        tested = Evaluation(loaded, column, reading)
+        known = set(origins.digests)
+        n_learnt = sum(path.suffix.lower() != ".zip" and file_digest(path) in known for path in paths if known)
         if n_learnt:
-            remark(f"adforest: warning: {counted(n_learnt, 'file')} learnt by this model: new records are harder")
+            remark(f"warning: {counted(n_learnt, 'file')} learnt by this model: new records are harder")
         with progress_bar("testing", about_records(paths)) as bar:
             for path in paths:
                 bar.advance(0, path.name)
@@ -72,8 +73,7 @@ def _show(found: dict[str, Any], *, as_json: bool) -> None:
     print_table("classes", ("class", "records", "precision", "recall", "most often taken for"), rows)
     if len(found["classes"]) > SHOWN:
         print(f"and {counted(len(found['classes']) - SHOWN, 'class')} more; --json lists all\n")
-    loss = "" if found["log_loss"] is None else f", log loss {found['log_loss']:.3f}"
     print(
-        f"{counted(found['records'], 'record')}: accuracy {found['accuracy']:.3f}{loss}, mean recall of the classes "
-        f"{found['balanced_accuracy']:.3f}"
+        f"{counted(found['records'], 'record')}: accuracy {found['accuracy']:.3f}, log loss {found['log_loss']:.3f}, "
+        f"mean recall of the classes {found['balanced_accuracy']:.3f}"
     )

@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from adforest.cli.output import AsJson, ModelPath, print_json
+from adforest.cli.options import AsJson, ModelPath
+from adforest.cli.output import print_json
 from adforest.cli.parameters import ANSWERING, with_options
 
 
@@ -26,14 +27,13 @@ def explain(
     as_json: AsJson = False,
 ) -> None:
     """Say why records of a file are answered as they are: what each column adds to the probability of a class."""
-    from adforest.cli.batches import for_answers, found_files, with_noted
+    from adforest.cli.batches import found_files, reading_for_answers
     from adforest.cli.model_file import load_model
-    from adforest.origins import origins_of
 
     loaded = load_model(model)
     rows = list(dict.fromkeys(row or [1]))
     with found_files([file], reading.get("order")) as paths:
-        how = for_answers(with_noted(reading, origins_of(loaded)))
+        how = reading_for_answers(loaded, reading)
         explanation = loaded.explain(_take(loaded, paths, rows, how))
     value = None if label is None else _class_value(loaded, label)
     for place, number in enumerate(rows):

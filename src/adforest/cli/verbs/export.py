@@ -7,18 +7,19 @@ from typing import Annotated, Any
 
 import typer
 
-from adforest.cli.output import AsJson, print_json, size_of
+from adforest.cli.options import AsJson, Force, ModelArgument
+from adforest.cli.output import print_json, size_of
 
 FORMATS = {".onnx": "ONNX", ".tl": "Treelite", ".treelite": "Treelite"}
 
 
 def export(
-    model: Annotated[Path, typer.Argument(help="The model file, such as m.adf.")],
+    model: ModelArgument,
     out: Annotated[Path, typer.Option("--out", "-o", help="Where to write: .onnx, or .tl for Treelite.")],
     forest: Annotated[
         str, typer.Option(help='The forest that Treelite gets: "permanent", "active", "temporary" or "newest".')
     ] = "permanent",
-    force: Annotated[bool, typer.Option("--force", "-f", help="Replace the file if it is there.")] = False,
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Write a model for other programs: the whole vote as an ONNX graph, or one forest as a Treelite checkpoint.
@@ -26,13 +27,13 @@ def export(
     An ONNX graph is compared with the model in ONNX Runtime before it is written.
     """
     from adforest.cli.model_file import load_model
+    from adforest.cli.writing import check_free
     from adforest.storage.atomic import write_atomically
 
     kind = FORMATS.get(out.suffix.lower())
     if kind is None:
         raise ValueError(f"--out is '{out}'; expected a name that ends in {' or '.join(FORMATS)}. Name another file.")
-    if out.exists() and not force:
-        raise ValueError(f"'{out}' is there already. Name another file with --out, or replace it with --force.")
+    check_free(out, force)
     loaded = load_model(model)
     write_atomically(out, [_onnx(loaded) if kind == "ONNX" else _treelite(loaded, forest)])
     if as_json:

@@ -7,14 +7,15 @@ from typing import Annotated, Any
 
 import typer
 
-from adforest.cli.output import AsJson, counted, print_json, print_table, size_of
+from adforest.cli.options import AsJson, ModelArgument
+from adforest.cli.output import counted, print_json, print_table, size_of
 
 MARKS = {"none": "·", "temporary": "t", "sustained": "S"}
 BARS = "▁▂▃▄▅▆▇█"
 
 
 def inspect(
-    model: Annotated[Path, typer.Argument(help="The model file, such as m.adf.")],
+    model: ModelArgument,
     tree: Annotated[int | None, typer.Option(min=0, help="Show this tree instead, counted from 0.")] = None,
     forest: Annotated[
         str, typer.Option(help='The forest of the tree: "permanent", "active", "temporary" or "newest".')

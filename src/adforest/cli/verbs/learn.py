@@ -8,16 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from adforest.cli.output import AsJson, ModelPath, counted, progress_bar, remark
+from adforest.cli.options import AlertRules, AsJson, ModelPath, Target
+from adforest.cli.output import counted, progress_bar, remark
 from adforest.cli.parameters import MODEL, READING, with_options
-
-AlertRules = Annotated[
-    Path | None, typer.Option("--alerts", help="A TOML file of rules, checked at every batch; see: adforest alert.")
-]
-Target = Annotated[
-    str | None,
-    typer.Option("--target", "-t", help="The column that holds the classes; a model that goes on learning knows it."),
-]
 
 
 @with_options(reading=READING, parameters=MODEL)
@@ -32,18 +25,16 @@ def learn(
     target: Target = None,
     batch_size: Annotated[
         int | None,
-        typer.Option(
-            min=1, help="Records in a batch: files are one sequence, cut and joined. By default each is a batch."
-        ),
+        typer.Option(min=1, help="Records in a batch: files are cut and joined. By default each file is one batch."),
     ] = None,
     alerts: AlertRules = None,
     as_json: AsJson = False,
 ) -> None:
-    """Learn batches into a new model, or one that goes on.
+    """Learn files, batch after batch, into a model file: a new one, or one that is there and learns on.
 
-    Each batch is answered before it is learnt, and the model file is written after each. A command that was killed
+    The model is tested on each batch before it learns it, and its file is written after each. A command that was killed
     goes on where it was when it is given again: a batch that was learnt is known by its content. Parameters of a model
-    that goes on learning stay as they are unless they are given; some cannot change any more.
+    that learns on stay as they are unless they are given; some cannot change any more.
 
     The columns printed: classes in the batch (S one, M several; K known, U unknown, KU both), drift, accuracy of the
     model on the batch before learning it, and the forest that answers from then on.
@@ -92,7 +83,7 @@ def _learn_all(learner: Any, files: list[Path], table: Any, bar: Any, rules: Any
             n_empty += 1
             if n_empty == len(files):
                 raise
-            remark(f"adforest: warning: {error}")
+            remark(f"warning: {error}")
         else:
             table.n_skipped += table.n_batches == n_before
         bar.advance(path.stat().st_size)

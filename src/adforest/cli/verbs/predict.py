@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from adforest.cli.output import AsJson, ModelPath, counted, print_json, progress_bar
+from adforest.cli.options import AsJson, Force, ModelPath
+from adforest.cli.output import counted, print_json, progress_bar
 from adforest.cli.parameters import ANSWERING, with_options
 
 
@@ -28,7 +29,7 @@ def predict(
     ] = None,
     probabilities: Annotated[bool, typer.Option(help="Write the probability of each class.")] = True,
     n_jobs: Annotated[int | None, typer.Option(help="Threads. Default: as the model learnt with.")] = None,
-    force: Annotated[bool, typer.Option("--force", "-f", help="Replace the file if it is there.")] = False,
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Answer records: label, probability of each class, confidence.
@@ -36,10 +37,9 @@ def predict(
     Files may be larger than memory. Columns are found by name, and those that the model does not know are passed over,
     the target too. The confidence is the probability of the label.
     """
-    from adforest.cli.batches import for_answers, found_files, with_noted
+    from adforest.cli.batches import found_files, reading_for_answers
     from adforest.cli.model_file import load_model
     from adforest.cli.writing import check_output
-    from adforest.origins import origins_of
 
     check_output(out, force)
     loaded = load_model(model)
@@ -47,7 +47,7 @@ def predict(
         loaded.set_params(n_jobs=n_jobs)
     start = perf_counter()
     with found_files(files, reading.get("order")) as paths:
-        how = for_answers(with_noted(reading, origins_of(loaded)))
+        how = reading_for_answers(loaded, reading)
         counts = _answer_all(loaded, paths, out, keep or [], how, has_shares=probabilities)
     n_records, seconds = sum(counts.values()), perf_counter() - start
     if not n_records:

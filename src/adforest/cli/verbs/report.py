@@ -7,11 +7,12 @@ from typing import Annotated
 
 import typer
 
-from adforest.cli.output import AsJson, print_json, size_of
+from adforest.cli.options import AsJson, ModelArgument
+from adforest.cli.output import print_json, size_of
 
 
 def report(
-    model: Annotated[Path, typer.Argument(help="The model file, such as m.adf.")],
+    model: ModelArgument,
     out: Annotated[Path, typer.Option("--out", "-o", help="Where to write the HTML file.")] = Path("report.html"),
     as_json: AsJson = False,
 ) -> None:

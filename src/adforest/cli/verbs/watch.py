@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from adforest.cli.output import AsJson, ModelPath, print_json, progress_bar, remark
+from adforest.cli.options import AlertRules, AsJson, ModelPath, Target
+from adforest.cli.output import print_json, progress_bar, remark
 from adforest.cli.parameters import MODEL, READING, with_options
-from adforest.cli.verbs.learn import AlertRules, Target
 
 
 @with_options(reading=READING, parameters=MODEL)
@@ -123,7 +123,7 @@ def _put_aside(path: Path, problem: Exception, places: Any, table: Any) -> None:
         target = places.put_aside(path, reason)
     except OSError as error:
         places.done(path)
-        remark(f"adforest: warning: {path.name} cannot be learnt ({reason}) nor moved aside ({error})")
+        remark(f"warning: {path.name} cannot be learnt ({reason}) nor moved aside ({error})")
         return
     if table.as_json:
         print_json({"event": "rejected", "file": str(path), "moved_to": str(target), "reason": reason})

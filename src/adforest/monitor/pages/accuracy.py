@@ -13,7 +13,7 @@ from adforest.monitor.model_view import ModelView
 from adforest.monitor.pages import words
 from adforest.monitor.pages.figures import figure, part, table_of
 from adforest.monitor.pages.markup import Child, Markup, join, tag
-from adforest.monitor.pages.plots import Plot, Scale, batch_scale
+from adforest.monitor.pages.plots import Plot, Scale
 from adforest.monitor.pages.thinning import Course
 
 HEIGHT, STRIP = 250, 54  # pixels
@@ -45,7 +45,7 @@ def without_twins(by_forest: dict[str, Floats]) -> dict[str, Floats]:
 def _over_time(view: ModelView, course: Course) -> Markup:
     """Return accuracy by forest, and below it who answers."""
     found = shown_accuracies(course)
-    middle, x = course.middle, batch_scale([*course.first, *course.last])
+    middle, x = course.middle, course.scale
     drawn = [
         values for name, (mean, low, high) in found.items() for values in ((low, high) if name == VOTE else (mean,))
     ]
@@ -157,7 +157,7 @@ def _table(course: Course, found: dict[str, tuple[Floats, Floats, Floats]], name
 
 def places_of(course: Course) -> list[float]:
     """Return where the places of a course are drawn, as shares of the width."""
-    found: list[float] = batch_scale([*course.first, *course.last]).share(course.middle).tolist()
+    found: list[float] = course.scale.share(course.middle).tolist()
     return found
 
 
@@ -179,7 +179,7 @@ def _expected(expected: ExpectedAccuracy, course: Course) -> Markup:
     true = course.accuracy.get(VOTE, (np.full(len(course), np.nan),))[0]
     if not np.isfinite(course.expected).any():
         return Markup()
-    x = batch_scale([*course.first, *course.last])
+    x = course.scale
     y = Scale.around(np.concatenate([true, course.expected]), least=0.05).clipped(-0.005, 1.005)
     plot = Plot(x, y, 150)
     both = np.isfinite(true) & np.isfinite(course.expected)
@@ -221,10 +221,8 @@ def _how_well(expected: ExpectedAccuracy) -> str:
     told = "Expected from the votes' own confidence, corrected by how far it was off lately."
     if expected.mean is None:
         return told
-    told += f" Next batch: {words.share(expected.mean)}"
-    told += f" ({words.span(expected.low, expected.high)})." if expected.low is not None else "."
-    if expected.error is not None:
-        told += f" Over the last {words.count(expected.n_batches, 'batch', 'batches')} it was off by "
-        told += f"{words.points(expected.error)} on average"
-        told += f", and {words.share(expected.hits, 0)} were within the band." if expected.hits is not None else "."
-    return told
+    return (
+        f"{told} Next batch: {words.share(expected.mean)} ({words.span(expected.low, expected.high)}). Over the last "
+        f"{words.count(expected.n_batches, 'batch', 'batches')} it was off by {words.points(expected.error)} on "
+        f"average, and {words.share(expected.hits, 0)} were within the band."
+    )

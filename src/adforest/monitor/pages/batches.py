@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from adforest.adaptation import BatchReport
+from adforest.monitor.model_parts import VOTE
 from adforest.monitor.model_view import ModelView
 from adforest.monitor.pages import words
 from adforest.monitor.pages.figures import part, scroll, table_of
@@ -18,27 +19,18 @@ SCENARIOS = {
 PAGE = 50  # rows
 
 
-def batches_part(view: ModelView, before: int | None = None, link: str | None = "?before={batch}#batches") -> Markup:
-    """Return the last batches, or those before one of them.
-
-    Parameters
-    ----------
-    view : ModelView
-    before : int or None
-        Shows batches before this one.
-    link : str or None
-        Address of older and newer batches; None where there is no server to ask.
-    """
+def batches_part(view: ModelView, before: int | None, *, is_live: bool) -> Markup:
+    """Return the last batches, or those before one of them, with links to others where there is a server to ask."""
     kept = [report for report in view.batches if before is None or report.batch < before]
     shown = kept[-PAGE:][::-1]
     head = ["batch", "records", "classes", "new", "drift", "accuracy", "confidence", "answers", "leaves", "time"]
     rows = [_row(report) for report in shown]
     if not shown:
         return part("batches", "Batches", tag("p", "No batch is kept whole here."))
-    turn = _turn(view, shown, link) if link is not None else None
+    turn = _turn(view, shown) if is_live else None
     summarised = view.n_batches - len(view.batches)
     lead = f"The last {words.count(len(view.batches), 'batch', 'batches')} of {view.n_batches:,}, newest first."
-    if link is None and len(kept) > len(shown):
+    if not is_live and len(kept) > len(shown):
         lead = f"The last {len(shown)} of {words.count(view.n_batches, 'batch', 'batches')}, newest first."
     elif not summarised:
         lead = f"All {words.count(view.n_batches, 'batch', 'batches')}, newest first."
@@ -48,28 +40,26 @@ def batches_part(view: ModelView, before: int | None = None, link: str | None = 
 
 def _row(report: BatchReport) -> list[Child]:
     """Return the cells of a batch."""
-    standing = {name: n for name, n in report.n_leaves.items() if name == report.answering}
     return [
         f"{report.batch:,}",
         f"{report.n_records:,}",
         tag("span", SCENARIOS.get(report.scenario, report.scenario), title=report.scenario),
         words.shortened(", ".join(map(str, report.new_classes)), 32) or words.NOTHING,
         tag("span", report.drift, class_=f"chip {report.drift}") if report.drift != "none" else words.NOTHING,
-        words.share(report.accuracy.get("vote")),
+        words.share(report.accuracy.get(VOTE)),
         words.share(report.confidence),
         report.answering,
-        f"{next(iter(standing.values())):,}" if standing else words.NOTHING,
+        words.number(report.n_leaves.get(report.answering)),
         words.duration(report.seconds),
     ]
 
 
-def _turn(view: ModelView, shown: list[BatchReport], link: str) -> Markup | None:
+def _turn(view: ModelView, shown: list[BatchReport]) -> Markup | None:
     """Return links to older and newer batches."""
     newest, oldest = shown[0].batch, shown[-1].batch
     found = []
     if newest < view.batches[-1].batch:
-        later = newest + PAGE + 1
-        found.append(tag("a", "Newer", href=link.format(batch=later), data_swap="batches"))
+        found.append(tag("a", "Newer", href=f"?before={newest + PAGE + 1}#batches", data_swap="batches"))
     if oldest > view.batches[0].batch:
-        found.append(tag("a", "Older", href=link.format(batch=oldest), data_swap="batches"))
+        found.append(tag("a", "Older", href=f"?before={oldest}#batches", data_swap="batches"))
     return tag("nav", found, class_="turn", aria_label="Other batches") if found else None

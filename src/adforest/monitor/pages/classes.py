@@ -73,8 +73,8 @@ def _row(one: ClassView, events: list[EventView], view: ModelView, most_kept: in
         tag("span", words.shortened(one.value, 40), title=one.value if len(one.value) > 40 else None),
         status,
         _strip(one, events, view.n_batches) + (tag("span", returns, class_="unseen") if returns else Markup()),
-        words.NOTHING if one.first_batch is None else f"{one.first_batch:,}",
-        words.NOTHING if one.last_batch is None else f"{one.last_batch:,}",
+        words.number(one.first_batch),
+        words.number(one.last_batch),
         f"{one.n_records:,}",
         kept if view.memory.is_complete else words.NOTHING,
     ]

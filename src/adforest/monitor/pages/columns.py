@@ -9,7 +9,7 @@ import numpy as np
 from adforest.monitor.model_parts import BinView, ColumnView
 from adforest.monitor.model_view import ModelView
 from adforest.monitor.pages import words
-from adforest.monitor.pages.figures import bar, part, scroll, table_of
+from adforest.monitor.pages.figures import bar, figure, fold, key_of, part, scroll, table_of
 from adforest.monitor.pages.markup import Child, Markup, tag
 from adforest.monitor.pages.plots import Plot, Scale, batch_scale
 from adforest.monitor.pages.thinning import as_floats
@@ -30,15 +30,10 @@ def columns_part(view: ModelView) -> Markup:
         f"How far batches {last} are from batches {past}: 0 is no change beyond chance, 1 is nothing in common. "
         "Worst first, by distance times importance: what drifts and matters."
     )
-    key = tag("ul", _key("past", f"batches {past}"), _key("last", f"batches {last}"), class_="key")
+    key = key_of([("past", f"batches {past}"), ("last", f"batches {last}")])
     columns = sorted(view.columns, key=lambda one: (-one.impact, -one.distance, -one.importance))
     cards = tag("div", [_card(column, view) for column in columns[:CARDS]], class_="cards")
     return part("columns", "Columns", _map(columns), key, cards, _table(columns, view.column_blocks), lead=lead)
-
-
-def _key(kind: str, text: str) -> Markup:
-    """Return what a colour means."""
-    return tag("li", tag("span", class_=f"swatch {kind}", aria_hidden="true"), text)
 
 
 def _map(columns: Sequence[ColumnView]) -> Markup:
@@ -70,14 +65,8 @@ def _map(columns: Sequence[ColumnView]) -> Markup:
         x_ticks=[(tick, words.share(tick, 0)) for tick in x.ticks(4)],
         y_ticks=[(tick, f"{tick:g}") for tick in y.ticks(4)],
     )
-    caption = tag(
-        "figcaption",
-        tag("h3", "What drifts and matters"),
-        tag(
-            "p", "Upwards: distance from the past. To the right: importance to the forest that answers.", class_="note"
-        ),
-    )
-    return tag("figure", caption, tag("div", drawn, class_="plots"), class_="figure")
+    note = "Upwards: distance from the past. To the right: importance to the forest that answers."
+    return figure("columns-map", "What drifts and matters", drawn, note=note)
 
 
 def _card(column: ColumnView, view: ModelView) -> Markup:
@@ -103,10 +92,8 @@ def _card(column: ColumnView, view: ModelView) -> Markup:
     drawn = tag("div", _distributions(column.bins, HEIGHT, _bins_in_words(column)), class_="plots")
     rows = [[one.label, words.share(one.past), words.share(one.last)] for one in column.bins]
     table = scroll(table_of(["value", "past", "last"], rows), f"Distributions of {column.name}")
-    fold = tag("details", tag("summary", "Table", tag("span", f": {column.name}", class_="unseen")), table)
-    return tag(
-        "article", head, listed, drawn, _ends(column.bins), tag("div", sparks, class_="sparks"), fold, class_="card"
-    )
+    below = [_ends(column.bins), tag("div", sparks, class_="sparks"), fold(table, column.name)]
+    return tag("article", head, listed, drawn, below, class_="card")
 
 
 def _distributions(bins: Sequence[BinView], height: int, label: str) -> Markup:

@@ -11,7 +11,7 @@ from adforest.monitor.pages import words
 from adforest.monitor.pages.accuracy import batch_ticks, places_of, without_twins
 from adforest.monitor.pages.figures import figure, part, scroll, swatch, table_of
 from adforest.monitor.pages.markup import Child, Markup, join, tag
-from adforest.monitor.pages.plots import Plot, Scale, batch_scale
+from adforest.monitor.pages.plots import Plot, Scale
 from adforest.monitor.pages.thinning import Course
 
 HEIGHT = 130  # pixels
@@ -22,7 +22,7 @@ def cost_part(view: ModelView, course: Course) -> Markup:
     head = ["forest", "share of the vote", "trees", "leaves", "deepest leaf", "mean depth", "size"]
     rows = [_row(forest) for forest in view.forests]
     standing = scroll(table_of(head, rows, class_="forests"), "Forests as they stand")
-    over_time = tag("div", _leaves(course), _seconds(course), class_="pair") if len(course) else None
+    over_time = tag("div", _leaves(course), _seconds(course), class_="pair")
     return part("forests", "Forests and cost", standing, over_time)
 
 
@@ -48,9 +48,7 @@ def _leaves(course: Course) -> Markup:
     found = without_twins({name: course.n_leaves[name] for name in FORESTS if name in course.n_leaves})
     if not found:
         return Markup()
-    plot = Plot(
-        batch_scale([*course.first, *course.last]), Scale(0, _most(np.concatenate(list(found.values())))), HEIGHT
-    )
+    plot = Plot(course.scale, Scale(0, _most(np.concatenate(list(found.values())))), HEIGHT)
     now = {name: words.number(float(values[np.isfinite(values)][-1]), 1) for name, values in found.items()}
     label = "Leaves by forest over time; last: " + ", ".join(f"{name} {n}" for name, n in now.items()) + "."
     drawn = plot.draw(
@@ -73,7 +71,7 @@ def _leaves(course: Course) -> Markup:
 
 def _seconds(course: Course) -> Markup:
     """Return how long learning took."""
-    plot = Plot(batch_scale([*course.first, *course.last]), Scale(0, _most(course.seconds)), HEIGHT)
+    plot = Plot(course.scale, Scale(0, _most(course.seconds)), HEIGHT)
     last, mean = float(course.seconds[-1]), float(np.nanmean(course.seconds))
     note = f"Last {words.duration(last)}, mean {words.duration(mean)}."
     drawn = plot.draw(

@@ -9,12 +9,10 @@ from adforest.monitor.pages.markup import Child, Markup, join, tag
 from adforest.monitor.pages.plots import percent
 
 
-def part(name: str, title: str, *content: Child, lead: Child = None, class_: str = "") -> Markup:
+def part(name: str, title: str, *content: Child, lead: Child = None) -> Markup:
     """Return a section of the page; its mark changes with its content, so that only what changed is swapped."""
     head = [tag("h2", title, id=f"{name}-title"), tag("p", lead, class_="lead") if lead else None]
-    return marked(
-        "section", name, join([*head, *content]), class_=f"part {class_}".rstrip(), aria_labelledby=f"{name}-title"
-    )
+    return marked("section", name, join([*head, *content]), class_="part", aria_labelledby=f"{name}-title")
 
 
 def marked(element: str, name: str, content: Markup, **attributes: object) -> Markup:
@@ -48,15 +46,20 @@ def figure(
         What is shown, as a table. Rows with a place (see `table_of`) are what the reader steps through.
     class_ : str
     """
-    keys = tag("ul", [_key_entry(kind, words) for kind, words in key], class_="key") if key else None
-    caption = tag("figcaption", tag("h3", title), tag("p", note, class_="note") if note else None, keys)
+    head = [tag("h3", title), tag("p", note, class_="note") if note else None, key_of(key) if key else None]
     drawn = tag("div", *plots, class_="plots")
-    folded = None
-    if table is not None:
-        folded = tag(
-            "details", tag("summary", "Table", tag("span", f": {title}", class_="unseen")), scroll(table, title)
-        )
-    return tag("figure", caption, drawn, folded, id=name, class_=f"figure {class_}".rstrip())
+    folded = None if table is None else fold(scroll(table, title), title)
+    return tag("figure", tag("figcaption", head), drawn, folded, id=name, class_=f"figure {class_}".rstrip())
+
+
+def fold(table: Markup, title: str) -> Markup:
+    """Return a table that is opened by the reader; its title is heard and not seen."""
+    return tag("details", tag("summary", "Table", tag("span", f": {title}", class_="unseen")), table)
+
+
+def key_of(entries: Sequence[tuple[str, Child]]) -> Markup:
+    """Return what colours mean: a class of the style sheet and words for each."""
+    return tag("ul", [_key_entry(kind, words) for kind, words in entries], class_="key")
 
 
 def _key_entry(kind: str, words: Child) -> Markup:

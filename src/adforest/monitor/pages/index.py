@@ -13,7 +13,7 @@ from adforest.monitor.pages.figures import marked
 from adforest.monitor.pages.frame import first_line, page
 from adforest.monitor.pages.markup import Markup, join, tag
 from adforest.monitor.pages.overview import NAMES, level_mark
-from adforest.monitor.pages.plots import Plot, Scale, batch_scale
+from adforest.monitor.pages.plots import Plot, Scale
 from adforest.monitor.pages.thinning import Course, thin
 
 TO_DO = {"good": "good", "watch": "to watch", "act": "to act on"}
@@ -113,5 +113,5 @@ def _spark(course: Course) -> Markup | None:
     if VOTE not in course.accuracy:
         return None
     mean = course.accuracy[VOTE][0]
-    plot = Plot(batch_scale([*course.first, *course.last]), Scale.around(mean, least=0.2), 34)
+    plot = Plot(course.scale, Scale.around(mean, least=0.2), 34)
     return plot.draw([plot.line(course.middle, mean, VOTE)], label="", class_="spark")

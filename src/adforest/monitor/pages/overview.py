@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from adforest.monitor.model_parts import VOTE, EventView
+from adforest.monitor.model_parts import VOTE
 from adforest.monitor.model_view import ModelView
 from adforest.monitor.pages import words
 from adforest.monitor.pages.figures import marked
@@ -24,7 +24,7 @@ def overview(view: ModelView, changed: float | None = None) -> Markup:
     """
     health = view.health
     verdict = tag("h1", level_mark(health.level), " ", tag("span", health.reason, class_="reason"))
-    others = [one for one in health.findings if one.sentence != health.reason]
+    others = health.findings[1:]  # the first one is the reason
     findings = tag("ul", [_finding(one.level, one.sentence) for one in others], class_="findings") if others else None
     tiles = tag("dl", [_tile(*one) for one in _figures(view, changed)], class_="tiles")
     return marked("header", "overview", join([verdict, findings, tiles]), class_=f"overview {health.level}")
@@ -47,11 +47,10 @@ def _tile(name: str, value: str | Markup, more: str) -> Markup:
 
 def _figures(view: ModelView, changed: float | None) -> list[tuple[str, str | Markup, str]]:
     """Return name, value and a few words for each main figure."""
-    found = [_accuracy(view), _expected(view), _drift(view.events, view), _answering(view), _classes(view)]
+    found = [_accuracy(view), _expected(view), _drift(view), _answering(view), _classes(view)]
     kept = f"{view.memory.n_records:,} kept" if view.memory.is_complete else "none kept"
     found.append(("Records", f"{view.n_records:,}", kept))
-    took = words.duration(view.timeline.seconds[-1]) if view.timeline.seconds else words.NOTHING
-    when: str | Markup = f"the last took {took}"
+    when: str | Markup = f"the last took {words.duration(view.timeline.seconds[-1])}"
     if changed is not None:
         moment = datetime.fromtimestamp(changed, UTC)
         when = join(
@@ -78,15 +77,15 @@ def _accuracy(view: ModelView) -> tuple[str, str, str]:
 def _expected(view: ModelView) -> tuple[str, str, str]:
     """Return what is expected of the next batch."""
     one = view.expected
-    off = f", off by {words.points(one.error)} lately" if one.error is not None else ""
-    return "Expected next", words.share(one.mean), (words.span(one.low, one.high) + off) if one.mean is not None else ""
+    if one.mean is None:
+        return "Expected next", words.NOTHING, ""
+    off = f"off by {words.points(one.error)} lately"
+    return "Expected next", words.share(one.mean), f"{words.span(one.low, one.high)}, {off}"
 
 
-def _drift(events: tuple[EventView, ...], view: ModelView) -> tuple[str, str, str]:
+def _drift(view: ModelView) -> tuple[str, str, str]:
     """Return whether the last batch drifts, and when one last did."""
-    if not len(view.timeline.last):
-        return "Drift", words.NOTHING, ""
-    drifts = [event for event in events if event.kind.startswith("drift")]
+    drifts = [event for event in view.events if event.kind.startswith("drift")]
     now = "sustained" if view.timeline.n_sustained[-1] else "temporary" if view.timeline.n_temporary[-1] else "none"
     if not drifts:
         return "Drift", now, "in no batch kept"
@@ -96,9 +95,7 @@ def _drift(events: tuple[EventView, ...], view: ModelView) -> tuple[str, str, st
 
 def _answering(view: ModelView) -> tuple[str, str, str]:
     """Return who answers."""
-    one = next((forest for forest in view.forests if forest.answers), None)
-    if one is None:
-        return "Who answers", words.NOTHING, ""
+    one = next(forest for forest in view.forests if forest.answers)
     rest = sorted((forest for forest in view.forests if forest is not one), key=lambda forest: -forest.vote)
     others = [f"{forest.name} {words.share(forest.vote, 0)}" for forest in rest if forest.vote >= 0.005]
     return (

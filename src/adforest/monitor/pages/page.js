@@ -91,7 +91,7 @@
     const light = document.getElementById("live");
     if (!light) return;
     light.dataset.state = kind;
-    light.textContent = { on: "live", off: "not connected", waiting: "live" }[kind];
+    light.textContent = { on: "live", off: "not connected" }[kind];
   }
   function listen() {
     const main = document.querySelector("main");

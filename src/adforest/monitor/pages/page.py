@@ -111,8 +111,7 @@ def _parts(model: Any, view: ModelView, asked: Asked, *, is_live: bool) -> list[
     ]
     if is_live:
         found.append(what_if_part(model, view, asked.record))
-    link = "?before={batch}#batches" if is_live else None
-    return [*found, batches_part(view, asked.before, link)]
+    return [*found, batches_part(view, asked.before, is_live=is_live)]
 
 
 def _spans(n_batches: int, chosen: int | None) -> Markup | None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from adforest.forest.types import Floats, Longs
 from adforest.monitor.model_parts import Timeline
+from adforest.monitor.pages.plots import Scale, batch_scale
 
 MAX_PLACES = 200
 
@@ -25,7 +26,7 @@ class Course:
     accuracy : dict of str to (mean, low, high)
     confidence, expected, seconds : ndarray
     votes, n_leaves : dict of str to ndarray
-    n_temporary, n_sustained, n_new_classes : ndarray
+    n_temporary, n_sustained : ndarray
     """
 
     first: Longs
@@ -37,7 +38,6 @@ class Course:
     votes: dict[str, Floats]
     n_temporary: Floats
     n_sustained: Floats
-    n_new_classes: Floats
     n_leaves: dict[str, Floats]
     seconds: Floats
 
@@ -48,6 +48,11 @@ class Course:
     def middle(self) -> Floats:
         """Where each place is drawn."""
         return (self.first + self.last) / 2
+
+    @property
+    def scale(self) -> Scale:
+        """Batches from left to right, as they are drawn."""
+        return batch_scale([*self.first, *self.last])
 
     @property
     def edges(self) -> Floats:
@@ -90,7 +95,6 @@ def thin(timeline: Timeline, last: int | None = None, most: int = MAX_PLACES) ->
         votes={name: fold.mean(values) for name, values in timeline.votes.items()},
         n_temporary=fold.total(timeline.n_temporary),
         n_sustained=fold.total(timeline.n_sustained),
-        n_new_classes=fold.total(timeline.n_new_classes),
         n_leaves={name: fold.mean(values) for name, values in timeline.n_leaves.items()},
         seconds=fold.mean(timeline.seconds),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -13,7 +13,7 @@ from adforest.adaptation.names import ACTIVE, FORESTS
 from adforest.forest.tree import BUILT, CAUSES, LEAF_EXPANDED, ROOT_ADDED
 from adforest.monitor.pages import words
 from adforest.monitor.pages.figures import part
-from adforest.monitor.pages.markup import Markup, join, tag
+from adforest.monitor.pages.markup import Markup, tag
 from adforest.monitor.views import NodeView, view_path, view_tree
 
 ROW, GAP, CHARACTER, PAD = 30, 34, 6.7, 12  # pixels: of a leaf, between levels, width of a letter, around words
@@ -65,9 +65,7 @@ class ShownTree:
 
     def link(self, **changes: Any) -> str:
         """Return the address of this choice with some changes."""
-        one = replace(self, **changes)
-        query = {"forest": one.forest, "tree": one.tree, "node": one.node, "depth": one.depth}
-        return f"?{urlencode(query)}#trees"
+        return f"?{urlencode(asdict(replace(self, **changes)))}#trees"
 
 
 def trees_part(model: Any, choice: TreeChoice, *, is_live: bool = True) -> Markup:
@@ -128,13 +126,12 @@ def _path(model: Any, choice: ShownTree) -> Markup | None:
     if not choice.node:
         return None
     steps = view_path(model, choice.forest, choice.tree, choice.node)
+    *above, first = ["root", *(condition for _, condition in steps)]
     listed = [
-        tag("li", tag("a", "root" if not place else condition_above, href=choice.link(node=number), data_swap="trees"))
-        for place, (number, condition_above) in enumerate(
-            zip([number for number, _ in steps], ["", *(condition for _, condition in steps[:-1])], strict=True)
-        )
+        tag("li", tag("a", name, href=choice.link(node=number), data_swap="trees"))
+        for name, (number, _) in zip(above, steps, strict=True)
     ]
-    listed.append(tag("li", steps[-1][1], aria_current="true"))
+    listed.append(tag("li", first, aria_current="true"))
     return tag("nav", tag("ol", listed), class_="path", aria_label="From the root to the node shown first")
 
 
@@ -226,13 +223,10 @@ def _places(views: list[NodeView]) -> list[float]:
 
 def _key(views: list[NodeView], latest: int) -> Markup:
     """Return what borders mean, of those that are there."""
-    causes = sorted({view.cause for view in views})
-    found = [
-        tag("li", tag("span", class_=f"sample {BORDERS[cause]}", aria_hidden="true"), CAUSES[cause]) for cause in causes
-    ]
+    found = [(BORDERS[cause], CAUSES[cause]) for cause in sorted({view.cause for view in views})]
     if any(view.is_new for view in views):
-        found.append(tag("li", tag("span", class_="sample new", aria_hidden="true"), f"made by batch {latest:,}"))
+        found.append(("new", f"made by batch {latest:,}"))
     if any(view.n_new_below and not view.is_new for view in views):
-        sample = tag("span", class_="sample new-below", aria_hidden="true")
-        found.append(tag("li", sample, f"has nodes below that batch {latest:,} made"))
-    return tag("ul", join(found), class_="key")
+        found.append(("new-below", f"has nodes below that batch {latest:,} made"))
+    listed = [tag("li", tag("span", class_=f"sample {kind}", aria_hidden="true"), text) for kind, text in found]
+    return tag("ul", listed, class_="key")

@@ -30,19 +30,15 @@ ROW = 26  # pixels
 MOMENTS = (DATES, ZONED_DATES)
 
 
-def what_if_part(
-    model: Any, view: ModelView, given: Mapping[str, str] | None = None, *, action: str = "#what-if"
-) -> Markup:
+def what_if_part(model: Any, view: ModelView, given: Mapping[str, str] | None) -> Markup:
     """Return fields for a record, and what the model makes of it.
 
     Parameters
     ----------
     model : BaseADFClassifier
     view : ModelView
-    given : dict of str to str, optional
-        By field ``c0``, ``c1`` and so on: what was typed. By default the last record that memory holds.
-    action : str
-        Address that the form is sent to.
+    given : dict of str to str or None
+        By field ``c0``, ``c1`` and so on: what was typed. None for the last record that memory holds.
     """
     learnt = model._checked()
     encoder: TableEncoder = learnt.encoder
@@ -61,7 +57,7 @@ def what_if_part(
         *("form", tag("div", [_field(encoder, place, values[place]) for place in shown], class_="fields"), folded),
         tag("button", "Classify", type="submit", class_="main"),
         method="post",
-        action=action,
+        action="#what-if",
         data_swap="what-if",
     )
     source = (
@@ -173,11 +169,11 @@ def _field(encoder: TableEncoder, place: int, value: str) -> Markup:
 def _answer(explanation: Explanation) -> Markup:
     """Return the class, how sure the model is, and what speaks for it."""
     told = explanation.summary(0, max_features=BARS)
-    chances = explanation.probabilities[0]
+    chances, values = explanation.probabilities[0], explanation.classes.tolist()
     order = np.argsort(-chances, kind="stable")[:CLASSES].tolist()
     rows = [
         [
-            write_value(explanation.classes[place : place + 1].tolist()[0]),
+            write_value(values[place]),
             bar(chances[place], 1.0, words.share(chances[place])),
         ]
         for place in order

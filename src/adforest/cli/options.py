@@ -1,0 +1,24 @@
+"""Arguments and options that several commands have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
+
+MODEL_HELP = "The model file, such as m.adf."
+
+ModelArgument: TypeAlias = Annotated[Path, typer.Argument(help=MODEL_HELP)]
+ModelPath: TypeAlias = Annotated[Path, typer.Option("--model", "-m", help=MODEL_HELP)]
+Target: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--target", "-t", help="The column that holds the classes. Needed once: a model that learnt files knows it."
+    ),
+]
+AlertRules: TypeAlias = Annotated[
+    Path | None, typer.Option("--alerts", help="A TOML file of rules, checked at every batch; see: adforest alert.")
+]
+Force: TypeAlias = Annotated[bool, typer.Option("--force", "-f", help="Replace the file if it is there.")]
+AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of text.")]
