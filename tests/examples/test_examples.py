@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from experiments.specs.generators import TOY_BATCHES
+
 for library in ("matplotlib", "pandas", "river"):
     pytest.importorskip(library)
 
@@ -37,7 +39,9 @@ CLAIMS = {
         and len(it["streams"]) == 9
     ),
     "sat_and_isat": lambda it: (
-        [it["count_right"](trail[-1], it["BATCHES"]) for trail in it["trails"].values()] == [26, 30, 30]
+        it["HOUSES"] == TOY_BATCHES
+        and [sum(right) for (_, when), right in it["right"].items() if when == "after B2"] == [26, 29, 30]
+        and [right[1] for (_, when), right in it["right"].items() if when == "after B1"] == [6, 10, 10]
         and all(model.history_[-1].drift == "none" for trail in it["trails"].values() for model in trail)
     ),
     "unseen_categories": lambda it: (

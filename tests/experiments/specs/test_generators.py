@@ -10,6 +10,7 @@ from experiments.specs.generators import (
     RARE,
     SHIFT_PERIOD,
     TOY_BATCHES,
+    TOY_NAMES,
     class_shares,
 )
 from experiments.specs.run_spec import StreamSpec
@@ -21,7 +22,8 @@ SPECS = [
     *(StreamSpec.of("classes", way, **SMALL) for way in ("vanishing", "new", "rare", "shifting")),
     *(StreamSpec.of("case", kind, **SMALL) for kind in CASES),
     StreamSpec.of("clusters", "wandering", **SMALL),
-    StreamSpec("toy", "three batches"),
+    StreamSpec.of("uniform", "noisy", n_features=5, **SMALL),
+    *(StreamSpec("toy", name) for name in TOY_NAMES),
 ]
 
 
@@ -75,10 +77,20 @@ def test_classes_come_and_go():
         class_shares("shy", 3)
 
 
-def test_toy_is_tested_on_all_houses_so_far():
-    batches = open_stream(SPECS[-1], 0, None).batches
-    assert [len(batch.y_test) for batch in batches] == [10, 20, 30]
-    assert [set(batch.y_train.tolist()) for batch in batches] == [
-        {house[2] for house in houses} for houses in TOY_BATCHES
-    ]
-    assert np.array_equal(batches[2].X_test[:10], batches[0].X_train)
+def test_uniform_classes_follow_four_features_but_for_noise():
+    spec = StreamSpec.of("uniform", "noisy", n_batches=2, batch_size=2_000, n_features=9)
+    first, second = open_stream(spec, 0, None).batches
+    assert first.X_train.shape == (2_000, 9)
+    assert not np.array_equal(first.X_train, second.X_train)
+    share = np.mean((first.X_train[:, :4] > 0.5).sum(axis=1) == first.y_train)
+    assert share == pytest.approx(1 - 0.2 * 4 / 5, abs=0.03), "a fifth is drawn anew among five classes"
+
+
+@pytest.mark.parametrize("tested", TOY_NAMES)
+def test_toy_is_tested_on_one_of_its_batches(tested):
+    batches = open_stream(StreamSpec("toy", tested), 0, None).batches
+    assert [batch.scenario for batch in batches] == list(TOY_NAMES)
+    for batch, houses in zip(batches, TOY_BATCHES, strict=True):
+        assert [(*map(int, x), y) for x, y in zip(batch.X_train, batch.y_train, strict=True)] == list(houses)
+        assert np.array_equal(batch.X_test, batches[TOY_NAMES.index(tested)].X_train)
+        assert np.array_equal(batch.y_test, batches[TOY_NAMES.index(tested)].y_train)

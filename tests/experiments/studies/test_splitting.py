@@ -2,7 +2,7 @@ import pytest
 
 from experiments.running.runner import run_all
 from experiments.specs.options import Options
-from experiments.studies.splitting import TOY, plan, report
+from experiments.studies.splitting import TOYS, plan, report
 from made_up import check_chapter, make_results, make_rows
 
 FULL = Options()
@@ -10,39 +10,68 @@ FULL = Options()
 
 @pytest.fixture(scope="module")
 def toy(tmp_path_factory):
-    runs = [run for run in plan(FULL) if run.stream == TOY]
-    assert len(runs) == 3
+    runs = [run for run in plan(FULL) if run.stream in TOYS.values()]
+    assert len(runs) == 9
     return run_all(runs, Options(out=tmp_path_factory.mktemp("toy")))
 
 
 @pytest.fixture(scope="module")
 def chapter(toy):
-    shares = {"sat": 0.6, "entropy": 0.75, "isat": 0.7}
+    accuracies = {"sat": 0.6, "entropy": 0.75, "isat": 0.7}
+    roots = {"sat": 3, "entropy": 0, "isat": 40}
 
     def rows_of(run):
-        splitting = dict(run.method.settings).get("splitting", "isat")
-        return make_rows([shares[str(splitting)]] * 3)
+        splitting = str(dict(run.method.settings).get("splitting", "isat"))
+        return make_rows([accuracies[splitting]] * 3, roots_permanent=[0, 0, roots[splitting]])
 
     results = make_results(plan(FULL), rows_of)
     results.records.update(toy)
     return report(type(results)(results.records), FULL)
 
 
-def test_on_the_toy_only_cutting_leaves_helps_against_contradiction(chapter):
+def test_only_the_papers_classifier_is_run():
+    assert {run.method.name for run in plan(FULL)} == {"ADF-R paper", "ADF-S paper"}
+
+
+def test_toy_tells_what_the_paper_argues(chapter):
     check_chapter(chapter, "splitting")
     table = chapter.tables[0]
-    right = {row[0]: row[3] for row in table.rows}
-    assert [right[f"{name}, batch 1"] for name in ("SAT", "entropy", "iSAT")] == [1, 1, 1]
-    assert right["SAT, batch 3"] < 1, "SAT has no answer to a batch that overlaps"
-    assert right["iSAT, batch 3"] == 1
-    leaves = {row[0]: row[4] for row in table.rows}
-    assert leaves["iSAT, batch 1"] < leaves["iSAT, batch 2"] < leaves["iSAT, batch 3"]
-    assert chapter.findings[0].startswith("Of 30 toy houses the tree has right after three batches: SAT ")
-    assert "iSAT 30 with" in chapter.findings[0]
+    assert table.columns == ("", "on B0", "on B1", "on B2", "leaves", "new roots")
+    rows = {row[0]: row[1:] for row in table.rows}
+    assert rows["SAT, after B1"] == (1.0, 0.6, 0.3, 3, 0), "SAT has no answer to a batch that overlaps"
+    assert rows["entropy, after B1"] == (1.0, 1.0, 0.6, 4, 0)
+    assert rows["iSAT, after B1"] == (1.0, 1.0, 0.4, 6, 1)
+    assert rows["SAT, after B2"] == (1.0, 0.6, 1.0, 6, 1)
+    assert rows["entropy, after B2"] == (1.0, 1.0, 0.9, 6, 0)
+    assert rows["iSAT, after B2"] == (1.0, 1.0, 1.0, 9, 2)
+    assert "gets 60% with SAT, 100% with entropy and 100% with iSAT" in chapter.findings[0]
+    assert "has 60% with SAT, 90% with entropy and 100% with iSAT" in chapter.findings[0]
+
+
+def test_toy_bars_are_those_of_the_table(chapter):
+    plot = chapter.figures[0].plot
+    assert plot["data"][0]["x"] == [
+        "B0 after B0",
+        *(f"B{b} after B1" for b in (0, 1)),
+        *(f"B{b} after B2" for b in range(3)),
+    ]
+    assert {bar["name"]: list(bar["y"]) for bar in plot["data"]} == {
+        "SAT": [1.0, 1.0, 0.6, 1.0, 0.6, 1.0],
+        "entropy": [1.0, 1.0, 1.0, 1.0, 1.0, 0.9],
+        "iSAT": [1.0] * 6,
+    }
 
 
 def test_data_sets_are_told_with_where_others_are_ahead(chapter):
-    assert chapter.findings[1].startswith("ADF-R paper, iSAT: -5.0 points against entropy and +10.0 against SAT")
-    assert chapter.caveats[1].startswith("ADF-R paper: ahead of iSAT: entropy on LDPA (+5.0), entropy on UIFWA (+5.0)")
-    assert "SAT on" not in chapter.caveats[1].replace("iSAT", "")
+    assert chapter.findings[1].startswith("iSAT: -5.0 points against entropy and +10.0 against SAT")
+    told = next(caveat for caveat in chapter.caveats if caveat.startswith("Ahead of iSAT"))
+    assert told.startswith("Ahead of iSAT: entropy on LDPA (+5.0), entropy on UIFWA (+5.0)")
+    assert "SAT on" not in told
     assert chapter.tables[1].rows[0] == ("LDPA", pytest.approx(0.6), pytest.approx(0.75), pytest.approx(0.7))
+
+
+def test_new_roots_stand_beside_accuracy(chapter):
+    assert chapter.findings[2].endswith("mean over the data sets: SAT 3, entropy 0 and iSAT 40.")
+    table = chapter.tables[2]
+    assert table.rows[0] == ("LDPA", 3, 0, 40)
+    assert table.best == "", "neither many nor few are good"
