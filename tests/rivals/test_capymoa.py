@@ -10,6 +10,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from adforest.rivals import CapyMOAClassifier
 from adforest.rivals.capymoa import MODELS, ROOM, Learner
+from experiments.running.protocols import evaluate_holdout
+from experiments.specs.methods import is_installed
+from experiments.specs.run_spec import MethodSpec, RunSpec, StreamSpec
 
 if shutil.which("java") is None:
     pytest.skip("there is no Java, which CapyMOA needs", allow_module_level=True)
@@ -62,8 +65,7 @@ def test_a_class_that_first_appears_in_the_third_batch_is_learnt(name):
 
 @every_model
 def test_room_to_spare_changes_no_answer(name):
-    options = {} if name in ("HT", "HAT") else {"ensemble_size": 3}
-    tight, wide = (Learner(MODELS[name], {3: room}, 0, options) for room in (3, ROOM))
+    tight, wide = (Learner(name, {3: room}, 0, n_estimators=3) for room in (3, ROOM))
     for seed, classes in enumerate([["walk", "sit"], ["walk", "sit"], ["walk", "sit", "run"]]):
         X, y = clusters(seed, classes)
         codes = [["walk", "sit", "run"].index(value) for value in y]
@@ -119,4 +121,62 @@ def test_categories_and_missing_values(name):
     model.partial_fit(frame, colour).partial_fit(frame, colour)
     assert model.score(frame, colour) > 0.9
     assert model.predict(frame.assign(colour="mauve")).shape == (300,)
-    assert type(model.moa_model_).__name__ == MODELS[name]
+    assert model.moa_model_.moa_learner.getClass().getName() == f"moa.classifiers.{MODELS[name].java_class}"
+
+
+def options(moa_learner):
+    """Return the options that differ from MOA's defaults, those of a base learner among them."""
+    return str(moa_learner.getOptions().getAsCLIString())
+
+
+@every_model
+def test_all_but_the_number_of_trees_is_as_in_moa_by_default(name):
+    # Before the first sample: ARF and SRP set options of their own by the number of features.
+    learner = Learner(name, {3: ROOM}, 0, n_estimators=7).capy.moa_learner
+    default = type(learner)()
+    if name not in ("HT", "HAT"):
+        default.getOptions().setViaCLIString("-s 7")
+    default.prepareForUse()
+    assert options(learner) == options(default)
+
+
+@every_model
+def test_the_grace_period_reaches_the_trees(name):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(150, 2))
+    y = X[:, 0] > 0.5
+
+    def learnt_with(grace_period):
+        model = CapyMOAClassifier(name, 5, grace_period=grace_period, random_state=0)
+        return model.partial_fit(X, y).partial_fit(X, y)
+
+    often, never = learnt_with(10), learnt_with(100_000)
+    assert "-g 10" in options(often.moa_model_.moa_learner)
+    assert "-g 100000" in options(never.moa_model_.moa_learner)
+    assert (often.predict_proba(X) != never.predict_proba(X)).any()
+
+
+def test_the_grace_period_survives_copies_and_pickles():
+    model = CapyMOAClassifier("OzaBag", 3, grace_period=30, random_state=0)
+    for seed in range(2):
+        model.partial_fit(*clusters(seed, ["walk", "sit"]))
+    model = pickle.loads(pickle.dumps(model))
+    assert "-g 30" in options(model.moa_model_.moa_learner)
+    assert "-g 30" in model.moa_model_.CLI
+
+
+@pytest.mark.parametrize("grace_period", [0, 2.5, "20"])
+def test_a_grace_period_that_is_no_number_of_samples_is_refused(grace_period):
+    with pytest.raises(ValueError, match="grace_period of "):
+        CapyMOAClassifier(grace_period=grace_period).fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize("name", ["HT", "HAT", "OzaBag", "LeveragingBag", "ARF"])
+def test_a_method_of_the_experiments_runs_with_the_paper_s_settings(name):
+    run = RunSpec(StreamSpec.of("house", "34", n_records=1200), MethodSpec(f"{name} (MOA)"), 0)
+    assert is_installed(run.method)
+    evaluation = evaluate_holdout(run, None)
+    assert len(evaluation.rows) == 34
+    told = options(evaluation.model.moa_model_.moa_learner)
+    assert "-g 20" in told
+    assert np.mean([row["accuracy"] for row in evaluation.rows]) > 1 / 7

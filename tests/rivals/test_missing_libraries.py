@@ -5,6 +5,8 @@ import sys
 import pytest
 
 from adforest.rivals import CapyMOAClassifier, ContinuedLightGBMClassifier, RefitLightGBMClassifier, RiverClassifier
+from experiments.specs.methods import METHODS, check_library, is_installed
+from experiments.specs.run_spec import MethodSpec
 
 
 @pytest.mark.parametrize(
@@ -32,3 +34,34 @@ def test_a_missing_java_is_named_too(monkeypatch):
     monkeypatch.setattr("adforest.libraries.import_module", without_java)
     with pytest.raises(ImportError, match=r"could not be imported \(Java not found\.\)\. .* and Java 17 or newer\."):
         CapyMOAClassifier().fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("method", "library", "remedy"),
+    [
+        ("HT", "river", r"pip install 'adforest\[rivals\]'\."),
+        ("ARF (MOA)", "capymoa", r"pip install 'adforest\[capymoa\]' and Java 17 or newer\."),
+    ],
+)
+def test_experiments_know_which_methods_cannot_be_run(method, library, remedy, monkeypatch):
+    monkeypatch.setitem(sys.modules, library, None)
+    assert not is_installed(method)
+    assert not is_installed(MethodSpec(method))
+    assert is_installed("ADF-R")
+    with pytest.raises(ImportError, match=rf"needs {library}, which could not be imported .* {remedy}"):
+        check_library(MethodSpec(method))
+
+
+def test_a_method_is_installed_where_its_library_is():
+    assert is_installed("sklearn RF all")
+    with pytest.raises(ValueError, match="there is no method 'ADF-Q'"):
+        is_installed("ADF-Q")
+
+
+@pytest.mark.parametrize("model", ["HT", "HAT", "OzaBag", "LeveragingBag", "ARF"])
+def test_moa_s_learners_are_methods_with_the_paper_s_grace_period(model):
+    method = METHODS[f"{model} (MOA)"]
+    assert method.library == "capymoa"
+    assert method.make().model == model
+    assert method.settings(100_000) == {"grace_period": 20}
+    assert method.settings(100_001) == {"grace_period": 100}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -10,34 +10,53 @@ from adforest.base import EncodedBatch, Model, VotingBatchClassifier
 from adforest.encoding import TableEncoder
 from adforest.forest.types import Floats
 from adforest.libraries import require
-from adforest.parameters import COMMON, OneOf, Rules
+from adforest.parameters import AT_LEAST_ONE, COMMON, NONE, OneOf, Rules
+
+
+class MOALearner(NamedTuple):
+    """A learner of MOA: its Java class below ``moa.classifiers``, its options, and MOA's default of the grace period.
+
+    The options say what MOA would take by default, but for the number of trees and the grace period.
+    """
+
+    java_class: str
+    options: str
+    grace_period: int
+
 
 MODELS = {
-    "HT": "HoeffdingTree",
-    "HAT": "HoeffdingAdaptiveTree",
-    "OzaBag": "OnlineBagging",
-    "LeveragingBag": "LeveragingBagging",
-    "ARF": "AdaptiveRandomForestClassifier",
-    "SRP": "StreamingRandomPatches",
+    "HT": MOALearner("trees.HoeffdingTree", "-g {grace_period}", 200),
+    "HAT": MOALearner("trees.HoeffdingAdaptiveTree", "-g {grace_period}", 200),
+    "OzaBag": MOALearner("meta.OzaBag", "-s {n_estimators} -l (trees.HoeffdingTree -g {grace_period})", 200),
+    "LeveragingBag": MOALearner(
+        "meta.LeveragingBag", "-s {n_estimators} -l (trees.HoeffdingTree -g {grace_period})", 200
+    ),
+    "ARF": MOALearner(
+        "meta.AdaptiveRandomForest",
+        "-s {n_estimators} -l (ARFHoeffdingTree -e 2000000 -g {grace_period} -c 0.01)",
+        50,
+    ),
+    "SRP": MOALearner(
+        "meta.StreamingRandomPatches", "-s {n_estimators} -l (trees.HoeffdingTree -g {grace_period} -c 0.01)", 50
+    ),
 }
-SINGLE = {"HT", "HAT"}
-UNCOPIED = "StreamingRandomPatches"  # MOA marks its members as not serialisable
+UNCOPIED = "SRP"  # MOA marks its members as not serialisable
 ROOM = 100  # classes, and categories of a column, that MOA's header has room for at least
 
 
 class CapyMOAClassifier(VotingBatchClassifier["Learner"]):
-    """A learner of MOA, fed one record after the other, class values by value.
+    """A learner of MOA, given one sample after the other, with MOA's defaults.
 
-    ===================  ====================================================================
-    ``model``            what it is in ``capymoa.classifier`` 0.15, with CapyMOA's defaults
-    ===================  ====================================================================
-    ``"HT"``             ``HoeffdingTree``
-    ``"HAT"``            ``HoeffdingAdaptiveTree``
-    ``"OzaBag"``         ``OnlineBagging``
-    ``"LeveragingBag"``  ``LeveragingBagging``
-    ``"ARF"``            ``AdaptiveRandomForestClassifier``
-    ``"SRP"``            ``StreamingRandomPatches``
-    ===================  ====================================================================
+    ===================  =====================================  ========================
+    ``model``            its class in MOA                       grace period by default
+    ===================  =====================================  ========================
+    ``"HT"``             ``trees.HoeffdingTree``                200
+    ``"HAT"``            ``trees.HoeffdingAdaptiveTree``        200
+    ``"OzaBag"``         ``meta.OzaBag``                        200
+    ``"LeveragingBag"``  ``meta.LeveragingBag``                 200
+    ``"ARF"``            ``meta.AdaptiveRandomForest``          50
+    ``"SRP"``            ``meta.StreamingRandomPatches``        50
+    ===================  =====================================  ========================
 
     All of them learn a class whenever it first appears: MOA's header, which is fixed when a learner is made, is given
     room for 100 classes, and for as many categories a column, or twice what the first batch has. The room to spare
@@ -49,6 +68,8 @@ class CapyMOAClassifier(VotingBatchClassifier["Learner"]):
         Which of MOA's learners: Hoeffding tree, adaptive one, bagging of them, adaptive random forest, random patches.
     n_estimators : int, default=10
         Trees, for the models that have several.
+    grace_period : int or None, default=None
+        Samples that a leaf sees between two attempts to split it, in every tree of the model. None is MOA's default.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Which columns are categorical: those of text or categorical type, those given by mask, position or name, none.
     random_state : int, RandomState or None, default=None
@@ -66,6 +87,10 @@ class CapyMOAClassifier(VotingBatchClassifier["Learner"]):
 
     Notes
     -----
+    The defaults are those of MOA, not of ``capymoa.classifier``, whose Hoeffding trees split at a confidence of 0.001
+    where MOA's ask for 0.0000001, and prune and free memory differently. MOA's command-line options are in
+    ``moa_model_.CLI``.
+
     A batch is learnt by a copy of the learner, so that an error leaves it as it was, and models can be pickled. SRP
     is the exception to both: MOA cannot copy or save it, so it learns in place.
 
@@ -79,18 +104,20 @@ class CapyMOAClassifier(VotingBatchClassifier["Learner"]):
     ['low', 'huge']
     """
 
-    _rules: ClassVar[Rules] = COMMON | {"model": (OneOf(*MODELS),)}
+    _rules: ClassVar[Rules] = COMMON | {"model": (OneOf(*MODELS),), "grace_period": (AT_LEAST_ONE, NONE)}
 
     def __init__(
         self,
         model: str = "HT",
         n_estimators: int = 10,
         *,
+        grace_period: int | None = None,
         categorical_features: Any = "from_dtype",
         random_state: Any = None,
     ) -> None:
         self.model = model
         self.n_estimators = n_estimators
+        self.grace_period = grace_period
         self.categorical_features = categorical_features
         self.random_state = random_state
 
@@ -99,7 +126,7 @@ class CapyMOAClassifier(VotingBatchClassifier["Learner"]):
             learner = self._new(encoded)
         else:
             before.check_room(encoded)
-            learner = before if before.name == UNCOPIED else before.copy()
+            learner = before if before.model == UNCOPIED else before.copy()
         learner.train(encoded.records.X, encoded.records.y.tolist())
         return learner
 
@@ -109,8 +136,7 @@ class CapyMOAClassifier(VotingBatchClassifier["Learner"]):
         nominal = np.flatnonzero(encoded.encoder.is_categorical).tolist()
         room = {j: _room(len(encoded.encoder.category_values(j))) for j in nominal}
         room[encoded.encoder.n_features] = _room(encoded.records.n_classes)
-        options = {} if self.model in SINGLE else {"ensemble_size": self.n_estimators}
-        return Learner(MODELS[self.model], room, encoded.seed, options)
+        return Learner(self.model, room, encoded.seed, self.n_estimators, self.grace_period)
 
     def _votes(self, model: Model[Learner], X: Floats) -> Floats:
         return model.learnt.votes(X, len(model.labels.by_arrival))
@@ -122,20 +148,24 @@ class CapyMOAClassifier(VotingBatchClassifier["Learner"]):
 
 
 class Learner:
-    """One of CapyMOA's learners and the header of its records; but for SRP, it can be copied and pickled.
+    """One of MOA's learners and the header of its samples; but for SRP, it can be copied and pickled.
 
     Parameters
     ----------
-    name : str
-        Its class in `capymoa.classifier`.
+    model : str
+        One of `MODELS`.
     room : dict of int to int
         By nominal column, how many values its header has; the last entry is the class.
     seed : int
-    options : dict
+    n_estimators : int
+    grace_period : int or None
     """
 
-    def __init__(self, name: str, room: dict[int, int], seed: int, options: dict[str, int]) -> None:
-        self.name, self.room, self.seed, self.options = name, room, seed, options
+    def __init__(
+        self, model: str, room: dict[int, int], seed: int, n_estimators: int, grace_period: int | None = None
+    ) -> None:
+        self.model, self.room, self.seed = model, room, seed
+        self.n_estimators, self.grace_period = n_estimators, grace_period
         target = max(room)
         stream = require("capymoa.stream", "CapyMOAClassifier", "capymoa")
         self.schema = stream.Schema.from_custom(
@@ -143,8 +173,11 @@ class Learner:
             target=str(target),
             categories={str(j): [str(code) for code in range(n)] for j, n in room.items()},
         )
-        classifier = require("capymoa.classifier", "CapyMOAClassifier", "capymoa")
-        self.capy = getattr(classifier, name)(schema=self.schema, random_seed=seed, **options)
+        moa = MODELS[model]
+        options = moa.options.format(n_estimators=n_estimators, grace_period=grace_period or moa.grace_period)
+        base, jpype = (require(name, "CapyMOAClassifier", "capymoa") for name in ("capymoa.base", "jpype"))
+        java_class = jpype.JClass(f"moa.classifiers.{moa.java_class}")
+        self.capy = base.MOAClassifier(java_class, schema=self.schema, CLI=options, random_seed=seed)
 
     def check_room(self, encoded: EncodedBatch) -> None:
         """Raise if a batch brings more classes or categories than the header has room for."""
@@ -166,7 +199,7 @@ class Learner:
                 )
 
     def train(self, X: Floats, y: list[int]) -> None:
-        """Learn records in place, one after the other."""
+        """Learn samples in place, one after the other."""
         instance = require("capymoa.core", "CapyMOAClassifier", "capymoa").LabeledInstance
         for record, code in zip(X, y, strict=True):
             self.capy.train(instance.from_array(self.schema, record, code))
@@ -188,24 +221,26 @@ class Learner:
 
     def _around(self, moa_learner: Any) -> Learner:
         """Return a learner like this one around another object of MOA."""
-        other = Learner(self.name, self.room, self.seed, self.options)
+        other = Learner(self.model, self.room, self.seed, self.n_estimators, self.grace_period)
         other.capy.moa_learner = moa_learner
         return other
 
     def __reduce__(self) -> tuple[Any, ...]:
-        if self.name == UNCOPIED:
+        if self.model == UNCOPIED:
             raise TypeError(
                 "CapyMOAClassifier('SRP') cannot be pickled, because MOA cannot save it. Take model='ARF', or "
                 "RiverClassifier('streaming_random_patches')."
             )
         encoder = require("jpype", "CapyMOAClassifier", "capymoa").JClass("org.jpype.pickle.Encoder")()
         packed = bytes(encoder.pack(self.capy.moa_learner))
-        return _unpickled, (self.name, self.room, self.seed, self.options, packed)
+        return _unpickled, (self.model, self.room, self.seed, self.n_estimators, self.grace_period, packed)
 
 
-def _unpickled(name: str, room: dict[int, int], seed: int, options: dict[str, int], packed: bytes) -> Learner:
+def _unpickled(
+    model: str, room: dict[int, int], seed: int, n_estimators: int, grace_period: int | None, packed: bytes
+) -> Learner:
     """Return the learner that was pickled."""
-    learner = Learner(name, room, seed, options)
+    learner = Learner(model, room, seed, n_estimators, grace_period)
     decoder = require("jpype", "CapyMOAClassifier", "capymoa").JClass("org.jpype.pickle.Decoder")()
     return learner._around(decoder.unpack(packed))
 
