@@ -27,13 +27,14 @@ OWN = [
     RefitForestClassifier(window=None, random_state=0),
     AddTreesForestClassifier(random_state=0),
     CIRFClassifier(random_state=0),
+    CIRFClassifier(base_forest="sysfor", random_state=0),
     NCMClassifier(),
     NCMForestClassifier(random_state=0),
     SklearnForestClassifier(random_state=0),
     SklearnForestClassifier(window=None, random_state=0),
 ]
 FORESTS = OWN[:3]
-NUMERICAL = OWN[3:6]
+NUMERICAL = OWN[3:7]
 
 
 def named(models):
