@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier, rivals
@@ -15,6 +15,8 @@ from experiments.specs.sources import Stream
 
 PAPER_TREES = 10  # of every forest, unless a method is asked for with others
 N_TREES = int(AdaptiveDecisionForestClassifier().n_estimators)  # ADF's default
+# Arguments of `require`: the extra that brings a library, if it is not "rivals", and what it needs besides.
+EXTRAS = {"capymoa": ("capymoa", " and Java 17 or newer")}
 
 
 @dataclass(frozen=True)
@@ -111,12 +113,40 @@ def check_library(spec: MethodSpec) -> None:
     """Raise an ImportError that says what to install, if a method's library is missing."""
     library = find_method(spec).library
     if library:
-        require(library, spec.name, "rivals")
+        require(library, spec.name, *EXTRAS.get(library, ("rivals",)))
+
+
+def is_installed(method: MethodSpec | str) -> bool:
+    """Return whether a method can be run here: its library, if it needs one, can be imported.
+
+    Parameters
+    ----------
+    method : MethodSpec or str
+        A specification, or one of `METHODS`.
+
+    Returns
+    -------
+    bool
+        For CapyMOA, whether there is a Java runtime, too.
+
+    Examples
+    --------
+    >>> is_installed("ADF-R")
+    True
+    """
+    try:
+        check_library(MethodSpec(method) if isinstance(method, str) else method)
+    except ImportError:
+        return False
+    return True
 
 
 def library_version(library: str) -> str:
-    """Return the version of an installed library, given the name it is imported or installed by."""
-    return version({"sklearn": "scikit-learn"}.get(library, library))
+    """Return the version of a library, given the name it is imported or installed by; "missing" if it is not there."""
+    try:
+        return version({"sklearn": "scikit-learn"}.get(library, library))
+    except PackageNotFoundError:
+        return "missing"
 
 
 def find_method(spec: MethodSpec) -> Method:
@@ -139,6 +169,11 @@ def _adf(base_forest: str, *, as_published: bool) -> Method:
 def _paper_leaf(n_records: int) -> dict[str, Any]:
     """Return the minimum leaf size that the paper gave to all methods alike."""
     return {"min_samples_leaf": 100 if n_records > 100_000 else 20}
+
+
+def _paper_grace_period(n_records: int) -> dict[str, Any]:
+    """Return the grace period of Hoeffding trees, which the paper set as it did the minimum leaf size."""
+    return {"grace_period": _paper_leaf(n_records)["min_samples_leaf"]}
 
 
 def _refit(window: int | None) -> Method:
@@ -167,6 +202,11 @@ def _river(model: str, *, one_hot: bool = False) -> Method:
     return Method(make, library="river", one_hot=one_hot)
 
 
+def _moa(model: str) -> Method:
+    """Return one of MOA's own learners, set as in the paper: MOA's defaults, 10 trees and the paper's grace period."""
+    return Method(partial(rivals.CapyMOAClassifier, model), _paper_grace_period, library="capymoa")
+
+
 ADF = {
     f"ADF-{letter}{' paper' if as_published else ''}": _adf(base_forest, as_published=as_published)
     for as_published in (False, True)
@@ -188,6 +228,7 @@ METHODS = {
     "RF batch paper": Method(rivals.RefitForestClassifier, _paper_leaf),
     "SysFor batch paper": Method(rivals.SysForClassifier, _paper_leaf),
     "CIRF paper": Method(rivals.CIRFClassifier, _paper_leaf, one_hot=True),
+    "CIRF-S paper": Method(partial(rivals.CIRFClassifier, base_forest="sysfor"), _paper_leaf, one_hot=True),
     "NCMC": Method(rivals.NCMClassifier, one_hot=True),
     "NCMF": Method(rivals.NCMForestClassifier, one_hot=True),
     "HT": _river("hoeffding_tree"),
@@ -197,6 +238,7 @@ METHODS = {
     "ARF": _river("adaptive_random_forest"),
     "SRP": _river("streaming_random_patches"),
     "AMF": _river("mondrian_forest", one_hot=True),
+    **{f"{name} (MOA)": _moa(name) for name in ("HT", "HAT", "OzaBag", "LeveragingBag", "ARF")},
     "LightGBM": Method(rivals.ContinuedLightGBMClassifier, library="lightgbm"),
     "LightGBM last 3": _lightgbm(3),
     "LightGBM all": _lightgbm(None),
