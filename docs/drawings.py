@@ -1,4 +1,6 @@
-"""The pictures in docs/images but those of the monitor: drawings of the guide, and two that an example draws.
+"""The pictures in docs/images but those of the monitor: drawings of the guide, and those that examples draw.
+
+`boxes` draws what a model really did: it learns the batches of an example, and reads boxes and cuts off its trees.
 
 Run ``python docs/drawings.py`` after a change; the files are part of the repository, so that pages can be read without
 building them.
@@ -7,8 +9,10 @@ building them.
 from __future__ import annotations
 
 import runpy
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import matplotlib
 import numpy as np
@@ -16,6 +20,8 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
+from adforest import PaperADFClassifier
+from adforest.forest.tree import BUILT, ROOT_ADDED, Tree
 from adforest.monitor.style import FAINT, FORESTS, INK
 
 IMAGES = Path(__file__).parent / "images"
@@ -219,12 +225,268 @@ def memory() -> Any:
     return figure
 
 
+# Boxes and cuts of the paper's toy, as a model has them
+
+AREA, BEDS = 0, 1
+FEATURES = ("Area", "Beds")
+RENTS = {"low": ("o", "#E69F00"), "medium": ("s", "#009E73"), "high": ("^", "#0072B2"), "luxury": ("D", "#CC79A7")}
+PAGE = ((25.0, 445.0), (0.4, 4.75))  # areas and bedrooms that are shown
+
+
+class Span(NamedTuple):
+    """What some houses span: the lowest and the highest value of both features."""
+
+    low: tuple[float, float]
+    high: tuple[float, float]
+
+    @classmethod
+    def of(cls, points: Any) -> Span:
+        """Return the box of some points."""
+        return cls(tuple(np.min(points, axis=0)), tuple(np.max(points, axis=0)))
+
+
+class CutLine(NamedTuple):
+    """A question of a tree: where it cuts, the part of the plane that it cuts, and what put it there."""
+
+    feature: int
+    value: float
+    within: Span
+    cause: int
+    batch: int
+
+    @property
+    def label(self) -> str:
+        """The question."""
+        return f"{FEATURES[self.feature]} ≤ {self.value:g}"
+
+
+class Region(NamedTuple):
+    """The part of the plane that a leaf answers for, and its answer."""
+
+    within: Span
+    rent: str
+
+
+class Toy(NamedTuple):
+    """What the paper's classifier made of the toy batches.
+
+    Attributes
+    ----------
+    batches : list of (ndarray, list of str)
+        Area and bedrooms of the houses, and their rents.
+    learnt : list of Span
+        The forest's own box after each batch.
+    cuts : list of CutLine
+        All questions of the tree after the last batch.
+    regions : list of Region
+        Its leaves.
+    """
+
+    batches: list[tuple[Any, list[str]]]
+    learnt: list[Span]
+    cuts: list[CutLine]
+    regions: list[Region]
+
+    def cuts_at(self, number: int, *, are_roots: bool) -> list[CutLine]:
+        """Return the questions that a batch added, as roots or in leaves."""
+        return [cut for cut in self.cuts if cut.batch == number and (cut.cause == ROOT_ADDED) == are_roots]
+
+
+def learn_toy() -> Toy:
+    """Let the example learn its houses by iSAT, and read boxes, cuts and leaves off the model."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it shows a figure that nobody looks at here
+        trail: list[PaperADFClassifier] = (example := runpy.run_path(str(EXAMPLES / "sat_and_isat.py")))["trails"][
+            "isat"
+        ]
+    plt.close("all")
+    batches = [
+        (np.array([house[:2] for house in some], float), [house[2] for house in some]) for some in example["HOUSES"]
+    ]
+    spans = []
+    for model in trail:
+        box = model._checked().learnt.state.forests["permanent"].box
+        spans.append(Span(tuple(box.low), tuple(box.high)))
+    (tree,) = trail[-1].permanent_forest_.trees
+    names = trail[-1]._checked().labels.by_arrival
+    parts = list(_parts(tree, names, 0, Span(*zip(*PAGE, strict=True))))
+    cuts, regions = ([part for part in parts if isinstance(part, kind)] for kind in (CutLine, Region))
+    return Toy(batches, spans, cuts, regions)
+
+
+def _parts(tree: Tree, names: Any, node: int, within: Span) -> Iterator[CutLine | Region]:
+    """Yield the cuts and leaves below a node, each with the part of the plane that reaches it."""
+    one = tree.nodes[node]
+    if one["split"] < 0:
+        rows = slice(tree.row_start[node], tree.row_start[node + 1])
+        yield Region(within, str(names[tree.row_class[rows][tree.row_weight[rows].argmax()]]))
+        return
+    feature, value = int(one["split"]) >> 2, float(one["threshold"])
+    yield CutLine(feature, value, within, int(tree.cause[node]), int(tree.born[node]))
+    ends = [list(within.high), list(within.low)]
+    ends[0][feature] = ends[1][feature] = value
+    yield from _parts(tree, names, one["left"], Span(within.low, tuple(ends[0])))
+    yield from _parts(tree, names, one["left"] + 1, Span(tuple(ends[1]), within.high))
+
+
+def boxes() -> Any:
+    """Boxes of the toy batches, and where iSAT cuts."""
+    return draw_boxes(learn_toy())
+
+
+def draw_boxes(toy: Toy) -> Any:
+    """Draw the paper's figures of boxes and hyperplanes from what a model did."""
+    figure, axes = plt.subplots(2, 3, figsize=(11.4, 6.5), facecolor="white")
+    (_, B1, B2), (_, tree, _) = (Span.of(X) for X, _ in toy.batches), toy.learnt
+    for ax, number, title in zip(
+        axes.flat,
+        "abcdef",
+        (
+            "The box of B0",
+            "B1 overlaps it: a root at the bound",
+            "Sub-boxes: beyond, and in a leaf",
+            "B2 lies apart: a root in the gap",
+            "B2 has several classes: a subtree",
+            "What the tree answers after B2",
+        ),
+        strict=True,
+    ):
+        ax.set_title(f"{number}  {title}", fontsize=10.5, color=INK, loc="left", pad=9)
+        ax.set(xlim=PAGE[AREA], ylim=PAGE[BEDS], yticks=[1, 2, 3, 4])
+        ax.tick_params(colors=FAINT, labelsize=8.5, length=0)
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.spines[["left", "bottom"]].set_color("#CCCCCC")
+    a, b, c, d, e, f = axes.flat
+    for ax in (a, b, c):
+        ax.set_xlim(25, 225)
+    e.set_xlim(285, 435)
+
+    _span(a, toy.learnt[0], BLUE, "B0")
+    _houses(a, toy.batches[0])
+    for feature, side in ((AREA, "x"), (BEDS, "y")):
+        _bounds(a, toy.learnt[0], feature, side)
+
+    _span(b, toy.learnt[0], BLUE, "B0")
+    _span(b, B1, ORANGE, "B1", below=True)
+    _houses(b, toy.batches[0], faint=True)
+    _houses(b, toy.batches[1])
+    (bound,) = toy.cuts_at(2, are_roots=True)
+    _cut(b, bound, "root")
+
+    X1, _ = toy.batches[1]
+    (leaf,) = [cut for cut in toy.cuts_at(2, are_roots=False) if cut.within.high[AREA] <= bound.value]
+    inside = (X1[:, AREA] > leaf.within.low[AREA]) & (X1[:, AREA] <= bound.value)
+    beyond = X1[:, AREA] > bound.value
+    for rows, name in ((inside, "in a leaf"), (beyond, "beyond")):
+        _span(c, Span.of(X1[rows]), ORANGE, name, dashed=True, below=True)
+    _houses(c, toy.batches[0], faint=True)
+    _houses(c, toy.batches[1])
+    _cut(c, bound, "root")
+    for cut in toy.cuts_at(2, are_roots=False):
+        _cut(c, cut, "leaf")
+
+    _span(d, tree, BLUE, "B0 and B1")
+    _span(d, B2, ORANGE, "B2")
+    _houses(d, toy.batches[0], faint=True)
+    _houses(d, toy.batches[1], faint=True)
+    _houses(d, toy.batches[2])
+    (gap,) = toy.cuts_at(3, are_roots=True)
+    _cut(d, gap, "root")
+    arrows: dict[str, Any] = {"arrowstyle": "<|-|>", "mutation_scale": 9, "color": INK, "linewidth": 1, "shrinkA": 0}
+    d.add_patch(FancyArrowPatch((tree.high[AREA], 1.45), (B2.low[AREA], 1.45), shrinkB=0, **arrows))
+    d.text(gap.value + 7, 1.56, f"{B2.low[AREA] - tree.high[AREA]:g}", fontsize=8.5, color=INK)
+
+    _span(e, B2, ORANGE, "B2")
+    _houses(e, toy.batches[2])
+    for cut in toy.cuts_at(3, are_roots=False):
+        _cut(e, cut, "leaf")
+
+    for region in toy.regions:
+        corner, width, height = region.within.low, *np.subtract(region.within.high, region.within.low)
+        f.add_patch(Rectangle(corner, width, height, facecolor=RENTS[region.rent][1], alpha=0.22, linewidth=0))
+    for cut in toy.cuts:
+        _cut(f, cut, {ROOT_ADDED: "root", BUILT: "built"}.get(cut.cause, "leaf"), named=False)
+    for batch in toy.batches:
+        _houses(f, batch)
+
+    for ax in (a, d):
+        ax.set_ylabel(FEATURES[BEDS], fontsize=9, color=FAINT)
+    for ax in axes[1]:
+        ax.set_xlabel(FEATURES[AREA], fontsize=9, color=FAINT)
+    handles = [
+        plt.Line2D([], [], marker=mark, color=colour, linestyle="", label=rent)
+        for rent, (mark, colour) in RENTS.items()
+    ]
+    styles = {"new root": "root", "leaf expanded": "leaf", "tree of B0": "built"}
+    handles += [plt.Line2D([], [], label=label, **CUT_STYLES[style]) for label, style in styles.items()]
+    figure.legend(handles=handles, loc="lower center", ncols=7, frameon=False, fontsize=9, handlelength=2.2)
+    figure.tight_layout(rect=(0, 0.055, 1, 1), w_pad=2.2, h_pad=1.6)
+    return figure
+
+
+CUT_STYLES: dict[str, dict[str, Any]] = {
+    "root": {"color": INK, "linewidth": 2.2, "linestyle": "-"},
+    "leaf": {"color": INK, "linewidth": 1.2, "linestyle": (0, (4, 2.5))},
+    "built": {"color": FAINT, "linewidth": 1.0, "linestyle": "-"},
+}
+
+
+def _span(ax: Axes, span: Span, colour: str, name: str, *, dashed: bool = False, below: bool = False) -> None:
+    """Draw a box, its name above its left end or below its right one."""
+    (left, bottom), (right, top) = span
+    size = right - left, top - bottom
+    ax.add_patch(Rectangle(span.low, *size, facecolor=colour, alpha=0.09, linewidth=0))
+    line = (0, (3, 2)) if dashed else "-"
+    ax.add_patch(Rectangle(span.low, *size, facecolor="none", edgecolor=colour, linewidth=1.6, linestyle=line))
+    at, side = (bottom - 0.18, "top") if below else (top + 0.13, "bottom")
+    ends: dict[str, Any] = {"va": side, "ha": "right" if below else "left"}
+    _write(ax, right if below else left, at, name, fontsize=9, **ends)
+
+
+def _write(ax: Axes, x: float, y: float, text: str, **look: Any) -> None:
+    """Write on a white ground, so that lines do not cross the words."""
+    ground = {"facecolor": "white", "edgecolor": "none", "pad": 1.2}
+    ax.text(x, y, text, bbox=ground, zorder=4, **{"color": INK, "fontsize": 8.5, **look})
+
+
+def _houses(ax: Axes, batch: tuple[Any, list[str]], *, faint: bool = False) -> None:
+    """Draw houses, a mark and a colour a rent."""
+    X, rents = batch
+    for rent, (mark, colour) in RENTS.items():
+        shown = X[np.array(rents) == rent]
+        ax.scatter(*shown.T, s=26, marker=mark, color=colour, alpha=0.3 if faint else 1.0, linewidths=0, zorder=3)
+
+
+def _bounds(ax: Axes, span: Span, feature: int, side: str) -> None:
+    """Write the bounds of a box beside it."""
+    for value in (span.low[feature], span.high[feature]):
+        if side == "x":
+            ax.text(value, span.low[BEDS] - 0.13, f"{value:g}", ha="center", va="top", fontsize=8.5, color=BLUE)
+        else:
+            ax.text(span.high[AREA] + 5, value, f"{value:g}", ha="left", va="center", fontsize=8.5, color=BLUE)
+
+
+def _cut(ax: Axes, cut: CutLine, style: str, *, named: bool = True) -> None:
+    """Draw a cut as far as its node reaches, with its question: roots to the left of the line, others to the right."""
+    low, high = cut.within.low[1 - cut.feature], cut.within.high[1 - cut.feature]
+    ends = ([cut.value] * 2, [low, high]) if cut.feature == AREA else ([low, high], [cut.value] * 2)
+    ax.plot(*ends, **CUT_STYLES[style], solid_capstyle="butt", zorder=2)
+    if not named:
+        return
+    gap = 0.012 * (ax.get_xlim()[1] - ax.get_xlim()[0])
+    if cut.feature == BEDS:
+        _write(ax, low - gap, cut.value, cut.label, ha="right", va="center")
+    else:
+        is_root = style == "root"
+        _write(ax, cut.value + (-gap if is_root else gap), 0.52, cut.label, ha="right" if is_root else "left")
+
+
 def main() -> None:
     """Write all pictures."""
     matplotlib.use("agg")
     look = {"svg.fonttype": "none", "svg.hashsalt": "adforest", "font.family": "sans-serif"}
     with matplotlib.rc_context(look):
-        for draw in (forests, steps, repair, three_changes, memory):
+        for draw in (forests, steps, repair, three_changes, memory, boxes):
             name = draw.__name__.replace("_", "-")
             draw().savefig(IMAGES / f"{name}.svg", metadata={"Date": None})
     shown = runpy.run_path(str(EXAMPLES / "explaining_an_answer.py"))
