@@ -13,7 +13,9 @@ from experiments.studies import (
     accuracy,
     beyond,
     bigdata,
+    complexity,
     cost,
+    datasets,
     drift,
     forests,
     ldpa,
@@ -42,6 +44,7 @@ class Study(Protocol):
 
 
 STUDIES: dict[str, Study] = {
+    "datasets": datasets,
     "accuracy": accuracy,
     "time": timing,
     "ldpa": ldpa,
@@ -51,6 +54,7 @@ STUDIES: dict[str, Study] = {
     "nemenyi": nemenyi,
     "retention": retention,
     "cost": cost,
+    "complexity": complexity,
     "thresholds": thresholds,
     "forests": forests,
     "window": window,
