@@ -1,4 +1,4 @@
-"""One stream batch by batch: a table of accuracies, means by stage next to the published ones, and a figure."""
+"""One stream batch by batch: accuracies next to the published ones, by batch and by stage, and a figure."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from experiments.comparison.comparison import join_words
-from experiments.comparison.published import METHOD_OF_COLUMN, PUBLISHED_METHODS, read_published
-from experiments.comparison.results import Results
+from experiments.comparison.published import METHOD_OF_COLUMN, PUBLISHED_METHODS, Published, read_published
+from experiments.comparison.published_comparison import GROUPS, NOTE, differences, tabulate
+from experiments.comparison.results import PerSeed, Results
 from experiments.reporting.chapter import Cell, Figure, Table
 from experiments.reporting.plots import lines
 from experiments.running.measures import Row
 from experiments.specs.run_spec import MethodSpec, StreamSpec
+from experiments.specs.selections import ADF
 
 
 @dataclass(frozen=True)
@@ -58,18 +60,6 @@ class PerBatch:
         """Return a method's mean accuracy in each stage."""
         return mean_by_stage(self.stages, self.results.by_batch(self.stream, self.spec(name), "accuracy").tolist())
 
-    def table(self, title: str) -> Table:
-        """Return accuracies with a row for each batch, and their means."""
-        columns = [self.by_batch(name) for name in self.names]
-        rows: list[tuple[Cell, ...]] = [
-            (row["batch"], row["stage"], row["n_train"], row["n_test"], *(column[place] for column in columns))
-            for place, row in enumerate(self.rows)
-        ]
-        means = [float(np.mean([value for value in column if value is not None])) for column in columns]
-        rows.append(("mean", None, None, None, *means))
-        heads = ("batch", "stage", "train", "test", *self.names)
-        return Table(title, heads, tuple(rows), 3, "max", "Accuracy on the test set after each batch; mean over seeds.")
-
     def figure(self, title: str, column: str, y_title: str, *, shown: Sequence[str], log_y: bool = False) -> Figure:
         """Return a column along the stream, a line for each method; those not in `shown` are hidden until clicked.
 
@@ -110,25 +100,71 @@ class PerBatch:
         said = f"{ours} against {rival}: furthest ahead in {best} ({gaps[best]:+.1f} points)"
         return f"{said}, behind in {join_words(behind)}." if behind else f"{said}, behind in no stage."
 
-    def published_table(self, table: str, title: str) -> Table:
-        """Return the mean accuracy of each stage, ours with the paper's settings above the published."""
+    def published_tables(self, title: str, table: str) -> list[Table]:
+        """Return accuracies after each batch next to the published ones, a table for each group of columns.
+
+        Parameters
+        ----------
+        title : str
+            What the tables' titles begin with.
+        table : str
+            A published table with a row for each batch.
+
+        Returns
+        -------
+        list of Table
+        """
         theirs = read_published(table)
-        stages = [label[0] for label in theirs.labels]
-        published = {name: mean_by_stage(stages, theirs.figures[name]) for name in PUBLISHED_METHODS}
-        ran = {name: self.results.has(self.stream, MethodSpec(METHOD_OF_COLUMN[name])) for name in PUBLISHED_METHODS}
-        ours = {name: self.by_stage(METHOD_OF_COLUMN[name]) for name in PUBLISHED_METHODS if ran[name]}
-        rows: list[tuple[Cell, ...]] = []
-        for stage in dict.fromkeys(stages):
-            rows.append((f"{stage}, ours", *(ours[name][stage] if ran[name] else None for name in PUBLISHED_METHODS)))
-            rows.append((f"{stage}, published", *(published[name][stage] for name in PUBLISHED_METHODS)))
-        return Table(
-            title,
-            ("stage", *PUBLISHED_METHODS),
-            tuple(rows),
-            3,
-            "max",
-            "Ours with the paper's settings where it has any.",
+        return [self._published_table(f"{title}: {group}", theirs, columns) for group, columns in GROUPS.items()]
+
+    def _published_table(self, title: str, theirs: Published, columns: Sequence[str]) -> Table:
+        """Return the accuracies of some columns; what was not run has its published column alone."""
+        shown: dict[str, Sequence[float | None]] = {}
+        for column in columns:
+            ours = self._by_batch_if_run(METHOD_OF_COLUMN[column])
+            shown |= {f"{column}, paper's settings": ours} if ours else {}
+            shown[f"{column}, published"] = theirs.figures[column]
+            shown |= {f"{column}, difference": differences(ours, theirs.figures[column])} if ours else {}
+            default = self._by_batch_if_run(column) if column in ADF else None
+            shown |= {f"{column}, defaults": default} if default else {}
+        rows: list[tuple[Cell, ...]] = [
+            (row["batch"], row["stage"], *(values[index] for values in shown.values()))
+            for index, row in enumerate(self.rows)
+        ]
+        means = [np.mean([value for value in values if value is not None]) for values in shown.values()]
+        rows.append(("mean", None, *map(float, means)))
+        return Table(title, ("batch", "stage", *shown), tuple(rows), 3, "", f"{NOTE} Means over the seeds.")
+
+    def _by_batch_if_run(self, name: str) -> list[float | None] | None:
+        """Return a method's accuracy batch by batch, None if it was not run."""
+        return self.by_batch(name) if self.results.has(self.stream, self.spec(name)) else None
+
+    def published_stages(self, title: str, table: str) -> Table:
+        """Return the mean accuracy of each stage next to the published one."""
+        by_batch = read_published(table)
+        stages = [label[0] for label in by_batch.labels]
+        means = {name: mean_by_stage(stages, by_batch.figures[name]) for name in PUBLISHED_METHODS}
+        theirs = Published(
+            labels=tuple((stage,) for stage in dict.fromkeys(stages)),
+            figures={name: tuple(by_stage.values()) for name, by_stage in means.items()},
         )
+        ours = {column: self._stages_if_run(METHOD_OF_COLUMN[column]) for column in PUBLISHED_METHODS}
+        defaults = {column: self._stages_if_run(column) if column in ADF else {} for column in PUBLISHED_METHODS}
+        return tabulate(
+            title,
+            theirs,
+            self.by_stage(self.names[0]),
+            PUBLISHED_METHODS,
+            lambda stage, column: ours[column].get(stage),
+            lambda stage, column: defaults[column].get(stage),
+            head="stage",
+            has_mean=False,
+        )
+
+    def _stages_if_run(self, name: str) -> dict[str, PerSeed]:
+        """Return a method's mean accuracy in each stage, nothing if it was not run."""
+        is_run = self.results.has(self.stream, self.spec(name))
+        return {stage: PerSeed((mean,)) for stage, mean in self.by_stage(name).items()} if is_run else {}
 
 
 def mean_by_stage(stages: Sequence[str], values: Sequence[float]) -> dict[str, float]:

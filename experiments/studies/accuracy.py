@@ -1,60 +1,54 @@
-"""Accuracy: every method on the 34-batch streams of the six data sets, the published figures beside ours."""
+"""Accuracy: the paper's overall table, six data sets in 34 batches, published and ours side by side."""
 
 from __future__ import annotations
 
-from experiments.comparison.caveats import caveat_methods_left_out, caveat_one_seed, caveat_quick
-from experiments.comparison.comparison import Comparison, join_words
-from experiments.comparison.published_comparison import PublishedComparison, compare_with_published
+from experiments.comparison.caveats import caveat_quick, caveats_as_published
+from experiments.comparison.comparison import Comparison
+from experiments.comparison.published import METHOD_OF_COLUMN
+from experiments.comparison.published_comparison import PublishedComparison, plan_as_published
 from experiments.comparison.results import Results
+from experiments.comparison.stages import caveat_large_leaves, describe_drift, drift_table, large_leaf_tables
 from experiments.reporting.chapter import Chapter, Figure
 from experiments.reporting.plots import dots
 from experiments.specs.options import Options
 from experiments.specs.run_spec import RunSpec
-from experiments.specs.selections import ADF, ADF_PAPER, COMMON_RIVALS, RIVALS, dataset_streams, plan_34_batches
+from experiments.specs.selections import ADF, dataset_streams
 
-SUMMARY = "mean accuracy over 34 batches: six data sets, ADF and every rival, published figures beside"
+SUMMARY = "mean accuracy over 34 batches: six data sets, the paper's eleven methods, published figures beside"
 
 
 def plan(options: Options) -> list[RunSpec]:
     """Return the runs of the study."""
-    return plan_34_batches(options)
+    return plan_as_published(dataset_streams(options), options)
 
 
 def report(results: Results, options: Options) -> Chapter:
     """Return the chapter of the study."""
     streams = dataset_streams(options)
     found = Comparison(results, streams, "accuracy")
-    names = found.present((*ADF, *RIVALS))
-    published = (
-        PublishedComparison()
-        if options.quick
-        else compare_with_published(found, "overall_accuracy", "Ours beside the published figures")
-    )
-    series = {name: [found.value_if_run(stream, name) for stream in streams] for name in names}
+    published = PublishedComparison(found, "overall_accuracy")
+    names = found.present(METHOD_OF_COLUMN.values())
+    series = {name: [found.value_if_run(stream, name) for stream in streams] for name in (*names, *ADF)}
     return Chapter(
         name="accuracy",
         title="Accuracy over 34 batches",
         question="How often is each method right on the test set that follows each batch?",
         findings=(
-            f"Highest mean accuracy of {len(names)} methods: {found.describe_leaders(names)}.",
-            *(found.describe_gap(max(ADF, key=found.mean), rival) for rival in found.complete(COMMON_RIVALS)),
-            _describe_paper(found),
-            *published.findings,
+            f"Highest mean accuracy with the paper's settings: {found.describe_leaders(names)}.",
+            *published.describe_differences(),
+            published.describe_defaults(),
+            *describe_drift(results, streams),
         ),
         caveats=(
-            *filter(None, (found.describe_losses(ours, RIVALS) for ours in ADF)),
-            *published.caveats,
-            *([] if options.quick else ["House is drawn by our own generator; the paper's House is not public."]),
-            *caveat_one_seed(options),
-            *caveat_methods_left_out(options),
+            *caveats_as_published(options, "House"),
+            "House is drawn by our own generator; the paper's House is not public.",
+            *caveat_large_leaves(results, streams),
             *caveat_quick(options, "the six data sets"),
         ),
         tables=(
-            found.table("Mean accuracy over the batches, as they come", names, note="10 trees each. Dash: not run."),
-            found.table(
-                "Mean accuracy with the paper's settings", (*ADF_PAPER, "RF batch paper", "SysFor batch paper")
-            ),
-            *published.tables,
+            published.make_table("Ours beside the published figures"),
+            *large_leaf_tables(results, streams),
+            drift_table(results, streams),
         ),
         figures=(
             Figure(
@@ -65,10 +59,3 @@ def report(results: Results, options: Options) -> Chapter:
         ),
         command=options.command("accuracy"),
     )
-
-
-def _describe_paper(found: Comparison) -> str:
-    """Return what our defaults change against the paper's settings."""
-    changes = {ours: found.mean(ours) - found.mean(paper) for ours, paper in zip(ADF, ADF_PAPER, strict=True)}
-    said = join_words([f"{name} {100 * change:+.1f}" for name, change in changes.items()])
-    return f"Our defaults against the paper's settings, points on average over the data sets: {said}."

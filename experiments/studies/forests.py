@@ -9,6 +9,7 @@ import numpy as np
 from experiments.comparison.caveats import caveat_one_seed, caveat_quick
 from experiments.comparison.comparison import join_words, points
 from experiments.comparison.results import Results, count_drifts, mean_of
+from experiments.comparison.stages import drift_table
 from experiments.reporting.chapter import Cell, Chapter, Figure, Table
 from experiments.reporting.plots import lines
 from experiments.running.measures import Row
@@ -17,7 +18,7 @@ from experiments.specs.run_spec import MethodSpec, RunSpec, StreamSpec
 from experiments.specs.selections import dataset_streams, plan_runs
 
 SUMMARY = "the three forests one by one along the batches, with verdicts of temporary and sustained drift"
-NAMES = ("ADF-R", "ADF-S", "ADF-R paper", "ADF-S paper")
+NAMES = ("ADF-R paper", "ADF-S paper", "ADF-R", "ADF-S")  # the paper's class first
 COMPARED_FORESTS = ("permanent", "active", "temporary")
 SHOWN = "LDPA"  # the paper's figure
 DRIFT_LABELS = {"temporary": "temporary drift", "sustained": "sustained drift"}
@@ -52,6 +53,7 @@ def report(results: Results, options: Options) -> Chapter:
         tables=(
             *(_table(results, streams, name) for name in NAMES),
             _verdicts(results, streams),
+            drift_table(results, streams, NAMES),
         ),
         figures=tuple(_figure(results, shown, streams[shown], name) for name in NAMES),
         command=options.command("forests"),

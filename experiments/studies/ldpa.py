@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from experiments.comparison.caveats import WHY_PUBLISHED_DIFFER, caveat_one_seed, caveat_quick
+from experiments.comparison.caveats import caveat_quick, caveats_as_published
 from experiments.comparison.comparison import Comparison, join_words
 from experiments.comparison.per_batch import PerBatch
+from experiments.comparison.published import METHOD_OF_COLUMN
+from experiments.comparison.published_comparison import plan_as_published
 from experiments.comparison.results import Results
+from experiments.comparison.stages import drift_table
 from experiments.reporting.chapter import Chapter
 from experiments.running.measures import FORESTS
 from experiments.specs.options import Options
 from experiments.specs.run_spec import MethodSpec, RunSpec
-from experiments.specs.selections import ADF, COMMON_RIVALS, SHOWN, dataset_streams, methods_on, plan_methods
+from experiments.specs.selections import ADF, ADF_PAPER, dataset_streams
 
 SUMMARY = "the 34 batches of LDPA one by one, published figures beside"
+PUBLISHED = "ldpa_34_batches_accuracy"
 
 
 def plan(options: Options) -> list[RunSpec]:
     """Return the runs of the study."""
-    return plan_methods(dataset_streams(options, names=["LDPA"]), methods_on("LDPA", options), options)
+    return plan_as_published(dataset_streams(options, names=["LDPA"]), options)
 
 
 def report(results: Results, options: Options) -> Chapter:
@@ -25,38 +29,38 @@ def report(results: Results, options: Options) -> Chapter:
     streams = dataset_streams(options, names=["LDPA"])
     ((title, stream),) = streams.items()
     found = Comparison(results, streams, "accuracy")
-    per_batch = PerBatch(results, stream, found.present(SHOWN))
-    ours = max(ADF, key=found.mean)
-    table = "ldpa_34_batches_accuracy"
+    columns = found.present(METHOD_OF_COLUMN.values())
+    per_batch = PerBatch(results, stream, (*columns, *ADF))
+    ours = max(ADF_PAPER, key=found.mean)
     return Chapter(
         name="ldpa",
         title=f"{title}, batch by batch",
         question="Where along the stream does each method do well, and where does it break?",
         findings=(
-            _describe_wins(per_batch, ours),
-            *(per_batch.describe_stages(ours, rival) for rival in found.present(COMMON_RIVALS)),
-            *(_describe_verdicts(results, per_batch, name) for name in ADF),
+            describe_wins(per_batch, columns, ours),
+            *(per_batch.describe_stages(ours, rival) for rival in columns if rival not in ADF_PAPER),
+            *(_describe_verdicts(results, per_batch, name) for name in (*ADF_PAPER, *ADF)),
         ),
         caveats=(
-            *_caveat_new_classes(per_batch, ours),
-            *([] if options.quick else WHY_PUBLISHED_DIFFER),
-            *caveat_one_seed(options),
+            *(_caveat_weakest(per_batch, name) for name in ADF_PAPER),
+            *caveats_as_published(options, "LDPA"),
             *caveat_quick(options, "LDPA"),
         ),
         tables=(
-            per_batch.table("Accuracy after each batch"),
-            *([] if options.quick else [per_batch.published_table(table, "Mean accuracy of each stage")]),
+            *per_batch.published_tables("Accuracy after each batch", PUBLISHED),
+            per_batch.published_stages("Mean accuracy of each stage", PUBLISHED),
+            drift_table(results, streams),
         ),
         figures=(
-            per_batch.figure("Accuracy along the stream", "accuracy", "accuracy", shown=(*ADF, "RF all", "RF last 3")),
+            per_batch.figure("Accuracy along the stream", "accuracy", "accuracy", shown=(*ADF_PAPER, "RF batch paper")),
         ),
         command=options.command("ldpa"),
     )
 
 
-def _describe_wins(per_batch: PerBatch, ours: str) -> str:
-    """Return in how many batches ours is the best of those shown."""
-    columns = {name: per_batch.by_batch(name) for name in per_batch.names}
+def describe_wins(per_batch: PerBatch, names: list[str], ours: str) -> str:
+    """Return in how many batches ours is the best of some methods."""
+    columns = {name: per_batch.by_batch(name) for name in names}
     best = [
         max(value for column in columns.values() if (value := column[i]) is not None)
         for i in range(len(per_batch.rows))
@@ -66,8 +70,8 @@ def _describe_wins(per_batch: PerBatch, ours: str) -> str:
     }
     most = max(wins, key=wins.__getitem__)
     return (
-        f"{ours} is the best of {len(columns)} methods, or level with it, in {wins[ours]} of {len(best)} batches; "
-        f"most often it is {most} ({wins[most]})."
+        f"{ours} is the best of {len(columns)} methods with the paper's settings, or level with it, in {wins[ours]} of "
+        f"{len(best)} batches; most often it is {most} ({wins[most]})."
     )
 
 
@@ -84,8 +88,8 @@ def _describe_verdicts(results: Results, per_batch: PerBatch, name: str) -> str:
     )
 
 
-def _caveat_new_classes(per_batch: PerBatch, ours: str) -> list[str]:
+def _caveat_weakest(per_batch: PerBatch, ours: str) -> str:
     """Return in which stage ours is weakest."""
     by_stage = per_batch.by_stage(ours)
     worst = min(by_stage, key=by_stage.__getitem__)
-    return [f"{ours} is weakest in {worst}: {by_stage[worst]:.3f} on average."]
+    return f"{ours} is weakest in {worst}: {by_stage[worst]:.3f} on average."

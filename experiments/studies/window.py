@@ -26,7 +26,7 @@ REFITTED = {
     "RF": MethodSpec("RF batch paper"),
     "RF, window of 3": MethodSpec.of("RF batch paper", window=3),
 }
-ADF_NAMES = ("ADF-R", "ADF-R paper")
+ADF_NAMES = ("ADF-R paper", "ADF-R")  # the paper's class first
 
 
 def plan(options: Options) -> list[RunSpec]:

@@ -16,12 +16,13 @@ from experiments.running.runner import run_all
 from experiments.specs import selections
 from experiments.specs.options import Options, read_options
 from experiments.specs.run_spec import MethodSpec, RunSpec, StreamSpec
-from experiments.specs.selections import ALL_METHODS, methods_on, plan_34_batches
+from experiments.specs.selections import ADF, ALL_METHODS, methods_on, plan_34_batches
 from experiments.studies.catalogue import STUDIES
 from experiments.studies.cost import bytes_growth, seconds_growth
 
 QUICK = Options(quick=True)
-PAPER = ("accuracy", "time", "ldpa", "rearranged", "bigdata", "signtest", "nemenyi", "retention", "cost")
+BESIDE_PUBLISHED = ("accuracy", "time", "ldpa", "rearranged", "bigdata")
+PAPER = (*BESIDE_PUBLISHED, "signtest", "nemenyi", "readings", "rivals", "retention", "cost")
 
 
 @pytest.fixture(scope="module")
@@ -65,8 +66,22 @@ def test_tables_hold_numbers(name, chapters):
         assert table.rows
         assert all(len(row) == len(table.columns) for row in table.rows)
         cells = [cell for row in table.rows for cell in row[1:]]
-        assert any(isinstance(cell, float) for cell in cells)
+        assert any(isinstance(cell, float) or " of " in str(cell) for cell in cells)
         assert not any(isinstance(cell, float) and not math.isfinite(cell) for cell in cells)
+
+
+@pytest.mark.parametrize("name", BESIDE_PUBLISHED)
+def test_published_figures_are_shown_in_quick_runs_too(name, chapters):
+    heads = [head for table in chapters[name].tables for row in table.rows for head in (row[0], *table.columns)]
+    assert any(str(head).endswith(", published") for head in heads)
+    assert any("quick runs are of other data" in caveat for caveat in chapters[name].caveats)
+
+
+@pytest.mark.parametrize("name", PAPER)
+def test_chapter_says_what_it_was_measured_with(name, chapters):
+    provenance = chapters[name].provenance
+    assert provenance.n_seeds == 1
+    assert {"ADF-R paper", "ADF-S paper"} <= set(provenance.behaviour)
 
 
 @pytest.mark.parametrize("name", PAPER)
@@ -122,6 +137,13 @@ def test_full_plans_cover_six_data_sets_and_every_method():
     assert {run.method.name for run in runs if run.stream.name == "avila"} == set(ALL_METHODS)
     assert {"HT", "ARF"} <= set(methods_on("House", Options()))
     assert len(plan_34_batches(Options(n_seeds=3))) == 3 * len(runs)
+
+
+def test_chapters_of_the_paper_run_its_columns_and_our_defaults_alone(monkeypatch):
+    monkeypatch.setattr("experiments.comparison.published_comparison.is_installed", lambda name: "MOA" not in name)
+    for name in ("accuracy", "time", "ldpa", "rearranged", "signtest", "nemenyi"):
+        ran = {run.method.name for run in STUDIES[name].plan(Options())}
+        assert ran == {one for one in (*METHOD_OF_COLUMN.values(), *ADF) if "MOA" not in one}
 
 
 def test_all_is_every_study():
@@ -195,26 +217,6 @@ def test_growth_is_last_third_over_first():
 
 def test_stages_have_means_in_their_order():
     assert mean_by_stage(["SUC", "SUC", "MKC"], [0.2, 0.4, 1.0]) == pytest.approx({"SUC": 0.3, "MKC": 1.0})
-
-
-def test_published_figures_stand_beside_ours(tmp_path):
-    # A full run in small: all data sets and all methods that the tables name, but two batches each and made up.
-    options = Options(out=tmp_path)
-    runs = plan_34_batches(options)
-    columns = {"train_seconds": [1.0] * 6, "predict_seconds": [0.5] * 6, "n_test": [10] * 6, "retention": [0.5] * 6}
-    columns |= {"bytes": [5] * 6, "drift": ["none"] * 6, "answering": ["permanent"] * 6}
-    accuracies = {name: [0.5 + place / 100 + i / 1000 for i in range(6)] for place, name in enumerate(ALL_METHODS)}
-    results = Results({run: record(accuracies[run.method.name], **columns) for run in runs})
-    for name in ("accuracy", "time", "signtest", "nemenyi", "retention"):
-        chapter = STUDIES[name].report(results, options)
-        assert not any("Quick" in caveat for caveat in chapter.caveats)
-    table = next(table for table in STUDIES["accuracy"].report(results, options).tables if "published" in table.title)
-    assert table.columns[1:] == tuple(METHOD_OF_COLUMN)
-    ours, published = table.rows[:2]
-    assert (ours[0], published[0]) == ("LDPA, ours", "LDPA, published")
-    assert ours[1] == pytest.approx(0.5 + ALL_METHODS.index("SysFor batch paper") / 100 + 0.0025)
-    assert published[1] == 0.615
-    assert ours[table.columns.index("LeveragingBag")] is None
 
 
 def test_words_are_joined():

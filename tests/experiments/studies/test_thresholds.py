@@ -36,7 +36,11 @@ def test_best_cell_is_named_and_framed():
         assert "best at θ = 0.3, ε = 0.03 (0.900), -2.0 points at θ = 0.4, ε = 0.02, as it comes" in sentence
         assert "worst at θ = 1.0, ε = 0.1 (-14.0)" in sentence
     summary, *tables = chapter.tables
-    assert summary.rows[0][1:5] == ("θ = 0.3, ε = 0.03", *map(pytest.approx, (0.9, 0.88, 0.76)))
+    assert summary.rows[0][1:6] == (
+        "θ 0.2 to 0.4, ε 0.01 to 0.03",
+        "θ = 0.3, ε = 0.03",
+        *map(pytest.approx, (0.9, 0.88, 0.76)),
+    )
     assert tables[0].rows[THETAS.index(0.3)][1 + EPSILONS.index(0.03)] == pytest.approx(0.9)
     plot = chapter.figures[0].plot
     assert plot["data"][0]["z"][THETAS.index(0.3)][EPSILONS.index(0.03)] == pytest.approx(0.9)
@@ -50,5 +54,5 @@ def test_a_default_off_the_grid_is_not_framed(monkeypatch):
     )
     chapter = report(made_up(FULL), FULL)
     assert all("as it comes" not in sentence for sentence in chapter.findings)
-    assert {row[3] for row in chapter.tables[0].rows} == {None}
+    assert {row[4] for row in chapter.tables[0].rows} == {None}
     assert not chapter.figures[0].plot["layout"].get("shapes")

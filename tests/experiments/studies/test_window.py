@@ -33,7 +33,7 @@ def test_chapter_says_what_a_window_buys_and_costs():
         "batches of House, at 3.0 times the seconds."
     )
     assert (
-        "ADF-R: best on average over the data sets with a window of 5 (0.900), -2.0 points with 3"
+        "ADF-R paper: best on average over the data sets with a window of 5 (0.900), -2.0 points with 3"
         in chapter.findings[2]
     )
     assert "without a window, of 1 batch, -2.0 against that" in chapter.findings[2]
