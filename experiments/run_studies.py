@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from adforest.libraries import require
 from experiments.comparison.results import Results
-from experiments.reporting.chapter import Chapter
+from experiments.reporting.chapter import Chapter, Provenance
 from experiments.reporting.markdown import write_markdown
 from experiments.reporting.page import write_report
+from experiments.reporting.results_page import update_page
 from experiments.reporting.terminal import print_chapter
+from experiments.running.behaviour import fingerprint_methods
 from experiments.running.cost_estimates import estimate_seconds
 from experiments.running.records import write_json, write_rows
 from experiments.running.runner import OnRun, find_jobs, find_missing, run_jobs
 from experiments.specs.options import Options
 from experiments.specs.run_spec import RunSpec
 from experiments.studies.catalogue import STUDIES
+
+CHECKOUT = Path(__file__).parents[1]
+RESULTS_PAGE = CHECKOUT / "docs" / "results.md"
+MEASURED_CODE = ("src", "experiments")  # folders whose changes are told apart from their commit
 
 
 def run_studies(names: Sequence[str], options: Options) -> None:
@@ -40,9 +49,11 @@ def run_studies(names: Sequence[str], options: Options) -> None:
     jobs = find_jobs(runs, options)
     with _progress([job.run for job in find_missing(jobs, options)], options) as on_done:
         records = run_jobs(jobs, options, on_done)
+    made = {}
     for name, plan in plans.items():
         own = Results({run: records[run] for run in plan})
-        chapter = STUDIES[name].report(own, options)
+        provenance = find_provenance(plan, options)
+        made[name] = chapter = replace(STUDIES[name].report(own, options), provenance=provenance)
         write_rows(own.records.values(), options.out / f"{name}.parquet")
         write_json(chapter.to_json(), options.out / f"{name}.json")
         print_chapter(chapter)
@@ -50,6 +61,35 @@ def run_studies(names: Sequence[str], options: Options) -> None:
     write_report(chapters, report)
     write_markdown(chapters, report.with_name("results.md"))
     print(f"\nReport: {report}, and as text: {report.with_name('results.md')}")
+    if options.write_docs:
+        update_page(RESULTS_PAGE, made, list(STUDIES))
+        print(f"Put into {RESULTS_PAGE}: {', '.join(made)}")
+
+
+def find_provenance(runs: Sequence[RunSpec], options: Options) -> Provenance:
+    """Return today's date, the commit of the code, the seeds, and what the ADF methods of some runs do."""
+    return Provenance(
+        date=datetime.now(UTC).date().isoformat(),
+        commit=describe_commit(CHECKOUT),
+        n_seeds=options.n_seeds,
+        behaviour=fingerprint_methods(runs),
+    )
+
+
+def describe_commit(checkout: Path) -> str:
+    """Return the short hash of a checkout's commit, with "+ changes" if its code differs; "unknown" without git."""
+    try:
+        commit = _git(checkout, "rev-parse", "--short", "HEAD")
+        changes = _git(checkout, "status", "--porcelain", "--", *MEASURED_CODE)
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return f"{commit} + changes" if changes else commit
+
+
+def _git(checkout: Path, *arguments: str) -> str:
+    """Return what git prints."""
+    command = ["git", "-C", str(checkout), *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def read_chapters(out: Path) -> list[Chapter]:

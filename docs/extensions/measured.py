@@ -24,7 +24,7 @@ from typing import Any, ClassVar
 from docutils import nodes
 from docutils.parsers.rst import directives
 from docutils.utils import unescape
-from results_tables import find_command, find_table
+from results_tables import find_command, find_table, is_of_earlier_version
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
@@ -69,7 +69,8 @@ class _ResultsDirective(SphinxDirective):
     def _source(self, chapter: str) -> nodes.Node:
         """Return a line that says where the figures come from."""
         anchor = re.sub(r"[^\w\- ]", "", chapter.lower()).replace(" ", "-")
-        text = f"From [{chapter}](/results.md#{anchor}), `{find_command(chapter)}`."
+        earlier = ", measured with an earlier version of the code" if is_of_earlier_version(chapter) else ""
+        text = f"From [{chapter}](/results.md#{anchor}), `{find_command(chapter)}`{earlier}."
         [line] = self.parse_text_to_nodes(text)
         line["classes"].append("measured-source")
         return line

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 RESULTS = Path(__file__).parents[1] / "results.md"
+EARLIER = "Measured with an earlier version of the code."  # what an old chapter begins with
 
 
 @dataclass(frozen=True)
@@ -35,13 +36,10 @@ class Table:
 
 def find_table(chapter: str, title: str, path: Path = RESULTS) -> Table:
     """Return a table of the results by its chapter and title."""
-    text = path.read_text(encoding="utf-8")
-    chapters = {part.split("\n", 1)[0]: part for part in re.split(r"^## ", text, flags=re.MULTILINE)[1:]}
-    if chapter not in chapters:
-        raise LookupError(f"{path.name} has no chapter {chapter!r}; expected one of {', '.join(chapters)}")
-    found = re.search(rf"^\*\*{re.escape(title)}\*\*\n\n((?:\|.*\n)+)", chapters[chapter], flags=re.MULTILINE)
+    text = find_chapter(chapter, path)
+    found = re.search(rf"^\*\*{re.escape(title)}\*\*\n\n((?:\|.*\n)+)", text, flags=re.MULTILINE)
     if not found:
-        titles = re.findall(r"^\*\*(.+)\*\*$", chapters[chapter], flags=re.MULTILINE)
+        titles = re.findall(r"^\*\*(.+)\*\*$", text, flags=re.MULTILINE)
         raise LookupError(f"{chapter!r} has no table {title!r}; expected one of {'; '.join(titles)}")
     heads, _, *rows = [_cells(line) for line in found[1].splitlines()]
     return Table(heads, {row[0]: row for row in rows})
@@ -49,8 +47,21 @@ def find_table(chapter: str, title: str, path: Path = RESULTS) -> Table:
 
 def find_command(chapter: str, path: Path = RESULTS) -> str:
     """Return the command that makes a chapter anew."""
-    text = path.read_text(encoding="utf-8").split(f"\n## {chapter}\n", 1)[1]
-    return re.findall(r"^\$ (.+)$", text, flags=re.MULTILINE)[0]
+    return re.findall(r"^\$ (.+)$", find_chapter(chapter, path), flags=re.MULTILINE)[-1]
+
+
+def is_of_earlier_version(chapter: str, path: Path = RESULTS) -> bool:
+    """Return whether a chapter says that it was measured with an earlier version."""
+    return find_chapter(chapter, path).split("\n\n", 2)[1] == EARLIER
+
+
+def find_chapter(chapter: str, path: Path = RESULTS) -> str:
+    """Return the text of a chapter of the results by its title."""
+    text = path.read_text(encoding="utf-8")
+    chapters = {part.split("\n", 1)[0]: part for part in re.split(r"^## ", text, flags=re.MULTILINE)[1:]}
+    if chapter not in chapters:
+        raise LookupError(f"{path.name} has no chapter {chapter!r}; expected one of {', '.join(chapters)}")
+    return chapters[chapter]
 
 
 def _cells(line: str) -> list[str]:

@@ -45,6 +45,27 @@ class Figure:
 
 
 @dataclass(frozen=True)
+class Provenance:
+    """When and from what a chapter was measured.
+
+    Attributes
+    ----------
+    date : str
+        Year, month and day.
+    commit : str
+        Short hash, with "+ changes" if the code differed from that commit.
+    n_seeds : int
+    behaviour : dict of str to str
+        By ADF method the fingerprint of what it does on a small stream, see `experiments.running.behaviour`.
+    """
+
+    date: str
+    commit: str
+    n_seeds: int
+    behaviour: dict[str, str]
+
+
+@dataclass(frozen=True)
 class Chapter:
     """The report of one study.
 
@@ -61,6 +82,8 @@ class Chapter:
     tables, figures : tuple
     command : str
         What makes it again.
+    provenance : Provenance or None
+        None until the chapter is written.
     """
 
     name: str
@@ -71,6 +94,7 @@ class Chapter:
     tables: tuple[Table, ...]
     figures: tuple[Figure, ...]
     command: str
+    provenance: Provenance | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the chapter as plain data."""
@@ -85,4 +109,6 @@ class Chapter:
         )
         figures = (Figure(**one) for one in data["figures"])
         said = {key: tuple(data[key]) for key in ("findings", "caveats")}
-        return cls(**{**data, **said, "tables": tuple(tables), "figures": tuple(figures)})
+        known = data.get("provenance")
+        provenance = None if known is None else Provenance(**known)
+        return cls(**{**data, **said, "tables": tuple(tables), "figures": tuple(figures), "provenance": provenance})

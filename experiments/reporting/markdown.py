@@ -6,8 +6,14 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from experiments.reporting.chapter import Chapter, Table
+from experiments.reporting.chapter import Chapter, Provenance, Table
 from experiments.reporting.table_format import format_table
+
+HEADING = "## "
+INTRODUCTION = (
+    "Written by `python -m experiments`; the command at the end of each chapter makes it anew. The report that the "
+    "same command writes has the figures as well."
+)
 
 
 def write_markdown(chapters: Sequence[Chapter], path: Path) -> None:
@@ -20,21 +26,25 @@ def write_markdown(chapters: Sequence[Chapter], path: Path) -> None:
     path : Path
         Where to; missing folders are made.
     """
-    parts = [
-        "# Results",
-        "Written by `python -m experiments`; the command at the end of each chapter makes it anew. The report "
-        "that the same command writes has the figures as well.",
-    ]
-    if chapters:
-        parts.append("\n".join(f"- [{_escape(one.title)}](#{_anchor(one.title)})" for one in chapters))
-    parts += [part for chapter in chapters for part in _chapter_as_markdown(chapter)]
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    write_page(INTRODUCTION, [chapter_as_markdown(chapter) for chapter in chapters], path)
 
 
-def _chapter_as_markdown(chapter: Chapter) -> Iterator[str]:
+def write_page(introduction: str, chapters: Sequence[str], path: Path) -> None:
+    """Write a page of chapters that are Markdown already, with a list of them at its top."""
+    titles = [chapter.split("\n", 1)[0].removeprefix(HEADING) for chapter in chapters]
+    contents = ["\n".join(f"- [{title}](#{_anchor(title)})" for title in titles)] if titles else []
+    path.write_text("\n\n".join(["# Results", introduction, *contents, *chapters]) + "\n", encoding="utf-8")
+
+
+def chapter_as_markdown(chapter: Chapter) -> str:
+    """Return a chapter as Markdown, its provenance last."""
+    return "\n\n".join(_paragraphs(chapter))
+
+
+def _paragraphs(chapter: Chapter) -> Iterator[str]:
     """Yield the paragraphs of a chapter."""
-    yield f"## {_escape(chapter.title)}"
+    yield f"{HEADING}{_escape(chapter.title)}"
     yield f"*{_escape(chapter.question)}*"
     if chapter.findings:
         yield "\n".join(f"- {_escape(finding)}" for finding in chapter.findings)
@@ -44,6 +54,38 @@ def _chapter_as_markdown(chapter: Chapter) -> Iterator[str]:
         yield "**What to doubt**"
         yield "\n".join(f"- {_escape(caveat)}" for caveat in chapter.caveats)
     yield f"```console\n$ {' '.join(chapter.command.split())}\n```"
+    if chapter.provenance is not None:
+        yield provenance_as_markdown(chapter.provenance)
+
+
+def provenance_as_markdown(provenance: Provenance) -> str:
+    """Return the line that ends a chapter.
+
+    Examples
+    --------
+    >>> provenance_as_markdown(Provenance("2022-02-01", "1a2b3c4 + changes", 3, {"ADF-R": "0123456789"}))
+    'Measured on 2022-02-01 at commit 1a2b3c4 + changes, seeds: 3, behaviour: ADF-R `0123456789`.'
+    """
+    behaviour = ", ".join(f"{method} `{fingerprint}`" for method, fingerprint in provenance.behaviour.items())
+    said = f"Measured on {provenance.date} at commit {provenance.commit}, seeds: {provenance.n_seeds}"
+    return f"{said}, behaviour: {behaviour}." if behaviour else f"{said}."
+
+
+def read_provenance(text: str) -> Provenance | None:
+    """Return what the last line of a chapter says of its origin, None if it says nothing.
+
+    Examples
+    --------
+    >>> read_provenance("Measured on 2022-02-01 at commit 1a2b3c4, seeds: 3, behaviour: ADF-R `0123456789`.").behaviour
+    {'ADF-R': '0123456789'}
+    """
+    found = re.search(
+        r"^Measured on (\S+) at commit ([^,]+), seeds: (\d+)(?:, behaviour: (.+))?\.$", text, re.MULTILINE
+    )
+    if found is None:
+        return None
+    behaviour = dict(re.findall(r"([^`]+?) `(\w+)`(?:, )?", found[4] or ""))
+    return Provenance(found[1], found[2], int(found[3]), behaviour)
 
 
 def _table_as_markdown(table: Table) -> Iterator[str]:

@@ -29,6 +29,8 @@ class Options:
         Folder of the data sets; None for the one that ``ADFOREST_DATA`` names.
     goals : tuple of int
         Which goals ``beyond`` measures, from 1; all of them if empty.
+    write_docs : bool
+        Whether the chapters are put into ``docs/results.md``.
     """
 
     quick: bool = False
@@ -37,6 +39,7 @@ class Options:
     out: Path = OUT
     data: Path | None = None
     goals: tuple[int, ...] = ()
+    write_docs: bool = False
 
     @property
     def seeds(self) -> range:
@@ -60,6 +63,7 @@ def add_options(parser: argparse.ArgumentParser, n_seeds: int = 1) -> None:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     parser.add_argument("--jobs", type=_count, default=cores, metavar="N", help="processes (default: %(default)s)")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help=f"where to (default: {OUT}; quick: {QUICK_OUT})")
+    parser.add_argument("--write-docs", action="store_true", help="put the chapter into docs/results.md")
     parser.add_argument("--data", type=Path, metavar="FOLDER", help="data sets (default: the folder in ADFOREST_DATA)")
 
 
@@ -76,11 +80,19 @@ def add_goals(parser: argparse.ArgumentParser, n_goals: int) -> None:
 
 
 def read_options(arguments: argparse.Namespace, n_seeds: int = 1) -> Options:
-    """Return what was given on the command line; without ``--seeds`` a quick run has one seed, others have n_seeds."""
+    """Return what was given on the command line; without ``--seeds`` a quick run has one seed, others have n_seeds.
+
+    Raises
+    ------
+    ValueError
+        If a quick run is to be put into the docs.
+    """
+    if arguments.quick and arguments.write_docs:
+        raise ValueError("--write-docs is for full runs; drop --quick")
     out = arguments.out or (QUICK_OUT if arguments.quick else OUT)
     seeds = arguments.seeds or (1 if arguments.quick else n_seeds)
     goals = tuple(sorted(set(getattr(arguments, "goals", None) or ())))
-    return Options(arguments.quick, seeds, arguments.jobs, out, arguments.data, goals)
+    return Options(arguments.quick, seeds, arguments.jobs, out, arguments.data, goals, arguments.write_docs)
 
 
 def _count(text: str) -> int:

@@ -1,0 +1,54 @@
+"""Behaviour fingerprints: what an ADF method does on a small stream, so that a page can tell whether it is still so.
+
+They cover results and not code: a change that moves no accuracy, verdict or leaf leaves them as they are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from functools import cache
+
+from experiments.running.measures import FORESTS, accuracy, describe_forests
+from experiments.specs.methods import ADF, make_model
+from experiments.specs.run_spec import MethodSpec, RunSpec, StreamSpec
+from experiments.specs.sources import open_stream
+
+STREAM = StreamSpec.of("house", "34", n_records=5_000)
+SEED = 0
+DIGITS = 6  # of accuracies; the rest may be rounding of a platform
+LENGTH = 10  # hexadecimal digits
+
+
+def fingerprint_methods(runs: Iterable[RunSpec]) -> dict[str, str]:
+    """Return the behaviour fingerprints of the ADF methods of some runs, by label."""
+    return {label: fingerprint_behaviour(method) for label, method in find_adf_methods(runs).items()}
+
+
+def find_adf_methods(runs: Iterable[RunSpec]) -> dict[str, MethodSpec]:
+    """Return the ADF methods of some runs that have a fingerprint, by label.
+
+    Settings that are numbers do not count, so that a grid has one fingerprint: numbers tune code, words choose it.
+    """
+    methods = (_without_numbers(run.method) for run in runs if run.method.name in ADF)
+    return {method.label: method for method in methods}
+
+
+@cache
+def fingerprint_behaviour(method: MethodSpec) -> str:
+    """Return the fingerprint of what an ADF method does on the small stream."""
+    stream = open_stream(STREAM, SEED, None)
+    model = make_model(method, stream, SEED)
+    said = []
+    for batch in stream.batches:
+        model.partial_fit(batch.X_train, batch.y_train)
+        forests = describe_forests(model)
+        leaves = [forests[f"leaves_{name}"] for name in FORESTS]
+        said.append([round(accuracy(model, batch.X_test, batch.y_test), DIGITS), forests["drift"], leaves])
+    return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:LENGTH]
+
+
+def _without_numbers(method: MethodSpec) -> MethodSpec:
+    """Return a method without those settings that are numbers."""
+    return MethodSpec.of(method.name, **{name: value for name, value in method.settings if isinstance(value, str)})
