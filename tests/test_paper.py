@@ -5,7 +5,8 @@ import inspect
 import numpy as np
 import pytest
 
-from adforest import PaperADFClassifier
+from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
+from adforest.forest.tree import ROOT_ADDED
 from small_forests import clusters, forest, swapped
 
 
@@ -122,3 +123,65 @@ def test_accuracy_is_that_after_learning_the_other_class_tells_that_before():
     assert after.history_[0].accuracy["permanent"] > 0.95
     assert before.history_[2].accuracy["active"] < 0.05
     assert after.history_[2].accuracy["temporary"] > before.history_[2].accuracy["active"]
+
+
+# --- where text, pseudo-code and program disagree, and what this class does (docs/paper.md)
+
+
+def n_roots(model):
+    """Return how many roots were put on the trees of the permanent forest."""
+    return sum(int(((tree.cause == ROOT_ADDED) & (tree.nodes["split"] >= 0)).sum()) for tree in trees_of(model))
+
+
+def trees_of(model):
+    return model.permanent_forest_.trees
+
+
+def spread(seed, n=200):
+    """Return records of two classes that overlap, so that batches perturb leaves."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(0, 10, size=(n, 2))
+    return X, (X[:, 0] + rng.normal(0, 2, n) > 5).astype(int)
+
+
+def test_one_record_beyond_a_bound_is_enough_for_a_root():
+    # Algorithm 3 has no minimum; the other class asks for more than a stray record.
+    X, y = spread(1)
+    X[0] = [11.0, 5.0]
+    models = [
+        model.partial_fit(*spread(0)).partial_fit(X, y)
+        for model in (
+            PaperADFClassifier(random_state=0),
+            AdaptiveDecisionForestClassifier(10, splitting="isat", min_samples_leaf=20, renewal=0, random_state=0),
+        )
+    ]
+    assert [n_roots(model) > 0 for model in models] == [True, False]
+
+
+def test_a_root_cuts_the_widest_gap_as_it_is():
+    # Metres have the wider gap, millimetres the one that is wider relative to their range (Eq. 12).
+    X, y = spread(0)
+    first, second = X * [100, 0.1], X * [100, 0.1] + [1_200, 5]
+    model = PaperADFClassifier(perturbation="predicted", random_state=0).partial_fit(first, y)
+    model.partial_fit(second, 1 - y)
+    roots = [tree.nodes[0] for tree in trees_of(model) if tree.cause[0] == ROOT_ADDED]
+    assert roots
+    assert {int(root["split"]) >> 2 for root in roots} == {0}
+    middle = (first[:, 0].max() + second[:, 0].min()) / 2
+    assert [float(root["threshold"]) for root in roots] == pytest.approx([middle] * len(roots)), "Eq. 13"
+
+
+def test_a_forest_has_one_box_of_all_it_has_learnt():
+    # A bootstrap sample may miss the largest values; roots are cut at the bounds of the whole forest all the same.
+    X, y = spread(0)
+    model = PaperADFClassifier(random_state=0).partial_fit(X, y)
+    box = model._model.learnt.state.forests["permanent"].box
+    np.testing.assert_array_equal([box.low, box.high], [X.min(axis=0), X.max(axis=0)])
+
+
+def test_names_pay_for_their_number():
+    # A cut by categories is charged the bits that name it, in this class too: 100 useless names cut nothing.
+    rng = np.random.default_rng(0)
+    names = rng.integers(0, 100, size=(400, 1)).astype(str)
+    model = PaperADFClassifier(min_samples_leaf=5, random_state=0).partial_fit(names, rng.integers(0, 2, 400))
+    assert model.permanent_forest_.n_leaves == 10

@@ -275,6 +275,27 @@ def test_no_record_of_the_tree_is_ever_beyond_and_some_of_the_batch_are(blocks):
         assert cut.beyond(b).any()
 
 
+# --- gaps as they are, or relative to the range
+
+
+def test_gaps_are_compared_as_they_are_or_relative_to_the_joint_range():
+    # Metres (0 to 1,000, then 1,100 to 2,000) and millimetres (0 to 1, then 9 to 10): Eq. 12 takes the wider gap.
+    tree = box(np.array([[0, 0], [1000, 1]], dtype=float))
+    batch = box(np.array([[1100, 9], [2000, 10]], dtype=float))
+    assert [cut.feature for cut in cuts_between(tree, batch, is_relative=False)] == [0, 1]
+    assert [cut.feature for cut in cuts_between(tree, batch)] == [1, 0]
+    values = [cut.value for cut in cuts_between(tree, batch, is_relative=False)]
+    assert values == [1050, 5], "the middle of the gap (Eq. 13)"
+
+
+def test_what_lies_beyond_bounds_is_compared_as_it_is_too():
+    tree = box(np.array([[0, 0], [1000, 1]], dtype=float))
+    batch = box(np.array([[500, 0.5], [1100, 3]], dtype=float))
+    for is_relative, feature in ((False, 0), (True, 1)):
+        upper, _ = bound_cuts(tree, batch, is_relative=is_relative)
+        assert upper[0].feature == feature
+
+
 # --- which cuts become roots
 
 

@@ -17,7 +17,8 @@ from adforest.adaptation.perturbation import (
     predicted_confidence,
 )
 from adforest.adaptation.repair import assess
-from adforest.forest import LeafCounts, Records, Tree, TreeEditor
+from adforest.forest import GrowthParams, LeafCounts, Records, Tree, TreeEditor
+from adforest.growers import RandomForestGrower
 
 
 def leaves_of(*pairs):
@@ -110,6 +111,9 @@ def test_predicted_is_never_more_lenient_than_batch(held, brought):
         assert 0 <= reading(leaves)[0] <= 1
 
 
+GROWER = RandomForestGrower(GrowthParams(max_features=1))
+
+
 def two_leaf_tree():
     """Return a tree that asks x <= 0, with ten records of class 0 on the left and ten of class 1 on the right."""
     editor = TreeEditor(Tree.bare(1, seed=0))
@@ -126,7 +130,7 @@ def batch_of(x, y, n_classes=2):
 
 @pytest.mark.parametrize("reading", READINGS)
 def test_a_leaf_the_batch_does_not_reach_is_not_perturbed(reading):
-    found = assess(two_leaf_tree(), batch_of([-1, -2, -3, -4], [0, 1, 0, 1]), reading, 0.02)
+    found = assess(two_leaf_tree(), batch_of([-1, -2, -3, -4], [0, 1, 0, 1]), GROWER, reading, 0.02)
     assert found.leaves.leaf.tolist() == [1]
     assert found.perturbed.tolist() == [True]
     assert found.leaf.tolist() == [1, 1, 1, 1]
@@ -134,7 +138,7 @@ def test_a_leaf_the_batch_does_not_reach_is_not_perturbed(reading):
 
 
 def test_assessing_a_class_the_tree_has_never_seen():
-    found = assess(two_leaf_tree(), batch_of([-1, 1, 1], [0, 2, 2], n_classes=3), "predicted", 0.02)
+    found = assess(two_leaf_tree(), batch_of([-1, 1, 1], [0, 2, 2], n_classes=3), GROWER, "predicted", 0.02)
     assert found.perturbed.tolist() == [False, True]
     assert found.leaves.brought_predicted.tolist() == [1, 0]
     assert found.leaves.n_classes.tolist() == [1, 2]

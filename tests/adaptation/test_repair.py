@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 
 from adforest.adaptation import READINGS, RECIPES
 from adforest.adaptation.boxes import Box, root_cuts
-from adforest.adaptation.repair import Repair, assess
-from adforest.forest import Forest, GrowthParams, Records
-from adforest.growers import RandomForestGrower
-from oracles import learn, new_state
+from adforest.adaptation.perturbation import LeafStatistics
+from adforest.adaptation.repair import Assessment, Repair, assess
+from adforest.forest import Forest, GrowthParams, LeafCounts, Records
+from adforest.growers import GROWERS, RandomForestGrower, SysForGrower
+from oracles import learn, new_state, rows_of
 
 
 def start(**changes):
@@ -134,11 +135,11 @@ def test_leaves_hold_what_they_held_plus_the_batch_or_what_they_were_grown_from(
             assert (weights[~is_leaf(new)] == 0).all()
 
 
-def build(X, y, n_trees=3, max_features=2, min_leaf=1, n_classes=None):
+def build(X, y, n_trees=3, max_features=2, min_leaf=1, n_classes=None, grower=None):
     """Return a forest of all the records, and the records."""
     X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=np.int32)
     records = Records(X, y, np.arange(len(y)), np.zeros(X.shape[1], dtype=np.int32), n_classes or int(y.max()) + 1)
-    grower = RandomForestGrower(GrowthParams(max_features=max_features, min_samples_leaf=min_leaf))
+    grower = grower or RandomForestGrower(GrowthParams(max_features=max_features, min_samples_leaf=min_leaf))
     grown = grower.build(records, np.arange(len(y), dtype=np.int32), list(range(n_trees)), None)
     return Forest(tuple(g.tree for g in grown), tuple(g.leaf_of for g in grown), np.ones(len(y), dtype=bool)), records
 
@@ -154,27 +155,32 @@ def repair(
     n_jobs=None,
     at_least=1,
     places=(0, 1, 2),
+    grower=None,
+    knows_batch_only=False,
 ):
     """Return the forest after one batch, and the assessments it went by."""
+    grower = grower or RandomForestGrower(GrowthParams(max_features=2, min_samples_leaf=min_leaf))
     X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=np.int32)
     n_classes = max(old.n_classes, int(y.max()) + 1)
     batch = Records(X, y, np.arange(len(old), len(old) + len(y)), old.n_categories, n_classes)
     both = Records(
         np.vstack([old.X, X]), np.concatenate([old.y, y]), np.arange(len(old) + len(y)), old.n_categories, n_classes
     )
-    assessments = [assess(tree, batch, "predicted", 0.02) for tree in forest.trees]
+    assessments = [assess(tree, batch, grower, "predicted", 0.02) for tree in forest.trees]
     boxes = Box.of(old.X, old.n_categories), Box.of(X, old.n_categories)
     repair = Repair(
         number=0,
         batch=batch,
         records=both,
         roots=root_cuts(*boxes, X, splitting, at_least),
-        grower=RandomForestGrower(GrowthParams(max_features=2, min_samples_leaf=min_leaf)),
+        grower=grower,
         tree_threshold=threshold,
         expanding=[] if splitting == "sat" else list(places),
         min_samples_leaf=min_leaf,
+        knows_batch_only=knows_batch_only,
     )
-    return repair.repair_forest(forest, assessments, [7, 8, 9], (), n_jobs), assessments
+    seeds = [7, 8, 9][: len(forest)]
+    return repair.repair_forest(forest, assessments, seeds, (), n_jobs), assessments
 
 
 def two_clusters(n=40, seed=0):
@@ -191,6 +197,82 @@ def test_a_batch_that_perturbs_nothing_only_adds_to_the_counts():
     for old, new in zip(forest.trees, after.trees, strict=True):
         np.testing.assert_array_equal(new.nodes, old.nodes)
         assert new.row_weight.sum() == old.row_weight.sum() + len(y)
+
+
+@pytest.mark.parametrize("base_forest", GROWERS)
+def test_leaves_grow_by_the_very_counts_that_the_batch_was_compared_in(base_forest):
+    X, y = two_clusters(200)
+    grower = GROWERS[base_forest](GrowthParams(max_features=2, min_samples_leaf=20))
+    forest, records = build(X, y, grower=grower)
+    batch_y = np.where(np.arange(200) % 10 == 0, 1 - y, y)
+    after, assessments = repair(forest, records, X, batch_y, splitting="sat", grower=grower)
+    for old, new, found in zip(forest.trees, after.trees, assessments, strict=True):
+        brought = rows_of(new)
+        for node, row in rows_of(old).items():
+            for klass, weight in row.items():
+                brought[node][klass] -= weight
+        expected = {node: {} for node in brought}
+        for node, klass, weight in zip(*found.brought, strict=True):
+            expected[node][klass] = weight
+        assert {node: {k: w for k, w in row.items() if w} for node, row in brought.items()} == expected
+        np.testing.assert_array_equal(found.weights, grower.weights(np.arange(200, 400), old.seed))
+
+
+# --- leaves that know the batch only (the text of the paper)
+
+
+def two_large_leaves(min_leaf=20):
+    """Return a single tree of two leaves with 500 records each, its records, and its grower."""
+    X = np.column_stack([np.repeat([0.0, 10.0], 500), np.zeros(1000)])
+    X[:, 1] = np.tile(np.arange(500), 2)
+    grower = SysForGrower(GrowthParams(max_features=2, min_samples_leaf=min_leaf))
+    forest, records = build(X, np.repeat([0, 1], 500), n_trees=1, grower=grower)
+    assert rows_of(forest.trees[0]) == {1: {0: 500}, 2: {1: 500}}
+    return forest.forget(), records, grower
+
+
+def strays(n, klass_of=lambda k: k % 2):
+    """Return n records in each of the two leaves, told apart by the second attribute, of two classes."""
+    half = [[x, 1000.0 * klass_of(k) + k] for x in (0.0, 10.0) for k in range(n)]
+    return np.array(half), np.array([2 + klass_of(k) for _ in range(2) for k in range(n)])
+
+
+def text_repair(n, min_leaf=20, **changes):
+    forest, records, grower = two_large_leaves(min_leaf)
+    X, y = strays(n, **changes)
+    after, _ = repair(
+        forest, records, X, y, "entropy", min_leaf=min_leaf, places=[0], grower=grower, knows_batch_only=True
+    )
+    return after.trees[0]
+
+
+def test_four_strays_in_a_leaf_of_500_replace_nothing():
+    tree = text_repair(4)
+    assert rows_of(tree) == {1: {0: 500, 2: 2, 3: 2}, 2: {1: 500, 2: 2, 3: 2}}
+
+
+def test_a_leaf_is_expanded_from_enough_records_of_the_batch():
+    assert text_repair(50).n_leaves == 4
+
+
+@pytest.mark.parametrize(
+    ("knows_batch_only", "held", "brought", "is_target"),
+    [(True, 500, 20, False), (True, 0, 21, True), (False, 500, 4, True), (False, 10, 10, False), (False, 10, 11, True)],
+)
+def test_a_leaf_is_large_enough_by_the_records_it_can_be_expanded_from(knows_batch_only, held, brought, is_target):
+    # Algorithm 2 tests the records of the batch in the leaf; the program tests all that the leaf ever received.
+    leaves = LeafStatistics(np.array([7], dtype=np.int32), *np.array([[held, held, brought, 1, held, 0, 2]]).T)
+    found = Assessment(np.empty(0), np.empty(0), LeafCounts.none(), leaves, np.array([True]))
+    repair = Repair(1, None, None, [], None, 0.0, [0], min_samples_leaf=20, knows_batch_only=knows_batch_only)
+    assert repair._targets(found).tolist() == ([7] if is_target else [])
+
+
+def test_a_leaf_that_is_expanded_in_vain_keeps_what_it_held():
+    # Both classes have the same values: enough records, but nothing to tell them apart by.
+    forest, records, grower = two_large_leaves()
+    X, y = np.tile([0.0, 3.0], (60, 1)), np.arange(60) % 2 + 2
+    after, _ = repair(forest, records, X, y, "entropy", min_leaf=20, places=[0], grower=grower, knows_batch_only=True)
+    assert rows_of(after.trees[0]) == {1: {0: 500, 2: 30, 3: 30}, 2: {1: 500}}
 
 
 def test_a_tree_below_its_threshold_keeps_its_shape_and_still_counts():

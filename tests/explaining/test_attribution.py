@@ -71,11 +71,10 @@ def weighted_by_hand(state, X, n_classes):
 
 def voted_by_hand(state, X, n_classes):
     """Return bias and contributions of the forest that answers alone."""
-    walks = {name: Walks(state.forests[name].forest) for name in ("permanent", state.answering)}
+    walks = Walks(state.forests[state.answering].forest)
     bias, added = np.zeros((len(X), n_classes)), np.zeros((*X.shape, n_classes))
     for i, record in enumerate(X):
-        knows = state.forests[state.answering].box.contains(X[i : i + 1])[0]
-        bias[i], added[i] = walks[state.answering if knows else "permanent"].added_up(
+        bias[i], added[i] = walks.added_up(
             record,
             lambda weights, path: oracles.voted_on_the_way(weights, path, n_classes, soft=state.settings.soft),
         )
@@ -131,8 +130,8 @@ def test_models_show_all_there_is_to_explain():
     assert {"active", "newest", "permanent", "temporary"} == set(adaptive.explain(probes()).forests)
     assert state.pending is not None
     weights = {name: one.weights for name, one in soft.explain(probes()).forests.items()}
-    assert set(weights) == {"permanent", soft.answering_forest_}
-    assert all(one.max() == pytest.approx(1) for one in weights.values()), "some records are outside of a forest's box"
+    assert set(weights) == {soft.answering_forest_} != {"permanent"}
+    assert all(one.max() == pytest.approx(1) for one in weights.values())
 
 
 def test_forests_say_what_they_say_alone():

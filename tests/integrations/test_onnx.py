@@ -28,8 +28,6 @@ def test_these_models_have_all_that_a_graph_must_carry():
         state, codes = model._model.learnt.state, model._model.encoder.translate(X)
         if isinstance(model, PaperADFClassifier):
             found.add(("paper", model.voting, state.answering != "permanent"))
-            if state.answering != "permanent":
-                found.add(("outside its box", bool((~state.forests[state.answering].box.contains(codes)).any())))
         elif is_permanent_alone(state):
             found.add("permanent alone")
         else:
@@ -41,7 +39,7 @@ def test_these_models_have_all_that_a_graph_must_carry():
         found.add(("forest", model.base_forest))
         found.add(("unseen", bool(np.isnan(codes[X["kind"].notna(), 2]).any())))
     expected = {("paper", voting, other) for voting in ("hard", "soft") for other in (True, False)}
-    expected |= {"permanent alone", "records that wait", ("outside its box", True), ("unseen", True)}
+    expected |= {"permanent alone", "records that wait", ("unseen", True)}
     expected |= {(part, is_there) for part in ("new", "rare", "nearness") for is_there in (True, False)}
     expected |= {("asked", n) for n in (3, 4)} | {("forest", name) for name in FORESTS}
     assert expected - found == set()

@@ -10,14 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adforest import AdaptiveDecisionForestClassifier
-from adforest.adaptation.boxes import Box
 from adforest.forest import Tree, TreeEditor
 from adforest.forest.tree import LeafCounts
 from adforest.integrations._forests import LeafAnswers, answers_of, read_model
 from adforest.integrations.onnx import to_onnx
 from adforest.integrations.onnx.export import _add_outputs
 from adforest.integrations.onnx.graph import Graph
-from adforest.integrations.onnx.trees import add_box, add_forest
+from adforest.integrations.onnx.trees import add_forest
 from adforest.rivals import RefitForestClassifier
 
 
@@ -25,29 +24,6 @@ def run(graph, value, dtype, X, *width):
     graph.output(value, "found", dtype, *width)
     session = onnxruntime.InferenceSession(graph.finish("part", "").SerializeToString())
     return session.run(None, {"X": X})[0]
-
-
-VALUES = st.sampled_from([-2.0, -1.0, 0.0, 0.5, 1.0, 2.0, np.nan])
-
-
-@st.composite
-def boxes(draw):
-    """Return a box of three columns, the last categorical, some never seen, and records about it."""
-    low = np.array([draw(VALUES), draw(VALUES), np.nan])
-    high = np.where(np.isnan(low), np.nan, low + np.array([draw(st.sampled_from([0.0, 1.0])), 2.0, np.nan]))
-    seen = draw(st.lists(st.booleans(), max_size=5))
-    categories = {2: np.array(seen, dtype=bool)} if draw(st.booleans()) else {}
-    X = np.array([[draw(VALUES), draw(VALUES), float(draw(st.integers(-1, 6)))] for _ in range(30)])
-    X[X[:, 2] < 0, 2] = np.nan
-    return Box(low, high, categories), X
-
-
-@given(boxes())
-def test_a_record_is_outside_the_box_of_a_graph_as_it_is_outside_the_box(given_box):
-    box, X = given_box
-    graph = Graph(("X", "found"))
-    found = add_box(graph, graph.input("X", "DOUBLE", 3), box, np.array([0, 0, 7], dtype=np.int32))
-    np.testing.assert_array_equal(run(graph, found, "BOOL", X, 1)[:, 0], ~box.contains(X))
 
 
 @st.composite

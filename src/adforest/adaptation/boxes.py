@@ -36,16 +36,6 @@ class Box:
         low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
         return cls(np.where(n_categories, np.nan, low), np.where(n_categories, np.nan, high), categories)
 
-    def contains(self, X: Floats) -> Mask:
-        """Return which records lie inside on every attribute; missing values do."""
-        outside = (X < self.low) | (X > self.high)
-        inside: Mask = np.logical_not(np.any(outside, axis=1))
-        for j, seen in self.categories.items():
-            known = ~np.isnan(X[:, j])
-            code = np.where(known, X[:, j], 0).astype(np.intp)
-            inside &= ~known | np.append(seen, False)[np.minimum(code, len(seen))]
-        return inside
-
     def union(self, other: "Box") -> "Box":
         """Return the smallest box around both."""
         categories = dict(self.categories)
@@ -84,18 +74,26 @@ class Cut:
         return beyond
 
 
-def cuts_between(tree: Box, batch: Box) -> list[Cut]:
-    """Return cuts in the gaps between two boxes, the widest first; none where they overlap on every attribute.
+def cuts_between(tree: Box, batch: Box, *, is_relative: bool = True) -> list[Cut]:
+    """Return cuts in the middle of the gaps between two boxes, the widest first; none where they overlap everywhere.
 
-    A gap is relative to the attribute's joint range, so that metres do not outvote millimetres; two categorical
-    attributes without a category in common are as far apart as can be.
+    Two categorical attributes without a category in common are as far apart as can be. (The paper's Eq. 12 and 13;
+    the conditions of Eq. 13 are misprinted, its values are the middle of the gap.)
+
+    Parameters
+    ----------
+    tree, batch : Box
+    is_relative : bool
+        Whether a gap is measured relative to the attribute's joint range, so that metres do not outvote millimetres, or
+        as it is (Eq. 12).
     """
     cuts = []
     for j, seen in batch.categories.items():
         known = tree.categories.get(j, NONE)
         if seen.any() and known.any() and not _both(seen, known).any():
             cuts.append(Cut(j, _padded(known, len(seen)), tree_left=True))
-    above, below = _shares(tree.high, batch.low, tree, batch), _shares(batch.high, tree.low, tree, batch)
+    above = _distances(tree.high, batch.low, tree, batch, is_relative)
+    below = _distances(batch.high, tree.low, tree, batch, is_relative)
     for j in _widest_first(np.fmax(above, below)):
         if above[j] > 0:
             cuts.append(Cut(j, _middle(tree.high[j], batch.low[j]), tree_left=True))
@@ -104,18 +102,21 @@ def cuts_between(tree: Box, batch: Box) -> list[Cut]:
     return cuts
 
 
-def cuts_beyond(tree: Box, batch: Box) -> tuple[list[Cut], list[Cut]]:
+def cuts_beyond(tree: Box, batch: Box, *, is_relative: bool = True) -> tuple[list[Cut], list[Cut]]:
     """Return cuts at the tree's upper and at its lower bounds where a batch reaches beyond them, the farthest first.
 
     New categories need no root: leaves can tell them apart.
     """
-    over, under = _shares(tree.high, batch.high, tree, batch), _shares(batch.low, tree.low, tree, batch)
+    over = _distances(tree.high, batch.high, tree, batch, is_relative)
+    under = _distances(batch.low, tree.low, tree, batch, is_relative)
     upper = [Cut(j, float(tree.high[j]), tree_left=True) for j in _widest_first(over)]
     lower = [Cut(j, float(np.nextafter(tree.low[j], -np.inf)), tree_left=False) for j in _widest_first(under)]
     return upper, lower
 
 
-def root_cuts(tree: Box, batch: Box, X: Floats, splitting: str, at_least: int) -> list[tuple[Cut, Mask]]:
+def root_cuts(
+    tree: Box, batch: Box, X: Floats, splitting: str, at_least: int, *, is_relative: bool = True
+) -> list[tuple[Cut, Mask]]:
     """Return the cuts for new roots, in the order they are put on, each with the batch's records beyond it.
 
     Parameters
@@ -123,12 +124,16 @@ def root_cuts(tree: Box, batch: Box, X: Floats, splitting: str, at_least: int) -
     splitting : {"sat", "entropy", "isat"}
         SAT cuts only between separate boxes, iSAT at the bounds of overlapping ones too, entropy never.
     at_least : int
-        How many records must lie beyond a cut, lest every stray record adds a root.
+        How many records must lie beyond a cut: more than 1, lest every stray record adds a root. Where the widest cut
+        has fewer, the next one is tried.
+    is_relative : bool
+        See `cuts_between`.
     """
     if splitting == "entropy":
         return []
-    between = cuts_between(tree, batch)
-    wishes = [between] if between or splitting == "sat" else list(cuts_beyond(tree, batch))
+    between = cuts_between(tree, batch, is_relative=is_relative)
+    has_gap = bool(between) or splitting == "sat"
+    wishes = [between] if has_gap else list(cuts_beyond(tree, batch, is_relative=is_relative))
     chosen: list[tuple[Cut, Mask]] = []
     free = np.ones(len(X), dtype=bool)
     # The last root put on stands above the others and takes its records first.
@@ -142,20 +147,21 @@ def root_cuts(tree: Box, batch: Box, X: Floats, splitting: str, at_least: int) -
     return chosen
 
 
-def _shares(start: Floats, stop: Floats, tree: Box, batch: Box) -> Floats:
-    """Return how far stop lies above start, as a share of the attribute's joint range; 0 where it does not.
+def _distances(start: Floats, stop: Floats, tree: Box, batch: Box, is_relative: bool) -> Floats:
+    """Return half of how far stop lies above start, or that as a share of the joint range; 0 where it does not.
 
-    Halves are subtracted, since a range may be wider than a float can say; the smallest of gaps still is one.
+    Halves, since a range may be wider than a float can say; the smallest of gaps still is one.
     """
     length = stop / 2 - start / 2
-    span = np.fmax(tree.high, batch.high) / 2 - np.fmin(tree.low, batch.low) / 2
-    share = np.divide(length, span, out=np.zeros_like(length), where=(length > 0) & (span > 0))
-    return np.where(stop > start, np.maximum(share, np.finfo(np.float64).tiny), 0.0)
+    if is_relative:
+        span = np.fmax(tree.high, batch.high) / 2 - np.fmin(tree.low, batch.low) / 2
+        length = np.divide(length, span, out=np.zeros_like(length), where=(length > 0) & (span > 0))
+    return np.where(stop > start, np.fmax(length, np.finfo(np.float64).tiny), 0.0)
 
 
-def _widest_first(shares: Floats) -> list[int]:
-    """Return the attributes that have a share, the largest first."""
-    return [int(j) for j in np.argsort(-shares, kind="stable") if shares[j] > 0]
+def _widest_first(distances: Floats) -> list[int]:
+    """Return the attributes that have a distance, the largest first."""
+    return [int(j) for j in np.argsort(-distances, kind="stable") if distances[j] > 0]
 
 
 def _middle(low: float, high: float) -> float:

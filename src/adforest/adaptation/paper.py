@@ -1,4 +1,7 @@
-"""The seven steps of the paper's Algorithm 1: what a batch means to three forests."""
+"""The steps of the paper's Algorithm 1: what a batch means to three forests.
+
+Step 1 is in `BatchUpdate.build_first`, steps 2 to 6 are in `_adapt`; step 7 returns what they made.
+"""
 
 from __future__ import annotations
 
@@ -53,33 +56,34 @@ def _answer_before_learning(work: BatchUpdate) -> dict[str, Any]:
 
 
 def _adapt(work: BatchUpdate) -> tuple[str, int]:
-    """Take steps 2 and 3: repair the permanent forest, and the active one where it is repairable."""
+    """Take steps 2 to 6; return the verdict on drift, and for how many batches the drift has lasted [cdf]."""
     for name in work.forests:
         work.assess(name)
-    work.learn(PERMANENT)
-    if not _is_repairable(work, ACTIVE):
-        return _drift(work)
-    work.learn(ACTIVE)
-    if work.forests.pop(TEMPORARY, None):
-        work.action[TEMPORARY] = "dropped"
-    return "none", 0
-
-
-def _drift(work: BatchUpdate) -> tuple[str, int]:
-    """Steps 4 to 7: the active forest cannot be repaired; see to the temporary one, which may take its place."""
+    work.learn(PERMANENT)  # step 2
+    if _is_repairable(work, ACTIVE):  # step 3
+        work.learn(ACTIVE)
+        if work.forests.pop(TEMPORARY, None):
+            work.action[TEMPORARY] = "dropped"
+        return "none", 0
+    # Step 4: memory, and with it the window, holds the batch already.
     n_drift_batches = work.before.n_drift_batches + 1
     work.leave_unchanged(ACTIVE)
-    if TEMPORARY in work.forests and _is_repairable(work, TEMPORARY):
-        work.learn(TEMPORARY)
-    else:
-        work.action[TEMPORARY] = "rebuilt" if TEMPORARY in work.forests else "built"
-        first = work.memory.first_since(work.settings.window_start(work.number))
-        work.forests[TEMPORARY] = ForestState(work.build(first), work.box_of(slice(first, None)))
+    _update_temporary(work)
     if n_drift_batches <= work.settings.drift_threshold:
         return "temporary", n_drift_batches
-    work.forests[ACTIVE] = work.forests.pop(TEMPORARY)
+    work.forests[ACTIVE] = work.forests.pop(TEMPORARY)  # the end of step 6, Eq. 15
     work.action[ACTIVE], work.action[TEMPORARY] = "replaced", "dropped"
     return "sustained", 0
+
+
+def _update_temporary(work: BatchUpdate) -> None:
+    """Take steps 5 and 6: build the temporary forest from the window; if there is one, repair or rebuild it."""
+    if TEMPORARY in work.forests and _is_repairable(work, TEMPORARY):
+        work.learn(TEMPORARY)
+        return
+    work.action[TEMPORARY] = "rebuilt" if TEMPORARY in work.forests else "built"
+    first = work.memory.first_since(work.settings.window_start(work.number))
+    work.forests[TEMPORARY] = ForestState(work.build(first), work.box_of(slice(first, None)))
 
 
 def _is_repairable(work: BatchUpdate, name: str) -> bool:

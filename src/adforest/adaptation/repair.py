@@ -9,16 +9,30 @@ from adforest.adaptation.boxes import Cut
 from adforest.adaptation.perturbation import LeafStatistics, is_perturbed
 from adforest.forest import Forest, LeafCounts, Records, Tree, TreeEditor, in_threads
 from adforest.forest._kernels import counting
-from adforest.forest._kernels.lots import whole_weights
 from adforest.forest.types import Ints, Mask, Words16
 from adforest.growers import Grower, Grown, StreamingGrower
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Assessment:
-    """What a batch finds in one tree: the leaf of each record, what it brings to leaves, and those it perturbs."""
+    """What a batch finds in one tree.
+
+    Attributes
+    ----------
+    leaf : int32
+        The leaf that each record of the batch reaches.
+    weights : uint16
+        How often each record counts in this tree. Leaf counts are compared with the batch, and grow by it, in this one
+        unit: Hoeffding trees count every record about six times.
+    brought : LeafCounts
+        The batch by leaf and class, in that unit.
+    leaves : LeafStatistics
+    perturbed : bool
+        By leaf that the batch reaches.
+    """
 
     leaf: Ints
+    weights: Words16
     brought: LeafCounts
     leaves: LeafStatistics
     perturbed: Mask
@@ -29,13 +43,14 @@ class Assessment:
         return int(self.perturbed.sum())
 
 
-def assess(tree: Tree, batch: Records, reading: str, tolerance: float) -> Assessment:
+def assess(tree: Tree, batch: Records, grower: Grower, reading: str, tolerance: float) -> Assessment:
     """Send a batch down a tree, without changing it, and see which leaves it perturbs."""
     leaf = tree.route(batch.X)
-    brought = _tally(leaf, batch, whole_weights(batch.serial, tree.seed, batch.weight), len(tree.nodes))
+    weights = grower.weights(batch.serial, tree.seed, batch.weight)
+    brought = _tally(leaf, batch, weights, len(tree.nodes))
     reached, statistics = tree.compare(brought)
     leaves = LeafStatistics(reached, *statistics)
-    return Assessment(leaf, brought, leaves, is_perturbed(leaves, reading, tolerance))
+    return Assessment(leaf, weights, brought, leaves, is_perturbed(leaves, reading, tolerance))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,6 +73,9 @@ class Repair:
     expanding : list of int
         Places of the trees whose perturbed leaves are expanded (entropy, iSAT); others are only given roots (SAT).
     min_samples_leaf : int
+    knows_batch_only : bool
+        Whether leaves know no records but those of the batch. Then only these count when a leaf is tested for being
+        large enough, and a leaf that is expanded in vain keeps what it held.
     """
 
     number: int
@@ -68,6 +86,7 @@ class Repair:
     tree_threshold: float
     expanding: list[int]
     min_samples_leaf: int
+    knows_batch_only: bool
 
     def repair_forest(
         self,
@@ -92,25 +111,31 @@ class Repair:
 
     def _repair_tree(self, tree: Tree, leaf_of: Ints, assessment: Assessment, seed: int, *, expands: bool) -> Grown:
         """Change a tree's shape where the batch perturbs it, and add the batch to its counts."""
-        weights = self.grower.weights(self.batch.serial, tree.seed, self.batch.weight)
+        weights = assessment.weights.copy()
         leaf_of = np.concatenate([leaf_of, np.where(weights > 0, assessment.leaf, np.int32(-1))])
         in_batch = slice(len(leaf_of) - len(self.batch), None)
-        editor = TreeEditor(tree, self.number)
+        editor = TreeEditor(tree, self.number, keeps_unsplit=self.knows_batch_only)
         targets = np.empty(0, dtype=np.int32)
         if assessment.n_perturbed > self.tree_threshold * tree.n_leaves:
             if expands:
-                targets = _targets(assessment, self.min_samples_leaf)
+                targets = self._targets(assessment)
             targets = self._add_roots(editor, leaf_of, targets, weights)
         if len(targets):
             samples = self._expand(editor, tree, targets, leaf_of, seed)
             weights[samples[samples >= in_batch.start] - in_batch.start] = 0  # counted in their new leaves already
-        if self.batch.weight is None and len(editor.nodes) == len(tree.nodes) and (weights == 1).all():
+        if editor.nodes is tree.nodes and not len(targets):
             editor.add(assessment.brought)
         else:
             editor.add(_tally(leaf_of[in_batch], self.batch, weights, len(editor.nodes)))
         if isinstance(self.grower, StreamingGrower) and expands:
             self._stream(self.grower, editor, tree, leaf_of)
         return Grown(editor.finish(), leaf_of)
+
+    def _targets(self, assessment: Assessment) -> Ints:
+        """Return the leaves to expand: perturbed, impure, and larger than a leaf must be."""
+        leaves = assessment.leaves
+        size = leaves.brought if self.knows_batch_only else leaves.held + leaves.brought
+        return leaves.leaf[assessment.perturbed & (leaves.n_classes > 1) & (size > self.min_samples_leaf)]
 
     def _add_roots(self, editor: TreeEditor, leaf_of: Ints, targets: Ints, weights: Words16) -> Ints:
         """Put new roots on a tree; return the leaves to expand, those beyond the new roots among them."""
@@ -126,7 +151,7 @@ class Repair:
         return targets
 
     def _expand(self, editor: TreeEditor, tree: Tree, targets: Ints, leaf_of: Ints, seed: int) -> Ints:
-        """Let the grower expand some leaves; return the records it did so from.
+        """Let the grower expand some leaves; return the records that are counted in their new leaves.
 
         A leaf whose records are all of one class may hold counts of others, whose records memory has let go of;
         expanding it would forget them.
@@ -136,6 +161,8 @@ class Repair:
         if len(samples):
             weights = np.maximum(self._weights_of(samples, tree), 1)
             self.grower.expand(editor, records, weights, samples, starts, nodes, leaf_of, seed)
+            if self.knows_batch_only:
+                samples = samples[np.repeat(editor.nodes["split"][nodes] >= 0, np.diff(starts))]
         return samples
 
     def _stream(self, grower: StreamingGrower, editor: TreeEditor, tree: Tree, leaf_of: Ints) -> None:
@@ -155,10 +182,3 @@ class Repair:
 def _tally(leaf: Ints, batch: Records, weights: Words16, n_nodes: int) -> LeafCounts:
     """Add up a batch by leaf and class."""
     return LeafCounts(*counting.tally(leaf, batch.y, weights, n_nodes))
-
-
-def _targets(assessment: Assessment, min_samples_leaf: int) -> Ints:
-    """Return the leaves to expand: perturbed, impure, and larger than a leaf must be."""
-    leaves = assessment.leaves
-    large = leaves.held + leaves.brought > min_samples_leaf
-    return leaves.leaf[assessment.perturbed & (leaves.n_classes > 1) & large]

@@ -1,4 +1,4 @@
-"""Which classes a batch brings, against those known before it (the paper's Eq. 7)."""
+"""Which classes a batch brings, against those known before it (the paper's Eq. 4)."""
 
 from collections.abc import Collection, Hashable
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from adforest.adaptation.boxes import Box, root_cuts
+from adforest.adaptation.boxes import Box, Cut, root_cuts
 from adforest.adaptation.evidence import Evidence
 from adforest.adaptation.memory import EXTRA_RECORDS
 from adforest.adaptation.names import ACTIVE, FORESTS, NEWEST, PERMANENT
@@ -34,7 +34,7 @@ from adforest.growers import Grown, build_trees, spawn_seeds
 BUILD, REPAIR, RENEW, BUILD_NEWEST, DRAW = range(5)  # what a seed is for
 FEW_MORE = 1.1  # times max_samples that is let pass: of a batch that is drawn from, a few records more may come
 EXPANSION_TURNS = 5  # batches in which every tree has had its turn to expand leaves
-MIN_OUTSIDE_SHARE = 0.01  # share of a batch that must lie beyond a forest's box before its trees get a new root
+MIN_OUTSIDE_SHARE = 0.01  # share of a batch beyond a forest's box that a new root needs, but in the paper's algorithm
 MIN_EXPECTED = 10  # records of the window to be expected below a node, for their number to be told from chance
 
 
@@ -68,7 +68,7 @@ class BatchUpdate:
         forest, settings = self.forests[name].forest, self.settings
         fresh = [tree for tree in forest.trees if id(tree) not in self._assessments]
         found = in_threads(
-            lambda tree: assess(tree, self.batch, settings.perturbation, settings.error_tolerance),
+            lambda tree: assess(tree, self.batch, settings.grower, settings.perturbation, settings.error_tolerance),
             fresh,
             settings.n_jobs,
         )
@@ -107,16 +107,16 @@ class BatchUpdate:
         pays = bool(renewed) or (len(expanding) == len(forest) and settings.memory_size != 0)
         records = self._coded_since(0) if pays else self.records
         grown = self._renewed(records, known, renewed)
-        at_least = max(2, settings.min_samples_leaf, math.ceil(MIN_OUTSIDE_SHARE * len(self.batch)))
         repair = Repair(
             number=self.number,
             batch=self.batch,
             records=records,
-            roots=root_cuts(before.box, self.box, self.batch.X, settings.splitting, at_least),
+            roots=self._root_cuts(before.box),
             grower=settings.grower,
             tree_threshold=settings.repair_threshold if settings.tree_repair == "share" else 0.0,
             expanding=expanding,
             min_samples_leaf=settings.min_samples_leaf,
+            knows_batch_only=settings.memory_size == 0,
         )
         assessments = [self._assessments[id(tree)] for tree in forest.trees]
         repaired = repair.repair_forest(
@@ -130,6 +130,14 @@ class BatchUpdate:
             before.n_renewed + n_turns,
             min(budget - n_turns * len(known), float(len(known))),
         )
+
+    def _root_cuts(self, box: Box) -> list[tuple[Cut, Mask]]:
+        """Return the new roots for a forest that spans a box; the paper has no minimum of records beyond a bound."""
+        settings, at_least = self.settings, 1
+        is_published = settings.algorithm == "paper"
+        if not is_published:
+            at_least = max(2, settings.min_samples_leaf, math.ceil(MIN_OUTSIDE_SHARE * len(self.batch)))
+        return root_cuts(box, self.box, self.batch.X, settings.splitting, at_least, is_relative=not is_published)
 
     def _renewed(self, records: Records, known: Ints, places: list[int]) -> dict[int, Grown]:
         """Grow the trees of some places anew from all the records at hand that their forest knows.

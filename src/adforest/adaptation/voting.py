@@ -30,7 +30,7 @@ from adforest.adaptation.evidence import (
 from adforest.adaptation.names import PERMANENT, TEMPORARY
 from adforest.adaptation.state import State
 from adforest.forest._kernels import ways
-from adforest.forest.types import Floats, Longs, Mask
+from adforest.forest.types import Floats, Longs
 
 MIN_WEIGHT = 0.01  # strengths of shrinkage and voters of a smaller weight are not asked
 STEEPNESS = 4  # how far a record is in the context of some classes is 1 - (1 - their share) ** STEEPNESS
@@ -76,23 +76,9 @@ def is_permanent_alone(state: State) -> bool:
 
 
 def _votes_of_one(state: State, X: Floats, n_classes: int) -> Floats:
-    """Return the votes of the forest that answers, and on records outside its box those of the permanent one."""
-    settings = state.settings
-
-    def ask(name: str, X: Floats) -> Floats:
-        return state.forests[name].forest.answer(X, n_classes, soft=settings.soft, n_jobs=settings.n_jobs)
-
-    total, outside = ask(state.answering, X), is_outside(state, X)
-    if outside.any():
-        total[outside] = ask(PERMANENT, X[outside])
-    return total
-
-
-def is_outside(state: State, X: Floats) -> Mask:
-    """Return which records the permanent forest answers in the paper's way, since another knows nothing about them."""
-    if state.answering == PERMANENT:
-        return np.zeros(len(X), dtype=bool)
-    return ~state.forests[state.answering].box.contains(X)
+    """Return the votes of the forest that answers alone."""
+    settings, forest = state.settings, state.forests[state.answering].forest
+    return forest.answer(X, n_classes, soft=settings.soft, n_jobs=settings.n_jobs)
 
 
 def asked_forests(state: State) -> set[str]:

@@ -15,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from adforest.adaptation import FORESTS, State, votes
-from adforest.adaptation.voting import Way, corrected, is_outside, shrinkage_of, votes_in_parts
+from adforest.adaptation.voting import Way, corrected, shrinkage_of, votes_in_parts
 from adforest.explaining.correction import mean_inverses
 from adforest.forest import Forest, in_threads
-from adforest.forest.types import AnyArray, Bytes, Floats, Ints, Mask
+from adforest.forest.types import AnyArray, Bytes, Floats, Ints
 
 PART_SIZE = 2**19  # numbers in the contributions of the records that are explained at a time, to stay in the cache
 MAX_PART = 2048  # records that are explained at a time
@@ -136,22 +136,14 @@ def _add_corrected(contributions: Floats, steps: Floats, corrections: Sequence[_
 
 def _votes_of_one(state: State, X: Floats, contributions: Floats) -> Attribution:
     """Attribute the votes of the forest that answers alone (the paper's way); contributions are filled in."""
-    n, m, n_classes = contributions.shape
-    outside, settings = is_outside(state, X), state.settings
-    asked: dict[str, Mask] = {"permanent": outside} | {state.answering: ~outside}
-    total, bias, parts = votes(state, X, n_classes), np.zeros((n, n_classes)), {}
-    for name, is_asked in asked.items():
-        forest = state.forests[name].forest
-        leaves = _leaves_of(forest, X)
-        steps, roots = np.zeros((int(is_asked.sum()), m, n_classes)), np.zeros((int(is_asked.sum()), n_classes))
-        for tree, leaf in zip(forest.trees, leaves.numbers.T, strict=True):
-            tree.add_vote_steps(leaf[is_asked], steps, roots, soft=settings.soft)
-        contributions[is_asked], bias[is_asked] = steps, roots
-        said = forest.answer_from(map(np.ascontiguousarray, leaves.numbers.T), n_classes, n, soft=settings.soft)
-        spoke = said.sum(axis=1, keepdims=True)
-        np.divide(said, spoke, out=said, where=spoke > 0)
-        parts[name] = ForestPart(np.where(is_asked, total.sum(axis=1), 0.0), said, leaves)
-    return Attribution(total, bias, contributions, parts)
+    n, _, n_classes = contributions.shape
+    forest = state.forests[state.answering].forest
+    total, bias, leaves = votes(state, X, n_classes), np.zeros((n, n_classes)), _leaves_of(forest, X)
+    for tree, leaf in zip(forest.trees, leaves.numbers.T, strict=True):
+        tree.add_vote_steps(np.ascontiguousarray(leaf), contributions, bias, soft=state.settings.soft)
+    spoke = total.sum(axis=1, keepdims=True)
+    probabilities = np.divide(total, spoke, out=np.zeros_like(total), where=spoke > 0)
+    return Attribution(total, bias, contributions, {state.answering: ForestPart(spoke[:, 0], probabilities, leaves)})
 
 
 def _root_shares(forest: Forest, n_classes: int) -> Floats:

@@ -11,11 +11,22 @@ from adforest.forest.types import AnyArray, Floats, Ints, Longs, Mask, Nodes, Wo
 
 
 class TreeEditor:
-    """Collects changes to a tree and applies them all at once; the tree itself stays as it is."""
+    """Collects changes to a tree and applies them all at once; the tree itself stays as it is.
 
-    def __init__(self, tree: Tree, batch: int = 0) -> None:
+    Parameters
+    ----------
+    tree : Tree
+    batch : int
+        The batch that makes the changes.
+    keeps_unsplit : bool
+        Whether a leaf at which no subtree could be grown keeps what it held; otherwise it holds the records it was
+        tried with.
+    """
+
+    def __init__(self, tree: Tree, batch: int = 0, *, keeps_unsplit: bool = False) -> None:
         self._tree = tree
         self._batch = batch
+        self._keeps_unsplit = keeps_unsplit
         self._born = tree.born
         self._cause = tree.cause
         self.nodes = tree.nodes
@@ -99,7 +110,8 @@ class TreeEditor:
     ) -> None:
         """Grow a subtree at each of the given leaves from its group of records, see `growing.grow`.
 
-        What the leaves held is dropped: their new leaves hold the weights of the records given.
+        What the leaves held is dropped: their new leaves hold the weights of the records given. Leaves that stay leaves
+        may keep what they held instead, see ``keeps_unsplit``.
         """
         depth = self.depths_of(group_node) if params.max_depth is not None else np.zeros_like(group_node)
         group_nodes, nodes, category_bits, (node, klass, weight), importance = growing.grow(
@@ -111,8 +123,13 @@ class TreeEditor:
             n_words=len(self._category_bits),
             seed=seed,
         )
+        rows = LeafCounts(node, klass, weight.astype(np.float64))
+        if self._keeps_unsplit:
+            is_split = group_nodes["split"] >= 0
+            rows = rows.without(group_node[~is_split])
+            group_node, group_nodes = group_node[is_split], group_nodes[is_split]
         self.attach(group_node, group_nodes, nodes, category_bits, importance)
-        self._rows.append(LeafCounts(node, klass, weight.astype(np.float64)))
+        self._rows.append(rows)
 
     def attach(
         self, group_node: Ints, group_nodes: Nodes, nodes: Nodes, category_bits: Words, importance: Floats

@@ -66,7 +66,7 @@ def is_tie(shares: Floats) -> AnyArray:
 
 
 def _made_up(model: Model[State]) -> Floats:
-    """Return records at the bounds of all questions and boxes or just beyond, with unknown categories and gaps."""
+    """Return records at the bounds of all questions or just beyond, with unknown categories and gaps."""
     rng = np.random.default_rng(0)
     bounds: list[list[Floats]] = [[np.zeros(1)] for _ in range(model.encoder.n_features)]
     for one in model.learnt.forests.values():
@@ -74,8 +74,6 @@ def _made_up(model: Model[State]) -> Floats:
             asked = questions_of(tree)
             for feature in np.unique(asked.feature).tolist():
                 bounds[feature].append(asked.threshold[asked.feature == feature])
-        for feature, sides in enumerate(zip(one.box.low, one.box.high, strict=True)):
-            bounds[feature].append(np.array(sides))
     records = np.empty((MADE_UP, model.encoder.n_features))
     for feature, known in enumerate(model.encoder.categories):
         if known is not None:

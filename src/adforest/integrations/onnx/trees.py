@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from adforest.adaptation.boxes import Box
 from adforest.forest import Tree
 from adforest.forest.types import AnyArray, Floats, Ints
 from adforest.integrations._forests import LeafAnswers, questions_of
@@ -67,49 +66,6 @@ def _add_ensemble(graph: Graph, matrix: str, trees: tuple[Tree, ...], answers: l
         aggregate_function=SUM,
         post_transform=NO_TRANSFORM,
     )
-
-
-def add_box(graph: Graph, matrix: str, box: Box, n_categories: Ints) -> str:
-    """Add a test whether records lie outside a box, of shape (N, 1); missing values do not.
-
-    It is one tree: a chain of questions, of each of which one side is a leaf outside the box and the other goes on to
-    the next one.
-    """
-    asked = [(0, -np.inf, True)]  # nothing is below; a chain has a question, even if a box has no bound
-    for feature, (low, high) in enumerate(zip(box.low, box.high, strict=True)):
-        if not np.isnan(low):
-            asked += [(feature, np.nextafter(low, -np.inf), True), (feature, high, False)]
-    n_numbers = len(asked)
-    asked += [(feature, 0.0, True) for feature in box.categories]
-    features, splits, is_outside_true = zip(*asked, strict=True)
-    unseen = [
-        np.setdiff1d(np.arange(n_categories[feature], dtype=np.int32), np.flatnonzero(seen))
-        for feature, seen in box.categories.items()
-    ]
-    n = len(asked)
-    leaf, following = np.arange(n), np.arange(1, n + 1)  # the last question is followed by a leaf inside the box
-    is_last, is_true = np.append(np.zeros(n - 1, dtype=np.int64), 1), np.array(is_outside_true)
-    found = graph.add(
-        "TreeEnsemble",
-        matrix,
-        domain=ML,
-        nodes_featureids=features,
-        nodes_splits=graph.tensor(np.array(splits)),
-        nodes_modes=graph.tensor(np.repeat([AT_MOST, MEMBER], [n_numbers, n - n_numbers]).astype(np.uint8)),
-        nodes_missing_value_tracks_true=(~is_true).astype(np.int64).tolist(),
-        nodes_truenodeids=np.where(is_true, leaf, following).tolist(),
-        nodes_trueleafs=np.where(is_true, 1, is_last).tolist(),
-        nodes_falsenodeids=np.where(is_true, following, leaf).tolist(),
-        nodes_falseleafs=np.where(is_true, is_last, 1).tolist(),
-        tree_roots=[0],
-        leaf_targetids=[0] * (n + 1),
-        leaf_weights=graph.tensor(np.append(np.ones(n), 0.0)),
-        n_targets=1,
-        aggregate_function=SUM,
-        post_transform=NO_TRANSFORM,
-        **({"membership_values": graph.tensor(_with_ends(unseen))} if unseen else {}),
-    )
-    return graph.add("Cast", found, to=graph.onnx.TensorProto.BOOL)
 
 
 def _flat(

@@ -17,13 +17,13 @@ from adforest.base import Model
 from adforest.forest.types import AnyArray, Longs
 from adforest.integrations._forests import answers_of
 from adforest.integrations.onnx.graph import Graph
-from adforest.integrations.onnx.trees import add_box, add_forest
+from adforest.integrations.onnx.trees import add_forest
 
 
 def forests_of(state: State) -> list[str]:
     """Return the forests that a graph holds."""
     if state.settings.algorithm == "paper":
-        return sorted({state.answering, PERMANENT})
+        return [state.answering]
     return [PERMANENT] if is_permanent_alone(state) else sorted(asked_forests(state))
 
 
@@ -31,22 +31,12 @@ def add_votes(graph: Graph, matrix: str, model: Model[State]) -> str:
     """Add the whole vote to a graph; return the votes, of shape (N, n_classes)."""
     state = model.learnt
     if state.settings.algorithm == "paper":
-        return _add_votes_of_one(graph, matrix, model)
+        return _add_shares(graph, matrix, model, state.answering)
     if is_permanent_alone(state):
         return _add_shares(graph, matrix, model, PERMANENT)
     shares = {name: _add_shares(graph, matrix, model, name) for name in forests_of(state) if name != PERMANENT}
     shares[PERMANENT], near = _add_shares_and_presence(graph, matrix, model)
     return _add_weighted_votes(graph, model, shares, _add_contexts(graph, model, shares, near))
-
-
-def _add_votes_of_one(graph: Graph, matrix: str, model: Model[State]) -> str:
-    """Add the forest that answers alone, and for records outside its box the permanent one."""
-    state = model.learnt
-    votes = {name: _add_shares(graph, matrix, model, name) for name in forests_of(state)}
-    if state.answering == PERMANENT:
-        return votes[PERMANENT]
-    is_outside = add_box(graph, matrix, state.forests[state.answering].box, model.encoder.n_categories)
-    return graph.add("Where", is_outside, votes[PERMANENT], votes[state.answering])
 
 
 def _add_weighted_votes(graph: Graph, model: Model[State], shares: dict[str, str], contexts: str) -> str:
