@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from adforest.classifier import BaseADFClassifier
+from adforest.forest import Tree
+from adforest.forest.tree import ROOT_ADDED
 from adforest.forest.types import AnyArray, Floats
 from adforest.streams import Batch
 
@@ -20,7 +22,8 @@ MIN_SHARE = 1e-3  # of the right class in the log loss; an unknown class has no 
 
 def start_row(batch: Batch) -> Row:
     """Return what is known of a batch before it is learnt."""
-    return {"batch": batch.number, "stage": batch.scenario, "n_train": len(batch.y_train)}
+    row = {"batch": batch.number, "stage": batch.scenario, "n_train": len(batch.y_train)}
+    return row if batch.large_leaf_share is None else row | {"large_leaf_share": batch.large_leaf_share}
 
 
 def accuracy(model: Any, X: Any, y: AnyArray) -> float:
@@ -65,7 +68,8 @@ def describe_forests(model: BaseADFClassifier) -> Row:
     -------
     dict
         ``scenario``, ``drift``, ``answering``; and for each forest ``perturbed_<name>``, ``action_<name>``,
-        ``leaves_<name>``, ``nodes_<name>``, None where there is no such forest.
+        ``leaves_<name>``, ``nodes_<name>``, None where there is no such forest; ``roots_permanent``, the roots that were
+        put on the trees of the permanent forest.
     """
     report, state = model.history_[-1], model._checked().learnt.state
     row: Row = {"scenario": report.scenario, "drift": report.drift, "answering": report.answering}
@@ -75,7 +79,13 @@ def describe_forests(model: BaseADFClassifier) -> Row:
         row[f"action_{name}"] = report.action.get(name)
         row[f"leaves_{name}"] = None if forest is None else forest.n_leaves
         row[f"nodes_{name}"] = None if forest is None else forest.n_nodes
+    row["roots_permanent"] = sum(map(_count_roots, model.permanent_forest_.trees))
     return row
+
+
+def _count_roots(tree: Tree) -> int:
+    """Return how many questions of a tree were put above it as new roots."""
+    return int(np.sum((tree.cause == ROOT_ADDED) & (tree.nodes["split"] >= 0)))
 
 
 def accuracy_by_forest(model: BaseADFClassifier, X: Any, y: AnyArray) -> Row:

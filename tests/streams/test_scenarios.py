@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from adforest.rivals import SysForClassifier
 from adforest.streams import simulate_scenarios
 
 ID, PLACE = 0, 1
@@ -81,6 +82,27 @@ def test_large_leaves_give_their_share(records, stream, scenario, share):
     for batch in (batch for batch in stream if batch.scenario == scenario):
         # Planned exactly; which four fifths of the batch train is luck.
         assert np.isin(batch.y_train, two_largest).mean() == pytest.approx(share, abs=0.05)
+        assert batch.large_leaf_share == pytest.approx(share, abs=0.01)
+
+
+def test_leaves_are_those_of_sysfors_first_tree():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 8, 6000)
+    X = np.column_stack([np.arange(6000), y + rng.normal(0, 1.2, 6000), rng.normal(size=6000)])
+    batches = simulate_scenarios(X, y, random_state=0)
+    in_order = {}
+    for batch in batches[:8] + batches[14:22]:
+        half = classes_of(batches[:8] if batch.scenario.startswith("MKC") else batches[14:22])
+        rows = np.flatnonzero(np.isin(y, list(half)))
+        if tuple(half) not in in_order:
+            model = SysForClassifier(1, min_samples_leaf=20).fit(X[rows], y[rows])
+            [tree] = model.forest_.trees
+            leaf = dict(zip(rows.tolist(), tree.route(X[rows]).tolist(), strict=True))
+            largest = np.argsort(np.bincount(list(leaf.values())), kind="stable")[-2:]
+            in_order[tuple(half)] = {row for row, one in leaf.items() if one in largest}
+        everything = ids(batch.X_train) | ids(batch.X_held)
+        found = len(everything & in_order[tuple(half)]) / len(everything)
+        assert found == pytest.approx(batch.large_leaf_share, abs=0.05)
 
 
 @pytest.mark.parametrize(("scenario", "share"), [("MKUC-1", 0.75), ("MKUC-2", 0.25), ("MKUC-3", 0.5)])
@@ -94,13 +116,14 @@ def test_scarce_large_leaves_are_shared_one_to_three():
     # Thirty classes a half: the two largest leaves hold a fifteenth of it, a third of what the recipe asks for.
     X, y = table([400 + k for k in range(60)])
     batches = simulate_scenarios(X, y, protocol="28", random_state=0)
-    two_largest = sorted(classes_of(batches[:8]))[-2:]
-    few, many = (
-        np.mean([np.isin(batch.y_train, two_largest).mean() for batch in batches if batch.scenario == scenario])
-        for scenario in ("MKC-1", "MKC-2")
-    )
-    assert 0.03 < few < 0.25
-    assert many / few == pytest.approx(3, rel=0.25)
+    by_stage = {}
+    for batch in batches:
+        by_stage.setdefault(batch.scenario, set()).add(batch.large_leaf_share)
+    for scarce, plenty in (("MKC-1", "MKC-2"), ("MUC-1", "MUC-2")):
+        (few,), (many,) = by_stage[scarce], by_stage[plenty]
+        assert 0.01 < few < 0.25
+        assert many / few == pytest.approx(3, rel=0.1)
+    assert all(by_stage[scenario] == {None} for scenario in ("MKUC-1", "MKUC-2", "MKUC-3"))
 
 
 def test_sizes_follow_the_paper_on_as_many_records_as_ldpa(ldpa_sized_stream):

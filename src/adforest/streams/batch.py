@@ -26,6 +26,9 @@ class Batch:
     X_held, y_held : table and array
         Records of this batch alone that no batch ever trains on, for measuring what is retained of it later. The tests
         of the two following batches draw from them; the test of this batch does not.
+    large_leaf_share : float or None
+        In the paper's simulation: the share of the batch from the two largest leaves of a half's tree, where its stage
+        asks for one (MKC and MUC).
     """
 
     number: int
@@ -36,6 +39,7 @@ class Batch:
     y_test: NDArray[np.generic]
     X_held: Any
     y_held: NDArray[np.generic]
+    large_leaf_share: float | None = None
 
     def __repr__(self) -> str:
         return (

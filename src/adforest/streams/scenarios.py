@@ -1,20 +1,22 @@
 """The paper's simulation: one data set becomes a stream of batches whose class mixture keeps changing.
 
-The class values are split between two halves and a tree is grown on each. A *stage* is a run of batches with one
-recipe: how much comes from which half, and how much of that from the two largest leaves of the half's tree. A
-protocol is a sequence of stages.
+The class values are split between two halves, and SysFor's first tree is grown on each, as in the paper. A *stage* is a
+run of batches with one recipe: how much comes from which half, and how much of that from the two largest leaves of the
+half's tree. A protocol is a sequence of stages.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.tree import DecisionTreeClassifier
 
+from adforest.forest import GrowthParams
+from adforest.forest import Records as Block
+from adforest.growers import SysForGrower
 from adforest.streams.batch import Batch
 
 Records = NDArray[np.intp]  # row numbers of the table
@@ -77,7 +79,7 @@ SPLITS_TRIED = 64  # random ways to part the classes, of which the best balanced
 
 # A single-class batch must not use its class up, nor the leaf batches the large leaves: later batches need both.
 LARGEST_SHARE_OF_CLASS = 1 / 3
-LARGEST_SHARE_OF_LARGE_LEAVES = 0.75
+LARGEST_SHARE_OF_LARGE_LEAVES = 0.9
 
 
 def simulate_scenarios(
@@ -93,7 +95,8 @@ def simulate_scenarios(
     Each record belongs to at most one batch. Of a batch 80 % trains, 10 % tests it and 10 % is held back; the test also
     draws as many held-back records from the two batches before. A test therefore never holds a record that any batch
     trains on. Where the two largest leaves are too small for their share of the batches, every batch gets the same
-    fraction of that share from them and the rest of the half makes up for it.
+    fraction of that share from them and the rest of the half makes up for it; ``Batch.large_leaf_share`` is the share
+    that was reached.
 
     Parameters
     ----------
@@ -131,11 +134,20 @@ def simulate_scenarios(
     if protocol not in PROTOCOLS:
         raise ValueError(f"there is no protocol {protocol!r}; expected one of {', '.join(PROTOCOLS)} or big.")
     stages = [STAGES[scenario] for scenario in PROTOCOLS[protocol]]
-    plan = _plan(_as_numbers(X, categorical), y, stages, rng)
+    numbers, n_categories = _as_numbers(X, categorical)
+    plan = _plan(numbers, n_categories, y, stages, rng)
     return list(_cut_batches(X, y, plan, rng))
 
 
 # Which records make which batch
+
+
+class _Planned(NamedTuple):
+    """The records of a batch; the share of them from the two largest leaves where its stage asks for one."""
+
+    scenario: str
+    records: Records
+    large_leaf_share: float | None
 
 
 class _Half:
@@ -171,8 +183,12 @@ class _Half:
 
 
 def _plan(
-    numbers: NDArray[np.float64], y: NDArray[np.generic], stages: list[Stage], rng: np.random.Generator
-) -> list[tuple[str, Records]]:
+    numbers: NDArray[np.float64],
+    n_categories: NDArray[np.int32],
+    y: NDArray[np.generic],
+    stages: list[Stage],
+    rng: np.random.Generator,
+) -> list[_Planned]:
     """Return the scenario and the records of every batch.
 
     Single-class batches choose first and mixtures last, whatever their place in the stream: the choosier the recipe,
@@ -181,7 +197,11 @@ def _plan(
     classes, codes = np.unique(y, return_inverse=True)
     split = _split_classes(codes, len(classes), stages, rng)
     records = [np.flatnonzero(np.isin(codes, part)) for part in split]
-    halves = [_Half(part, _is_in_large_leaves(numbers[part], codes[part], len(y), rng), rng) for part in records]
+    min_leaf = 100 if len(y) > 100_000 else 20
+    is_large = np.zeros(len(y), dtype=bool)
+    for part in records:
+        is_large[part] = _is_in_large_leaves(numbers[part], codes[part], n_categories, min_leaf)
+    halves = [_Half(part, is_large[part], rng) for part in records]
     unit = _unit(stages, [len(part) for part in records])
 
     taken: dict[str, list[Records]] = {}
@@ -203,7 +223,11 @@ def _plan(
             np.concatenate([halves[0].take_any(n_first), halves[1].take_any(n - n_first)])
             for _ in range(stage.n_batches)
         ]
-    return [(stage.scenario, batch) for stage in stages for batch in taken[stage.scenario]]
+    return [
+        _Planned(stage.scenario, batch, None if stage.from_large_leaves is None else float(np.mean(is_large[batch])))
+        for stage in stages
+        for batch in taken[stage.scenario]
+    ]
 
 
 def _split_classes(
@@ -224,13 +248,15 @@ def _split_classes(
 
 
 def _is_in_large_leaves(
-    numbers: NDArray[np.float64], codes: NDArray[np.intp], n_all: int, rng: np.random.Generator
+    numbers: NDArray[np.float64], codes: NDArray[np.intp], n_categories: NDArray[np.int32], min_leaf: int
 ) -> NDArray[np.bool_]:
-    """Return which records of a half lie in the two largest leaves of the tree grown on it."""
-    tree = DecisionTreeClassifier(
-        criterion="entropy", min_samples_leaf=100 if n_all > 100_000 else 20, random_state=int(rng.integers(2**31))
-    )
-    leaf = tree.fit(numbers, codes).apply(numbers)
+    """Return which records of a half lie in the two largest leaves of SysFor's first tree on it."""
+    classes, y = np.unique(codes, return_inverse=True)
+    n = len(y)
+    block = Block(numbers, y.astype(np.int32), np.arange(n, dtype=np.int64), n_categories, len(classes))
+    grower = SysForGrower(GrowthParams(max_features=numbers.shape[1], min_samples_leaf=min_leaf))
+    [grown] = grower.build(block, np.arange(n, dtype=np.int32), seeds=[0], n_jobs=1)
+    leaf = grown.leaf_of
     largest_two = np.argsort(np.bincount(leaf), kind="stable")[-2:]
     return np.isin(leaf, largest_two)
 
@@ -283,18 +309,17 @@ def _take_leaf_stages(half: _Half, stages: list[Stage], unit: float) -> dict[str
 # From row numbers to batches
 
 
-def _cut_batches(
-    X: Any, y: NDArray[np.generic], plan: list[tuple[str, Records]], rng: np.random.Generator
-) -> Iterator[Batch]:
+def _cut_batches(X: Any, y: NDArray[np.generic], plan: list[_Planned], rng: np.random.Generator) -> Iterator[Batch]:
     """Yield each planned batch, cut into what trains, what tests and what is held back."""
     recent: list[Records] = []  # what the two batches before hold back
-    for number, (scenario, records) in enumerate(plan, start=1):
+    for number, (scenario, records, large_leaf_share) in enumerate(plan, start=1):
         shuffled = rng.permutation(records)
         n_test, n_held = round(TEST_SHARE * len(records)), round(HELD_SHARE * len(records))
         own, held, train = np.split(shuffled, [n_test, n_test + n_held])
         earlier = np.concatenate([np.empty(0, dtype=np.intp), *recent])
         borrowed = rng.permutation(earlier)[:n_test]
-        yield _batch(X, y, number, scenario, train, np.concatenate([own, borrowed]), held)
+        batch = _batch(X, y, number, scenario, train, np.concatenate([own, borrowed]), held)
+        yield replace(batch, large_leaf_share=large_leaf_share)
         recent = [*recent, held][-2:]
 
 
@@ -330,23 +355,23 @@ def _rows(X: Any, records: Records) -> Any:
     return X.iloc[records] if hasattr(X, "iloc") else X[records]
 
 
-def _as_numbers(X: Any, categorical: Sequence[bool] | None) -> NDArray[np.float64]:
-    """Return a table as the trees see it: numbers as they are, categories as codes."""
+def _as_numbers(X: Any, categorical: Sequence[bool] | None) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    """Return a table as the trees see it, and the number of categories of each column, 0 where it is numerical."""
     columns = [X.iloc[:, j] if hasattr(X, "iloc") else X[:, j] for j in range(X.shape[1])]
     if categorical is None:
         categorical = [False] * len(columns)
     if len(categorical) != len(columns):
         raise ValueError(f"categorical has {len(categorical)} entries but X has {len(columns)} columns; give one each.")
-    return np.column_stack(
-        [_column_as_numbers(np.asarray(column), flag) for column, flag in zip(columns, categorical, strict=True)]
-    )
+    coded = [_column_as_numbers(np.asarray(column), flag) for column, flag in zip(columns, categorical, strict=True)]
+    return np.column_stack([values for values, _ in coded]), np.array([n for _, n in coded], dtype=np.int32)
 
 
-def _column_as_numbers(column: NDArray[Any], is_categorical: bool) -> NDArray[np.float64]:
-    """Return one column as numbers, coding its values if they are categories or no numbers at all."""
+def _column_as_numbers(column: NDArray[Any], is_categorical: bool) -> tuple[NDArray[np.float64], int]:
+    """Return one column as numbers and its number of categories: those of values that are no numbers are coded."""
     if not is_categorical:
         try:
-            return column.astype(np.float64)
+            return column.astype(np.float64), 0
         except (TypeError, ValueError):
             pass
-    return np.unique(column.astype(np.str_), return_inverse=True)[1].astype(np.float64)
+    values, codes = np.unique(column.astype(np.str_), return_inverse=True)
+    return codes.astype(np.float64), len(values)
