@@ -16,7 +16,7 @@ DOUBLES = st.floats(allow_infinity=False)
 def narrowest(values):
     """Return the narrowest type that holds some numbers, one by one."""
     known = [value for value in values if not np.isnan(value)]
-    if all(value in range(65_535) for value in known):
+    if all(value in range(65_535) and not np.signbit(value) for value in known):
         return 0
     with np.errstate(over="ignore"):
         return 1 if all(float(np.float32(value)) == value for value in known) else 2
