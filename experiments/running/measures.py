@@ -22,8 +22,12 @@ MIN_SHARE = 1e-3  # of the right class in the log loss; an unknown class has no 
 
 def start_row(batch: Batch) -> Row:
     """Return what is known of a batch before it is learnt."""
-    row = {"batch": batch.number, "stage": batch.scenario, "n_train": len(batch.y_train)}
-    return row if batch.large_leaf_share is None else row | {"large_leaf_share": batch.large_leaf_share}
+    return {
+        "batch": batch.number,
+        "stage": batch.scenario,
+        "n_train": len(batch.y_train),
+        "large_leaf_share": batch.large_leaf_share,
+    }
 
 
 def accuracy(model: Any, X: Any, y: AnyArray) -> float:

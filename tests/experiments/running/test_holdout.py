@@ -61,6 +61,7 @@ def test_adf_s_forests_are_tested_one_by_one(adf):
     last = describe_forests(model)
     assert (last["scenario"], last["drift"], last["answering"]) == (report.scenario, report.drift, report.answering)
     assert last["leaves_permanent"] == model.permanent_forest_.n_leaves
+    assert last["roots_permanent"] == 0, "by default trees get no new roots"
 
 
 def test_same_seed_gives_the_same_rows_but_for_the_clock(adf):
