@@ -72,7 +72,7 @@ def test_a_copy_has_the_same_fingerprint(package, monkeypatch):
         ("classifier.py", ADF),
         ("base.py", set(METHODS)),
         ("encoding/tables.py", set(METHODS)),
-        ("rivals/cirf.py", {"CIRF", "CIRF paper"}),
+        ("rivals/cirf.py", {"CIRF", "CIRF paper", "CIRF-S paper"}),
         ("rivals/river.py", {"HT", "HAT", "ARF", "OzaBag", "LeveragingBag", "SRP", "AMF"}),
         ("rivals/ncm_tree.py", {"NCMF"}),
         ("monitor/trees.py", set()),
