@@ -76,8 +76,8 @@ def report(results: Results, options: Options) -> Chapter:
             "forest tries int(log2 m) + 1 features, and the minimum leaf size bounds the depth.",
             "The first batch is also the first call in its process, which costs some milliseconds once.",
             "ADF-S is not in the paper's table, and ARF, which is, is left out here: River's is written in Python.",
-            f"Generated data with five classes and a fifth of the labels at random; medians over the batches after the "
-            f"first and over streams, of which there are {len(_seeds(options))}. CPU seconds of one thread on one machine.",
+            "Generated data with five classes and a fifth of the labels at random. CPU seconds of one thread on one "
+            f"machine, medians over the batches and over streams, of which there are {len(_seeds(options))}.",
             *(
                 ["Quick: small batches and few of them, with other runs meanwhile; it shows that everything runs."]
                 if options.quick
