@@ -90,7 +90,7 @@ def sign_tests(found: Comparison, ours: str, columns: Sequence[str]) -> Tests:
 def describe_tests(ours: str, tests: Tests) -> str:
     """Return on how many data sets ours is significantly ahead of all existing methods, and the exceptions."""
     missed = {
-        stream: [column for column, test in by_column.items() if column in EXISTING and test.z <= CRITICAL_Z]
+        stream: [column for column, test in by_column.items() if column in EXISTING and not test.is_significant]
         for stream, by_column in tests.items()
     }
     n_all = sum(not columns for columns in missed.values())
@@ -140,7 +140,7 @@ def _passed_table(tests: dict[str, Tests]) -> Table:
         cells = []
         for by_stream in tests.values():
             existing = [test for column, test in by_stream[stream].items() if column in EXISTING]
-            cells.append(f"{sum(test.z > CRITICAL_Z for test in existing)} of {len(existing)}")
+            cells.append(f"{sum(test.is_significant for test in existing)} of {len(existing)}")
         rows.append((stream, *cells, f"all {len(EXISTING)}"))
     note = "The paper names the exceptions in a figure only, whose values are not in its text."
     heads = ("data set", *tests, "the paper, ADF-S and ADF-R")
@@ -156,7 +156,7 @@ def _published_tests(ours: str) -> dict[str, SignTest]:
 def _describe_published() -> str:
     """Return what the sign test makes of the paper's own LDPA figures."""
     tests = {column: test for column, test in _published_tests("ADF-S").items() if column in EXISTING}
-    passed = sum(test.z > CRITICAL_Z for test in tests.values())
+    passed = sum(test.is_significant for test in tests.values())
     return (
         f"The paper's own figures for LDPA, tested the same way: ADF-S is significantly ahead of {passed} of the "
         f"{len(tests)} existing methods."

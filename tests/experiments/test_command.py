@@ -9,6 +9,7 @@ from experiments.specs.methods import METHODS
 from experiments.specs.options import OUT, QUICK_OUT, Options
 from experiments.specs.run_spec import MethodSpec, RunSpec, StreamSpec
 from experiments.specs.selections import plan_34_batches
+from experiments.studies.catalogue import STUDIES
 
 
 @pytest.mark.parametrize(
@@ -81,8 +82,14 @@ def test_costs_know_every_method_and_grow_with_the_data():
         assert 0 < guess < estimate_seconds(RunSpec(large, MethodSpec(name)))
 
 
-def test_full_accuracy_is_planned_to_fit_an_hour_on_two_cores():
+def test_every_rival_is_planned_to_fit_an_hour_on_two_cores():
     assert sum(map(estimate_seconds, plan_34_batches(Options()))) / 2 < 3600
+
+
+def test_chapters_of_the_paper_are_planned_to_fit_half_an_hour_with_three_seeds():
+    chapters = ("accuracy", "time", "ldpa", "rearranged", "bigdata", "signtest", "nemenyi", "readings")
+    runs = {run for name in chapters for run in STUDIES[name].plan(Options(n_seeds=3))}
+    assert sum(map(estimate_seconds, runs)) / 2 < 1800
 
 
 def test_interruption_is_one_line(monkeypatch, capsys):

@@ -13,7 +13,9 @@ from experiments.__main__ import main
 from experiments.reporting.chapter import Chapter, Provenance
 from experiments.reporting.markdown import chapter_as_markdown, read_provenance, write_markdown
 from experiments.reporting.results_page import EARLIER, PageChapter, read_page, update_page
+from experiments.running import behaviour
 from experiments.running.behaviour import find_adf_methods, fingerprint_behaviour, fingerprint_methods
+from experiments.running.measures import FORESTS, describe_forests
 from experiments.specs.options import Options
 from experiments.specs.run_spec import MethodSpec, RunSpec, StreamSpec
 from experiments.studies.catalogue import STUDIES
@@ -121,6 +123,14 @@ def test_behaviour_is_that_of_the_method():
     assert fingerprint_behaviour(MethodSpec("ADF-R paper")) == one
     assert re.fullmatch(r"[0-9a-f]{10}", one)
     assert fingerprint_behaviour(MethodSpec.of("ADF-R paper", error_tolerance=0.2)) != one
+
+
+@pytest.mark.parametrize("column", ["drift", *(f"leaves_{name}" for name in FORESTS)])
+def test_behaviour_covers_verdicts_and_leaves(column, monkeypatch):
+    method = MethodSpec("ADF-R paper")
+    before = fingerprint_behaviour(method)
+    monkeypatch.setattr(behaviour, "describe_forests", lambda model: describe_forests(model) | {column: "other"})
+    assert fingerprint_behaviour.__wrapped__(method) != before
 
 
 def test_fingerprints_are_of_adf_by_name_and_by_choices_that_are_words():
