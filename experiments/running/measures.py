@@ -72,8 +72,8 @@ def describe_forests(model: BaseADFClassifier) -> Row:
     -------
     dict
         ``scenario``, ``drift``, ``answering``; and for each forest ``perturbed_<name>``, ``action_<name>``,
-        ``leaves_<name>``, ``nodes_<name>``, None where there is no such forest; ``roots_permanent``, the roots that were
-        put on the trees of the permanent forest.
+        ``leaves_<name>``, ``nodes_<name>``, None where there is no such forest; ``roots_permanent``, the roots that
+        were put on the trees of the permanent forest.
     """
     report, state = model.history_[-1], model._checked().learnt.state
     row: Row = {"scenario": report.scenario, "drift": report.drift, "answering": report.answering}
