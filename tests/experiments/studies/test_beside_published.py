@@ -10,7 +10,7 @@ from experiments.studies import accuracy, bigdata, ldpa, nemenyi, readings, rear
 from made_up import check_chapter, make_results, make_rows
 
 FULL = Options(n_seeds=2)
-METHODS = (*METHOD_OF_COLUMN.values(), *ADF)
+METHODS = (*METHOD_OF_COLUMN.values(), *ADF, "CIRF paper")
 BATCHES = {label[1]: label[0] for label in read_published("ldpa_34_batches_accuracy").labels}
 
 
@@ -62,6 +62,14 @@ def test_overall_table_holds_ours_published_difference_and_defaults():
     published += [read_published("overall_accuracy").value(name, "HT") for name in ("Avila", "House")]
     assert row_of(table, "mean, published")["HT"] == pytest.approx(sum(published) / 6)
     assert row_of(table, "mean, difference")["HT"] == pytest.approx(0.33 - sum(published) / 6)
+
+
+def test_cirf_is_shown_on_both_base_forests_with_small_and_large_leaves():
+    table = table_of(make_chapter(accuracy), "CIRF by what it starts from")
+    row = row_of(table, "LDPA")
+    assert len(row) == 1 + 6
+    expected = 0.3 + METHODS.index("CIRF paper") / 100 + 0.01
+    assert row["random forest, leaves of 20"] == f"{expected:.3f} ± 0.014"
 
 
 def test_differences_are_summed_up_by_group():

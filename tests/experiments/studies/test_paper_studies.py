@@ -17,6 +17,7 @@ from experiments.specs import selections
 from experiments.specs.options import Options, read_options
 from experiments.specs.run_spec import MethodSpec, RunSpec, StreamSpec
 from experiments.specs.selections import ADF, ALL_METHODS, methods_on, plan_34_batches
+from experiments.studies import accuracy
 from experiments.studies.catalogue import STUDIES
 from experiments.studies.cost import bytes_growth, seconds_growth
 
@@ -142,7 +143,8 @@ def test_full_plans_cover_six_data_sets_and_every_method():
 def test_chapters_of_the_paper_run_its_columns_and_our_defaults_alone(monkeypatch):
     monkeypatch.setattr("experiments.comparison.published_comparison.is_installed", lambda name: "MOA" not in name)
     for name in ("accuracy", "time", "ldpa", "rearranged", "signtest", "nemenyi"):
-        ran = {run.method.name for run in STUDIES[name].plan(Options())}
+        runs = STUDIES[name].plan(Options())
+        ran = {run.method.name for run in runs if run.method not in accuracy.CIRF.values()}
         assert ran == {one for one in (*METHOD_OF_COLUMN.values(), *ADF) if "MOA" not in one}
 
 
