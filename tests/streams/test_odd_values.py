@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import csv, parquet
 
+from adforest.encoding.odd_values import NumberFormat, are_nearly_numbers, is_missing_mark
 from adforest.streams import read_batches
-from adforest.streams.odd_values import NumberFormat, are_nearly_numbers, is_missing_mark
 from table_files import joined, until_error, write_text
 
 PLAIN = NumberFormat(".", None)

@@ -13,9 +13,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from adforest.encoding.odd_values import N_JUDGED, advice, are_nearly_numbers
 from adforest.streams.bad_lines import BadLines
 from adforest.streams.csv_reading import BLOCK_BYTES, CONVERSION_ERROR, CsvReader, OddValue, Types
-from adforest.streams.odd_values import N_JUDGED, advice, are_nearly_numbers
 
 WORDS = {"double": "a number", "int64": "a whole number", "bool": "true or false"}
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 from pyarrow import compute
 from pyarrow import csv as arrow_csv
 
-from adforest.streams.odd_values import NumberFormat
+from adforest.encoding.odd_values import NumberFormat
 from adforest.streams.paths import suffix_of
 from adforest.streams.sources import Source
 

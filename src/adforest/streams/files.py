@@ -248,10 +248,10 @@ def open_sources(
         Columns of which earlier batches told what they hold.
     """
     _require_pyarrow()
+    from adforest.encoding.odd_values import NumberFormat
     from adforest.streams.bad_lines import BadLines
     from adforest.streams.csv_reading import CsvFormat
     from adforest.streams.formats import open_files
-    from adforest.streams.odd_values import NumberFormat
 
     _check_text(delimiter=delimiter, decimal=decimal, thousands=thousands, encoding=encoding)
     if on_bad_lines not in ("error", "skip"):
