@@ -35,9 +35,9 @@ def test_nothing_to_read(tmp_path, files, source, message):
         ({"a.csv": ""}, "", r"'.*a\.csv' holds no records; expected at least one"),
         ({"a.csv": "a y\n1 0\n"}, "", r"target 'y' is no column of .*; its columns are 'a y'\. .* pass delimiter=';'"),
         (
-            {"a.csv": "a,day,y\n1,2024-01-01,0\n"},
+            {"a.csv": "a,hour,y\n1,12:30,0\n"},
             "",
-            r"'day' of .* dates or times .*drop=\['day'\].*categorical=\['day'\]",
+            r"'hour' of .* dates or times .*drop=\['hour'\].*categorical=\['hour'\]",
         ),
         ({"a.csv": "a,y\n1,2024-01-01\n"}, "", r"the target 'y' of .* dates or times .*\. Pass categorical=\['y'\] if"),
         ({"a.csv": "y\n1\n"}, "", "no column of .* is left to learn from beside the target 'y'"),

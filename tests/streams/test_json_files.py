@@ -1,3 +1,4 @@
+import datetime as dt
 import json
 
 import pyarrow as pa
@@ -50,10 +51,10 @@ def test_errors_name_the_line(tmp_path, monkeypatch, line, message, chunk):
     assert str(caught.value).startswith(message.format(path=path))
 
 
-def test_dates_are_refused_or_text(tmp_path):
+def test_dates_are_dates_or_text(tmp_path):
     path = write(tmp_path, {"day": "2024-01-01", "y": 1})
-    with pytest.raises(ValueError, match=r"column 'day' of .* holds dates or times .*drop=\['day'\]"):
-        read_batches(path, target="y")
+    (batch,) = read_batches(path, target="y")
+    assert batch.X.to_pydict() == {"day": [dt.datetime(2024, 1, 1)]}
     (batch,) = read_batches(path, target="y", categorical=["day"])
     assert batch.X.to_pydict() == {"day": ["2024-01-01"]}
 

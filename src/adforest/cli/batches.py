@@ -100,17 +100,24 @@ def known_types(model: Any) -> dict[str, Any]:
     """Return what the columns of a model hold, as `read_batches` takes it; not those that were all missing so far."""
     import pyarrow as pa
 
-    from adforest.encoding.columns import NUMBERS
+    from adforest.encoding.columns import DATES, DURATIONS, NUMBERS, ZONED_DATES
     from adforest.encoding.kinds import CATEGORIES
+    from adforest.streams import layout
 
+    types = {
+        NUMBERS: layout.NUMBERS,
+        DATES: layout.DATES,
+        ZONED_DATES: layout.ZONED_DATES,
+        DURATIONS: layout.DURATIONS,
+    }
     encoder = model._model.encoder
     found = {}
     for position, (name, kind) in enumerate(zip(learnt_columns(model), encoder.kinds, strict=True)):
         if kind == CATEGORIES:
             has_text = all(isinstance(value, str) for value in encoder.category_values(position) if value is not None)
             found[name] = pa.string() if has_text else pa.dictionary(pa.int32(), pa.float64())
-        elif kind == NUMBERS:
-            found[name] = pa.float64()
+        elif kind in types:
+            found[name] = types[kind]
     return found
 
 

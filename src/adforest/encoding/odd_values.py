@@ -16,7 +16,8 @@ N_JUDGED = 1_000  # fields of a column; enough to tell a share of nine in ten fr
 NEARLY_ALL = 0.9
 
 MISSING = frozenset({"n.a.", "n/a", "na", "nan", "nil", "none", "null", "missing", "undefined", "unknown"})
-UNIT = re.compile(r"([-+]?) ?[$€£¥]? ?(.*?) ?[%$€£¥]?")
+UNITS = "$€£¥%"
+UNIT = re.compile(rf"([-+]?) ?[{UNITS}]? ?(.*?) ?[{UNITS}]?")
 SEPARATORS = ",.' _"
 
 
@@ -64,9 +65,26 @@ class NumberFormat:
 
     def is_written_number(self, value: str) -> bool:
         """Return whether a field is a number to people, if not as these numbers are written."""
-        match = UNIT.fullmatch(value.strip())
-        bare = "".join(match.groups()) if match else value
+        bare = _without_unit(value)
         return self.is_number(bare) or self.option_for(bare) is not None
+
+
+# In the order in which they are tried: of two that read the same values, the first is the more usual.
+FORMATS = tuple(
+    NumberFormat(decimal, thousands)
+    for decimal, thousands in ((".", None), (".", ","), (",", None), (",", "."), (".", " "), (",", " "), (".", "'"))
+)
+
+
+def format_of(values: Sequence[str]) -> NumberFormat:
+    """Return how most of some numbers are written, units aside."""
+    bare = list(map(_without_unit, values))
+    return max(FORMATS, key=lambda numbers: sum(map(numbers.is_number, bare)))
+
+
+def units_of(values: Sequence[str]) -> list[str]:
+    """Return the signs of currencies and of per cent that stand at some numbers."""
+    return [unit for unit in UNITS if any(unit in value for value in values)]
 
 
 def is_missing_mark(value: str) -> bool:
@@ -126,6 +144,23 @@ def advice(
     if is_known:
         return f"Correct the value, or pass {missing}."
     return f"Correct the value, pass {missing}, or {as_text} to read the whole column as text."
+
+
+def date_advice(values: Sequence[str], column: str, *, is_known: bool = False) -> str:
+    """Return what to do about the odd values of a column of dates, of which the first is named in the error."""
+    as_text = "" if is_known else f", or categorical=[{column!r}] to read the column as text"
+    if is_missing_mark(values[0]):
+        return f"Pass na_values=[{values[0]!r}] if that stands for a missing value{as_text}."
+    return (
+        "Write dates as 2024-01-31 or 2024-01-31 12:00:00, all with a time zone or none; pass "
+        f"na_values=[{values[0][:60]!r}] if it stands for a missing one{as_text}."
+    )
+
+
+def _without_unit(value: str) -> str:
+    """Return a number as it is written without a sign of a currency or of per cent."""
+    match = UNIT.fullmatch(value.strip())
+    return "".join(match.groups()) if match else value
 
 
 def _grouped(separator: str, decimal: str) -> str:

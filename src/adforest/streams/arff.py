@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property, partial
 from itertools import islice
 from typing import Any, TypeAlias
@@ -16,7 +17,8 @@ from adforest.streams.bad_lines import BadLines
 from adforest.streams.sources import TypedTextFile
 
 NUMBER = pa.float64()
-DATE = pa.timestamp("s")
+DATE = pa.timestamp("us")
+NOMINAL = pa.dictionary(pa.int32(), pa.string())
 TYPES = {"numeric": NUMBER, "real": NUMBER, "integer": pa.int64(), "string": pa.string(), "date": DATE}
 
 ATTRIBUTE = re.compile(r"""@attribute\s+('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s{]+)\s*(.*)""", re.IGNORECASE)
@@ -120,7 +122,7 @@ class ArffFile(TypedTextFile):
         match = ATTRIBUTE.fullmatch(line)
         name, kind = (_unquoted(match[1]), match[2]) if match else ("", "")
         if kind.startswith("{") and kind.endswith("}") and (values := split_values(kind[1:-1])) is not None:
-            return Attribute(name, pa.string(), frozenset("?" if value is None else value for value in values))
+            return Attribute(name, NOMINAL, frozenset("?" if value is None else value for value in values))
         word = kind.split(maxsplit=1)[0].lower() if kind else ""
         if word in TYPES:
             return Attribute(name, TYPES[word])
@@ -163,11 +165,14 @@ class ArffFile(TypedTextFile):
         if declared is not None and set(column) - declared - {None}:
             what = f"one of the {len(declared)} values declared"
             raise self._refused(attribute, column, lines, declared.__contains__, what)
-        if wanted == pa.string() or attribute.type in (pa.string(), DATE):
+        if wanted in (pa.string(), NOMINAL) or attribute.type in (pa.string(), NOMINAL):
             return pa.array(column, pa.string())
         try:
-            return _numbers(column, attribute.type)
+            return _dates(column) if attribute.type == DATE else _numbers(column, attribute.type)
         except (ValueError, OverflowError):
+            if attribute.type == DATE:
+                what = "a date such as 2024-01-31 or 2024-01-31T12:00:00, or ? where it is missing"
+                raise self._refused(attribute, column, lines, _is_date, what) from None
             what = "a whole number" if attribute.type == pa.int64() else "a number"
             accepts = partial(_is_number, kind=attribute.type)
             raise self._refused(attribute, column, lines, accepts, f"{what}, or ? where it is missing") from None
@@ -235,6 +240,19 @@ def _numbers(column: Column, kind: Any) -> Any:
     """Return text as an Arrow array of numbers."""
     convert = int if kind == pa.int64() else float
     return pa.array([None if value is None else convert(value) for value in column], kind)
+
+
+def _dates(column: Column) -> Any:
+    """Return text as an Arrow array of dates, as Weka writes them unless told otherwise."""
+    return pa.array([None if value is None else datetime.fromisoformat(value) for value in column], DATE)
+
+
+def _is_date(value: str) -> bool:
+    """Return whether text is a date without a time zone."""
+    try:
+        return datetime.fromisoformat(value).tzinfo is None
+    except ValueError:
+        return False
 
 
 def _is_number(value: str, kind: Any) -> bool:

@@ -13,11 +13,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from adforest.encoding.odd_values import N_JUDGED, advice, are_nearly_numbers
+from adforest.encoding.odd_values import N_JUDGED, advice, are_nearly_numbers, date_advice
 from adforest.streams.bad_lines import BadLines
 from adforest.streams.csv_reading import BLOCK_BYTES, CONVERSION_ERROR, CsvReader, OddValue, Types
 
-WORDS = {"double": "a number", "int64": "a whole number", "bool": "true or false"}
+DATE = "timestamp"
+WORDS = {"double": "a number", "int64": "a whole number", "bool": "true or false", DATE: "a date or time"}
 
 
 @dataclass(frozen=True)
@@ -204,7 +205,10 @@ class CsvFile:
         place, _ = self.locate(record, odd.column)
         expected = f"{WORDS.get(odd.kind, odd.kind)}, as in other records"
         is_known = odd.column in self.reader.format.known
-        remedy = advice(values, odd.column, numbers, is_target=is_target, is_known=is_known)
+        if odd.kind == DATE:
+            remedy = date_advice(values, odd.column, is_known=is_known)
+        else:
+            remedy = advice(values, odd.column, numbers, is_target=is_target, is_known=is_known)
         return ValueError(f"{place} holds {value[:60]!r} in column {odd.column!r}; expected {expected}. {remedy}")
 
     @contextmanager

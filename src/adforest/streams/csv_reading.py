@@ -25,7 +25,9 @@ BLOCK_BYTES = 1 << 18  # a record must fit in, and pyarrow reads 32 of them ahea
 DELIMITERS = (",", ";", "\t", "|")
 NULLS = tuple(arrow_csv.ConvertOptions().null_values)
 NUMBERS = (pa.float64(), pa.int64())
-CONVERSION_ERROR = re.compile(r"column #(\d+): Row #(\d+): CSV conversion error to (\w+): invalid")
+CONVERSION_ERROR = re.compile(
+    r"column #(\d+): Row #(\d+): CSV conversion error to (\w+)(?:\[[^]]*\])?: (?:invalid|expected)"
+)
 
 Types: TypeAlias = Mapping[str, Any]
 Row: TypeAlias = tuple[int, list[str]]

@@ -31,7 +31,8 @@ class FileBatch:
         Position in the stream, counted from 1.
     X : pyarrow.Table
         The records without the target; ``X.to_pandas()`` makes it a data frame. Every batch has the same columns in
-        the same order: numbers and booleans as float64, text as it is, categories that are numbers as categories.
+        the same order and types: numbers and booleans as float64, text as it is, dates as timestamps, columns that
+        the file or the option `categorical` says are categories as dictionaries.
     y : ndarray
         Their class values: integers, floats, booleans, or text as Python strings.
     files : tuple of Path
@@ -102,8 +103,9 @@ def read_batches(
     The first file with records decides which columns are numbers and which are text, and the others must agree; their
     columns may come in any order. A CSV file does not say what its columns hold: all of it is looked at, or its first
     megabyte if `batch_size` is given. A column that is empty there is judged by the beginning of the first file that
-    fills it. Dates are refused: drop them, or make them numbers first. Row labels that pandas stored are no columns; if
-    it wrote them to a CSV file, as a first column without a name, a warning says so.
+    fills it. Dates and durations come as they are, and are learnt as seconds; in CSV and JSON files they are dates if
+    they are written as 2024-01-31 or 2024-01-31 12:00:00, with or without a time zone. Row labels that pandas stored
+    are no columns; if it wrote them to a CSV file, as a first column without a name, a warning says so.
 
     A column of a CSV file that is nearly numbers is never silently text. It is nearly numbers if, of its first 1,000
     fields that are not missing, nine in ten are numbers; or if each is a number, a number as people write it (1,000 or
@@ -138,8 +140,9 @@ def read_batches(
         Columns to be read as text even if they look like numbers or dates, such as postcodes. The target may be among
         them.
     types : dict of str to pyarrow.DataType, optional
-        What columns hold, if earlier batches told: string for text, float64 for numbers, a dictionary of float64 for
-        categories that are numbers; of the target also int64, uint64 or bool. They are not judged by the first file.
+        What columns hold, if earlier batches told: string for text, float64 for numbers, timestamp for dates, a
+        dictionary of float64 for categories that are numbers; of the target also int64, uint64 or bool. They are not
+        judged by the first file.
     order : {"name", "time"}, optional
         ``"name"`` sorts files by their paths, numbers in them by value: export-2 comes before export-10. ``"time"``
         sorts by the time of their last change, and by name where that is the same. By default a list stays as it is

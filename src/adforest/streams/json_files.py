@@ -69,7 +69,8 @@ class JsonFile(TypedTextFile):
         plain = kind.value_type if pa.types.is_dictionary(kind) else kind
         found = self.schema.field(name).type
         is_wider = pa.types.is_null(found) or (pa.types.is_integer(found) and pa.types.is_floating(plain))
-        is_written = pa.types.is_temporal(found) and pa.types.is_string(plain)  # a date is the text it is written in
+        is_date = pa.types.is_timestamp(found)  # is also the text it is written in, or more exact in other lines
+        is_written = is_date and (pa.types.is_string(plain) or pa.types.is_timestamp(plain))
         return plain if is_wider or is_written else found
 
     def _parsed(self, chunk: Chunk, options: Any) -> Any:

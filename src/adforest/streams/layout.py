@@ -15,7 +15,9 @@ from adforest.streams.formats import TableFile, naming, read_blocks, read_schema
 
 NUMBERS = pa.float64()
 TEXT = pa.string()
+NAMED = pa.dictionary(pa.int32(), pa.string())  # text that is categories because the user or the file says so
 NUMBERED = pa.dictionary(pa.int32(), pa.float64())  # categories that are numbers
+DATES, ZONED_DATES, DURATIONS = pa.timestamp("us"), pa.timestamp("us", "UTC"), pa.duration("ns")
 
 UNNAMED = re.compile(r"(Unnamed: 0)?")
 EARLIER = "the batches before"
@@ -127,13 +129,20 @@ class Layout:
         kind = self.types[name]
         if column.type == kind:
             return column
-        plain, is_safe = NUMBERS if kind == NUMBERED else kind, name == self.choice.target
+        is_coded = pa.types.is_dictionary(kind)
+        plain = kind.value_type if is_coded else kind
+        if pa.types.is_temporal(plain):  # what is finer than the stream is cut off, what it cannot hold is an error
+            options = compute.CastOptions(plain, allow_time_truncate=True)
+        else:
+            options = (
+                compute.CastOptions.safe(plain) if name == self.choice.target else compute.CastOptions.unsafe(plain)
+            )
         try:
             if pa.types.is_dictionary(column.type):
-                values = column.dictionary.cast(plain, safe=is_safe).take(column.indices)
+                values = column.dictionary.cast(options=options).take(column.indices)
             else:
-                values = column.cast(plain, safe=is_safe)
-            return values.dictionary_encode() if kind == NUMBERED else values
+                values = column.cast(options=options)
+            return values.dictionary_encode() if is_coded else values
         except pa.ArrowException as error:
             raise ValueError(
                 f"column {name!r} of '{file.path}' cannot be read as {_word(kind)} ({error}). Convert it, or leave it "
@@ -234,7 +243,7 @@ def _judged(name: str, files: Sequence[TableFile], choice: Choice) -> Any:
     """Return the type a column shall have in every batch."""
     is_target = name == choice.target
     if name in choice.categorical:
-        return TEXT
+        return TEXT if is_target else NAMED
     if choice.types is not None and name in choice.types:
         return choice.types[name]
     for position, file in enumerate(files):
@@ -257,7 +266,7 @@ def _unlearnable(name: str, found: Any, file: TableFile, *, is_target: bool) -> 
     """Return the error for a column whose values cannot be learnt."""
     place = f"{'the target' if is_target else 'column'} {name!r} of '{file.path}'"
     remedy = f"pass categorical=[{name!r}] if its values are categories"
-    expected = "text, numbers or booleans" if is_target else "numbers or text"
+    expected = "text, numbers or booleans" if is_target else "numbers, text, dates or durations"
     advice = f"P{remedy[1:]}" if is_target else f"Leave it out with drop=[{name!r}], or {remedy}"
     return ValueError(f"{place} holds {_word(found)}; expected {expected}. {advice}.")
 
@@ -266,9 +275,23 @@ def _feature_type(found: Any) -> Any:
     """Return the type of a feature in every batch, or None for what cannot be learnt."""
     plain = found.value_type if pa.types.is_dictionary(found) else found
     if _is_text(plain):
-        return TEXT
+        return TEXT if plain is found else NAMED
+    if pa.types.is_temporal(plain):
+        return _moment_type(plain)
     is_number = pa.types.is_boolean(plain) or _class_type(plain) is not None
     return (NUMBERED if plain is not found else NUMBERS) if is_number else None
+
+
+def _moment_type(found: Any) -> Any:
+    """Return the type of dates or durations in every batch, or None for times of day and intervals."""
+    if pa.types.is_duration(found):
+        return DURATIONS
+    if pa.types.is_date(found):
+        return DATES
+    if not pa.types.is_timestamp(found):
+        return None
+    # Microseconds reach the year 9999, nanoseconds end in 2262: only those who have them get them.
+    return pa.timestamp("ns" if found.unit == "ns" else "us", None if found.tz is None else "UTC")
 
 
 def _class_type(found: Any) -> Any:
@@ -293,9 +316,20 @@ def _can_become(found: Any, kind: Any, *, is_target: bool) -> bool:
     if pa.types.is_null(found):
         return True
     if not is_target:
-        return (_feature_type(found) in (NUMBERS, NUMBERED)) if kind != TEXT else _feature_type(found) == TEXT
+        return _sort_of(_feature_type(found)) == _sort_of(kind)
     distinct = (None, TEXT, pa.bool_())
     return bool(_class_type(found) == kind or (_class_type(found) not in distinct and kind not in distinct))
+
+
+def _sort_of(kind: Any) -> str | None:
+    """Return what the values of a stream's type are to be compared with."""
+    if kind is None:
+        return None
+    if pa.types.is_timestamp(kind):
+        return "dates" if kind.tz is None else "dates with a time zone"
+    if pa.types.is_duration(kind):
+        return "durations"
+    return "text" if kind in (TEXT, NAMED) else "numbers"
 
 
 def _word(kind: Any) -> str:
