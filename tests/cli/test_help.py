@@ -154,6 +154,15 @@ def test_values_of_parameters(text, value):
         ("in columns=[...].", "in --columns ...."),
         ("Drop it, or start a new model with fit().", "Drop it, or start a new model: name another file with --model."),
         ("x = 'y' and n=3", "x = 'y' and n=3"),
+        (
+            "If they are numbers, convert them in every batch: pd.to_numeric(X['b c'], errors='coerce'); if they are "
+            "names, make the column a category, X['b c'].astype('category'), or list it in categorical_features.",
+            "If they are numbers, write them as such in the files; if they are names, pass --categorical 'b c'.",
+        ),
+        (
+            "Convert it to numbers with pd.to_numeric(..., errors='coerce'), or drop it.",
+            "Convert it to numbers, or drop it.",
+        ),
     ],
 )
 def test_advice_in_the_words_of_the_shell(said, told):

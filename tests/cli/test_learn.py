@@ -1,3 +1,4 @@
+import datetime as dt
 import gzip
 import io
 import re
@@ -261,3 +262,29 @@ def test_columns_may_change_if_they_are_allowed_to(capsys, folder, tmp_path):
     )
     assert run(capsys, "learn", tmp_path / "more.csv", "-m", model, "--column-changes", "allow")[0] == 0
     assert adforest.load(model).n_features_in_ == 4
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_dates_are_learnt_again_and_answered(capsys, tmp_path, suffix):
+    for number in (1, 2):
+        days = [dt.datetime(2024, number, day) for day in range(1, 29)]
+        table = pa.table({"day": pa.array(days, pa.timestamp("s")), "rent": ["low", "high"] * 14})
+        write(table, tmp_path / f"{number}.{suffix}")
+    model = tmp_path / "m.adf"
+    for number in (1, 2):  # the second by what the model knows
+        code, _, err = run(capsys, "learn", tmp_path / f"{number}.{suffix}", "-t", "rent", "-m", model, *SMALL)
+        assert (code, err) == (0, "")
+    assert adforest.load(model)._model.encoder.kinds == ("dates",)
+    code, out, _ = run(capsys, "predict", tmp_path / f"1.{suffix}", "-m", model)
+    assert (code, len(out.splitlines())) == (0, 29)
+    assert run(capsys, "evaluate", tmp_path / f"1.{suffix}", "-m", model)[0] == 0
+
+
+def test_numbers_as_text_are_told_of_in_the_words_of_the_shell(capsys, tmp_path):
+    (tmp_path / "x.jsonl").write_text('{"a": "1.5", "y": "u"}\n{"a": "2.5", "y": "v"}\n')
+    command = ("learn", tmp_path / "x.jsonl", "-t", "y", *SMALL)
+    code, _, err = run(capsys, *command, "-m", tmp_path / "m.adf")
+    assert code == 0
+    assert "warning: column 'a' of batch 1 holds text that reads as numbers ('1.5', '2.5')" in err
+    assert err.endswith("pass --categorical a.\n")
+    assert run(capsys, *command, "-m", tmp_path / "n.adf", "--categorical", "a")[2] == ""

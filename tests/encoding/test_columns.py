@@ -73,7 +73,7 @@ def test_a_list_of_categorical_features_decides_before_the_values():
         encoder.extend(pd.DataFrame({"a": ["x"], "b": ["y"]}), batch=2)
     assert str(error.value) == (
         "column 'b' of batch 2 holds text ('y') but is not among categorical_features. Add it there, drop it, or "
-        "convert it to numbers."
+        "convert it to numbers, for example with pd.to_numeric(..., errors='coerce')."
     )
 
 
@@ -82,8 +82,9 @@ def test_numbers_that_turn_to_text_say_what_to_set():
     with pytest.raises(TypeError) as error:
         model.partial_fit(pd.DataFrame({"age": ["12", "?"]}), [0, 1])
     assert str(error.value) == (
-        "column 'age' of batch 2 holds text ('12') but the model learnt it as numbers. Convert it to numbers, or list "
-        "it in categorical_features and start a new model with fit()."
+        "column 'age' of batch 2 holds text ('?', '12') but the model learnt it as numbers. Convert it to numbers with "
+        "pd.to_numeric(..., errors='coerce'), which makes other text missing, or list it in categorical_features and "
+        "start a new model with fit()."
     )
 
 

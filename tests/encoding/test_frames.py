@@ -84,7 +84,7 @@ def test_object_columns_are_read_to_their_end():
     assert encoder.kinds == ("numbers",)
     assert matrix[-2:].tolist() == [[1.5], [2.5]]
     mixed = pd.DataFrame({"a": pd.Series(["a"] * 150 + [1], dtype=object)})
-    with pytest.raises(TypeError, match=r"column 'a' of batch 1 holds text \('a'\) and values of type int \(1\)"):
+    with pytest.raises(TypeError, match=r"column 'a' of batch 1 holds numbers \(1\) and text \('a'\); expected all"):
         TableEncoder.learn(mixed)
 
 
@@ -219,8 +219,8 @@ def test_text_does_not_mix_with_dates():
     with pytest.raises(TypeError) as error:
         encoder.extend(pl.DataFrame({"a": ["2020-01-01"]}), batch=2)
     assert str(error.value) == (
-        "column 'a' of batch 2 holds text ('2020-01-01') but the model learnt it as dates. Convert it to dates, or "
-        "list it in categorical_features and start a new model with fit()."
+        "column 'a' of batch 2 holds text ('2020-01-01') but the model learnt it as dates. Convert it to dates with "
+        "pd.to_datetime(..., errors='coerce'), or list it in categorical_features and start a new model with fit()."
     )
     with pytest.raises(TypeError) as error:
         TableEncoder.learn(pl.DataFrame({"a": TIMES}), ["a"])
@@ -252,8 +252,7 @@ RECORDS = [{"a": 1.0, "b": "x"}]
         (
             pl.LazyFrame({"a": [1]}),
             TypeError,
-            "X is a lazy frame (polars.LazyFrame), which holds no records yet. Collect them: pass X.collect() of "
-            "polars, X.compute() of Dask.",
+            "X is a lazy frame (polars.LazyFrame), which holds no records yet. Collect them: pass X.collect().",
         ),
         (RECORDS, TypeError, "X is a list of dicts, not a table. Pass pandas.DataFrame(X) or polars.DataFrame(X)."),
         (
@@ -294,14 +293,42 @@ def test_what_is_no_table_says_what_to_pass(X, error, message):
     assert str(raised.value) == message
 
 
+@pytest.mark.parametrize(
+    ("module", "name", "remedy"),
+    [
+        ("_duckdb", "DuckDBPyRelation", "Fetch them: pass X.df(), X.pl() or X.arrow()."),
+        ("duckdb.duckdb", "DuckDBPyRelation", "Fetch them: pass X.df(), X.pl() or X.arrow()."),
+    ],
+)
+def test_relations_of_duckdb_are_known_by_their_name(module, name, remedy):
+    relation = type(name, (), {"__module__": module})()
+    with pytest.raises(TypeError) as raised:
+        TableEncoder.learn(relation)
+    assert str(raised.value) == f"X is a lazy frame (duckdb.{name}), which holds no records yet. {remedy}"
+
+
+def test_lazy_frames_of_dask_name_the_integration():
+    dd = pytest.importorskip("dask.dataframe")
+    with pytest.raises(TypeError, match=r"pass X\.compute\(\), or .* with adforest\.integrations\.dask\."):
+        TableEncoder.learn(dd.from_pandas(pd.DataFrame({"a": [1.0]}), npartitions=1))
+
+
 def test_one_record_as_a_series_in_a_list():
     assert TableEncoder.learn([pd.Series([1.0, 2.0])])[1].tolist() == [[1, 2]]
 
 
 @pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csc_matrix, sparse.dok_array, sparse.coo_matrix])
-def test_sparse_tables_are_refused(kind):
-    with pytest.raises(TypeError, match=r"Sparse data was passed .*\.toarray\(\)"):
-        TableEncoder.learn(kind(np.eye(3)))
+def test_sparse_tables_are_made_dense(kind):
+    encoder, matrix = TableEncoder.learn(kind(np.eye(3)))
+    assert matrix.tolist() == np.eye(3).tolist()
+    assert encoder.translate(kind(2 * np.eye(3))).tolist() == (2 * np.eye(3)).tolist()
+
+
+def test_sparse_tables_that_would_fill_the_memory_are_refused():
+    wide = sparse.random_array((1_000, 150_000), density=1e-5, rng=np.random.default_rng(0))
+    with pytest.raises(ValueError, match=r"1,000 x 150,000 numbers, .* 1\.1 GiB .* at most 1 GiB\..*TruncatedSVD"):
+        TableEncoder.learn(wide.tocsr())
+    TableEncoder.learn(wide.tocsr()[:10])
 
 
 def test_what_is_no_table_leaves_the_model_as_it_was():

@@ -8,6 +8,11 @@ import shlex
 
 # name=[...], name='...' or name=..., as errors of the library advise
 ADVICE = re.compile(r"\b([a-z][a-z_]+)=(\[[^\]]*\]|'[^']*'|\"[^\"]*\"|\.\.\.)")
+# what pandas would do, which nobody types in a shell
+PANDAS = re.compile(r"(?:, for example)? with pd\.[^;]*?errors='coerce'\)(?:, which makes [^;]*?missing)?")
+CURES = re.compile(
+    r"convert them in every batch: .+?; if they are names, make the column a category, X\[(.+?)\]\.as.+?features"
+)
 PHRASES = {
     "The feature names should match those that were passed during fit.\n": "",
     ", or start a new model with fit()": ", or start a new model: name another file with --model",
@@ -31,6 +36,8 @@ def in_shell_words(message: str) -> str:
     """
     for ours, theirs in PHRASES.items():
         message = message.replace(ours, theirs)
+    message = CURES.sub(r"write them as such in the files; if they are names, pass categorical=[\1]", message)
+    message = PANDAS.sub("", message)
     return ADVICE.sub(_as_options, message)
 
 

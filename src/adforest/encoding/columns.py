@@ -14,6 +14,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from adforest.encoding.text_columns import shown
+
 FloatArray: TypeAlias = NDArray[np.float64]
 
 NUMBERS, DATES, ZONED_DATES, DURATIONS = "numbers", "dates", "dates with a time zone", "durations"
@@ -23,11 +25,13 @@ NUMBERS, DATES, ZONED_DATES, DURATIONS = "numbers", "dates", "dates with a time 
 class Coded:
     """A column of categories: record i holds ``values[codes[i]]``, or nothing where the code is -1.
 
-    The values are all text or all floats, distinct, in order of first appearance.
+    The values are all text or all floats, distinct, in order of first appearance. Columns of a categorical type are
+    categories because the user said so; others because they hold text.
     """
 
     codes: NDArray[np.integer[Any]]
     values: list[str] | list[float]
+    is_categorical_type: bool = False
 
     @property
     def holds_text(self) -> bool:
@@ -105,10 +109,22 @@ def plain_values(values: list[Any], place: str) -> list[str] | list[float]:
     strangers = [value for value in values if not isinstance(value, str)]
     if not texts and all(isinstance(value, (Real, np.bool_)) for value in values):
         return [float(value) for value in values]
+    if texts and all(isinstance(value, (Real, np.bool_)) for value in strangers):
+        raise _mixed(texts, strangers, place)
     found = f"text ({texts[0]!r}) and " if texts else ""
     raise TypeError(
         f"{place} holds {found}values of type {type(strangers[0]).__name__} ({strangers[0]!r}); categories are either "
         "all text or all numbers. Convert the whole column to text."
+    )
+
+
+def _mixed(texts: list[str], numbers: list[Any], place: str) -> TypeError:
+    """Return the error for a column of numbers and text, which is most often one of numbers with odd values."""
+    number = numbers[0].item() if isinstance(numbers[0], np.generic) else numbers[0]
+    return TypeError(
+        f"{place} holds numbers ({number!r}) and text ({shown(texts)}); expected all numbers or all text. If they are "
+        "numbers, convert the column with pd.to_numeric(..., errors='coerce'), which makes the text missing; if they "
+        "are categories, convert the whole column to text."
     )
 
 

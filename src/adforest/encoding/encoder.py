@@ -7,6 +7,7 @@ as it was.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,6 +21,7 @@ from adforest.encoding.kinds import CATEGORIES, UNDECIDED, as_numbers, kind_of, 
 from adforest.encoding.matching import match_columns
 from adforest.encoding.surveys import ColumnSurvey, TableSurvey
 from adforest.encoding.tables import ESTIMATOR_NAME, Table, are_text, place_of, read_table, source_of
+from adforest.encoding.text_columns import expression_of, warning_of
 from adforest.encoding.warning import warn_caller
 
 DEFAULT_RULES = EncodingRules()
@@ -49,7 +51,7 @@ class TableEncoder:
         By column: codes that the last batch took from values not seen for long. Whoever reuses codes must forget what
         they meant.
     warned_of : frozenset of int
-        Columns that were said to identify records.
+        Columns that were said to identify records, or to hold text that reads as something else.
 
     Examples
     --------
@@ -279,19 +281,20 @@ class TableEncoder:
     def grown(self, survey: TableSurvey, batch: int, rules: EncodingRules) -> TableEncoder:
         """Return the encoder that also knows what a survey of a whole batch says, or this one if that is nothing new.
 
-        Warns of columns that identify records.
+        Warns of text that reads as numbers, booleans or dates, and of columns that identify records.
         """
         if survey.warning is not None:
             warn_caller(survey.warning)
         n_added = len(survey.columns) - self.n_features
         kinds, categories = [*self.kinds, *[UNDECIDED] * n_added], [*self.categories, *[None] * n_added]
-        given_back = {}
+        given_back, texts = {}, {}
         for position, column in enumerate(survey.columns):
             if column is None:
                 continue
             if kinds[position] == UNDECIDED:
                 kinds[position] = column.kind
                 categories[position] = Categories.none() if column.kind == CATEGORIES else None
+                texts[position] = column.texts
             if (known := categories[position]) is not None:
                 learnt = known.learn(column.values, column.counts, survey.n_records, batch, rules)
                 categories[position], codes = learnt
@@ -302,7 +305,7 @@ class TableEncoder:
         grown = replace(
             self, names=survey.names, kinds=tuple(kinds), categories=tuple(categories), given_back=given_back
         )
-        return grown._warned(source_of(batch))
+        return grown._warned_of_texts(texts, source_of(batch))._warned_of_ids(source_of(batch))
 
     @property
     def for_surveys(self) -> TableEncoder:
@@ -319,7 +322,17 @@ class TableEncoder:
         assert isinstance(surveyed, Table)
         return grown, grown.matrix_of(surveyed)
 
-    def _warned(self, source: str) -> TableEncoder:
+    def _warned_of_texts(self, texts: Mapping[int, Sequence[str]], source: str) -> TableEncoder:
+        """Warn of new text columns that read as something else, and return the encoder that has done so."""
+        found = {
+            position: warning_of(values, place_of(source, self.names, position), expression_of(self.names, position))
+            for position, values in texts.items()
+        }
+        for warning in filter(None, found.values()):
+            warn_caller(warning)
+        return replace(self, warned_of=self.warned_of.union(place for place, warning in found.items() if warning))
+
+    def _warned_of_ids(self, source: str) -> TableEncoder:
         """Warn of text columns that identify records, each once, and return the encoder that has done so."""
         found = [position for position, known in enumerate(self.categories) if known and known.identifies_records]
         new = [position for position in found if position not in self.warned_of]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Hashable
+from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
 import narwhals.stable.v2 as nw
@@ -29,6 +30,13 @@ Place: TypeAlias = Callable[[int], str]
 MOMENTS = (nw.Date, nw.Datetime, nw.Duration)
 CATEGORIES = (nw.String, nw.Categorical, nw.Enum)
 OBJECTS = (nw.Object, nw.Unknown)
+COLLECT = {  # what to do about tables that hold no records yet, by their library
+    "polars": "Collect them: pass X.collect()",
+    "duckdb": "Fetch them: pass X.df(), X.pl() or X.arrow()",
+    "dask": "Compute them: pass X.compute(), or learn them where they lie, with adforest.integrations.dask",
+    "pyspark": "Fetch them: pass X.toPandas(), or learn them where they lie, with adforest.integrations.spark",
+    "ibis": "Fetch them: pass X.to_pandas()",
+}
 FEW_ROWS, FEW = 10, 1_000  # records that are read row by row; whose values Python tells apart sooner than a library
 
 
@@ -53,7 +61,9 @@ def open_frame(X: Any) -> Frame | None:
     """Return a data frame to be read, None for what is none, or raise if it holds no table of records yet."""
     if is_pandas_like_dataframe(X):
         return Frame(tuple(X.columns.tolist()), X.shape, lambda place: _read_pandas_like(X, place))
-    kind = f"{type(X).__module__.split('.')[0]}.{type(X).__name__}"
+    kind = f"{type(X).__module__.split('.')[0].removeprefix('_')}.{type(X).__name__}"
+    if kind == "duckdb.DuckDBPyRelation":  # narwhals knows it only once duckdb was imported under that name
+        raise _lazy(kind)
     if kind == "pyarrow.RecordBatchReader":
         raise TypeError("X is a pyarrow RecordBatchReader, not a table. Pass X.read_all(), or its batches one by one.")
     if kind == "pyarrow.RecordBatch":
@@ -64,10 +74,7 @@ def open_frame(X: Any) -> Frame | None:
         names = X.column_names if hasattr(X, "column_names") else X.columns
         return Frame(tuple(names), X.shape, lambda place: [])
     if isinstance(frame, nw.LazyFrame):
-        raise TypeError(
-            f"X is a lazy frame ({kind}), which holds no records yet. Collect them: pass X.collect() of polars, "
-            "X.compute() of Dask."
-        )
+        raise _lazy(kind)
     if isinstance(frame, nw.Series):
         raise ValueError(
             f"Expected 2D array, got a Series ({kind}) instead. Pass a table: X.to_frame() if it is one column, [X] if "
@@ -76,6 +83,14 @@ def open_frame(X: Any) -> Frame | None:
     if not isinstance(frame, nw.DataFrame):
         return None
     return Frame(tuple(frame.columns), frame.shape, lambda place: _read(frame, place))
+
+
+def _lazy(kind: str) -> TypeError:
+    """Return the error for a table whose records are not here yet."""
+    collect = COLLECT.get(kind.partition(".")[0])
+    if collect is None:
+        collect = "Pass the table it makes: " + ", ".join(COLLECT.values())
+    return TypeError(f"X is a lazy frame ({kind}), which holds no records yet. {collect}.")
 
 
 def _read_pandas_like(X: Any, place: Place) -> FloatArray | list[Column]:
@@ -96,7 +111,7 @@ def _pandas_like_column(series: Any, place: str) -> Column:
         codes, uniques = series.factorize()
         # pandas.cut makes intervals: known by what they are called
         values = [value if isinstance(value, (str, int, float)) else str(value) for value in uniques.tolist()]
-        return Coded(np.asarray(codes), plain_values(values, place))
+        return Coded(np.asarray(codes), plain_values(values, place), dtype.name == "category")
     return _column(nw.from_native(series, series_only=True), place)
 
 
@@ -133,16 +148,17 @@ def _column(series: Any, place: str) -> Column:
 
 def _coded(series: nw.Series[Any], place: str) -> Coded:
     """Return a column of text or of categorical type; the library finds the distinct values itself, and faster."""
+    is_categorical_type = not isinstance(series.dtype, nw.String)
     if len(series) < FEW:
-        return code_values(series.to_list(), place)
+        return replace(code_values(series.to_list(), place), is_categorical_type=is_categorical_type)
     values = series.drop_nulls().unique(maintain_order=True).to_list()
     if not values:
         return Coded(np.full(len(series), -1), [])
     try:
         found = series.replace_strict(values, range(len(values)), default=None, return_dtype=nw.Int64)
     except NotImplementedError:  # pyarrow's dictionaries of text views, which polars writes
-        return code_values(series.to_list(), place)
-    return Coded(found.fill_null(-1).to_numpy(), plain_values(values, place))
+        return replace(code_values(series.to_list(), place), is_categorical_type=is_categorical_type)
+    return Coded(found.fill_null(-1).to_numpy(), plain_values(values, place), is_categorical_type)
 
 
 def _moments(series: nw.Series[Any], place: str) -> Column:

@@ -7,10 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adforest.encoding.columns import NUMBERS, Coded, Column, FloatArray, Moments, is_empty
+from adforest.encoding.columns import DATES, NUMBERS, ZONED_DATES, Coded, Column, FloatArray, Moments, is_empty
+from adforest.encoding.odd_values import N_JUDGED
 from adforest.encoding.tables import Table
+from adforest.encoding.text_columns import PLAIN, shown
 
 CATEGORIES, UNDECIDED = "categories", "undecided"
+CONVERSIONS = {
+    NUMBERS: " with pd.to_numeric(..., errors='coerce'), which makes other text missing",
+    DATES: " with pd.to_datetime(..., errors='coerce')",
+    ZONED_DATES: " with pd.to_datetime(..., utc=True, errors='coerce')",
+}
 
 
 def kind_of(column: Column, place: str, *, takes_text: bool) -> str:
@@ -29,8 +36,8 @@ def kind_of(column: Column, place: str, *, takes_text: bool) -> str:
         return CATEGORIES
     if column.holds_text:
         raise TypeError(
-            f"{place} holds text ({column.values[0]!r}) but is not among categorical_features. Add it there, drop it, "
-            "or convert it to numbers."
+            f"{place} holds text ({_texts_of(column)}) but is not among categorical_features. Add it there, drop it, "
+            "or convert it to numbers, for example with pd.to_numeric(..., errors='coerce')."
         )
     return NUMBERS
 
@@ -44,8 +51,8 @@ def as_numbers(column: Column, kind: str, place: str) -> FloatArray:
         numbers = np.array([*column.values, np.nan], dtype=np.float64)[column.codes]  # the last is for code -1
     else:
         raise TypeError(
-            f"{place} holds text ({column.values[0]!r}) but the model learnt it as {kind}. Convert it to {kind}, "
-            "or list it in categorical_features and start a new model with fit()."
+            f"{place} holds text ({_texts_of(column)}) but the model learnt it as {kind}. Convert it to {kind}"
+            f"{CONVERSIONS.get(kind, '')}, or list it in categorical_features and start a new model with fit()."
         )
     held = numbers.kind if isinstance(numbers, Moments) else NUMBERS
     if held != kind and not is_empty(numbers):
@@ -54,6 +61,12 @@ def as_numbers(column: Column, kind: str, place: str) -> FloatArray:
             "a new model with fit()."
         )
     return numbers.seconds if isinstance(numbers, Moments) else numbers
+
+
+def _texts_of(column: Coded) -> str:
+    """Return some of the texts of a column for an error, those first that do not read as numbers."""
+    texts = [str(value) for value in column.values[:N_JUDGED]]
+    return shown(sorted(texts, key=PLAIN.is_number))
 
 
 def listed_columns(listed: Any, table: Table) -> NDArray[np.bool_]:

@@ -16,6 +16,7 @@ from adforest.encoding.categories import Categories, Longs, Value
 from adforest.encoding.columns import NUMBERS, Coded, Column, Moments, is_empty
 from adforest.encoding.frames import Names
 from adforest.encoding.kinds import CATEGORIES, UNDECIDED
+from adforest.encoding.odd_values import N_JUDGED
 from adforest.encoding.tables import are_text, place_of
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ class ColumnSurvey:
         Where it was found first: "batch 7", "partition 3 of batch 7".
     values, counts : sequence of text or of floats, int64
         Of categories: the distinct values in order of first appearance, and how often each came.
+    is_categorical_type : bool
+        Whether they are categories because the type of the column says so.
     """
 
     held: str
@@ -46,6 +49,7 @@ class ColumnSurvey:
     source: str
     values: Sequence[Value] = ()
     counts: Longs = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    is_categorical_type: bool = False
 
     @classmethod
     def of(cls, column: Column, source: str) -> ColumnSurvey:
@@ -53,12 +57,17 @@ class ColumnSurvey:
         if isinstance(column, Coded) and column.values:
             counts = np.bincount(column.codes + 1, minlength=len(column.values) + 1)[1:]
             held = TEXT if column.holds_text else CODED_NUMBERS
-            return cls(held, repr(column.values[0]), source, column.values, counts)
+            return cls(held, repr(column.values[0]), source, column.values, counts, column.is_categorical_type)
         if is_empty(column):
             return cls(NOTHING, "", source)
         if isinstance(column, Moments):
             return cls(column.kind, column.dtype, source)
         return cls(NUMBERS, "", source)
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """The distinct values of a text column; none if they are categories because the user said so."""
+        return () if self.held != TEXT or self.is_categorical_type else [str(value) for value in self.values[:N_JUDGED]]
 
     @property
     def kind(self) -> str:
