@@ -31,4 +31,4 @@ def weights_draw_lots(estimator):
     if estimator.min_samples_leaf > 1:  # the check's few records make no tree then
         return {}
     reason = "a record of weight 2 is the record twice in the mean, not in each tree"
-    return {"check_sample_weight_equivalence_on_dense_data": reason}
+    return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in ("dense", "sparse")}

@@ -289,7 +289,7 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self._takes_missing
+        tags.input_tags.allow_nan, tags.input_tags.sparse = self._takes_missing, True
         tags.input_tags.categorical = tags.input_tags.string = self._takes_categories
         return tags
 

@@ -5,6 +5,7 @@ Arrays and lists are read here, data frames in `frames`, which narwhals reads fo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,12 +13,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.utils import check_array
 
 from adforest.encoding.columns import Coded, Column, FloatArray, Moments, object_column
 from adforest.encoding.frames import Names, Place, open_frame
 
 ESTIMATOR_NAME = "AdaptiveDecisionForestClassifier"
+MAX_DENSE_BYTES = 2**30  # of a sparse matrix as float64: what a laptop has to spare
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,10 +140,25 @@ def _two_dimensional(X: Any, estimator_name: str) -> NDArray[Any]:
         # NumPy would turn the number in [1.0, "a"] into text; as objects both stay what they are.
         array = np.asarray(X)
         X = np.array(X, dtype=object) if array.dtype.kind in "USmM" else array
+    elif issparse(X):
+        X = _dense(X)
     elif isinstance(X, np.ma.MaskedArray):
         X = np.ma.filled(*((X.astype(np.float64), np.nan) if X.dtype.kind in "biuf" else (X.astype(object), None)))
     array = check_array(X, dtype=None, ensure_all_finite=False, estimator=estimator_name, input_name="X")
     return np.asarray(array)
+
+
+def _dense(X: Any) -> NDArray[Any]:
+    """Return a sparse matrix or array as a dense one, or raise if that takes too much memory."""
+    n_bytes = 8 * math.prod(X.shape)
+    if n_bytes > MAX_DENSE_BYTES:
+        raise ValueError(
+            f"X is a sparse matrix of {' x '.join(f'{n:,}' for n in X.shape)} numbers, which would take "
+            f"{n_bytes / 2**30:,.1f} GiB as the dense table that is learnt from; expected at most "
+            f"{MAX_DENSE_BYTES / 2**30:,.0f} GiB. Make it fewer columns, with scikit-learn's SelectKBest or "
+            "TruncatedSVD, or pass fewer records at a time, with partial_fit or predict."
+        )
+    return np.asarray(X.toarray())
 
 
 def _array_columns(array: NDArray[Any], place: Place) -> FloatArray | list[Column]:
