@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import DataConversionWarning
 
+from adforest import AdaptiveDecisionForestClassifier
 from adforest.encoding import LabelTable, check_same_length
 
 WORDS = ["sit", "walk", "sit", "run"]
@@ -156,3 +157,16 @@ def test_one_label_a_record():
         check_same_length(2, 3, "batch 7")
     with pytest.raises(ValueError, match="there are 2 records but 1 labels"):
         check_same_length(2, 1)
+
+
+def test_labels_that_look_like_measurements_are_warned_of():
+    X, y = np.arange(600.0).reshape(-1, 1), np.random.default_rng(0).integers(0, 5_000, 600)
+    model = AdaptiveDecisionForestClassifier(n_estimators=2, random_state=0)
+    with pytest.warns(
+        UserWarning, match=r"unique classes is greater than 50% .*: batch 1 has 571 in 600 records"
+    ) as told:
+        model.fit(X, y)
+    assert told[0].filename == __file__
+    model.partial_fit(X, y + 5_000)  # said once
+    AdaptiveDecisionForestClassifier(n_estimators=2, random_state=0).fit(X[:20], y[:20])  # too few to tell
+    AdaptiveDecisionForestClassifier(n_estimators=2, random_state=0).fit(X, y % 300)

@@ -13,6 +13,9 @@ from sklearn.utils.validation import column_or_1d
 
 from adforest.encoding.columns import code_values, is_missing
 from adforest.encoding.tables import ESTIMATOR_NAME, source_of
+from adforest.encoding.warning import warn_caller
+
+MIN_JUDGED, MANY_CLASSES = 20, 0.5  # more records, and a larger fraction of them distinct: scikit-learn's limits
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -158,6 +161,28 @@ def distinct_labels(y: Any, source: str) -> tuple[NDArray[Any], NDArray[np.int32
     """
     source = f"the labels of {source}"
     return _distinct(_read_labels(y, source), source)
+
+
+def warn_of_many_classes(values: NDArray[Any], n_records: int, source: str) -> None:
+    """Warn if the labels of a first batch look like measurements, by scikit-learn's rule and in its words.
+
+    Parameters
+    ----------
+    values : ndarray
+        The distinct labels.
+    n_records : int
+        How many labels there are.
+    source : str
+        What the warning calls the records: "batch 1".
+    """
+    if n_records > MIN_JUDGED and len(values) > round(MANY_CLASSES * n_records):
+        shown = ", ".join(map(repr, values[:3].tolist()))
+        warn_caller(
+            "The number of unique classes is greater than 50% of the number of samples: "
+            f"{source} has {len(values):,} in {n_records:,} records ({shown}, …). `y` could represent a regression "
+            "problem, not a classification problem. A class that never comes again is of no use: cut numbers into "
+            "intervals, for example with pd.qcut(y, 5).astype(str), or pass the column that holds the classes."
+        )
 
 
 def merge_values(parts: Sequence[tuple[NDArray[Any], str]], batch: str) -> NDArray[Any]:

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils import check_array
 
 from adforest.encoding import LabelTable, TableEncoder
+from adforest.encoding.labels import warn_of_many_classes
 from adforest.encoding.tables import source_of
 from adforest.encoding.weights import check_any_weight
 from adforest.forest._kernels.lots import are_drawn
@@ -97,9 +98,11 @@ def plan_batch(
     start = rules.encoder if rules.encoder is not None else table.start
     assert start is not None
     encoder = start.grown(table, rules.number, rules.encoding)
-    labels = LabelTable.of(values) if labels is None else labels.with_values(values, source)
     *firsts, end = accumulate(survey.n_by_part, initial=n_before)
     check_any_weight(end - n_before, source)
+    if labels is None:
+        warn_of_many_classes(values, end - n_before, source)
+    labels = LabelTable.of(values) if labels is None else labels.with_values(values, source)
     return BatchPlan(
         number=rules.number,
         encoder=encoder,
