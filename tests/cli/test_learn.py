@@ -288,3 +288,26 @@ def test_numbers_as_text_are_told_of_in_the_words_of_the_shell(capsys, tmp_path)
     assert "warning: column 'a' of batch 1 holds text that reads as numbers ('1.5', '2.5')" in err
     assert err.endswith("pass --categorical a.\n")
     assert run(capsys, *command, "-m", tmp_path / "n.adf", "--categorical", "a")[2] == ""
+
+
+def test_records_without_a_class_are_left_out_by_choice(capsys, tmp_path):
+    for number in (1, 2):
+        table = month(number)
+        rent = [None if place % 10 == 0 else one for place, one in enumerate(table.column("rent").to_pylist())]
+        place = table.schema.names.index("rent")
+        write(table.set_column(place, "rent", pa.array(rent)), tmp_path / f"{number}.csv")
+    files, model = [tmp_path / "1.csv", tmp_path / "2.csv"], tmp_path / "m.adf"
+    command = ("learn", *files, "-t", "rent", "-m", model, *SMALL)
+    code, _, err = run(capsys, *command)
+    assert code == 1
+    assert "or pass --unlabelled skip to leave such records out" in err
+    code, out, err = run(capsys, *command, "--unlabelled", "skip")
+    assert code == 0
+    assert "learnt 2 batches, 108 records" in out
+    assert err.count("6 records without a class left out; the first is line 2 of") == 2
+    code, out, _ = run(capsys, "evaluate", *files, "-m", model)  # noted in the model
+    assert code == 0
+    assert out.endswith("; 12 records without a class left out\n")
+    assert json_lines(run(capsys, "evaluate", *files, "-m", model, "--json")[1])[0]["unlabelled"] == 12
+    assert run(capsys, "evaluate", *files, "-m", model, "--unlabelled", "error")[0] == 1
+    assert run(capsys, "predict", files[0], "-m", model)[0] == 0

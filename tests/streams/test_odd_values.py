@@ -182,7 +182,8 @@ def test_a_class_called_na_in_a_late_block(tmp_path):
 
 def test_empty_classes_and_na_values_are_missing_even_where_na_is_a_class(tmp_path):
     path = write_text(tmp_path, {"x.csv": "a,y\n1,NA\n2,u\n3,none\n4,\n"}) / "x.csv"
-    message = " in the target column 'y'; every record needs its class. Fill it in, or remove the record."
+    message = " in the target column 'y'; every record needs its class. Fill it in, remove the record, or "
+    message += "pass unlabelled='skip' to leave such records out."
     found = until_error(read_batches(path, target="y"))
     assert found == ([1, 2, 3], ["NA", "u", "none"], f"line 5 of '{path}' has no value{message}")
     assert until_error(read_batches(path, target="y", na_values=["none"]))[:2] == ([1, 2], ["NA", "u"])
@@ -196,7 +197,8 @@ def test_classes_that_are_numbers_but_for_na(tmp_path, batch_size):
         [1],
         [0],
         f"line 4 of '{path}' holds 'NA' in the target column 'y', where it stands for a missing value; every record "
-        "needs its class. Pass categorical=['y'] if it is a class, or remove the record.",
+        "needs its class. Pass categorical=['y'] if it is a class, remove the record, or pass unlabelled='skip' to "
+        "leave such records out.",
     )
     assert joined(read_batches(path, target="y", categorical=["y"]))[1] == ["0", "NA", "1"]
 

@@ -60,7 +60,8 @@ def with_noted(reading: Mapping[str, Any], origins: Any) -> dict[str, Any]:
 
 def for_answers(reading: Mapping[str, Any]) -> dict[str, Any]:
     """Return those options that say how files are written, and not what is learnt from them."""
-    return {name: value for name, value in reading.items() if name not in ("drop", "columns", "categorical", "order")}
+    of_learning = ("drop", "columns", "categorical", "order", "unlabelled")
+    return {name: value for name, value in reading.items() if name not in of_learning}
 
 
 def reading_for_answers(model: Any, reading: Mapping[str, Any]) -> dict[str, Any]:

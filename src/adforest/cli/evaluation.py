@@ -8,7 +8,8 @@ from math import log
 from pathlib import Path
 from typing import Any
 
-from adforest.cli.batches import class_type, known_types, learnt_columns, reading_for_answers, shown
+from adforest.cli.batches import class_type, known_types, learnt_columns, reading_for_answers, shown, with_noted
+from adforest.origins import origins_of
 
 N_RECORDS = 1 << 16  # read at once
 LEAST_SHARE = 1e-15  # what a share of 0 counts as in the log loss, as in scikit-learn
@@ -21,11 +22,12 @@ class Evaluation:
         self._model = model
         types = known_types(model) | {target: class_type(model)}
         self._reading = reading_for_answers(model, reading)
+        self._reading["unlabelled"] = with_noted(reading, origins_of(model)).get("unlabelled", "error")
         self._reading |= {"target": target, "types": types, "batch_size": N_RECORDS}
         if model.column_changes == "error":
             self._reading["columns"] = learnt_columns(model)
         self._pairs: Counter[tuple[Any, Any]] = Counter()
-        self._loss = 0.0
+        self._loss, self._n_unlabelled = 0.0, 0
         self._files: list[dict[str, Any]] = []
 
     def add(self, path: Path, advance: Callable[[int], None]) -> None:
@@ -33,11 +35,13 @@ class Evaluation:
         from adforest.streams import read_batches
 
         n_records = n_right = 0
-        for batch in read_batches([path], **self._reading):
+        batches = read_batches([path], **self._reading)
+        for batch in batches:
             if batch.is_whole:
                 n_records += len(batch.y)
                 n_right += self._compare(batch)
                 advance(len(batch.y))
+        self._n_unlabelled += batches.n_unlabelled
         self._files.append({"file": shown(path), "records": n_records, "accuracy": n_right / n_records})
 
     def _compare(self, batch: Any) -> int:
@@ -79,6 +83,7 @@ class Evaluation:
         recalls = [one["recall"] for one in classes if one["recall"] is not None]
         return {
             "records": total,
+            "unlabelled": self._n_unlabelled,
             "accuracy": sum(right.values()) / total,
             "balanced_accuracy": sum(recalls) / len(recalls),
             "log_loss": self._loss / total,

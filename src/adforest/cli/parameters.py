@@ -134,9 +134,11 @@ READING = Group(
         "thousands": "What separates thousands in the numbers of a CSV file, such as a comma in 1,000.",
         "na_values": "What stands for a missing value in a CSV file, beside an empty field, NA, NULL and the like.",
         "on_bad_lines": 'What to do about lines with a wrong number of fields: "error", or "skip" to leave them out.',
+        "unlabelled": 'What to do about records without a class: "error", or "skip" to leave them out and count them.',
     },
 )
-ANSWERING = replace(READING, left_out=(*READING.left_out, "columns", "drop", "categorical"))
+TESTING = replace(READING, left_out=(*READING.left_out, "columns", "drop", "categorical"))
+ANSWERING = replace(TESTING, left_out=(*TESTING.left_out, "unlabelled"))
 
 
 def with_options(**groups: Group) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

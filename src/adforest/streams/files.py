@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ from adforest.streams.paths import FilePath, find_files
 if TYPE_CHECKING:
     from adforest.streams.bad_lines import BadLines
     from adforest.streams.formats import TableFile
-    from adforest.streams.layout import Layout
+    from adforest.streams.layout import Layout, Unlabelled
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,16 +61,24 @@ class FileBatches(Iterator[FileBatch]):
     ----------
     n_skipped : int
         Lines with a wrong number of fields that were left out so far; 0 unless on_bad_lines is "skip".
+    n_unlabelled : int
+        Records without a class that were left out so far; 0 unless unlabelled is "skip".
     """
 
-    def __init__(self, batches: Iterator[FileBatch], bad_lines: BadLines) -> None:
+    def __init__(self, batches: Iterator[FileBatch], bad_lines: BadLines, unlabelled: Unlabelled) -> None:
         self._batches = batches
         self._bad_lines = bad_lines
+        self._unlabelled = unlabelled
 
     @property
     def n_skipped(self) -> int:
         """Lines with a wrong number of fields that were left out so far."""
         return self._bad_lines.count
+
+    @property
+    def n_unlabelled(self) -> int:
+        """Records without a class that were left out so far."""
+        return self._unlabelled.count
 
     def __next__(self) -> FileBatch:
         """Return the next batch."""
@@ -93,6 +101,7 @@ def read_batches(
     encoding: str = "utf-8",
     na_values: Sequence[str] = (),
     on_bad_lines: str = "error",
+    unlabelled: str = "error",
 ) -> FileBatches:
     """Read files one after the other, each as a batch, or all together in batches of a given size.
 
@@ -113,9 +122,9 @@ def read_batches(
     all are marks. Its first value that is no number is an error that names file, line and the option to set. The same
     holds for a column that was numbers in the files before. Of a target, only plain numbers and marks count.
 
-    Missing values stay missing; a record without a class is an error. An empty field is missing in every column; so are
-    NA, N/A, NaN, NULL, null and the like, but in a target that is text these are classes. A file without records gives
-    no batch and a warning.
+    Missing values stay missing; a record without a class is an error unless `unlabelled` says otherwise. An empty field
+    is missing in every column; so are NA, N/A, NaN, NULL, null and the like, but in a target that is text these are
+    classes. A file without records gives no batch and a warning.
 
     What is wrong with the arguments, an archive, or the columns of the first file is said at once; anything else when
     its turn comes, after all records before it, the last of which may be a smaller batch.
@@ -163,6 +172,10 @@ def read_batches(
         What to do about a line of a CSV or ARFF file with a wrong number of fields: raise an error after all records
         before it, or leave it out. Lines left out are counted in `n_skipped` of what is returned, and a warning at the
         end of the stream says how many there were.
+    unlabelled : {"error", "skip"}, default="error"
+        What to do about a record without a class: raise an error after all records before it, or leave it out. Records
+        left out are counted in `n_unlabelled` of what is returned, and a warning at the end of the stream says how many
+        there were.
 
     Returns
     -------
@@ -181,7 +194,7 @@ def read_batches(
     Warns
     -----
     UserWarning
-        If a file has no records, lines were left out, or a first column without a name holds row numbers.
+        If a file has no records, lines or records were left out, or a first column without a name holds row numbers.
 
     Examples
     --------
@@ -193,9 +206,11 @@ def read_batches(
     """
     _require_pyarrow()
     from adforest.streams.formats import judged_whole
-    from adforest.streams.layout import Choice, judge
+    from adforest.streams.layout import Choice, Unlabelled, judge
 
     _check_size(batch_size)
+    if unlabelled not in ("error", "skip"):
+        raise ValueError(f"unlabelled is {unlabelled!r}; expected 'error' or 'skip'.")
     if not isinstance(target, str):
         raise TypeError(f"target is {target!r}; expected the name of the column that holds the classes, as text.")
     choice = Choice(
@@ -221,8 +236,8 @@ def read_batches(
     first = _first_with_records(files)
     if not batch_size:
         files[first] = judged_whole(files[first])
-    layout = judge(files[first:], choice)
-    return FileBatches(_number(files, layout, batch_size, bad_lines), bad_lines)
+    layout = replace(judge(files[first:], choice), unlabelled=Unlabelled(are_skipped=unlabelled == "skip"))
+    return FileBatches(_number(files, layout, batch_size, bad_lines), bad_lines, layout.unlabelled)
 
 
 def open_sources(
@@ -289,10 +304,12 @@ class NoRecordsError(ValueError):
     """Files hold nothing to learn."""
 
 
-def _no_records(files: Sequence[TableFile]) -> NoRecordsError:
+def _no_records(files: Sequence[TableFile], what: str = "") -> NoRecordsError:
     """Return the error for files that hold nothing to learn."""
     held = f"'{files[0].path}' holds" if len(files) == 1 else f"the {len(files)} files from '{files[0].path}' on hold"
-    return NoRecordsError(f"{held} no records; expected at least one. Look at what wrote them, or name other files.")
+    return NoRecordsError(
+        f"{held} no records{what}; expected at least one. Look at what wrote them, or name other files."
+    )
 
 
 def _number(
@@ -312,8 +329,11 @@ def _number(
         warn_caller(
             f"{lines} with a wrong number of fields left out; the first is {bad_lines.first}. Look at what wrote it."
         )
+    if layout.unlabelled.count:
+        records = "1 record" if layout.unlabelled.count == 1 else f"{layout.unlabelled.count:,} records"
+        warn_caller(f"{records} without a class left out; the first is {layout.unlabelled.first}.")
     if not number:
-        raise _no_records(files)
+        raise _no_records(files, " with a class" if layout.unlabelled.count else "")
 
 
 def _cut(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
@@ -58,6 +58,25 @@ class Choice:
         return [name for name in dict.fromkeys(kept) if name != self.target and name not in self.drop]
 
 
+@dataclass
+class Unlabelled:
+    """What happens to records without a class, and what happened to them so far.
+
+    Attributes
+    ----------
+    are_skipped : bool
+        Whether they are left out; if not, the first one is an error.
+    count : int
+        How many were left out.
+    first : str
+        The place of the first of these.
+    """
+
+    are_skipped: bool = False
+    count: int = 0
+    first: str = ""
+
+
 @dataclass(frozen=True)
 class Layout:
     """The columns every batch has.
@@ -70,11 +89,14 @@ class Layout:
         The features in their order, the target last if there is one.
     like : str
         What an error says other files or batches should be like.
+    unlabelled : Unlabelled
+        What happens to records without a class.
     """
 
     choice: Choice
     types: Mapping[str, Any]
     like: str
+    unlabelled: Unlabelled = field(default_factory=Unlabelled)
 
     @property
     def features(self) -> list[str]:
@@ -91,11 +113,17 @@ class Layout:
             if self.choice.target is None:
                 yield converted
                 continue
-            without_class = self._first_without_class(columns[-1])
-            if without_class is not None:
-                yield converted.slice(0, without_class)
-                raise self._no_class(file, n_before + without_class)
-            self._check_classes(columns[-1], file)
+            missing = compute.is_null(columns[-1], nan_is_null=True)
+            if compute.any(missing).as_py():
+                first = missing.index(True).as_py()
+                if not self.unlabelled.are_skipped:
+                    yield converted.slice(0, first)
+                    raise self._no_class(file, n_before + first)
+                if not self.unlabelled.count:
+                    self.unlabelled.first = file.locate(n_before + first, self.choice.target)[0]
+                self.unlabelled.count += missing.true_count
+                converted = converted.filter(compute.invert(missing))
+            self._check_classes(converted.column(len(columns) - 1), file)
             n_before += block.num_rows
             yield converted
 
@@ -149,23 +177,19 @@ class Layout:
                 f"out with drop=[{name!r}]."
             ) from error
 
-    def _first_without_class(self, column: Any) -> int | None:
-        """Return the first record of a block that has no class, None if all have one."""
-        missing = compute.is_null(column, nan_is_null=True)
-        return missing.index(True).as_py() if compute.any(missing).as_py() else None
-
     def _no_class(self, file: TableFile, record: int) -> ValueError:
         """Return the error for a record without a class."""
         target = str(self.choice.target)
         place, text = file.locate(record, target)
         if not text:
             return ValueError(
-                f"{place} has no value in the target column {target!r}; every record needs its class. Fill it in, or "
-                "remove the record."
+                f"{place} has no value in the target column {target!r}; every record needs its class. Fill it in, "
+                "remove the record, or pass unlabelled='skip' to leave such records out."
             )
         return ValueError(
             f"{place} holds {text[:60]!r} in the target column {target!r}, where it stands for a missing value; every "
-            f"record needs its class. Pass categorical=[{target!r}] if it is a class, or remove the record."
+            f"record needs its class. Pass categorical=[{target!r}] if it is a class, remove the record, or pass "
+            "unlabelled='skip' to leave such records out."
         )
 
     def _check_classes(self, column: Any, file: TableFile) -> None:

@@ -8,12 +8,12 @@ import typer
 
 from adforest.cli.options import AsJson, ModelPath, Target
 from adforest.cli.output import counted, print_json, print_table, progress_bar, remark
-from adforest.cli.parameters import ANSWERING, with_options
+from adforest.cli.parameters import TESTING, with_options
 
 SHOWN = 20  # classes in a table
 
 
-@with_options(reading=ANSWERING)
+@with_options(reading=TESTING)
 def evaluate(
     files: Annotated[
         list[str],
@@ -76,4 +76,5 @@ def _show(found: dict[str, Any], *, as_json: bool) -> None:
     print(
         f"{counted(found['records'], 'record')}: accuracy {found['accuracy']:.3f}, log loss {found['log_loss']:.3f}, "
         f"mean recall of the classes {found['balanced_accuracy']:.3f}"
+        + (f"; {counted(found['unlabelled'], 'record')} without a class left out" if found["unlabelled"] else "")
     )
