@@ -2,6 +2,7 @@
 
 import pickle
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -135,3 +136,44 @@ def test_a_class_that_was_declared_but_never_seen_is_given_nothing():
     assert found.probabilities.shape == (1, 3)
     assert not found.contributions[:, :, 0].any()
     assert found.bias[0, 0] == 0
+
+
+# --- the SHAP library
+
+
+class Drawn(SimpleNamespace):
+    """What SHAP would be given."""
+
+    def __init__(self, values, **more):
+        super().__init__(values=values, **more)
+
+
+def test_what_shap_is_given(explanation, houses, monkeypatch):
+    monkeypatch.setitem(sys.modules, "shap", SimpleNamespace(Explanation=Drawn))
+    given = houses.to_shap()
+    np.testing.assert_allclose(given.base_values + given.values.sum(axis=1), houses.probabilities, atol=1e-9)
+    assert given.feature_names == ["area", "kind", "beds"]
+    assert given.output_names == ["high", "low"]
+    assert given.data[1].tolist() == houses.values(1)
+    numbers = AdaptiveDecisionForestClassifier(random_state=0).fit(np.eye(4), [0, 1, 0, 1]).explain(np.eye(4)).to_shap()
+    assert (numbers.data.dtype, numbers.output_names) == (np.float64, ["0", "1"])
+
+
+def test_without_shap_it_is_said_what_to_install(houses, monkeypatch):
+    monkeypatch.setitem(sys.modules, "shap", None)
+    with pytest.raises(ImportError, match=r"Explanation\.to_shap\(\) needs shap, .* with pip install shap\.$"):
+        houses.to_shap()
+
+
+@pytest.mark.filterwarnings("ignore")  # SHAP's own
+def test_shap_draws_it(houses):
+    shap, plt = pytest.importorskip("shap", exc_type=ImportError), pytest.importorskip("matplotlib.pyplot")
+    plt.switch_backend("agg")
+    found = houses.to_shap()
+    assert found[0, :, "high"].shape == (3,)
+    try:
+        shap.plots.waterfall(found[0, :, "high"], show=False)
+        shap.plots.beeswarm(found[:, :, "high"], show=False)
+        assert plt.get_fignums()
+    finally:
+        plt.close("all")

@@ -11,6 +11,7 @@ import numpy as np
 from adforest.encoding import TableEncoder
 from adforest.encoding.writing import write_number, write_value
 from adforest.forest.types import AnyArray, Bytes, Floats, Ints, Longs
+from adforest.libraries import require
 
 BIAS = "(roots)"
 SHOWN_BATCHES = 6  # in a line of text
@@ -193,6 +194,32 @@ class Explanation:
                 "Or make another kind of table of explanation.rows()."
             ) from error
         return DataFrame(self.rows(record))
+
+    def to_shap(self) -> Any:
+        """Return bias and contributions as an explanation of the SHAP library, for its plots.
+
+        The numbers are those of this explanation, read off the paths of the records, and not Shapley values: SHAP only
+        draws them. Needs ``pip install shap``.
+
+        Returns
+        -------
+        shap.Explanation
+            ``values`` are `contributions` and ``base_values`` are `bias`; ``[:, :, "high"]`` selects a class,
+            ``[0, :, "high"]`` a record of it. ``data`` holds the values of the table.
+        """
+        shap = require("shap", "Explanation.to_shap()")
+        table: AnyArray = self._X
+        if self._encoder.is_categorical.any():
+            table = np.empty(self._X.shape, dtype=object)
+            for record in range(len(self)):
+                table[record] = self.values(record)
+        return shap.Explanation(
+            self.contributions,
+            base_values=self.bias,
+            data=table,
+            feature_names=self.feature_names.tolist(),
+            output_names=[write_value(value) for value in self.classes.tolist()],
+        )
 
     def batches(self, record: int = 0) -> dict[int, float]:
         """Return how much of the vote comes from leaves that each batch made.
