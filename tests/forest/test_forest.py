@@ -67,6 +67,21 @@ def test_values_read_are_the_mean_over_trees(n):
         np.testing.assert_allclose(read, np.mean([tree.route(b.X) for tree in forest.trees], axis=0))
 
 
+@pytest.mark.parametrize("n", [1, 100, 10_000])
+def test_leaves_that_are_known_already_answer_the_same_to_the_last_bit(n):
+    b = oracles.random_block(10_000, n_categories=(0, 4, 0))
+    forest, X = forest_of(b), b.X[:n]
+    values = [np.arange(len(tree.nodes), dtype=np.float32) for tree in forest.trees]
+    for n_jobs in (1, 2):
+        leaves = forest.route(X, n_jobs)
+        np.testing.assert_array_equal(leaves, [tree.route(X) for tree in forest.trees])
+        known = forest.shares(X, 3, STRENGTHS, MIX, n_jobs, leaves)
+        np.testing.assert_array_equal(known, forest.shares(X, 3, STRENGTHS, MIX))
+        known = forest.shares_and_values(X, 3, STRENGTHS, MIX, values, n_jobs, leaves)
+        for one, other in zip(known, forest.shares_and_values(X, 3, STRENGTHS, MIX, values), strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
 @pytest.mark.parametrize("n", [8191, 10_000])
 def test_two_threads_share_as_one_does(n):
     b = oracles.random_block(10_000, n_categories=(0, 4, 0))

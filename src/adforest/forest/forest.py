@@ -60,9 +60,11 @@ class Forest:
         """Nodes of all trees."""
         return sum(len(tree.nodes) for tree in self.trees)
 
-    def route(self, X: Floats) -> list[Ints]:
-        """Return for each tree the leaf of each of a few records."""
-        return list(shrinkage.route([tree.sums for tree in self.trees], X))
+    def route(self, X: Floats, n_jobs: int | None = None) -> list[Ints]:
+        """Return for each tree the leaf of each sample; trees share out threads where samples are many."""
+        if len(X) < 2 * SHARE:
+            return list(shrinkage.route([tree.sums for tree in self.trees], X))
+        return in_threads(lambda tree: shrinkage.route([tree.sums], X)[0], self.trees, n_jobs)
 
     def knows(self, n_classes: int) -> Mask:
         """Return which classes some tree has met."""
@@ -84,9 +86,20 @@ class Forest:
         _in_parts(vote, len(X), n_jobs)
         return votes
 
-    def shares(self, X: Floats, n_classes: int, strengths: Floats, mix: Floats, n_jobs: int | None = None) -> Floats:
-        """Return the mean over trees of their shrunk class shares, see `shrinkage.vote`."""
-        return self._shares(X, n_classes, strengths, mix, None, n_jobs)
+    def shares(
+        self,
+        X: Floats,
+        n_classes: int,
+        strengths: Floats,
+        mix: Floats,
+        n_jobs: int | None = None,
+        leaves: Sequence[Ints] | None = None,
+    ) -> Floats:
+        """Return the mean over trees of their shrunk class shares, see `shrinkage.vote`.
+
+        Where the leaf of each sample in each tree is known already, it may be given.
+        """
+        return self._shares(X, n_classes, strengths, mix, None, n_jobs, leaves)
 
     def shares_and_values(
         self,
@@ -96,9 +109,10 @@ class Forest:
         mix: Floats,
         values: Sequence[Singles],
         n_jobs: int | None = None,
+        leaves: Sequence[Ints] | None = None,
     ) -> tuple[Floats, Floats]:
         """Return what `shares` does, and the mean over trees of some values by node at the leaf of each record."""
-        both = self._shares(X, n_classes + 1, strengths, mix, values, n_jobs)
+        both = self._shares(X, n_classes + 1, strengths, mix, values, n_jobs, leaves)
         return np.ascontiguousarray(both[:, :n_classes]), both[:, n_classes]
 
     def _shares(
@@ -109,11 +123,13 @@ class Forest:
         mix: Floats,
         values: Sequence[Singles] | None,
         n_jobs: int | None,
+        leaves: Sequence[Ints] | None,
     ) -> Floats:
         shares, trees = np.zeros((len(X), n_columns)), [tree.sums for tree in self.trees]
 
         def add(part: slice) -> None:
-            shrinkage.vote(trees, strengths, mix, X[part], shares[part], values)
+            reached = None if leaves is None else [leaf[part] for leaf in leaves]
+            shrinkage.vote(trees, strengths, mix, X[part], shares[part], values, reached)
 
         _in_parts(add, len(X), n_jobs, is_even=True)  # few parts: each makes tables of its own
         shares /= len(self)

@@ -197,17 +197,22 @@ cdef inline bint pays(const Tree* tree, Py_ssize_t n, Py_ssize_t n_columns) noex
     return n_leaves * n_columns <= MAX_TABLE and n_leaves * (n_columns + 6) <= WORTH_TABLE * n
 
 
-cdef void add_tree(const Tree* tree, const double* X, Py_ssize_t n, Py_ssize_t m, const Mixture* mixture,
-                   Scratch* scratch, Table* table, double* votes, Py_ssize_t n_columns) noexcept nogil:
-    """Send records down a tree and add its answers to votes."""
+cdef void add_tree(const Tree* tree, const int32_t* reached, const double* X, Py_ssize_t n, Py_ssize_t m,
+                   const Mixture* mixture, Scratch* scratch, Table* table, double* votes,
+                   Py_ssize_t n_columns) noexcept nogil:
+    """Send records down a tree, unless the leaves they reach are known, and add its answers to votes."""
     cdef Py_ssize_t i = 0, width
-    cdef int32_t leaf[STRIDE]
+    cdef int32_t found[STRIDE]
+    cdef const int32_t* leaf = found
     cdef bint has_table = pays(tree, n, n_columns)
     if has_table:
         write_table(table, tree, mixture, scratch, n_columns)
     while i < n:
         width = min(<Py_ssize_t>STRIDE, n - i)
-        walk(tree.nodes, tree.category_bits, X + i * m, NULL, width, m, tree.is_categorical, leaf)
+        if reached == NULL:
+            walk(tree.nodes, tree.category_bits, X + i * m, NULL, width, m, tree.is_categorical, found)
+        else:
+            leaf = reached + i
         if has_table:
             add_from_table(table, leaf, width, votes + i * n_columns, n_columns)
         else:
@@ -231,7 +236,7 @@ def route(list trees, const double[:, ::1] X):
 
 
 def vote(list trees, const double[::1] strengths, const double[::1] mix, const double[:, ::1] X, double[:, ::1] votes,
-         values=None):
+         values=None, leaves=None):
     """Send records down some trees and add their shrunk class shares to votes (n, n_classes).
 
     Parameters
@@ -241,6 +246,8 @@ def vote(list trees, const double[::1] strengths, const double[::1] mix, const d
         The shares are the mean, weighted by mix, of those shrunk by each strength; mix adds up to 1.
     values : sequence of float32 arrays, optional
         By tree and node; added up in a column more: the value of the leaf that each record reaches.
+    leaves : sequence of int32 arrays, optional
+        By tree: the leaf that each record reaches, where this is known; X is not read then.
     """
     cdef Py_ssize_t n = X.shape[0], n_columns = votes.shape[1], n_trees = len(trees), k
     cdef Py_ssize_t depth = 0, n_nodes = 0, table_depth = 0
@@ -249,13 +256,15 @@ def vote(list trees, const double[::1] strengths, const double[::1] mix, const d
     cdef Table table
     cdef TreeSums one
     cdef const float[::1] by_node
+    cdef const int32_t[::1] leaf
     cdef bint is_open
     if n == 0 or n_trees == 0:
         return
     cdef Tree* asked = <Tree*>malloc(n_trees * sizeof(Tree))
-    if asked == NULL:
-        raise MemoryError
+    cdef const int32_t** reached = <const int32_t**>calloc(n_trees, sizeof(int32_t*))
     try:
+        if asked == NULL or reached == NULL:
+            raise MemoryError
         for k in range(n_trees):
             one = trees[k]
             asked[k] = one.tree
@@ -263,6 +272,9 @@ def vote(list trees, const double[::1] strengths, const double[::1] mix, const d
             if values is not None:
                 by_node = values[k]     # the caller holds the arrays
                 asked[k].values = &by_node[0]
+            if leaves is not None:
+                leaf = leaves[k]
+                reached[k] = &leaf[0]
             if pays(&asked[k], n, n_columns):
                 n_nodes = max(n_nodes, asked[k].n_nodes)
                 table_depth = max(table_depth, one.depth)
@@ -271,11 +283,13 @@ def vote(list trees, const double[::1] strengths, const double[::1] mix, const d
             is_open &= open_table(&table, n_nodes, table_depth, n_columns)
             if is_open:
                 for k in range(n_trees):
-                    add_tree(&asked[k], &X[0, 0], n, X.shape[1], &mixture, &scratch, &table, &votes[0, 0], n_columns)
+                    add_tree(&asked[k], reached[k], &X[0, 0], n, X.shape[1], &mixture, &scratch, &table, &votes[0, 0],
+                             n_columns)
             close_scratch(&scratch)
             close_table(&table)
     finally:
         free(asked)
+        free(reached)
     if not is_open:
         raise MemoryError
 
