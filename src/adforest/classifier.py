@@ -113,7 +113,7 @@ class BaseADFClassifier(VotingBatchClassifier["Learnt"]):
         else:
             track, given_back = before.track, encoded.encoder.given_back
             state = replace(with_columns(before.state, n_features, given_back), settings=settings)
-        after, report = RECIPES[settings.algorithm](state, records)
+        after, report = RECIPES[settings.algorithm](state, records, encoded.labels.order)
         learnt = None
         if after.pending is None:
             learnt = records if state.pending is None else state.pending.joined(sampled(records))

@@ -25,6 +25,11 @@ def test_a_report_has_all_the_fields_promised():
         "seconds",
         "confidence",
         "n_tested",
+        "weighted_accuracy",
+        "balanced_accuracy",
+        "log_loss",
+        "roc_auc",
+        "average_precision",
     ]
 
 

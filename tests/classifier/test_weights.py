@@ -199,12 +199,14 @@ def test_one_heavy_record_is_no_drift():
     assert {report.drift for report in model.history_} == {"none"}
 
 
-def test_accuracy_before_learning_goes_by_weights():
+def test_accuracy_before_learning_counts_samples_and_weighted_accuracy_goes_by_weights():
     model = forest().fit(*overlapping(0, n=400))
     X, y = overlapping(1, n=200)
     right = model.predict(X) == y
     model.partial_fit(X, y, sample_weight=np.where(right, 3.0, 1.0))
-    assert model.history_[-1].accuracy["vote"] == pytest.approx(3 * right.sum() / (3 * right.sum() + (~right).sum()))
+    report = model.history_[-1]
+    assert report.accuracy["vote"] == right.mean()
+    assert report.weighted_accuracy["vote"] == pytest.approx(3 * right.sum() / (3 * right.sum() + (~right).sum()))
     assert model.score(X, y, sample_weight=np.where(model.predict(X) == y, 1.0, 0.0)) == 1.0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -17,27 +18,6 @@ from adforest.forest._kernels import ways
 from adforest.forest.types import Floats, Ints, Longs, Mask
 
 MAX_JUDGED = 500  # records of a batch that forests are judged by
-
-
-class Judgement(NamedTuple):
-    """What a batch shows of the forests before it is learnt.
-
-    Attributes
-    ----------
-    evidence : Evidence
-    accuracy : dict of str to float
-        By forest, if it answered alone, and "vote" for all of them together; an active forest that is the permanent one
-        counts as that.
-    confidence : float
-        Mean share of the class that the vote names.
-    n : float
-        Records that this was measured on, see `Answers.weight`.
-    """
-
-    evidence: Evidence
-    accuracy: dict[str, float]
-    confidence: float
-    n: float
 
 
 class Answers(NamedTuple):
@@ -85,12 +65,8 @@ class Answers(NamedTuple):
         """Return how much some of the records count together."""
         return float(self.weight[which].sum())
 
-    def share(self, right: Mask) -> float:
-        """Return the share of right answers."""
-        return self.total(right) / self.n
 
-
-def judge(state: State, records: Records, leaves: dict[str, list[Ints]]) -> Judgement:
+def judge(state: State, records: Records, leaves: Mapping[str, list[Ints]]) -> Evidence:
     """Let the forests answer records that they have not learnt, or a sample of them, and return the evidence after it.
 
     Parameters
@@ -108,11 +84,7 @@ def judge(state: State, records: Records, leaves: dict[str, list[Ints]]) -> Judg
     evidence = state.evidence.after_answers(_right_by_voter(state, answers), contexts * answers.weight, n, answers.n)
     for name in evidence.shrinkage:
         evidence = evidence.after_shrinkage(name, _mean_logs(answers, name), n)
-    evidence = replace(evidence, scores=evidence.scores.added(scores))
-    accuracy = {name: answers.share(mask) for name, mask in alone.items()}
-    accuracy["vote"] = answers.share(answers.are_right(vote))
-    accuracy.setdefault(ACTIVE, accuracy[PERMANENT])
-    return Judgement(evidence, accuracy, mean_confidence(vote, answers.weight), answers.n)
+    return replace(evidence, scores=evidence.scores.added(scores))
 
 
 def judged_places(state: State, n: int) -> slice | Longs:
@@ -122,14 +94,7 @@ def judged_places(state: State, n: int) -> slice | Longs:
     return np.random.default_rng([state.settings.seed, state.n_batches]).permutation(n)[:MAX_JUDGED]
 
 
-def mean_confidence(votes: Floats, weight: Floats) -> float:
-    """Return the mean share of the class that has most of the votes; of none, all classes have the same share."""
-    total = votes.sum(axis=1)
-    shares = np.divide(votes.max(axis=1), total, out=np.full(len(votes), 1 / votes.shape[1]), where=total > 0)
-    return float(shares @ weight / weight.sum())
-
-
-def _answers(state: State, records: Records, leaves: dict[str, list[Ints]]) -> Answers:
+def _answers(state: State, records: Records, leaves: Mapping[str, list[Ints]]) -> Answers:
     """Let every forest answer a batch, or a sample of it."""
     drawn = judged_places(state, len(records))
     X, y = records.X[drawn], records.y[drawn]

@@ -9,50 +9,43 @@ from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
-import numpy as np
-
 from adforest.adaptation.evidence import Evidence
-from adforest.adaptation.judging import as_records, judged_places, mean_confidence
 from adforest.adaptation.names import ACTIVE, PERMANENT, TEMPORARY
 from adforest.adaptation.report import BatchReport
+from adforest.adaptation.scoring import score_batch, shares_right, weighted_shares_right
 from adforest.adaptation.state import ForestState, State
 from adforest.adaptation.steps import BatchUpdate, report_of
-from adforest.adaptation.voting import votes
 from adforest.forest import Records
+from adforest.forest.types import Longs, Mask
 
 
-def learn(state: State, records: Records) -> tuple[State, BatchReport]:
-    """Learn a batch as the paper does: perturbed leaves tell drift, and the forest that fits the batch best answers."""
+def learn(state: State, records: Records, order: Longs | None = None) -> tuple[State, BatchReport]:
+    """Learn a batch as the paper does: perturbed leaves tell drift, and the forest that fits the batch best answers.
+
+    For order see `score_batch`.
+    """
     started = perf_counter()
     work = BatchUpdate(state, records)
     drift, n_drift_batches = "none", 0
-    before: dict[str, Any] = {}
+    scores: dict[str, Any] = {}
     if state.forests:
-        before = _answer_before_learning(work)
+        scores = score_batch(state, records, {}, order)._asdict()
         drift, n_drift_batches = _adapt(work)
     else:
         work.build_first()
-    accuracy = _accuracy(work)
-    answering = max(work.forests, key=accuracy.__getitem__)
+    right = _right_answers(work)
+    accuracy = {
+        "accuracy": shares_right(right),
+        "weighted_accuracy": weighted_shares_right(right, work.batch.weight),
+    }
+    decides = accuracy["weighted_accuracy"] or accuracy["accuracy"]
+    answering = max(work.forests, key=decides.__getitem__)
     after = work.finish(Evidence(), n_drift_batches=n_drift_batches, answering=answering)
     after = replace(after, n_calls=state.n_calls + 1)
     seconds = perf_counter() - started
     report = report_of(state, after, records, drift=drift, seconds=seconds, work=work)
-    accuracy |= before.pop("accuracy", {})
-    return after, replace(report, accuracy=accuracy, **before)
-
-
-def _answer_before_learning(work: BatchUpdate) -> dict[str, Any]:
-    """Return what a report says of the answers to the batch, or to a sample of it, before it is learnt."""
-    drawn = judged_places(work.before, len(work.batch))
-    batch = work.batch.part(drawn)
-    answers = votes(work.before, batch.X, batch.n_classes)
-    weight = as_records(batch.weight, len(batch))
-    return {
-        "accuracy": {"vote": float(np.average(answers.argmax(axis=1) == batch.y, weights=weight))},
-        "confidence": mean_confidence(answers, weight),
-        "n_tested": float(weight.sum()),
-    }
+    by_forest = {name: after_learning | scores.get(name, {}) for name, after_learning in accuracy.items()}
+    return after, replace(report, **scores | by_forest)
 
 
 def _adapt(work: BatchUpdate) -> tuple[str, int]:
@@ -90,11 +83,11 @@ def _is_repairable(work: BatchUpdate, name: str) -> bool:
     return work.perturbed[name] <= work.settings.repair_threshold
 
 
-def _accuracy(work: BatchUpdate) -> dict[str, float]:
-    """Return how many records of the batch each forest gets right after learning it."""
+def _right_answers(work: BatchUpdate) -> dict[str, Mask]:
+    """Return by forest which samples of the batch it gets right after learning it."""
     batch, settings = work.batch, work.settings
-    accuracy = {}
+    right = {}
     for name, one in work.forests.items():
         answers = one.forest.answer(batch.X, batch.n_classes, soft=settings.soft, n_jobs=settings.n_jobs)
-        accuracy[name] = float(np.average(answers.argmax(axis=1) == batch.y, weights=batch.weight))
-    return accuracy
+        right[name] = answers.argmax(axis=1) == batch.y
+    return right

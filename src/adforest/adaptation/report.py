@@ -1,7 +1,9 @@
 """What happened in a batch, and why."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
+
+METRICS = ("balanced_accuracy", "log_loss", "roc_auc", "average_precision")  # of the vote, besides accuracy
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +28,11 @@ class BatchReport:
         By forest: "built", "repaired", "rebuilt", "kept" as it was, "replaced" by the temporary forest, "rejoined" to
         the permanent one, "dropped", or "waiting" for more records.
     accuracy : dict of str to float
-        By forest, if it answered alone: on the batch, or a sample of it, before it was learnt; "vote" is all of them
-        together. `PaperADFClassifier`: forests after it was learnt, the vote before.
+        Share of the batch's samples that were answered right before it was learnt: "vote" is what `predict` would have
+        answered, by the parameters as they were (``answer_for`` among them), so that it is what `score` would have
+        returned; by forest, what it would have answered alone. Samples count once whatever their weight; those of
+        weight 0, and those that ``max_samples`` left out, are not in it. Empty for the first batch.
+        `PaperADFClassifier`: forests after the batch was learnt, the vote before.
     n_leaves : dict of str to int
         By forest that stands after the batch.
     answering : {"permanent", "active", "temporary", "newest"}
@@ -37,10 +42,18 @@ class BatchReport:
     seconds : float
         What learning the batch took.
     confidence : float or None
-        Mean share of the class that the vote named, on the same records as accuracy, before they were learnt; None for
-        the first batch.
+        Mean probability of the class that `predict` would have answered, on the same samples; None for the first batch.
     n_tested : float
-        How many records accuracy was measured on; of records with weights, as many of equal weight as say as much.
+        How many samples these were.
+    weighted_accuracy : dict of str to float
+        As accuracy, samples counted by ``sample_weight`` and ``class_weight``; empty where there are no weights.
+    balanced_accuracy : float or None
+        Mean over the batch's classes of the share that was answered right. This and the next three are scikit-learn's,
+        of what `predict` and `predict_proba` would have returned before the batch was learnt; None for the first batch.
+    log_loss : float or None
+        A class that was not known has a probability of 0, which counts as 2.2e-16.
+    roc_auc, average_precision : float or None
+        Of the second of two sorted classes; None where there are more than two, and where the batch has only one.
 
     Examples
     --------
@@ -66,6 +79,11 @@ class BatchReport:
     seconds: float
     confidence: float | None = None
     n_tested: float = 0.0
+    weighted_accuracy: dict[str, float] = field(default_factory=dict)
+    balanced_accuracy: float | None = None
+    log_loss: float | None = None
+    roc_auc: float | None = None
+    average_precision: float | None = None
 
     def as_row(self) -> dict[str, Any]:
         """Return a flat dictionary: what is by forest has a key for each, such as ``accuracy_vote``."""

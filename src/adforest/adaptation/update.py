@@ -14,27 +14,29 @@ from typing import NamedTuple
 import numpy as np
 
 from adforest.adaptation.evidence import Evidence
-from adforest.adaptation.judging import Judgement, judge
+from adforest.adaptation.judging import judge
 from adforest.adaptation.names import ACTIVE, NEWEST, PERMANENT, TEMPORARY
 from adforest.adaptation.report import BatchReport
+from adforest.adaptation.scoring import BatchScores, leaves_by_forest, score_batch
 from adforest.adaptation.state import ForestState, State
 from adforest.adaptation.steps import BUILD, BUILD_NEWEST, BatchUpdate, answering_votes, report_of
 from adforest.adaptation.weighing import rescaled
 from adforest.forest import Records
+from adforest.forest.types import Longs
 
 MAX_ONE_CLASS = 0.95  # share of a batch's records of one class, beyond which it says nothing about rules
 SMALL_BATCH, SMALL_SHARE = 100, 0.05  # records, and share of those at hand, below which a batch waits for more
 
 
 class Outcome(NamedTuple):
-    """What a batch led to: the state after it, the verdict on drift, and what it showed before it was learnt.
+    """What a batch led to: the state after it, the verdict on drift, and how it was answered before it was learnt.
 
-    There is no work where the batch waits for more records, and no judgement of the first one.
+    There is no work where the batch waits for more records, and no scores of the first one.
     """
 
     state: State
     drift: str
-    judgement: Judgement | None
+    scores: BatchScores | None
     work: BatchUpdate | None
 
 
@@ -45,24 +47,21 @@ class Change(NamedTuple):
     is_abrupt: bool
 
 
-def learn(state: State, records: Records) -> tuple[State, BatchReport]:
-    """Return the state after one more batch, and what happened."""
+def learn(state: State, records: Records, order: Longs | None = None) -> tuple[State, BatchReport]:
+    """Return the state after one more batch, and what happened; for order see `score_batch`."""
     started = perf_counter()
     batch = records if state.pending is None else state.pending.joined(records)
     if not state.forests:
         outcome = _build(state, batch)
     elif _waits(state, batch):
-        outcome = _wait(state, batch, records)
+        outcome = _wait(state, batch, records, order)
     else:
-        outcome = _adapt(state, batch, records)
+        outcome = _adapt(state, batch, records, order)
     votes = answering_votes(outcome.state)
     after = replace(outcome.state, n_calls=state.n_calls + 1, answering=max(votes, key=votes.__getitem__))
     seconds = perf_counter() - started
     report = report_of(state, after, records, drift=outcome.drift, seconds=seconds, work=outcome.work)
-    judged = outcome.judgement
-    if judged is None:
-        return after, report
-    return after, replace(report, accuracy=judged.accuracy, confidence=judged.confidence, n_tested=judged.n)
+    return after, report if outcome.scores is None else replace(report, **outcome.scores._asdict())
 
 
 def _build(state: State, batch: Records) -> Outcome:
@@ -83,21 +82,24 @@ def _waits(state: State, batch: Records) -> bool:
     return len(batch) < enough and bool(known[batch.y].all())
 
 
-def _wait(state: State, batch: Records, records: Records) -> Outcome:
+def _wait(state: State, batch: Records, records: Records, order: Longs | None) -> Outcome:
     """Judge the forests by the records that came, and keep these for later."""
-    judgement = judge(state, records, {})
-    after = replace(state, evidence=judgement.evidence, pending=batch).with_class_mix(records)
-    return Outcome(after, "none", judgement, None)
+    leaves = leaves_by_forest(state, records, {})
+    scores = score_batch(state, records, leaves, order)
+    evidence = judge(state, records, leaves)
+    after = replace(state, evidence=evidence, pending=batch).with_class_mix(records)
+    return Outcome(after, "none", scores, None)
 
 
-def _adapt(state: State, batch: Records, records: Records) -> Outcome:
+def _adapt(state: State, batch: Records, records: Records, order: Longs | None) -> Outcome:
     """Learn a batch; the last of its records came now, the others waited and were judged already."""
     work = BatchUpdate(state.without_excess(len(batch)), batch)
     for name in (PERMANENT, ACTIVE):
         work.assess(name)
-    leaves = {name: work.leaves_of(name, len(records)) for name in (PERMANENT, ACTIVE)}
-    judgement = judge(state, records, leaves)
-    evidence = judgement.evidence
+    found = {name: work.leaves_of(name, len(records)) for name in (PERMANENT, ACTIVE)}
+    leaves = leaves_by_forest(state, records, found)
+    scores = score_batch(state, records, leaves, order)
+    evidence = judge(state, records, leaves)
 
     oob_accuracy = _grow_newest(work)
     is_abrupt = oob_accuracy is not None and evidence.is_abrupt(oob_accuracy)
@@ -120,7 +122,7 @@ def _adapt(state: State, batch: Records, records: Records) -> Outcome:
     after = work.finish(
         evidence, n_drift_batches=n_drift_batches, regime_start=regime_start, is_active_separate=is_separate
     )
-    return Outcome(after, drift, judgement, work)
+    return Outcome(after, drift, scores, work)
 
 
 def _weigh(evidence: Evidence, change: Change, drift: str, *, is_active_separate: bool) -> Evidence:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from adforest.adaptation import BatchReport
+from adforest.adaptation.report import METRICS
 from adforest.storage.errors import ModelFileError
 from adforest.storage.fields import PartReader, PartWriter
 from adforest.tracking import BatchBlock, History
@@ -53,6 +54,8 @@ FIELDS: dict[str, Callable[[Any], bool]] = {
     "seconds": _is_number,
     "confidence": _is_number_or_none,
     "n_tested": _is_number,
+    "weighted_accuracy": _are(_is_number),
+    **dict.fromkeys(METRICS, _is_number_or_none),
 }
 BLOCK_FIELDS: dict[str, Callable[[Any], bool]] = {
     "first": _is_count,
@@ -70,8 +73,11 @@ BLOCK_FIELDS: dict[str, Callable[[Any], bool]] = {
     "answering": _is_text,
     "n_leaves": _are(_is_count),
     "seconds": _is_number,
+    "weighted_accuracy": _are(_is_number),
+    **dict.fromkeys(METRICS, _is_number_or_none),
 }
-ABSENT: dict[str, Any] = {}  # what reports and blocks mean that were written before there was a field
+# What reports and blocks mean that were written before there was a field.
+ABSENT: dict[str, Any] = {"weighted_accuracy": {}, **dict.fromkeys(METRICS)}
 
 
 def write_history(history: History, out: PartWriter) -> None:

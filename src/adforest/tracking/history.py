@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from adforest.adaptation import BatchReport
-from adforest.adaptation.report import flat_row
+from adforest.adaptation.report import METRICS, flat_row
 
 MAX_REPORTS = 1_000  # that are kept whole
 MAX_BLOCKS = 512  # of older batches; even, since they are joined in pairs when there is one too many
@@ -22,7 +22,7 @@ class BatchBlock:
         Numbers of its first and last batch.
     n_records : int
     n_tested : float
-        Records that accuracy was measured on.
+        Samples that accuracy was measured on.
     accuracy, lowest, highest : dict of str to float
         By forest and for "vote", see `BatchReport.accuracy`: mean over records, least and greatest of its batches.
     n_temporary, n_sustained : int
@@ -37,6 +37,9 @@ class BatchBlock:
         As after the last batch.
     seconds : float
         Of all batches together.
+    weighted_accuracy : dict of str to float
+    balanced_accuracy, log_loss, roc_auc, average_precision : float or None
+        Means over records, see `BatchReport`; None where no batch has the figure.
     """
 
     first: int
@@ -54,6 +57,11 @@ class BatchBlock:
     answering: str
     n_leaves: dict[str, int]
     seconds: float
+    weighted_accuracy: dict[str, float] = field(default_factory=dict)
+    balanced_accuracy: float | None = None
+    log_loss: float | None = None
+    roc_auc: float | None = None
+    average_precision: float | None = None
 
     @classmethod
     def of(cls, report: BatchReport) -> BatchBlock:
@@ -74,6 +82,8 @@ class BatchBlock:
             answering=report.answering,
             n_leaves=report.n_leaves,
             seconds=report.seconds,
+            weighted_accuracy=report.weighted_accuracy,
+            **{name: getattr(report, name) for name in METRICS},
         )
 
     def __len__(self) -> int:
@@ -82,7 +92,7 @@ class BatchBlock:
     def joined(self, later: BatchBlock) -> BatchBlock:
         """Return this block and the next one as one."""
         tested = self.n_tested, later.n_tested
-        sums = {
+        sums: dict[str, Any] = {
             name: getattr(self, name) + getattr(later, name)
             for name in ("n_records", "n_tested", "n_temporary", "n_sustained", "n_new_classes", "seconds")
         }
@@ -96,7 +106,8 @@ class BatchBlock:
             votes=_means(_full(self.votes, later.votes), _full(later.votes, self.votes), len(self), len(later)),
             answering=later.answering,
             n_leaves=later.n_leaves,
-            **sums,
+            weighted_accuracy=_means(self.weighted_accuracy, later.weighted_accuracy, *tested),
+            **sums | {name: _mean(getattr(self, name), getattr(later, name), *tested) for name in METRICS},
         )
 
     def as_row(self) -> dict[str, Any]:

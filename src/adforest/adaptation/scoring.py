@@ -1,0 +1,176 @@
+"""Scoring a batch before it is learnt: how well `predict` would have answered it, for the report.
+
+This decides nothing. What forests are judged by, see `adforest.adaptation.judging`, is a sample of the batch, by
+weight, for the next batch whatever ``answer_for`` says. A report tells what users got: all samples, each counted once,
+answered as the parameters say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from adforest.adaptation.evidence import NEAR
+from adforest.adaptation.metrics import balanced_accuracy, log_loss, ranking_metrics
+from adforest.adaptation.names import ACTIVE, PERMANENT
+from adforest.adaptation.state import State
+from adforest.adaptation.voting import (
+    Voters,
+    asked_forests,
+    contexts_of,
+    is_permanent_alone,
+    presence,
+    shrinkage_of,
+    votes,
+)
+from adforest.forest import Records
+from adforest.forest._kernels import ways
+from adforest.forest.types import Floats, Ints, Longs, Mask
+
+Leaves: TypeAlias = Mapping[str, list[Ints]]  # by forest and tree: the leaf of each sample
+
+VOTE = "vote"
+PART = 1 << 16  # samples that are answered at a time: their probabilities take room
+
+
+class BatchScores(NamedTuple):
+    """What a report says of the answers to a batch; for the fields see `adforest.adaptation.report.BatchReport`."""
+
+    accuracy: dict[str, float]
+    weighted_accuracy: dict[str, float]
+    balanced_accuracy: float
+    log_loss: float
+    roc_auc: float | None
+    average_precision: float | None
+    confidence: float
+    n_tested: float
+
+
+class Answers(NamedTuple):
+    """What is answered to some samples of known classes.
+
+    Attributes
+    ----------
+    right : dict of str to bool (n,)
+        Which ones are answered right, by forest, if it answered alone, and "vote" for what `predict` answers.
+    given : float64 (n,)
+        Probability of the right class, 0 where it was not known.
+    highest : float64 (n,)
+        Probability of the class that is answered.
+    positive : float64 (n,)
+        Probability of the second of two classes; of all zeros where there are more.
+    """
+
+    right: dict[str, Mask]
+    given: Floats
+    highest: Floats
+    positive: Floats
+
+
+def leaves_by_forest(state: State, records: Records, found: Leaves) -> Leaves:
+    """Return the leaves that samples reach in all forests that are judged; those found already are among them."""
+    return {
+        name: found[name] if name in found else forest.route(records.X, state.settings.n_jobs)
+        for name, forest in state.judged.items()
+    }
+
+
+def score_batch(state: State, records: Records, leaves: Leaves, order: Longs | None = None) -> BatchScores:
+    """Return how well a state answers a batch that it has not learnt.
+
+    Parameters
+    ----------
+    state : State
+    records : Records
+    leaves : dict of str to list of int32 arrays
+        See `leaves_by_forest`; of no use where one forest answers alone, as in the paper.
+    order : intp (n_classes,), optional
+        Class codes in the order of the sorted class values, by default that of the codes. Of classes with the same
+        votes the first one is the answer, and of two classes the second one is the positive one.
+    """
+    y, order = records.y, np.arange(records.n_classes) if order is None else order
+    parts = [slice(start, start + PART) for start in range(0, len(y), PART)]
+    right, given, highest, positive = _joined([_answers(state, records, leaves, order, part) for part in parts])
+    ranked = ranking_metrics(y == order[1], positive) if len(order) == 2 else (None, None)
+    weighing = state.memory.weighing(state.settings.class_weight, records.n_classes)
+    return BatchScores(
+        shares_right(right),
+        weighted_shares_right(right, weighing.weights(y, records.weight)),
+        balanced_accuracy(y, right[VOTE]),
+        log_loss(given),
+        *ranked,
+        confidence=float(highest.mean()),
+        n_tested=float(len(y)),
+    )
+
+
+def shares_right(right: dict[str, Mask]) -> dict[str, float]:
+    """Return by name the share of right answers."""
+    return {name: int(np.count_nonzero(one)) / len(one) for name, one in right.items()}
+
+
+def weighted_shares_right(right: dict[str, Mask], weight: Floats | None) -> dict[str, float]:
+    """Return by name the share of right answers by weight; nothing where all samples count once."""
+    if weight is None:
+        return {}
+    return {name: float(np.average(one, weights=weight)) for name, one in right.items()}
+
+
+def _joined(answers: list[Answers]) -> Answers:
+    """Return answers to some samples after another as one."""
+    if len(answers) == 1:
+        return answers[0]
+    right = {name: np.concatenate([one.right[name] for one in answers]) for name in answers[0].right}
+    return Answers(right, *(np.concatenate(parts) for parts in list(zip(*answers, strict=True))[1:]))
+
+
+def _answers(state: State, records: Records, leaves: Leaves, order: Longs, part: slice) -> Answers:
+    """Answer a part of the samples."""
+    X, y = records.X[part], records.y[part]
+    n_known = len(state.class_mix.seen)  # classes that came or were declared before the batch
+    known = order[order < n_known]
+    reached = {name: [leaf[part] for leaf in found] for name, found in leaves.items()}
+    by_name = _votes_by_forest(state, X, reached, n_known)
+    right = {name: known[one[:, known].argmax(axis=1)] == y for name, one in by_name.items()}
+    if PERMANENT in right:  # an active forest that is the permanent one has no votes of its own
+        right.setdefault(ACTIVE, right[PERMANENT])
+    probabilities = np.zeros((len(y), records.n_classes))
+    probabilities[:, known] = _as_probabilities(by_name[VOTE][:, known])
+    given, highest = probabilities[np.arange(len(y)), y], probabilities.max(axis=1)
+    return Answers(right, given, highest, probabilities[:, order[-1]] if len(order) == 2 else np.zeros(len(y)))
+
+
+def _votes_by_forest(state: State, X: Floats, leaves: Leaves, n_classes: int) -> dict[str, Floats]:
+    """Return class votes of each forest as if it answered alone, and of "vote": bit by bit what `votes` returns."""
+    if state.settings.algorithm == "paper":
+        return {VOTE: votes(state, X, n_classes)}
+    evidence, n_jobs = state.evidence, state.settings.n_jobs
+    # An active forest without a vote was the permanent one until lately.
+    known_as = {name: name if name in evidence.shrinkage else PERMANENT for name in state.judged}
+    shares, near = {}, np.ones(len(X))
+    for name, forest in state.judged.items():
+        how = n_classes, *shrinkage_of(evidence, known_as[name])
+        if name == PERMANENT and state.nearness:
+            shares[name], values = forest.shares_and_values(X, *how, state.nearness, n_jobs, leaves[name])
+            near = presence(values)
+        else:
+            shares[name] = forest.shares(X, *how, n_jobs, leaves[name])
+    if is_permanent_alone(state):
+        return shares | {VOTE: shares[PERMANENT]}
+    voters, everywhere = Voters.of(state, asked_forests(state), n_classes), np.ones((1, len(X)))
+    alone = {
+        name: ways.weigh(
+            [(one,)], evidence.weights[(known_as[name],)][np.newaxis, [NEAR]], everywhere, voters.ratios, 0.0
+        )
+        for name, one in shares.items()
+    }
+    return alone | {VOTE: voters.votes(shares, contexts_of(state, shares, near))}
+
+
+def _as_probabilities(by_class: Floats) -> Floats:
+    """Return votes scaled to a sum of 1; where nothing speaks for any class, all are alike."""
+    by_class[~by_class.any(axis=1)] = 1.0
+    scaled: Floats = by_class / by_class.sum(axis=1, keepdims=True)
+    return scaled
