@@ -89,6 +89,7 @@ def timeline(first, last, seed=0):
         last=tuple(last),
         n_records=tuple(100 * (b - a + 1) for a, b in zip(first, last, strict=True)),
         accuracy={"vote": Series(tuple(accuracy), tuple(accuracy), tuple(accuracy))},
+        metrics={"log_loss": tuple(accuracy)},
         confidence=tuple(accuracy),
         expected=tuple(accuracy),
         votes={"permanent": tuple(rng.random(n).tolist())},

@@ -59,7 +59,7 @@ class Series:
     mean : tuple of float or None
         None where a batch has no such figure.
     low, high : tuple of float or None
-        Bounds of the 95 % interval (Wilson 1927) by the number of records that were tested.
+        Bounds of the 95 % interval (Wilson 1927) by the number of samples that were tested.
     """
 
     mean: tuple[float | None, ...]
@@ -79,8 +79,11 @@ class Timeline:
         First and last batch of each place; the same for a batch that is kept whole.
     n_records : tuple of int
     accuracy : dict of str to Series
-        By forest, if it answered alone, and "vote" for all together: before learning. `PaperADFClassifier`: the vote
-        before learning, forests after it.
+        By forest, if it answered alone, and "vote" for what `predict` answers: before learning. `PaperADFClassifier`:
+        the vote before learning, forests after it.
+    metrics : dict of str to tuple of float or None
+        "balanced_accuracy", "log_loss", "roc_auc" and "average_precision" of the vote before learning, see
+        `BatchReport` (mean over a block).
     confidence : tuple of float or None
         Mean share that the vote gave to the class it named, before learning.
     expected : tuple of float or None
@@ -102,6 +105,7 @@ class Timeline:
     last: tuple[int, ...]
     n_records: tuple[int, ...]
     accuracy: dict[str, Series]
+    metrics: dict[str, tuple[float | None, ...]]
     confidence: tuple[float | None, ...]
     expected: tuple[float | None, ...]
     votes: dict[str, tuple[float, ...]]

@@ -10,6 +10,7 @@ import numpy as np
 from adforest.adaptation import BatchReport, State
 from adforest.adaptation.memory import record_bytes
 from adforest.adaptation.names import FORESTS
+from adforest.adaptation.report import METRICS
 from adforest.adaptation.steps import answering_votes
 from adforest.base import Model
 from adforest.classifier import BaseADFClassifier, mean_importances
@@ -111,6 +112,7 @@ def _timeline(blocks: Sequence[BatchBlock], reports: Sequence[BatchReport], reco
         last=each(lambda place: place.last),
         n_records=each(lambda place: place.n_records),
         accuracy={name: _series(places, name) for name in (*FORESTS, VOTE) if name in known},
+        metrics={name: each(lambda place, name=name: getattr(place, name)) for name in METRICS},  # type: ignore[misc]
         confidence=each(lambda place: place.confidence),
         expected=each(lambda place: expected.get(place.last) if place.first == place.last else None),
         votes={

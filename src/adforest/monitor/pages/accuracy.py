@@ -17,6 +17,7 @@ from adforest.monitor.pages.plots import Plot, Scale
 from adforest.monitor.pages.thinning import Course
 
 HEIGHT, STRIP = 250, 54  # pixels
+LOG_LOSS = "log_loss"
 
 
 def accuracy_part(view: ModelView, course: Course, spans: Markup | None = None) -> Markup:
@@ -24,7 +25,8 @@ def accuracy_part(view: ModelView, course: Course, spans: Markup | None = None) 
     if not any(np.isfinite(mean).any() for mean, _, _ in course.accuracy.values()):
         empty = tag("p", "No batch has been answered before it was learnt yet: that begins with the second one.")
         return part("accuracy", "Accuracy", empty)
-    return part("accuracy", "Accuracy", spans, _over_time(view, course), _expected(view.expected, course))
+    expected = _expected(view.expected, course)
+    return part("accuracy", "Accuracy", spans, _over_time(view, course), _metrics(course), expected)
 
 
 def shown_accuracies(course: Course) -> dict[str, tuple[Floats, Floats, Floats]]:
@@ -172,6 +174,45 @@ def share_ticks(y: Scale, n: int) -> list[tuple[float, str]]:
     ticks = y.ticks(n)
     digits = 0 if len(ticks) < 2 or ticks[1] - ticks[0] > 0.0099 else 1
     return [(tick, words.share(tick, digits)) for tick in ticks]
+
+
+def _metrics(course: Course) -> Markup:
+    """Return the other metrics of the vote over time: those from 0 to 1 are drawn, log loss is in the table."""
+    found = {name: values for name, values in course.metrics.items() if np.isfinite(values).any()}
+    drawn = {name: values for name, values in found.items() if name != LOG_LOSS}
+    if not drawn:
+        return Markup()
+    x, y = course.scale, Scale.around(np.concatenate(list(drawn.values())), least=0.05).clipped(-0.005, 1.005)
+    plot = Plot(x, y, 150)
+    shapes = [plot.line(course.middle, values, name) for name, values in drawn.items()]
+    last = {name: words.metric(name, values[np.isfinite(values)][-1]) for name, values in found.items()}
+    told = ", ".join(f"{words.metric_name(name)} {value}" for name, value in last.items())
+    rows = [
+        [
+            words.batches(int(course.first[place]), int(course.last[place])),
+            *(words.metric(name, values[place]) for name, values in found.items()),
+        ]
+        for place in range(len(course))
+    ]
+    key: list[tuple[str, Child]] = [
+        (f"line {name}", join([words.metric_name(name), " ", tag("b", last[name])])) for name in drawn
+    ]
+    loss = f" Log loss, last: {last[LOG_LOSS]}." if LOG_LOSS in last else ""
+    ranked = " ROC AUC and average precision are those of the second of the two classes." if "roc_auc" in found else ""
+    return figure(
+        "metrics-over-time",
+        "Other metrics of the vote",
+        plot.draw(
+            shapes,
+            label=f"Other metrics of the vote over time. Last: {told}.",
+            x_ticks=batch_ticks(x),
+            y_ticks=share_ticks(y, 4),
+        ),
+        note=f"By scikit-learn's definitions, of each batch before it is learnt.{ranked}{loss}{_thinned(course)}",
+        key=key,
+        table=table_of(["batch", *map(words.metric_name, found)], rows, places=places_of(course)),
+        class_="wide steps",
+    )
 
 
 def _expected(expected: ExpectedAccuracy, course: Course) -> Markup:

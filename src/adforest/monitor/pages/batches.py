@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from adforest.adaptation import BatchReport
+from adforest.adaptation.report import METRICS
 from adforest.monitor.model_parts import VOTE
 from adforest.monitor.model_view import ModelView
 from adforest.monitor.pages import words
@@ -23,8 +24,10 @@ def batches_part(view: ModelView, before: int | None, *, is_live: bool) -> Marku
     """Return the last batches, or those before one of them, with links to others where there is a server to ask."""
     kept = [report for report in view.batches if before is None or report.batch < before]
     shown = kept[-PAGE:][::-1]
-    head = ["batch", "records", "classes", "new", "drift", "accuracy", "confidence", "answers", "leaves", "time"]
-    rows = [_row(report) for report in shown]
+    metrics = [name for name in METRICS if any(getattr(report, name) is not None for report in shown)]
+    rows = [_row(report, metrics) for report in shown]
+    named = [words.metric_name(name) for name in metrics]
+    head = ["batch", "records", "classes", "new", "drift", "answers", "accuracy", *named, "confidence", "leaves"]
     if not shown:
         return part("batches", "Batches", tag("p", "No batch is kept whole here."))
     turn = _turn(view, shown) if is_live else None
@@ -34,21 +37,22 @@ def batches_part(view: ModelView, before: int | None, *, is_live: bool) -> Marku
         lead = f"The last {len(shown)} of {words.count(view.n_batches, 'batch', 'batches')}, newest first."
     elif not summarised:
         lead = f"All {words.count(view.n_batches, 'batch', 'batches')}, newest first."
-    table = table_of(head, rows, words=(0, 2, 3, 4, 7), class_="batches")
+    table = table_of([*head, "time"], rows, words=(0, 2, 3, 4, 5), class_="batches")
     return part("batches", "Batches", scroll(table, "Batches"), turn, lead=lead)
 
 
-def _row(report: BatchReport) -> list[Child]:
-    """Return the cells of a batch."""
+def _row(report: BatchReport, metrics: list[str]) -> list[Child]:
+    """Return the cells of a batch, some metrics among them."""
     return [
         f"{report.batch:,}",
         f"{report.n_records:,}",
         tag("span", SCENARIOS.get(report.scenario, report.scenario), title=report.scenario),
         words.shortened(", ".join(map(str, report.new_classes)), 32) or words.NOTHING,
         tag("span", report.drift, class_=f"chip {report.drift}") if report.drift != "none" else words.NOTHING,
-        words.share(report.accuracy.get(VOTE)),
-        words.share(report.confidence),
         report.answering,
+        words.share(report.accuracy.get(VOTE)),
+        *(words.metric(name, getattr(report, name)) for name in metrics),
+        words.share(report.confidence),
         words.number(report.n_leaves.get(report.answering)),
         words.duration(report.seconds),
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from adforest.adaptation.report import METRICS
 from adforest.monitor.model_parts import VOTE
 from adforest.monitor.model_view import ModelView
 from adforest.monitor.pages import words
@@ -47,7 +48,7 @@ def _tile(name: str, value: str | Markup, more: str) -> Markup:
 
 def _figures(view: ModelView, changed: float | None) -> list[tuple[str, str | Markup, str]]:
     """Return name, value and a few words for each main figure."""
-    found = [_accuracy(view), _expected(view), _drift(view), _answering(view), _classes(view)]
+    found = [_accuracy(view), *_metrics(view), _expected(view), _drift(view), _answering(view), _classes(view)]
     kept = f"{view.memory.n_records:,} kept" if view.memory.is_complete else "none kept"
     found.append(("Records", f"{view.n_records:,}", kept))
     when: str | Markup = f"the last took {words.duration(view.timeline.seconds[-1])}"
@@ -72,6 +73,16 @@ def _accuracy(view: ModelView) -> tuple[str, str, str]:
         words.share(one.mean[place]),
         f"{words.span(one.low[place], one.high[place])}, batch {view.timeline.last[place]:,}",
     )
+
+
+def _metrics(view: ModelView) -> list[tuple[str, str, str]]:
+    """Return balanced accuracy on the last batch that was answered, and the other metrics beside it."""
+    known = [report for report in view.batches if report.balanced_accuracy is not None]
+    if not known:
+        return []
+    others = [(name, getattr(known[-1], name)) for name in METRICS[1:]]
+    more = [f"{words.metric_name(name)} {words.metric(name, value)}" for name, value in others if value is not None]
+    return [("Balanced accuracy", words.share(known[-1].balanced_accuracy), ", ".join(more))]
 
 
 def _expected(view: ModelView) -> tuple[str, str, str]:

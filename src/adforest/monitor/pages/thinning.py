@@ -24,6 +24,7 @@ class Course:
         First and last batch of each place.
     n_records : ndarray
     accuracy : dict of str to (mean, low, high)
+    metrics : dict of str to ndarray
     confidence, expected, seconds : ndarray
     votes, n_leaves : dict of str to ndarray
     n_temporary, n_sustained : ndarray
@@ -33,6 +34,7 @@ class Course:
     last: Longs
     n_records: Floats
     accuracy: dict[str, tuple[Floats, Floats, Floats]]
+    metrics: dict[str, Floats]
     confidence: Floats
     expected: Floats
     votes: dict[str, Floats]
@@ -90,6 +92,7 @@ def thin(timeline: Timeline, last: int | None = None, most: int = MAX_PLACES) ->
             name: (fold.mean(one.mean), fold.bound(one.mean, one.low), fold.bound(one.mean, one.high))
             for name, one in timeline.accuracy.items()
         },
+        metrics={name: fold.mean(values) for name, values in timeline.metrics.items()},
         confidence=fold.mean(timeline.confidence),
         expected=fold.mean(timeline.expected),
         votes={name: fold.mean(values) for name, values in timeline.votes.items()},

@@ -25,6 +25,30 @@ def share(value: float | None, digits: int = 1) -> str:
     return f"{float(written):g}%" if float(written) in (0, 100) else f"{written}%"
 
 
+def metric_name(name: str) -> str:
+    """Return how a metric of a report is called.
+
+    Examples
+    --------
+    >>> metric_name("roc_auc"), metric_name("log_loss")
+    ('ROC AUC', 'log loss')
+    """
+    return name.replace("roc_auc", "ROC AUC").replace("_", " ")
+
+
+def metric(name: str, value: float | None) -> str:
+    """Return a metric of a report: log loss is a number, the others are shares.
+
+    Examples
+    --------
+    >>> metric("log_loss", 0.31234), metric("roc_auc", 0.875), metric("roc_auc", None)
+    ('0.312', '87.5%', '–')
+    """
+    if name != "log_loss":
+        return share(value)
+    return NOTHING if value is None or not isfinite(value) else f"{value:.3f}"
+
+
 def span(low: float | None, high: float | None) -> str:
     """Return a band of shares.
 
