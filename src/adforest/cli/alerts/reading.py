@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shlex
 import tomllib
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from adforest.cli.alerts.delivery import Command, Delivery, Mail, Webhook
-from adforest.cli.alerts.rules import KINDS, WITH_COLUMNS, WITH_LIMIT, Rule
+from adforest.cli.alerts.rules import KINDS, LOG_LOSS, WITH_COLUMNS, WITH_LIMIT, Rule
 
 TIMEOUT = 10.0  # seconds until a receiver that does not answer is given up
 PORTS = {"none": 25, "starttls": 587, "ssl": 465}  # of mail servers, by tls
@@ -83,8 +84,10 @@ def _rule(table: TomlTable) -> Rule:
     if when not in KINDS:
         raise table.wrong(f"when is {when!r}; expected {', '.join(map(repr, KINDS))}")
     limit = table.take("limit", (int, float), "a number") if when in WITH_LIMIT else None
-    if when in WITH_LIMIT and (limit is None or not 0 <= limit <= 1):
-        raise table.wrong(f"limit is {limit!r}; expected a share between 0 and 1, such as 0.8")
+    most = math.inf if when == LOG_LOSS else 1
+    if when in WITH_LIMIT and (limit is None or not 0 <= limit <= most):
+        expected = "a number from 0 on, such as 0.5" if when == LOG_LOSS else "a share between 0 and 1, such as 0.8"
+        raise table.wrong(f"limit is {limit!r}; expected {expected}")
     columns = table.names("columns") if when in WITH_COLUMNS else ()
     batches = table.take("batches", int, "a whole number", 1)
     if batches < 1:

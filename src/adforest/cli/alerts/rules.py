@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 MISSING, UNSEEN = "missing above", "unseen categories above"
+LOG_LOSS = "log loss above"
 
 
 @dataclass(frozen=True)
@@ -76,13 +77,29 @@ def _drift(rule: Rule, report: Any, _: Mapping[str, float]) -> list[Finding]:
     return [Finding("", report.drift, f"drift is {report.drift} in batch {report.batch}")] * is_found
 
 
-def _accuracy(rule: Rule, report: Any, _: Mapping[str, float]) -> list[Finding]:
-    value = report.accuracy.get("vote")
-    if value is None or rule.limit is None or value >= rule.limit:
-        return []
-    return [
-        Finding("", value, f"accuracy on batch {report.batch} before learning it is {value:.3f}, below {rule.limit:g}")
-    ]
+def _below(rule: Rule, report: Any, _: Mapping[str, float]) -> list[Finding]:
+    name = rule.when.removesuffix(" below")
+    value = _metric(report, name)
+    is_found = value is not None and rule.limit is not None and value < rule.limit
+    return [_metric_finding(name, value, report, f"below {rule.limit:g}")] if is_found else []
+
+
+def _above(rule: Rule, report: Any, _: Mapping[str, float]) -> list[Finding]:
+    name = rule.when.removesuffix(" above")
+    value = _metric(report, name)
+    is_found = value is not None and rule.limit is not None and value > rule.limit
+    return [_metric_finding(name, value, report, f"above {rule.limit:g}")] if is_found else []
+
+
+def _metric(report: Any, name: str) -> float | None:
+    """Return a metric of the answers to a batch before it was learnt, None where it has none."""
+    value: float | None = report.accuracy.get("vote") if name == "accuracy" else getattr(report, name.replace(" ", "_"))
+    return value
+
+
+def _metric_finding(name: str, value: float | None, report: Any, limit: str) -> Finding:
+    shown = name.replace("roc auc", "ROC AUC")
+    return Finding("", value, f"{shown} on batch {report.batch} before learning it is {value:.3f}, {limit}")
 
 
 def _new_class(_: Rule, report: Any, __: Mapping[str, float]) -> list[Finding]:
@@ -105,12 +122,16 @@ def _share_above(rule: Rule, report: Any, shares: Mapping[str, float]) -> list[F
 KINDS: dict[str, Callable[[Rule, Any, Mapping[str, float]], list[Finding]]] = {
     "drift sustained": _drift,
     "drift temporary": _drift,
-    "accuracy below": _accuracy,
+    "accuracy below": _below,
+    "balanced accuracy below": _below,
+    "roc auc below": _below,
+    "average precision below": _below,
+    LOG_LOSS: _above,
     "new class": _new_class,
     UNSEEN: _share_above,
     MISSING: _share_above,
 }
-WITH_LIMIT = ("accuracy below", UNSEEN, MISSING)
+WITH_LIMIT = tuple(name for name in KINDS if name.endswith((" below", " above")))
 WITH_COLUMNS = (UNSEEN, MISSING)
 
 
