@@ -44,6 +44,10 @@ CLAIMS = {
         and [right[1] for (_, when), right in it["right"].items() if when == "after B1"] == [6, 10, 10]
         and all(model.history_[-1].drift == "none" for trail in it["trails"].values() for model in trail)
     ),
+    "threshold_for_rare_classes": lambda it: (
+        it["table"]["cheapest threshold so far"].mean() < 0.6 * it["table"]["most likely class"].mean()
+        and abs(it["table"]["threshold by theory"].mean() / it["table"]["cheapest threshold so far"].mean() - 1) < 0.2
+    ),
     "unseen_categories": lambda it: (
         it["table"]["known products"].loc[11:].mean() > it["table"]["new products"].loc[11:].mean() + 0.1
     ),
