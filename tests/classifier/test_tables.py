@@ -5,7 +5,11 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from scipy import sparse
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.pipeline import make_pipeline
 
+from adforest import AdaptiveDecisionForestClassifier
 from small_forests import clusters, forest
 
 TABLE = pd.DataFrame(
@@ -140,3 +144,24 @@ def test_numbers_can_be_declared_categorical(listed):
 def test_categories_can_be_declared_by_name():
     model = forest(categorical_features=["beds", "kind"]).fit(TABLE, RENT)
     assert model.predict(TABLE.assign(beds=99)).shape == (80,)
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csc_array, sparse.csr_matrix, sparse.coo_array])
+def test_sparse_and_dense_tables_make_the_same_model(kind):
+    rng = np.random.default_rng(0)
+    dense = rng.random((60, 8)) * (rng.random((60, 8)) < 0.3)
+    y = np.where(dense[:, 0] > dense[:, 1], "a", "b")
+    models = []
+    for X in (dense, kind(dense)):
+        model = AdaptiveDecisionForestClassifier(n_estimators=3, random_state=0).fit(X, y).partial_fit(X, y)
+        models.append((model.predict_proba(X), model.predict(X).tolist(), model.score(X, y), model.apply(X)))
+        models[-1] += (model.explain(X).contributions, model.snapshot().predict_proba(X))
+    for one, other in zip(*models, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert model.__sklearn_tags__().input_tags.sparse
+
+
+def test_words_of_texts_are_learnt_in_a_pipeline():
+    texts = ["cheap loan now", "meeting at noon", "loan offer cheap", "noon lunch"] * 20
+    model = make_pipeline(TfidfVectorizer(), AdaptiveDecisionForestClassifier(n_estimators=5, random_state=0))
+    assert model.fit(texts, ["spam", "mail"] * 40).score(texts, ["spam", "mail"] * 40) == 1
