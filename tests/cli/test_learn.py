@@ -9,12 +9,14 @@ from dataclasses import replace
 from itertools import count
 from types import SimpleNamespace
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import feather
 
 import adforest
 from adforest.cli import model_file
+from adforest.cli.batches import content_digest
 from adforest.cli.learning import Learner
 from adforest.origins import note_origins, origins_of
 from cli_commands import SMALL, content, json_lines, learnt, month, run, write_months
@@ -311,3 +313,12 @@ def test_records_without_a_class_are_left_out_by_choice(capsys, tmp_path):
     assert json_lines(run(capsys, "evaluate", *files, "-m", model, "--json")[1])[0]["unlabelled"] == 12
     assert run(capsys, "evaluate", *files, "-m", model, "--unlabelled", "error")[0] == 1
     assert run(capsys, "predict", files[0], "-m", model)[0] == 0
+
+
+def test_categories_and_text_are_the_same_piece():
+    texts = [pa.array(["01", None, "02"]), pa.array(["03"])]
+    y = np.array([0, 1, 0, 1])
+    pieces = [
+        pa.table({"zip": pa.chunked_array(parts)}) for parts in (texts, [one.dictionary_encode() for one in texts])
+    ]
+    assert len({content_digest(SimpleNamespace(X=piece, y=y), b"") for piece in pieces}) == 1

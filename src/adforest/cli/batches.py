@@ -192,9 +192,11 @@ def content_digest(batch: Any, before: bytes) -> bytes:
         What stood for the piece before, nothing for the first one: two pieces of the same records are two batches.
     """
     from adforest.origins import DIGEST_BYTES
+    from adforest.streams.layout import NAMED
 
     found = hashlib.blake2b(before, digest_size=DIGEST_BYTES)
-    for name, column in [*zip(batch.X.column_names, batch.X.columns, strict=True), ("", batch.y)]:
+    columns = [column.cast("string") if column.type == NAMED else column for column in batch.X.columns]
+    for name, column in [*zip(batch.X.column_names, columns, strict=True), ("", batch.y)]:
         values = column.to_numpy() if hasattr(column, "to_numpy") else column
         found.update(f"{name}\0{values.dtype}\0".encode())
         found.update(repr(values.tolist()).encode() if values.dtype == object else values.tobytes())
