@@ -296,8 +296,8 @@ def test_what_is_no_table_says_what_to_pass(X, error, message):
 @pytest.mark.parametrize(
     ("module", "name", "remedy"),
     [
-        ("_duckdb", "DuckDBPyRelation", "Fetch them: pass X.df(), X.pl() or X.arrow()."),
-        ("duckdb.duckdb", "DuckDBPyRelation", "Fetch them: pass X.df(), X.pl() or X.arrow()."),
+        ("_duckdb", "DuckDBPyRelation", "Fetch them: pass X.df() or X.pl()."),
+        ("duckdb.duckdb", "DuckDBPyRelation", "Fetch them: pass X.df() or X.pl()."),
     ],
 )
 def test_relations_of_duckdb_are_known_by_their_name(module, name, remedy):

@@ -32,7 +32,7 @@ CATEGORIES = (nw.String, nw.Categorical, nw.Enum)
 OBJECTS = (nw.Object, nw.Unknown)
 COLLECT = {  # what to do about tables that hold no records yet, by their library
     "polars": "Collect them: pass X.collect()",
-    "duckdb": "Fetch them: pass X.df(), X.pl() or X.arrow()",
+    "duckdb": "Fetch them: pass X.df() or X.pl()",
     "dask": "Compute them: pass X.compute(), or learn them where they lie, with adforest.integrations.dask",
     "pyspark": "Fetch them: pass X.toPandas(), or learn them where they lie, with adforest.integrations.spark",
     "ibis": "Fetch them: pass X.to_pandas()",
