@@ -65,8 +65,8 @@ class BaseADFClassifier(VotingBatchClassifier["Learnt"]):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Records: numbers, text, dates, with or without missing values.
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Records: numbers, text, dates, with or without missing values. Sparse matrices are made dense.
         y : array-like of shape (n_samples,)
             Their class values: text, whole numbers or booleans.
         sample_weight : array-like of shape (n_samples,), optional
