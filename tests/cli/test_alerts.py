@@ -181,6 +181,28 @@ def test_what_each_rule_finds(capsys, folder, tmp_path):
     ]
 
 
+def test_rules_about_metrics_of_the_answers_before_learning(capsys, folder, tmp_path):
+    path = rules(
+        tmp_path,
+        rule("balanced accuracy below", limit=1.0)
+        + rule("roc auc below", limit=1.0)
+        + rule("average precision below", limit=0.0)
+        + rule("log loss above", limit=0.01)
+        + rule("log loss above", limit=40),
+    )
+    code, _, err = learn(capsys, folder, path)
+    assert code == 0
+    second = adforest.load(tmp_path / "m.adf").history_[1]
+    named = {"balanced accuracy": second.balanced_accuracy, "ROC AUC": second.roc_auc, "log loss": second.log_loss}
+    expected = [
+        f"{name} on batch 2 before learning it is {value:.3f}, {'above 0.01' if name == 'log loss' else 'below 1'}"
+        for name, value in named.items()
+        if value is not None and (name == "log loss" or value < 1)
+    ]
+    assert [one for one in told(err) if "batch 2" in one] == expected
+    assert len(expected) >= 2
+
+
 def test_drift_is_told_once_and_again_only_if_asked_for(capsys, tmp_path):
     folder = write_months(tmp_path / "months", 4, n=300)
     for number in range(5, 11):
@@ -252,6 +274,7 @@ def test_a_trial(capsys, tmp_path):
         (rule("accuracy"), "'{path}': [[rule]] 1: when is 'accuracy'; expected 'drift sustained', 'drift temporary',"),
         (rule("accuracy below"), "'{path}': [[rule]] 1: limit is None; expected a share between 0 and 1"),
         (rule("accuracy below", limit=80), "'{path}': [[rule]] 1: limit is 80; expected a share between 0 and 1"),
+        (rule("log loss above", limit=-1), "'{path}': [[rule]] 1: limit is -1; expected a number from 0 on"),
         (rule("new class", limit=0.5), "'{path}': [[rule]] 1: limit is not known here."),
         (rule("new class", batches=0), "'{path}': [[rule]] 1: batches is 0; expected 1 or more."),
         (rule("new class", repeat=1), "'{path}': [[rule]] 1: repeat is 1; expected true or false."),

@@ -137,6 +137,10 @@ def test_figures_are_those_of_the_view(model, page):
     view = ModelView.from_estimator(model)
     last = view.batches[-1]
     assert f"{100 * last.accuracy['vote']:.1f}%" in page.text
+    assert f"{100 * last.balanced_accuracy:.1f}%" in page.text
+    assert f"log loss {last.log_loss:.3f}" in page.text
+    assert view.timeline.metrics["log_loss"] == tuple(one.log_loss for one in view.batches)
+    assert "Other metrics of the vote" in page.text
     assert f"{view.n_records:,}" in page.text
     for one in view.classes:
         assert one.value in page.text

@@ -21,12 +21,14 @@ def test_files_of_all_versions_answer_as_they_did(path):
     assert model.predict(X).tolist() == told["predict"]
     np.testing.assert_allclose(model.predict_proba(X), told["predict_proba"], rtol=1e-9)
     assert [report.n_records for report in model.history_] == told["batches"]
+    assert {report.log_loss for report in model.history_} == {None}, "written before reports had it"
     if "answers" in path.stem:
         with pytest.raises(ValueError, match="records=False"):
             model.partial_fit(X, told["predict"])
     else:
         model.partial_fit(X, told["predict"])
         assert model.history_[-1].n_records == len(X)
+        assert model.history_[-1].log_loss >= 0
 
 
 def test_there_are_files_of_every_schema():

@@ -72,7 +72,7 @@ EDITS = {
     "a sustained drift to come": (say("history", "sustained", [99]), "sustained is .99., expected numbers"),
     "drifts out of order": (say("history", "sustained", [3, 2]), "sustained is"),
     "confidence without end": (edit_row("rows", 0, 12, "much"), "confidence in history.rows 1 is 'much'"),
-    "another field": (lambda document, arrays: document["history"]["block_fields"].pop(), "block_fields is"),
+    "another field": (lambda document, arrays: document["history"]["block_fields"].pop(0), "block_fields is"),
     "a part more": (say("track", "extra", 1), "track.extra is not known"),
 }
 HISTORY_EDITS = {
