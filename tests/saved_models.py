@@ -61,7 +61,7 @@ def table(seed, n=60, **columns):
         {
             "size": rng.normal(size=n) + y,
             "colour": np.where(rng.random(n) < 0.1, None, np.array(["red", "green", "blü"], dtype=object)[y]),
-            "shop": rng.integers(0, 12, n).astype(str),
+            "shop": pd.Categorical(rng.integers(0, 12, n).astype(str)),  # names, not numbers
             "day": start + pd.to_timedelta(rng.integers(0, 300, n), unit="D"),
             "moment": (start + pd.to_timedelta(rng.random(n), unit="D")).tz_localize("Europe/Berlin"),
             "took": pd.to_timedelta(rng.random(n) + y, unit="h"),
@@ -105,7 +105,7 @@ def sketched(model):
     def batch(k):
         X, y = table(k, n=300)
         shops = np.random.default_rng(k).integers(0, 15 + 5 * k, 300)
-        return X.assign(shop=shops.astype(str)), np.where(y == "high", "low", y) if k in (2, 4) else y
+        return X.assign(shop=pd.Categorical(shops.astype(str))), np.where(y == "high", "low", y) if k in (2, 4) else y
 
     return along(model, [batch(k) for k in range(7)], 5)
 

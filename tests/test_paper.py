@@ -182,6 +182,6 @@ def test_a_forest_has_one_box_of_all_it_has_learnt():
 def test_names_pay_for_their_number():
     # A cut by categories is charged the bits that name it, in this class too: 100 useless names cut nothing.
     rng = np.random.default_rng(0)
-    names = rng.integers(0, 100, size=(400, 1)).astype(str)
+    names = np.char.add("name ", rng.integers(0, 100, size=(400, 1)).astype(str))
     model = PaperADFClassifier(min_samples_leaf=5, random_state=0).partial_fit(names, rng.integers(0, 2, 400))
     assert model.permanent_forest_.n_leaves == 10

@@ -195,4 +195,4 @@ def _coded(indexes: Floats, values: list[str]) -> Coded:
     present, codes = np.unique(indexes[is_known].astype(np.intp), return_inverse=True)
     coded = np.full(len(indexes), -1, dtype=np.intp)
     coded[is_known] = codes
-    return Coded(coded, [values[index] for index in present.tolist()])
+    return Coded(coded, [values[index] for index in present.tolist()], is_categorical_type=True)

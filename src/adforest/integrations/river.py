@@ -347,7 +347,7 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
 
 
 def _frame(X: Any) -> Any:
-    """Return a data frame with categorical columns as text, as they are in a record."""
+    """Return a data frame whose categories are text, as they are in a record; their columns stay categorical."""
     frame = dataframe.into_frame(X)
     names = [name for name, dtype in frame.schema.items() if dtype in CATEGORICAL]
-    return frame.with_columns(nw.col(name).cast(nw.String) for name in names) if names else frame
+    return frame.with_columns(nw.col(name).cast(nw.String).cast(nw.Categorical) for name in names) if names else frame
