@@ -204,7 +204,7 @@ class Explanation:
         Returns
         -------
         shap.Explanation
-            ``values`` are `contributions` and ``base_values`` are `bias`; ``[:, :, "high"]`` selects a class,
+            ``values`` are ``contributions`` and ``base_values`` are ``bias``; ``[:, :, "high"]`` selects a class,
             ``[0, :, "high"]`` a record of it. ``data`` holds the values of the table.
         """
         shap = require("shap", "Explanation.to_shap()")
