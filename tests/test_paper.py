@@ -146,10 +146,11 @@ def spread(seed, n=200):
 
 def test_one_record_beyond_a_bound_is_enough_for_a_root():
     # Algorithm 3 has no minimum; the other class asks for more than a stray record.
-    X, y = spread(1)
+    first, (X, y) = spread(0), spread(1)
+    X = X.clip(first[0].min(axis=0), first[0].max(axis=0))
     X[0] = [11.0, 5.0]
     models = [
-        model.partial_fit(*spread(0)).partial_fit(X, y)
+        model.partial_fit(*first).partial_fit(X, y)
         for model in (
             PaperADFClassifier(random_state=0),
             AdaptiveDecisionForestClassifier(10, splitting="isat", min_samples_leaf=20, renewal=0, random_state=0),
