@@ -66,6 +66,26 @@ def results():
     return module
 
 
+def test_what_the_paper_page_says_of_its_accuracy_table_is_so(results):
+    page = (ROOT / "docs/paper.md").read_text(encoding="utf-8")
+    table = results.find_table("Accuracy over 34 batches", "Ours beside the published figures")
+    streams = [row.removesuffix(", difference") for row in table.rows if row.endswith(", difference")]
+    assert set(streams) == {"LDPA", "UIFWA", "EB", "AReM", "Avila", "House", "mean"}
+    assert "Each base forest is at least at its published figure on all six data sets." in page
+    for stream in streams:
+        assert all(float(table.cell(f"{stream}, difference", name)) >= 0 for name in ("ADF-R", "ADF-S", "ADF-H"))
+
+    def ours(stream, name):
+        return float(table.cell(f"{stream}, paper's settings", name).split(" ± ")[0])
+
+    existing = ("SysFor", "RF", "HT", "HAT", "LeveragingBag", "OzaBag", "CIRF", "ARF")
+    assert "Of the eight existing methods the best is LeveragingBag" in page
+    assert max(existing, key=lambda name: ours("mean", name)) == "LeveragingBag"
+    assert "ahead of ADF with the paper's settings on EB." in page
+    ahead = [one for one in streams if ours(one, "LeveragingBag") > max(ours(one, f"ADF-{k}") for k in "RSH")]
+    assert ahead == ["EB"]
+
+
 def test_the_table_of_the_readme_is_that_of_the_results(results):
     found = results.find_table("The next batch", "Accuracy on the next batch, real streams")
     lines = re.findall(r"^\|.*\|$", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.MULTILINE)

@@ -159,6 +159,16 @@ def test_one_record_beyond_a_bound_is_enough_for_a_root():
     assert [n_roots(model) > 0 for model in models] == [True, False]
 
 
+def test_an_unknown_class_alone_makes_no_tree_change_its_shape():
+    # The program meant to force a repair. Here a batch that perturbs no leaf is only counted, whatever its classes.
+    model = PaperADFClassifier(reading="text", random_state=0).partial_fit(*clusters(0, n=120))
+    before = [tree.nodes.copy() for tree in trees_of(model)]
+    model.partial_fit(*clusters(1, (4,), n=100))
+    assert model.history_[-1].scenario == "SUC"
+    for old, tree in zip(before, trees_of(model), strict=True):
+        np.testing.assert_array_equal(tree.nodes, old)
+
+
 def test_a_root_cuts_the_widest_gap_as_it_is():
     # Metres have the wider gap, millimetres the one that is wider relative to their range (Eq. 12).
     X, y = spread(0)

@@ -335,6 +335,14 @@ def test_what_is_beyond_the_later_root_never_reaches_the_earlier():
     assert below.tolist() == [False, False, True, True]
 
 
+def test_no_root_is_added_for_records_that_another_one_takes():
+    # The paper would add the second root all the same, with an empty side.
+    batch = np.array([[5, 5], [15, -20]], dtype=float)
+    ((cut, beyond),) = root_cuts(box(TREE), box(batch), batch, "isat", at_least=1)
+    assert (cut.feature, cut.tree_left) == (1, False)
+    assert beyond.tolist() == [False, True]
+
+
 @given(blocks=pairs_of_blocks(), splitting=st.sampled_from(["sat", "isat"]), at_least=st.integers(1, 3))
 def test_every_record_beyond_belongs_to_one_root(blocks, splitting, at_least):
     a, b, n_categories = blocks

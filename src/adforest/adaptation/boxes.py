@@ -124,8 +124,8 @@ def root_cuts(
     splitting : {"sat", "entropy", "isat"}
         SAT cuts only between separate boxes, iSAT at the bounds of overlapping ones too, entropy never.
     at_least : int
-        How many records must lie beyond a cut: more than 1, lest every stray record adds a root. Where the widest cut
-        has fewer, the next one is tried.
+        How many records must lie beyond a cut: 1 in the paper's algorithm, more where a stray record shall not add a
+        root. Where the widest cut has fewer, the next one is tried.
     is_relative : bool
         See `cuts_between`.
     """

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 
 @dataclass
-class BadLines:
-    """What happens to such lines, and what happened to them so far.
+class Skipped:
+    """What happens to lines or records that cannot be used, and what happened to them so far.
 
     Attributes
     ----------
@@ -20,9 +20,13 @@ class BadLines:
         The first of these in words.
     """
 
-    are_skipped: bool
+    are_skipped: bool = False
     count: int = 0
     first: str = ""
+
+
+class BadLines(Skipped):
+    """Lines whose number of fields is wrong."""
 
     def meet(self, place: Callable[[], str], n_found: int, n_expected: int) -> None:
         """Count a line, or raise an error about it; its place is looked for only where it is said."""

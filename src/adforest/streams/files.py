@@ -16,9 +16,9 @@ from adforest.encoding import warn_caller
 from adforest.streams.paths import FilePath, find_files
 
 if TYPE_CHECKING:
-    from adforest.streams.bad_lines import BadLines
+    from adforest.streams.bad_lines import BadLines, Skipped
     from adforest.streams.formats import TableFile
-    from adforest.streams.layout import Layout, Unlabelled
+    from adforest.streams.layout import Layout
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,7 +65,7 @@ class FileBatches(Iterator[FileBatch]):
         Records without a class that were left out so far; 0 unless unlabelled is "skip".
     """
 
-    def __init__(self, batches: Iterator[FileBatch], bad_lines: BadLines, unlabelled: Unlabelled) -> None:
+    def __init__(self, batches: Iterator[FileBatch], bad_lines: BadLines, unlabelled: Skipped) -> None:
         self._batches = batches
         self._bad_lines = bad_lines
         self._unlabelled = unlabelled
@@ -205,8 +205,9 @@ def read_batches(
     ...     model.partial_fit(batch.X, batch.y)
     """
     _require_pyarrow()
+    from adforest.streams.bad_lines import Skipped
     from adforest.streams.formats import judged_whole
-    from adforest.streams.layout import Choice, Unlabelled, judge
+    from adforest.streams.layout import Choice, judge
 
     _check_size(batch_size)
     if unlabelled not in ("error", "skip"):
@@ -236,7 +237,7 @@ def read_batches(
     first = _first_with_records(files)
     if not batch_size:
         files[first] = judged_whole(files[first])
-    layout = replace(judge(files[first:], choice), unlabelled=Unlabelled(are_skipped=unlabelled == "skip"))
+    layout = replace(judge(files[first:], choice), unlabelled=Skipped(are_skipped=unlabelled == "skip"))
     return FileBatches(_number(files, layout, batch_size, bad_lines), bad_lines, layout.unlabelled)
 
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 from pyarrow import compute
 
 from adforest.encoding import warn_caller
+from adforest.streams.bad_lines import Skipped
 from adforest.streams.formats import TableFile, naming, read_blocks, read_schema
 
 NUMBERS = pa.float64()
@@ -58,25 +59,6 @@ class Choice:
         return [name for name in dict.fromkeys(kept) if name != self.target and name not in self.drop]
 
 
-@dataclass
-class Unlabelled:
-    """What happens to records without a class, and what happened to them so far.
-
-    Attributes
-    ----------
-    are_skipped : bool
-        Whether they are left out; if not, the first one is an error.
-    count : int
-        How many were left out.
-    first : str
-        The place of the first of these.
-    """
-
-    are_skipped: bool = False
-    count: int = 0
-    first: str = ""
-
-
 @dataclass(frozen=True)
 class Layout:
     """The columns every batch has.
@@ -89,14 +71,14 @@ class Layout:
         The features in their order, the target last if there is one.
     like : str
         What an error says other files or batches should be like.
-    unlabelled : Unlabelled
+    unlabelled : Skipped
         What happens to records without a class.
     """
 
     choice: Choice
     types: Mapping[str, Any]
     like: str
-    unlabelled: Unlabelled = field(default_factory=Unlabelled)
+    unlabelled: Skipped = field(default_factory=Skipped)
 
     @property
     def features(self) -> list[str]:
