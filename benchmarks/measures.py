@@ -17,6 +17,7 @@ from model_files import measure_files
 from monitor_page import measure_monitor
 from monitoring import measure_tracking, measure_views
 from scale import measure_scale
+from sklearn.ensemble import RandomForestClassifier
 from small_batches import measure_first, measure_small
 from spark import measure_spark
 from timing import clusters, medians, ours, print_line, seconds, theirs
@@ -310,6 +311,29 @@ def measure_names() -> Iterator[dict[str, Any]]:
         }
 
 
+def measure_pause() -> Iterator[dict[str, Any]]:
+    """A class that stays away for some batches, beside a random forest refitted on everything."""
+    for n_batches in (0, 3, 5, 8, 12):
+        scores = []
+        for seed in range(4):
+            rng = np.random.default_rng(seed)
+            y = [rng.random(300) < share for share in [0.4] * 8 + [0.0] * n_batches + [0.6]]
+            X = [np.column_stack([rng.normal(size=(300, 3)), 3 * one + rng.normal(size=300)]) for one in y]
+            model = AdaptiveDecisionForestClassifier(random_state=seed)
+            for batch in zip(X[:-1], y[:-1], strict=True):
+                model.partial_fit(*batch)
+            everything = RandomForestClassifier(20, random_state=seed).fit(np.vstack(X[:-1]), np.hstack(y[:-1]))
+            scores.append([model.score(X[-1], y[-1]), everything.score(X[-1], y[-1])])
+        accuracy, refitted = np.mean(scores, axis=0)
+        yield {
+            "measure": f"a class comes back after {n_batches} batches without it",
+            "accuracy": accuracy,
+            "sklearn_accuracy_on_everything": refitted,
+            "points_above": 100 * (accuracy - refitted),
+            "goal": ">= -5",
+        }
+
+
 def _last_accuracy(X: Any, y: Any, n: int, seed: int) -> float:
     model = AdaptiveDecisionForestClassifier(random_state=seed)
     for place in range(0, len(X) - n, n):
@@ -331,6 +355,7 @@ MEASURES = {
     "small": measure_small,
     "first": measure_first,
     "names": measure_names,
+    "pause": measure_pause,
     "files": measure_files,
     "bound": measure_bound,
     "tracking": measure_tracking,

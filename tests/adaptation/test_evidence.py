@@ -1,4 +1,4 @@
-"""How forests are judged: weights that follow right answers, and the tests for drift, against counting by hand."""
+"""How forests are judged: weights that follow gains, and the tests for drift, by hand."""
 
 import math
 
@@ -14,6 +14,7 @@ from adforest.adaptation.evidence import (
     FIRST_SHRINKAGE,
     FULL_SWITCH,
     LEARNING_RATE,
+    LOG_GAIN,
     MAX_COUNTED,
     MIN_OBSERVED,
     NEAR,
@@ -47,12 +48,13 @@ def check_weights(evidence):
 
 
 def answered(evidence, rng, n, chances=0.5, where=None):
-    """Return right answers by voter, drawn with some chances for each, and contexts."""
+    """Return gains by voter, of answers that are right with some chances for each, and contexts."""
     voters = list(evidence.weights)
     chances = np.broadcast_to(chances, (len(voters), 3))
     right = {v: rng.random((3, n)) < c[:, None] for v, c in zip(voters, chances, strict=True)}
+    gains = {v: one + LOG_GAIN * np.log(np.where(one, 0.9, 0.3)) for v, one in right.items()}
     context = rng.random((4, n)) if where is None else np.eye(4)[:, [where] * n]
-    return right, context
+    return gains, context
 
 
 # --- weights
@@ -132,14 +134,14 @@ def test_answers_about_rare_classes_change_nothing():
 @given(scale=st.integers(1, 9), seed=st.integers(0, 99))
 def test_a_sample_counts_for_the_batch_and_no_batch_for_more_than_its_limit(scale, seed):
     evidence = Evidence().with_forests(USUAL)
-    right, context = answered(evidence, np.random.default_rng(seed), 20)
-    twice = {voter: np.tile(mask, scale) for voter, mask in right.items()}
+    gains, context = answered(evidence, np.random.default_rng(seed), 20)
+    twice = {voter: np.tile(one, scale) for voter, one in gains.items()}
     sample, everything = (
-        evidence.after_answers(right, context, 20 * scale),
+        evidence.after_answers(gains, context, 20 * scale),
         evidence.after_answers(twice, np.tile(context, scale), 20 * scale),
     )
     np.testing.assert_allclose(matrix(sample), matrix(everything))
-    limit, beyond = (matrix(evidence.after_answers(right, context, n)) for n in (MAX_COUNTED, 10 * MAX_COUNTED))
+    limit, beyond = (matrix(evidence.after_answers(gains, context, n)) for n in (MAX_COUNTED, 10 * MAX_COUNTED))
     np.testing.assert_array_equal(limit, beyond)
 
 
@@ -156,15 +158,15 @@ def test_the_vote_is_hardly_worse_than_the_best_voter_even_if_that_changes(sizes
     rng, evidence = np.random.default_rng(seed), Evidence().with_forests(USUAL)
     start, spreads, gained, mixed, hoped = matrix(evidence), [], [], [], []
     for n in sizes:
-        right, context = answered(evidence, rng, min(n, 100), rng.random((4, 3)))
+        gains, context = answered(evidence, rng, min(n, 100), rng.random((4, 3)))
         weights = matrix(evidence)
-        gain = np.stack([context @ mask.T for mask in right.values()], axis=1).reshape(4, -1)
+        gain = np.stack([context @ one.T for one in gains.values()], axis=1).reshape(4, -1)
         gain *= min(n, MAX_COUNTED) / context.shape[1]
         gained.append(gain)
         mixed.append(np.log((weights * np.exp(LEARNING_RATE * gain)).sum(axis=1)) / LEARNING_RATE)
         hoped.append((weights * gain).sum(axis=1))
         spreads.append(SWITCH_SHARE * min(1, n / FULL_SWITCH))
-        evidence = evidence.after_answers(right, context, n)
+        evidence = evidence.after_answers(gains, context, n)
     gained, mixed, spreads = np.array(gained), np.array(mixed), np.array(spreads)
     switch = data.draw(st.integers(0, len(sizes)))
     lost = -np.log(1 - spreads).sum()

@@ -6,7 +6,7 @@ import pytest
 from adforest.adaptation.evidence import NEAR
 from adforest.adaptation.judging import MAX_JUDGED, judge
 from adforest.adaptation.scoring import leaves_by_forest, score_batch
-from adforest.adaptation.voting import votes
+from adforest.adaptation.voting import ratios_of, votes
 from adforest.forest import Records
 from oracles import FORESTS, NUMERICAL, accuracy
 from vote_oracles import crowded, shares_by_hand, with_new_class
@@ -22,7 +22,7 @@ def test_accuracy_is_that_of_each_forest_and_of_the_vote_before_learning():
     assert set(found) == {*FORESTS, "newest", "vote"}
     assert found["active"] == found["permanent"], "they are one forest"
     assert found["vote"] == pytest.approx(accuracy(state, X, y, 3))
-    ratios = state.class_mix.padded(3).ratios()
+    ratios = ratios_of(state, 3)
     for name, shares in shares_by_hand(state, X, 3).items():
         corrected = [shares * ratio / (shares * ratio).sum(axis=1, keepdims=True) for ratio in ratios]
         said = sum(w * one for w, one in zip(state.evidence.weights[(name,)][NEAR], corrected, strict=True))

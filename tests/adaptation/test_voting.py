@@ -10,9 +10,18 @@ from hypothesis import strategies as st
 
 from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
 from adforest.adaptation import votes
+from adforest.adaptation.class_mix import FIRST_KEPT, ClassMix, MixChanges
 from adforest.adaptation.evidence import FAR, NEAR, NEW_CLASS, RARE_CLASS, SHRINKAGE_STRENGTHS, Evidence
 from adforest.adaptation.steps import MIN_EXPECTED
-from adforest.adaptation.voting import FULL_PRESENCE, MIN_WEIGHT, STEEPNESS, shrinkage_of
+from adforest.adaptation.voting import (
+    FULL_PRESENCE,
+    MIN_WEIGHT,
+    STEEPNESS,
+    ratios_of,
+    shrinkage_of,
+    unmet_classes,
+    with_unmet_classes,
+)
 from oracles import accuracy, grid, learn, nearness, new_state, two_clusters
 from vote_oracles import crowded, shares_by_hand, with_new_class
 
@@ -48,6 +57,16 @@ def own_active():
     return state
 
 
+def pausing():
+    """Return the state after a class has paused for longer than the window."""
+    state = new_state()
+    for number in range(13):
+        X, y = two_clusters(number)
+        keep = y == 0 if number >= 8 else y >= 0
+        state, _ = learn(state, X[keep], y[keep], n_classes=3)
+    return state
+
+
 STATES = {
     "a class is new": lambda: with_new_class(7),
     "a class was new": lambda: with_new_class(9),
@@ -55,6 +74,7 @@ STATES = {
     "the world has moved": moved_world,
     "active on its own": own_active,
     "no memory": lambda: with_new_class(8, memory_size=0),
+    "a class pauses": pausing,
     "something waits": lambda: learn(with_new_class(8), *crowded(50, 3, n=30), n_classes=3)[0],
 }
 PROBES = np.vstack([crowded(77, 3)[0], two_clusters(77)[0] + MOVED, [[1e6, -1e6], [np.nan, np.nan]]])
@@ -91,7 +111,8 @@ def contexts_by_hand(state, shares, near):
 
 def test_votes_are_what_the_formula_says(state):
     shares, near = shares_by_hand(state, PROBES, 3), near_by_hand(state, PROBES)
-    context, ratios = contexts_by_hand(state, shares, near), state.class_mix.padded(3).ratios()
+    context, ratios = contexts_by_hand(state, shares, near), ratios_of(state, 3)
+    shares = with_unmet_classes(state, shares)
     np.testing.assert_allclose(sum(context.values()), 1)
     expected = np.zeros((len(PROBES), 3))
     for voter, weights in state.evidence.weights.items():
@@ -126,6 +147,7 @@ def test_states_show_all_there_is_to_the_formula():
     assert states["a class is rare"].class_mix.rare.tolist() == [2]
     assert (near_by_hand(states["the world has moved"], two_clusters(9)[0]) < 0.3).all()
     assert len(states["active on its own"].evidence.weights) == 6
+    assert unmet_classes(states["a class pauses"], ["newest"], 3)["newest"].tolist() == [False, True, False]
     assert len(states["something waits"].pending) == 30
 
 
@@ -189,8 +211,14 @@ def test_the_class_ratio_by_hand():
     expected = (np.array([10, 190]) + overall) / 201 / overall
     # The last 100 records are of class 1.
     latest = (np.array([0, 100]) + overall) / 101 / overall
+    # Before it there was one mix only, so that the batch counts as a change by the 0.5 of the less frequent class.
+    chance = 0.5 / (0.5 + FIRST_KEPT)
+
+    def damped(ratio):
+        return (1 - chance) * ratio + chance
+
     np.testing.assert_allclose(
-        state.class_mix.padded(3).ratios(), [[1.0, 1.0, 1.0], [*expected, 1.0], [*latest, 1.0]], rtol=1e-12
+        ratios_of(state, 3), [[1.0, 1.0, 1.0], [*damped(expected), 1.0], [*damped(latest), 1.0]], rtol=1e-12
     )
     # What waits counts for both.
     state, report = learn(state, np.arange(20).reshape(10, 2), np.zeros(10), n_classes=3)
@@ -199,8 +227,53 @@ def test_the_class_ratio_by_hand():
     expected = (np.array([20, 190]) + overall) / 211 / overall
     latest = (np.array([10, 90]) + overall) / 101 / overall
     np.testing.assert_allclose(
-        state.class_mix.padded(4).ratios(), [[1.0] * 4, [*expected, 1.0, 1.0], [*latest, 1.0, 1.0]], rtol=1e-12
+        ratios_of(state, 4), [[1.0] * 4, [*damped(expected), 1.0, 1.0], [*damped(latest), 1.0, 1.0]], rtol=1e-12
     )
+
+
+def mix_of(seen, last, latest):
+    """Return a class mix of these counts."""
+    none = np.empty(0, dtype=np.int64)
+    return ClassMix(np.array(seen), np.array(last), np.array(latest), none, none)
+
+
+def test_batches_speak_for_the_recent_or_the_overall_mix():
+    changes, pause = MixChanges(), mix_of([600, 400], [300, 0], [59, 41])
+    np.testing.assert_array_equal(changes.chance, 0)
+    for k in (1, 2, 3):  # batches of one class, as the last one
+        changes = changes.after(pause, np.array([300.0, 0.0]))
+        assert changes.in_a_row == (k, 0)
+        assert changes.kept == (pytest.approx(sum(1 / i for i in range(1, k + 1))), 0.0)
+        assert changes.changed == (0.0, k), "the mix of the last records was the overall one"
+    np.testing.assert_allclose(changes.chance, [0, 3 / (3 + FIRST_KEPT)])
+    ended = changes.after(pause, np.array([180.0, 120.0]))
+    assert ended.changed == (1.0, pytest.approx(3.4)), "0.4: both mixes made it about as likely"
+    assert ended.in_a_row == (0, 0)
+    assert ended.after(pause, np.array([300.0, 0.0])).kept[0] == pytest.approx(ended.kept[0] + 1), "a run begins anew"
+
+
+@given(
+    totals=st.lists(st.integers(0, 40), min_size=4, max_size=4),
+    last=st.lists(st.integers(0, 60), min_size=3, max_size=3),
+)
+def test_which_mix_made_a_batch_more_likely_by_hand(totals, last):
+    seen = np.array([50, 30, 20]) + last
+    overall = seen / seen.sum()
+    recent = (np.array(last) + overall) / (sum(last) + 1)
+    against = sum(n * (np.log(o) - np.log(r)) for n, o, r in zip(totals, overall, recent, strict=False))
+    found = MixChanges().after(mix_of(seen, last, last), np.array(totals, dtype=float))
+    if abs(abs(against) - 3) < 1e-9:
+        return
+    kept, changed = (1.0, 0.0) if against < -3 else (0.0, 1.0 if against > 3 else 1 - overall.max())
+    assert found.kept == (kept, kept)
+    assert found.changed == pytest.approx((changed, changed))
+
+
+def test_new_classes_keep_the_ratio_of_the_last_batch():
+    mix, changes = mix_of([500, 400, 100], [100, 100, 100], [40, 30, 30]), MixChanges((1.0, 1.0), (0.0, 0.0), (0, 0))
+    damped, plain = replace(mix, new=np.array([2])).ratios(changes), mix.ratios(MixChanges())
+    np.testing.assert_array_equal(damped[:, 2], plain[:, 2])
+    np.testing.assert_allclose(damped[1:, :2], 1 + (plain[1:, :2] - 1) * (1 - 1 / 1.1))
 
 
 def test_a_window_of_one_batch_and_little_memory_do_not_distort_the_class_ratio():
@@ -209,12 +282,52 @@ def test_a_window_of_one_batch_and_little_memory_do_not_distort_the_class_ratio(
         rng = np.random.default_rng(number)
         y = (np.arange(1_000) % 50 == 0).astype(np.int32)
         state, _ = learn(state, rng.normal(size=(1_000, 2)) + 3 * y[:, None], y)
-    np.testing.assert_allclose(state.class_mix.padded(2).ratios(), 1, atol=0.1)
+    np.testing.assert_allclose(ratios_of(state, 2), 1, atol=0.1)
 
 
 def test_without_another_mix_nothing_is_corrected():
     state, _ = learn(new_state(), *two_clusters(0))
-    np.testing.assert_allclose(state.class_mix.padded(2).ratios()[:2], 1)
+    np.testing.assert_allclose(ratios_of(state, 2)[:2], 1)
+
+
+def paused(n_batches, seed=0, n_before=8):
+    """Return the state after batches of two classes and then some of one class only, and a batch of both."""
+    rng = np.random.default_rng(seed)
+
+    def batch(share):
+        y = (rng.random(300) < share).astype(np.int32)
+        return np.column_stack([rng.normal(size=(300, 3)), 3 * y + rng.normal(size=300)]), y
+
+    state = new_state(n_features=4, n_estimators=20)
+    for share in [0.4] * n_before + [0] * n_batches:
+        state, _ = learn(state, *batch(share), n_categories=np.zeros(4, dtype=np.int32))
+    return state, batch(0.6)
+
+
+@pytest.mark.parametrize("n_batches", [3, 8, 12])
+def test_a_class_that_pauses_is_answered_when_it_comes_back(n_batches):
+    for seed in range(2):
+        state, (X, y) = paused(n_batches, seed)
+        alone = replace(state, settings=replace(state.settings, answer_for="everything"))
+        assert accuracy(state, X, y) > 0.8
+        assert accuracy(state, X, y) > accuracy(alone, X, y) - 0.06
+
+
+def test_forests_that_have_not_met_a_class_leave_it_to_the_permanent_one():
+    state, (X, _) = paused(12)
+    assert set(unmet_classes(state, state.voting, 2)) == {"temporary", "newest"}
+    shares = shares_by_hand(state, X, 2)
+    assert (shares["newest"][:, 1] == 0).all()
+    filled = with_unmet_classes(state, shares)
+    for name in ("temporary", "newest"):
+        np.testing.assert_array_equal(filled[name][:, 1], shares["permanent"][:, 1])
+        np.testing.assert_allclose(filled[name].sum(axis=1), 1)
+    assert filled["permanent"] is shares["permanent"]
+    # As long as no mix has changed, what came last is what comes next.
+    steady = replace(state, evidence=replace(state.evidence, mix_changes=MixChanges()))
+    assert unmet_classes(steady, state.voting, 2) == {}
+    # A class that nobody has met is nobody's.
+    assert not unmet_classes(state, state.voting, 4)["newest"][2:].any()
 
 
 def test_a_sudden_mix_of_classes_is_followed_where_classes_overlap():

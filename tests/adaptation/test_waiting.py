@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
+from adforest.adaptation.class_mix import MixChanges
 from adforest.adaptation.update import SMALL_BATCH, SMALL_SHARE
 from oracles import accuracy, as_bytes, grid, learn, n_given, new_state, two_clusters
 from small_forests import forest
@@ -66,7 +67,9 @@ def test_classes_that_wait_are_known_and_counted():
     seen = state.memory.seen_by_class + np.bincount(y, minlength=2) + [20, 0]
     recent = seen  # the first batch is the last one learnt, so everything is recent
     overall = seen / seen.sum()
-    np.testing.assert_allclose(state.class_mix.padded(2).ratios()[1], (recent + overall) / (recent.sum() + 1) / overall)
+    np.testing.assert_allclose(
+        state.class_mix.padded(2).ratios(MixChanges())[1], (recent + overall) / (recent.sum() + 1) / overall
+    )
 
 
 @pytest.mark.parametrize("n_first", [2_000, 5_000])

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import oracles
 from adforest import AdaptiveDecisionForestClassifier
-from adforest.adaptation.voting import shrinkage_of, votes_in_parts
+from adforest.adaptation.voting import shrinkage_of, unmet_classes, votes_in_parts
 from adforest.base import as_shares
 from adforest.explaining import attribution
 from adforest.explaining.correction import mean_inverses
@@ -201,3 +201,40 @@ def test_small_changes_lose_no_digits(change):
     found = ratio * (step * first[0] - step @ ratio * second[0])
     expected = oracles.corrected(start + step, ratio) - oracles.corrected(start, ratio)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=3e-16)
+
+
+def paused_model():
+    """Return a model of which a class has paused for longer than its window, and records of both classes."""
+    rng, model = np.random.default_rng(0), AdaptiveDecisionForestClassifier(10, random_state=0)
+    for share in [0.4] * 6 + [0.0] * 6:
+        y = (rng.random(300) < share).astype(int)
+        model.partial_fit(np.column_stack([rng.normal(size=(300, 2)), 2 * y + rng.normal(size=300)]), y)
+    return model, np.column_stack([rng.normal(size=(50, 2)), rng.normal(1, 2, size=50)])
+
+
+def test_contributions_add_up_where_the_permanent_forest_answers_for_a_class_that_pauses():
+    model, X = paused_model()
+    state = learnt(model, X)[0]
+    assert {"temporary", "newest"} <= set(unmet_classes(state, state.voting, 2))
+    explanation = model.explain(X)
+    assert explanation.probabilities[:, 1].max() > 0.5, "it is answered"
+    np.testing.assert_array_equal(explanation.probabilities, model.predict_proba(X))
+    total = explanation.bias + explanation.contributions.sum(axis=1)
+    np.testing.assert_allclose(total, explanation.probabilities, rtol=0, atol=1e-9)
+    assert np.abs(explanation.contributions[:, 2, 1]).mean() > 5 * np.abs(explanation.contributions[:, :2, 1]).mean()
+
+
+@given(data=st.data(), n_classes=st.integers(2, 4), n_features=st.integers(1, 4))
+def test_steps_of_filled_probabilities_are_the_integral_along_the_way(data, n_classes, n_features):
+    rng = np.random.default_rng(data.draw(st.integers(0, 10_000)))
+    unmet = np.arange(n_classes) >= data.draw(st.integers(1, n_classes - 1))
+    (root, permanent_root), steps = rng.random((2, n_classes)), rng.normal(size=(1, n_features, n_classes)) / 9
+    permanent = rng.normal(size=(1, n_features, n_classes)) / 9
+    root[unmet], steps[..., unmet] = 0, 0
+    expected, n_points = np.zeros((n_features, n_classes)), 20
+    for s in (np.arange(n_points) + 0.5) / n_points:  # the integrand is linear in s: midpoints are exact
+        p, t = root + s * steps[0].sum(axis=0), ((permanent_root + s * permanent[0].sum(axis=0)) * unmet).sum()
+        taken = permanent[0] * unmet
+        expected += (steps[0] * (1 - t) + taken - p * taken.sum(axis=1, keepdims=True)) / n_points
+    attribution._fill_steps(steps, permanent, root, permanent_root, unmet)
+    np.testing.assert_allclose(steps[0], expected, atol=1e-12)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from adforest.forest._kernels.ways import are_right, weigh
+from adforest.forest._kernels.ways import gains, weigh
 
 
 def drawn(n_classes, n=40, seed=0):
@@ -36,15 +36,17 @@ def test_votes_are_the_weighted_sum_over_voters_contexts_and_ways(n_classes):
 
 
 @pytest.mark.parametrize("n_classes", [1, 2, 3, 9])
-def test_right_is_who_gives_the_largest_share_to_the_right_class(n_classes):
+def test_gains_are_right_answers_and_logarithms_of_what_the_right_class_is_given(n_classes):
     voters, _, _, ratios, y = drawn(n_classes, seed=1)
-    expected = [[shares.argmax(axis=1) == y for shares in ways] for ways in by_hand(voters, ratios)]
-    found = are_right(voters, ratios, y)
-    assert found.dtype == bool
-    np.testing.assert_array_equal(found, expected)
+    corrected = by_hand(voters, ratios)
+    right = np.array([[shares.argmax(axis=1) == y for shares in ways] for ways in corrected], dtype=float)
+    given = [[shares[np.arange(len(y)), y] for shares in ways] for ways in corrected]
+    np.testing.assert_array_equal(gains(voters, ratios, y, 0.05, 0.0), right)
+    expected = right + 0.3 * np.log(np.maximum(given, 0.05))
+    np.testing.assert_allclose(gains(voters, ratios, y, 0.05, 0.3), expected, rtol=0, atol=1e-12)
 
 
 def test_no_records():
     none = np.empty((0, 3))
     assert weigh([(none,)], np.ones((1, 4, 3)), np.empty((4, 0)), np.ones((3, 3)), 0.0).shape == (0, 3)
-    assert are_right([(none,)], np.ones((3, 3)), np.empty(0, dtype=np.int32)).shape == (1, 3, 0)
+    assert gains([(none,)], np.ones((3, 3)), np.empty(0, dtype=np.int32), 0.1, 0.2).shape == (1, 3, 0)

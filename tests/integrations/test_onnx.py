@@ -7,7 +7,7 @@ import onnx
 import pytest
 
 from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
-from adforest.adaptation.voting import asked_forests, is_permanent_alone
+from adforest.adaptation.voting import asked_forests, is_permanent_alone, unmet_classes
 from adforest.integrations.onnx import to_onnx
 from exported_models import FORESTS, assert_same_answers, feed, random_model, run
 
@@ -107,6 +107,19 @@ def test_a_snapshot_is_exported_as_a_model_is(records):
     graph = to_onnx(model.snapshot(records=records))
     assert graph == to_onnx(model)
     assert_same_answers(model, X, *run(graph, feed(X)))
+
+
+def test_the_permanent_forest_answers_for_classes_that_pause():
+    model = AdaptiveDecisionForestClassifier(5, random_state=0)
+    for number in range(11):
+        X, y = numbers(number, n_classes=2 if number > 5 else 3)
+        model.partial_fit(X, np.array(["c", "b", "a"])[y])
+    state = model._model.learnt.state
+    assert unmet_classes(state, state.voting, 3)
+    X, _ = numbers(99)
+    answers = run(to_onnx(model), {"X": X})
+    assert_same_answers(model, X, *answers)
+    assert (model.predict(X) == "a").mean() > 0.2
 
 
 def test_a_class_that_was_only_declared_has_its_column():

@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 import adforest
 from adforest import AdaptiveDecisionForestClassifier, BatchReport, ModelFileError
 from adforest.adaptation.boxes import Box
-from adforest.adaptation.class_mix import ClassMix
+from adforest.adaptation.class_mix import ClassMix, MixChanges
 from adforest.adaptation.evidence import Evidence, Optimism, Scores
 from adforest.adaptation.memory import Memory
 from adforest.adaptation.state import ForestState, State
@@ -46,7 +46,8 @@ WRITTEN = {
         names(state.STATE),
         {"settings", "memory", "forests", "evidence", "pending", "class_mix", "nearness"},  # settings: parameters
     ),
-    Evidence: (names(evidence.EVIDENCE), {"weights", "shrinkage", "optimism", "scores"}),
+    Evidence: (names(evidence.EVIDENCE), {"weights", "shrinkage", "optimism", "scores", "mix_changes"}),
+    MixChanges: (set(), {"changed", "kept", "in_a_row"}),
     Optimism: (set(), {"errors"}),
     Scores: (names(evidence.SCORES), {"right", "leads"}),
     Tree: (

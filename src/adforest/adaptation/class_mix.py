@@ -1,4 +1,4 @@
-"""How frequent classes are, over all records and lately: what answers need to know of memory."""
+"""How frequent classes are, over all records and lately, and how long such a class mix lasts."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from adforest.forest.records import joined_weights
 from adforest.forest.types import AnyArray, Floats, Longs
 
 LATEST_RECORDS = 100  # whose class mix answers are corrected for
+N_MIXES = 2  # that answers are corrected for: of the last batch, and of the last records
+CLEAR_LOG_RATIO = 3.0  # log likelihood ratio of two class mixes beyond which a batch speaks for one of them
+FIRST_KEPT = 0.1  # batches that are taken to have kept the class mix, to begin with
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,15 +96,67 @@ class ClassMix:
         seen, last, latest = (np.pad(one, (0, n_classes - len(one))) for one in (self.seen, self.last, self.latest))
         return ClassMix(seen, last, latest, self.new, self.rare)
 
-    def ratios(self) -> Floats:
-        """Return how much more frequent each class is lately than over all records.
+    def ratios(self, changes: MixChanges) -> Floats:
+        """Return how much more frequent each class is to be expected in the next batch than over all samples.
+
+        Parameters
+        ----------
+        changes : MixChanges
+            How often recent class mixes changed: they are expected to change again as often, but for new classes.
 
         Returns
         -------
         float64 (3, n_classes)
-            1 throughout; in the last batch and what waits; among the last of their records.
+            1 throughout; if classes come as in the last batch and what waits; as among the last of their samples.
         """
-        return np.stack([np.ones(len(self.seen)), ratio_of(self.last, self.seen), ratio_of(self.latest, self.seen)])
+        recent = np.stack([ratio_of(one, self.seen) for one in (self.last, self.latest)])
+        chance = np.repeat(changes.chance[:, np.newaxis], len(self.seen), axis=1)
+        chance[:, self.new] = 0.0  # samples from before there was the class say nothing of how often it comes
+        return np.vstack([np.ones(len(self.seen)), (1 - chance) * recent + chance])
+
+
+@dataclass(frozen=True, slots=True)
+class MixChanges:
+    """How many batches came with the class mix before them, and how many with the overall one instead.
+
+    A pause of a class is right to be answered until it ends, and nothing but earlier pauses tells how soon that is. A
+    batch speaks for whichever of the two mixes made it more likely. Of batches in a row that keep a mix the k-th counts
+    1 / k, so that one long pause does not hide that pauses end. A batch that speaks for neither counts as a change as
+    far as the overall mix is spread over several classes: expecting the recent one would not have paid.
+
+    Attributes
+    ----------
+    changed, kept : tuple of float
+        Batches, for the mix of the last batch and that of the last samples.
+    in_a_row : tuple of int
+        Batches that kept the mix since the last one that did not.
+    """
+
+    changed: tuple[float, ...] = (0.0,) * N_MIXES
+    kept: tuple[float, ...] = (0.0,) * N_MIXES
+    in_a_row: tuple[int, ...] = (0,) * N_MIXES
+
+    @property
+    def chance(self) -> Floats:
+        """Estimated probability that a mix changes with the next batch."""
+        changed = np.array(self.changed)
+        chance: Floats = changed / (changed + np.array(self.kept) + FIRST_KEPT)
+        return chance
+
+    def after(self, mix: ClassMix, totals: Floats) -> MixChanges:
+        """Return what is known after a batch with some samples of each class, given the class mix before it."""
+        mix = mix.padded(len(totals))
+        is_known = mix.seen > 0
+        most_frequent = float(mix.seen.max() / mix.seen.sum())
+        changed, kept, in_a_row = list(self.changed), list(self.kept), list(self.in_a_row)
+        for one, recent in enumerate((mix.last, mix.latest)):
+            against = -float(totals[is_known] @ np.log(ratio_of(recent, mix.seen)[is_known]))
+            in_a_row[one] = in_a_row[one] + 1 if against < -CLEAR_LOG_RATIO else 0
+            if in_a_row[one]:
+                kept[one] += 1 / in_a_row[one]
+            else:
+                changed[one] += 1.0 if against > CLEAR_LOG_RATIO else 1 - most_frequent
+        return MixChanges(tuple(changed), tuple(kept), tuple(in_a_row))
 
 
 def ratio_of(recent: AnyArray, seen: AnyArray) -> Floats:

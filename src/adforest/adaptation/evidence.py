@@ -2,9 +2,10 @@
 
 A *voter* is a forest, or two that average their class shares, and answers in three ways: as it is, corrected for the
 class mix of the last batch, and for that of its last records. Each way has a weight, which a batch multiplies by
-exp(LEARNING_RATE * number of its right answers) before all weights are scaled to a sum of 1, and a share of them is
-spread as it was to begin with (fixed-share Hedge, Herbster & Warmuth 1998). The weighted vote is then hardly worse than
-the best way to answer, even if that changes a few times along the stream.
+exp(LEARNING_RATE * gain) before all weights are scaled to a sum of 1, and a share of them is spread as it was to begin
+with (fixed-share Hedge, Herbster & Warmuth 1998). The gain is the number of right answers and LOG_GAIN times the sum of
+the logarithms of what right classes were given: who is sure of the wrong class loses more than who is not. The weighted
+vote is then hardly worse than the best way to answer, even if that changes a few times along the stream.
 
 Weights are kept for each of four *contexts* of a record:
 
@@ -26,19 +27,21 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from adforest.adaptation.class_mix import N_MIXES, MixChanges
 from adforest.adaptation.names import ACTIVE, PERMANENT, TEMPORARY
-from adforest.forest.types import Floats, Mask
+from adforest.forest.types import Floats
 
 SHRINKAGE_STRENGTHS = (0.0, 3.0, 30.0)  # in records; class shares of a leaf are a mixture over these
 FIRST_SHRINKAGE = (0.6, 0.3, 0.1)  # share of each strength in the mixture, to begin with
 LEARNING_RATE = 0.1  # what a right answer adds to the logarithm of a weight
+LOG_GAIN = 0.2  # right answers that the logarithm of the probability of the right class counts for
 MAX_COUNTED = 300  # answers that a batch may count for: those of one batch err together
 SWITCH_SHARE = 0.01  # share of all weight that each batch spreads as it was to begin with, lest any weight vanishes
 FULL_SWITCH = 30  # records of a batch that spreads that share; smaller ones spread less
 FIRST_TRUST = (0.5, 0.9, 0.5, 0.9)  # by context: weight of the trusted voter, to begin with
 CLEAR_GAP, CLEAR_DEVIATIONS = 0.05, 3.0  # of accuracy, and in standard deviations: when one forest outdoes another
 MIN_SHARE = 1e-2  # no class share of a right class counts as less, so that one record cannot decide
-N_WAYS = 3  # in which a voter answers: as it is, and corrected for two class mixes
+N_WAYS = 1 + N_MIXES  # in which a voter answers: as it is, and corrected for each class mix
 MIN_OBSERVED = 3  # batches after which optimism is known
 MIN_TESTED = 10  # records of known classes that tell an abrupt change: fewer may all be wrong by chance
 NEAR, FAR, NEW_CLASS, RARE_CLASS = range(4)
@@ -129,6 +132,8 @@ class Evidence:
         Out-of-bag accuracy of the newest forest on the batch that it was grown from, where it could be measured.
     scores : Scores
         Since the last batch that was learnt.
+    mix_changes : MixChanges
+        How often recent class mixes changed.
     """
 
     weights: dict[Voter, Floats] = field(default_factory=dict)
@@ -136,13 +141,15 @@ class Evidence:
     optimism: Optimism = Optimism()
     oob_accuracy: float | None = None
     scores: Scores = Scores()
+    mix_changes: MixChanges = field(default_factory=MixChanges)
 
     def __getstate__(self) -> list[Any]:
         """Return the fields as they are saved: weights in pairs, since skops has no dicts with tuples for keys."""
         return [list(self.weights.items()), *(getattr(self, one.name) for one in fields(self)[1:])]
 
     def __setstate__(self, state: list[Any]) -> None:
-        for one, value in zip(fields(self), [dict(state[0]), *state[1:]], strict=True):
+        known = [*state, MixChanges()][: len(fields(self))]  # which older pickles do not have
+        for one, value in zip(fields(self), [dict(known[0]), *known[1:]], strict=True):
             object.__setattr__(self, one.name, value)
 
     def votes(self) -> dict[str, float]:
@@ -185,14 +192,14 @@ class Evidence:
         return replace(self, weights=_spread(weights, SWITCH_SHARE))
 
     def after_answers(
-        self, right: dict[Voter, Mask], context: Floats, n: float, n_answered: float | None = None
+        self, gains: dict[Voter, Floats], context: Floats, n: float, n_answered: float | None = None
     ) -> Evidence:
         """Return the evidence after the voters answered some records.
 
         Parameters
         ----------
-        right : dict of tuple of str to bool (3, n_answered)
-            By voter, as it is and corrected for each class mix.
+        gains : dict of tuple of str to float64 (3, n_answered)
+            By voter, as it is and corrected for each class mix, see `adforest.forest._kernels.ways.gains`.
         context : float64 (4, n_answered)
             How far each record is in each context, times how much it counts.
         n : float
@@ -201,7 +208,7 @@ class Evidence:
             How much those answered count together, by default as many as they are.
         """
         context = context * (min(n, MAX_COUNTED) / (n_answered or context.shape[1]))
-        gain = {voter: LEARNING_RATE * (context @ right[voter].T.astype(np.float64)) for voter in self.weights}
+        gain = {voter: LEARNING_RATE * (context @ gains[voter].T) for voter in self.weights}
         for one in gain.values():
             one[RARE_CLASS] = 0.0
         most = np.max([one.max(axis=1) for one in gain.values()], axis=0)[:, np.newaxis]

@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from adforest.adaptation.class_mix import ratio_of
-from adforest.adaptation.evidence import MIN_SHARE, NEAR, SHRINKAGE_STRENGTHS, Evidence, Scores, Voter
+from adforest.adaptation.evidence import LOG_GAIN, MIN_SHARE, NEAR, SHRINKAGE_STRENGTHS, Evidence, Scores, Voter
 from adforest.adaptation.names import ACTIVE, NEWEST, PERMANENT, TEMPORARY
 from adforest.adaptation.state import State
-from adforest.adaptation.voting import contexts_of, corrected, presence, weighted_votes
+from adforest.adaptation.voting import contexts_of, corrected, presence, ratios_of, weighted_votes, with_unmet_classes
 from adforest.forest import Records
 from adforest.forest._kernels import ways
 from adforest.forest.types import Floats, Ints, Longs, Mask
@@ -78,10 +78,11 @@ def judge(state: State, records: Records, leaves: Mapping[str, list[Ints]]) -> E
     answers = _answers(state, records, leaves)
     n = answers.n * len(records) / len(answers.y)
     contexts = contexts_of(state, answers.shares, answers.near)
+    answers = answers._replace(shares=with_unmet_classes(state, answers.shares))
     vote = weighted_votes(state, answers.shares, contexts)
     alone = _right_alone(state, answers)
     scores = _scores(state, answers, alone, vote, n_classes)
-    evidence = state.evidence.after_answers(_right_by_voter(state, answers), contexts * answers.weight, n, answers.n)
+    evidence = state.evidence.after_answers(_gains_by_voter(state, answers), contexts * answers.weight, n, answers.n)
     for name in evidence.shrinkage:
         evidence = evidence.after_shrinkage(name, _mean_logs(answers, name), n)
     return replace(evidence, scores=evidence.scores.added(scores))
@@ -108,7 +109,7 @@ def _answers(state: State, records: Records, leaves: Mapping[str, list[Ints]]) -
             near = presence(np.mean(by_tree, axis=0))
         by_strength[name] = forest.shares_from(reached, records.n_classes, np.array(SHRINKAGE_STRENGTHS))
         shares[name] = np.tensordot(state.evidence.shrinkage[_known_as(state, name)], by_strength[name], 1)
-    return Answers(y, weight, by_strength, shares, near, state.class_mix.padded(records.n_classes).ratios())
+    return Answers(y, weight, by_strength, shares, near, ratios_of(state, records.n_classes))
 
 
 def as_records(weight: Floats | None, n: int) -> Floats:
@@ -130,11 +131,12 @@ def _right_alone(state: State, answers: Answers) -> dict[str, Mask]:
     return right
 
 
-def _right_by_voter(state: State, answers: Answers) -> dict[Voter, Mask]:
-    """Return by voter which records it gets right, in each of its ways to answer."""
+def _gains_by_voter(state: State, answers: Answers) -> dict[Voter, Floats]:
+    """Return by voter what it gains by each record, in each of its ways to answer."""
     voters = list(state.evidence.weights)
     shares = [tuple(answers.shares[name] for name in voter) for voter in voters]
-    return dict(zip(voters, ways.are_right(shares, answers.ratios, answers.y), strict=True))
+    gains = ways.gains(shares, answers.ratios, answers.y, MIN_SHARE, LOG_GAIN)
+    return dict(zip(voters, gains, strict=True))
 
 
 def _mean_logs(answers: Answers, name: str) -> Floats:
@@ -157,7 +159,7 @@ def _scores(state: State, answers: Answers, alone: dict[str, Mask], vote: Floats
     masks["informed"] = known & answers.best_of(*informed)
     # Where the class mix alone has changed, the active forest corrected for it is no worse than forests that know it.
     name = ACTIVE if ACTIVE in alone else PERMANENT
-    ratio, most_shrunk = answers.ratios[1], answers.by_strength[name][-1]
+    ratio, most_shrunk = ratio_of(mix.last, mix.seen), answers.by_strength[name][-1]
     candidates = answers.shares[name], corrected(answers.shares[name], ratio), corrected(most_shrunk, ratio)
     active = answers.best_of(*candidates)
     leads = {

@@ -24,6 +24,7 @@ from adforest.adaptation.voting import (
     presence,
     shrinkage_of,
     votes,
+    with_unmet_classes,
 )
 from adforest.forest import Records
 from adforest.forest._kernels import ways
@@ -159,6 +160,8 @@ def _votes_by_forest(state: State, X: Floats, leaves: Leaves, n_classes: int) ->
             shares[name] = forest.shares(X, *how, n_jobs, leaves[name])
     if is_permanent_alone(state):
         return shares | {VOTE: shares[PERMANENT]}
+    contexts = contexts_of(state, shares, near)
+    shares = with_unmet_classes(state, shares)
     voters, everywhere = Voters.of(state, asked_forests(state), n_classes), np.ones((1, len(X)))
     alone = {
         name: ways.weigh(
@@ -166,7 +169,7 @@ def _votes_by_forest(state: State, X: Floats, leaves: Leaves, n_classes: int) ->
         )
         for name, one in shares.items()
     }
-    return alone | {VOTE: voters.votes(shares, contexts_of(state, shares, near))}
+    return alone | {VOTE: voters.votes(shares, contexts)}
 
 
 def _as_probabilities(by_class: Floats) -> Floats:

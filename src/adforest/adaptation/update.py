@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from adforest.adaptation.class_mix import MixChanges
 from adforest.adaptation.evidence import Evidence
-from adforest.adaptation.judging import judge
+from adforest.adaptation.judging import as_records, judge
 from adforest.adaptation.names import ACTIVE, NEWEST, PERMANENT, TEMPORARY
 from adforest.adaptation.report import BatchReport
 from adforest.adaptation.scoring import BatchScores, leaves_by_forest, score_batch
@@ -99,7 +100,7 @@ def _adapt(state: State, batch: Records, records: Records, order: Longs | None) 
     found = {name: work.leaves_of(name, len(records)) for name in (PERMANENT, ACTIVE)}
     leaves = leaves_by_forest(state, records, found)
     scores = score_batch(state, records, leaves, order)
-    evidence = judge(state, records, leaves)
+    evidence = replace(judge(state, records, leaves), mix_changes=_mix_changes(state, batch))
 
     oob_accuracy = _grow_newest(work)
     is_abrupt = oob_accuracy is not None and evidence.is_abrupt(oob_accuracy)
@@ -123,6 +124,15 @@ def _adapt(state: State, batch: Records, records: Records, order: Longs | None) 
         evidence, n_drift_batches=n_drift_batches, regime_start=regime_start, is_active_separate=is_separate
     )
     return Outcome(after, drift, scores, work)
+
+
+def _mix_changes(state: State, batch: Records) -> MixChanges:
+    """Return how often class mixes changed, after a batch that is held against those before all of its samples."""
+    weighing = state.memory.weighing(state.settings.class_weight, batch.n_classes)
+    weight = as_records(weighing.weights(batch.y, batch.weight), len(batch))
+    totals = np.bincount(batch.y, weight, batch.n_classes).astype(np.float64)
+    before = state if state.pending is None else replace(state, pending=None).with_class_mix()
+    return state.evidence.mix_changes.after(before.class_mix, totals)
 
 
 def _weigh(evidence: Evidence, change: Change, drift: str, *, is_active_separate: bool) -> Evidence:

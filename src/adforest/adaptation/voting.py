@@ -2,16 +2,17 @@
 
 A forest answers a record x with class shares, those of its leaves shrunk towards the nodes above them. A voter v is a
 forest, or the mean of two. It answers in three ways: with v_m(x), which is v(x) times ratio_m scaled to a sum of 1,
-where ratio_m(c) is how much more frequent class c is in some recent records than over all (m = 0: no correction; 1: the
-last batch; 2: its last 100 records, since streams often come in runs of a class). With context_k(x) how far the record
-is in context k (see `adforest.adaptation.evidence`), adding up to 1,
+where ratio_m(c) is how much more frequent class c is to be expected than over all records, if it comes as in some
+recent ones (m = 0: no correction; 1: the last batch; 2: its last 100 records, since streams often come in runs of a
+class), see `ClassMix.ratios`. With context_k(x) how far the record is in context k (see
+`adforest.adaptation.evidence`), adding up to 1,
 
     votes(x) = sum over v, k and m of context_k(x) * weight[v, k, m] * v_m(x).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -30,7 +31,7 @@ from adforest.adaptation.evidence import (
 from adforest.adaptation.names import PERMANENT, TEMPORARY
 from adforest.adaptation.state import State
 from adforest.forest._kernels import ways
-from adforest.forest.types import Floats, Longs
+from adforest.forest.types import Floats, Longs, Mask
 
 MIN_WEIGHT = 0.01  # strengths of shrinkage and voters of a smaller weight are not asked
 STEEPNESS = 4  # how far a record is in the context of some classes is 1 - (1 - their share) ** STEEPNESS
@@ -67,7 +68,7 @@ def _shares_and_contexts(state: State, X: Floats, plan: Plan) -> tuple[dict[str,
         if name != PERMANENT
     }
     shares[PERMANENT], near = _shares_and_presence(state, X, plan.n_classes, plan.shrinkage[PERMANENT])
-    return shares, contexts_of(state, shares, near)
+    return with_unmet_classes(state, shares), contexts_of(state, shares, near)
 
 
 def is_permanent_alone(state: State) -> bool:
@@ -127,7 +128,7 @@ class VotesInParts(NamedTuple):
 def _ways_to_answer(state: State, shares: dict[str, Floats], contexts: Floats) -> Iterator[Way]:
     """Return the ways of some weight in which the voters answer; for the parameters see `weighted_votes`."""
     contexts = _adding_up_to_one(contexts)
-    ratios = state.class_mix.padded(shares[PERMANENT].shape[1]).ratios()
+    ratios = ratios_of(state, shares[PERMANENT].shape[1])
     for voter, weights in state.evidence.weights.items():
         if shares.keys() >= set(voter):
             mean = np.mean([shares[name] for name in voter], axis=0)
@@ -171,7 +172,7 @@ class Voters(NamedTuple):
         """Return the voters of those forests that are asked."""
         names = [voter for voter in state.evidence.weights if asked >= set(voter)]
         weights = np.stack([state.evidence.weights[voter] for voter in names])
-        return cls(names, weights, state.class_mix.padded(n_classes).ratios())
+        return cls(names, weights, ratios_of(state, n_classes))
 
     def votes(self, shares: dict[str, Floats], contexts: Floats) -> Floats:
         """Return the votes that class shares add up to, see `weighted_votes`."""
@@ -248,6 +249,11 @@ def presence(near: Floats) -> Floats:
     return np.minimum(near / FULL_PRESENCE, 1.0)
 
 
+def ratios_of(state: State, n_classes: int) -> Floats:
+    """Return what class probabilities are multiplied by in each way to answer, see `ClassMix.ratios`."""
+    return state.class_mix.padded(n_classes).ratios(state.evidence.mix_changes)
+
+
 def corrected(shares: Floats, ratio: Floats) -> Floats:
     """Return class shares times a ratio for each class, scaled to a sum of 1."""
     product = shares * ratio
@@ -257,6 +263,29 @@ def corrected(shares: Floats, ratio: Floats) -> Floats:
 
 
 # Shares
+
+
+def unmet_classes(state: State, names: Iterable[str], n_classes: int) -> dict[str, Mask]:
+    """Return the classes for which the permanent forest answers, by forest of recent samples that has not met them.
+
+    A forest that has met one class answers with it whatever the sample. As long as no class mix has ever changed back,
+    that is what came next. Once one has, classes that pause are expected again.
+    """
+    if not state.evidence.mix_changes.changed[0]:
+        return {}
+    known = state.forests[PERMANENT].forest.knows(n_classes)
+    unmet = {name: known & ~state.forests[name].forest.knows(n_classes) for name in names if name != PERMANENT}
+    return {name: classes for name, classes in unmet.items() if classes.any()}
+
+
+def with_unmet_classes(state: State, shares: dict[str, Floats]) -> dict[str, Floats]:
+    """Return class probabilities by forest, with those of the permanent one for classes that a forest has not met."""
+    permanent = shares[PERMANENT]
+    filled = dict(shares)
+    for name, classes in unmet_classes(state, shares, permanent.shape[1]).items():
+        taken = permanent * classes
+        filled[name] = shares[name] * (1 - taken.sum(axis=1, keepdims=True)) + taken
+    return filled
 
 
 def shrinkage_of(evidence: Evidence, name: str) -> tuple[Floats, Floats]:

@@ -15,10 +15,11 @@ from typing import NamedTuple
 import numpy as np
 
 from adforest.adaptation import FORESTS, State, votes
-from adforest.adaptation.voting import Way, corrected, shrinkage_of, votes_in_parts
+from adforest.adaptation.names import PERMANENT
+from adforest.adaptation.voting import Way, corrected, shrinkage_of, unmet_classes, votes_in_parts, with_unmet_classes
 from adforest.explaining.correction import mean_inverses
 from adforest.forest import Forest, in_threads
-from adforest.forest.types import AnyArray, Bytes, Floats, Ints
+from adforest.forest.types import AnyArray, Bytes, Floats, Ints, Mask
 
 PART_SIZE = 2**19  # numbers in the contributions of the records that are explained at a time, to stay in the cache
 MAX_PART = 2048  # records that are explained at a time
@@ -84,7 +85,8 @@ def _weighted_votes(state: State, X: Floats, contributions: Floats) -> Attributi
     n, _, n_classes = contributions.shape
     total, shares, ways = votes_in_parts(state, X, n_classes)
     names = [name for name in shares if any(name in way.voter for way in ways)]
-    roots = {name: _root_shares(state.forests[name].forest, n_classes) for name in names}
+    own_roots = {name: _root_shares(state.forests[name].forest, n_classes) for name in shares}
+    roots = {name: one[0] for name, one in with_unmet_classes(state, own_roots).items()}
     bias, weight = np.zeros((n, n_classes)), {name: np.zeros(n) for name in names}
     corrections: dict[str, list[_Correction]] = {name: [] for name in names}
     for way in ways:
@@ -94,17 +96,39 @@ def _weighted_votes(state: State, X: Floats, contributions: Floats) -> Attributi
         for name in way.voter:
             weight[name] += way.weight / len(way.voter)
             corrections[name].append(correction)
-    parts = {}
+    unmet, parts = unmet_classes(state, names, n_classes), {}
+    permanent = _mean_steps(state, PERMANENT, X, contributions)[0] if unmet else None
     for name in names:
-        forest = state.forests[name].forest
-        leaves = _leaves_of(forest, X)
-        steps = np.zeros_like(contributions)
-        for tree, leaf in zip(forest.trees, leaves.numbers.T, strict=True):
-            tree.add_share_steps(np.ascontiguousarray(leaf), steps, *shrinkage_of(state.evidence, name))
-        steps /= len(forest)
+        steps, leaves = _mean_steps(state, name, X, contributions)
+        if permanent is not None and name in unmet:
+            _fill_steps(steps, permanent, own_roots[name], own_roots[PERMANENT], unmet[name])
         _add_corrected(contributions, steps, corrections[name])
         parts[name] = ForestPart(weight[name], shares[name], leaves)
     return Attribution(total, bias, contributions, parts)
+
+
+def _mean_steps(state: State, name: str, X: Floats, like: Floats) -> tuple[Floats, Leaves]:
+    """Return what each attribute adds to the class probabilities of a forest, and the leaves that records reach."""
+    forest = state.forests[name].forest
+    leaves, steps = _leaves_of(forest, X), np.zeros_like(like)
+    for tree, leaf in zip(forest.trees, leaves.numbers.T, strict=True):
+        tree.add_share_steps(np.ascontiguousarray(leaf), steps, *shrinkage_of(state.evidence, name))
+    steps /= len(forest)
+    return steps, leaves
+
+
+def _fill_steps(steps: Floats, permanent: Floats, root: Floats, permanent_root: Floats, unmet: Mask) -> None:
+    """Turn what attributes add to a forest's probabilities p into what they add to p * (1 - t) + permanent * unmet.
+
+    t is what the permanent forest gives the classes that are not met (see `with_unmet_classes`). Where p and t both go
+    straight from the roots to the leaves, p * t changes by mean(p) * change of t + mean(t) * change of p.
+    """
+    taken = permanent * unmet
+    mass = taken.sum(axis=2, keepdims=True)
+    mean = root + steps.sum(axis=1, keepdims=True) / 2
+    mean_mass = (permanent_root * unmet).sum() + mass.sum(axis=1, keepdims=True) / 2
+    steps *= 1 - mean_mass
+    steps += taken - mean * mass
 
 
 class _Correction(NamedTuple):
@@ -147,8 +171,8 @@ def _votes_of_one(state: State, X: Floats, contributions: Floats) -> Attribution
 
 
 def _root_shares(forest: Forest, n_classes: int) -> Floats:
-    """Return the mean over trees of their class shares at the root."""
-    mean: Floats = np.mean([tree.root_shares(n_classes) for tree in forest.trees], axis=0)
+    """Return the mean over trees of their class shares at the root, (1, n_classes)."""
+    mean: Floats = np.mean([tree.root_shares(n_classes) for tree in forest.trees], axis=0, keepdims=True)
     return mean
 
 

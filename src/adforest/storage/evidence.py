@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from adforest.adaptation import State
+from adforest.adaptation.class_mix import N_MIXES, MixChanges
 from adforest.adaptation.evidence import (
     FIRST_TRUST,
     N_WAYS,
@@ -24,6 +25,9 @@ EVIDENCE = (Real("oob_accuracy", takes_none=True),)
 WEIGHTS = Array("weights", np.float64, ("n_voters", len(FIRST_TRUST), N_WAYS), low=0)
 SHRINKAGE = Array("shrinkage", np.float64, ("n_voting", len(SHRINKAGE_STRENGTHS)), low=0)
 ERRORS = Array("errors", np.float64, ("n_errors",))
+MIX_CHANGES = Array(
+    "mix_changes", np.float64, (3, N_MIXES), low=0, below=2**31, absent=lambda _: np.zeros((3, N_MIXES))
+)
 SCORES = (Real("n"),)
 COUNTED = (*FORESTS, "vote", "known", "newest, known", "informed")
 
@@ -39,6 +43,8 @@ def write_evidence(evidence: Evidence, out: PartWriter) -> None:
     SHRINKAGE.write(shrinkage.reshape(-1, len(SHRINKAGE_STRENGTHS)), out)
     ERRORS.write(np.array(evidence.optimism.errors, dtype=np.float64), out)
     write_fields(EVIDENCE, evidence, out)
+    changes = evidence.mix_changes
+    MIX_CHANGES.write(np.array([changes.changed, changes.kept, changes.in_a_row], dtype=np.float64), out)
     scores = out.part("scores")
     write_fields(SCORES, evidence.scores, scores)
     scores.values["right"] = {name: float(n) for name, n in evidence.scores.right.items()}
@@ -61,14 +67,24 @@ def read_evidence(part: PartReader, state: State) -> Evidence:
     errors = ERRORS.read(part, sizes)
     known = read_fields(EVIDENCE, part, sizes)
     scores = _read_scores(part.part("scores"), sizes)
+    changes = _read_mix_changes(part, sizes)
     part.finish()
     return Evidence(
         weights={voter: one.copy() for voter, one in zip(voters, weights, strict=True)},
         shrinkage={name: one.copy() for name, one in zip(names, shrinkage, strict=True)},
         optimism=Optimism(tuple(errors.tolist())),
         scores=scores,
+        mix_changes=changes,
         **known,
     )
+
+
+def _read_mix_changes(part: PartReader, sizes: Sizes) -> MixChanges:
+    """Return how often class mixes changed, nothing in files of earlier versions."""
+    changed, kept, in_a_row = MIX_CHANGES.read(part, sizes).tolist()
+    if any(one != int(one) for one in in_a_row):
+        raise part.wrong(MIX_CHANGES.name, in_a_row, "whole numbers of batches in a row")
+    return MixChanges(tuple(changed), tuple(kept), tuple(map(int, in_a_row)))
 
 
 def _add_up_to_one(sums: Floats) -> bool:

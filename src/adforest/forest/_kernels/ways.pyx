@@ -1,4 +1,5 @@
 """The ways in which voters answer: class shares of a forest, or the mean of two, corrected for several class mixes."""
+from libc.math cimport log
 from libc.stdint cimport int32_t, uint8_t
 from libc.stdlib cimport free, malloc
 
@@ -91,17 +92,18 @@ def weigh(list voters, const double[:, :, ::1] weights, const double[:, ::1] con
     return votes_array
 
 
-def are_right(list voters, const double[:, ::1] ratios, const int32_t[::1] y):
-    """Return which records of known classes each voter gets right in each way, bool (n_voters, n_ways, n).
+def gains(list voters, const double[:, ::1] ratios, const int32_t[::1] y, double floor, double log_gain):
+    """Return what each voter gains by each record of a known class in each way, float64 (n_voters, n_ways, n).
 
-    Its answer is the first of the classes with the largest share; see `weigh` for voters and ratios.
+    That is 1 for a right answer, which is the first of the classes with the largest probability, and log_gain times the
+    logarithm of the probability of the right class, or of floor if that is larger. See `weigh` for voters and ratios.
     """
     cdef Py_ssize_t n = y.shape[0], n_classes = ratios.shape[1], n_ways = ratios.shape[0], i, v, w, k, best
     cdef Py_ssize_t n_voters = len(voters)
-    right_array = np.zeros((n_voters, n_ways, n), dtype=np.bool_)
-    if right_array.size == 0:
-        return right_array
-    cdef uint8_t[:, :, ::1] right = right_array.view(np.uint8)
+    gains_array = np.zeros((n_voters, n_ways, n))
+    if gains_array.size == 0:
+        return gains_array
+    cdef double[:, :, ::1] gain = gains_array
     cdef double[::1] shares = np.empty(n_classes)
     cdef Voter* asked = <Voter*>malloc(n_voters * sizeof(Voter))
     if asked == NULL:
@@ -117,7 +119,7 @@ def are_right(list voters, const double[:, ::1] ratios, const int32_t[::1] y):
                         for k in range(1, n_classes):
                             if shares[k] > shares[best]:
                                 best = k
-                        right[v, w, i] = best == y[i]
+                        gain[v, w, i] = (best == y[i]) + log_gain * log(max(shares[y[i]], floor))
     finally:
         free(asked)
-    return right_array
+    return gains_array

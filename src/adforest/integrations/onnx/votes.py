@@ -12,7 +12,15 @@ import numpy as np
 
 from adforest.adaptation import State
 from adforest.adaptation.names import PERMANENT, TEMPORARY
-from adforest.adaptation.voting import FULL_PRESENCE, MIN_WEIGHT, STEEPNESS, asked_forests, is_permanent_alone
+from adforest.adaptation.voting import (
+    FULL_PRESENCE,
+    MIN_WEIGHT,
+    STEEPNESS,
+    asked_forests,
+    is_permanent_alone,
+    ratios_of,
+    unmet_classes,
+)
 from adforest.base import Model
 from adforest.forest.types import AnyArray, Longs
 from adforest.integrations._forests import answers_of
@@ -36,7 +44,19 @@ def add_votes(graph: Graph, matrix: str, model: Model[State]) -> str:
         return _add_shares(graph, matrix, model, PERMANENT)
     shares = {name: _add_shares(graph, matrix, model, name) for name in forests_of(state) if name != PERMANENT}
     shares[PERMANENT], near = _add_shares_and_presence(graph, matrix, model)
-    return _add_weighted_votes(graph, model, shares, _add_contexts(graph, model, shares, near))
+    contexts = _add_contexts(graph, model, shares, near)
+    return _add_weighted_votes(graph, model, _add_unmet_classes(graph, model, shares), contexts)
+
+
+def _add_unmet_classes(graph: Graph, model: Model[State], shares: dict[str, str]) -> dict[str, str]:
+    """Return class probabilities by forest, with the permanent one's for classes that a forest has not met."""
+    filled, one = dict(shares), graph.constant(1.0)
+    for name, unmet in unmet_classes(model.learnt, shares, len(model.labels.by_arrival)).items():
+        classes = model.in_order(unmet[np.newaxis].astype(np.float64))
+        taken = graph.add("Mul", shares[PERMANENT], graph.constant(classes))
+        rest = graph.add("Sub", one, graph.add("MatMul", shares[PERMANENT], graph.constant(classes.T)))
+        filled[name] = graph.add("Add", graph.add("Mul", shares[name], rest), taken)
+    return filled
 
 
 def _add_weighted_votes(graph: Graph, model: Model[State], shares: dict[str, str], contexts: str) -> str:
@@ -48,8 +68,7 @@ def _add_weighted_votes(graph: Graph, model: Model[State], shares: dict[str, str
 
     which are two products of matrices.
     """
-    class_mix = model.learnt.class_mix.padded(len(model.labels.by_arrival))
-    ratios = model.in_order(class_mix.ratios())
+    ratios = model.in_order(ratios_of(model.learnt, len(model.labels.by_arrival)))
     one, votes = graph.constant(1.0), []
     for voter, weights in model.learnt.evidence.weights.items():
         kept = np.flatnonzero(weights.max(axis=0) >= MIN_WEIGHT)
