@@ -17,7 +17,7 @@ def test_accuracy_is_that_of_each_forest_and_of_the_vote_before_learning():
     X, y = crowded(60, 3)
     records = Records(X, y, np.arange(len(y)), NUMERICAL, 3)
     leaves = leaves_by_forest(state, records, {})
-    scores, evidence = score_batch(state, records, leaves), judge(state, records, leaves)
+    scores, (_, judged) = score_batch(state, records, leaves), judge(state, records, leaves)
     found = scores.accuracy
     assert set(found) == {*FORESTS, "newest", "vote"}
     assert found["active"] == found["permanent"], "they are one forest"
@@ -28,15 +28,15 @@ def test_accuracy_is_that_of_each_forest_and_of_the_vote_before_learning():
         said = sum(w * one for w, one in zip(state.evidence.weights[(name,)][NEAR], corrected, strict=True))
         expected = np.mean(said.argmax(axis=1) == y)
         assert found[name] == pytest.approx(expected, abs=0.01)
-        assert evidence.scores.right[name] == pytest.approx(400 * expected, abs=4)
+        assert judged.right[name] == pytest.approx(400 * expected, abs=4)
     shares = votes(state, X, 3)
     assert scores.confidence == pytest.approx(np.mean(shares.max(axis=1) / shares.sum(axis=1)))
-    assert evidence.scores.n == scores.n_tested == 400
-    assert evidence.scores.right["vote"] == pytest.approx(400 * found["vote"], abs=4)
+    assert judged.n == scores.n_tested == 400
+    assert judged.right["vote"] == pytest.approx(400 * found["vote"], abs=4)
     reached = {name: [tree.route(X) for tree in forest.trees] for name, forest in state.voting.items()}
     assert score_batch(state, records, reached) == scores, "leaves that are known already are the same leaves"
     for known in (reached, {}):
-        assert judge(state, records, known).scores == evidence.scores
+        assert judge(state, records, known)[1] == judged
 
 
 def test_of_a_large_batch_a_sample_is_judged_and_all_of_it_is_scored():
@@ -44,7 +44,7 @@ def test_of_a_large_batch_a_sample_is_judged_and_all_of_it_is_scored():
     X, y = crowded(60, 3, n=3_000)
     records = Records(X, y, np.arange(len(y)), NUMERICAL, 3)
     leaves = leaves_by_forest(state, records, {})
-    judged, scores = judge(state, records, leaves).scores, score_batch(state, records, leaves)
+    judged, scores = judge(state, records, leaves)[1], score_batch(state, records, leaves)
     assert (judged.n, scores.n_tested) == (MAX_JUDGED, 3_000)
     assert scores.accuracy["vote"] == accuracy(state, X, y, 3)
     assert judged.right["vote"] / judged.n == pytest.approx(scores.accuracy["vote"], abs=0.06)

@@ -12,8 +12,9 @@ import adforest
 from adforest import AdaptiveDecisionForestClassifier, BatchReport, ModelFileError
 from adforest.adaptation.boxes import Box
 from adforest.adaptation.class_mix import ClassMix, MixChanges
-from adforest.adaptation.evidence import Evidence, Optimism, Scores
+from adforest.adaptation.evidence import Evidence, Optimism
 from adforest.adaptation.memory import Memory
+from adforest.adaptation.recent_samples import RecentSamples
 from adforest.adaptation.state import ForestState, State
 from adforest.base import Model
 from adforest.encoding import LabelTable, TableEncoder
@@ -44,12 +45,21 @@ WRITTEN = {
     ForestState: (names(state.FOREST_STATE), {"forest", "box"}),
     State: (
         names(state.STATE),
-        {"settings", "memory", "forests", "evidence", "pending", "class_mix", "nearness"},  # settings: parameters
+        {
+            "settings",
+            "memory",
+            "forests",
+            "evidence",
+            "pending",
+            "class_mix",
+            "recent",
+            "nearness",
+        },  # settings: parameters
     ),
-    Evidence: (names(evidence.EVIDENCE), {"weights", "shrinkage", "optimism", "scores", "mix_changes"}),
+    Evidence: (names(evidence.EVIDENCE), {"weights", "shrinkage", "optimism", "mix_changes"}),
     MixChanges: (set(), {"changed", "kept", "in_a_row"}),
     Optimism: (set(), {"errors"}),
-    Scores: (names(evidence.SCORES), {"right", "leads"}),
+    RecentSamples: (names(state.RECENT), set()),
     Tree: (
         names(trees.FIELDS) - {"n_nodes", "n_words", "n_rows", "threshold", "left", "split"},
         {"nodes", "row_start", "n_leaves", "_shape", "_sums"},

@@ -8,8 +8,6 @@ import numpy as np
 
 from adforest.adaptation.memory import Memory, WindowBound
 from adforest.adaptation.weighing import ClassWeight
-from adforest.forest import Records
-from adforest.forest.records import joined_weights
 from adforest.forest.types import AnyArray, Floats, Longs
 
 LATEST_RECORDS = 100  # whose class mix answers are corrected for
@@ -18,15 +16,14 @@ CLEAR_LOG_RATIO = 3.0  # log likelihood ratio of two class mixes beyond which a 
 FIRST_KEPT = 0.1  # batches that are taken to have kept the class mix, to begin with
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class ClassMix:
     """Records by class, and which classes are new or rare.
 
     Attributes
     ----------
     seen, last, latest : int64 or float64 (n_classes,)
-        Records of each class, by weight if there are weights: ever seen; in the last batch and what waits; among the
-        last of these.
+        Records of each class, by weight if there are weights: ever learnt; in the last batch; among the last of these.
     new : int64
         Classes that the first batch did not bring, nor any before the window.
     rare : int64
@@ -48,25 +45,19 @@ class ClassMix:
     def of(
         cls,
         memory: Memory,
-        pending: Records | None,
         n_batches: int,
         window_start: int,
         window_bound: WindowBound,
         class_weight: ClassWeight = None,
     ) -> ClassMix:
         """Return the mix after some batches, of which the window begins with one."""
-        n_classes = len(memory.seen_by_class) if pending is None else pending.n_classes
+        n_classes = len(memory.seen_by_class)
         weighing = memory.weighing(class_weight, n_classes)
         first = memory.first_since(n_batches)
         last, given = memory.y[first:], memory.weight_at(slice(first, None))
-        more = (0, n_classes - len(memory.seen_by_class))
-        seen: AnyArray = np.pad(memory.seen_by_class, more)
+        seen: AnyArray = memory.seen_by_class
         if weighing.by_class is not None:
-            seen = np.pad(memory.weight_by_class, more) * weighing.by_class
-        if pending is not None:
-            given = joined_weights(given, len(last), pending.weight, len(pending))
-            last = np.concatenate([last, pending.y])
-            seen = seen + weighing.totals(pending.y, pending.weight, n_classes)
+            seen = memory.weight_by_class * weighing.by_class
         latest = slice(-LATEST_RECORDS, None)
         return cls(
             seen,
@@ -75,19 +66,6 @@ class ClassMix:
             np.flatnonzero(memory.first_batch >= max(2, window_start)),
             np.flatnonzero(memory.rare_since(window_start, window_bound)),
         )
-
-    def after(self, came: Records, memory: Memory, pending: Records, n_batches: int) -> ClassMix | None:
-        """Return the mix after more records wait, the last of all that do, or None where records have weights.
-
-        Classes are as new and as rare as before: that goes by what was learnt.
-        """
-        if self.seen.dtype.kind == "f" or pending.weight is not None or memory.weight is not None:
-            return None
-        now, mix = np.bincount(came.y, minlength=pending.n_classes), self.padded(pending.n_classes)
-        first = max(memory.first_since(n_batches), len(memory) - LATEST_RECORDS)
-        latest = np.concatenate([memory.y[first:], pending.y])[-LATEST_RECORDS:]
-        latest = np.bincount(latest, minlength=pending.n_classes)
-        return ClassMix(mix.seen + now, mix.last + now, latest, mix.new, mix.rare)
 
     def padded(self, n_classes: int) -> ClassMix:
         """Return the mix of more classes, of which no record was seen yet."""
@@ -107,7 +85,7 @@ class ClassMix:
         Returns
         -------
         float64 (3, n_classes)
-            1 throughout; if classes come as in the last batch and what waits; as among the last of their samples.
+            1 throughout; if classes come as in the last batch; as among the last of its samples.
         """
         recent = np.stack([ratio_of(one, self.seen) for one in (self.last, self.latest)])
         chance = np.repeat(changes.chance[:, np.newaxis], len(self.seen), axis=1)

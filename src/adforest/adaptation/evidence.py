@@ -42,6 +42,7 @@ FIRST_TRUST = (0.5, 0.9, 0.5, 0.9)  # by context: weight of the trusted voter, t
 CLEAR_GAP, CLEAR_DEVIATIONS = 0.05, 3.0  # of accuracy, and in standard deviations: when one forest outdoes another
 MIN_SHARE = 1e-2  # no class share of a right class counts as less, so that one record cannot decide
 N_WAYS = 1 + N_MIXES  # in which a voter answers: as it is, and corrected for each class mix
+MIN_WEIGHT = 0.01  # strengths of shrinkage, voters and variants of a smaller weight are not asked
 MIN_OBSERVED = 3  # batches after which optimism is known
 MIN_TESTED = 10  # records of known classes that tell an abrupt change: fewer may all be wrong by chance
 NEAR, FAR, NEW_CLASS, RARE_CLASS = range(4)
@@ -75,7 +76,7 @@ class Optimism:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Right answers since the last batch that was learnt, over the small ones that wait.
+    """Right answers to a batch, before it was learnt.
 
     Attributes
     ----------
@@ -92,19 +93,6 @@ class Scores:
     n: float = 0
     right: dict[str, float] = field(default_factory=dict)
     leads: dict[str, tuple[float, float]] = field(default_factory=dict)
-
-    def share(self, name: str) -> float:
-        """Return the share of right answers."""
-        return self.right.get(name, 0) / max(self.n, 1)
-
-    def added(self, other: Scores) -> Scores:
-        """Return both together."""
-        right = {name: self.right.get(name, 0) + count for name, count in other.right.items()}
-        leads = {}
-        for name, (won, lost) in other.leads.items():
-            before = self.leads.get(name, (0, 0))
-            leads[name] = (before[0] + won, before[1] + lost)
-        return Scores(self.n + other.n, right, leads)
 
     @property
     def is_drift(self) -> bool:
@@ -130,8 +118,6 @@ class Evidence:
         Of the newest forest's out-of-bag accuracy.
     oob_accuracy : float or None
         Out-of-bag accuracy of the newest forest on the batch that it was grown from, where it could be measured.
-    scores : Scores
-        Since the last batch that was learnt.
     mix_changes : MixChanges
         How often recent class mixes changed.
     """
@@ -140,7 +126,6 @@ class Evidence:
     shrinkage: dict[str, Floats] = field(default_factory=dict)
     optimism: Optimism = Optimism()
     oob_accuracy: float | None = None
-    scores: Scores = Scores()
     mix_changes: MixChanges = field(default_factory=MixChanges)
 
     def __getstate__(self) -> list[Any]:
@@ -148,8 +133,7 @@ class Evidence:
         return [list(self.weights.items()), *(getattr(self, one.name) for one in fields(self)[1:])]
 
     def __setstate__(self, state: list[Any]) -> None:
-        known = [*state, MixChanges()][: len(fields(self))]  # which older pickles do not have
-        for one, value in zip(fields(self), [dict(known[0]), *known[1:]], strict=True):
+        for one, value in zip(fields(self), [dict(state[0]), *state[1:]], strict=True):
             object.__setattr__(self, one.name, value)
 
     def votes(self) -> dict[str, float]:
@@ -225,26 +209,24 @@ class Evidence:
         n : float
             Records of the batch.
         """
-        before = self.shrinkage[name] * np.exp(LEARNING_RATE * min(n, MAX_COUNTED) * (logs - logs.max()))
-        spread = _switched(n)
-        now = (1 - spread) * before / before.sum() + spread * np.array(FIRST_SHRINKAGE)
+        now = hedge(self.shrinkage[name], np.array(FIRST_SHRINKAGE), logs, n)
         return replace(self, shrinkage=self.shrinkage | {name: now})
 
-    def after_learning(self, oob_accuracy: float | None) -> Evidence:
+    def after_learning(self, oob_accuracy: float | None, scores: Scores) -> Evidence:
         """Return the evidence after a batch was learnt, given the out-of-bag accuracy of the newest forest on it."""
         optimism = self.optimism
-        known = self.scores.right.get("known", 0)
+        known = scores.right.get("known", 0)
         if self.oob_accuracy is not None and known:
-            optimism = optimism.observed(self.oob_accuracy - self.scores.right["newest, known"] / known)
-        return replace(self, optimism=optimism, oob_accuracy=oob_accuracy, scores=Scores())
+            optimism = optimism.observed(self.oob_accuracy - scores.right["newest, known"] / known)
+        return replace(self, optimism=optimism, oob_accuracy=oob_accuracy)
 
-    def is_abrupt(self, oob_accuracy: float) -> bool:
+    def is_abrupt(self, oob_accuracy: float, scores: Scores) -> bool:
         """Return whether the newest forest clearly outdoes the vote on its batch, which is an abrupt change.
 
         In a stream out-of-bag records resemble those in the bag, so their accuracy is too high: the median of how much
         too high it was before is taken off, and what remains must exceed by far how much that varied.
         """
-        optimism, scores = self.optimism, self.scores
+        optimism = self.optimism
         n = scores.right.get("known", 0)
         if len(optimism.errors) < MIN_OBSERVED or n < MIN_TESTED:
             return False
@@ -254,6 +236,17 @@ class Evidence:
         chance = math.sqrt((expected * max(0.0, 1 - expected) + seen * (1 - seen)) / n)
         gap = expected - seen
         return gap > CLEAR_GAP and gap > CLEAR_DEVIATIONS * math.hypot(chance, optimism.deviation)
+
+
+def hedge(weights: Floats, first: Floats, gain: Floats, n: float) -> Floats:
+    """Return weights after a batch of n samples, given the mean gain of a sample: a step of fixed-share Hedge.
+
+    Weights of any shape add up to 1, and first are those to begin with.
+    """
+    grown = weights * np.exp(LEARNING_RATE * min(n, MAX_COUNTED) * (gain - gain.max()))
+    spread = _switched(n)
+    now: Floats = (1 - spread) * grown / grown.sum() + spread * first
+    return now
 
 
 def _switched(n: float) -> float:

@@ -11,8 +11,18 @@ import numpy as np
 from adforest.adaptation.class_mix import ratio_of
 from adforest.adaptation.evidence import LOG_GAIN, MIN_SHARE, NEAR, SHRINKAGE_STRENGTHS, Evidence, Scores, Voter
 from adforest.adaptation.names import ACTIVE, NEWEST, PERMANENT, TEMPORARY
+from adforest.adaptation.recent_samples import RecentSamples
 from adforest.adaptation.state import State
-from adforest.adaptation.voting import contexts_of, corrected, presence, ratios_of, weighted_votes, with_unmet_classes
+from adforest.adaptation.voting import (
+    contexts_of,
+    corrected,
+    forest_votes,
+    label_counts,
+    presence,
+    ratios_of,
+    weighted_votes,
+    with_unmet_classes,
+)
 from adforest.forest import Records
 from adforest.forest._kernels import ways
 from adforest.forest.types import Floats, Ints, Longs, Mask
@@ -66,8 +76,8 @@ class Answers(NamedTuple):
         return float(self.weight[which].sum())
 
 
-def judge(state: State, records: Records, leaves: Mapping[str, list[Ints]]) -> Evidence:
-    """Let the forests answer records that they have not learnt, or a sample of them, and return the evidence after it.
+def judge(state: State, records: Records, leaves: Mapping[str, list[Ints]]) -> tuple[Evidence, Scores]:
+    """Let the forests answer a batch that they have not learnt, or a sample of it, and return the evidence after it.
 
     Parameters
     ----------
@@ -85,7 +95,20 @@ def judge(state: State, records: Records, leaves: Mapping[str, list[Ints]]) -> E
     evidence = state.evidence.after_answers(_gains_by_voter(state, answers), contexts * answers.weight, n, answers.n)
     for name in evidence.shrinkage:
         evidence = evidence.after_shrinkage(name, _mean_logs(answers, name), n)
-    return replace(evidence, scores=evidence.scores.added(scores))
+    by_class = np.bincount(answers.y, answers.weight * (n / answers.n), n_classes).astype(np.float64)
+    return replace(evidence, mix_changes=evidence.mix_changes.after(state.class_mix, by_class)), scores
+
+
+def judge_recent(state: State, records: Records, leaves: list[Ints]) -> RecentSamples:
+    """Return what is known of the last samples after a small batch, given its leaves in the permanent forest."""
+    n_classes, recent = records.n_classes, state.recent
+    if recent.is_used:
+        counts = label_counts(state, n_classes)
+        weighing = state.memory.weighing(state.settings.class_weight, n_classes)
+        weight = as_records(weighing.weights(records.y, records.weight), len(records))
+        votes = forest_votes(state, records.X, n_classes, leaves)
+        recent = recent.judged(votes, leaves, records.y, weight, **counts)
+    return recent.after(records.y, leaves)
 
 
 def judged_places(state: State, n: int) -> slice | Longs:

@@ -21,6 +21,7 @@ from adforest.adaptation.voting import (
     asked_forests,
     contexts_of,
     is_permanent_alone,
+    label_counts,
     presence,
     shrinkage_of,
     votes,
@@ -159,7 +160,10 @@ def _votes_by_forest(state: State, X: Floats, leaves: Leaves, n_classes: int) ->
         else:
             shares[name] = forest.shares(X, *how, n_jobs, leaves[name])
     if is_permanent_alone(state):
-        return shares | {VOTE: shares[PERMANENT]}
+        vote = shares[PERMANENT]
+        if state.settings.answer_for != "everything":
+            vote = state.recent.adjusted(vote, leaves[PERMANENT], **label_counts(state, n_classes))
+        return shares | {VOTE: vote}
     contexts = contexts_of(state, shares, near)
     shares = with_unmet_classes(state, shares)
     voters, everywhere = Voters.of(state, asked_forests(state), n_classes), np.ones((1, len(X)))
@@ -169,7 +173,8 @@ def _votes_by_forest(state: State, X: Floats, leaves: Leaves, n_classes: int) ->
         )
         for name, one in shares.items()
     }
-    return alone | {VOTE: voters.votes(shares, contexts)}
+    vote = state.recent.adjusted(voters.votes(shares, contexts), leaves[PERMANENT], **label_counts(state, n_classes))
+    return alone | {VOTE: vote}
 
 
 def _as_probabilities(by_class: Floats) -> Floats:

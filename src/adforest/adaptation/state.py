@@ -12,6 +12,7 @@ from adforest.adaptation.class_mix import ClassMix
 from adforest.adaptation.evidence import Evidence
 from adforest.adaptation.memory import Memory, WindowBound, record_bytes
 from adforest.adaptation.names import ACTIVE, FORESTS, PERMANENT
+from adforest.adaptation.recent_samples import RecentSamples
 from adforest.adaptation.weighing import ClassWeight
 from adforest.forest import Forest, Records
 from adforest.forest.types import Longs, Singles
@@ -116,7 +117,9 @@ class State:
     pending : Records or None
         Records of small batches that wait until they are enough to grow trees from.
     class_mix : ClassMix
-        How frequent classes are, of memory and what waits.
+        How frequent classes are, of what was learnt.
+    recent : RecentSamples
+        What the last samples say of the next one; those that wait are among them.
     nearness : tuple of float32 arrays
         By tree of the permanent forest and node: how near the records of the window are, see `counting.nearness`.
         Empty where the forests do not vote together.
@@ -141,6 +144,7 @@ class State:
     evidence: Evidence = field(default_factory=Evidence)
     pending: Records | None = None
     class_mix: ClassMix = field(default_factory=ClassMix.empty)
+    recent: RecentSamples = field(default_factory=RecentSamples)
     nearness: tuple[Singles, ...] = ()
     n_calls: int = 0
     n_batches: int = 0
@@ -175,21 +179,11 @@ class State:
         """The first batch that the temporary forest is grown from."""
         return max(self.regime_start, self.settings.window_start(self.n_batches))
 
-    def with_class_mix(self, came: Records | None = None) -> State:
-        """Return the state that knows how frequent classes are in its memory and what waits.
-
-        Parameters
-        ----------
-        came : Records, optional
-            The last of those that wait, if the state knew all before them.
-        """
+    def with_class_mix(self) -> State:
+        """Return the state that knows how frequent classes are in its memory."""
         settings = self.settings
-        mix = None
-        if came is not None and self.pending is not None and settings.class_weight is None:
-            mix = self.class_mix.after(came, self.memory, self.pending, self.n_batches)
-        if mix is None:
-            start, bound = settings.window_start(self.n_batches), settings.window_bound
-            mix = ClassMix.of(self.memory, self.pending, self.n_batches, start, bound, settings.class_weight)
+        start, bound = settings.window_start(self.n_batches), settings.window_bound
+        mix = ClassMix.of(self.memory, self.n_batches, start, bound, settings.class_weight)
         return replace(self, class_mix=mix)
 
     def without_excess(self, n: int) -> State:

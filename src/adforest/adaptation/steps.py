@@ -20,6 +20,7 @@ from adforest.adaptation.evidence import Evidence
 from adforest.adaptation.memory import EXTRA_RECORDS
 from adforest.adaptation.names import ACTIVE, FORESTS, NEWEST, PERMANENT
 from adforest.adaptation.perturbation import perturbed_share
+from adforest.adaptation.recent_samples import RecentSamples
 from adforest.adaptation.repair import Assessment, Repair, assess
 from adforest.adaptation.report import BatchReport
 from adforest.adaptation.rest import place
@@ -76,9 +77,9 @@ class BatchUpdate:
         perturbed = [self._assessments[id(tree)].perturbed for tree in forest.trees]
         self.perturbed[name] = perturbed_share(perturbed, forest.n_leaves)
 
-    def leaves_of(self, name: str, n: int) -> list[Ints]:
-        """Return the leaves of the last n records of the batch in each tree of a forest that was assessed."""
-        return [self._assessments[id(tree)].leaf[-n:] for tree in self.forests[name].forest.trees]
+    def leaves_of(self, name: str) -> list[Ints]:
+        """Return the leaves of the batch's records in each tree of a forest that was assessed."""
+        return [self._assessments[id(tree)].leaf for tree in self.forests[name].forest.trees]
 
     def learn(self, name: str, share: float = 1.0) -> None:
         """Steps 2, 3 and 6: let a forest learn the batch; one that is the same as another does so once.
@@ -269,7 +270,15 @@ class BatchUpdate:
         state = state if kept is None else state.with_records(kept)
         if settings.memory_size == 0:
             state = state.with_leaves_emptied()
-        return replace(state, nearness=self._nearness(state)).with_class_mix()
+        return replace(state, nearness=self._nearness(state), recent=self._recent(state)).with_class_mix()
+
+    def _recent(self, state: State) -> RecentSamples:
+        """Return the last samples with their leaves in the permanent forest as it is now."""
+        if not state.recent.is_used:
+            return state.recent
+        last = slice(max(0, len(self.records) - len(state.recent.y)), None)
+        X, y = self.records.X[last], self.records.y[last]
+        return state.recent.rerouted(y, state.forests[PERMANENT].forest.route(X, self.settings.n_jobs))
 
     def _nearness(self, state: State) -> tuple[Singles, ...]:
         """Return by tree of the permanent forest and node how near the records of the window are."""

@@ -13,9 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from adforest.adaptation.class_mix import MixChanges
-from adforest.adaptation.evidence import Evidence
-from adforest.adaptation.judging import as_records, judge
+from adforest.adaptation.evidence import Evidence, Scores
+from adforest.adaptation.judging import judge, judge_recent
 from adforest.adaptation.names import ACTIVE, NEWEST, PERMANENT, TEMPORARY
 from adforest.adaptation.report import BatchReport
 from adforest.adaptation.scoring import BatchScores, leaves_by_forest, score_batch
@@ -70,7 +69,9 @@ def _build(state: State, batch: Records) -> Outcome:
     work = BatchUpdate(state, batch)
     work.build_first()
     work.forests[PERMANENT].forest.find_sums(work.settings.n_jobs)
-    return Outcome(work.finish(state.evidence.with_forests([PERMANENT])), "none", None, work)
+    permanent = work.forests[PERMANENT].forest
+    recent = state.recent.after(batch.y, permanent.route(batch.X) if len(batch) < SMALL_BATCH else None)
+    return Outcome(work.finish(state.evidence.with_forests([PERMANENT]), recent=recent), "none", None, work)
 
 
 def _waits(state: State, batch: Records) -> bool:
@@ -84,28 +85,29 @@ def _waits(state: State, batch: Records) -> bool:
 
 
 def _wait(state: State, batch: Records, records: Records, order: Longs | None) -> Outcome:
-    """Judge the forests by the records that came, and keep these for later."""
+    """Keep records for later."""
     leaves = leaves_by_forest(state, records, {})
     scores = score_batch(state, records, leaves, order)
-    evidence = judge(state, records, leaves)
-    after = replace(state, evidence=evidence, pending=batch).with_class_mix(records)
-    return Outcome(after, "none", scores, None)
+    recent = judge_recent(state, records, leaves[PERMANENT])
+    return Outcome(replace(state, pending=batch, recent=recent), "none", scores, None)
 
 
 def _adapt(state: State, batch: Records, records: Records, order: Longs | None) -> Outcome:
-    """Learn a batch; the last of its records came now, the others waited and were judged already."""
+    """Learn a batch; the last of its records came now, the others waited."""
     work = BatchUpdate(state.without_excess(len(batch)), batch)
     for name in (PERMANENT, ACTIVE):
         work.assess(name)
-    found = {name: work.leaves_of(name, len(records)) for name in (PERMANENT, ACTIVE)}
-    leaves = leaves_by_forest(state, records, found)
-    scores = score_batch(state, records, leaves, order)
-    evidence = replace(judge(state, records, leaves), mix_changes=_mix_changes(state, batch))
+    leaves = leaves_by_forest(state, batch, {name: work.leaves_of(name) for name in (PERMANENT, ACTIVE)})
+    now = {name: [leaf[-len(records) :] for leaf in found] for name, found in leaves.items()}
+    report = score_batch(state, records, now, order)
+    evidence, scores = judge(state, batch, leaves)
+    is_small = len(records) < SMALL_BATCH
+    recent = judge_recent(state, records, now[PERMANENT]) if is_small else state.recent.after(records.y, None)
 
     oob_accuracy = _grow_newest(work)
-    is_abrupt = oob_accuracy is not None and evidence.is_abrupt(oob_accuracy)
-    change = Change(is_abrupt or evidence.scores.is_drift, is_abrupt)
-    is_active_learning = state.is_active_separate and not change.is_drift and _is_active_ahead(evidence)
+    is_abrupt = oob_accuracy is not None and evidence.is_abrupt(oob_accuracy, scores)
+    change = Change(is_abrupt or scores.is_drift, is_abrupt)
+    is_active_learning = state.is_active_separate and not change.is_drift and _is_active_ahead(evidence, scores)
     budget_share = 0.5 if state.is_active_separate and not change.is_drift else 1.0
     work.learn(PERMANENT, budget_share)
     regime_start = work.number if change.is_abrupt else state.regime_start
@@ -119,20 +121,15 @@ def _adapt(state: State, batch: Records, records: Records, order: Longs | None) 
     else:
         _rejoin(work)
 
-    evidence = _weigh(evidence.after_learning(oob_accuracy), change, drift, is_active_separate=is_separate)
+    evidence = _weigh(evidence.after_learning(oob_accuracy, scores), change, drift, is_active_separate=is_separate)
     after = work.finish(
-        evidence, n_drift_batches=n_drift_batches, regime_start=regime_start, is_active_separate=is_separate
+        evidence,
+        recent=recent,
+        n_drift_batches=n_drift_batches,
+        regime_start=regime_start,
+        is_active_separate=is_separate,
     )
-    return Outcome(after, drift, scores, work)
-
-
-def _mix_changes(state: State, batch: Records) -> MixChanges:
-    """Return how often class mixes changed, after a batch that is held against those before all of its samples."""
-    weighing = state.memory.weighing(state.settings.class_weight, batch.n_classes)
-    weight = as_records(weighing.weights(batch.y, batch.weight), len(batch))
-    totals = np.bincount(batch.y, weight, batch.n_classes).astype(np.float64)
-    before = state if state.pending is None else replace(state, pending=None).with_class_mix()
-    return state.evidence.mix_changes.after(before.class_mix, totals)
+    return Outcome(after, drift, report, work)
 
 
 def _weigh(evidence: Evidence, change: Change, drift: str, *, is_active_separate: bool) -> Evidence:
@@ -143,9 +140,9 @@ def _weigh(evidence: Evidence, change: Change, drift: str, *, is_active_separate
     return evidence.after_abrupt_change([TEMPORARY, NEWEST]) if change.is_abrupt else evidence
 
 
-def _is_active_ahead(evidence: Evidence) -> bool:
+def _is_active_ahead(evidence: Evidence, scores: Scores) -> bool:
     """Return whether a separate active forest is ahead of the permanent one, by weight or on the last batch."""
-    votes, right = evidence.votes(), evidence.scores.right
+    votes, right = evidence.votes(), scores.right
     return votes[ACTIVE] >= votes[PERMANENT] or right[ACTIVE] > right[PERMANENT]
 
 

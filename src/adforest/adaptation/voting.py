@@ -13,14 +13,16 @@ class), see `ClassMix.ratios`. With context_k(x) how far the record is in contex
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from adforest.adaptation.class_mix import ClassMix
 from adforest.adaptation.evidence import (
     FAR,
     FIRST_SHRINKAGE,
+    MIN_WEIGHT,
     NEAR,
     NEW_CLASS,
     RARE_CLASS,
@@ -31,9 +33,8 @@ from adforest.adaptation.evidence import (
 from adforest.adaptation.names import PERMANENT, TEMPORARY
 from adforest.adaptation.state import State
 from adforest.forest._kernels import ways
-from adforest.forest.types import Floats, Longs, Mask
+from adforest.forest.types import AnyArray, Floats, Ints, Longs, Mask
 
-MIN_WEIGHT = 0.01  # strengths of shrinkage and voters of a smaller weight are not asked
 STEEPNESS = 4  # how far a record is in the context of some classes is 1 - (1 - their share) ** STEEPNESS
 FULL_PRESENCE = 0.8  # share of the window's records about a place, over what is to be expected, that makes it near
 
@@ -42,10 +43,37 @@ def votes(state: State, X: Floats, n_classes: int) -> Floats:
     """Return class votes for some records."""
     if state.settings.algorithm == "paper":
         return _votes_of_one(state, X, n_classes)
-    if is_permanent_alone(state):
+    if state.settings.answer_for == "everything":
         return _shares(state, PERMANENT, X, n_classes)
+    if not state.recent.is_used:
+        return forest_votes(state, X, n_classes)
+    leaves = state.forests[PERMANENT].forest.route(X, state.settings.n_jobs)
+    return state.recent.adjusted(forest_votes(state, X, n_classes, leaves), leaves, **label_counts(state, n_classes))
+
+
+def forest_votes(state: State, X: Floats, n_classes: int, leaves: list[Ints] | None = None) -> Floats:
+    """Return the votes of the forests together; the leaves of the permanent one may be known already."""
+    if is_permanent_alone(state):
+        return _shares(state, PERMANENT, X, n_classes, leaves)
     plan = _plan_of(state, n_classes)
-    return plan.voters.votes(*_shares_and_contexts(state, X, plan))
+    return plan.voters.votes(*_shares_and_contexts(state, X, plan, leaves))
+
+
+class LabelCounts(TypedDict):
+    """How frequent classes are, and what a sample of each counts in the mean, as `RecentSamples` asks for it."""
+
+    seen: AnyArray
+    class_weight: Floats | None
+
+
+def label_counts(state: State, n_classes: int) -> LabelCounts:
+    """Return how frequent classes are over all records that were learnt."""
+    seen, n_seen = state.class_mix.padded(n_classes).seen, state.memory.seen_by_class
+    if seen.dtype.kind == "i":
+        return {"seen": seen, "class_weight": None}
+    weight = np.ones(n_classes)
+    np.divide(seen[: len(n_seen)], n_seen, out=weight[: len(n_seen)], where=n_seen > 0)
+    return {"seen": seen, "class_weight": weight}
 
 
 def votes_in_parts(state: State, X: Floats, n_classes: int) -> VotesInParts:
@@ -60,15 +88,17 @@ def votes_in_parts(state: State, X: Floats, n_classes: int) -> VotesInParts:
     return VotesInParts(total, by_forest, list(_ways_to_answer(state, by_forest, contexts)))
 
 
-def _shares_and_contexts(state: State, X: Floats, plan: Plan) -> tuple[dict[str, Floats], Floats]:
+def _shares_and_contexts(
+    state: State, X: Floats, plan: Plan, leaves: list[Ints] | None = None
+) -> tuple[dict[str, Floats], Floats]:
     """Return the class shares of the forests that are asked, and the contexts of the records, see `contexts_of`."""
     shares = {
         name: state.forests[name].forest.shares(X, plan.n_classes, *shrinkage, state.settings.n_jobs)
         for name, shrinkage in plan.shrinkage.items()
         if name != PERMANENT
     }
-    shares[PERMANENT], near = _shares_and_presence(state, X, plan.n_classes, plan.shrinkage[PERMANENT])
-    return with_unmet_classes(state, shares), contexts_of(state, shares, near)
+    shares[PERMANENT], near = _shares_and_presence(state, X, plan.n_classes, plan.shrinkage[PERMANENT], leaves)
+    return filled(shares, plan.unmet), contexts_of(state, shares, near)
 
 
 def is_permanent_alone(state: State) -> bool:
@@ -186,26 +216,34 @@ class Plan(NamedTuple):
     Attributes
     ----------
     n_classes : int
+    evidence : Evidence
     shrinkage : dict of str to (strengths, mix)
         By forest that is asked, see `shrinkage_of`.
     voters : Voters
+    unmet : dict of str to bool (n_classes,)
+        See `unmet_classes`.
     """
 
     n_classes: int
+    evidence: Evidence
     shrinkage: dict[str, tuple[Floats, Floats]]
     voters: Voters
+    unmet: dict[str, Mask]
 
 
-_plans: WeakKeyDictionary[State, Plan] = WeakKeyDictionary()  # beside the states, which are saved without them
+# Beside the states, which are saved without them. A class mix is of one learnt batch, so that states that differ in the
+# samples that wait share a plan.
+_plans: WeakKeyDictionary[ClassMix, Plan] = WeakKeyDictionary()
 
 
 def _plan_of(state: State, n_classes: int) -> Plan:
     """Return what is the same for all answers of a state."""
-    plan = _plans.get(state)
-    if plan is None or plan.n_classes != n_classes:
+    plan = _plans.get(state.class_mix)
+    if plan is None or plan.n_classes != n_classes or plan.evidence is not state.evidence:
         asked = asked_forests(state)
         shrinkage = {name: shrinkage_of(state.evidence, name) for name in sorted(asked)}
-        plan = _plans[state] = Plan(n_classes, shrinkage, Voters.of(state, asked, n_classes))
+        voters, unmet = Voters.of(state, asked, n_classes), unmet_classes(state, asked, n_classes)
+        plan = _plans[state.class_mix] = Plan(n_classes, state.evidence, shrinkage, voters, unmet)
     return plan
 
 
@@ -280,12 +318,18 @@ def unmet_classes(state: State, names: Iterable[str], n_classes: int) -> dict[st
 
 def with_unmet_classes(state: State, shares: dict[str, Floats]) -> dict[str, Floats]:
     """Return class probabilities by forest, with those of the permanent one for classes that a forest has not met."""
-    permanent = shares[PERMANENT]
-    filled = dict(shares)
-    for name, classes in unmet_classes(state, shares, permanent.shape[1]).items():
-        taken = permanent * classes
-        filled[name] = shares[name] * (1 - taken.sum(axis=1, keepdims=True)) + taken
-    return filled
+    return filled(shares, unmet_classes(state, shares, shares[PERMANENT].shape[1]))
+
+
+def filled(shares: dict[str, Floats], unmet: dict[str, Mask]) -> dict[str, Floats]:
+    """Return class probabilities by forest, given the classes that some have not met."""
+    if not unmet:
+        return shares
+    whole = dict(shares)
+    for name, classes in unmet.items():
+        taken = shares[PERMANENT] * classes
+        whole[name] = shares[name] * (1 - taken.sum(axis=1, keepdims=True)) + taken
+    return whole
 
 
 def shrinkage_of(evidence: Evidence, name: str) -> tuple[Floats, Floats]:
@@ -296,18 +340,18 @@ def shrinkage_of(evidence: Evidence, name: str) -> tuple[Floats, Floats]:
     return strengths[kept], mix[kept] / mix[kept].sum()
 
 
-def _shares(state: State, name: str, X: Floats, n_classes: int) -> Floats:
+def _shares(state: State, name: str, X: Floats, n_classes: int, leaves: list[Ints] | None = None) -> Floats:
     """Return the class shares that a forest gives some records."""
     strengths, mix = shrinkage_of(state.evidence, name)
-    return state.forests[name].forest.shares(X, n_classes, strengths, mix, state.settings.n_jobs)
+    return state.forests[name].forest.shares(X, n_classes, strengths, mix, state.settings.n_jobs, leaves)
 
 
 def _shares_and_presence(
-    state: State, X: Floats, n_classes: int, shrinkage: tuple[Floats, Floats]
+    state: State, X: Floats, n_classes: int, shrinkage: tuple[Floats, Floats], leaves: list[Ints] | None = None
 ) -> tuple[Floats, Floats]:
     """Return the class shares that the permanent forest gives some records, and how near they are to the window's."""
     if not state.nearness:
-        return _shares(state, PERMANENT, X, n_classes), np.ones(len(X))
+        return _shares(state, PERMANENT, X, n_classes, leaves), np.ones(len(X))
     forest, n_jobs = state.forests[PERMANENT].forest, state.settings.n_jobs
-    shares, near = forest.shares_and_values(X, n_classes, *shrinkage, state.nearness, n_jobs)
+    shares, near = forest.shares_and_values(X, n_classes, *shrinkage, state.nearness, n_jobs, leaves)
     return shares, presence(near)

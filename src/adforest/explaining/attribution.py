@@ -15,8 +15,18 @@ from typing import NamedTuple
 import numpy as np
 
 from adforest.adaptation import FORESTS, State, votes
+from adforest.adaptation.evidence import MIN_WEIGHT
 from adforest.adaptation.names import PERMANENT
-from adforest.adaptation.voting import Way, corrected, shrinkage_of, unmet_classes, votes_in_parts, with_unmet_classes
+from adforest.adaptation.recent_samples import FOREST_VOTE
+from adforest.adaptation.voting import (
+    Way,
+    corrected,
+    label_counts,
+    shrinkage_of,
+    unmet_classes,
+    votes_in_parts,
+    with_unmet_classes,
+)
 from adforest.explaining.correction import mean_inverses
 from adforest.forest import Forest, in_threads
 from adforest.forest.types import AnyArray, Bytes, Floats, Ints, Mask
@@ -104,7 +114,37 @@ def _weighted_votes(state: State, X: Floats, contributions: Floats) -> Attributi
             _fill_steps(steps, permanent, own_roots[name], own_roots[PERMANENT], unmet[name])
         _add_corrected(contributions, steps, corrections[name])
         parts[name] = ForestPart(weight[name], shares[name], leaves)
-    return Attribution(total, bias, contributions, parts)
+    found = Attribution(total, bias, contributions, parts)
+    is_adjusted = state.recent.is_used and state.settings.answer_for != "everything"
+    return _adjusted(state, X, found) if is_adjusted else found
+
+
+def _adjusted(state: State, X: Floats, found: Attribution) -> Attribution:
+    """Attribute votes that the last samples adjust: what these say by themselves is part of the bias.
+
+    Contributions are changed in place. What an attribute adds to the forests' vote is corrected as that is.
+    """
+    n_classes, recent = found.votes.shape[1], state.recent
+    leaves, counts = state.forests[PERMANENT].forest.route(X), label_counts(state, n_classes)
+    total = found.votes.sum(axis=1, keepdims=True)
+    is_silent = total[:, 0] == 0
+    total[is_silent] = 1.0
+    start, steps = found.bias / total, found.contributions / total[..., np.newaxis]
+    start[is_silent] = 1 / n_classes
+    bias = np.zeros_like(start)
+    found.contributions[:] = 0.0
+    for voter, (answers,) in enumerate(recent.voters(found.votes, leaves, counts["seen"])):
+        for weight, ratio in zip(recent.weights[voter], recent.ratios(**counts), strict=True):
+            if weight < MIN_WEIGHT:
+                continue
+            bias += weight * corrected(start if voter == FOREST_VOTE else answers, ratio)
+            if voter == FOREST_VOTE:
+                way = Way((), answers, ratio, np.full(len(X), weight))
+                _add_corrected(found.contributions, steps, [_Correction.of(way, start)])
+    votes = recent.adjusted(found.votes, leaves, **counts)
+    scale = votes.sum(axis=1) / total[:, 0]
+    parts = {name: part._replace(weight=part.weight * scale) for name, part in found.forests.items()}
+    return Attribution(votes, bias, found.contributions, parts)
 
 
 def _mean_steps(state: State, name: str, X: Floats, like: Floats) -> tuple[Floats, Leaves]:
@@ -145,7 +185,7 @@ class _Correction(NamedTuple):
     def of(cls, way: Way, start: Floats) -> _Correction:
         """Return the correction of a way, given the class shares of the voter at its roots."""
         first, second = mean_inverses(start, way.shares, way.ratio)
-        scale = (way.weight / len(way.voter))[:, np.newaxis] * way.ratio
+        scale = (way.weight / max(1, len(way.voter)))[:, np.newaxis] * way.ratio
         return cls(scale * first[:, np.newaxis], scale * second, way.ratio)
 
 

@@ -25,7 +25,7 @@ def mean_inverses(start: Floats, end: Floats, ratio: Floats) -> tuple[Floats, Fl
 
     Parameters
     ----------
-    start : float64 (n_classes,)
+    start : float64 (n_classes,) or (n, n_classes)
         The class shares at the roots, b.
     end : float64 (n, n_classes)
         The class shares of some records, p.
@@ -37,8 +37,8 @@ def mean_inverses(start: Floats, end: Floats, ratio: Floats) -> tuple[Floats, Fl
     first : float64 (n,)
     second : float64 (n, n_classes)
     """
-    before, after = float(start @ ratio), (end * ratio).sum(axis=1)
-    if before <= 0:  # nothing was learnt, so nothing is added
+    before, after = np.broadcast_to((start * ratio).sum(axis=-1), len(end)), (end * ratio).sum(axis=1)
+    if (before <= 0).any():  # nothing was learnt, so nothing is added
         return np.zeros(len(end)), np.zeros_like(end)
     change = after / before - 1
     is_small = np.abs(change) < SMALL
@@ -47,4 +47,4 @@ def mean_inverses(start: Floats, end: Floats, ratio: Floats) -> tuple[Floats, Fl
     series_2 = 1 / 2 - 2 / 3 * change + 3 / 4 * change**2 - 4 / 5 * change**3 + 5 / 6 * change**4
     mean_1 = np.where(is_small, series_1, np.log1p(large) / large) / before
     mean_2 = np.where(is_small, series_2, (np.log1p(large) - large / (1 + large)) / large**2) / before**2
-    return mean_1, start / (before * after[:, np.newaxis]) + (end - start) * mean_2[:, np.newaxis]
+    return mean_1, start / (before * after)[:, np.newaxis] + (end - start) * mean_2[:, np.newaxis]

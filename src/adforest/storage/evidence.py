@@ -12,10 +12,8 @@ from adforest.adaptation.evidence import (
     SHRINKAGE_STRENGTHS,
     Evidence,
     Optimism,
-    Scores,
     voters_of,
 )
-from adforest.adaptation.names import FORESTS
 from adforest.forest.types import Floats
 from adforest.storage.errors import ModelFileError
 from adforest.storage.fields import Array, PartReader, PartWriter, Real, Sizes, read_fields, write_fields
@@ -28,8 +26,7 @@ ERRORS = Array("errors", np.float64, ("n_errors",))
 MIX_CHANGES = Array(
     "mix_changes", np.float64, (3, N_MIXES), low=0, below=2**31, absent=lambda _: np.zeros((3, N_MIXES))
 )
-SCORES = (Real("n"),)
-COUNTED = (*FORESTS, "vote", "known", "newest, known", "informed")
+SCORES = "scores"  # in files of earlier versions: right answers to samples that waited
 
 
 def write_evidence(evidence: Evidence, out: PartWriter) -> None:
@@ -45,10 +42,6 @@ def write_evidence(evidence: Evidence, out: PartWriter) -> None:
     write_fields(EVIDENCE, evidence, out)
     changes = evidence.mix_changes
     MIX_CHANGES.write(np.array([changes.changed, changes.kept, changes.in_a_row], dtype=np.float64), out)
-    scores = out.part("scores")
-    write_fields(SCORES, evidence.scores, scores)
-    scores.values["right"] = {name: float(n) for name, n in evidence.scores.right.items()}
-    scores.values["leads"] = {name: [float(n) for n in lead] for name, lead in evidence.scores.leads.items()}
 
 
 def read_evidence(part: PartReader, state: State) -> Evidence:
@@ -66,14 +59,14 @@ def read_evidence(part: PartReader, state: State) -> Evidence:
         raise ModelFileError("the weights of the forests do not add up to 1")
     errors = ERRORS.read(part, sizes)
     known = read_fields(EVIDENCE, part, sizes)
-    scores = _read_scores(part.part("scores"), sizes)
+    if SCORES in part:
+        part.value(SCORES)
     changes = _read_mix_changes(part, sizes)
     part.finish()
     return Evidence(
         weights={voter: one.copy() for voter, one in zip(voters, weights, strict=True)},
         shrinkage={name: one.copy() for name, one in zip(names, shrinkage, strict=True)},
         optimism=Optimism(tuple(errors.tolist())),
-        scores=scores,
         mix_changes=changes,
         **known,
     )
@@ -90,22 +83,3 @@ def _read_mix_changes(part: PartReader, sizes: Sizes) -> MixChanges:
 def _add_up_to_one(sums: Floats) -> bool:
     """Return whether some sums are 1, but for rounding."""
     return bool((np.abs(sums - 1) < TOLERANCE).all())
-
-
-def _read_scores(part: PartReader, sizes: Sizes) -> Scores:
-    """Return right answers since the last batch that was learnt."""
-    counts = read_fields(SCORES, part, sizes)
-    right, leads = part.value("right"), part.value("leads")
-    part.finish()
-
-    def is_count(value: object) -> bool:
-        return type(value) is float and 0 <= value <= counts["n"] * (1 + TOLERANCE)
-
-    if type(right) is not dict or not set(right) <= set(COUNTED) or not all(map(is_count, right.values())):
-        raise part.wrong("right", right, "right answers by forest")
-    if type(leads) is not dict or not set(leads) <= set(FORESTS):
-        raise part.wrong("leads", leads, "answers by forest")
-    for lead in leads.values():
-        if type(lead) is not list or len(lead) != 2 or not all(map(is_count, lead)):
-            raise part.wrong("leads", lead, "two numbers")
-    return Scores(**counts, right=right, leads={name: (lead[0], lead[1]) for name, lead in leads.items()})

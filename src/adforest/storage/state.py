@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from adforest.adaptation import Settings, State
@@ -9,6 +11,7 @@ from adforest.adaptation.boxes import Box
 from adforest.adaptation.class_mix import ClassMix
 from adforest.adaptation.memory import Memory
 from adforest.adaptation.names import ACTIVE, FORESTS, NEWEST, PERMANENT, TEMPORARY
+from adforest.adaptation.recent_samples import N_SAMPLES, N_VARIANTS, N_VOTERS, SHIFT, RecentSamples
 from adforest.adaptation.state import ForestState
 from adforest.encoding.weights import LARGEST, SMALLEST
 from adforest.forest import Forest, Records, Tree
@@ -17,7 +20,7 @@ from adforest.forest.types import AnyArray, Ints
 from adforest.growers import SysForGrower
 from adforest.storage.codes import check_codes
 from adforest.storage.errors import ModelFileError
-from adforest.storage.evidence import read_evidence, write_evidence
+from adforest.storage.evidence import TOLERANCE, read_evidence, write_evidence
 from adforest.storage.fields import (
     Array,
     Choice,
@@ -64,6 +67,13 @@ CLASS_MIX = (
     Array("new", np.int64, ("n_new",), low=0, below="n_mixed"),
     Array("rare", np.int64, ("n_rare",), low=0, below="n_mixed"),
 )
+RECENT = (
+    Array("weights", np.float64, (N_VOTERS, N_VARIANTS), low=0),
+    Array("y", np.int32, ("n_recent",), low=0, below="n_classes"),
+    Array("leaves", np.int32, ("n_rows", "n_near")),
+    Array("pairs", np.int64, ("n_pairs",), low=0),
+    Array("counts", np.int64, ("n_pairs",), low=1, below=2**53),
+)
 BOX = (
     Array("low", np.float64, ("n_features",), takes_nan=True),
     Array("high", np.float64, ("n_features",), takes_nan=True),
@@ -92,6 +102,7 @@ def write_state(state: State, out: PartWriter) -> None:
     if state.pending is not None:
         write_fields(PENDING, state.pending, out.part("pending"))
     write_fields(CLASS_MIX, state.class_mix, out.part("class_mix"))
+    write_fields(RECENT, state.recent, out.part("recent"))
     write_evidence(state.evidence, out.part("evidence"))
     trees = {id(tree): tree for one in state.forests.values() for tree in one.forest.trees}
     write_trees(list(trees.values()), out.part("trees"))
@@ -158,11 +169,12 @@ def read_state(part: PartReader, sizes: Sizes, settings: Settings, n_codes: Ints
     if state.answering not in forests:
         raise part.wrong("answering", state.answering, " or ".join(forests))
     evidence = read_evidence(part.part("evidence"), state)
+    recent = RecentSamples()
+    if "recent" in part:  # not in files of earlier versions
+        recent = _read_recent(part.part("recent"), sizes, forests[PERMANENT].forest)
     nearness = _read_nearness(part, sizes, forests[PERMANENT].forest)
     part.finish()
-    return State(
-        settings, memory, forests, evidence=evidence, pending=pending, class_mix=class_mix, nearness=nearness, **learnt
-    )
+    return replace(state, evidence=evidence, recent=recent, nearness=nearness)
 
 
 def _read_memory(part: PartReader, sizes: Sizes, n_codes: Ints) -> Memory:
@@ -204,6 +216,20 @@ def _read_class_mix(part: PartReader, sizes: Sizes) -> ClassMix:
     if not is_fit or not len(seen) or seen.min() < 1 / MAX_SUM:
         raise ModelFileError("the class mix is of other classes")
     return mix
+
+
+def _read_recent(part: PartReader, sizes: Sizes, permanent: Forest) -> RecentSamples:
+    """Return the last samples."""
+    recent = RecentSamples(**read_fields(RECENT, part, own := dict(sizes)))
+    part.finish()
+    n_rows = len(permanent) if recent.is_used else 0
+    if own["n_rows"] != n_rows or own["n_near"] > own["n_recent"] or own["n_recent"] > N_SAMPLES:
+        raise ModelFileError("the last samples are of another forest")
+    first, second = np.divmod(recent.pairs, 1 << SHIFT)
+    is_known = first.max(initial=0) < sizes["n_classes"] and second.max(initial=0) < sizes["n_classes"]
+    if (np.diff(recent.pairs) <= 0).any() or not is_known or abs(recent.weights.sum() - 1) > TOLERANCE:
+        raise ModelFileError("what followed the last samples is not in order")
+    return recent
 
 
 def _read_forests(

@@ -11,19 +11,21 @@ from collections.abc import Sequence
 import numpy as np
 
 from adforest.adaptation import State
+from adforest.adaptation.evidence import MIN_WEIGHT
 from adforest.adaptation.names import PERMANENT, TEMPORARY
+from adforest.adaptation.recent_samples import OWN_WEIGHT
 from adforest.adaptation.voting import (
     FULL_PRESENCE,
-    MIN_WEIGHT,
     STEEPNESS,
     asked_forests,
     is_permanent_alone,
+    label_counts,
     ratios_of,
     unmet_classes,
 )
 from adforest.base import Model
 from adforest.forest.types import AnyArray, Longs
-from adforest.integrations._forests import answers_of
+from adforest.integrations._forests import LeafAnswers, answers_of
 from adforest.integrations.onnx.graph import Graph
 from adforest.integrations.onnx.trees import add_forest
 
@@ -40,6 +42,50 @@ def add_votes(graph: Graph, matrix: str, model: Model[State]) -> str:
     state = model.learnt
     if state.settings.algorithm == "paper":
         return _add_shares(graph, matrix, model, state.answering)
+    if state.settings.answer_for == "everything":
+        return _add_shares(graph, matrix, model, PERMANENT)
+    votes = _add_forest_votes(graph, matrix, model)
+    return _add_recent_samples(graph, matrix, model, votes) if state.recent.is_used else votes
+
+
+def _add_recent_samples(graph: Graph, matrix: str, model: Model[State], votes: str) -> str:
+    """Adjust votes by what the last samples before the export say, see `adforest.adaptation.recent_samples`."""
+    state, n_classes = model.learnt, len(model.labels.by_arrival)
+    recent, counts = state.recent, label_counts(state, n_classes)
+    total = graph.add("ReduceSum", votes, graph.constant(np.array([1])), keepdims=1)
+    is_empty = graph.add("Equal", total, graph.constant(0.0))
+    forests = graph.add("Div", votes, graph.add("Where", is_empty, graph.constant(1.0), total))
+    forests = graph.add("Where", is_empty, graph.constant(np.full((1, n_classes), 1 / n_classes)), forests)
+    frequencies = model.in_order((counts["seen"] / counts["seen"].sum())[np.newaxis])
+    answers = [forests, _add_neighbours(graph, matrix, model, forests), graph.constant(frequencies)]
+    ratios, parts = model.in_order(recent.ratios(**counts)), [graph.add("Mul", forests, graph.constant(0.0))]
+    for voter, weights in zip(answers, recent.weights, strict=True):
+        for weight, ratio in zip(weights, ratios, strict=True):
+            if weight >= MIN_WEIGHT:
+                product = graph.add("Mul", voter, graph.constant(ratio[np.newaxis]))
+                sums = graph.add("ReduceSum", product, graph.constant(np.array([1])), keepdims=1)
+                parts.append(graph.add("Mul", graph.add("Div", product, sums), graph.constant(float(weight))))
+    return graph.add("Sum", *parts)
+
+
+def _add_neighbours(graph: Graph, matrix: str, model: Model[State], forests: str) -> str:
+    """Add what the last samples answer, by the share of the permanent forest's trees in which they reach a leaf."""
+    recent = model.learnt.recent
+    trees, answers = model.learnt.forests[PERMANENT].forest.trees, answers_of(model, PERMANENT)
+    numbers = [LeafAnswers(one.node, one.node[:, np.newaxis].astype(np.float64)) for one in answers]
+    leaves = add_forest(graph, matrix, trees, numbers)  # (N, n_trees, 1)
+    others = graph.constant(recent.leaves[np.newaxis].astype(np.float64))
+    is_same = graph.add("Cast", graph.add("Equal", leaves, others), to=graph.onnx.TensorProto.DOUBLE)
+    near = graph.add("Pow", graph.mean(is_same, axis=1), graph.constant(4.0))
+    weight = recent.fading[:, np.newaxis] * (recent.near_y[:, np.newaxis] == model.labels.order)
+    own = graph.add("Mul", forests, graph.constant(OWN_WEIGHT))
+    total = graph.add("Add", graph.add("MatMul", near, graph.constant(weight)), own)
+    return graph.add("Div", total, graph.add("ReduceSum", total, graph.constant(np.array([1])), keepdims=1))
+
+
+def _add_forest_votes(graph: Graph, matrix: str, model: Model[State]) -> str:
+    """Add the votes of the forests together."""
+    state = model.learnt
     if is_permanent_alone(state):
         return _add_shares(graph, matrix, model, PERMANENT)
     shares = {name: _add_shares(graph, matrix, model, name) for name in forests_of(state) if name != PERMANENT}

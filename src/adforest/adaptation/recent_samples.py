@@ -1,0 +1,165 @@
+"""What the last labelled samples say of the next one, on top of the forests' vote, where labels come soon.
+
+Labels often follow each other: the same class for a while, or classes in a cycle. And the next sample may resemble one
+that came a moment ago, before any tree has learnt it. A *voter* gives class probabilities: the forests together; the
+last samples, each by the share of the permanent forest's trees in which it reaches the same leaf; and how frequent
+classes are, whatever the sample. Each voter answers in four *variants*: as it is, and corrected for the class mix of
+the last sample, of the last ten, and of those that came after earlier samples of the last one's class. Weights of
+voters and variants are learnt as those of the forests are, see `adforest.adaptation.evidence`.
+
+All samples of a batch are answered, and judged, with the labels before the batch. After a batch that is large enough to
+be learnt by itself the forests answer alone: its last labels say little of the next one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from adforest.adaptation.class_mix import ratio_of
+from adforest.adaptation.evidence import LOG_GAIN, MIN_SHARE, MIN_WEIGHT, hedge
+from adforest.forest._kernels import proximity, ways
+from adforest.forest.types import AnyArray, Floats, Ints, Longs
+
+FOREST_VOTE, NEIGHBOURS, FREQUENCIES = range(3)  # voters
+N_VOTERS, N_VARIANTS = 3, 4
+FIRST_WEIGHT = 0.9  # of the forests' vote as it is, to begin with
+N_LABELS = 10  # whose class mix answers are corrected for
+N_SAMPLES = 500  # last samples that neighbours are looked for among
+FADING = 0.99  # what a sample counts among the neighbours, of the one that came after it
+OWN_WEIGHT = 0.05  # what the forests' vote counts among them, of a last sample that shares all leaves
+MAX_PAIRS = 20_000  # of classes that followed each other; beyond that the rarest are forgotten
+SHIFT = 32  # bits by which the first class of a pair is moved
+
+
+def first_weights() -> Floats:
+    """Return the weights by voter and variant, to begin with."""
+    weights = np.full((N_VOTERS, N_VARIANTS), (1 - FIRST_WEIGHT) / (N_VOTERS * N_VARIANTS - 1))
+    weights[FOREST_VOTE, 0] = FIRST_WEIGHT
+    return weights
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RecentSamples:
+    """The last labelled samples, and how much they said of the next ones.
+
+    Attributes
+    ----------
+    weights : float64 (3, 4)
+        By voter and variant, adding up to 1.
+    y : int32 (n,)
+        Classes of the last samples, oldest first; at most `N_SAMPLES`.
+    leaves : int32 (n_trees, n_near)
+        Leaves in the permanent forest of the last of them; of none after a large batch.
+    pairs, counts : int64 (n_pairs,)
+        Classes that followed each other, as first * 2 ** 32 + second, ascending, and how often they did.
+    """
+
+    weights: Floats = field(default_factory=first_weights)
+    y: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int32))
+    leaves: Ints = field(default_factory=lambda: np.empty((0, 0), dtype=np.int32))
+    pairs: Longs = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    counts: Longs = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+    @property
+    def is_used(self) -> bool:
+        """Whether anything but the forests' vote as it is counts."""
+        return self.leaves.size > 0
+
+    @property
+    def near_y(self) -> Ints:
+        """Classes of the samples whose leaves are known."""
+        return self.y[len(self.y) - self.leaves.shape[1] :]
+
+    @property
+    def fading(self) -> Floats:
+        """What each of these counts: the last one 1, and the less the longer ago."""
+        return FADING ** np.arange(self.leaves.shape[1] - 1.0, -1.0, -1.0)
+
+    def ratios(self, seen: AnyArray, class_weight: Floats | None = None) -> Floats:
+        """Return what class probabilities are multiplied by in each variant, float64 (4, n_classes).
+
+        Parameters
+        ----------
+        seen : (n_classes,)
+            Samples of each class that were learnt, by weight if there are weights.
+        class_weight : float64 (n_classes,), optional
+            What a sample of each class counts.
+        """
+        n_classes, weight = len(seen), 1.0 if class_weight is None else class_weight
+        last, latest = (np.bincount(self.y[-n:], minlength=n_classes) for n in (1, N_LABELS))
+        recent = (last, latest, self._followers(n_classes))
+        return np.stack([np.ones(n_classes), *(ratio_of(one * weight, seen) for one in recent)])
+
+    def _followers(self, n_classes: int) -> Longs:
+        """Return how often each class came after a sample of the last one's class."""
+        last = int(self.y[-1])
+        first, end = np.searchsorted(self.pairs, [last << SHIFT, (last + 1) << SHIFT])
+        counts = np.zeros(n_classes, dtype=np.int64)
+        counts[self.pairs[first:end] - (last << SHIFT)] = self.counts[first:end]
+        return counts
+
+    def voters(self, votes: Floats, leaves: list[Ints], seen: AnyArray) -> list[tuple[Floats, ...]]:
+        """Return what the voters answer some samples, given the forests' votes and the permanent one's leaves."""
+        total = votes.sum(axis=1, keepdims=True)
+        forests = np.divide(votes, total, out=np.full_like(votes, 1 / votes.shape[1]), where=total > 0)
+        near = proximity.weigh_classes(leaves, self.leaves, self.near_y, self.fading, votes.shape[1])
+        near += OWN_WEIGHT * forests
+        neighbours = near / near.sum(axis=1, keepdims=True)
+        frequencies = np.repeat((seen / seen.sum())[np.newaxis], len(votes), axis=0)
+        return [(forests,), (neighbours,), (frequencies,)]
+
+    def adjusted(self, votes: Floats, leaves: list[Ints], seen: AnyArray, class_weight: Floats | None = None) -> Floats:
+        """Return the votes for some samples, given those of the forests and the permanent one's leaves."""
+        if not self.is_used:
+            return votes
+        voters, ratios = self.voters(votes, leaves, seen), self.ratios(seen, class_weight)
+        return ways.weigh(voters, self.weights[:, np.newaxis], np.ones((1, len(votes))), ratios, MIN_WEIGHT)
+
+    def judged(
+        self,
+        votes: Floats,
+        leaves: list[Ints],
+        y: Ints,
+        weight: Floats,
+        seen: AnyArray,
+        class_weight: Floats | None = None,
+    ) -> RecentSamples:
+        """Return what is known after some samples were answered and their classes came; weight is what each counts."""
+        if not self.is_used:
+            return self
+        voters, ratios = self.voters(votes, leaves, seen), self.ratios(seen, class_weight)
+        gains, n = ways.gains(voters, ratios, y, MIN_SHARE, LOG_GAIN), float(weight.sum())
+        return replace(self, weights=hedge(self.weights, first_weights(), gains @ weight / n, n))
+
+    def after(self, y: Ints, leaves: Sequence[Ints] | None) -> RecentSamples:
+        """Return what is known after some more samples, given their leaves; none after a large batch."""
+        y = y[-N_SAMPLES:]
+        chain = np.concatenate([self.y[-1:], y]).astype(np.int64)
+        pairs, counts = np.unique((chain[:-1] << SHIFT) + chain[1:], return_counts=True)
+        pairs, counts = _merged(self.pairs, self.counts, pairs, counts)
+        return RecentSamples(
+            self.weights, np.concatenate([self.y, y])[-N_SAMPLES:], self._leaves_after(leaves), pairs, counts
+        )
+
+    def _leaves_after(self, leaves: Sequence[Ints] | None) -> Ints:
+        if leaves is None:
+            return np.empty((0, 0), dtype=np.int32)
+        new = np.stack([leaf[-N_SAMPLES:] for leaf in leaves])
+        return np.ascontiguousarray(np.hstack([self.leaves, new])[:, -N_SAMPLES:]) if self.is_used else new
+
+    def rerouted(self, y: Ints, leaves: Sequence[Ints]) -> RecentSamples:
+        """Return what is known once the permanent forest has changed, given the last samples' new leaves."""
+        return replace(self, y=y, leaves=np.stack(leaves))
+
+
+def _merged(pairs: Longs, counts: Longs, more: Longs, more_counts: Longs) -> tuple[Longs, Longs]:
+    """Return pairs of classes and how often they came, from two lists of them."""
+    joined, index = np.unique(np.concatenate([pairs, more]), return_inverse=True)
+    totals = np.bincount(index, np.concatenate([counts, more_counts])).astype(np.int64)
+    if len(joined) > MAX_PAIRS:
+        kept = np.sort(np.argsort(-totals, kind="stable")[:MAX_PAIRS])
+        joined, totals = joined[kept], totals[kept]
+    return joined, totals
