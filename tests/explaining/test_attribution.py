@@ -238,3 +238,22 @@ def test_steps_of_filled_probabilities_are_the_integral_along_the_way(data, n_cl
         expected += (steps[0] * (1 - t) + taken - p * taken.sum(axis=1, keepdims=True)) / n_points
     attribution._fill_steps(steps, permanent, root, permanent_root, unmet)
     np.testing.assert_allclose(steps[0], expected, atol=1e-12)
+
+
+def test_contributions_add_up_where_the_last_samples_adjust_the_votes():
+    rng, model = np.random.default_rng(0), AdaptiveDecisionForestClassifier(10, random_state=0)
+    y = np.repeat(np.arange(40) % 3, 10)
+    X = np.column_stack([rng.normal(size=(400, 2)), y + rng.normal(size=400)])
+    for number in range(400):
+        model.partial_fit(X[[number]], y[[number]])
+    state = learnt(model, X)[0]
+    assert state.recent.is_used
+    assert state.recent.weights[0].sum() > 0.01, "the forests answer"
+    assert state.recent.weights[1:].sum() > 0.01, "and others do"
+    explanation = model.explain(X[:60])
+    np.testing.assert_array_equal(explanation.probabilities, model.predict_proba(X[:60]))
+    total = explanation.bias + explanation.contributions.sum(axis=1)
+    np.testing.assert_allclose(total, explanation.probabilities, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(sum(one.weights for one in explanation.forests.values()), 1)
+    everything = model.set_params(answer_for="everything").explain(X[:60])
+    np.testing.assert_array_equal(everything.probabilities, model.predict_proba(X[:60]))

@@ -122,6 +122,21 @@ def test_the_permanent_forest_answers_for_classes_that_pause():
     assert (model.predict(X) == "a").mean() > 0.2
 
 
+def test_the_last_samples_before_the_export_count_as_they_do_for_the_model():
+    model = AdaptiveDecisionForestClassifier(5, random_state=0)
+    X, y = numbers(0, n=330)
+    order = np.argsort(y, kind="stable")  # classes in runs
+    X, y = X[order], np.array(["c", "b", "a"])[y[order]]
+    model.partial_fit(X[::3], y[::3])
+    for number in range(0, 330, 2):
+        model.partial_fit(X[number : number + 2], y[number : number + 2])
+    state = model._model.learnt.state
+    assert state.recent.is_used
+    assert (state.recent.weights >= 0.01).any(axis=1).sum() > 1, "more than the forests answer"
+    probes, _ = numbers(99)
+    assert_same_answers(model, probes, *run(to_onnx(model), {"X": probes}))
+
+
 def test_a_class_that_was_only_declared_has_its_column():
     model = AdaptiveDecisionForestClassifier(3, random_state=0)
     X, y = numbers(0)
