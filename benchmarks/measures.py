@@ -20,6 +20,7 @@ from scale import measure_scale
 from sklearn.ensemble import RandomForestClassifier
 from small_batches import measure_first, measure_small
 from spark import measure_spark
+from thresholds import measure_thresholds
 from timing import clusters, medians, ours, print_line, seconds, theirs
 
 from adforest import AdaptiveDecisionForestClassifier
@@ -365,6 +366,7 @@ MEASURES = {
     "kills": measure_kills,
     "monitor": measure_monitor,
     "spark": measure_spark,
+    "thresholds": measure_thresholds,
 }
 
 

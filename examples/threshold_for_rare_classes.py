@@ -12,15 +12,13 @@ is the wrong answer. What the model said of each batch before it learnt it tells
 # Frauds are large, late and from young accounts more often than others, but not always. From batch 21 on they are
 # small: the rules have changed.
 
-from collections import deque
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import FixedThresholdClassifier
 
-from adforest import AdaptiveDecisionForestClassifier
+from adforest import AdaptiveDecisionForestClassifier, threshold_for_cost
 
 N_BATCHES, SIZE, CHANGE = 40, 500, 21
 COST_MISSED, COST_LOOK = 100, 5  # of a fraud that passes, and of an honest payment that is looked at
@@ -41,22 +39,14 @@ def pay(number):
 # What a threshold costs
 # ----------------------
 # With probabilities that are right, the best threshold is known: look if the probability of a fraud is above
-# COST_LOOK / (COST_LOOK + COST_MISSED). Those of a model may be off, so the threshold is taken that would have cost
-# least on the last 2,000 payments, by probabilities that were answered before their labels were known. Answers for
-# payments that a model has learnt would not do: they are right more often than those for new ones.
+# COST_LOOK / (COST_LOOK + COST_MISSED). Those of a model may be off. ``prequential_`` has what the model answered to
+# the last 2,000 payments before it learnt them, and ``threshold_for_cost`` finds the threshold that would have cost
+# least. Answers for payments that a model has learnt would not do: they are right more often than those for new ones.
 
 
 def cost_of(is_fraud, is_looked_at):
     """Return what the answers for some payments cost."""
     return COST_MISSED * (is_fraud & ~is_looked_at).sum() + COST_LOOK * (~is_fraud & is_looked_at).sum()
-
-
-def cheapest_threshold(is_fraud, probability):
-    """Return the probability from which on a look would have cost least, of those that were answered."""
-    order = np.argsort(-probability)
-    found, looks = np.cumsum(is_fraud[order]), np.cumsum(~is_fraud[order])
-    costs = COST_MISSED * (is_fraud.sum() - found) + COST_LOOK * looks
-    return float(probability[order][costs.argmin()])
 
 
 # %%
@@ -65,27 +55,23 @@ def cheapest_threshold(is_fraud, probability):
 # Each batch is answered, then learnt. scikit-learn's ``FixedThresholdClassifier`` answers by a threshold;
 # ``FrozenEstimator`` keeps it from fitting the model again.
 
-model = AdaptiveDecisionForestClassifier(random_state=0)
-answered = deque(maxlen=4)  # batches: whether fraud, and the probability of it before learning
+model = AdaptiveDecisionForestClassifier(random_state=0).partial_fit(*pay(1))
+fraud = list(model.classes_).index("fraud")
 by_theory = COST_LOOK / (COST_LOOK + COST_MISSED)
 rows = []
-for number in range(1, N_BATCHES + 1):
+for number in range(2, N_BATCHES + 1):
     X, y = pay(number)
-    is_fraud = y == "fraud"
-    if number > 1:
-        probability = model.predict_proba(X)[:, list(model.classes_).index("fraud")]
-        if answered:
-            threshold = cheapest_threshold(*map(np.concatenate, zip(*answered, strict=True)))
-            tuned = FixedThresholdClassifier(FrozenEstimator(model), threshold=threshold, pos_label="fraud")
-            answers = {
-                "most likely class": model.predict(X) == "fraud",
-                "threshold by theory": probability >= by_theory,
-                "cheapest threshold so far": tuned.predict(X) == "fraud",
-                "look at none": np.zeros(SIZE, dtype=bool),
-            }
-            rows.append({"batch": number, "threshold": threshold})
-            rows[-1] |= {name: cost_of(is_fraud, looked_at) for name, looked_at in answers.items()}
-        answered.append((is_fraud, probability))
+    y_true, y_proba = model.prequential_
+    threshold = threshold_for_cost(y_true, y_proba[:, fraud], pos_label="fraud", cost_fp=COST_LOOK, cost_fn=COST_MISSED)
+    tuned = FixedThresholdClassifier(FrozenEstimator(model), threshold=threshold, pos_label="fraud")
+    answers = {
+        "most likely class": model.predict(X) == "fraud",
+        "threshold by theory": model.predict_proba(X)[:, fraud] >= by_theory,
+        "cheapest threshold so far": tuned.predict(X) == "fraud",
+        "look at none": np.zeros(SIZE, dtype=bool),
+    }
+    rows.append({"batch": number, "threshold": threshold})
+    rows[-1] |= {name: cost_of(y == "fraud", looked_at) for name, looked_at in answers.items()}
     model.partial_fit(X, y)
 table = pd.DataFrame(rows).set_index("batch")
 print(table.drop(columns="threshold").mean().round(0).to_string())

@@ -175,6 +175,7 @@ def test_the_front_door():
         "PaperADFClassifier",
         "Snapshot",
         "load",
+        "threshold_for_cost",
     }
 
 

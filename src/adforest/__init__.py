@@ -14,6 +14,7 @@ if _typing.TYPE_CHECKING:
     from adforest.paper import PaperADFClassifier
     from adforest.snapshot import Snapshot
     from adforest.storage import ModelFileError, load
+    from adforest.thresholds import threshold_for_cost
     from adforest.tracking import BatchBlock
 
     __version__: str
@@ -27,6 +28,7 @@ __all__ = [
     "PaperADFClassifier",
     "Snapshot",
     "load",
+    "threshold_for_cost",
 ]
 
 # Imported when they are first asked for: `adforest --help` answers before scikit-learn would be there.
@@ -39,6 +41,7 @@ _MODULES = {
     "PaperADFClassifier": "adforest.paper",
     "Snapshot": "adforest.snapshot",
     "load": "adforest.storage",
+    "threshold_for_cost": "adforest.thresholds",
 }
 
 

@@ -94,6 +94,9 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
         Of the last 1,000 batches.
     history_blocks_ : list of BatchBlock
         The batches before these, summarised.
+    prequential_ : named tuple of y_true and y_proba
+        Class values of the last samples, 2,000 at most, and what `predict_proba` would have returned for them before
+        they were learnt; see `threshold_for_cost`.
 
     Notes
     -----

@@ -20,7 +20,7 @@ from adforest.growers import GROWERS, Grower, count_features
 from adforest.merging import BatchPlan, BatchSource
 from adforest.parameters import AT_LEAST_ONE, COMMON, NONE, Amount, Flag, OneOf, Rules, WeightsByClass, Whole
 from adforest.snapshot import Snapshot
-from adforest.tracking import BatchBlock, Track
+from adforest.tracking import BatchBlock, PrequentialAnswers, Track
 from adforest.tracking.columns import sampled
 
 FOREST_RULES: Rules = COMMON | {
@@ -113,11 +113,13 @@ class BaseADFClassifier(VotingBatchClassifier["Learnt"]):
         else:
             track, given_back = before.track, encoded.encoder.given_back
             state = replace(with_columns(before.state, n_features, given_back), settings=settings)
-        after, report = RECIPES[settings.algorithm](state, records, encoded.labels.order)
+        after, report, answered = RECIPES[settings.algorithm](state, records, encoded.labels.order)
         learnt = None
         if after.pending is None:
             learnt = records if state.pending is None else state.pending.joined(sampled(records))
-        return Learnt(after, track.after(_with_class_values(report, encoded.labels), learnt, given_back))
+        is_new_regime = report.drift == "sustained" or after.regime_start != state.regime_start
+        report = _with_class_values(report, encoded.labels)
+        return Learnt(after, track.after(report, learnt, given_back, answered, is_new_regime=is_new_regime))
 
     def _with_rest(self, learnt: Learnt, source: BatchSource, plan: BatchPlan) -> Learnt:
         """Count the records of the last batch that were not drawn in the leaves of the trees that have learnt it."""
@@ -322,6 +324,16 @@ class BaseADFClassifier(VotingBatchClassifier["Learnt"]):
     def history_blocks_(self) -> list[BatchBlock]:
         """The batches before those of `history_`, summarised: at most 512 blocks of 1, 2, 4, 8 ... batches each."""
         return list(self._known("history_blocks_").learnt.track.history.blocks)
+
+    @property
+    def prequential_(self) -> PrequentialAnswers:
+        """What the last samples were answered before they were learnt: ``(y_true, y_proba)``, to choose thresholds by.
+
+        At most 2,000 samples, and fewer than that where there are more than 50 classes: 100,000 probabilities. There
+        are none after the first batch, and none after a batch that showed a sustained drift or an abrupt change.
+        """
+        model = self._known("prequential_")
+        return model.learnt.track.prequential.named(model.labels)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,7 +9,7 @@ from adforest.adaptation import BatchReport, State, votes
 from adforest.base import Model, as_logs, as_shares
 from adforest.explaining import Explanation, explain
 from adforest.forest.types import AnyArray, Floats
-from adforest.tracking import BatchBlock, Track
+from adforest.tracking import BatchBlock, PrequentialAnswers, Track
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -31,6 +31,8 @@ class Snapshot:
         One report a batch, of the last 1,000 batches.
     history_blocks_ : list of BatchBlock
         The batches before those, summarised.
+    prequential_ : named tuple of y_true and y_proba
+        What the last samples were answered before they were learnt.
     has_records : bool
         Whether the records that the model kept are in it.
     """
@@ -150,3 +152,8 @@ class Snapshot:
     def history_blocks_(self) -> list[BatchBlock]:
         """The batches before those of `history_`, summarised: at most 512 blocks of 1, 2, 4, 8 ... batches each."""
         return list(self._track.history.blocks)
+
+    @property
+    def prequential_(self) -> PrequentialAnswers:
+        """What the last samples were answered before they were learnt, see `AdaptiveDecisionForestClassifier`."""
+        return self._track.prequential.named(self._model.labels)

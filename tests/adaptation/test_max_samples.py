@@ -121,7 +121,7 @@ def test_all_records_are_counted_and_those_drawn_are_kept():
     state, kept = new_state(max_samples=BOUND, memory_size=None), 0
     for number in range(1, 5):
         records, n_drawn = drawn_batch(number, 4_000, BOUND / 4_000, state)
-        state, report = adaptation.RECIPES["adaptive"](state, records)
+        state, report, _ = adaptation.RECIPES["adaptive"](state, records)
         kept += n_drawn
         assert report.n_records == 4_000
         assert state.memory.n_seen == 4_000 * number

@@ -35,7 +35,7 @@ def learn(state, X, y, n_categories=NUMERICAL, n_classes=2):
     """Return the state after one more batch and the report, by whichever way of learning its settings ask for."""
     serial = np.arange(n_given(state), n_given(state) + len(y))
     records = Records(np.ascontiguousarray(X, dtype=float), np.asarray(y, np.int32), serial, n_categories, n_classes)
-    return adaptation.RECIPES[state.settings.algorithm](state, records)
+    return adaptation.RECIPES[state.settings.algorithm](state, records)[:2]
 
 
 def two_clusters(seed, swapped=False, n=200):

@@ -25,7 +25,7 @@ from adforest.origins import Origins
 from adforest.rivals import RefitForestClassifier
 from adforest.storage import columns, evidence, history, models, origins, state, tracking, trees
 from adforest.storage.values import decode, encode, text_array
-from adforest.tracking import BatchBlock, ClassLives, ColumnSketches, History, Track
+from adforest.tracking import BatchBlock, ClassLives, ColumnSketches, History, Prequential, Track
 from adforest.tracking.over_time import FiguresOverTime
 from saved_models import numbers, ours
 
@@ -76,7 +76,8 @@ WRITTEN = {
     ClassLives: (names(tracking.LIVES), set()),
     ColumnSketches: (names(tracking.SKETCHES), {"over_time"}),
     FiguresOverTime: (names(tracking.OVER_TIME), set()),
-    Track: (set(), {"history", "classes", "columns"}),
+    Prequential: (names(tracking.PREQUENTIAL), set()),
+    Track: (set(), {"history", "classes", "columns", "prequential"}),
     Model: (names(models.MODEL), {"encoder", "labels", "learnt", "fixed", "origins"}),
     Origins: (names([origins.DIGESTS, origins.EPOCH]), {"target", "reading", "stream"}),
 }

@@ -73,6 +73,23 @@ EDITS = {
     "drifts out of order": (say("history", "sustained", [3, 2]), "sustained is"),
     "confidence without end": (edit_row("rows", 0, 12, "much"), "confidence in history.rows 1 is 'much'"),
     "another field": (lambda document, arrays: document["history"]["block_fields"].pop(0), "block_fields is"),
+    "an answered class that is none": (put("track.prequential.codes", 0, 9), "codes holds numbers from"),
+    "a probability above 1": (put("track.prequential.probabilities", (0, 0), 1.5), "probabilities holds numbers from"),
+    "no probability": (put("track.prequential.probabilities", (0, 0), np.nan), "probabilities holds numbers that are"),
+    "answers to other samples": (
+        replace_array("track.prequential.codes", lambda a: a[1:]),
+        "probabilities has the shape",
+    ),
+    "answers of more classes": (
+        replace_array("track.prequential.probabilities", lambda a: np.tile(a, (1, 2))),
+        "more samples or classes than there may be",
+    ),
+    "more answers than are kept": (
+        lambda document, arrays: arrays.update(
+            {name: np.concatenate([arrays[name]] * 2) for name in arrays if name.startswith("track.prequential.")}
+        ),
+        "more samples or classes than there may be",
+    ),
     "a part more": (say("track", "extra", 1), "track.extra is not known"),
 }
 HISTORY_EDITS = {

@@ -12,14 +12,14 @@ from typing import Any
 from adforest.adaptation.evidence import Evidence
 from adforest.adaptation.names import ACTIVE, PERMANENT, TEMPORARY
 from adforest.adaptation.report import BatchReport
-from adforest.adaptation.scoring import score_batch, shares_right, weighted_shares_right
+from adforest.adaptation.scoring import Answered, score_batch, shares_right, weighted_shares_right
 from adforest.adaptation.state import ForestState, State
 from adforest.adaptation.steps import BatchUpdate, report_of
 from adforest.forest import Records
 from adforest.forest.types import Longs, Mask
 
 
-def learn(state: State, records: Records, order: Longs | None = None) -> tuple[State, BatchReport]:
+def learn(state: State, records: Records, order: Longs | None = None) -> tuple[State, BatchReport, Answered]:
     """Learn a batch as the paper does: perturbed leaves tell drift, and the forest that fits the batch best answers.
 
     For order see `score_batch`.
@@ -28,8 +28,10 @@ def learn(state: State, records: Records, order: Longs | None = None) -> tuple[S
     work = BatchUpdate(state, records)
     drift, n_drift_batches = "none", 0
     scores: dict[str, Any] = {}
+    answered = Answered.nothing(records.n_classes)
     if state.forests:
-        scores = score_batch(state, records, {}, order)._asdict()
+        found, answered = score_batch(state, records, {}, order)
+        scores = found._asdict()
         drift, n_drift_batches = _adapt(work)
     else:
         work.build_first()
@@ -45,7 +47,7 @@ def learn(state: State, records: Records, order: Longs | None = None) -> tuple[S
     seconds = perf_counter() - started
     report = report_of(state, after, records, drift=drift, seconds=seconds, work=work)
     by_forest = {name: after_learning | scores.get(name, {}) for name, after_learning in accuracy.items()}
-    return after, replace(report, **scores | by_forest)
+    return after, replace(report, **scores | by_forest), answered
 
 
 def _adapt(work: BatchUpdate) -> tuple[str, int]:

@@ -29,12 +29,13 @@ from adforest.adaptation.voting import (
 )
 from adforest.forest import Records
 from adforest.forest._kernels import ways
-from adforest.forest.types import Floats, Ints, Longs, Mask
+from adforest.forest.types import Floats, Ints, Longs, Mask, Singles
 
 Leaves: TypeAlias = Mapping[str, list[Ints]]  # by forest and tree: the leaf of each sample
 
 VOTE = "vote"
 PART = 1 << 16  # samples that are answered at a time: their probabilities take room
+MAX_KEPT, MAX_PROBABILITIES = 2_000, 100_000  # samples whose probabilities are kept, and numbers that these may be
 
 
 class BatchScores(NamedTuple):
@@ -50,6 +51,26 @@ class BatchScores(NamedTuple):
     n_tested: float
 
 
+class Answered(NamedTuple):
+    """What the last samples of a batch were answered before it was learnt, for those who choose thresholds.
+
+    Attributes
+    ----------
+    y : int32 (n,)
+        Their class codes; there are none of a first batch.
+    probabilities : float32 (n, n_classes)
+        Columns by class code; 0 for classes that were not known.
+    """
+
+    y: Ints
+    probabilities: Singles
+
+    @classmethod
+    def nothing(cls, n_classes: int) -> Answered:
+        """Return what there is where nothing was answered."""
+        return cls(np.empty(0, dtype=np.int32), np.empty((0, n_classes), dtype=np.float32))
+
+
 class Answers(NamedTuple):
     """What is answered to some samples of known classes.
 
@@ -63,12 +84,20 @@ class Answers(NamedTuple):
         Probability of the class that is answered.
     positive : float64 (n,)
         Probability of the second of two classes; of all zeros where there are more.
+    kept : float32 (at most `n_kept` of n, n_classes)
+        Probabilities of the last samples.
     """
 
     right: dict[str, Mask]
     given: Floats
     highest: Floats
     positive: Floats
+    kept: Singles
+
+
+def n_kept(n_classes: int) -> int:
+    """Return how many samples' probabilities are kept: fewer where there are many classes."""
+    return min(MAX_KEPT, max(1, MAX_PROBABILITIES // n_classes))
 
 
 def leaves_by_forest(state: State, records: Records, found: Leaves) -> Leaves:
@@ -79,8 +108,10 @@ def leaves_by_forest(state: State, records: Records, found: Leaves) -> Leaves:
     }
 
 
-def score_batch(state: State, records: Records, leaves: Leaves, order: Longs | None = None) -> BatchScores:
-    """Return how well a state answers a batch that it has not learnt.
+def score_batch(
+    state: State, records: Records, leaves: Leaves, order: Longs | None = None
+) -> tuple[BatchScores, Answered]:
+    """Return how well a state answers a batch that it has not learnt, and what it answers the last of its samples.
 
     Parameters
     ----------
@@ -94,10 +125,11 @@ def score_batch(state: State, records: Records, leaves: Leaves, order: Longs | N
     """
     y, order = records.y, np.arange(records.n_classes) if order is None else order
     parts = [slice(start, start + PART) for start in range(0, len(y), PART)]
-    right, given, highest, positive = _joined([_answers(state, records, leaves, order, part) for part in parts])
+    right, given, highest, positive, kept = _joined([_answers(state, records, leaves, order, part) for part in parts])
+    kept = kept[-n_kept(records.n_classes) :]
     ranked = ranking_metrics(y == order[1], positive) if len(order) == 2 else (None, None)
     weighing = state.memory.weighing(state.settings.class_weight, records.n_classes)
-    return BatchScores(
+    scores = BatchScores(
         shares_right(right),
         weighted_shares_right(right, weighing.weights(y, records.weight)),
         balanced_accuracy(y, right[VOTE]),
@@ -106,6 +138,7 @@ def score_batch(state: State, records: Records, leaves: Leaves, order: Longs | N
         confidence=float(highest.mean()),
         n_tested=float(len(y)),
     )
+    return scores, Answered(y[len(y) - len(kept) :], kept)
 
 
 def shares_right(right: dict[str, Mask]) -> dict[str, float]:
@@ -141,7 +174,9 @@ def _answers(state: State, records: Records, leaves: Leaves, order: Longs, part:
     probabilities = np.zeros((len(y), records.n_classes))
     probabilities[:, known] = _as_probabilities(by_name[VOTE][:, known])
     given, highest = probabilities[np.arange(len(y)), y], probabilities.max(axis=1)
-    return Answers(right, given, highest, probabilities[:, order[-1]] if len(order) == 2 else np.zeros(len(y)))
+    positive = probabilities[:, order[-1]] if len(order) == 2 else np.zeros(len(y))
+    kept = probabilities[-n_kept(records.n_classes) :].astype(np.float32)
+    return Answers(right, given, highest, positive, kept)
 
 
 def _votes_by_forest(state: State, X: Floats, leaves: Leaves, n_classes: int) -> dict[str, Floats]:

@@ -17,7 +17,7 @@ from adforest.adaptation.evidence import Evidence, Scores
 from adforest.adaptation.judging import judge, judge_recent
 from adforest.adaptation.names import ACTIVE, NEWEST, PERMANENT, TEMPORARY
 from adforest.adaptation.report import BatchReport
-from adforest.adaptation.scoring import BatchScores, leaves_by_forest, score_batch
+from adforest.adaptation.scoring import Answered, BatchScores, leaves_by_forest, score_batch
 from adforest.adaptation.state import ForestState, State
 from adforest.adaptation.steps import BUILD, BUILD_NEWEST, BatchUpdate, answering_votes, report_of
 from adforest.adaptation.weighing import rescaled
@@ -37,6 +37,7 @@ class Outcome(NamedTuple):
     state: State
     drift: str
     scores: BatchScores | None
+    answered: Answered
     work: BatchUpdate | None
 
 
@@ -47,8 +48,8 @@ class Change(NamedTuple):
     is_abrupt: bool
 
 
-def learn(state: State, records: Records, order: Longs | None = None) -> tuple[State, BatchReport]:
-    """Return the state after one more batch, and what happened; for order see `score_batch`."""
+def learn(state: State, records: Records, order: Longs | None = None) -> tuple[State, BatchReport, Answered]:
+    """Return the state after one more batch, what happened, and what was answered; for order see `score_batch`."""
     started = perf_counter()
     batch = records if state.pending is None else state.pending.joined(records)
     if not state.forests:
@@ -61,7 +62,8 @@ def learn(state: State, records: Records, order: Longs | None = None) -> tuple[S
     after = replace(outcome.state, n_calls=state.n_calls + 1, answering=max(votes, key=votes.__getitem__))
     seconds = perf_counter() - started
     report = report_of(state, after, records, drift=outcome.drift, seconds=seconds, work=outcome.work)
-    return after, report if outcome.scores is None else replace(report, **outcome.scores._asdict())
+    report = report if outcome.scores is None else replace(report, **outcome.scores._asdict())
+    return after, report, outcome.answered
 
 
 def _build(state: State, batch: Records) -> Outcome:
@@ -71,7 +73,8 @@ def _build(state: State, batch: Records) -> Outcome:
     work.forests[PERMANENT].forest.find_sums(work.settings.n_jobs)
     permanent = work.forests[PERMANENT].forest
     recent = state.recent.after(batch.y, permanent.route(batch.X) if len(batch) < SMALL_BATCH else None)
-    return Outcome(work.finish(state.evidence.with_forests([PERMANENT]), recent=recent), "none", None, work)
+    after = work.finish(state.evidence.with_forests([PERMANENT]), recent=recent)
+    return Outcome(after, "none", None, Answered.nothing(batch.n_classes), work)
 
 
 def _waits(state: State, batch: Records) -> bool:
@@ -87,9 +90,9 @@ def _waits(state: State, batch: Records) -> bool:
 def _wait(state: State, batch: Records, records: Records, order: Longs | None) -> Outcome:
     """Keep records for later."""
     leaves = leaves_by_forest(state, records, {})
-    scores = score_batch(state, records, leaves, order)
+    scores, answered = score_batch(state, records, leaves, order)
     recent = judge_recent(state, records, leaves[PERMANENT])
-    return Outcome(replace(state, pending=batch, recent=recent), "none", scores, None)
+    return Outcome(replace(state, pending=batch, recent=recent), "none", scores, answered, None)
 
 
 def _adapt(state: State, batch: Records, records: Records, order: Longs | None) -> Outcome:
@@ -99,7 +102,7 @@ def _adapt(state: State, batch: Records, records: Records, order: Longs | None) 
         work.assess(name)
     leaves = leaves_by_forest(state, batch, {name: work.leaves_of(name) for name in (PERMANENT, ACTIVE)})
     now = {name: [leaf[-len(records) :] for leaf in found] for name, found in leaves.items()}
-    report = score_batch(state, records, now, order)
+    report, answered = score_batch(state, records, now, order)
     evidence, scores = judge(state, batch, leaves)
     is_small = len(records) < SMALL_BATCH
     recent = judge_recent(state, records, now[PERMANENT]) if is_small else state.recent.after(records.y, None)
@@ -129,7 +132,7 @@ def _adapt(state: State, batch: Records, records: Records, order: Longs | None) 
         regime_start=regime_start,
         is_active_separate=is_separate,
     )
-    return Outcome(after, drift, report, work)
+    return Outcome(after, drift, report, answered, work)
 
 
 def _weigh(evidence: Evidence, change: Change, drift: str, *, is_active_separate: bool) -> Evidence:

@@ -1,14 +1,15 @@
-"""What a model keeps of its stream in a model file: the lives of classes, sketches of columns, figures over time."""
+"""What a model keeps of its stream in a model file: lives of classes, sketches of columns, last answers."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from adforest.adaptation.scoring import n_kept
 from adforest.forest.types import Ints
 from adforest.storage.codes import check_codes
 from adforest.storage.errors import ModelFileError
 from adforest.storage.fields import Array, PartReader, PartWriter, Sizes, Whole, read_fields, write_fields
-from adforest.tracking import ClassLives, ColumnSketches, History, Track
+from adforest.tracking import ClassLives, ColumnSketches, History, Prequential, Track
 from adforest.tracking.cells import N_BOUNDS, N_CELLS
 from adforest.tracking.classes import MAX_RETURNS
 from adforest.tracking.columns import MAX_LAST
@@ -43,6 +44,10 @@ OVER_TIME = (
     Array("unseen", np.float32, ("n_blocks", "n_sketched"), low=0, below=1.001, takes_nan=True),
     Array("distance", np.float32, ("n_blocks", "n_sketched"), low=0, below=1.001, takes_nan=True),
 )
+PREQUENTIAL = (
+    Array("codes", np.int32, ("n_answered",), low=0, below="n_classes"),
+    Array("probabilities", np.float32, ("n_answered", "n_answer_classes"), low=0, below=1.001),
+)
 
 
 def write_track(track: Track, out: PartWriter) -> None:
@@ -51,6 +56,7 @@ def write_track(track: Track, out: PartWriter) -> None:
     columns = out.part("columns")
     write_fields(SKETCHES, track.columns, columns)
     write_fields(OVER_TIME, track.columns.over_time, columns.part("over_time"))
+    write_fields(PREQUENTIAL, track.prequential, out.part("prequential"))
 
 
 def read_track(part: PartReader, sizes: Sizes, n_codes: Ints, history: History) -> Track:
@@ -65,8 +71,9 @@ def read_track(part: PartReader, sizes: Sizes, n_codes: Ints, history: History) 
     """
     classes = _read_classes(part.part("classes"), sizes)
     columns = _read_columns(part.part("columns"), sizes, n_codes)
+    prequential = _read_prequential(part.part("prequential"), sizes) if "prequential" in part else Prequential()
     part.finish()
-    return Track(history, classes, columns)
+    return Track(history, classes, columns, prequential)
 
 
 def _read_classes(part: PartReader, sizes: Sizes) -> ClassLives:
@@ -109,6 +116,15 @@ def _read_columns(part: PartReader, sizes: Sizes, n_codes: Ints) -> ColumnSketch
     if len(sketches.early) and (len(steps) or not len(counts)):
         raise ModelFileError(f"{part.where('early')} are records that wait for bounds that are there")
     return sketches
+
+
+def _read_prequential(part: PartReader, sizes: Sizes) -> Prequential:
+    """Return what was answered to the last samples."""
+    prequential = Prequential(**read_fields(PREQUENTIAL, part, own := dict(sizes)))
+    part.finish()
+    if own["n_answer_classes"] > sizes["n_classes"] or own["n_answered"] > n_kept(max(1, own["n_answer_classes"])):
+        raise ModelFileError(f"{part.where('probabilities')} are of more samples or classes than there may be")
+    return prequential
 
 
 def _check_cells(sketches: ColumnSketches, n_codes: Ints, part: PartReader) -> None:
