@@ -57,6 +57,7 @@ def test_what_is_told_as_json(capsys, folder, tmp_path):
     accuracies = [report.accuracy["vote"] for report in reports[1:]]
     assert end["accuracy"] == pytest.approx(sum(accuracies) / 3)  # batches are of one size
     assert (end["event"], end["batches"], end["records"], end["passed_over"]) == ("end", 4, 240, 0)
+    assert end["unlabelled"] == 0
     assert json_lines(run(capsys, *command)[1])[-1]["passed_over"] == 4
 
 
@@ -307,6 +308,21 @@ def test_records_without_a_class_are_left_out_by_choice(capsys, tmp_path):
     assert code == 0
     assert "learnt 2 batches, 108 records" in out
     assert err.count("6 records without a class left out; the first is line 2 of") == 2
+    for number, options in enumerate(((), ("--batch-size", 40))):
+        again = (
+            "learn",
+            *files,
+            "-t",
+            "rent",
+            "-m",
+            tmp_path / f"{number}.adf",
+            *SMALL,
+            "--unlabelled",
+            "skip",
+            *options,
+        )
+        assert json_lines(run(capsys, *again, "--json")[1])[-1]["unlabelled"] == 12
+    assert json_lines(run(capsys, *command, "--unlabelled", "skip", "--json")[1])[-1]["unlabelled"] == 0, "passed over"
     code, out, _ = run(capsys, "evaluate", *files, "-m", model)  # noted in the model
     assert code == 0
     assert out.endswith("; 12 records without a class left out\n")

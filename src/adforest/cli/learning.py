@@ -37,6 +37,11 @@ class Learner:
         Arguments of `read_batches`.
     batch_size : int or None
         Records in a batch; None for one batch a file.
+
+    Attributes
+    ----------
+    n_unlabelled : int
+        Records without a class that were left out of the files read to their end.
     """
 
     def __init__(
@@ -55,6 +60,7 @@ class Learner:
         self.model: Any = AdaptiveDecisionForestClassifier() if self.is_new else load(path)
         self.origins = Origins() if self.is_new else origins_of(self.model)
         self.batch_size = batch_size
+        self.n_unlabelled = 0
         self._n_before = 0 if self.is_new else self.model._model.n_batches
         if not self.is_new:
             learnt_columns(self.model)  # raises before anything is read
@@ -113,20 +119,23 @@ class Learner:
         whole = None if path.suffix.lower() == ".zip" else file_digest(path)
         if whole is not None and self.is_known(whole):
             return
-        for batch in self._read([path], None):
+        batches = self._read([path], None)
+        for batch in batches:
             digest = whole or file_digest(batch.files[0])
             if batch.is_whole and not self.is_known(digest):
                 self._check_columns(batch)
                 yield batch, digest
+        self.n_unlabelled += batches.n_unlabelled
 
     def pieces(self, paths: list[Path]) -> Iterator[tuple[Any, bytes]]:
         """Yield the batches of so many records that were not learnt yet, with what stands for each."""
-        digest = b""
-        for batch in self._read(paths, self.batch_size):
+        digest, batches = b"", self._read(paths, self.batch_size)
+        for batch in batches:
             digest = content_digest(batch, digest)
             if batch.is_whole and not self.is_known(digest):
                 self._check_columns(batch)
                 yield batch, digest
+        self.n_unlabelled += batches.n_unlabelled
 
     def learn(self, batch: Any, digest: bytes) -> Any:
         """Learn a batch, write the model, and return the report; after an error model and file are as they were."""

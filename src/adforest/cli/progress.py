@@ -78,6 +78,7 @@ class BatchTable:
         mean = self._n_right / self._n_judged if self._n_judged else None
         if self.as_json:
             totals = {"batches": self.n_batches, "records": self.n_records, "passed_over": self.n_skipped}
+            totals["unlabelled"] = learner.n_unlabelled
             model = {
                 "model": str(learner.path),
                 "batches_in_all": learner.model.history_[-1].batch if not learner.is_new else 0,
