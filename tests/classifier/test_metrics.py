@@ -129,6 +129,66 @@ def test_categories_and_columns_that_are_new_are_answered_as_predict_does():
             assert_reported(model.history_[-1], found)
 
 
+GROUPINGS = [
+    *[(kind, grouping) for kind in (ADAPTIVE, PAPER) for grouping in ({"max_categories": 4}, {"min_frequency": 20})],
+    (PAPER, {"min_frequency": 0.05}),
+    (ADAPTIVE, {"max_categories": 6, "min_frequency": 0.02}),
+    (ADAPTIVE, {"min_frequency": 15, "answer_for": "everything"}),
+]
+
+
+def words(sizes, seed=0):
+    """Yield batches of a column of ever other words; a class goes with each."""
+    import pandas as pd
+
+    rng = np.random.default_rng(seed)
+    for number, n in enumerate(sizes):
+        word = rng.integers(0, 3 + number, n) * rng.integers(1, 3, n) + number * (rng.random(n) < 0.3)
+        y = (word + (rng.random(n) < 0.2)) % 3
+        yield pd.DataFrame({"word": np.char.add("w", word.astype(str)), "number": rng.normal(size=n)}), y
+
+
+@pytest.mark.parametrize(("kind", "grouping"), GROUPINGS)
+def test_categories_that_a_batch_makes_frequent_are_answered_as_infrequent(kind, grouping):
+    model, n_regrouped = kind(n_estimators=4, random_state=0, **grouping), 0
+    for number, (X, y) in enumerate(words((200, 200, 200, 9, 30, 200, 900, 200, 200))):
+        before = model._model.encoder if number else None
+        found = expected(model, X, y) if number else None
+        answers = model.predict_proba(X) if number else None
+        model.partial_fit(X, y)
+        if found is None:
+            continue
+        assert_reported(model.history_[-1], found)
+        if model.history_[-1].drift != "sustained":
+            np.testing.assert_array_equal(model.prequential_.y_proba[-len(y) :], answers.astype(np.float32))
+        was, now = (encoder.translate(X)[:, 0] for encoder in (before, model._model.encoder))
+        n_regrouped += (was < before.n_categories[0]).any() and not np.array_equal(was, now, equal_nan=True)
+    assert n_regrouped
+
+
+def test_grouping_that_changes_between_batches_is_that_of_then():
+    model = ADAPTIVE(4, random_state=0)
+    for number, (X, y) in enumerate(words([200] * 9)):
+        model.set_params(max_categories=(None, 4, 3, None, 2)[number % 5])
+        found = expected(model, X, y) if number else None
+        model.partial_fit(X, y)
+        if found is not None:
+            assert_reported(model.history_[-1], found)
+
+
+def test_drawn_samples_of_regrouped_categories_are_answered_as_predict_does():
+    model = ADAPTIVE(4, random_state=0, min_frequency=0.05, max_samples=1_000)
+    for number, (X, y) in enumerate(words([2_000] * 5)):
+        answers = model.predict_proba(X).astype(np.float32).tolist() if number else None
+        model.partial_fit(X, y)
+        if answers is not None:
+            told = {(label, *row) for label, row in zip(y.tolist(), answers, strict=True)}
+            kept = model.prequential_
+            n = int(model.history_[-1].n_tested)
+            rows = zip(kept.y_true.tolist()[-n:], kept.y_proba.tolist()[-n:], strict=True)
+            assert {(label, *row) for label, row in rows} <= told
+
+
 def test_accuracy_is_that_of_all_samples_however_many(monkeypatch):
     def learnt():
         rng = np.random.default_rng(0)

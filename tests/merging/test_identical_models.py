@@ -12,6 +12,7 @@ MODELS = {
     "weighed": {"max_samples": None, "class_weight": "balanced"},
     "drawn and weighed": {"max_samples": 1000},
     "infrequent values": {"max_samples": 1000, "max_categories": 3},
+    "values that become frequent": {"max_samples": 1000, "min_frequency": 0.22},
     "listed": {"max_samples": 1000, "categorical_features": ["town", "late", "count"]},
     "SysFor": {"max_samples": 1000, "base_forest": "sysfor"},
     "Hoeffding trees": {"max_samples": 1000, "base_forest": "hoeffding"},

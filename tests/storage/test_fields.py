@@ -38,7 +38,8 @@ def names(fields):
 WRITTEN = {
     Memory: (names(state.MEMORY), {"values"}),
     PackedRows: (names(state.VALUES), set()),
-    Records: (names(state.PENDING), {"codes", "totals"}),  # made anew where they pay; what waits is whole batches
+    # Made anew where they pay; what waits is whole batches, and was scored already.
+    Records: (names(state.PENDING), {"codes", "totals", "regrouped"}),
     ClassMix: (names(state.CLASS_MIX), set()),
     Box: (names(state.BOX), {"categories"}),
     Forest: (names(state.FOREST), {"trees", "leaf_of"}),

@@ -123,6 +123,9 @@ def score_batch(
         Class codes in the order of the sorted class values, by default that of the codes. Of classes with the same
         votes the first one is the answer, and of two classes the second one is the positive one.
     """
+    if records.regrouped is not None:  # what is learnt is read otherwise than what predict was asked
+        records = records.as_before()
+        leaves = leaves_by_forest(state, records, {}) if leaves else leaves
     y, order = records.y, np.arange(records.n_classes) if order is None else order
     parts = [slice(start, start + PART) for start in range(0, len(y), PART)]
     right, given, highest, positive, kept = _joined([_answers(state, records, leaves, order, part) for part in parts])

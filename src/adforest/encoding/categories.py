@@ -131,6 +131,17 @@ class Categories:
         translated: FloatArray = self.coded_as[[*places, -1]][coded.codes]
         return translated
 
+    def regroups(self, before: Categories, values: Sequence[Value]) -> bool:
+        """Return whether some values mean another code than before, of those that answers depend on.
+
+        A value that was not known is missing to all trees, and so is one whose code they have not seen.
+        """
+        if self.infrequent < 0:
+            return False
+        was, now = (known.coded_as[[known.places.get(value, -2) for value in values]] for known in (before, self))
+        is_missing = np.isnan(was) & (np.isnan(now) | (now >= before.n_codes))
+        return not bool(((was == now) | is_missing).all())
+
     def learn(
         self, values: Sequence[Value], counts: Longs, n_records: int, batch: int, rules: EncodingRules
     ) -> tuple[Categories, Ints]:

@@ -307,6 +307,18 @@ class TableEncoder:
         )
         return grown._warned_of_texts(texts, source_of(batch))._warned_of_ids(source_of(batch))
 
+    def regrouped_since(self, before: TableEncoder, survey: TableSurvey) -> dict[int, Categories]:
+        """Return by column the categories before a batch, where they translate some of its values otherwise.
+
+        That is so where the batch made a value frequent or infrequent, see `EncodingRules`.
+        """
+        columns = zip(before.categories, self.categories, survey.columns, strict=False)  # added ones come last
+        return {
+            position: old
+            for position, (old, new, column) in enumerate(columns)
+            if old is not None and new is not None and column is not None and new.regroups(old, column.values)
+        }
+
     @property
     def for_surveys(self) -> TableEncoder:
         """What surveys need to know: names and kinds, and of categories whether they are text."""

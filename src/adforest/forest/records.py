@@ -49,6 +49,8 @@ class Records:
         How much each record counts, above 0; by default once.
     totals : Totals, optional
         Of the batch that the records are drawn from; None where they are all of it.
+    regrouped : (intp (k,), float64 (n, k)), optional
+        Columns, and what they were to the model before this batch, which made some categories frequent or infrequent.
     """
 
     X: Floats
@@ -59,6 +61,7 @@ class Records:
     codes: tuple[Words16, Floats, Ints] | None = None
     weight: Floats | None = None
     totals: Totals | None = None
+    regrouped: tuple[Longs, Floats] | None = None
 
     def __len__(self) -> int:
         return len(self.y)
@@ -79,7 +82,16 @@ class Records:
     def part(self, positions: slice | AnyArray) -> "Records":
         """Return the records at some positions, to be coded by themselves."""
         X, y, serial = self.X[positions], self.y[positions], self.serial[positions]
-        return replace(self, X=X, y=y, serial=serial, codes=None, weight=self.weight_at(positions), totals=None)
+        weight = self.weight_at(positions)
+        return replace(self, X=X, y=y, serial=serial, codes=None, weight=weight, totals=None, regrouped=None)
+
+    def as_before(self) -> "Records":
+        """Return the records as the model before this batch reads them."""
+        if self.regrouped is None:
+            return self
+        X, (columns, values) = self.X.copy(), self.regrouped
+        X[:, columns] = values
+        return replace(self, X=X, codes=None, regrouped=None)
 
     def weight_at(self, positions: slice | AnyArray) -> Floats | None:
         """Return how much the records at some positions count, None where all count once."""

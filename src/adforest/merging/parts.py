@@ -167,7 +167,11 @@ def _encoded_part(plan: BatchPlan, X: Any, y: Any, sample_weight: Any, part: int
 
 def encode(plan: BatchPlan, read: ReadPart, part: int) -> Records:
     """Return all records of a part that was read, but those of weight 0."""
-    matrix = read.table if isinstance(read.table, np.ndarray) else plan.encoder.matrix_of(read.table)
+    table = read.table
+    matrix = table if isinstance(table, np.ndarray) else plan.encoder.matrix_of(table)
+    if plan.regrouped and not isinstance(table, np.ndarray):
+        before = [known.translate(table.column(j), table.place(j)) for j, known in plan.regrouped.items()]
+        matrix = np.column_stack([matrix, *before])
     y, weight = plan.labels.codes_of(read.classes)[read.codes], read.weight
     if weight is None and plan.has_weights:
         weight = np.ones(len(y))
@@ -220,6 +224,10 @@ def join_parts(plan: BatchPlan, parts: Sequence[DrawnPart | None]) -> Records:
         column[0] if len(filled) == 1 else np.concatenate(column)
         for column in zip(*((part.y, part.serial) for part in filled), strict=True)
     )
+    regrouped = None
+    if plan.regrouped:
+        columns = np.array(list(plan.regrouped))
+        X, regrouped = np.ascontiguousarray(X[:, : -len(columns)]), (columns, X[:, -len(columns) :])
     weights = [part.weight for part in filled if part.weight is not None]
     n_classes = len(plan.labels.by_arrival)
     return Records(
@@ -230,6 +238,7 @@ def join_parts(plan: BatchPlan, parts: Sequence[DrawnPart | None]) -> Records:
         n_classes,
         weight=np.concatenate(weights) if len(weights) > 1 else weights[0] if weights else None,
         totals=_totals(plan, filled),
+        regrouped=regrouped,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils import check_array
 
 from adforest.encoding import LabelTable, TableEncoder
+from adforest.encoding.categories import Categories
 from adforest.encoding.labels import warn_of_many_classes
 from adforest.encoding.tables import source_of
 from adforest.encoding.weights import check_any_weight
@@ -38,6 +39,9 @@ class BatchPlan:
         Whether any weight is not 1.
     max_samples : int or None
         Where the batch has more records, about so many are drawn by the hash of their serial numbers; None draws all.
+    regrouped : dict of int to Categories
+        See `TableEncoder.regrouped_since`: what the model would have read in some columns before the batch. Parts have
+        these as columns more until they are joined.
     """
 
     number: int
@@ -48,6 +52,7 @@ class BatchPlan:
     n_records: int
     has_weights: bool
     max_samples: int | None
+    regrouped: dict[int, Categories] = field(default_factory=dict)
 
     def n_in(self, part: int) -> int:
         """Return how many records a part had when it was surveyed, but those of weight 0."""
@@ -112,4 +117,5 @@ def plan_batch(
         n_records=end - n_before,
         has_weights=survey.has_weights,
         max_samples=max_samples,
+        regrouped={} if rules.encoder is None else encoder.regrouped_since(rules.encoder, table),
     )
