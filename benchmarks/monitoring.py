@@ -8,22 +8,34 @@ from typing import Any
 import numpy as np
 from timing import ours, seconds, three_classes
 
+from adforest.adaptation.scoring import leaves_by_forest, score_batch
 from adforest.forest import Records
 from adforest.monitor import ModelView
 
 
 def measure_tracking() -> Iterator[dict[str, Any]]:
-    """Counting the values of a batch beside learning it."""
+    """Counting the values of a batch and scoring its answers beside learning it."""
     rng = np.random.default_rng(0)
     for n, m in ((100, 10), (2_000, 10), (20_000, 10), (2_000, 200), (2_000, 1_000)):
-        model, tracking, learning = ours(), [], []
+        model, tracking, scoring, learning = ours(), [], [], []
         for number in range(1, 12):
             X, y = three_classes(n, m, rng)
             learning.append(seconds(partial(model.partial_fit, X, y)))
             track, serial = model._model.learnt.track, np.arange(n * number, n * (number + 1))
             records = Records(X, y.astype(np.int32), serial, np.zeros(m, np.int32), 3)
             report = replace(model.history_[-1], batch=number + 1)
-            tracking.append(seconds(partial(track.after, report, records, {})))
+            state = model._model.learnt.state
+            leaves = leaves_by_forest(state, records, {})
+            answered = score_batch(state, records, leaves)[1]
+            scoring.append(seconds(partial(score_batch, state, records, leaves)))
+            tracking.append(seconds(partial(track.after, report, records, {}, answered, is_new_regime=False)))
+        yield {
+            "measure": f"score the answers to a batch of {n:,} x {m:,}",
+            "milliseconds": 1000 * float(np.median(scoring)),
+            "milliseconds_learning": 1000 * float(np.median(learning)),
+            "share": float(np.median(scoring) / np.median(learning)),
+            "goal": "<= 0.05",
+        }
         yield {
             "measure": f"keep track of a batch of {n:,} x {m:,}",
             "milliseconds": 1000 * float(np.median(tracking)),

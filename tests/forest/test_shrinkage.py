@@ -225,3 +225,27 @@ def test_large_and_small_trees_answer_together():
     vote([large.sums, small.sums, large.sums], strengths, mix, b.X[:20], votes)
     expected = [mixed(tree, b.X[:20], 5, strengths, mix) for tree in (large, small, large)]
     np.testing.assert_allclose(votes, np.sum(expected, axis=0), atol=1e-12)
+
+
+@pytest.mark.parametrize("n_distinct", [1, 3, 200, 1_500])
+def test_few_leaves_of_a_large_tree_answer_as_each_does_alone(n_distinct):
+    # Rows of the table are written as they are asked for; the last case asks for so many that all are.
+    b = oracles.random_block(3_000, n_classes=5)
+    tree, _ = oracles.tree_of(b)
+    smaller, _ = oracles.tree_of(b, max_depth=9)
+    strengths, mix = np.array([0.0, 3.0, 30.0]), np.array([0.5, 0.2, 0.3])
+
+    def ask(X):
+        votes = np.zeros((len(X), 6))
+        trees = [tree, smaller, tree]
+        values = [np.arange(len(one.nodes), dtype=np.float32) for one in trees]
+        vote([one.sums for one in trees], strengths, mix, X, votes, values)
+        return votes
+
+    n = min(len(tree.nodes), 1_500)
+    X = b.X[np.arange(n) % n_distinct]
+    assert (len(tree.nodes) + 1) // 2 * (6 + 6) <= 100 * n, "else no table pays"
+    expected = np.concatenate([ask(X[i : i + 1]) for i in range(n_distinct)])[np.arange(n) % n_distinct]
+    np.testing.assert_array_equal(ask(X), expected)
+    n_leaves = len(np.unique(tree.route(X)))
+    assert (n_distinct == 1_500) == (4 * n_leaves > (len(tree.nodes) + 1) // 2)

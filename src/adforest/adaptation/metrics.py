@@ -37,13 +37,13 @@ def ranking_metrics(is_positive: Mask, probability: Floats) -> tuple[float | Non
     n_positive = int(is_positive.sum())
     if n_positive in (0, len(is_positive)):
         return None, None
-    order = np.argsort(-probability, kind="stable")
+    order = np.argsort(-probability)
     ranked = probability[order]
     # Samples of the same probability are named together: a threshold lies behind the last of them.
-    stop: Longs = np.append(np.flatnonzero(ranked[1:] != ranked[:-1]), len(ranked) - 1)
-    found = is_positive[order].cumsum()[stop]
-    named = stop + 1
+    named: Longs = np.append(np.flatnonzero(ranked[1:] != ranked[:-1]) + 1, len(ranked))
+    found = is_positive[order].cumsum()[named - 1]
     recall, false = found / n_positive, (named - found) / (len(ranked) - n_positive)
-    roc_auc = np.diff(false, prepend=0.0) @ (recall + np.append(0.0, recall[:-1])) / 2
-    average_precision = np.diff(recall, prepend=0.0) @ (found / named)
+    before = np.concatenate([[0.0], recall[:-1]])
+    roc_auc = (false - np.concatenate([[0.0], false[:-1]])) @ (recall + before) / 2
+    average_precision = (recall - before) @ (found / named)
     return float(roc_auc), float(average_precision)

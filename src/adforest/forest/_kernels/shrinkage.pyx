@@ -9,7 +9,8 @@ keep(N(parent of v)) - keep(N(v)), the leaf keep(N(its parent)), and the root 1 
 that a mean of answers of several strengths is the answer for the mean of their keep.
 
 It is added up from the top of a path down: the same to the last bit for a leaf that is asked alone, and where the answers
-of all leaves are written to a table on one way through the tree, each node adding to what its parent has.
+of all leaves are written to a table on one way through the tree, each node adding to what its parent has. Records reach
+few of the leaves of a tree that has many: its rows are written one by one as they are asked for, until these are many.
 """
 from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free, malloc
@@ -24,6 +25,7 @@ cdef enum:
     WORTH_TABLE = 100       # entries of a table, and six a leaf, that cost as much as walking up for one record
     MAX_TABLE = 1 << 23     # entries that a table may have, of 8 bytes
     AHEAD = 12              # records whose rows are fetched before they are added
+    FEW = 4                 # a row written alone costs about as much as so many of all that are written at once
 
 
 # One leaf
@@ -99,7 +101,9 @@ cdef void add_leaf(const Sums* s, int32_t leaf, const Mixture* mixture, Scratch*
 
 
 cdef struct Table:
-    # The answers of all leaves of a tree: the row of each leaf, by node, and rows, each followed by the leaf's value.
+    # The answers of the leaves of a tree: the row of each leaf, by node, -1 for those not written yet, and rows, each
+    # followed by the leaf's value.
+    Py_ssize_t n_rows
     int32_t* row_of
     double* rows
     double* above       # by depth: what the nodes of the path at hand add to the answers below them
@@ -120,23 +124,29 @@ cdef void close_table(Table* table) noexcept nogil:
     free(table.above)
 
 
+cdef inline double* next_row(Table* table, int32_t leaf, Py_ssize_t n_columns) noexcept nogil:
+    """Return where the answer of a leaf is to be written."""
+    table.row_of[leaf] = <int32_t>table.n_rows
+    table.n_rows += 1
+    return table.rows + table.row_of[leaf] * n_columns
+
+
 cdef void write_table(Table* table, const Tree* tree, const Mixture* mixture, Scratch* scratch,
                       Py_ssize_t n_columns) noexcept nogil:
     """Write the answers of all leaves of a tree."""
     cdef const Sums* s = &tree.sums
-    cdef Py_ssize_t i, depth = 0, up, n_rows = 0
+    cdef Py_ssize_t i, depth = 0, up
     cdef double kept, below
     cdef double* row
     cdef int32_t at
+    table.n_rows = 0
     for i in range(tree.n_nodes):   # depth first: the path to a node is that of the node before, up to its parent
         at = s.order[i]
         while depth > 0 and scratch.path[depth - 1] != s.parent[at]:
             depth -= 1
         scratch.path[depth] = at
         if tree.nodes[at].split < 0:
-            row = table.rows + n_rows * n_columns
-            table.row_of[at] = <int32_t>n_rows
-            n_rows += 1
+            row = next_row(table, at, n_columns)
             up = depth
             while up > 0 and s.total[scratch.path[up]] <= 0:    # an empty leaf says what the node above it says
                 up -= 1
@@ -160,19 +170,35 @@ cdef void write_table(Table* table, const Tree* tree, const Mixture* mixture, Sc
             depth += 1
 
 
+cdef void write_row(Table* table, const Tree* tree, int32_t leaf, const Mixture* mixture, Scratch* scratch,
+                    Py_ssize_t n_columns) noexcept nogil:
+    """Write the answer of one leaf, or of all if those written are many."""
+    cdef double* row
+    if FEW * table.n_rows > (tree.n_nodes + 1) // 2:
+        write_table(table, tree, mixture, scratch, n_columns)
+        return
+    row = next_row(table, leaf, n_columns)
+    memset(row, 0, n_columns * sizeof(double))
+    add_leaf(&tree.sums, leaf, mixture, scratch, row)
+    if tree.values != NULL:
+        row[n_columns - 1] = tree.values[leaf]
+
+
 # Records
 
 
-cdef void add_from_table(const Table* table, const int32_t* leaf, Py_ssize_t n, double* votes,
-                         Py_ssize_t n_columns) noexcept nogil:
+cdef void add_from_table(Table* table, const Tree* tree, const int32_t* leaf, Py_ssize_t n, const Mixture* mixture,
+                         Scratch* scratch, double* votes, Py_ssize_t n_columns) noexcept nogil:
     """Add the rows of the leaves that records reached to their votes."""
     cdef Py_ssize_t i, j
     cdef const double* row
     for i in range(n):
-        if i + AHEAD < n:
+        if i + AHEAD < n and table.row_of[leaf[i + AHEAD]] >= 0:
             row = table.rows + table.row_of[leaf[i + AHEAD]] * n_columns
             PREFETCH(row)
             PREFETCH(row + n_columns - 1)
+        if table.row_of[leaf[i]] < 0:
+            write_row(table, tree, leaf[i], mixture, scratch, n_columns)
         row = table.rows + table.row_of[leaf[i]] * n_columns
         for j in range(n_columns):
             votes[j] += row[j]
@@ -205,8 +231,11 @@ cdef void add_tree(const Tree* tree, const int32_t* reached, const double* X, Py
     cdef int32_t found[STRIDE]
     cdef const int32_t* leaf = found
     cdef bint has_table = pays(tree, n, n_columns)
-    if has_table:
+    if has_table and n > tree.n_nodes:
         write_table(table, tree, mixture, scratch, n_columns)
+    elif has_table:
+        table.n_rows = 0
+        memset(table.row_of, -1, tree.n_nodes * sizeof(int32_t))
     while i < n:
         width = min(<Py_ssize_t>STRIDE, n - i)
         if reached == NULL:
@@ -214,7 +243,7 @@ cdef void add_tree(const Tree* tree, const int32_t* reached, const double* X, Py
         else:
             leaf = reached + i
         if has_table:
-            add_from_table(table, leaf, width, votes + i * n_columns, n_columns)
+            add_from_table(table, tree, leaf, width, mixture, scratch, votes + i * n_columns, n_columns)
         else:
             add_one_by_one(tree, leaf, width, mixture, scratch, votes + i * n_columns, n_columns)
         i += width

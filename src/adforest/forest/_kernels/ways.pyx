@@ -12,22 +12,28 @@ cdef struct Voter:
     const double* other
 
 
-cdef void correct(const Voter* voter, Py_ssize_t i, const double* ratio, Py_ssize_t n_classes,
-                  double* shares) noexcept nogil:
-    """Write the class shares that a voter gives record i, times a ratio for each class, scaled to a sum of 1."""
+cdef inline void read_shares(const Voter* voter, Py_ssize_t i, Py_ssize_t n_classes, double* shares) noexcept nogil:
+    """Write the class shares that a voter gives record i."""
+    cdef Py_ssize_t k
+    if voter.other == NULL:
+        for k in range(n_classes):
+            shares[k] = voter.one[i * n_classes + k]
+    else:
+        for k in range(n_classes):
+            shares[k] = (voter.one[i * n_classes + k] + voter.other[i * n_classes + k]) / 2
+
+
+cdef inline void correct(const double* shares, const double* ratio, Py_ssize_t n_classes,
+                         double* corrected) noexcept nogil:
+    """Write class shares times a ratio for each class, scaled to a sum of 1."""
     cdef Py_ssize_t k
     cdef double total = 0
     for k in range(n_classes):
-        shares[k] = voter.one[i * n_classes + k]
-    if voter.other != NULL:
-        for k in range(n_classes):
-            shares[k] = (shares[k] + voter.other[i * n_classes + k]) / 2
-    for k in range(n_classes):
-        shares[k] *= ratio[k]
-        total += shares[k]
+        corrected[k] = shares[k] * ratio[k]
+        total += corrected[k]
     if total > 0:
         for k in range(n_classes):
-            shares[k] /= total
+            corrected[k] /= total
 
 
 cdef read_voters(list voters, Voter* into):
@@ -65,7 +71,9 @@ def weigh(list voters, const double[:, :, ::1] weights, const double[:, ::1] con
         return votes_array
     cdef double[:, ::1] votes = votes_array
     cdef uint8_t[:, ::1] is_asked = np.zeros((len(voters), n_ways), dtype=np.uint8)
-    cdef double[::1] shares = np.empty(n_classes)
+    cdef double[:, ::1] scratch = np.empty((2, n_classes))
+    cdef double* shares = &scratch[0, 0]
+    cdef double* corrected = &scratch[1, 0]
     cdef Py_ssize_t n_voters = len(voters)
     cdef Voter* asked = <Voter*>malloc(n_voters * sizeof(Voter))
     if asked == NULL:
@@ -79,14 +87,15 @@ def weigh(list voters, const double[:, :, ::1] weights, const double[:, ::1] con
                         is_asked[v, w] |= weights[v, c, w] >= at_least
             for i in range(n):
                 for v in range(n_voters):
+                    read_shares(&asked[v], i, n_classes, shares)
                     for w in range(n_ways):
                         if is_asked[v, w]:
                             by_record = 0
                             for c in range(contexts.shape[0]):
                                 by_record += weights[v, c, w] * contexts[c, i]
-                            correct(&asked[v], i, &ratios[w, 0], n_classes, &shares[0])
+                            correct(shares, &ratios[w, 0], n_classes, corrected)
                             for k in range(n_classes):
-                                votes[i, k] += by_record * shares[k]
+                                votes[i, k] += by_record * corrected[k]
     finally:
         free(asked)
     return votes_array
@@ -104,7 +113,9 @@ def gains(list voters, const double[:, ::1] ratios, const int32_t[::1] y, double
     if gains_array.size == 0:
         return gains_array
     cdef double[:, :, ::1] gain = gains_array
-    cdef double[::1] shares = np.empty(n_classes)
+    cdef double[:, ::1] scratch = np.empty((2, n_classes))
+    cdef double* shares = &scratch[0, 0]
+    cdef double* corrected = &scratch[1, 0]
     cdef Voter* asked = <Voter*>malloc(n_voters * sizeof(Voter))
     if asked == NULL:
         raise MemoryError
@@ -112,14 +123,15 @@ def gains(list voters, const double[:, ::1] ratios, const int32_t[::1] y, double
         read_voters(voters, asked)
         with nogil:
             for v in range(n_voters):
-                for w in range(n_ways):
-                    for i in range(n):
-                        correct(&asked[v], i, &ratios[w, 0], n_classes, &shares[0])
+                for i in range(n):
+                    read_shares(&asked[v], i, n_classes, shares)
+                    for w in range(n_ways):
+                        correct(shares, &ratios[w, 0], n_classes, corrected)
                         best = 0
                         for k in range(1, n_classes):
-                            if shares[k] > shares[best]:
+                            if corrected[k] > corrected[best]:
                                 best = k
-                        gain[v, w, i] = (best == y[i]) + log_gain * log(max(shares[y[i]], floor))
+                        gain[v, w, i] = (best == y[i]) + log_gain * log(max(corrected[y[i]], floor))
     finally:
         free(asked)
     return gains_array
