@@ -44,7 +44,7 @@ def test_of_a_large_batch_a_sample_is_judged_and_all_of_it_is_scored():
     X, y = crowded(60, 3, n=3_000)
     records = Records(X, y, np.arange(len(y)), NUMERICAL, 3)
     leaves = leaves_by_forest(state, records, {})
-    judged, scores = judge(state, records, leaves)[1], score_batch(state, records, leaves)
+    judged, scores = judge(state, records, leaves)[1], score_batch(state, records, leaves)[0]
     assert (judged.n, scores.n_tested) == (MAX_JUDGED, 3_000)
     assert scores.accuracy["vote"] == accuracy(state, X, y, 3)
     assert judged.right["vote"] / judged.n == pytest.approx(scores.accuracy["vote"], abs=0.06)
