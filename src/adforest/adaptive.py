@@ -50,6 +50,10 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
         or int(sqrt m), whichever is more; the rest as in scikit-learn.
     max_depth : int or None, default=None
         Depth at which growing stops.
+    criterion : {"auto", "gini", "entropy", "log_loss"}, default="auto"
+        What the cuts of a random forest must gain, as in scikit-learn: less Gini impurity or less entropy, which
+        "log_loss" means too. "auto" is entropy, but in half of the trees Gini impurity at nodes of more than ten
+        classes. SysFor and Hoeffding trees go by entropy.
     renewal : float, default=1.0
         How much is grown anew from memory: a batch of n records pays for as many trees of a repaired forest, in turn,
         as can be grown from ``renewal * (n + 500)`` records for each of its trees. While few records are at hand these
@@ -128,9 +132,12 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
     'SUC'
     """
 
+    criterion: str = "entropy"  # of a model that was pickled when there was no other
+
     _rules: ClassVar[Rules] = FOREST_RULES | {
         "memory_size": (Whole(0), Bytes(), NONE),
         "max_samples": (Whole(1000), NONE),
+        "criterion": (OneOf("auto", "gini", "entropy", "log_loss"),),
         "renewal": (Amount(0),),
         "answer_for": (OneOf("next_batch", "everything"),),
     }
@@ -148,6 +155,7 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
         min_samples_leaf: int = 1,
         max_features: str | float | None = "default",
         max_depth: int | None = None,
+        criterion: str = "auto",
         renewal: float = 1.0,
         answer_for: str = "next_batch",
         class_weight: dict[Any, float] | str | None = None,
@@ -169,6 +177,7 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
         self.min_samples_leaf = min_samples_leaf
         self.max_features = max_features
         self.max_depth = max_depth
+        self.criterion = criterion
         self.renewal = renewal
         self.answer_for = answer_for
         self.class_weight = class_weight
@@ -188,7 +197,7 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
             size = None if n_bytes else 0
         return Settings(
             algorithm="adaptive",
-            grower=make_grower(self, n_features),
+            grower=make_grower(self, n_features, self.criterion),
             n_estimators=self.n_estimators,
             splitting=self.splitting,
             drift_threshold=self.drift_threshold,

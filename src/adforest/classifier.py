@@ -351,12 +351,13 @@ class Learnt:
     track: Track
 
 
-def make_grower(model: BaseADFClassifier, n_features: int) -> Grower:
-    """Return the base forest that the parameters of a model ask for."""
+def make_grower(model: BaseADFClassifier, n_features: int, criterion: str = "entropy") -> Grower:
+    """Return the base forest that the parameters of a model ask for; the criterion is that of a random forest."""
     params = GrowthParams(
         max_features=count_features(model.max_features, n_features),
         min_samples_leaf=model.min_samples_leaf,
         max_depth=model.max_depth,
+        criterion="entropy" if criterion == "log_loss" or model.base_forest != "random_forest" else criterion,
     )
     return GROWERS[model.base_forest](params)
 

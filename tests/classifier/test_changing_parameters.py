@@ -16,6 +16,7 @@ OURS = {
     "min_samples_leaf": (1, 25),
     "max_features": (1, None),
     "max_depth": (None, 1),
+    "criterion": ("entropy", "gini"),
     "class_weight": (None, {0: 9.0}),
     "renewal": (1.0, 0),
     "answer_for": ("next_batch", "everything"),

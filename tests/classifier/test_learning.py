@@ -21,6 +21,7 @@ def test_the_signature_is_the_one_promised():
         "min_samples_leaf": 1,
         "max_features": "default",
         "max_depth": None,
+        "criterion": "auto",
         "renewal": 1.0,
         "answer_for": "next_batch",
         "class_weight": None,

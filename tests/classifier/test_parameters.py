@@ -1,5 +1,7 @@
 """What a classifier's parameters do, and which values are refused."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -59,6 +61,8 @@ def test_max_features_in_all_spellings(max_features, m, expected):
         ("max_features", 1.5),
         ("max_features", "half"),
         ("max_depth", 0),
+        ("criterion", "squared_error"),
+        ("criterion", None),
         ("renewal", -1),
         ("answer_for", "now"),
         ("categorical_features", "some"),
@@ -71,6 +75,53 @@ def test_bad_parameters_are_named(name, value):
     with pytest.raises(ValueError) as error:
         forest(**{name: value}).fit(*clusters(0))
     assert str(error.value).startswith(f"{name} of AdaptiveDecisionForestClassifier is {value!r}; expected ")
+
+
+def many_classes(n_classes, n=600):
+    """Return records of many classes, around points of their own."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(n_classes, size=n)
+    return rng.normal(size=(n_classes, 6))[y] + 0.3 * rng.normal(size=(n, 6)), y
+
+
+def answers(X, y, **parameters):
+    model = forest(n_estimators=4, **parameters)
+    for half in (slice(None, None, 2), slice(1, None, 2)):
+        model.partial_fit(X[half], y[half])
+    return model.predict_proba(X)
+
+
+def test_criteria_differ_and_log_loss_is_entropy():
+    X, y = many_classes(30)
+    by_name = {name: answers(X, y, criterion=name) for name in ("auto", "gini", "entropy", "log_loss")}
+    np.testing.assert_array_equal(by_name["entropy"], by_name["log_loss"])
+    distinct = {by_name[name].tobytes() for name in ("auto", "gini", "entropy")}
+    assert len(distinct) == 3
+    np.testing.assert_array_equal(answers(X, y), by_name["auto"])
+
+
+def test_ten_classes_are_cut_by_entropy():
+    X, y = many_classes(10)
+    np.testing.assert_array_equal(answers(X, y), answers(X, y, criterion="entropy"))
+    assert (answers(X, y) != answers(X, y, criterion="gini")).any()
+
+
+@pytest.mark.parametrize("base_forest", ["sysfor", "hoeffding"])
+def test_other_base_forests_go_by_entropy(base_forest):
+    X, y = many_classes(30)
+    by_gini, by_entropy = (
+        answers(X, y, base_forest=base_forest, criterion=criterion) for criterion in ("gini", "entropy")
+    )
+    np.testing.assert_array_equal(by_gini, by_entropy)
+
+
+def test_a_model_pickled_before_there_was_a_criterion_goes_on_by_entropy():
+    X, y = many_classes(30)
+    old, new = (forest(n_estimators=4, criterion="entropy").fit(X, y) for _ in range(2))
+    del old.criterion
+    old = pickle.loads(pickle.dumps(old))
+    assert old.get_params()["criterion"] == "entropy"
+    np.testing.assert_array_equal(old.partial_fit(X, y).predict_proba(X), new.partial_fit(X, y).predict_proba(X))
 
 
 @pytest.mark.parametrize("renewal", [0, 1])

@@ -9,7 +9,7 @@ import oracles
 from adforest.forest._kernels.splitting import best_cut, xlogx_table
 
 
-def cut_of(codes, classes, weights, n_codes, n_classes, min_leaf=1):
+def cut_of(codes, classes, weights, n_codes, n_classes, min_leaf=1, gini=False):
     return best_cut(
         np.asarray(codes, dtype=np.uint16),
         np.asarray(classes, dtype=np.int32),
@@ -17,6 +17,7 @@ def cut_of(codes, classes, weights, n_codes, n_classes, min_leaf=1):
         n_codes,
         n_classes,
         min_leaf,
+        gini,
     )
 
 
@@ -25,18 +26,19 @@ def as_values(codes, n_codes):
     return np.where(codes == n_codes, np.nan, codes)
 
 
-def check_cut(codes, classes, weights, n_codes, n_classes, min_leaf=1):
+def check_cut(codes, classes, weights, n_codes, n_classes, min_leaf=1, gini=False):
     codes = np.asarray(codes)
     values = as_values(codes, n_codes)
-    found = cut_of(codes, classes, weights, n_codes, n_classes, min_leaf)
-    expected = oracles.best_gain(values, classes, weights, min_leaf)
+    found = cut_of(codes, classes, weights, n_codes, n_classes, min_leaf, gini)
+    impurity = oracles.gini if gini else oracles.bits
+    expected = oracles.best_gain(values, classes, weights, min_leaf, impurity)
     if expected is None:
         assert found is None
         return
     gain, low, high, missing_left = found
     assert gain == pytest.approx(expected, rel=1e-9, abs=1e-6)
     left = np.where(codes == n_codes, missing_left, codes <= low)
-    assert gain == pytest.approx(oracles.gain(classes, weights, left), rel=1e-9, abs=1e-6)
+    assert gain == pytest.approx(oracles.gain(classes, weights, left, impurity), rel=1e-9, abs=1e-6)
     assert min(left.sum(), (~left).sum()) >= min_leaf
     assert low in codes
     assert high in codes
@@ -66,12 +68,16 @@ WAYS = {
 }
 
 
+BOTH = pytest.mark.parametrize("gini", [False, True], ids=["entropy", "gini"])
+
+
+@BOTH
 @pytest.mark.parametrize("missing", [True, False], ids=["missing", "complete"])
 @pytest.mark.parametrize("way", WAYS)
-def test_best_cut_is_worth_as_much_as_exhaustive_search(way, missing):
+def test_best_cut_is_worth_as_much_as_exhaustive_search(way, missing, gini):
     @given(node=coded_nodes(**WAYS[way], missing=missing), min_leaf=st.integers(1, 6))
     def check(node, min_leaf):
-        check_cut(*node, min_leaf)
+        check_cut(*node, min_leaf, gini)
 
     check()
 
@@ -125,15 +131,16 @@ def test_min_leaf_counts_records_and_not_their_weight(n):
     assert cut_of(codes, codes, weights, 2, 2, min_leaf=n) is None
 
 
+@BOTH
 @pytest.mark.parametrize("n_codes", [4, 400])
 @pytest.mark.parametrize("weight", [200, 255])
-def test_weights_beyond_the_table_of_logarithms(weight, n_codes):
+def test_weights_beyond_the_table_of_logarithms(weight, n_codes, gini):
     rng = np.random.default_rng(0)
     codes = rng.integers(n_codes + 1, size=1000)
     classes = (codes > n_codes // 2) ^ (rng.random(1000) < 0.2)
     weights = rng.integers(weight, 256, size=1000)
     assert weights.sum() > 2 * len(xlogx_table())
-    check_cut(codes, classes, weights, n_codes, 2, min_leaf=5)
+    check_cut(codes, classes, weights, n_codes, 2, min_leaf=5, gini=gini)
 
 
 def test_the_table_holds_x_log_x():
@@ -144,8 +151,9 @@ def test_the_table_holds_x_log_x():
     np.testing.assert_allclose(table[x], x * np.log2(x), rtol=1e-12)
 
 
+@BOTH
 @pytest.mark.parametrize("min_leaf", [1, 3])
-def test_a_thousand_classes(min_leaf):
+def test_a_thousand_classes(min_leaf, gini):
     rng = np.random.default_rng(0)
     codes, classes = rng.integers(30, size=3000), rng.integers(1000, size=3000)
-    check_cut(codes, classes, rng.integers(1, 256, size=3000), 30, 1000, min_leaf)
+    check_cut(codes, classes, rng.integers(1, 256, size=3000), 30, 1000, min_leaf, gini)

@@ -163,18 +163,23 @@ def blobs(return_X_y):
     return make_blobs(3000, n_features=6, centers=12, cluster_std=4, random_state=0)
 
 
-@pytest.mark.parametrize("load", [load_iris, load_wine, load_digits, blobs], ids=lambda load: load.__name__)
-def test_accuracy_is_that_of_scikit_learn(load):
+def many_blobs(return_X_y):
+    return make_blobs(3000, n_features=8, centers=80, cluster_std=2.5, random_state=0)
+
+
+@pytest.mark.parametrize("criterion", ["entropy", "gini"])
+@pytest.mark.parametrize("load", [load_iris, load_wine, load_digits, blobs, many_blobs], ids=lambda load: load.__name__)
+def test_accuracy_is_that_of_scikit_learn(load, criterion):
     X, y = load(return_X_y=True)
     ours, theirs = [], []
     for split in range(4):
         X_old, X_new, y_old, y_new = train_test_split(X, y, test_size=0.4, stratify=y, random_state=split)
         records = oracles.block(X_old, y_old).records
-        grower = RandomForestGrower(GrowthParams(max_features=int(X.shape[1] ** 0.5)))
+        grower = RandomForestGrower(GrowthParams(max_features=int(X.shape[1] ** 0.5), criterion=criterion))
         trees, leaf_of = zip(*grower.build(records, everyone(records), list(range(30)), 1), strict=True)
         forest = Forest(trees, leaf_of, np.ones(len(records), dtype=bool))
         answer = forest.answer(np.ascontiguousarray(X_new), records.n_classes, soft=True)
         ours.append(np.mean(answer.argmax(axis=1) == y_new))
-        referee = RandomForestClassifier(30, criterion="entropy", random_state=split).fit(X_old, y_old)
+        referee = RandomForestClassifier(30, criterion=criterion, random_state=split).fit(X_old, y_old)
         theirs.append(referee.score(X_new, y_new))
     assert np.mean(ours) > np.mean(theirs) - 0.03

@@ -17,7 +17,7 @@ from oracles.routing import (
     votes,
     with_rows,
 )
-from oracles.splitting import best_gain, best_subset_gain, bits, gain, subset_price
+from oracles.splitting import best_gain, best_subset_gain, bits, gain, gini, subset_price
 from oracles.steps import aumann_shapley, corrected, credited, path_to, shrunk_on_the_way, voted_on_the_way
 from oracles.streams import (
     FORESTS,

@@ -36,6 +36,7 @@ def grow_groups(
     max_bins=255,
     max_depth=-1,
     max_new_nodes=10**6,
+    criterion="entropy",
     seed=0,
 ):
     """Call the kernel; nodes before base are leaves but for those the groups take the place of."""
@@ -55,6 +56,7 @@ def grow_groups(
         max_bins=max_bins,
         max_depth=max_depth if max_depth >= 0 else None,
         max_nodes=base + max_new_nodes,
+        criterion=criterion,
     )
     records = b.records
     if binned:

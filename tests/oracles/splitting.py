@@ -13,13 +13,19 @@ def bits(y, weights):
     return float(counts @ np.log2(counts.sum() / counts))
 
 
-def gain(y, weights, left):
-    """Return the bits that a cut into left and the rest saves."""
+def gini(y, weights):
+    """Return the Gini impurity of the classes, times their weight."""
+    counts = np.bincount(np.asarray(y, dtype=np.int64), weights).astype(np.float64)
+    return float(counts.sum() - (counts**2).sum() / max(counts.sum(), 1))
+
+
+def gain(y, weights, left, impurity=bits):
+    """Return the bits, or what else, that a cut into left and the rest saves."""
     y, weights, left = np.asarray(y), np.asarray(weights), np.asarray(left, dtype=bool)
-    return bits(y, weights) - bits(y[left], weights[left]) - bits(y[~left], weights[~left])
+    return impurity(y, weights) - impurity(y[left], weights[left]) - impurity(y[~left], weights[~left])
 
 
-def best_gain(values, y, weights, min_leaf=1):
+def best_gain(values, y, weights, min_leaf=1, impurity=bits):
     """Try every threshold with missing values on either side; None where nothing leaves min_leaf records each side."""
     values = np.asarray(values, dtype=np.float64)
     known = sorted(set(values[~np.isnan(values)].tolist()))
@@ -27,11 +33,11 @@ def best_gain(values, y, weights, min_leaf=1):
     for threshold, missing_left in product(known, (False, True)):
         left = np.where(np.isnan(values), missing_left, values <= threshold)
         if min(left.sum(), (~left).sum()) >= max(min_leaf, 1):
-            gains.append(gain(y, weights, left))
+            gains.append(gain(y, weights, left, impurity))
     return max(gains, default=None)
 
 
-def best_subset_gain(values, y, weights):
+def best_subset_gain(values, y, weights, impurity=bits):
     """Try every set of categories with missing values on either side; None where all records agree."""
     values = np.asarray(values, dtype=np.float64)
     kinds = sorted(set(values[~np.isnan(values)].tolist()))
@@ -43,7 +49,7 @@ def best_subset_gain(values, y, weights):
         for kind, goes in zip(kinds, chosen, strict=True):
             left |= goes & ((values == kind) | (np.isnan(values) & isnan(kind)))
         if left.any() and not left.all():
-            gains.append(gain(y, weights, left))
+            gains.append(gain(y, weights, left, impurity))
     return max(gains, default=None)
 
 

@@ -116,6 +116,8 @@ MODEL = Group(
         "splitting": 'How trees are repaired that a batch contradicts: "entropy" expands leaves, "sat" adds roots, '
         '"isat" does both.',
         "base_forest": 'How trees are grown: "random_forest", "sysfor" or "hoeffding".',
+        "criterion": 'What cuts must gain: "gini", "entropy" or "log_loss" (the same), or "auto": entropy, but in half '
+        "of the trees Gini impurity at nodes of many classes.",
         "max_depth": "Depth at which growing stops; by default there is no limit.",
         "n_jobs": "Threads; the model is the same for any number.",
     },

@@ -21,6 +21,9 @@ class GrowthParams:
         Choose cuts as C4.5 does: of all attributes, by gain ratio among those of at least average gain.
     prune_confidence : float
         Prune by C4.5's estimate of errors with this confidence; 0 for not at all.
+    criterion : {"entropy", "gini", "auto"}
+        What a cut must gain; "auto" is entropy, but at nodes of many classes in every other tree, by seed, "gini". C4.5
+        goes by entropy.
     """
 
     max_features: int
@@ -30,3 +33,4 @@ class GrowthParams:
     max_nodes: int | None = None
     by_ratio: bool = False
     prune_confidence: float = 0.0
+    criterion: str = "entropy"

@@ -48,7 +48,8 @@ class Tree:
     row_start, row_class, row_weight, row_scale
         Class weights by node, see `adforest.forest._kernels.counting`.
     importance : float64 (m,)
-        Entropy gain of the tree's cuts by attribute, in bits times weight, less the price of cuts by categories.
+        Gain of the tree's cuts by attribute, in bits or Gini impurity times weight, less the price of cuts by
+        categories.
     seed : int
         Fixes the bootstrap weight of every record in this tree.
     born : int32

@@ -41,7 +41,7 @@ class AdaptiveDecisionForest(Classifier):  # type: ignore[misc]
     batch_size : int, default=100
         Instances that are learnt together.
     n_estimators, base_forest, splitting, drift_threshold, window_size, memory_size, min_samples_leaf, max_features, \
-max_depth, renewal, answer_for, max_categories, min_frequency, class_weight, n_jobs, verbose
+max_depth, criterion, renewal, answer_for, max_categories, min_frequency, class_weight, n_jobs, verbose
         As in `adforest.AdaptiveDecisionForestClassifier`; ``class_weight`` by class index.
 
     Attributes
@@ -82,6 +82,7 @@ max_depth, renewal, answer_for, max_categories, min_frequency, class_weight, n_j
         min_samples_leaf: int = 1,
         max_features: str | float | None = "default",
         max_depth: int | None = None,
+        criterion: str = "auto",
         renewal: float = 1.0,
         answer_for: str = "next_batch",
         max_categories: int | None = None,
@@ -106,6 +107,7 @@ max_depth, renewal, answer_for, max_categories, min_frequency, class_weight, n_j
             min_samples_leaf=min_samples_leaf,
             max_features=max_features,
             max_depth=max_depth,
+            criterion=criterion,
             renewal=renewal,
             answer_for=answer_for,
             max_categories=max_categories,

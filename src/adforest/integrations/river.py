@@ -61,6 +61,7 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
     min_samples_leaf
     max_features
     max_depth
+    criterion
     renewal
     answer_for
         As in `adforest.AdaptiveDecisionForestClassifier`.
@@ -97,6 +98,8 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
     'MKC'
     """
 
+    criterion: str = "entropy"  # of a model that was pickled when there was no other
+
     _rules: ClassVar[Rules] = AdaptiveDecisionForestClassifier._rules | {
         "batch_size": (AT_LEAST_ONE,),
         "max_wait": (Amount(0), TimeSpan(), NONE),
@@ -117,6 +120,7 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
         min_samples_leaf: int = 1,
         max_features: str | float | None = "default",
         max_depth: int | None = None,
+        criterion: str = "auto",
         renewal: float = 1.0,
         answer_for: str = "next_batch",
         categorical_features: Any = "from_dtype",
@@ -138,6 +142,7 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
         self.min_samples_leaf = min_samples_leaf
         self.max_features = max_features
         self.max_depth = max_depth
+        self.criterion = criterion
         self.renewal = renewal
         self.answer_for = answer_for
         self.categorical_features = categorical_features

@@ -26,6 +26,7 @@ from adforest.storage.values import decode, encode
 CLASSIFIERS: dict[str, type[BaseADFClassifier]] = {
     kind.__name__: kind for kind in (AdaptiveDecisionForestClassifier, PaperADFClassifier)
 }
+BEFORE = {"criterion": "entropy"}  # what parameters were before they were any, where their default is another value
 MAX_TREES = 2**20  # that a forest may be asked to have
 MODEL = (
     Whole("n_batches", low=1, below=2**31 - 1),
@@ -105,9 +106,11 @@ def _write_parameters(parameters: dict[str, Any], out: PartWriter) -> None:
 def _read_classifier(part: PartReader, kind: type[BaseADFClassifier]) -> tuple[BaseADFClassifier, dict[str, Any]]:
     """Return a classifier that knows nothing yet, and the parameters that cannot change between batches.
 
-    Parameters that a file lacks, since there were none when it was written, have their default.
+    Parameters that a file lacks, since there were none when it was written, have the value that all models had then.
     """
-    classifier = kind(**_read_parameters(part.part("parameters"), list(kind._get_param_names())))
+    names = list(kind._get_param_names())
+    then = {name: value for name, value in BEFORE.items() if name in names}
+    classifier = kind(**then | _read_parameters(part.part("parameters"), names))
     fixed = {name: getattr(classifier, name) for name in kind._fixed}
     fixed |= _read_parameters(part.part("fixed"), list(kind._fixed))
     for parameters in ({}, fixed):

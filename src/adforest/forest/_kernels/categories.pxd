@@ -21,6 +21,7 @@ cdef struct CategoryOrder:
 
 cdef Py_ssize_t rank_keys(CategoryOrder* order, const uint64_t* keys, Py_ssize_t n, Py_ssize_t n_known) noexcept nogil
 cdef void rank_histogram(CategoryOrder* order, const Scratch* scratch, Py_ssize_t present) noexcept nogil
-cdef double begin_trial(Py_ssize_t present, Py_ssize_t n, double no_gain, const Cut* best, Cut* trial) noexcept nogil
+cdef double begin_trial(Py_ssize_t present, Py_ssize_t n, double bit_worth, double no_gain, const Cut* best,
+                        Cut* trial) noexcept nogil
 cdef void end_trial(CategoryOrder* order, Py_ssize_t present, double before, double price, const Cut* trial,
                     Cut* best) noexcept nogil

@@ -95,12 +95,13 @@ cpdef double price_of_subset(Py_ssize_t present, Py_ssize_t n) noexcept nogil:
     return (1 + <double>present / n) * ((k if k > 50 else log2(pow(2, k) - 1)) - log2(k))
 
 
-cdef double begin_trial(Py_ssize_t present, Py_ssize_t n, double no_gain, const Cut* best, Cut* trial) noexcept nogil:
-    """Prepare a trial that must beat the best cut so far and a cut that gains nothing; return the price in bits.
+cdef double begin_trial(Py_ssize_t present, Py_ssize_t n, double bit_worth, double no_gain, const Cut* best,
+                        Cut* trial) noexcept nogil:
+    """Prepare a trial that must beat the best cut so far and a cut that gains nothing; return the price.
 
-    The price is added to the score to beat, and taken off again by end_trial.
+    The price, in bits times what a bit is worth, is added to the score to beat, and taken off again by end_trial.
     """
-    cdef double price = price_of_subset(present, n)
+    cdef double price = price_of_subset(present, n) * bit_worth
     trial[0] = best[0]
     if price > 0:
         trial.score = max(best.score, no_gain) + price

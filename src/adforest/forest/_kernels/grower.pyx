@@ -1,4 +1,5 @@
 """The growing loop: split a node or make it a leaf, node after node, block after block; see grower.pxd."""
+from libc.math cimport INFINITY
 from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
@@ -7,7 +8,7 @@ from .coding cimport BLOCK, Block, close_block, open_block, record_of
 from .cutting cimport partition, write_question
 from .node cimport Node
 from .pruning cimport close_pruning, note_node, open_pruning, reserve_errors
-from .search cimport NodeRecords, close_search, find_cut, open_search
+from .search cimport NodeRecords, close_search, find_cut, gain_of, open_search
 from .splitting cimport MAX_WEIGHT, Cut, Scratch, class_of, xlogx
 from .subtrees cimport (
     LeafCounts, close_subtrees, make_leaf, node_at, number_of, open_subtrees, reserve, reserve_counts,
@@ -31,10 +32,13 @@ cdef int64_t count_classes(Scratch* scratch, const uint64_t* records, Py_ssize_t
 
 
 cdef double sum_classes(const Scratch* scratch, const uint64_t* records, Py_ssize_t n) noexcept nogil:
-    """Return the sum of x log2 x over a node's class weights."""
+    """Return the sum of x log2 x over a node's class weights, or of x^2 for Gini."""
     cdef Py_ssize_t i, k
     cdef double class_sum = 0
-    if scratch.n_classes <= 2 * n:
+    if scratch.gini:
+        for i in range(n):
+            class_sum += <double>scratch.right[class_of(records[i])] * (records[i] & MAX_WEIGHT)
+    elif scratch.n_classes <= 2 * n:
         for k in range(scratch.n_classes):
             class_sum += xlogx(scratch.table, scratch.right[k])
     else:
@@ -42,6 +46,18 @@ cdef double sum_classes(const Scratch* scratch, const uint64_t* records, Py_ssiz
             k = class_of(records[i])
             class_sum += xlogx(scratch.table, scratch.right[k]) * (records[i] & MAX_WEIGHT) / scratch.right[k]
     return class_sum
+
+
+cdef inline void choose_criterion(Scratch* scratch, NodeRecords* node, double gini_above) noexcept nogil:
+    """Write the sum over classes by which a node's cuts are scored: of squares for Gini, else of x log2 x.
+
+    As many equally frequent classes as are effective, 1 / sum of p^2, would have the node's Gini impurity.
+    """
+    scratch.gini = gini_above < INFINITY
+    node.class_sum = sum_classes(scratch, node.records, node.n)
+    if scratch.gini and <double>node.weight * node.weight <= gini_above * node.class_sum:
+        scratch.gini = False
+        node.class_sum = sum_classes(scratch, node.records, node.n)
 
 
 cdef void clear_classes(Scratch* scratch, const uint64_t* records, Py_ssize_t n) noexcept nogil:
@@ -102,11 +118,11 @@ cdef Outcome split_node(Grower* g, Block* block, const Task* task, Task* childre
     node.weight = count_classes(scratch, records, node.n)
     if not may_split(g, task, &node):
         return close_leaf(g, block, task, &node)
-    node.class_sum = sum_classes(scratch, records, node.n)
+    choose_criterion(scratch, &node, g.search.rules.gini_above)
     found = find_cut(&g.search, block, &node, &cut)
     if not found and (block.exact or (block.record != NULL and node.n == block.n)):
         return close_leaf(g, block, task, &node)
-    gain = cut.score - node.class_sum + xlogx(scratch.table, node.weight)
+    gain = gain_of(scratch, &node, cut.score)
     if found and g.pruning.confidence > 0:
         note_node(&g.pruning, task.node, &node, scratch, gain)
     clear_classes(scratch, records, node.n)

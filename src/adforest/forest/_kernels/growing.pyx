@@ -1,4 +1,5 @@
 """Grow trees from records: a whole tree from its root, or subtrees at many leaves of a tree in one call."""
+from libc.math cimport INFINITY
 from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memset
 
@@ -17,12 +18,22 @@ from .splitting import xlogx_table
 from .subtrees import NODE
 
 cdef double[::1] XLOGX = xlogx_table()
+cdef double MANY_CLASSES = 10   # effective ones, beyond which Gini impurity tends to cut better, see decision 24
 
 
-cdef set_params(Grower* g, params, Py_ssize_t n_nodes):
+cdef double gini_above(str criterion, uint64_t seed):
+    """Return above how many effective classes a node is cut by Gini impurity; with "auto" in every other tree."""
+    if criterion == "auto":
+        return MANY_CLASSES if seed & 1 else INFINITY
+    return 0.0 if criterion == "gini" else INFINITY
+
+
+cdef set_params(Grower* g, params, Py_ssize_t n_nodes, uint64_t seed):
     """Write what the caller asks for into an empty grower; n_nodes is how many nodes the tree has already."""
+    g.search.random = seed
     g.search.rules.max_features = params.max_features
     g.search.rules.min_leaf = max(params.min_samples_leaf, 1)
+    g.search.rules.gini_above = gini_above(params.criterion, seed)
     g.search.rules.by_ratio = params.by_ratio
     g.search.table.max_bins = params.max_bins
     g.max_depth = -1 if params.max_depth is None else params.max_depth
@@ -102,7 +113,7 @@ def grow(records, groups, params, int32_t[::1] leaf_of, *, int32_t n_nodes, Py_s
     counts : (node, klass, weight), int32 each
         The weight of each class in each new leaf; after pruning, in several lines.
     importance : float64 (m,)
-        Entropy gain of the new cuts by feature, in bits times weight, less the price of cuts by categories.
+        Gain of the new cuts by feature, in bits or Gini impurity times weight, less the price of cuts by categories.
     """
     cdef const double[:, ::1] X = records.X
     cdef const int32_t[::1] y = records.y, n_categories = records.n_categories
@@ -120,7 +131,7 @@ def grow(records, groups, params, int32_t[::1] leaf_of, *, int32_t n_nodes, Py_s
     importance = np.zeros(X.shape[1])
     memset(&g, 0, sizeof(Grower))
     memset(&shared, 0, sizeof(Block))
-    set_params(&g, params, n_nodes)
+    set_params(&g, params, n_nodes, seed)
     if samples.shape[0] == 0:
         replaced["left"] = -1
         replaced["split"] = -1
@@ -130,7 +141,6 @@ def grow(records, groups, params, int32_t[::1] leaf_of, *, int32_t n_nodes, Py_s
     g.search.table.X = &X[0, 0]
     g.search.table.n_features = X.shape[1]
     g.search.table.n_categories = &n_categories[0]
-    g.search.random = seed
     g.subtrees.nodes.replaced = &replaced_view[0]
     g.subtrees.nodes.replaced_number = &group_node[0]
     g.subtrees.nodes.first_number = n_nodes

@@ -3,12 +3,13 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from .categories cimport CategoryOrder
 from .coding cimport Block, PairSpace, Table
-from .splitting cimport Cut, Scratch
+from .splitting cimport Cut, Scratch, no_gain, xlogx
 
 
 cdef struct CutRules:
     Py_ssize_t max_features # features that vary in the node to look at, at least
     Py_ssize_t min_leaf     # records on either side of a cut, at least
+    double gini_above       # score cuts by Gini impurity at nodes of more effective classes than this, else by entropy
     bint by_ratio           # C4.5: the best gain ratio among the features of at least average gain
 
 
@@ -17,8 +18,20 @@ cdef struct NodeRecords:
     const uint64_t* records # item << 32 | class << 12 | weight
     Py_ssize_t n
     int64_t weight          # of all records
-    double class_sum        # sum over classes of f(weight of the class), f(x) = x log2 x
+    double class_sum        # sum over classes of f(weight of the class), f(x) = x log2 x, or x^2 for Gini
     int32_t n_features      # how many features at the head of the block's list may vary in the node
+
+
+cdef inline double no_gain_of(const Scratch* scratch, const NodeRecords* node) noexcept nogil:
+    """Return the score of a cut of the node that gains nothing."""
+    return no_gain(scratch.table, node.class_sum, node.weight, scratch.gini)
+
+
+cdef inline double gain_of(const Scratch* scratch, const NodeRecords* node, double score) noexcept nogil:
+    """Return what a cut of the node with this score gains."""
+    if scratch.gini:
+        return score - no_gain_of(scratch, node)
+    return score - node.class_sum + xlogx(scratch.table, node.weight)
 
 
 cdef struct Search:

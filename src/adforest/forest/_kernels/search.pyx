@@ -1,5 +1,5 @@
 """Find the best cut of a node: draw features, look along each for the best cut, by gain or as C4.5 by gain ratio."""
-from libc.math cimport INFINITY
+from libc.math cimport INFINITY, log
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 
@@ -9,14 +9,15 @@ from .coding cimport BLOCK, EDGE_SAMPLE, Block, PairSpace, Table, has_codes, is_
 from .splitmix cimport random_below
 from .splitting cimport (
     Cut, Scratch, class_of, count_known, count_missing, fill_histogram, name_codes, sort_keys, suits_histogram,
-    try_histogram, try_keys, xlogx,
+    no_gain, try_histogram, try_keys, xlogx,
 )
 
 cdef enum:
     MAX_HISTOGRAM = 1 << 20     # cells of (code, class)
 
 cdef double MIN_GAIN = 1e-9     # bits a record, that C4.5 asks of a cut
-cdef double PERFECT = -1.0      # a score above this is that of a cut into two pure sides: any other loses two bits
+cdef double PERFECT = -0.5      # a score above this is that of a cut into two pure sides: any other is -1 at most
+cdef double BIT_CHI_SQUARE = 2 * log(2.0)   # the chi-square of a cut that gains one bit by chance
 
 cdef extern from *:
     """
@@ -174,6 +175,17 @@ cdef inline void hide_feature(Block* block, NodeRecords* node, Py_ssize_t i) noe
     swap_features(block, i, node.n_features)
 
 
+cdef inline double bit_worth(const Scratch* scratch, const NodeRecords* node) noexcept nogil:
+    """Return the gain in the unit of the criterion that chance makes as likely as one bit.
+
+    By chance a cut's entropy gain is half a chi-square in nats. Its Gini gain is that chi-square times 2pq where there
+    are two classes, or divided by their number where several are equally frequent: nearly the smaller of the sum of
+    squared class probabilities and 1 minus it.
+    """
+    cdef double squares = node.class_sum / (<double>node.weight * node.weight)
+    return BIT_CHI_SQUARE * min(squares, 1 - squares) if scratch.gini else 1.0
+
+
 cdef bint try_feature(Search* search, const Block* block, Py_ssize_t f, const NodeRecords* node,
                       Cut* best) noexcept nogil:
     """Improve best by feature f; return whether it takes more than one code in the node."""
@@ -206,7 +218,7 @@ cdef bint try_counted(Search* search, const Block* block, Py_ssize_t f, const No
             name_codes(scratch, present, n_codes, best)
         return True
     rank_histogram(&search.categories, scratch, present)
-    price = begin_trial(present, node.n, node.class_sum - xlogx(scratch.table, node.weight), best, &trial)
+    price = begin_trial(present, node.n, bit_worth(scratch, node), no_gain_of(scratch, node), best, &trial)
     before = trial.score
     try_histogram(scratch, present, n_codes, node.n, n_missing, node.class_sum, node.weight, min_leaf, &trial)
     end_trial(&search.categories, present, before, price, &trial, best)
@@ -235,7 +247,7 @@ cdef bint try_sorted(Search* search, const Block* block, Py_ssize_t f, const Nod
         try_keys(scratch, keys, n, n_known, n_codes, node.class_sum, node.weight, search.rules.min_leaf, best)
         return True
     present = rank_keys(&search.categories, keys, n, n_known)
-    price = begin_trial(present, n, node.class_sum - xlogx(scratch.table, node.weight), best, &trial)
+    price = begin_trial(present, n, bit_worth(scratch, node), no_gain_of(scratch, node), best, &trial)
     before = trial.score
     try_keys(scratch, search.categories.keys, n, n_known, <int32_t>present, node.class_sum, node.weight,
              search.rules.min_leaf, &trial)

@@ -1,9 +1,11 @@
-# The worth of a cut. With f(x) = x log2 x and class counts l_k left, r_k right, the entropy gain of a cut is, up to
-# terms that are the same for every cut of the node,
+# The worth of a cut. With class counts l_k left, r_k right, their sums L and R, and f(x) = x log2 x, the gain of a cut
+# is, up to terms that are the same for every cut of the node,
 #
-#     score = sum_k f(l_k) - f(sum l) + sum_k f(r_k) - f(sum r)
+#     entropy:  score = sum_k f(l_k) - f(L) + sum_k f(r_k) - f(R)
+#     Gini:     score = sum_k l_k^2 / L + sum_k r_k^2 / R - (L + R)
 #
-# Moving one record from right to left changes two terms of the sums: O(1), however many classes there are.
+# Moving one record from right to left changes two terms of the sums: O(1), however many classes there are. Both scores
+# are 0 for two pure sides and below for any other cut.
 from libc.math cimport log2
 from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t
 
@@ -32,18 +34,40 @@ cdef inline double xlogx(const double* table, int64_t x, bint tabled=False) noex
     return table[x] if tabled or x < TABLE else x * log2(<double>x)
 
 
-cdef inline double move(const double* table, int32_t* left, int32_t* right, int64_t k, int32_t weight,
-                        bint tabled=False) noexcept nogil:
-    """Move weight of class k from right to left; return by how much the sum of f over both sides changes."""
+cdef struct SideSums:
+    # Sums over classes while a scan goes on: for entropy both, for Gini the other two.
+    double both             # of f over both sides
+    int64_t left            # of squares
+    int64_t right
+
+
+cdef inline void move(const double* table, int32_t* left, int32_t* right, int64_t k, int32_t weight, SideSums* sums,
+                      bint gini, bint tabled=False) noexcept nogil:
+    """Move weight of class k from right to left."""
     cdef int32_t l = left[k], r = right[k]
     left[k] = l + weight
     right[k] = r - weight
-    return ((xlogx(table, l + weight, tabled) - xlogx(table, l, tabled))
-            + (xlogx(table, r - weight, tabled) - xlogx(table, r, tabled)))
+    if gini:
+        sums.left += <int64_t>weight * (2 * <int64_t>l + weight)
+        sums.right -= <int64_t>weight * (2 * <int64_t>r - weight)
+    else:
+        sums.both += ((xlogx(table, l + weight, tabled) - xlogx(table, l, tabled))
+                      + (xlogx(table, r - weight, tabled) - xlogx(table, r, tabled)))
+
+
+cdef inline double gini_score(const SideSums* sums, int64_t left_total, int64_t total) noexcept nogil:
+    """Return the score of a cut with these sums of squares."""
+    return <double>sums.left / left_total + <double>sums.right / (total - left_total) - total
+
+
+cdef inline double no_gain(const double* table, double class_sum, int64_t total, bint gini) noexcept nogil:
+    """Return the score of a cut that gains nothing, by a node's sum over classes of f or of squares."""
+    return class_sum / total - total if gini else class_sum - xlogx(table, total)
 
 
 cdef struct Scratch:
     # What one scan needs, allocated once per tree. Between scans left is zero and right holds the node's class counts.
+    bint gini               # whether cuts are scored by Gini impurity, else by entropy
     double* table           # f(x) for x < TABLE
     int32_t* left
     int32_t* right
@@ -61,8 +85,8 @@ cdef inline void swap_sides(Scratch* s) noexcept nogil:
 
 
 cdef inline void scan_keys(Scratch* s, const uint64_t* keys, Py_ssize_t n, Py_ssize_t n_known, int32_t missing_code,
-                           double both_sums, int64_t total, Py_ssize_t min_leaf, bint missing_left, bint tabled,
-                           Cut* best) noexcept nogil:
+                           double class_sum, int64_t total, Py_ssize_t min_leaf, bint missing_left, bint tabled,
+                           bint gini, Cut* best) noexcept nogil:
     """Try every cut along sorted keys, missing codes last; with missing_left these begin on the left.
 
     Everything is on the left in the end, but for missing values without missing_left.
@@ -71,18 +95,19 @@ cdef inline void scan_keys(Scratch* s, const uint64_t* keys, Py_ssize_t n, Py_ss
     cdef uint64_t key, following
     cdef int64_t left_total = 0
     cdef double score
+    cdef SideSums sums = SideSums(class_sum, 0, <int64_t>class_sum)
     cdef const double* table = s.table
     cdef int32_t* left = s.left
     cdef int32_t* right = s.right
     if missing_left:
         for i in range(n_known, n):
-            both_sums += move(table, left, right, class_of(keys[i]), keys[i] & MAX_WEIGHT, tabled)
+            move(table, left, right, class_of(keys[i]), keys[i] & MAX_WEIGHT, &sums, gini, tabled)
             left_total += keys[i] & MAX_WEIGHT
         n_left = n_missing
     following = keys[0]
     for i in range(n_known):
         key = following
-        both_sums += move(table, left, right, class_of(key), key & MAX_WEIGHT, tabled)
+        move(table, left, right, class_of(key), key & MAX_WEIGHT, &sums, gini, tabled)
         left_total += key & MAX_WEIGHT
         n_left += 1
         if i + 1 < n_known:
@@ -93,7 +118,10 @@ cdef inline void scan_keys(Scratch* s, const uint64_t* keys, Py_ssize_t n, Py_ss
             break
         if n_left < min_leaf or n - n_left < min_leaf:
             continue
-        score = both_sums - (xlogx(table, left_total, tabled) + xlogx(table, total - left_total, tabled))
+        if gini:
+            score = gini_score(&sums, left_total, total)
+        else:
+            score = sums.both - (xlogx(table, left_total, tabled) + xlogx(table, total - left_total, tabled))
         if score > best.score:
             best.score = score
             best.low = <int32_t>(key >> 32)
@@ -107,24 +135,31 @@ cdef inline void try_keys(Scratch* s, const uint64_t* keys, Py_ssize_t n, Py_ssi
     """Improve best by the best cut along sorted keys."""
     cdef Py_ssize_t i, k
     # Where arguments are literals the compiler makes a scan of its own, which does not ask what they say.
-    if n_known == n and total < TABLE and min_leaf == 1:
-        scan_keys(s, keys, n, n, missing_code, node_sum, total, 1, False, True, best)
+    if s.gini and n_known == n and min_leaf == 1:
+        scan_keys(s, keys, n, n, missing_code, node_sum, total, 1, False, False, True, best)
+    elif s.gini:
+        scan_keys(s, keys, n, n_known, missing_code, node_sum, total, min_leaf, False, False, True, best)
+    elif n_known == n and total < TABLE and min_leaf == 1:
+        scan_keys(s, keys, n, n, missing_code, node_sum, total, 1, False, True, False, best)
     elif n_known == n and total < TABLE:
-        scan_keys(s, keys, n, n, missing_code, node_sum, total, min_leaf, False, True, best)
+        scan_keys(s, keys, n, n, missing_code, node_sum, total, min_leaf, False, True, False, best)
     else:
-        scan_keys(s, keys, n, n_known, missing_code, node_sum, total, min_leaf, False, False, best)
+        scan_keys(s, keys, n, n_known, missing_code, node_sum, total, min_leaf, False, False, False, best)
     if n_known < n:
         for i in range(n_known):
             k = class_of(keys[i])
             s.right[k] += s.left[k]
             s.left[k] = 0
-        scan_keys(s, keys, n, n_known, missing_code, node_sum, total, min_leaf, True, False, best)
+        if s.gini:
+            scan_keys(s, keys, n, n_known, missing_code, node_sum, total, min_leaf, True, False, True, best)
+        else:
+            scan_keys(s, keys, n, n_known, missing_code, node_sum, total, min_leaf, True, False, False, best)
     swap_sides(s)
 
 
 cdef inline void scan_histogram(Scratch* s, Py_ssize_t present, const uint64_t* missing, Py_ssize_t n,
-                                Py_ssize_t n_missing, double both_sums, int64_t total, Py_ssize_t min_leaf,
-                                bint missing_left, Cut* best) noexcept nogil:
+                                Py_ssize_t n_missing, double class_sum, int64_t total, Py_ssize_t min_leaf,
+                                bint missing_left, bint gini, Cut* best) noexcept nogil:
     """Try every cut along the rows of the histogram that order names; low and high are positions in order.
 
     missing is the row of missing values, which with missing_left begin on the left.
@@ -134,11 +169,12 @@ cdef inline void scan_histogram(Scratch* s, Py_ssize_t present, const uint64_t* 
     cdef int32_t weight
     cdef const uint64_t* row
     cdef double score
+    cdef SideSums sums = SideSums(class_sum, 0, <int64_t>class_sum)
     if missing_left:
         for k in range(s.n_classes):
             weight = <int32_t>missing[k]
             left_total += weight
-            both_sums += move(s.table, s.left, s.right, k, weight)
+            move(s.table, s.left, s.right, k, weight, &sums, gini)
         n_left = n_missing
     for i in range(present):
         row = s.histogram + s.order[i] * s.n_classes
@@ -147,12 +183,15 @@ cdef inline void scan_histogram(Scratch* s, Py_ssize_t present, const uint64_t* 
                 weight = <int32_t>row[k]
                 n_left += row[k] >> 32
                 left_total += weight
-                both_sums += move(s.table, s.left, s.right, k, weight)
+                move(s.table, s.left, s.right, k, weight, &sums, gini)
         if i + 1 == present and (missing_left or n_missing == 0):
             break
         if n_left < min_leaf or n - n_left < min_leaf:
             continue
-        score = both_sums - xlogx(s.table, left_total) - xlogx(s.table, total - left_total)
+        if gini:
+            score = gini_score(&sums, left_total, total)
+        else:
+            score = sums.both - xlogx(s.table, left_total) - xlogx(s.table, total - left_total)
         if score > best.score:
             best.score = score
             best.low = <int32_t>i
@@ -166,12 +205,18 @@ cdef inline void try_histogram(Scratch* s, Py_ssize_t present, int32_t n_codes, 
     """Improve best by the best cut along the rows of the histogram that order names."""
     cdef Py_ssize_t k
     cdef const uint64_t* missing = s.histogram + n_codes * s.n_classes
-    scan_histogram(s, present, missing, n, n_missing, node_sum, total, min_leaf, False, best)
+    if s.gini:
+        scan_histogram(s, present, missing, n, n_missing, node_sum, total, min_leaf, False, True, best)
+    else:
+        scan_histogram(s, present, missing, n, n_missing, node_sum, total, min_leaf, False, False, best)
     if n_missing > 0:
         for k in range(s.n_classes):
             s.right[k] += s.left[k]
             s.left[k] = 0
-        scan_histogram(s, present, missing, n, n_missing, node_sum, total, min_leaf, True, best)
+        if s.gini:
+            scan_histogram(s, present, missing, n, n_missing, node_sum, total, min_leaf, True, True, best)
+        else:
+            scan_histogram(s, present, missing, n, n_missing, node_sum, total, min_leaf, True, False, best)
     swap_sides(s)
 
 

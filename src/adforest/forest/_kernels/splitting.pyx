@@ -13,11 +13,11 @@ def xlogx_table():
 
 
 def best_cut(const uint16_t[::1] codes, const int32_t[::1] classes, const uint16_t[::1] weights, int32_t n_codes,
-             Py_ssize_t n_classes, Py_ssize_t min_leaf):
+             Py_ssize_t n_classes, Py_ssize_t min_leaf, bint gini=False):
     """Return (gain, low, high, missing_left) of the best cut, or None where there is none.
 
-    The gain is in bits times weight; codes up to ``low`` go left, from ``high`` on right, and ``n_codes`` is the
-    code of missing values.
+    The gain is in bits or Gini impurity, times weight; codes up to ``low`` go left, from ``high`` on right, and
+    ``n_codes`` is the code of missing values.
     """
     cdef Py_ssize_t n = codes.shape[0], i, present
     cdef int64_t total = 0
@@ -36,6 +36,7 @@ def best_cut(const uint16_t[::1] codes, const int32_t[::1] classes, const uint16
     cdef uint64_t[::1] keys_view = keys
     cdef int32_t[:, ::1] by_code_view = by_code
     cdef uint64_t[::1] histogram_view = histogram
+    s.gini = gini
     s.table = &table_view[0]
     s.left = &counts_view[0, 0]
     s.right = &counts_view[1, 0]
@@ -49,7 +50,7 @@ def best_cut(const uint16_t[::1] codes, const int32_t[::1] classes, const uint16
         s.right[class_of(records[i])] += records[i] & MAX_WEIGHT
         total += records[i] & MAX_WEIGHT
     for i in range(n_classes):
-        node_sum += xlogx(s.table, s.right[i])
+        node_sum += <double>s.right[i] * s.right[i] if gini else xlogx(s.table, s.right[i])
     best.score = -INFINITY
     if suits_histogram(&s, n, n_codes):
         present = fill_histogram(&s, &codes[0], &records[0], n, n_codes)
@@ -61,4 +62,4 @@ def best_cut(const uint16_t[::1] codes, const int32_t[::1] classes, const uint16
         try_keys(&s, s.keys, n, count_known(s.keys, n, n_codes), n_codes, node_sum, total, min_leaf, &best)
     if best.score == -INFINITY:
         return None
-    return best.score - node_sum + xlogx(s.table, total), best.low, best.high, bool(best.missing_left)
+    return best.score - no_gain(s.table, node_sum, total, gini), best.low, best.high, bool(best.missing_left)
