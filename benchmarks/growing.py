@@ -1,6 +1,6 @@
 """Compare ways to grow trees on generated streams, each batch answered before it is learnt.
 
-Run as ``python benchmarks/growing.py criterion``; two seeds, one thread, a minute or two.
+Run as ``python benchmarks/growing.py criterion`` or ``features``; two seeds, one thread, a minute or two.
 """
 
 import sys
@@ -12,9 +12,11 @@ import numpy as np
 from sklearn.datasets import make_classification
 
 from adforest import AdaptiveDecisionForestClassifier
+from adforest.growers import features
 
 Stream = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], int]
 SEEDS = (0, 1)
+PATH = features.PATH
 
 
 def round_clusters(n_classes: int, seed: int) -> Stream:
@@ -36,6 +38,20 @@ def corner_clusters(n_classes: int, seed: int) -> Stream:
     return X, y, 15 * n_classes
 
 
+def wide_table(n_features: int, n_informative: int, seed: int, n_clusters: int = 2, *, moves: bool = False) -> Stream:
+    """Return two classes that a few of many columns tell; if it moves, others tell them from the middle on."""
+    X, y = make_classification(
+        8000, n_features, n_informative=n_informative, n_redundant=0, n_clusters_per_class=n_clusters, shuffle=False,
+        random_state=seed,
+    )  # fmt: skip
+    rng = np.random.default_rng(seed)
+    order, half = rng.permutation(len(y)), len(y) // 2
+    X, y = X[order], y[order]
+    first = rng.permutation(n_features)
+    second = rng.permutation(n_features) if moves else first
+    return np.concatenate([X[:half, first], X[half:, second]]), y, 500
+
+
 def measure(stream: Stream, **parameters: Any) -> tuple[float, float, float]:
     """Return accuracy and log loss (natural, probabilities of at least 1e-6) before learning, and seconds to learn."""
     X, y, size = stream
@@ -55,13 +71,15 @@ def measure(stream: Stream, **parameters: Any) -> tuple[float, float, float]:
 
 
 def compare(name: str, made: Callable[[int], Stream], **choices: dict[str, Any]) -> None:
-    """Print a line of means over seeds."""
+    """Print a line of means over seeds; a choice is parameters, or nodes on a path (`features.PATH`)."""
     cells = []
-    for choice, parameters in choices.items():
+    for choice, given in choices.items():
+        parameters = dict(given)
+        features.PATH = parameters.pop("path", PATH)
         found = [measure(made(seed), random_state=seed, **parameters) for seed in SEEDS]
         accuracy, loss, seconds = np.mean(found, axis=0)
         cells.append(f"{choice} {100 * accuracy:.1f} {loss:.3f} {seconds:.1f} s")
-    print(f"{name:24}", *cells, sep=" | ", flush=True)
+    print(f"{name:32}", *cells, sep=" | ", flush=True)
 
 
 def compare_criteria() -> None:
@@ -72,5 +90,14 @@ def compare_criteria() -> None:
         compare(f"{n_classes} corners", lambda seed, k=n_classes: corner_clusters(k, seed), **choices)  # type: ignore[misc]
 
 
+def compare_draws() -> None:
+    choices = {"all alike": {"path": 10**9}, "by worth": {}}
+    for m, informative, clusters, moves in (
+        (1000, 10, 2, False), (1000, 10, 4, False), (300, 10, 4, False), (200, 100, 4, False), (1000, 10, 2, True),
+    ):  # fmt: skip
+        name = f"{informative} of {m}, {clusters} clusters{', moving' if moves else ''}"
+        compare(name, lambda seed, a=(m, informative), c=clusters, b=moves: wide_table(*a, seed, c, moves=b), **choices)  # type: ignore[misc]
+
+
 if __name__ == "__main__":
-    {"criterion": compare_criteria}[sys.argv[1]]()
+    {"criterion": compare_criteria, "features": compare_draws}[sys.argv[1]]()

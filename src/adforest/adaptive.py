@@ -47,7 +47,8 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
         Records a leaf must keep.
     max_features : {"default", "log2", "log2+1", "sqrt"}, int, float or None, default="default"
         Attributes tried at each node. Of m attributes, "log2+1" is int(log2 m) + 1, the paper's choice, "default" that
-        or int(sqrt m), whichever is more; the rest as in scikit-learn.
+        or int(sqrt m), whichever is more; the rest as in scikit-learn. Where these are few of many, a random forest
+        draws those more often that the trees of earlier batches gained from.
     max_depth : int or None, default=None
         Depth at which growing stops.
     criterion : {"auto", "gini", "entropy", "log_loss"}, default="auto"

@@ -42,8 +42,10 @@ def blocks(n=600):
 
 @pytest.mark.parametrize("base", GROWERS)
 @pytest.mark.parametrize("share", [1.0, 0.8, 0.3])
-def test_trees_are_the_same(base, share, workers):
-    grower = GROWERS[base](GrowthParams(max_features=2))
+@pytest.mark.parametrize("draws", [None, [2, 2, -1]], ids=["all alike", "by worth"])
+def test_trees_are_the_same(base, share, draws, workers):
+    drawn = None if draws is None else np.array(draws, dtype=np.int32)
+    grower = GROWERS[base](GrowthParams(max_features=2, criterion="auto", draws=drawn))
     for records in blocks():
         known = np.flatnonzero(np.random.default_rng(1).random(len(records)) < share).astype(np.int32)
         rare, seeds = np.array([True, False]), list(range(10, 15))

@@ -37,6 +37,7 @@ def grow_groups(
     max_depth=-1,
     max_new_nodes=10**6,
     criterion="entropy",
+    draws=None,
     seed=0,
 ):
     """Call the kernel; nodes before base are leaves but for those the groups take the place of."""
@@ -57,6 +58,7 @@ def grow_groups(
         max_depth=max_depth if max_depth >= 0 else None,
         max_nodes=base + max_new_nodes,
         criterion=criterion,
+        draws=draws,
     )
     records = b.records
     if binned:

@@ -25,12 +25,12 @@ from adforest.adaptation.repair import Assessment, Repair, assess
 from adforest.adaptation.report import BatchReport
 from adforest.adaptation.rest import place
 from adforest.adaptation.scenario import scenario_of
-from adforest.adaptation.state import ForestState, State
+from adforest.adaptation.state import ForestState, Settings, State
 from adforest.adaptation.weighing import rescaled
 from adforest.forest import Forest, Records, in_threads
 from adforest.forest._kernels.lots import are_drawn
 from adforest.forest.types import Ints, Longs, Mask, Singles
-from adforest.growers import Grown, build_trees, spawn_seeds
+from adforest.growers import Grown, RandomForestGrower, build_trees, spawn_seeds
 
 BUILD, REPAIR, RENEW, BUILD_NEWEST, DRAW = range(5)  # what a seed is for
 FEW_MORE = 1.1  # times max_samples that is let pass: of a batch that is drawn from, a few records more may come
@@ -44,7 +44,7 @@ class BatchUpdate:
 
     def __init__(self, state: State, batch: Records) -> None:
         self.before = state
-        self.settings = state.settings
+        self.settings = _settings(state, batch)
         self.number = state.n_batches + 1
         self.memory = state.memory.add(batch, self.number)
         self.weighing = self.memory.weighing(self.settings.class_weight, batch.n_classes)
@@ -288,6 +288,15 @@ class BatchUpdate:
         window = memory.window(state.window_start, settings.window_bound)
         weight = self.weighing.weights(memory.y[window], memory.weight_at(window))
         return state.forests[PERMANENT].forest.nearness(window, MIN_EXPECTED, settings.n_jobs, weight)
+
+
+def _settings(state: State, batch: Records) -> Settings:
+    """Return what a batch is learnt by: of many features, those that the trees before it gained from are drawn more."""
+    settings = state.settings
+    if settings.algorithm == "paper" or not isinstance(settings.grower, RandomForestGrower):
+        return settings
+    trees = {id(tree): tree for one in state.forests.values() for tree in one.forest.trees}
+    return replace(settings, grower=settings.grower.favouring(trees.values(), batch.n_categories))
 
 
 def answering_votes(state: State) -> dict[str, float]:

@@ -1,6 +1,8 @@
 """What growers are told about the trees they grow."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from adforest.forest.types import Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,8 @@ class GrowthParams:
     criterion : {"entropy", "gini", "auto"}
         What a cut must gain; "auto" is entropy, but at nodes of many classes in every other tree, by seed, "gini". C4.5
         goes by entropy.
+    draws : int32 (n,) or None
+        What a node draws its features from, see `adforest.growers.draws_by_worth`; None draws all alike.
     """
 
     max_features: int
@@ -34,3 +38,4 @@ class GrowthParams:
     by_ratio: bool = False
     prune_confidence: float = 0.0
     criterion: str = "entropy"
+    draws: Ints | None = field(default=None, compare=False)

@@ -1,7 +1,7 @@
 """Who builds trees from a block of records."""
 
 from adforest.growers.by_name import GROWERS
-from adforest.growers.features import count_features
+from adforest.growers.features import count_features, draws_by_worth
 from adforest.growers.hoeffding import HoeffdingGrower
 from adforest.growers.protocol import Grower, Grown, StreamingGrower, spawn_seeds
 from adforest.growers.random_forest import RandomForestGrower
@@ -20,5 +20,6 @@ __all__ = [
     "build_trees",
     "building_on",
     "count_features",
+    "draws_by_worth",
     "spawn_seeds",
 ]

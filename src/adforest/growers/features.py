@@ -1,7 +1,15 @@
-"""How many attributes a node tries, by scikit-learn's spellings and the paper's."""
+"""How many features a node tries, by scikit-learn's spellings and the paper's, and which of many it draws."""
 
 import math
 from numbers import Integral
+
+import numpy as np
+
+from adforest.forest.types import Floats, Ints
+
+PATH = 12  # nodes on a path; where a feature is tried on each path, all are drawn alike
+MIN_ANY = 0.2  # share of draws from all features, so that none dies out
+N_DRAWS = 4096  # entries of the list, so that shares are told to 0.02 %
 
 
 def count_features(max_features: str | float | None, m: int) -> int:
@@ -19,3 +27,36 @@ def count_features(max_features: str | float | None, m: int) -> int:
     if isinstance(max_features, Integral):
         return min(m, int(max_features))
     return max(1, int(float(max_features) * m))
+
+
+def draws_any(n_tried: int, m: int) -> float:
+    """Return the share of draws from all m features alike: 1 where a node tries so many that each has its turn."""
+    return min(1.0, max(MIN_ANY, PATH * n_tried / m))
+
+
+def draws_by_worth(worth: Floats, n_tried: int) -> Ints | None:
+    """Return the list from which nodes draw features: each as often as its worth says, and -1 for any of all.
+
+    Of a thousand features a node tries some thirty; where ten of them matter, most nodes would try none of these.
+
+    Parameters
+    ----------
+    worth : float64 (m,)
+        What each feature has proved to be worth, at least 0.
+    n_tried : int
+        Features that a node tries.
+
+    Returns
+    -------
+    int32 (n,) or None
+        None where all features are alike: few enough for each to be tried, or none worth anything.
+    """
+    m = len(worth)
+    any_share = draws_any(n_tried, m)
+    if any_share == 1 or not worth.any():
+        return None
+    times = np.rint(N_DRAWS * (1 - any_share) * worth / worth.sum()).astype(np.int64)
+    draws = np.full(N_DRAWS, -1, dtype=np.int32)
+    favoured = np.repeat(np.arange(m, dtype=np.int32), times)[:N_DRAWS]
+    draws[: len(favoured)] = favoured
+    return draws

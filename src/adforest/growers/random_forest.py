@@ -1,16 +1,17 @@
 """Random forest: a bootstrap sample per tree, a fresh random subset of attributes per node, entropy gain."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
-from adforest.forest import GrowthParams, Records, Tree, TreeEditor, in_threads
+from adforest.forest import GrowthParams, Records, Tree, TreeEditor, importances, in_threads
 from adforest.forest._kernels.binning import bin_columns
 from adforest.forest._kernels.lots import poisson_weights, whole_weights
 from adforest.forest._kernels.routing import route
 from adforest.forest.types import Floats, Ints, Longs, Mask, Words16
+from adforest.growers.features import draws_any, draws_by_worth
 from adforest.growers.protocol import Grown
 
 WORTH_BINNING = 512  # with fewer records the grower codes nodes by their own values anyway
@@ -24,6 +25,19 @@ class RandomForestGrower:
     record_weight: ClassVar[float] = 1.0
 
     params: GrowthParams
+
+    def favouring(self, trees: Iterable[Tree], n_categories: Ints) -> "RandomForestGrower":
+        """Return the grower that draws features more often the more the cuts of some trees gain from them.
+
+        Each tree counts the same. The grower is as it was where nodes try enough features for each to have its turn.
+        """
+        n_tried = self.params.max_features
+        if draws_any(n_tried, len(n_categories)) == 1:
+            return self
+        found = [importances(tree, n_categories, n_tried, self.record_weight) for tree in trees]
+        worth = np.sum([one / one.sum() for one in found if one.any()], axis=0)
+        draws = draws_by_worth(np.broadcast_to(worth, len(n_categories)), n_tried)
+        return replace(self, params=replace(self.params, draws=draws))
 
     def build(
         self,

@@ -42,6 +42,7 @@ cdef struct Block:
     Py_ssize_t bounds_stride
     int32_t* n_codes        # by feature; -1 while it is not coded, 0 where it is constant in the block
     int32_t* feature        # features in an order that growing changes, see grower.pxd
+    int32_t* position       # by feature: its position in that list; any number for one that is not listed
     int32_t n_features      # how many at the head of that list are not known to be constant in the block
     SortedBlock sorted      # of an exact block
 
@@ -49,6 +50,12 @@ cdef struct Block:
 cdef inline uint32_t record_of(const Block* block, uint64_t key) noexcept nogil:
     """Return the number among all records of the item in the upper half of a key."""
     return block.record[key >> 32] if block.record != NULL else <uint32_t>(key >> 32)
+
+
+cdef inline void set_feature(Block* block, Py_ssize_t i, int32_t f) noexcept nogil:
+    """Put a feature into the i-th position of the block's list."""
+    block.feature[i] = f
+    block.position[f] = <int32_t>i
 
 
 cdef bint open_block(Block* block, Py_ssize_t n_features, Py_ssize_t n, bint exact) noexcept nogil

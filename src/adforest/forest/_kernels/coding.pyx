@@ -1,7 +1,7 @@
 """Code the values of a block of records: exactly where it is small, by quantiles where it is large."""
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
 from .binning cimport EDGES, Pair, code_of, find_edges, jitter, sort_pairs
@@ -22,6 +22,7 @@ cdef bint open_block(Block* block, Py_ssize_t n_features, Py_ssize_t n, bint exa
     block.bounds = <double*>malloc(n_features * block.bounds_stride * sizeof(double))
     block.n_codes = <int32_t*>malloc(n_features * sizeof(int32_t))
     block.feature = <int32_t*>malloc(n_features * sizeof(int32_t))
+    block.position = <int32_t*>calloc(n_features, sizeof(int32_t))
     if exact:
         block.sorted.place = <uint8_t*>malloc(n_features * n)
         block.sorted.keys = <uint64_t*>malloc(n_features * n * sizeof(uint64_t))
@@ -29,7 +30,7 @@ cdef bint open_block(Block* block, Py_ssize_t n_features, Py_ssize_t n, bint exa
         if block.sorted.place == NULL or block.sorted.keys == NULL or block.sorted.label == NULL:
             return False
     return (block.record != NULL and block.codes != NULL and block.bounds != NULL and block.n_codes != NULL
-            and block.feature != NULL)
+            and block.feature != NULL and block.position != NULL)
 
 
 cdef void close_block(Block* block) noexcept nogil:
@@ -39,6 +40,7 @@ cdef void close_block(Block* block) noexcept nogil:
     free(block.bounds)
     free(block.n_codes)
     free(block.feature)
+    free(block.position)
     free(block.sorted.place)
     free(block.sorted.keys)
     free(block.sorted.label)

@@ -1,10 +1,10 @@
 """The growing loop: split a node or make it a leaf, node after node, block after block; see grower.pxd."""
 from libc.math cimport INFINITY
 from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint32_t, uint64_t
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
-from .coding cimport BLOCK, Block, close_block, open_block, record_of
+from .coding cimport BLOCK, Block, close_block, open_block, record_of, set_feature
 from .cutting cimport partition, write_question
 from .node cimport Node
 from .pruning cimport close_pruning, note_node, open_pruning, reserve_errors
@@ -158,7 +158,7 @@ cdef void grow_exact(Grower* g, const Block* parent, const Task* root) noexcept 
         block.sorted.label[i] = <uint32_t>records[i]
         records[i] = (<uint64_t>i << 32) | block.sorted.label[i]
     for i in range(root.n_features):
-        block.feature[i] = parent.feature[i]
+        set_feature(block, i, parent.feature[i])
         block.n_codes[parent.feature[i]] = -1
     stack[0] = root[0]
     while top > 0 and not g.out_of_memory:
@@ -177,7 +177,7 @@ cdef void grow_recoded(Grower* g, const Block* parent, Task root) noexcept nogil
         block.n_features = <int32_t>n_features
         root.n_features = block.n_features
         for i in range(n_features):
-            block.feature[i] = <int32_t>i
+            set_feature(&block, i, <int32_t>i)
             block.n_codes[i] = -1
         for i in range(block.n):
             block.record[i] = record_of(parent, records[i])
@@ -233,7 +233,7 @@ cdef void grow_group(Grower* g, Block* shared, Task root) noexcept nogil:
     elif root.stop - root.start <= BLOCK:
         root.n_features = <int32_t>g.search.table.n_features
         for i in range(root.n_features):
-            shared.feature[i] = <int32_t>i
+            set_feature(shared, i, <int32_t>i)
         grow_exact(g, shared, &root)
     else:
         grow_recoded(g, shared, root)
@@ -250,7 +250,8 @@ cdef bint open_grower(Grower* g, Block* shared, const double* xlogx_table, Py_ss
     g.records = <uint64_t*>malloc(2 * n_records * sizeof(uint64_t))
     g.spare = g.records + n_records
     shared.feature = <int32_t*>malloc(n_features * sizeof(int32_t))
-    return is_open and g.records != NULL and shared.feature != NULL
+    shared.position = <int32_t*>calloc(n_features, sizeof(int32_t))
+    return is_open and g.records != NULL and shared.feature != NULL and shared.position != NULL
 
 
 cdef void close_grower(Grower* g, Block* shared) noexcept:
@@ -261,3 +262,4 @@ cdef void close_grower(Grower* g, Block* shared) noexcept:
     close_block(&g.exact)
     free(g.records)
     free(shared.feature)
+    free(shared.position)

@@ -7,7 +7,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from .coding cimport Block, Table, is_constant
+from .coding cimport Block, Table, is_constant, set_feature
 from .grower cimport Grower, Task, close_grower, grow_group, open_grower
 from .node cimport Node
 from .pruning cimport prune_group
@@ -54,7 +54,7 @@ cdef void share_codes(Block* shared, const Table* table, const uint16_t[:, ::1] 
     shared.n_codes = <int32_t*>&n_codes[0]
     for f in range(table.n_features):
         if not is_constant(table, shared, f):
-            shared.feature[shared.n_features] = <int32_t>f
+            set_feature(shared, shared.n_features, <int32_t>f)
             shared.n_features += 1
 
 
@@ -120,6 +120,7 @@ def grow(records, groups, params, int32_t[::1] leaf_of, *, int32_t n_nodes, Py_s
     cdef const int32_t[::1] samples = groups.samples, group_node = groups.node, depth = groups.depth
     cdef const uint16_t[::1] weights = groups.weights
     cdef const int64_t[::1] start = groups.start
+    cdef const int32_t[::1] draws = params.draws
     cdef Py_ssize_t n_groups = group_node.shape[0], n_classes = records.n_classes
     cdef Grower g
     cdef Block shared
@@ -138,6 +139,9 @@ def grow(records, groups, params, int32_t[::1] leaf_of, *, int32_t n_nodes, Py_s
         return copy_subtrees(&g.subtrees, replaced, importance)
     cdef Node[::1] replaced_view = replaced
     cdef double[::1] importance_view = importance
+    if draws is not None:
+        g.search.rules.draws = &draws[0]
+        g.search.rules.n_draws = draws.shape[0]
     g.search.table.X = &X[0, 0]
     g.search.table.n_features = X.shape[1]
     g.search.table.n_categories = &n_categories[0]

@@ -8,6 +8,8 @@ from .splitting cimport Cut, Scratch, no_gain, xlogx
 
 cdef struct CutRules:
     Py_ssize_t max_features # features that vary in the node to look at, at least
+    const int32_t* draws    # features to draw from, -1 for any; NULL where all are alike
+    Py_ssize_t n_draws      # length of that list
     Py_ssize_t min_leaf     # records on either side of a cut, at least
     double gini_above       # score cuts by Gini impurity at nodes of more effective classes than this, else by entropy
     bint by_ratio           # C4.5: the best gain ratio among the features of at least average gain

@@ -5,7 +5,7 @@ from libc.stdlib cimport calloc, free, malloc
 
 from .binning cimport Pair, sort_pairs
 from .categories cimport begin_trial, end_trial, rank_histogram, rank_keys
-from .coding cimport BLOCK, EDGE_SAMPLE, Block, PairSpace, Table, has_codes, is_code_one_value
+from .coding cimport BLOCK, EDGE_SAMPLE, Block, PairSpace, Table, has_codes, is_code_one_value, set_feature
 from .splitmix cimport random_below
 from .splitting cimport (
     Cut, Scratch, class_of, count_known, count_missing, fill_histogram, name_codes, sort_keys, suits_histogram,
@@ -91,7 +91,7 @@ cdef bint find_cut(Search* search, Block* block, NodeRecords* node, Cut* best) n
     best.score = -INFINITY
     while (drawn < node.n_features and best.score < PERFECT
             and (tried < search.rules.max_features or best.score == -INFINITY)):
-        swap_features(block, drawn, drawn + random_below(&search.random, node.n_features - drawn))
+        swap_features(block, drawn, draw_feature(search, block, drawn, node.n_features))
         f = block.feature[drawn]
         if not has_codes(&search.table, search.space, block, f):
             hide_feature(block, node, drawn)
@@ -166,7 +166,25 @@ cdef uint32_t top_class_of(const Search* search, const NodeRecords* node) noexce
 
 
 cdef inline void swap_features(Block* block, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
-    block.feature[i], block.feature[j] = block.feature[j], block.feature[i]
+    cdef int32_t f = block.feature[i]
+    set_feature(block, i, block.feature[j])
+    set_feature(block, j, f)
+
+
+cdef inline Py_ssize_t draw_feature(Search* search, const Block* block, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
+    """Return the position of a feature drawn from those at positions from the first to n - 1, all alike or by draws.
+
+    Where the list of draws says -1, or a feature that is constant or was drawn before, it may be any of them.
+    """
+    cdef int32_t f = -1
+    cdef Py_ssize_t at
+    if search.rules.draws != NULL:
+        f = search.rules.draws[random_below(&search.random, search.rules.n_draws)]
+        if f >= 0:
+            at = block.position[f]
+            if first <= at and at < n and block.feature[at] == f:
+                return at
+    return first + random_below(&search.random, n - first)
 
 
 cdef inline void hide_feature(Block* block, NodeRecords* node, Py_ssize_t i) noexcept nogil:
