@@ -134,7 +134,7 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
     """
 
     criterion: str = "entropy"  # of a model that was pickled when there was no other
-
+    _adds_rates = True
     _rules: ClassVar[Rules] = FOREST_RULES | {
         "memory_size": (Whole(0), Bytes(), NONE),
         "max_samples": (Whole(1000), NONE),

@@ -123,6 +123,7 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
     _takes_categories: bool = True
     _takes_missing: bool = True
     _reuses_codes: bool = False
+    _adds_rates: bool = False
 
     @abstractmethod
     def _learnt_from(self, before: State | None, encoded: EncodedBatch) -> State:
@@ -195,7 +196,8 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
             learnt = self._with_rest(learnt, source, plan)
         n_records = n_before + plan.n_records
         origins = Origins() if before is None else before.origins
-        self._model = Model(plan.encoder, plan.labels, learnt, plan.number, n_records, seed, fixed, origins=origins)
+        encoder = plan.encoder.counted(records.X, records.y, records.n_classes)
+        self._model = Model(encoder, plan.labels, learnt, plan.number, n_records, seed, fixed, origins=origins)
         self._after_batch()
         return self
 
@@ -235,6 +237,7 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
             max_categories=getattr(self, "max_categories", None),
             min_frequency=getattr(self, "min_frequency", None),
             reuses_codes=self._reuses_codes,
+            adds_rates=self._adds_rates,
         )
 
     def _after_batch(self) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from adforest.adaptation import RECIPES, BatchReport, ClassWeight, Settings, State, find_forest, votes, with_columns
 from adforest.adaptation.rest import LeafCounter, learning_trees, with_counts
 from adforest.base import EncodedBatch, Model, VotingBatchClassifier, lock_of
-from adforest.encoding import LabelTable, warn_caller
+from adforest.encoding import LabelTable, TableEncoder, warn_caller
 from adforest.explaining import Explanation, explain
 from adforest.forest import Forest, GrowthParams, importances, in_threads
 from adforest.forest.types import Floats, Ints, Longs
@@ -112,11 +112,13 @@ class BaseADFClassifier(VotingBatchClassifier["Learnt"]):
             state, track, given_back = State.new(settings, n_features), Track(), {}
         else:
             track, given_back = before.track, encoded.encoder.given_back
-            state = replace(with_columns(before.state, n_features, given_back), settings=settings)
+            places = encoded.encoder.places_of(len(before.state.memory.values.types))
+            state = replace(with_columns(before.state, places, n_features, given_back), settings=settings)
         after, report, answered = RECIPES[settings.algorithm](state, records, encoded.labels.order)
         learnt = None
         if after.pending is None:
             learnt = records if state.pending is None else state.pending.joined(sampled(records))
+            learnt = learnt.of_columns(encoded.encoder.n_features)
         is_new_regime = report.drift == "sustained" or after.regime_start != state.regime_start
         report = _with_class_values(report, encoded.labels)
         return Learnt(after, track.after(report, learnt, given_back, answered, is_new_regime=is_new_regime))
@@ -288,7 +290,7 @@ class BaseADFClassifier(VotingBatchClassifier["Learnt"]):
         Each tree counts the same, and they sum to one; all are 0 where no cut gains more than chance would.
         """
         model = self._known("feature_importances_")
-        return mean_importances(model.learnt.state, model.encoder.n_categories)
+        return mean_importances(model.learnt.state, model.encoder)
 
     @property
     def permanent_forest_(self) -> Forest:
@@ -362,12 +364,13 @@ def make_grower(model: BaseADFClassifier, n_features: int, criterion: str = "ent
     return GROWERS[model.base_forest](params)
 
 
-def mean_importances(state: State, n_categories: Ints) -> Floats:
+def mean_importances(state: State, encoder: TableEncoder) -> Floats:
     """Return the importance of each attribute in the forest that answers, see `feature_importances_`."""
     grower, trees = state.settings.grower, state.forests[state.answering].forest.trees
-    found = [importances(tree, n_categories, grower.params.max_features, grower.record_weight) for tree in trees]
+    n_categories, n_tried = encoder.n_categories, grower.params.max_features
+    found = [encoder.by_feature(importances(tree, n_categories, n_tried, grower.record_weight)) for tree in trees]
     shares = [one / one.sum() for one in found if one.any()]
-    return np.mean(shares, axis=0) if shares else np.zeros(len(n_categories))
+    return np.mean(shares, axis=0) if shares else np.zeros(encoder.n_features)
 
 
 def _with_class_values(report: BatchReport, labels: LabelTable) -> BatchReport:

@@ -260,7 +260,7 @@ def test_a_code_that_was_given_back_is_to_trees_a_category_never_seen(kind, base
     model.fit(pd.DataFrame({"name": names, "noise": noise}), np.isin(names, list("abcd")))
     state, encoder = model._model.learnt.state, model._model.encoder
     codes = np.array([0, 3, 6], dtype=np.int32)
-    after = with_columns(state, 2, {0: codes})
+    after = with_columns(state, np.arange(2), 2, {0: codes})
     records = encoder.translate(pd.DataFrame({"name": names, "noise": noise}))
     given, missing = np.isin(records[:, 0], codes), records.copy()
     missing[given, 0] = NAN
@@ -272,7 +272,7 @@ def test_a_code_that_was_given_back_is_to_trees_a_category_never_seen(kind, base
     assert n_asked > 0
     assert np.isnan(after.memory.matrix()[np.isin(state.memory.matrix()[:, 0], codes), 0]).all()
     assert not after.forests["permanent"].box.categories[0][codes].any()
-    assert with_columns(state, 2, {}) is state
+    assert with_columns(state, np.arange(2), 2, {}) is state
 
 
 @pytest.mark.usefixtures("small")

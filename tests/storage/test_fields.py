@@ -19,6 +19,7 @@ from adforest.adaptation.state import ForestState, State
 from adforest.base import Model
 from adforest.encoding import LabelTable, TableEncoder
 from adforest.encoding.categories import Categories
+from adforest.encoding.rates import CategoryRates
 from adforest.forest import Forest, Records, Tree
 from adforest.forest.packed import PackedRows
 from adforest.origins import Origins
@@ -67,8 +68,10 @@ WRITTEN = {
     ),
     TableEncoder: (
         names(columns.ENCODER),
-        {"names", "kinds", "categories", "warned_of", "estimator_name", "given_back", "is_plain"},
+        {"names", "kinds", "categories", "warned_of", "estimator_name", "given_back", "is_plain"}
+        | {"rates", "rate_columns", "n_added"},
     ),
+    CategoryRates: (names(columns.RATES_FIELDS), {"classes", "table"}),
     Categories: (names(columns.CATEGORIES_FIELDS), {"places"}),
     LabelTable: (set(), {"by_arrival", "classes", "order"}),
     BatchReport: (set(history.FIELDS), set()),

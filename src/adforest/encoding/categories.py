@@ -39,12 +39,15 @@ class EncodingRules:
         Which values are grouped as infrequent, as in scikit-learn's OneHotEncoder.
     reuses_codes : bool
         Whether the model can forget what a code meant, so that another value may have it.
+    adds_rates : bool
+        Whether class rates of categories are columns of their own, see `adforest.encoding.rates`.
     """
 
     column_changes: str | None = None
     max_categories: int | None = None
     min_frequency: float | None = None
     reuses_codes: bool = False
+    adds_rates: bool = False
 
     @property
     def groups(self) -> bool:

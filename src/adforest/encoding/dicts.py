@@ -120,7 +120,7 @@ def row_of_dict(record: Mapping[Hashable, Any], encoder: TableEncoder) -> FloatA
     """Return one record to be predicted as a matrix, in microseconds if its values are plain numbers and text."""
     row = _plain_row(record, encoder)
     if row is not None and not np.isinf(row).any():
-        return row.reshape(1, -1)
+        return encoder.with_rates(row.reshape(1, -1))
     return encoder.translate(table_of_dicts([record], encoder.names or ()))
 
 

@@ -8,17 +8,18 @@ as it was.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adforest.encoding.categories import Categories, EncodingRules, Ints, Value
+from adforest.encoding.categories import Categories, EncodingRules, Ints, Longs, Value
 from adforest.encoding.columns import NUMBERS, FloatArray
 from adforest.encoding.frames import Names
 from adforest.encoding.kinds import CATEGORIES, UNDECIDED, as_numbers, kind_of, listed_columns
 from adforest.encoding.matching import match_columns
+from adforest.encoding.rates import CategoryRates
 from adforest.encoding.surveys import ColumnSurvey, TableSurvey
 from adforest.encoding.tables import ESTIMATOR_NAME, Table, are_text, place_of, read_table, source_of
 from adforest.encoding.text_columns import expression_of, warning_of
@@ -33,7 +34,7 @@ class TableEncoder:
 
     Make one with `learn`. Numerical columns keep their numbers, dates and durations are seconds, categorical columns
     hold codes in order of arrival; NaN is missing. A column whose values have all been missing is undecided: its first
-    values say what it is.
+    values say what it is. Behind them all are the class rates of categories, where these are counted and of use.
 
     Attributes
     ----------
@@ -52,6 +53,12 @@ class TableEncoder:
         they meant.
     warned_of : frozenset of int
         Columns that were said to identify records, or to hold text that reads as something else.
+    rates : dict of int to CategoryRates
+        By categorical column: what was counted of the batches so far.
+    rate_columns : tuple of (int, int)
+        The last columns of the matrix, in the order in which they came: a column, and which of its rates.
+    n_added : int
+        Columns of tables that the last batch added.
 
     Examples
     --------
@@ -74,15 +81,30 @@ class TableEncoder:
     given_back: dict[int, Ints] = field(default_factory=dict)
     warned_of: frozenset[int] = frozenset()
     is_plain: bool = field(init=False, repr=False)  # whether arrays of numbers need no translation
+    rates: dict[int, CategoryRates] = field(default_factory=dict)
+    rate_columns: tuple[tuple[int, int], ...] = ()
+    n_added: int = 0
 
     def __post_init__(self) -> None:
         has_names = self.names is not None and self.names != tuple(range(len(self.kinds)))
         object.__setattr__(self, "is_plain", not has_names and set(self.kinds) <= {NUMBERS, UNDECIDED})
 
+    def __setstate__(self, state: list[Any]) -> None:
+        """Restore a pickle; one that was made before rates were counted has none."""
+        added: tuple[Any, ...] = ({}, (), 0)
+        n_missing = len(fields(self)) - len(state)
+        for one, value in zip(fields(self), [*state, *added[len(added) - n_missing :]], strict=True):
+            object.__setattr__(self, one.name, value)
+
     @property
     def n_features(self) -> int:
-        """Number of columns."""
+        """Number of columns of tables."""
         return len(self.kinds)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns of matrices: those of tables, and behind them class rates of categories."""
+        return len(self.kinds) + len(self.rate_columns)
 
     @property
     def feature_names(self) -> NDArray[np.object_] | None:
@@ -96,8 +118,9 @@ class TableEncoder:
 
     @property
     def n_categories(self) -> NDArray[np.int32]:
-        """Number of codes of every column, 0 for numerical ones."""
-        return np.array([0 if known is None else known.n_codes for known in self.categories], dtype=np.int32)
+        """Number of codes of every column of matrices, 0 for numerical ones."""
+        codes = [0 if known is None else known.n_codes for known in self.categories]
+        return np.array([*codes, *[0] * len(self.rate_columns)], dtype=np.int32)
 
     def category_values(self, position: int) -> list[Value | None]:
         """Return the categories of one column in order of their codes; none for a numerical column.
@@ -137,7 +160,7 @@ class TableEncoder:
         -------
         encoder : TableEncoder
             The encoder, to be kept for later batches.
-        matrix : ndarray of float64 of shape (n_records, n_features), C-contiguous
+        matrix : ndarray of float64 of shape (n_records, n_columns), C-contiguous
             The records translated. It may share memory with `X`.
         """
         start, table = cls.open(X, categorical_features, source_of(batch), estimator_name)
@@ -181,7 +204,7 @@ class TableEncoder:
         -------
         encoder : TableEncoder
             A new encoder, or this one if the batch brought nothing to be noted.
-        matrix : ndarray of float64 of shape (n_records, n_features), C-contiguous
+        matrix : ndarray of float64 of shape (n_records, n_columns), C-contiguous
             The records translated. It may share memory with `X`.
         """
         table, warning = self.read(X, source_of(batch), rules.column_changes)
@@ -201,7 +224,7 @@ class TableEncoder:
 
         Returns
         -------
-        matrix : ndarray of float64 of shape (n_records, n_features), C-contiguous
+        matrix : ndarray of float64 of shape (n_records, n_columns), C-contiguous
             The records translated. It may share memory with `X`.
         """
         if (matrix := self._pass_through(X)) is not None:
@@ -215,7 +238,7 @@ class TableEncoder:
         """Return a table whose columns are those learnt as a matrix, C-contiguous; it may share memory with it."""
         if isinstance(table.content, np.ndarray) and set(self.kinds) <= {NUMBERS, UNDECIDED}:
             return np.ascontiguousarray(table.content)
-        matrix = np.empty((table.n_records, table.n_columns))
+        matrix = np.empty((table.n_records, self.n_columns))
         for position, (kind, known) in enumerate(zip(self.kinds, self.categories, strict=True)):
             column, place = table.column(position), table.place(position)
             if kind == UNDECIDED:
@@ -224,7 +247,54 @@ class TableEncoder:
                 matrix[:, position] = known.translate(column, place)
             else:
                 matrix[:, position] = as_numbers(column, kind, place)
+        return self._with_rates_filled(matrix)
+
+    def with_rates(self, matrix: FloatArray) -> FloatArray:
+        """Return a matrix of the columns of tables with the class rates of categories, as they are now, behind them."""
+        if not self.rate_columns:
+            return matrix
+        wide = np.empty((len(matrix), self.n_columns))
+        wide[:, : self.n_features] = matrix
+        return self._with_rates_filled(wide)
+
+    def _with_rates_filled(self, matrix: FloatArray) -> FloatArray:
+        """Return a matrix after its last columns were filled in."""
+        found = {position: self.rates[position].look_up(matrix[:, position]) for position, _ in self.rate_columns}
+        for place, (position, rate) in enumerate(self.rate_columns, start=self.n_features):
+            matrix[:, place] = found[position][:, rate]
         return matrix
+
+    def places_of(self, n_before: int) -> Longs:
+        """Return where the columns of a matrix are now that had so many of them before the last batch."""
+        places = np.arange(n_before)
+        places[self.n_features - self.n_added :] += self.n_added
+        return places
+
+    def by_feature(self, added: FloatArray, axis: int = 0) -> FloatArray:
+        """Return what columns of matrices add to something by column of tables: rates count for their column."""
+        if not self.rate_columns:
+            return added
+        moved = np.moveaxis(added, axis, 0)
+        total = moved[: self.n_features].copy()
+        for place, (position, _) in enumerate(self.rate_columns, start=self.n_features):
+            total[position] += moved[place]
+        return np.moveaxis(total, 0, axis)
+
+    def counted(self, X: FloatArray, y: Ints, n_classes: int) -> TableEncoder:
+        """Return the encoder that has counted the classes of a batch, which it has encoded, by category.
+
+        Parameters
+        ----------
+        X : float64 (n, n_columns)
+        y : int32 (n,)
+            Classes by code.
+        n_classes : int
+            Classes known.
+        """
+        if not self.rates:
+            return self
+        rates = {position: known.after(X[:, position], y, n_classes) for position, known in self.rates.items()}
+        return replace(self, rates=rates)
 
     def _pass_through(self, X: Any) -> FloatArray | None:
         """Return an array of finite numbers as it is if nothing needs translating: one record costs microseconds."""
@@ -303,8 +373,15 @@ class TableEncoder:
         if not any(categories) and (tuple(kinds), survey.names) == (self.kinds, self.names):
             return self
         grown = replace(
-            self, names=survey.names, kinds=tuple(kinds), categories=tuple(categories), given_back=given_back
+            self,
+            names=survey.names,
+            kinds=tuple(kinds),
+            categories=tuple(categories),
+            given_back=given_back,
+            n_added=n_added,
         )
+        if rules.adds_rates:
+            grown = grown._with_rate_columns()
         return grown._warned_of_texts(texts, source_of(batch))._warned_of_ids(source_of(batch))
 
     def regrouped_since(self, before: TableEncoder, survey: TableSurvey) -> dict[int, Categories]:
@@ -323,7 +400,20 @@ class TableEncoder:
     def for_surveys(self) -> TableEncoder:
         """What surveys need to know: names and kinds, and of categories whether they are text."""
         categories = tuple(None if known is None else known.kind_alone for known in self.categories)
-        return replace(self, categories=categories, given_back={})
+        return replace(self, categories=categories, given_back={}, rates={}, rate_columns=())
+
+    def _with_rate_columns(self) -> TableEncoder:
+        """Return the encoder that can count all its categories, with columns for rates that have proved right."""
+        rates, columns = {}, [*self.rate_columns]
+        for position, known in enumerate(self.categories):
+            if known is None:
+                continue
+            before = self.rates.get(position) or CategoryRates.none()
+            counted = before.with_codes(known.n_codes, self.given_back.get(position))
+            rates[position] = counted.with_columns(len(known.places))
+            first, stop = len(before.classes), len(rates[position].classes)
+            columns += [(position, rate) for rate in range(first, stop)]
+        return replace(self, rates=rates, rate_columns=tuple(columns))
 
     def _learnt(
         self, table: Table, warning: str | None, batch: int, rules: EncodingRules

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from adforest.adaptation import State
@@ -23,10 +25,12 @@ def explain(state: State, encoder: TableEncoder, labels: LabelTable, X: Floats) 
         Knows what columns and categories are called.
     labels : LabelTable
         Knows the class values.
-    X : float64 (n, n_features)
+    X : float64 (n, n_columns)
         The records, translated by the encoder.
     """
     found = attribute(state, X, len(labels.by_arrival))
+    found = replace(found, contributions=encoder.by_feature(found.contributions, axis=1))
+    X = X[:, : encoder.n_features]
     _scale(found)
     order = labels.order
     ordered = found.votes[:, order]

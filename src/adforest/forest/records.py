@@ -93,6 +93,13 @@ class Records:
         X[:, columns] = values
         return replace(self, X=X, codes=None, regrouped=None)
 
+    def of_columns(self, n: int) -> "Records":
+        """Return the records with their first n columns alone."""
+        if n == self.X.shape[1]:
+            return self
+        X = np.ascontiguousarray(self.X[:, :n])
+        return replace(self, X=X, n_categories=self.n_categories[:n], codes=None)
+
     def weight_at(self, positions: slice | AnyArray) -> Floats | None:
         """Return how much the records at some positions count, None where all count once."""
         return None if self.weight is None else self.weight[positions]

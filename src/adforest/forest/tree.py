@@ -8,7 +8,7 @@ import numpy as np
 from adforest.forest._kernels import counting, routing, shrinkage, steps
 from adforest.forest._kernels.growing import NODE
 from adforest.forest._kernels.sums import TreeSums
-from adforest.forest.types import Bytes, Floats, Ints, Nodes, Words
+from adforest.forest.types import Bytes, Floats, Ints, Longs, Nodes, Words
 
 CATEGORICAL, MISSING_LEFT = 1, 2
 CAUSES = ("tree built", "root added", "leaf expanded")
@@ -125,6 +125,16 @@ class Tree:
     def built_at(self, batch: int) -> "Tree":
         """Return the tree with all its nodes said to be built at a batch."""
         return replace(self, born=np.full_like(self.born, batch), cause=np.zeros_like(self.cause))
+
+    def with_features(self, places: Longs) -> "Tree":
+        """Return the tree that asks about features where they are now, given where each of them is."""
+        split = self.nodes["split"]
+        moved = np.where(split < 0, split, places[np.maximum(split, 0) >> 2] << 2 | split & 3)
+        if np.array_equal(moved, split):
+            return self
+        nodes = self.nodes.copy()
+        nodes["split"] = moved
+        return replace(self, nodes=nodes)
 
     def without_categories(self, feature: int, codes: Ints) -> "Tree":
         """Return the tree that sends some categories of an attribute where it sends missing values."""

@@ -53,7 +53,7 @@ def to_treelite(model: Any, forest: str = "permanent") -> Any:
         threshold_type="float64",
         leaf_output_type="float64",
         metadata=parts.Metadata(
-            num_feature=known.encoder.n_features,
+            num_feature=known.encoder.n_columns,
             task_type="kMultiClf",
             average_tree_output=True,
             num_target=1,
@@ -81,8 +81,9 @@ def encode_table(model: Any, X: Any) -> Floats:
 
     Returns
     -------
-    ndarray of float64 of shape (n_samples, n_features)
+    ndarray of float64 of shape (n_samples, n_columns)
         Numbers as they are, dates and durations in seconds, categories as codes; NaN for what is missing or unknown.
+        Behind them the class rates of categories, as they are now, if the model has found any to be of use.
     """
     known = read_model(model, "encode_table")
     column_changes = model._column_changes if isinstance(model, Snapshot) else model.column_changes

@@ -8,10 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from adforest.encoding import TableEncoder
+from adforest.encoding.rates import STEP
 from adforest.encoding.writing import DIGITS, FULL_DIGITS, write_column, write_number, write_value
 from adforest.forest import Tree
 from adforest.forest.tree import CATEGORICAL, MISSING_LEFT
-from adforest.forest.types import Floats
+from adforest.forest.types import AnyArray, Floats
 
 MOST_CATEGORIES = 8  # named in one question
 
@@ -31,14 +32,17 @@ class Questions:
     tree : Tree
     encoder : TableEncoder
         Knows what columns and categories are called.
+    classes : ndarray
+        Class values by code, for questions about class rates of categories.
     records : float64 (n, m)
         Records at hand. Thresholds are written so that they separate these as the tree does, and the side of missing
         values is told for columns in which one of them lacks its value.
     """
 
-    def __init__(self, tree: Tree, encoder: TableEncoder, records: Floats) -> None:
+    def __init__(self, tree: Tree, encoder: TableEncoder, classes: AnyArray, records: Floats) -> None:
         self._tree = tree
         self._encoder = encoder
+        self._classes = classes
         self._records = records
         self._values = cache(self._sorted_values)
         self._thresholds = cache(self._sorted_thresholds)
@@ -54,8 +58,17 @@ class Questions:
         elif self._lacks_values(feature):
             left, right = sides
             sides = (f"{left} or missing", right) if missing_left else (left, f"{right} or missing")
-        name = write_column(self._encoder.feature_names, feature)
+        name = self._name(feature)
         return Condition(f"{name} {sides[0]}", f"{name} {sides[1]}")
+
+    def _name(self, feature: int) -> str:
+        """Return what a column is called: a rate by its class and the column whose categories have it."""
+        encoder, rate = self._encoder, feature - self._encoder.n_features
+        if rate < 0:
+            return write_column(encoder.feature_names, feature)
+        position, number = encoder.rate_columns[rate]
+        class_value = self._classes[encoder.rates[position].classes[number]]
+        return f"odds of {write_value(class_value)} by {write_column(encoder.feature_names, position)}"
 
     def _lacks_values(self, feature: int) -> bool:
         """Return whether a record at hand has no value in a column."""
@@ -77,6 +90,9 @@ class Questions:
         """Return the two sides of a threshold."""
         if np.isinf(threshold):
             return None
+        if feature >= self._encoder.n_features:
+            number = write_number(float(f"{np.exp(STEP * threshold):.{DIGITS}g}"))
+            return f"<= {number} times the overall odds", f"> {number} times the overall odds"
         above = float(np.nextafter(threshold, np.inf))
         if len(repr(above)) < FULL_DIGITS / 2 and len(repr(threshold)) > len(repr(above)) + DIGITS:
             number = write_value(above)  # the threshold is 99.99999999999999: a root that lets 100 go right

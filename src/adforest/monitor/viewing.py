@@ -52,7 +52,7 @@ def view_of(estimator: Any) -> ModelView:
     model, state, track = seen.model, seen.state, seen.track
     history, sketches = track.history, track.columns
     record = followed(history.reports)
-    importance = mean_importances(state, model.encoder.n_categories)
+    importance = mean_importances(state, model.encoder)
     columns = column_views(model.encoder, sketches, importance)
     last = _range(sketches.last_batches)
     since = last[0] if last else max(1, model.n_batches - LAST_BATCHES + 1)

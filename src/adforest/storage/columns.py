@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from adforest.encoding import LabelTable, TableEncoder
 from adforest.encoding.categories import MAX_VALUES, RETURN_SHARE, Categories
 from adforest.encoding.columns import DATES, DURATIONS, NUMBERS, ZONED_DATES
 from adforest.encoding.kinds import CATEGORIES, UNDECIDED
+from adforest.encoding.rates import MAX_COUNTED, MAX_RATES, CategoryRates
 from adforest.encoding.tables import are_text
 from adforest.forest.types import AnyArray, Ints
 from adforest.storage.errors import ModelFileError
@@ -21,6 +23,7 @@ MEASURED = (NUMBERS, DATES, ZONED_DATES, DURATIONS)  # numbers to trees
 KINDS = (*MEASURED, CATEGORIES, UNDECIDED)
 MAX_CLASSES = 2**20  # kernels have 20 bits for a class
 FULL = int(MAX_VALUES * (1 - RETURN_SHARE)) - 1  # values that a column has left, at least, once it gave codes back
+MAX_GAIN = 1e18  # nats, of 2**53 samples
 
 ENCODER = (Flag("takes_text"),)
 CATEGORIES_FIELDS = (
@@ -33,6 +36,11 @@ CATEGORIES_FIELDS = (
     Whole("n_records"),
     Whole("n_known"),
     Whole("n_distinct"),
+)
+RATES_FIELDS = (
+    Array("counts", np.int64, ("n_codes", "n_counted_and_1"), low=0, below=2**53),
+    Array("gain", np.float64, ("n_counted",), low=-MAX_GAIN, below=MAX_GAIN),
+    Array("gain_squares", np.float64, ("n_counted",), low=0, below=MAX_GAIN),
 )
 
 
@@ -51,6 +59,13 @@ def write_encoder(encoder: TableEncoder, out: PartWriter) -> None:
             part = out.part(f"categories_{position}")
             part.values["values"] = list(known.places)
             write_fields(CATEGORIES_FIELDS, known, part)
+    if not encoder.rates:
+        return
+    out.values["rate_columns"] = [list(one) for one in encoder.rate_columns]
+    for position, rates in encoder.rates.items():
+        part = out.part(f"rates_{position}")
+        part.values["classes"] = list(rates.classes)
+        write_fields(RATES_FIELDS, rates, part)
 
 
 def read_encoder(part: PartReader, sizes: Sizes, estimator_name: str) -> TableEncoder:
@@ -68,8 +83,12 @@ def read_encoder(part: PartReader, sizes: Sizes, estimator_name: str) -> TableEn
         for position, kind in enumerate(kinds)
     )
     known = read_fields(ENCODER, part, sizes)
+    rates, rate_columns = _read_rates(part, categories)
     part.finish()
+    sizes["n_columns"] = len(kinds) + len(rate_columns)
     return TableEncoder(
+        rates=rates,
+        rate_columns=rate_columns,
         names=names,
         kinds=tuple(kinds),
         categories=categories,
@@ -80,8 +99,40 @@ def read_encoder(part: PartReader, sizes: Sizes, estimator_name: str) -> TableEn
 
 
 def codes_by_column(encoder: TableEncoder) -> Ints:
-    """Return how many codes each column has: -1 where it holds numbers, 0 where only missing values came yet."""
-    return np.where(np.isin(encoder.kinds, MEASURED), np.int32(-1), encoder.n_categories)
+    """Return how many codes each column of matrices has: -1 where it holds numbers, 0 where none came yet."""
+    kinds = [*encoder.kinds, *[NUMBERS] * len(encoder.rate_columns)]
+    return np.where(np.isin(kinds, MEASURED), np.int32(-1), encoder.n_categories)
+
+
+def _read_rates(
+    part: PartReader, categories: Sequence[Categories | None]
+) -> tuple[dict[int, CategoryRates], tuple[tuple[int, int], ...]]:
+    """Return class counts by column, and which rates are columns; files have neither that are older than rates."""
+    rates: dict[int, CategoryRates] = {}
+    if "rate_columns" not in part:
+        return rates, ()
+    listed = part.items("rate_columns")
+    for position, known in enumerate(categories):
+        if known is None:
+            continue
+        inner = part.part(f"rates_{position}")
+        own: Sizes = {"n_codes": known.n_codes}
+        found = read_fields(RATES_FIELDS, inner, own)
+        classes = inner.items("classes")
+        if own["n_counted"] > MAX_COUNTED or own["n_counted_and_1"] != own["n_counted"] + 1:
+            raise ModelFileError(f"{inner.where('counts')} are of other classes than {inner.where('gain')}")
+        is_class = all(type(k) is int and 0 <= k < own["n_counted"] for k in classes)
+        if not is_class or len(set(classes)) < len(classes) or len(classes) > MAX_RATES:
+            raise inner.wrong("classes", classes, "different classes that were counted")
+        if (found["counts"][:, 1:].sum(axis=1) > found["counts"][:, 0]).any():
+            raise ModelFileError(f"{inner.where('counts')} are more of some classes than of all")
+        inner.finish()
+        rates[position] = CategoryRates(**found, classes=tuple(classes))
+    expected = [[position, rate] for position, known in rates.items() for rate in range(len(known.classes))]
+    is_pair = all(type(one) is list and len(one) == 2 and all(type(n) is int for n in one) for one in listed)
+    if not is_pair or sorted(listed) != expected:
+        raise part.wrong("rate_columns", listed, "each rate once")
+    return rates, tuple((position, rate) for position, rate in listed)
 
 
 def _read_names(part: PartReader, n_features: int) -> tuple[Any, ...] | None:

@@ -34,7 +34,7 @@ MODEL = (
     Whole("seed", below=2**31),
     Flag("has_records"),
 )
-N_TRIED = Whole("n_tried_features", low=1, below="n_features_and_1")  # at each node, when trees were last grown
+N_TRIED = Whole("n_tried_features", low=1, below="n_columns_and_1")  # at each node, when trees were last grown
 
 
 def content_of(classifier: BaseADFClassifier, *, records: bool) -> Content:
@@ -80,8 +80,8 @@ def classifier_of(content: Content) -> BaseADFClassifier:
     labels = read_labels(part.part("classes"), sizes)
     n_codes = codes_by_column(encoder)
     as_learnt = CLASSIFIERS[kind](**classifier.get_params(deep=False) | fixed)
-    settings = as_learnt._settings(encoder.n_features, known["seed"])
-    n_tried = N_TRIED.read(part, {"n_features_and_1": encoder.n_features + 1})
+    settings = as_learnt._settings(encoder.n_columns, known["seed"])
+    n_tried = N_TRIED.read(part, {"n_columns_and_1": encoder.n_columns + 1})
     params = replace(settings.grower.params, max_features=n_tried)
     settings = replace(settings, grower=GROWERS[as_learnt.base_forest](params))
     state = read_state(part.part("state"), sizes, settings, n_codes, has_records=known["has_records"])

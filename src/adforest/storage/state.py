@@ -47,13 +47,13 @@ MEMORY = (
     Array("weight", np.float64, ("n_memory",), low=SMALLEST, below=2 * LARGEST, takes_none=True),
 )
 VALUES = (
-    Array("types", np.uint8, ("n_features",), below=3),
+    Array("types", np.uint8, ("n_columns",), below=3),
     Array("words", np.uint16, ("n_memory", "n_words")),
     Array("singles", np.float32, ("n_memory", "n_singles"), takes_nan=True),
     Array("doubles", np.float64, ("n_memory", "n_doubles"), takes_nan=True),
 )
 PENDING = (
-    Array("X", np.float64, ("n_pending", "n_features"), takes_nan=True),
+    Array("X", np.float64, ("n_pending", "n_columns"), takes_nan=True),
     Array("y", np.int32, ("n_pending",), low=0, below="n_classes"),
     Array("serial", np.int64, ("n_pending",), low=0, below="n_records"),
     Array("n_categories", np.int32, ("n_pending_features",), low=0, below=2**16),
@@ -75,8 +75,8 @@ RECENT = (
     Array("counts", np.int64, ("n_pairs",), low=1, below=2**53),
 )
 BOX = (
-    Array("low", np.float64, ("n_features",), takes_nan=True),
-    Array("high", np.float64, ("n_features",), takes_nan=True),
+    Array("low", np.float64, ("n_columns",), takes_nan=True),
+    Array("high", np.float64, ("n_columns",), takes_nan=True),
 )
 FOREST_STATE = (Whole("n_renewed"), Real("budget"))
 FOREST = (Array("known", np.bool_, ("n_memory",)),)
@@ -151,8 +151,8 @@ def read_state(part: PartReader, sizes: Sizes, settings: Settings, n_codes: Ints
     Parameters
     ----------
     sizes : dict
-        n_features, n_classes, n_records and next_call are known.
-    n_codes : int32 (n_features,)
+        n_columns, n_classes, n_records and next_call are known.
+    n_codes : int32 (n_columns,)
         See `codes_by_column`.
     """
     sizes["next_batch"] = sizes["next_call"]
@@ -202,7 +202,7 @@ def _read_pending(part: PartReader, sizes: Sizes, n_codes: Ints) -> Records:
     pending = Records(**read_fields(PENDING, part, sizes))
     part.finish()
     check_codes(pending.X, n_codes, "pending.X")
-    if not len(pending) or sizes["n_pending_features"] > sizes["n_features"]:
+    if not len(pending) or sizes["n_pending_features"] > sizes["n_columns"]:
         raise ModelFileError("what waits are no records")
     return pending
 

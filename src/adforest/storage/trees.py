@@ -26,7 +26,7 @@ BY_TREE = (
     Array("n_nodes", np.int64, ("n_trees",), low=1, below=2**31 - 1),
     Array("n_words", np.int64, ("n_trees",), low=1, below=2**31 - 1),
     Array("seed", np.uint64, ("n_trees",)),
-    Array("importance", np.float64, ("n_trees", "n_features")),
+    Array("importance", np.float64, ("n_trees", "n_columns")),
 )
 BY_NODE = (
     Array("threshold", np.float64, ("n_nodes",), takes_infinity=True),  # parts what is known from what is missing
@@ -74,11 +74,11 @@ def read_trees(part: PartReader, sizes: Sizes, is_categorical: Mask) -> list[Tre
     Parameters
     ----------
     sizes : dict
-        n_features, n_classes and next_batch are known.
-    is_categorical : bool (n_features,)
+        n_columns, n_classes and next_batch are known.
+    is_categorical : bool (n_columns,)
         Which columns may be asked by categories.
     """
-    own = {name: sizes[name] for name in ("n_features", "n_classes", "next_batch")}
+    own = {name: sizes[name] for name in ("n_columns", "n_classes", "next_batch")}
     columns = read_fields(BY_TREE, part, own)
     n_nodes, n_words = columns.pop("n_nodes"), columns.pop("n_words")
     own["n_nodes"], own["n_words"] = int(n_nodes.sum()), int(n_words.sum())

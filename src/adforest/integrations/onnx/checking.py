@@ -26,7 +26,7 @@ def check_answers(graph: bytes, model: Model[State], inputs: list[Input], missin
     """Raise if ONNX Runtime answers otherwise than the model on its records in memory or on made-up ones."""
     runtime = require("onnxruntime", "to_onnx", "onnx")
     session = runtime.InferenceSession(graph, providers=["CPUExecutionProvider"])
-    for records in (model.learnt.memory.matrix(), _made_up(model)):
+    for records in (model.learnt.memory.matrix()[:, : model.encoder.n_features], _made_up(model)):
         for start in range(0, len(records), PART):
             _check_part(session, model, inputs, missing_text, records[start : start + PART])
 
@@ -42,6 +42,7 @@ def _check_part(session: Any, model: Model[State], inputs: list[Input], missing_
             matrix[:, position] = one.categories.translate(code_values(values[:, 0].tolist(), one.name), one.name)
         fed[one.name] = one.feed(values, missing_text)
     label, probabilities = session.run(None, fed)
+    matrix = model.encoder.with_rates(matrix)  # as they are now, not as they were when records came
     votes_by_class = model.in_order(votes(model.learnt, matrix, len(model.labels.by_arrival)))
     expected, shares = model.most_likely(votes_by_class), as_shares(votes_by_class)
     far = np.abs(probabilities - shares).max(axis=1) > TOLERANCE
@@ -68,7 +69,7 @@ def is_tie(shares: Floats) -> AnyArray:
 def _made_up(model: Model[State]) -> Floats:
     """Return records at the bounds of all questions or just beyond, with unknown categories and gaps."""
     rng = np.random.default_rng(0)
-    bounds: list[list[Floats]] = [[np.zeros(1)] for _ in range(model.encoder.n_features)]
+    bounds: list[list[Floats]] = [[np.zeros(1)] for _ in range(model.encoder.n_columns)]
     for one in model.learnt.forests.values():
         for tree in one.forest.trees:
             asked = questions_of(tree)

@@ -69,7 +69,7 @@ def to_onnx(model: Any, *, missing_text: str = "", output_names: tuple[str, str]
     labels = _labels(known)
     _check_size(known)
     graph = Graph((*(one.name for one in inputs), *outputs))
-    votes = add_votes(graph, matrix_of(graph, inputs, missing_text), known)
+    votes = add_votes(graph, matrix_of(graph, inputs, known.encoder, missing_text), known)
     _add_outputs(graph, votes, labels, outputs)
     proto = graph.finish("adforest", f"Adaptive Decision Forest after {known.n_batches} batches")
     check_answers(proto.SerializeToString(), known, inputs, missing_text)

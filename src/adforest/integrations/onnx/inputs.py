@@ -8,7 +8,8 @@ import numpy as np
 
 from adforest.encoding import TableEncoder
 from adforest.encoding.categories import Categories, Value
-from adforest.forest.types import AnyArray
+from adforest.encoding.rates import CategoryRates
+from adforest.forest.types import AnyArray, Floats
 from adforest.integrations.onnx.graph import ML, Graph
 
 MATRIX = "X"
@@ -24,11 +25,14 @@ class Input:
     width : int
     categories : Categories or None
         Of a categorical column of which some values are known.
+    rates : CategoryRates or None
+        Of a categorical column whose class rates trees read.
     """
 
     name: str
     width: int = 1
     categories: Categories | None = None
+    rates: CategoryRates | None = None
 
     @property
     def values(self) -> list[Value]:
@@ -45,21 +49,32 @@ class Input:
         name = graph.input(self.name, "STRING" if self.is_text else "DOUBLE", self.width)
         if self.categories is None:
             return name
-        codes, unknown = self.categories.coded_as[:-2], self.categories.coded_as[-2]
+        return self._looked_up(graph, self.categories.coded_as, missing_text)
+
+    def add_rates(self, graph: Graph, missing_text: str) -> list[str]:
+        """Return the class rates of an input that was added to a graph, each of shape (N, 1)."""
+        assert self.categories is not None
+        assert self.rates is not None
+        table = self.rates.look_up(self.categories.coded_as)
+        return [self._looked_up(graph, column, missing_text) for column in table.T]
+
+    def _looked_up(self, graph: Graph, numbers: Floats, missing_text: str) -> str:
+        """Return the numbers of values; the last but one is that of values not known, the last is NaN."""
+        found, unknown = numbers[:-2], numbers[-2]
         keys = np.array(self.values, dtype=object if self.is_text else np.float64)
         if self.is_text:
-            keys, codes = np.append(keys, missing_text), np.append(codes, np.nan)
-        found = graph.add(
+            keys, found = np.append(keys, missing_text), np.append(found, np.nan)
+        result = graph.add(
             "LabelEncoder",
-            name,
+            self.name,
             domain=ML,
             keys_tensor=graph.tensor(keys),
-            values_tensor=graph.tensor(codes),
+            values_tensor=graph.tensor(found),
             default_tensor=graph.tensor(np.array([unknown])),
         )
         if self.is_text or np.isnan(unknown):
-            return found
-        return graph.add("Where", graph.add("IsNaN", name), name, found)
+            return result
+        return graph.add("Where", graph.add("IsNaN", self.name), self.name, result)
 
     def feed(self, values: AnyArray, missing_text: str) -> AnyArray:
         """Return values of shape (n, width), text and None or floats, as ONNX Runtime takes them."""
@@ -78,14 +93,17 @@ def inputs_of(encoder: TableEncoder) -> list[Input]:
     has_names = encoder.names is not None and encoder.names != positions
     names = [str(name) for name in encoder.names or ()] if has_names else [f"x{position}" for position in positions]
     return [
-        Input(name, categories=known if known is not None and known.places else None)
-        for name, known in zip(names, encoder.categories, strict=True)
+        Input(name, categories=known if known is not None and known.places else None, rates=encoder.rates.get(place))
+        for place, (name, known) in enumerate(zip(names, encoder.categories, strict=True))
     ]
 
 
-def matrix_of(graph: Graph, inputs: list[Input], missing_text: str) -> str:
-    """Add the inputs to a graph; return the matrix of shape (N, n_features) that trees read."""
+def matrix_of(graph: Graph, inputs: list[Input], encoder: TableEncoder, missing_text: str) -> str:
+    """Add the inputs to a graph; return the matrix of shape (N, n_columns) that trees read."""
     columns = [one.add_to(graph, missing_text) for one in inputs]
+    with_rates = {position for position, _ in encoder.rate_columns}
+    rates = {position: inputs[position].add_rates(graph, missing_text) for position in sorted(with_rates)}
+    columns += [rates[position][rate] for position, rate in encoder.rate_columns]
     return columns[0] if len(columns) == 1 else graph.add("Concat", *columns, axis=1)
 
 

@@ -129,7 +129,7 @@ def last_record(encoder: TableEncoder, memory: Memory) -> list[str]:
     if not len(memory):
         return [""] * encoder.n_features
     (row,) = memory.values.taken(np.array([len(memory) - 1])).matrix().tolist()
-    return [_typed(encoder, place, value) for place, value in enumerate(row)]
+    return [_typed(encoder, place, value) for place, value in enumerate(row[: encoder.n_features])]
 
 
 def _typed(encoder: TableEncoder, place: int, value: float) -> str:
