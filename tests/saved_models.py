@@ -8,6 +8,7 @@ import pandas as pd
 
 from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
 from made_reports import history_of, report
+from rated_films import ratings
 
 
 class Case(NamedTuple):
@@ -80,6 +81,12 @@ def tables(model, **changes):
 def changing_columns(model):
     X, y = table(3)
     return along(model, [table(0), (X.drop(columns="took"), y), table(2, added=1.5), table(4)], 3)
+
+
+def rated(model, added=99):
+    """Names by the hundred whose class rates are columns; from some batch on there is one more column."""
+    batches = ratings(8, n=300, n_users=110, n_films=110, says=3.0)
+    return along(model, [(X.assign(added=1.5) if k >= added else X, y) for k, (X, y) in enumerate(batches)], 6)
 
 
 def listed(model):
@@ -165,6 +172,10 @@ CASES = {
     "tables, hoeffding": lambda: tables(ours(base_forest="hoeffding")),
     "infrequent": lambda: tables(ours(max_categories=6, min_frequency=0.02)),
     "changing columns": lambda: changing_columns(ours(column_changes="allow")),
+    "rates": lambda: rated(ours()),
+    "rates, sysfor": lambda: rated(ours(base_forest="sysfor")),
+    "rates, hoeffding": lambda: rated(ours(base_forest="hoeffding")),
+    "rates, changing columns": lambda: rated(ours(column_changes="allow"), added=4),
     "listed": lambda: listed(ours(categorical_features=[1])),
     "listed by mask": lambda: listed(ours(categorical_features=np.array([False, True, False]))),
     "sketches": lambda: sketched(ours(n_estimators=2)),

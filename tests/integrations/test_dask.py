@@ -17,6 +17,7 @@ from adforest.growers import spreading
 from adforest.integrations.dask import DaskAdaptiveDecisionForestClassifier
 from dask_partitions import as_frames, client_of, delayed_parts, load_noting, small_cluster
 from parted_batches import evenly, mixed_batch, saved
+from rated_films import ratings
 
 BATCHES = [mixed_batch(number, 400 if number == 3 else 1500, weighed=number > 0) for number in range(5)]
 PARAMETERS = {"n_estimators": 4, "random_state": 0, "max_samples": 1000}
@@ -68,6 +69,17 @@ def test_frames_with_all_records_drawn(pair, eager):
         there.partial_fit(X, y, sample_weight=weight)
         [table, labels, weights] = dask.compute(X, y, weight, scheduler="sync")
         here.partial_fit(table, labels, sample_weight=weights)
+    assert saved(there.to_local()) == saved(here)
+
+
+def test_class_rates_of_categories(pair):
+    batches = [(X, y, None) for X, y in ratings(6, n=1200, classes=("a", "b", "c"))]
+    here = AdaptiveDecisionForestClassifier(**PARAMETERS)
+    there = DaskAdaptiveDecisionForestClassifier(client=pair, **PARAMETERS)
+    for X, y, weight in batches:
+        here.partial_fit(X, y)
+        there.partial_fit(*delayed_parts((X, y, weight), 3)[:2])
+    assert here._model.encoder.rate_columns
     assert saved(there.to_local()) == saved(here)
 
 

@@ -8,6 +8,7 @@ import pytest
 from adforest import AdaptiveDecisionForestClassifier
 from adforest.integrations.onnx import to_onnx
 from exported_models import LABELS, assert_same_answers, feed, run
+from rated_films import ratings
 
 TYPES = {onnx.TensorProto.STRING: "text", onnx.TensorProto.DOUBLE: "double"}
 
@@ -204,3 +205,21 @@ def test_text_that_is_no_unicode_is_refused(place):
         y[0] = "\ud800"
     with pytest.raises(ValueError, match=r"holds '\\ud800', which cannot be written as UTF-8 .* ONNX knows no other"):
         to_onnx(learnt(X, y))
+
+
+@pytest.mark.parametrize("parameters", [{}, {"max_categories": 120}, {"categorical_features": ["user", "film"]}])
+def test_class_rates_of_categories_are_tables_in_the_graph(parameters):
+    batches, (last, _) = (found := ratings(8, n_users=150, n_films=150, classes=("a", "b", "c")))[:-1], found[-1]
+    strange = last.copy()
+    strange.loc[:20, "user"], strange.loc[10:40, "film"] = None, "never seen"
+    if "categorical_features" in parameters:  # categories that are numbers
+        batches = [(X.assign(user=X["user"].str[1:].astype(float)), y) for X, y in batches]
+        strange["user"] = strange["user"].str[1:].astype(float)
+        strange.loc[50:60, "user"] = -7.0
+    model = AdaptiveDecisionForestClassifier(4, random_state=0, **parameters)
+    for X, y in batches:
+        model.partial_fit(X, y)
+    assert len(model._model.encoder.rate_columns) > 2
+    graph = to_onnx(model)
+    assert list(inputs_of(graph)) == ["user", "film", "number"]
+    assert_same_answers(model, strange, *run(graph, feed(strange)))

@@ -8,9 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from adforest import AdaptiveDecisionForestClassifier
 from adforest.encoding import TableEncoder
 from adforest.encoding.dicts import row_of_dict, table_of_dicts
 from adforest.integrations.river import AdaptiveDecisionForest
+from rated_films import ratings
 
 MOMENT = datetime(2026, 1, 1)
 
@@ -171,3 +173,17 @@ def test_one_record_of_another_kind_is_refused_as_a_table_of_one_is(record, erro
     encoder, _ = TableEncoder.learn(table_of_dicts(RECORDS, ("number", "text")))
     with pytest.raises(error, match=r"column '.*' of these records"):
         row_of_dict(record, encoder)
+
+
+def test_class_rates_of_categories_are_those_of_the_classifier():
+    *batches, (last, _) = ratings(8, n=300, n_users=110, n_films=110, says=3.0)
+    learner = AdaptiveDecisionForest(n_estimators=3, batch_size=300, seed=0)
+    classifier = AdaptiveDecisionForestClassifier(3, random_state=0, column_changes="allow")
+    for X, y in batches:
+        classifier.partial_fit(X[sorted(X)], y)
+        for x, label in zip(X.to_dict("records"), y.tolist(), strict=True):
+            learner.learn_one(x, label)
+    assert learner._classifier._model.encoder.rate_columns == classifier._model.encoder.rate_columns != ()
+    shares = classifier.predict_proba(last[sorted(last)])
+    for x, expected in zip(last[:20].to_dict("records"), shares, strict=False):
+        assert list(learner.predict_proba_one(x).values()) == pytest.approx(expected.tolist())

@@ -10,6 +10,7 @@ from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
 from adforest.adaptation.voting import shrinkage_of
 from adforest.integrations.treelite import encode_table, to_treelite
 from exported_models import random_model
+from rated_films import ratings
 
 
 def own_answer(model, name, X):
@@ -112,3 +113,14 @@ def test_a_missing_library_is_named_with_what_to_install(model, monkeypatch):
     monkeypatch.delitem(sys.modules, "treelite.model_builder")
     with pytest.raises(ImportError, match=r"to_treelite needs treelite, which .* pip install 'adforest\[treelite\]'\."):
         to_treelite(model)
+
+
+def test_class_rates_of_categories_are_columns_of_the_encoded_table():
+    *batches, (X, _) = ratings(8, n_users=150, n_films=150)
+    model = AdaptiveDecisionForestClassifier(4, random_state=0, answer_for="everything")
+    for batch in batches:
+        model.partial_fit(*batch)
+    encoded = encode_table(model, X)
+    assert encoded.shape[1] > 3
+    shares = treelite.gtil.predict(to_treelite(model), encoded)[:, 0]
+    np.testing.assert_allclose(shares, model.predict_proba(X), rtol=0, atol=1e-12)

@@ -5,6 +5,7 @@ import pytest
 
 from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
 from parted_batches import PartedBatch, evenly, mixed_batch, saved
+from rated_films import ratings
 
 MODELS = {
     "all records": {"max_samples": None},
@@ -43,6 +44,19 @@ def test_any_number_of_parts_makes_the_same_model(name):
     expected = saved(whole(batches, make))
     for n_parts in (1, 2, 7, 13):
         assert saved(in_parts(batches, make, n_parts)) == expected
+
+
+@pytest.mark.parametrize("max_samples", [None, 1000])
+def test_class_rates_of_categories(max_samples):
+    batches = [(X, y, None) for X, y in ratings(6, n=1200, classes=("a", "b", "c"))]
+
+    def make():
+        return AdaptiveDecisionForestClassifier(4, random_state=0, max_samples=max_samples)
+
+    expected = whole(batches, make)
+    assert len(expected._model.encoder.rate_columns) > 2
+    for n_parts in (1, 2, 7):
+        assert saved(in_parts(batches, make, n_parts)) == saved(expected)
 
 
 def test_the_paper_s_algorithm_too():
