@@ -111,8 +111,8 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
     Batches of fewer than 100 records (or a twentieth of the records at hand, if that is less) are answered and counted,
     and wait until together they are enough to grow trees from, unless they bring an unknown class.
 
-    The class rates of a categorical feature of at least 100 values, counted before each batch, are further columns to the
-    trees once they have predicted later batches (`adforest.encoding.rates`).
+    The class rates of a categorical feature of at least 100 values, counted before each batch, are further columns to
+    the trees once they have predicted later batches (`adforest.encoding.rates`).
 
     A missing value takes the side of a node that gained more from it in training, or the heavier side where none was
     missing then. A category that a node never saw is treated as missing.

@@ -1,4 +1,4 @@
-"""Class rates of categories: right by brute force, from before the batch, of use, bounded, and named by their column."""
+"""Class rates of categories: right by brute force, from before the batch, of use, bounded, named by their column."""
 
 import pickle
 from copy import deepcopy
@@ -167,7 +167,7 @@ def test_small_batches_that_wait_are_counted_at_once():
 
 
 def test_users_see_their_own_features_only():
-    model, (X, _) = learnt()
+    model, _ = learnt()
     assert model._model.encoder.n_columns > 3
     assert model.n_features_in_ == 3
     assert model.feature_names_in_.tolist() == ["user", "film", "number"]

@@ -11,6 +11,7 @@ import adforest
 from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
 from documents import run_section
 from parted_batches import cut, evenly, mixed_batch, saved
+from rated_films import ratings
 from spark_frames import framed, needs_java, session
 
 pytest.importorskip("pyspark", reason="pyspark is not installed: run make test-spark")
@@ -56,6 +57,17 @@ def test_the_model_is_the_same_from_any_partitions(batches, here, n_parts):
     there = learnt_there([framed(evenly(batch, n_parts)) for batch in batches])
     X = mixed_batch(9)[0]
     np.testing.assert_array_equal(there.predict_proba(X), here.predict_proba(X))
+    assert saved(there) == saved(here)
+
+
+def test_class_rates_of_categories():
+    batches = [(X, y, None) for X, y in ratings(6, n=600, n_users=150, n_films=150, says=2.0)]
+    schema, frames = "user string, film string, number double, label string", []
+    for X, y, _ in batches:
+        rows = list(X.assign(label=y).itertuples(index=False, name=None))
+        frames.append(session().createDataFrame(session().sparkContext.parallelize(rows, 5), schema))
+    here, there = learnt_here(batches), learnt_there(frames)
+    assert here._model.encoder.rate_columns
     assert saved(there) == saved(here)
 
 
