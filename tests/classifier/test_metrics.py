@@ -214,7 +214,7 @@ def test_forests_alone_answer_uncorrected_where_the_permanent_one_answers_for_ev
         for model in models:
             model.partial_fit(X, y)
     next_batch, everything = (model.history_[-1].accuracy for model in models)
-    assert next_batch["permanent"] > 0.98, "the last batches had one class only"
+    assert next_batch["permanent"] > everything["permanent"], "the last batches had one class only"
     assert everything["permanent"] == everything["vote"] < 0.95
 
 

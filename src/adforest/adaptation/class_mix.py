@@ -87,7 +87,7 @@ class ClassMix:
         float64 (3, n_classes)
             1 throughout; if classes come as in the last batch; as among the last of its samples.
         """
-        recent = np.stack([ratio_of(one, self.seen) for one in (self.last, self.latest)])
+        recent = ratio_of(np.stack([self.last, self.latest]), self.seen)
         chance = np.repeat(changes.chance[:, np.newaxis], len(self.seen), axis=1)
         chance[:, self.new] = 0.0  # samples from before there was the class say nothing of how often it comes
         return np.vstack([np.ones(len(self.seen)), (1 - chance) * recent + chance])
@@ -138,8 +138,11 @@ class MixChanges:
 
 
 def ratio_of(recent: AnyArray, seen: AnyArray) -> Floats:
-    """Return how much more frequent each class is among recent records, and one of the overall mix, than overall."""
+    """Return how much more frequent each class is among recent records, and one of the overall mix, than overall.
+
+    Recent may be of several mixes, one a row.
+    """
     overall = seen / seen.sum()
-    ratio = np.ones(len(seen))
-    np.divide(recent + overall, (recent.sum() + 1) * overall, out=ratio, where=overall > 0)
+    ratio = np.ones(recent.shape)
+    np.divide(recent + overall, (recent.sum(axis=-1, keepdims=True) + 1) * overall, out=ratio, where=overall > 0)
     return ratio

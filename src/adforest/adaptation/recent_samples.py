@@ -30,6 +30,7 @@ N_LABELS = 10  # whose class mix answers are corrected for
 N_SAMPLES = 500  # last samples that neighbours are looked for among
 FADING = 0.99  # what a sample counts among the neighbours, of the one that came after it
 OWN_WEIGHT = 0.05  # what the forests' vote counts among them, of a last sample that shares all leaves
+FADED = FADING ** np.arange(N_SAMPLES - 1.0, -1.0, -1.0)
 MAX_PAIRS = 20_000  # of classes that followed each other; beyond that the rarest are forgotten
 SHIFT = 32  # bits by which the first class of a pair is moved
 
@@ -76,7 +77,7 @@ class RecentSamples:
     @property
     def fading(self) -> Floats:
         """What each of these counts: the last one 1, and the less the longer ago."""
-        return FADING ** np.arange(self.leaves.shape[1] - 1.0, -1.0, -1.0)
+        return FADED[N_SAMPLES - self.leaves.shape[1] :]
 
     def ratios(self, seen: AnyArray, class_weight: Floats | None = None) -> Floats:
         """Return what class probabilities are multiplied by in each variant, float64 (4, n_classes).
@@ -88,10 +89,14 @@ class RecentSamples:
         class_weight : float64 (n_classes,), optional
             What a sample of each class counts.
         """
-        n_classes, weight = len(seen), 1.0 if class_weight is None else class_weight
-        last, latest = (np.bincount(self.y[-n:], minlength=n_classes) for n in (1, N_LABELS))
-        recent = (last, latest, self._followers(n_classes))
-        return np.stack([np.ones(n_classes), *(ratio_of(one * weight, seen) for one in recent)])
+        n_classes = len(seen)
+        recent = np.zeros((N_VARIANTS - 1, n_classes))
+        recent[0, self.y[-1]] = 1.0
+        np.add.at(recent[1], self.y[-N_LABELS:], 1.0)
+        recent[2] = self._followers(n_classes)
+        if class_weight is not None:
+            recent *= class_weight
+        return np.vstack([np.ones(n_classes), ratio_of(recent, seen)])
 
     def _followers(self, n_classes: int) -> Longs:
         """Return how often each class came after a sample of the last one's class."""

@@ -2,7 +2,7 @@
 
 A tree has few samples for each of thousands of names, but the class rates of a name can be counted over the whole
 stream. A sample's rates are those of the batches before its own, so that no label says anything about itself, and
-it keeps them (see the decision record 24). Everything here is immutable: counting a batch returns other rates.
+it keeps them (see the decision record 27). Everything here is immutable: counting a batch returns other rates.
 """
 
 from __future__ import annotations
