@@ -18,11 +18,13 @@ MODELS = (
     "adaptive_random_forest",
     "hoeffding_adaptive_tree",
     "hoeffding_tree",
+    "knn",
     "leveraging_bagging",
     "mondrian_forest",
     "oza_bagging",
     "streaming_random_patches",
 )
+NUMBERS_ONLY = ("knn", "mondrian_forest")
 LARGEST_SEED = 2**31
 
 
@@ -37,6 +39,7 @@ class RiverClassifier(VotingBatchClassifier[Any]):
     ``adaptive_random_forest``    ``forest.ARFClassifier`` (ARF)                                         yes
     ``streaming_random_patches``  ``ensemble.SRPClassifier`` (SRP)                                       yes
     ``mondrian_forest``           ``preprocessing.StandardScaler | forest.AMFClassifier`` (AMF)          no
+    ``knn``                       ``preprocessing.StandardScaler | neighbors.KNNClassifier`` (KNN)       no
     ``leveraging_bagging``        ``ensemble.LeveragingBaggingClassifier`` of Hoeffding trees            yes
     ``oza_bagging``               ``ensemble.BaggingClassifier`` of Hoeffding trees (OzaBag)             yes
     ============================  =====================================================================  ==========
@@ -67,8 +70,8 @@ class RiverClassifier(VotingBatchClassifier[Any]):
     Notes
     -----
     A missing value is left out of the record, which River's trees cope with. SRP takes the columns of its very first
-    record for all there are. AMF expects attributes of like ranges; River's manual scales them to [0, 1], but that
-    moves all that was learnt whenever a new class widens a range, and standard scores did better.
+    record for all there are. AMF and KNN expect attributes of like ranges; River's manual scales them to [0, 1], but
+    that moves all that was learnt whenever a new class widens a range, and standard scores did better.
 
     A batch is learnt by a copy of the learner, so that an error leaves it as it was.
 
@@ -99,7 +102,7 @@ class RiverClassifier(VotingBatchClassifier[Any]):
 
     @property
     def _takes_categories(self) -> bool:  # type: ignore[override]
-        return bool(self.model != "mondrian_forest")
+        return bool(self.model not in NUMBERS_ONLY)
 
     def _learnt_from(self, before: Any, encoded: EncodedBatch) -> Any:
         learner = self._new(encoded.seed % LARGEST_SEED) if before is None else copy.deepcopy(before)
@@ -110,7 +113,7 @@ class RiverClassifier(VotingBatchClassifier[Any]):
 
     def _new(self, seed: int) -> Any:
         """Return a learner that knows nothing."""
-        river = {room: self._river(room) for room in ("ensemble", "forest", "preprocessing", "tree")}
+        river = {room: self._river(room) for room in ("ensemble", "forest", "neighbors", "preprocessing", "tree")}
         several = {"n_models": self.n_estimators, "seed": seed}
         if self.model == "hoeffding_tree":
             return river["tree"].HoeffdingTreeClassifier()
@@ -123,6 +126,9 @@ class RiverClassifier(VotingBatchClassifier[Any]):
         if self.model == "mondrian_forest":
             forest = river["forest"].AMFClassifier(n_estimators=self.n_estimators, seed=seed)
             return river["preprocessing"].StandardScaler() | forest
+        if self.model == "knn":
+            neighbours = river["neighbors"].KNNClassifier(engine=river["neighbors"].SWINN(seed=seed))
+            return river["preprocessing"].StandardScaler() | neighbours
         bagging = {"leveraging_bagging": "LeveragingBaggingClassifier", "oza_bagging": "BaggingClassifier"}[self.model]
         return getattr(river["ensemble"], bagging)(river["tree"].HoeffdingTreeClassifier(), **several)
 
