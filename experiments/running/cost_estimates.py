@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from experiments.specs.methods import PAPER_TREES
-from experiments.specs.run_spec import RunSpec
+from experiments.specs.methods import ADF, PAPER_TREES
+from experiments.specs.run_spec import ONLINE, RunSpec
 from experiments.specs.sources import stream_size
 
 # CPU seconds for 1,000 records of a data set in 34 batches, measured on LDPA (River's on Avila), tests included.
@@ -46,8 +46,10 @@ SECONDS_PER_1000 = {
     "LeveragingBag": 7.0,
     "SRP": 6.0,
     "AMF": 14.0,
+    "KNN": 1.5,
 }
 UNLISTED_SECONDS = 0.1
+ONLINE_SECONDS = 1.5  # of ADF for 1,000 calls of partial_fit with a sample each
 
 
 def estimate_seconds(run: RunSpec) -> float:
@@ -69,4 +71,7 @@ def estimate_seconds(run: RunSpec) -> float:
     True
     """
     forest = int(dict(run.method.settings).get("n_estimators") or PAPER_TREES) / PAPER_TREES
-    return SECONDS_PER_1000.get(run.method.name, UNLISTED_SECONDS) * forest * stream_size(run.stream) / 1_000
+    per_1000 = SECONDS_PER_1000.get(run.method.name, UNLISTED_SECONDS)
+    if run.protocol == ONLINE and run.method.name in ADF:
+        per_1000 += ONLINE_SECONDS / int(dict(run.stream.options)["batch_size"] or 1)
+    return per_1000 * forest * stream_size(run.stream) / 1_000

@@ -16,11 +16,21 @@ from adforest.forest.types import AnyArray
 from adforest.streams import Batch
 from experiments.running.holdout import run_holdout
 from experiments.running.measures import Row, accuracy, describe_forests, start_row
+from experiments.running.online import make_learner, run_online
 from experiments.running.prequential import run_prequential
 from experiments.running.timing import cpu_seconds_without_gc, read_resident_bytes, time_forests
 from experiments.specs.generators import GENERATORS
 from experiments.specs.methods import find_method, make_model
-from experiments.specs.run_spec import HOLDOUT, LONG_STREAM, PREQUENTIAL, RECALL, RESET_AT_CHANGES, TIMED, RunSpec
+from experiments.specs.run_spec import (
+    HOLDOUT,
+    LONG_STREAM,
+    ONLINE,
+    PREQUENTIAL,
+    RECALL,
+    RESET_AT_CHANGES,
+    TIMED,
+    RunSpec,
+)
 from experiments.specs.sources import Stream, empty_stream, open_stream
 
 RECALL_RECORDS = 2_000  # records of each class that recall is measured on, the latest ones
@@ -118,6 +128,18 @@ def evaluate_prequential(run: RunSpec, folder: Path | None) -> Evaluation:
     return Evaluation(model, stream.digest(), rows)
 
 
+def evaluate_online(run: RunSpec, folder: Path | None) -> Evaluation:
+    """Let a method predict each sample before it learns its label, see `run_online`.
+
+    Option ``delay`` of the stream says how many samples later labels come.
+    """
+    stream = open_stream(run.stream, run.seed, folder)
+    model = make_model(run.method, stream, run.seed)
+    learner = make_learner(model, stream.n_categories, one_hot=find_method(run.method).one_hot)
+    rows = run_online(stream, learner, int(dict(run.stream.options).get("delay") or 0))
+    return Evaluation(model, stream.digest(), rows)
+
+
 def evaluate_timed(run: RunSpec, folder: Path | None) -> Evaluation:
     """Take the time a method needs, in turn with what scikit-learn needs for the same batch.
 
@@ -164,4 +186,5 @@ PROTOCOLS = {
     TIMED: EvaluationProtocol(evaluate_timed, SHARED, runs_alone=True),
     LONG_STREAM: EvaluationProtocol(evaluate_long_stream, SHARED, runs_alone=True),
     PREQUENTIAL: EvaluationProtocol(evaluate_prequential, (*SHARED, "experiments.running.prequential")),
+    ONLINE: EvaluationProtocol(evaluate_online, (*SHARED, "experiments.running.online", "experiments.specs.trivial")),
 }

@@ -1,4 +1,4 @@
-"""Streams that are made rather than cut from data: drift, classes that come and go, clusters, cases, noise, a toy."""
+"""Streams made rather than cut from data: drift, classes that come and go, clusters, cases, labels, noise, a toy."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from adforest.forest.types import Floats
+from adforest.forest.types import Floats, Longs
 from adforest.streams import (
     Batch,
     concept_categorical,
+    cut_in_order,
     simulate_case,
     simulate_clusters,
     simulate_drift,
@@ -138,8 +139,56 @@ def _draw_case(spec: StreamSpec, seed: int) -> Iterator[Batch]:
 
 
 def _six_numbers(spec: StreamSpec) -> tuple[int, ...]:
-    """Return the columns of clusters: six numbers."""
+    """Return the columns of clusters and labels: six numbers."""
     return (0,) * 6
+
+
+# Labels that follow each other, with features that say little: the variant is how
+
+
+def draw_labels(variant: str, n: int, rng: np.random.Generator) -> Longs:
+    """Return labels that follow each other.
+
+    Parameters
+    ----------
+    variant : {"cycle", "runs", "independent"}
+        ``"cycle"``: 24 classes in turn, but one label in ten is any of them. ``"runs"``: one of 6 classes, until after
+        20 samples on average another is drawn. ``"independent"``: any of 6 classes.
+    n : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray of int, shape (n,)
+
+    Examples
+    --------
+    >>> sorted(set(draw_labels("independent", 100, np.random.default_rng(0)).tolist()))
+    [0, 1, 2, 3, 4, 5]
+    """
+    if variant not in LABEL_CLASSES:
+        raise ValueError(f"labels cannot be {variant!r}; expected {', '.join(map(repr, LABEL_CLASSES))}")
+    drawn, position = rng.integers(LABEL_CLASSES[variant], size=n), np.arange(n)
+    if variant == "cycle":
+        return np.where(rng.random(n) < OUT_OF_TURN, drawn, position % LABEL_CLASSES[variant])
+    if variant == "runs":
+        starts = np.where(rng.random(n) < 1 / RUN_LENGTH, position, 0)
+        return np.asarray(drawn[np.maximum.accumulate(starts)])
+    return np.asarray(drawn)
+
+
+LABEL_CLASSES = {"cycle": 24, "runs": 6, "independent": 6}
+OUT_OF_TURN, RUN_LENGTH = 0.1, 20
+CENTRE_SPREAD = 0.5  # of the classes' centres, in standard deviations of a feature within a class
+
+
+def _draw_labels(spec: StreamSpec, seed: int) -> Iterator[Batch]:
+    """Yield a stream of labels that follow each other; its samples are the same whatever the batches' size."""
+    rng, size = np.random.default_rng(seed), _counts(spec)["batch_size"]
+    y = draw_labels(spec.variant, count_records(spec), rng)
+    centres = CENTRE_SPREAD * rng.normal(size=(LABEL_CLASSES[spec.variant], len(_six_numbers(spec))))
+    X = centres[y] + rng.normal(size=(len(y), centres.shape[1]))
+    yield from cut_in_order(X, y, size)
 
 
 # Uniform numbers: as many samples and features as one likes, for taking the time
@@ -213,6 +262,7 @@ GENERATORS = {
         count_records,
         (HERE, "adforest.streams.cases"),
     ),
+    "labels": Generator(_draw_labels, _six_numbers, count_records, (HERE, "adforest.streams.order")),
     "uniform": Generator(_draw_uniform, _uniform_columns, count_records, (HERE, "adforest.streams.batch")),
     "toy": Generator(
         _draw_toy, lambda spec: (0, 0), lambda spec: sum(map(len, TOY_BATCHES)), (HERE, "adforest.streams.batch")

@@ -12,6 +12,7 @@ from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier, rival
 from adforest.libraries import require
 from experiments.specs.run_spec import MethodSpec, Scalar
 from experiments.specs.sources import Stream
+from experiments.specs.trivial import MAJORITY, MARKOV, NO_CHANGE, TrivialClassifier
 
 PAPER_TREES = 10  # of every forest, unless a method is asked for with others
 N_TREES = int(AdaptiveDecisionForestClassifier().n_estimators)  # ADF's default
@@ -238,8 +239,10 @@ METHODS = {
     "ARF": _river("adaptive_random_forest"),
     "SRP": _river("streaming_random_patches"),
     "AMF": _river("mondrian_forest", one_hot=True),
+    "KNN": _river("knn", one_hot=True),
     **{f"{name} (MOA)": _moa(name) for name in ("HT", "HAT", "OzaBag", "LeveragingBag", "ARF")},
     "LightGBM": Method(rivals.ContinuedLightGBMClassifier, library="lightgbm"),
     "LightGBM last 3": _lightgbm(3),
     "LightGBM all": _lightgbm(None),
+    **{rule.capitalize(): Method(partial(TrivialClassifier, rule)) for rule in (NO_CHANGE, MAJORITY, MARKOV)},
 }

@@ -11,7 +11,7 @@ Settings = tuple[tuple[str, Scalar], ...]  # a dict that can be hashed, sorted b
 
 # How a run is evaluated, see `experiments.running.protocols`.
 HOLDOUT, RESET_AT_CHANGES, RECALL = "holdout", "reset_at_changes", "recall"
-TIMED, LONG_STREAM, PREQUENTIAL = "timed", "long_stream", "prequential"
+TIMED, LONG_STREAM, PREQUENTIAL, ONLINE = "timed", "long_stream", "prequential", "online"
 
 
 @dataclass(frozen=True)

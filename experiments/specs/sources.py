@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
@@ -10,14 +11,17 @@ from pathlib import Path
 
 import numpy as np
 
+from adforest.libraries import require
 from adforest.streams import Batch, cut_in_order, load_dataset, load_stream, make_house, simulate_scenarios
 from adforest.streams.dataset import Dataset
-from adforest.streams.datasets import NAMES, STREAMS
+from adforest.streams.datasets import FOLDER_VARIABLE, NAMES, STREAM_FOLDER, STREAMS
+from adforest.streams.uci import CLASS_COLUMN
 from experiments.specs.generators import GENERATORS
 from experiments.specs.run_spec import StreamSpec
 
 DATASET_SIZES = {"arem": 42_239, "avila": 20_867, "eb": 45_781, "house": 300_000, "ldpa": 164_860, "uifwa": 149_332}
 STREAM_SIZES = {"elec2": 45_312, "gas": 6_697, "hotel": 119_390, "outdoor": 4_000}
+COVTYPE, COVTYPE_SIZE = "covtype100k", 100_000  # forest cover types, which `load_stream` does not know
 IN_ORDER = "in order"  # the variant that cuts a file as it lies into consecutive batches
 
 
@@ -167,7 +171,7 @@ def digest_records(name: str, folder: Path | None) -> str:
         If it cannot be found.
     """
     try:
-        data = load_stream(name, folder) if name in STREAMS else load_dataset(name, folder)
+        data = _load_in_order(name, folder) if name in (*STREAMS, COVTYPE) else load_dataset(name, folder)
     except FileNotFoundError as error:
         raise FileNotFoundError(
             f"{error} On this command line: --data FOLDER, or --quick, which needs no files."
@@ -180,13 +184,42 @@ def digest_records(name: str, folder: Path | None) -> str:
 
 def _open_in_order(spec: StreamSpec, seed: int, folder: Path | None) -> Stream:
     """Return a real stream in batches; nothing is drawn, so that all seeds see the same records."""
-    return _cut_in_order(load_stream(spec.name, folder), spec)
+    return _cut_in_order(_load_in_order(spec.name, folder), spec)
 
 
 def _cut_in_order(data: Dataset, spec: StreamSpec) -> Stream:
-    """Return records as they lie in their file, in batches of as many as option ``batch_size`` says."""
-    batches = cut_in_order(data.X, data.y, int(dict(spec.options)["batch_size"] or 0))
-    return Stream(batches, _count_categories(data), len(data.y))
+    """Return records as they lie in their file, in batches of as many as option ``batch_size`` says.
+
+    Option ``n_samples`` takes the first ones only.
+    """
+    options = dict(spec.options)
+    n_samples = int(options.get("n_samples") or len(data.y))
+    batches = cut_in_order(data.X[:n_samples], data.y[:n_samples], int(options["batch_size"] or 0))
+    return Stream(batches, _count_categories(data), min(n_samples, len(data.y)))
+
+
+def _size_in_order(spec: StreamSpec) -> int:
+    """Return how many records are taken of a real stream."""
+    size = COVTYPE_SIZE if spec.name == COVTYPE else STREAM_SIZES[spec.name]
+    return min(size, int(dict(spec.options).get("n_samples") or size))
+
+
+def _load_in_order(name: str, folder: Path | None) -> Dataset:
+    """Return a real stream."""
+    return _load_covtype(folder) if name == COVTYPE else load_stream(name, folder)
+
+
+def _load_covtype(folder: Path | None) -> Dataset:
+    """Return the forest cover types in the order of their file: numbers, and the class in the column ``class``."""
+    where = folder or os.environ.get(FOLDER_VARIABLE)
+    path = Path(where or "") / STREAM_FOLDER / f"{COVTYPE}.parquet"
+    if not path.is_file():
+        raise FileNotFoundError(f"'{path}' is not there; expected it in the folder that {FOLDER_VARIABLE} names.")
+    table = require("pyarrow.parquet", COVTYPE, "data").read_table(path)
+    names = tuple(name for name in table.column_names if name != CLASS_COLUMN)
+    X = np.column_stack([table[name].to_numpy() for name in names]).astype(np.float64)
+    y = table[CLASS_COLUMN].to_numpy().astype(np.str_)
+    return Dataset(COVTYPE, X, y, names, (False,) * len(names), {})
 
 
 # Generated streams
@@ -208,9 +241,6 @@ CUTTING = (HERE, "adforest.streams.order", "adforest.streams.scenarios")
 SOURCES = {
     **{name: Source(_cut_dataset, _size_dataset, CUTTING, is_loaded=True) for name in NAMES},
     "house": Source(_cut_dataset, _size_dataset, (*CUTTING, "adforest.streams.house")),
-    **{
-        name: Source(_open_in_order, lambda spec: STREAM_SIZES[spec.name], CUTTING[:2], is_loaded=True)
-        for name in STREAMS
-    },
+    **{name: Source(_open_in_order, _size_in_order, CUTTING[:2], is_loaded=True) for name in (*STREAMS, COVTYPE)},
     **{name: Source(_generate, generator.size, generator.modules) for name, generator in GENERATORS.items()},
 }

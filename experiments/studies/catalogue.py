@@ -20,6 +20,7 @@ from experiments.studies import (
     forests,
     ldpa,
     nemenyi,
+    online,
     readings,
     rearranged,
     retention,
@@ -65,6 +66,7 @@ STUDIES: dict[str, Study] = {
     "splitting": splitting,
     "drift": drift,
     "streams": streams,
+    "online": online,
     "ablation": ablation,
     "beyond": beyond,
 }

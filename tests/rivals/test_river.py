@@ -15,7 +15,7 @@ river = pytest.importorskip("river", reason="River is not installed: pip install
 every_model = pytest.mark.parametrize("name", MODELS)
 
 
-# All seven but knn were tried and pass; one tree, one ensemble and the one that takes no categories stand for the rest, to save time.
+# One tree, one ensemble and one that takes no categories stand for the rest, to save time.
 CHECKED = ("hoeffding_tree", "adaptive_random_forest", "mondrian_forest")
 
 
