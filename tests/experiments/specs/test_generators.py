@@ -6,12 +6,14 @@ from adforest.streams.cases import CASES
 from adforest.streams.concepts import FAMILIES
 from experiments.specs.generators import (
     GENERATORS,
+    LABEL_CLASSES,
     LAST_SEEN,
     RARE,
     SHIFT_PERIOD,
     TOY_BATCHES,
     TOY_NAMES,
     class_shares,
+    draw_labels,
 )
 from experiments.specs.run_spec import StreamSpec
 from experiments.specs.sources import empty_stream, open_stream, stream_size
@@ -22,6 +24,7 @@ SPECS = [
     *(StreamSpec.of("classes", way, **SMALL) for way in ("vanishing", "new", "rare", "shifting")),
     *(StreamSpec.of("case", kind, **SMALL) for kind in CASES),
     StreamSpec.of("clusters", "wandering", **SMALL),
+    *(StreamSpec.of("labels", how, **SMALL) for how in LABEL_CLASSES),
     StreamSpec.of("uniform", "noisy", n_features=5, **SMALL),
     *(StreamSpec("toy", name) for name in TOY_NAMES),
 ]
@@ -94,3 +97,18 @@ def test_toy_is_tested_on_one_of_its_batches(tested):
         assert [(*map(int, x), y) for x, y in zip(batch.X_train, batch.y_train, strict=True)] == list(houses)
         assert np.array_equal(batch.X_test, batches[TOY_NAMES.index(tested)].X_train)
         assert np.array_equal(batch.y_test, batches[TOY_NAMES.index(tested)].y_train)
+
+
+def test_labels_follow_each_other():
+    cycle, runs, independent = (draw_labels(how, 20_000, np.random.default_rng(0)) for how in LABEL_CLASSES)
+    assert np.mean(cycle == np.arange(20_000) % 24) == pytest.approx(0.9 + 0.1 / 24, abs=0.01)
+    assert np.mean(runs[1:] == runs[:-1]) == pytest.approx(0.95 + 0.05 / 6, abs=0.01)
+    assert np.mean(independent[1:] == independent[:-1]) == pytest.approx(1 / 6, abs=0.01)
+    with pytest.raises(ValueError, match="labels cannot be 'odd'; expected 'cycle', 'runs', 'independent'"):
+        draw_labels("odd", 3, np.random.default_rng(0))
+
+
+def test_labels_are_the_same_whatever_the_size_of_batches():
+    whole, *_ = open_stream(StreamSpec.of("labels", "cycle", n_batches=1, batch_size=60), 0, None).batches
+    ones = open_stream(StreamSpec.of("labels", "cycle", n_batches=60, batch_size=1), 0, None).batches
+    assert np.array_equal(whole.X_train, np.concatenate([one.X_train for one in ones]))

@@ -7,7 +7,7 @@ from adforest.streams import make_house
 from adforest.streams.datasets import NAMES, STREAMS
 from experiments.running.fingerprints import digest_stream
 from experiments.specs.run_spec import StreamSpec
-from experiments.specs.sources import DATASET_SIZES, IN_ORDER, SOURCES, STREAM_SIZES, open_stream, stream_size
+from experiments.specs.sources import COVTYPE, DATASET_SIZES, IN_ORDER, SOURCES, STREAM_SIZES, open_stream, stream_size
 
 SMALL = {"n_records": 1200}
 
@@ -107,3 +107,26 @@ def test_house_can_be_cut_in_order():
     assert [len(batch.y_train) for batch in stream.batches] == [30, 30, 30]
     np.testing.assert_array_equal(stream.batches[2].X_train, house.X[60:90])
     np.testing.assert_array_equal(stream.batches[2].y_train, house.y[60:90])
+
+
+def test_the_first_samples_of_a_stream_can_be_had_alone(folder):
+    spec = StreamSpec.of("elec2", IN_ORDER, batch_size=1, n_samples=5)
+    stream = open_stream(spec, 0, folder)
+    assert [one.X_train[0, 1] for one in stream.batches] == [0, 1, 2, 3, 4]
+    assert stream.n_records == stream_size(spec) == 5
+
+
+def test_cover_types_are_read_from_their_file(tmp_path):
+    spec = StreamSpec.of(COVTYPE, IN_ORDER, batch_size=2, n_samples=6)
+    with pytest.raises(FileNotFoundError, match=r"covtype100k\.parquet.*ADFOREST_DATA.*--data FOLDER, or --quick"):
+        digest_stream(spec, tmp_path)
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    (tmp_path / "streams").mkdir()
+    columns = {"a": np.arange(8.0), "b": np.ones(8), "class": list("12345671")}
+    parquet.write_table(pa.table(columns), tmp_path / "streams" / f"{COVTYPE}.parquet")
+    stream = open_stream(spec, 0, tmp_path)
+    assert [one.y_train.tolist() for one in stream.batches] == [["1", "2"], ["3", "4"], ["5", "6"]]
+    assert stream.batches[1].X_train.tolist() == [[2, 1], [3, 1]]
+    assert stream.n_categories == (0, 0)
