@@ -2,7 +2,7 @@
 Comparing with River, fairly
 ============================
 
-River's learners take one record at a time, the adaptive forest takes batches. A fair comparison gives both the same
+River's learners take one record at a time, and so can the adaptive forest. A fair comparison gives both the same
 records in the same order, asks both about each record before its label is known, and lets neither see more than the
 other.
 """
@@ -10,10 +10,9 @@ other.
 # %%
 # The rules
 # ---------
-# Every record is predicted, then learnt. River's learners learn it at once. The adaptive forest is wrapped as one of
-# River's classifiers, which collects 100 records and then learns them: up to 99 labels wait, which is its handicap.
-# All forests have 10 trees. Labels are handed over by value, not by index, and no learner is told beforehand which
-# classes there are.
+# Every record is predicted, then learnt. The adaptive forest is wrapped as one of River's classifiers: its answers go
+# by the last labels at once, while its trees grow from up to 100 records at a time. All forests have 10 trees. Labels
+# are handed over by value, not by index, and no learner is told beforehand which classes there are.
 
 from time import process_time
 
@@ -38,7 +37,7 @@ def stream():
 learners = {
     "Hoeffding tree": tree.HoeffdingTreeClassifier(),
     "adaptive random forest": forest.ARFClassifier(n_models=10, seed=0),
-    "adaptive decision forest": AdaptiveDecisionForest(n_estimators=10, batch_size=100, seed=0),
+    "adaptive decision forest": AdaptiveDecisionForest(n_estimators=10, seed=0),
 }
 right, seconds = {}, {}
 for name, learner in learners.items():
@@ -71,5 +70,6 @@ beside.set(xlabel="CPU seconds", yticks=[])
 plt.show()
 
 # %%
-# One stream of one seed shows how to compare, not who is better. ``python -m experiments streams`` compares on twenty
-# streams; the manual's results have the figures, also where River's adaptive random forest is ahead.
+# One stream of one seed shows how to compare, not who is better. ``python -m experiments online`` compares record by
+# record, ``python -m experiments streams`` batch by batch on twenty streams; the manual's results have the figures,
+# also where River's learners are ahead.

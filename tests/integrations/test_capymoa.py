@@ -157,3 +157,11 @@ def test_an_instance_that_cannot_be_learnt_is_refused_when_it_comes():
 
 def test_the_example_of_the_documentation_runs():
     assert run_section("CapyMOA")["results"].cumulative.accuracy() > 80
+
+
+def test_each_instance_is_learnt_at_once_by_default():
+    learner = AdaptiveDecisionForest(MIXED, n_estimators=3)
+    for number, instance in enumerate(mixed(30), start=1):
+        learner.train(instance)
+        assert learner.n_waiting == 0
+        assert len(learner.classifier.history_) == number

@@ -324,3 +324,43 @@ def test_the_example_of_the_documentation_runs():
     names = run_section("River")
     assert names["metric"].get() > 0.8
     assert names["model"].n_waiting == 0
+
+
+# --- sample by sample, which is the default
+
+
+def test_each_sample_is_learnt_at_once_by_default():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    learner = AdaptiveDecisionForest(n_estimators=3, seed=0)
+    reference = AdaptiveDecisionForestClassifier(3, column_changes="allow", random_state=0)
+    for number, row in enumerate(X, start=1):
+        x, y = dict(zip("ab", row.tolist(), strict=True)), bool(row[0] > row[1])
+        learner.learn_one(x, y)
+        reference.partial_fit(pd.DataFrame([x]), [y])
+        assert learner.n_waiting == 0
+        assert len(learner.classifier.history_) == number
+        shares = reference.predict_proba(pd.DataFrame([x]))[0].tolist()
+        assert learner.predict_proba_one(x) == dict(zip(reference.classes_.tolist(), shares, strict=True))
+
+
+def test_answers_go_by_the_last_labels():
+    learner = AdaptiveDecisionForest(n_estimators=3, seed=0)
+    right = []
+    for number in range(300):  # labels in a cycle, and a feature that says nothing
+        x, y = {"speed": float(number * 37 % 11)}, "abc"[number % 3]
+        right.append(learner.predict_one(x) == y)
+        learner.learn_one(x, y)
+    assert np.mean(right[-100:]) > 0.9
+
+
+def test_a_frame_is_one_batch_where_samples_do_not_wait():
+    pairs = records(80)
+    learner = AdaptiveDecisionForest(n_estimators=3, seed=0)
+    reference = AdaptiveDecisionForestClassifier(3, column_changes="allow", random_state=0)
+    for half in (pairs[:50], pairs[50:]):
+        frame, labels = frame_of(half, pd)
+        learner.learn_many(frame, labels)
+        reference.partial_fit(frame, labels)
+    assert len(learner.classifier.history_) == 2
+    assert learner.n_waiting == 0
+    np.testing.assert_array_equal(learner.predict_proba_many(frame), reference.predict_proba(frame))

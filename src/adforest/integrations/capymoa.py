@@ -30,16 +30,17 @@ __all__ = ["AdaptiveDecisionForest"]
 class AdaptiveDecisionForest(Classifier):  # type: ignore[misc]
     """Adaptive Decision Forest: a forest that keeps learning, with new classes welcome at any time.
 
-    Instances are collected until ``batch_size`` of them wait, and are then learnt as one batch by
-    `adforest.AdaptiveDecisionForestClassifier`, which says how.
+    Each instance goes to `adforest.AdaptiveDecisionForestClassifier` at once, so that the next answer goes by the last
+    labels, too; trees grow when enough instances have come together. With a larger ``batch_size`` instances wait until
+    there are so many of them, and are then learnt as one batch, at less cost.
 
     Parameters
     ----------
     schema : capymoa.stream.Schema
         Says which attributes are nominal: these are categorical.
     random_seed : int, default=1
-    batch_size : int, default=100
-        Instances that are learnt together.
+    batch_size : int, default=1
+        Instances that are learnt together. Answers go by the last instances' labels after batches of fewer than 100.
     n_estimators, base_forest, splitting, drift_threshold, window_size, memory_size, min_samples_leaf, max_features, \
 max_depth, criterion, renewal, answer_for, max_categories, min_frequency, class_weight, n_jobs, verbose
         As in `adforest.AdaptiveDecisionForestClassifier`; ``class_weight`` by class index.
@@ -72,7 +73,7 @@ max_depth, criterion, renewal, answer_for, max_categories, min_frequency, class_
         self,
         schema: Any,
         random_seed: int = 1,
-        batch_size: int = 100,
+        batch_size: int = 1,
         n_estimators: int = 20,
         base_forest: str = "random_forest",
         splitting: str = "entropy",

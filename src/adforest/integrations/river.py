@@ -39,16 +39,17 @@ CATEGORICAL = (nw.Categorical, nw.Enum)
 class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
     """Adaptive Decision Forest: a forest that keeps learning, with new classes and new features welcome.
 
-    Records are collected until ``batch_size`` of them wait, or the first of them has waited for ``max_wait``, and are
-    then learnt as one batch by `adforest.AdaptiveDecisionForestClassifier`, which says how. Text is categorical, a
-    feature that a record lacks is missing in it, and no class need be declared.
+    Each sample goes to `adforest.AdaptiveDecisionForestClassifier` at once, so that the next answer goes by the last
+    labels, too; trees grow when enough samples have come together. With a larger ``batch_size`` samples are collected
+    until so many of them wait, or the first of them has waited for ``max_wait``, and are then learnt as one batch, at
+    less cost. Text is categorical, a feature that a record lacks is missing in it, and no class need be declared.
 
     Parameters
     ----------
     n_estimators
         Trees in the permanent and the active forest; the temporary and the newest have half as many.
     batch_size
-        Records that are learnt together.
+        Samples that are learnt together. Answers go by the last samples' labels after batches of fewer than 100.
     max_wait
         Seconds, or a timedelta, after which waiting records are learnt even if they are fewer; None waits for
         ``batch_size``. The clock is `time.time`, and it is looked at whenever a record is learnt: while none comes,
@@ -84,18 +85,19 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
     first record there is none, and ``predict_one`` returns None. Classes that no batch brought yet have a share of 0.
 
     What a feature holds is fixed by its first value: numbers, text, dates or durations. A record that does not fit, or
-    whose label does not, is refused when it comes, and the model stays as it was. ``learn_many`` does what
-    ``learn_one`` does record by record, but faster; if it fails, none of its records is learnt.
+    whose label does not, is refused when it comes, and the model stays as it was. ``learn_many`` learns a data frame as
+    one batch; with a ``batch_size`` of more than 1 it does what ``learn_one`` does record by record, but faster. If it
+    fails, none of its records is learnt.
 
     Examples
     --------
     >>> from river import datasets, evaluate, metrics
     >>> from adforest.integrations.river import AdaptiveDecisionForest
-    >>> model = AdaptiveDecisionForest(n_estimators=5, batch_size=50, seed=1)
+    >>> model = AdaptiveDecisionForest(n_estimators=5, seed=1)
     >>> evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())  # doctest: +ELLIPSIS
     Accuracy: 8...%
     >>> model.classifier.history_[-1].scenario
-    'MKC'
+    'SKC'
     """
 
     criterion: str = "entropy"  # of a model that was pickled when there was no other
@@ -110,7 +112,7 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
     def __init__(
         self,
         n_estimators: int = 20,
-        batch_size: int = 100,
+        batch_size: int = 1,
         max_wait: float | timedelta | None = None,
         base_forest: str = "random_forest",
         splitting: str = "entropy",
@@ -195,7 +197,7 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
         self._learn_if_enough()
 
     def learn_many(self, X: Any, y: Any) -> None:
-        """Take the records of a data frame, and learn a batch whenever enough of them wait.
+        """Learn the records of a data frame, or let them wait until there are ``batch_size`` of them.
 
         Parameters
         ----------
@@ -215,11 +217,12 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
 
     def _learn_frame(self, frame: Any, labels: list[Any]) -> None:
         """Learn pieces of a frame that are whole batches as they are; others wait with the rest."""
+        size = self.batch_size if self.batch_size > 1 else len(labels)  # labels that come together are one batch
         start = 0
         while start < len(labels):
-            stop = min(len(labels), start + max(1, self.batch_size - len(self._waiting)))
+            stop = min(len(labels), start + max(1, size - len(self._waiting)))
             piece = frame[start:stop]
-            if stop - start == self.batch_size and not self._waiting:
+            if stop - start == size and not self._waiting:
                 for label in labels[start:stop]:
                     self._waiting.take_label(label)
                 self._learn(self._table_of_frame(piece), labels[start:stop])
