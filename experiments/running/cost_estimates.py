@@ -47,6 +47,9 @@ SECONDS_PER_1000 = {
     "SRP": 6.0,
     "AMF": 14.0,
     "KNN": 1.5,
+    "No change": 0.01,
+    "Majority": 0.01,
+    "Markov": 0.01,
 }
 UNLISTED_SECONDS = 0.1
 ONLINE_SECONDS = 1.5  # of ADF for 1,000 calls of partial_fit with a sample each

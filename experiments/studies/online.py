@@ -136,7 +136,7 @@ def report(results: Results, options: Options) -> Chapter:
             _describe_delays(delays),
         ),
         caveats=(
-            "How the last samples are used was chosen while looking at the first samples of elec2, outdoor and covtype.",
+            "How the last samples are used was chosen while looking at the beginning of elec2, outdoor and covtype.",
             f"{ADF_R} has its default of {METHODS[ADF_R].settings[0][1]} trees, River's ensembles theirs of "
             f"{PAPER_TREES}; all else is as it comes. AMF and KNN get standard scores.",
             "The best rule and the best learner of each stream are chosen by their results, which no user can do "

@@ -46,6 +46,7 @@ def append(file, text):
 # Methods that run no tree of ours.
 ADAPTERS = {name for name, method in METHODS.items() if method.library}
 ADF = {name for name in METHODS if name.startswith("ADF")}
+TRIVIAL = {"No change", "Majority", "Markov"}  # whose code is not in the package
 
 
 @pytest.mark.parametrize("ending", ["pyx", "pxd"])
@@ -54,7 +55,7 @@ def test_a_changed_kernel_is_another_method(ending, package):
     for file in sorted((package / KERNELS).glob(f"*.{ending}")):
         text = file.read_text()
         file.write_text(f"{text}\n# changed\n")
-        assert changed(before, digests()) == set(METHODS) - ADAPTERS, file.name
+        assert changed(before, digests()) == set(METHODS) - ADAPTERS - TRIVIAL, file.name
         file.write_text(text)
     assert changed(before, digests()) == set()
 
@@ -70,10 +71,10 @@ def test_a_copy_has_the_same_fingerprint(package, monkeypatch):
     [
         ("adaptation/voting.py", ADF),
         ("classifier.py", ADF),
-        ("base.py", set(METHODS)),
-        ("encoding/tables.py", set(METHODS)),
+        ("base.py", set(METHODS) - TRIVIAL),
+        ("encoding/tables.py", set(METHODS) - TRIVIAL),
         ("rivals/cirf.py", {"CIRF", "CIRF paper", "CIRF-S paper"}),
-        ("rivals/river.py", {"HT", "HAT", "ARF", "OzaBag", "LeveragingBag", "SRP", "AMF"}),
+        ("rivals/river.py", {"HT", "HAT", "ARF", "OzaBag", "LeveragingBag", "SRP", "AMF", "KNN"}),
         ("rivals/ncm_tree.py", {"NCMF"}),
         ("monitor/trees.py", set()),
         ("demo/picture.py", set()),
