@@ -231,11 +231,12 @@ def test_steps_of_filled_probabilities_are_the_integral_along_the_way(data, n_cl
     (root, permanent_root), steps = rng.random((2, n_classes)), rng.normal(size=(1, n_features, n_classes)) / 9
     permanent = rng.normal(size=(1, n_features, n_classes)) / 9
     root[unmet], steps[..., unmet] = 0, 0
-    expected, n_points = np.zeros((n_features, n_classes)), 20
-    for s in (np.arange(n_points) + 0.5) / n_points:  # the integrand is linear in s: midpoints are exact
-        p, t = root + s * steps[0].sum(axis=0), ((permanent_root + s * permanent[0].sum(axis=0)) * unmet).sum()
-        taken = permanent[0] * unmet
-        expected += (steps[0] * (1 - t) + taken - p * taken.sum(axis=1, keepdims=True)) / n_points
+    expected, (points, weights) = np.zeros((n_features, n_classes)), np.polynomial.legendre.leggauss(3)
+    for s, weight in zip((points + 1) / 2, weights / 2, strict=True):  # exact, since the integrand is of degree 2 in s
+        p, q = root + s * steps[0].sum(axis=0), (permanent_root + s * permanent[0].sum(axis=0)) * unmet
+        t, taken = q.sum(), permanent[0] * unmet
+        change = taken.sum(axis=1, keepdims=True)
+        expected += weight * (steps[0] * (1 - t * t) - p * 2 * t * change + taken * t + q * change)
     attribution._fill_steps(steps, permanent, root, permanent_root, unmet)
     np.testing.assert_allclose(steps[0], expected, atol=1e-12)
 

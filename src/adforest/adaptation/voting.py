@@ -322,13 +322,18 @@ def with_unmet_classes(state: State, shares: dict[str, Floats]) -> dict[str, Flo
 
 
 def filled(shares: dict[str, Floats], unmet: dict[str, Mask]) -> dict[str, Floats]:
-    """Return class probabilities by forest, given the classes that some have not met."""
+    """Return class probabilities by forest, given the classes that some have not met.
+
+    Their probabilities are the permanent forest's times the sum of them: where it is not sure that a sample is of such
+    a class, what came lately counts.
+    """
     if not unmet:
         return shares
     whole = dict(shares)
     for name, classes in unmet.items():
         taken = shares[PERMANENT] * classes
-        whole[name] = shares[name] * (1 - taken.sum(axis=1, keepdims=True)) + taken
+        mass = taken.sum(axis=1, keepdims=True)
+        whole[name] = shares[name] * (1 - mass**2) + taken * mass
     return whole
 
 

@@ -158,17 +158,21 @@ def _mean_steps(state: State, name: str, X: Floats, like: Floats) -> tuple[Float
 
 
 def _fill_steps(steps: Floats, permanent: Floats, root: Floats, permanent_root: Floats, unmet: Mask) -> None:
-    """Turn what attributes add to a forest's probabilities p into what they add to p * (1 - t) + permanent * unmet.
+    """Turn what attributes add to a forest's probabilities p into what they add to p * (1 - t²) + q * t.
 
-    t is what the permanent forest gives the classes that are not met (see `with_unmet_classes`). Where p and t both go
-    straight from the roots to the leaves, p * t changes by mean(p) * change of t + mean(t) * change of p.
+    q is what the permanent forest gives the classes that are not met, t their sum (see `filled`). Where p, q and t go
+    straight from the roots to the leaves, the changes of p * t² and of q * t are sums over attributes of means along
+    the way: mean(t²) * change of p + 2 * mean(p * t) * change of t, and mean(q) * change of t + mean(t) * change of q.
     """
-    taken = permanent * unmet
-    mass = taken.sum(axis=2, keepdims=True)
-    mean = root + steps.sum(axis=1, keepdims=True) / 2
-    mean_mass = (permanent_root * unmet).sum() + mass.sum(axis=1, keepdims=True) / 2
-    steps *= 1 - mean_mass
-    steps += taken - mean * mass
+    taken, taken_root = permanent * unmet, permanent_root * unmet
+    change = taken.sum(axis=2, keepdims=True)
+    t0, p0 = taken_root.sum(), root
+    t1, p1 = t0 + change.sum(axis=1, keepdims=True), root + steps.sum(axis=1, keepdims=True)
+    mean_squares = (t0 * t0 + t0 * t1 + t1 * t1) / 3
+    mean_products = (2 * p0 * t0 + p0 * t1 + p1 * t0 + 2 * p1 * t1) / 6
+    mean_taken = taken_root + taken.sum(axis=1, keepdims=True) / 2
+    steps *= 1 - mean_squares
+    steps += (mean_taken - 2 * mean_products) * change + taken * (t0 + t1) / 2
 
 
 class _Correction(NamedTuple):

@@ -99,8 +99,9 @@ def _add_unmet_classes(graph: Graph, model: Model[State], shares: dict[str, str]
     filled, one = dict(shares), graph.constant(1.0)
     for name, unmet in unmet_classes(model.learnt, shares, len(model.labels.by_arrival)).items():
         classes = model.in_order(unmet[np.newaxis].astype(np.float64))
-        taken = graph.add("Mul", shares[PERMANENT], graph.constant(classes))
-        rest = graph.add("Sub", one, graph.add("MatMul", shares[PERMANENT], graph.constant(classes.T)))
+        mass = graph.add("MatMul", shares[PERMANENT], graph.constant(classes.T))
+        taken = graph.add("Mul", graph.add("Mul", shares[PERMANENT], graph.constant(classes)), mass)
+        rest = graph.add("Sub", one, graph.add("Mul", mass, mass))
         filled[name] = graph.add("Add", graph.add("Mul", shares[name], rest), taken)
     return filled
 
