@@ -84,7 +84,9 @@ def test_version_and_no_command(capsys):
     assert "Usage: adforest" in out
 
 
-def test_completion_is_offered():
+def test_completion_is_offered(monkeypatch):
+    # The shell is named here: which one the tests run in cannot be told without a terminal.
+    monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")
     code, out, _ = run_apart("--show-completion", "bash")
     assert code == 0
     assert "_ADFOREST_COMPLETE" in out
