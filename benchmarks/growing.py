@@ -16,7 +16,7 @@ from adforest.growers import features
 
 Stream = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], int]
 SEEDS = (0, 1)
-PATH = features.PATH
+PATH = features.PATH_LENGTH
 
 
 def round_clusters(n_classes: int, seed: int) -> Stream:
@@ -71,11 +71,11 @@ def measure(stream: Stream, **parameters: Any) -> tuple[float, float, float]:
 
 
 def compare(name: str, made: Callable[[int], Stream], **choices: dict[str, Any]) -> None:
-    """Print a line of means over seeds; a choice is parameters, or nodes on a path (`features.PATH`)."""
+    """Print a line of means over seeds; a choice is parameters, or nodes on a path (`features.PATH_LENGTH`)."""
     cells = []
     for choice, given in choices.items():
         parameters = dict(given)
-        features.PATH = parameters.pop("path", PATH)
+        features.PATH_LENGTH = parameters.pop("path", PATH)
         found = [measure(made(seed), random_state=seed, **parameters) for seed in SEEDS]
         accuracy, loss, seconds = np.mean(found, axis=0)
         cells.append(f"{choice} {100 * accuracy:.1f} {loss:.3f} {seconds:.1f} s")

@@ -29,20 +29,14 @@ def measure_tracking() -> Iterator[dict[str, Any]]:
             answered = score_batch(state, records, leaves)[1]
             scoring.append(seconds(partial(score_batch, state, records, leaves)))
             tracking.append(seconds(partial(track.after, report, records, {}, answered, is_new_regime=False)))
-        yield {
-            "measure": f"score the answers to a batch of {n:,} x {m:,}",
-            "milliseconds": 1000 * float(np.median(scoring)),
-            "milliseconds_learning": 1000 * float(np.median(learning)),
-            "share": float(np.median(scoring) / np.median(learning)),
-            "goal": "<= 0.05",
-        }
-        yield {
-            "measure": f"keep track of a batch of {n:,} x {m:,}",
-            "milliseconds": 1000 * float(np.median(tracking)),
-            "milliseconds_learning": 1000 * float(np.median(learning)),
-            "share": float(np.median(tracking) / np.median(learning)),
-            "goal": "<= 0.03",
-        }
+        for what, took, goal in (("score the answers to", scoring, 0.05), ("keep track of", tracking, 0.03)):
+            yield {
+                "measure": f"{what} a batch of {n:,} x {m:,}",
+                "milliseconds": 1000 * float(np.median(took)),
+                "milliseconds_learning": 1000 * float(np.median(learning)),
+                "share": float(np.median(took) / np.median(learning)),
+                "goal": f"<= {goal}",
+            }
 
 
 def measure_views() -> Iterator[dict[str, Any]]:

@@ -136,7 +136,6 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
     'SUC'
     """
 
-    criterion: str = "entropy"  # of a model that was pickled when there was no other
     _adds_rates = True
     _rules: ClassVar[Rules] = FOREST_RULES | {
         "memory_size": (Whole(0), Bytes(), NONE),

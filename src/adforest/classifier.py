@@ -112,8 +112,8 @@ class BaseADFClassifier(VotingBatchClassifier["Learnt"]):
             state, track, given_back = State.new(settings, n_features), Track(), {}
         else:
             track, given_back = before.track, encoded.encoder.given_back
-            places = encoded.encoder.places_of(len(before.state.memory.values.types))
-            state = replace(with_columns(before.state, places, n_features, given_back), settings=settings)
+            column_index = encoded.encoder.index_after_added(len(before.state.memory.values.types))
+            state = replace(with_columns(before.state, column_index, n_features, given_back), settings=settings)
         after, report, answered = RECIPES[settings.algorithm](state, records, encoded.labels.order)
         learnt = None
         if after.pending is None:

@@ -30,8 +30,9 @@ def threshold_for_cost(y_true: Any, y_score: Any, *, pos_label: Any, cost_fp: fl
     -------
     float
         Between two neighbouring scores all thresholds cost the same: ``cost_fp / (cost_fp + cost_fn)``, which is best
-        for probabilities that are right, is returned if it lies between them, otherwise the middle. Of several places
-        that cost least the one nearest to it is taken, of two as near the lower one. Without samples it is the answer.
+        for probabilities that are right, is returned if it lies between them, otherwise the middle. Of several such
+        intervals that cost least the one nearest to it is taken, of two as near the lower one. Without samples it is
+        the answer.
 
     Examples
     --------
@@ -56,9 +57,7 @@ def threshold_for_cost(y_true: Any, y_score: Any, *, pos_label: Any, cost_fp: fl
     )
     is_positive = np.asarray(y_true) == pos_label
     by_theory = cost_fp / (cost_fp + cost_fn)
-    levels, level = np.unique(
-        column_or_1d(floats), return_inverse=True
-    )  # scores from low to high, and which of them a sample has
+    levels, level = np.unique(column_or_1d(floats), return_inverse=True)  # ascending scores, and which a sample has
     if not len(levels):
         return float(by_theory)
     # Threshold k, of one more than there are levels, is above those before k: their positives are missed.
@@ -71,8 +70,8 @@ def threshold_for_cost(y_true: Any, y_score: Any, *, pos_label: Any, cost_fp: fl
     middle = np.where(middle > levels[:-1], middle, levels[1:])
     thresholds = np.concatenate([[low], middle, [high]]).astype(np.float64)
     rounded = levels.dtype.type(by_theory)
-    place = np.searchsorted(levels, rounded)
-    if place == len(levels) or levels[place] != rounded:
-        thresholds[place] = by_theory
+    index = np.searchsorted(levels, rounded)
+    if index == len(levels) or levels[index] != rounded:
+        thresholds[index] = by_theory
     cheapest = thresholds[costs == costs.min()]
     return float(cheapest[np.abs(cheapest - by_theory).argmin()])

@@ -1,7 +1,5 @@
 """What a classifier's parameters do, and which values are refused."""
 
-import pickle
-
 import numpy as np
 import pytest
 
@@ -113,15 +111,6 @@ def test_other_base_forests_go_by_entropy(base_forest):
         answers(X, y, base_forest=base_forest, criterion=criterion) for criterion in ("gini", "entropy")
     )
     np.testing.assert_array_equal(by_gini, by_entropy)
-
-
-def test_a_model_pickled_before_there_was_a_criterion_goes_on_by_entropy():
-    X, y = many_classes(30)
-    old, new = (forest(n_estimators=4, criterion="entropy").fit(X, y) for _ in range(2))
-    del old.criterion
-    old = pickle.loads(pickle.dumps(old))
-    assert old.get_params()["criterion"] == "entropy"
-    np.testing.assert_array_equal(old.partial_fit(X, y).predict_proba(X), new.partial_fit(X, y).predict_proba(X))
 
 
 @pytest.mark.parametrize("renewal", [0, 1])

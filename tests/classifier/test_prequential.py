@@ -8,7 +8,6 @@ import pytest
 from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier, load
 from adforest.adaptation import scoring
 from adforest.adaptation.scoring import MAX_KEPT, MAX_PROBABILITIES
-from adforest.tracking import Prequential, Track
 from golden_model_files import FOLDER
 from saved_models import CASES
 
@@ -173,20 +172,6 @@ def test_files_of_before_have_none():
         model = load(path)
         assert model.prequential_.y_true.shape == (0,)
         assert model.prequential_.y_proba.shape == (0, len(model.classes_))
-
-
-def test_pickles_of_before_have_none(tmp_path):
-    model = CASES["a new class"]().model
-    track = model._model.learnt.track
-    assert len(track.prequential.codes)
-    old = Track.__new__(Track)
-    old.__setstate__(track.__getstate__()[:3])
-    assert old.columns is track.columns
-    assert isinstance(old.prequential, Prequential)
-    object.__setattr__(model._model.learnt, "track", old)
-    assert model.prequential_.y_proba.shape == (0, 3)
-    model.save(tmp_path / "model.adf")
-    assert load(tmp_path / "model.adf").prequential_.y_proba.shape == (0, 3)
 
 
 def test_a_snapshot_does_not_change_while_the_model_learns():

@@ -1,8 +1,7 @@
 """Class rates of categories: right by brute force, from before the batch, of use, bounded, named by their column."""
 
-import pickle
 from copy import deepcopy
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -201,8 +200,8 @@ def test_columns_of_tables_are_added_before_the_rates():
     model, (X, y) = learnt(column_changes="allow")
     state, encoder = model._model.learnt.state, model._model.encoder
     trees, before = state.forests["permanent"].forest.trees, encoder.translate(X)
-    places = np.append(np.arange(3), 1 + np.arange(3, encoder.n_columns))
-    moved = with_columns(state, places, encoder.n_columns + 1, {})
+    column_index = np.append(np.arange(3), 1 + np.arange(3, encoder.n_columns))
+    moved = with_columns(state, column_index, encoder.n_columns + 1, {})
     after = np.insert(before, 3, NAN, axis=1)
     asks = 0
     for old, new in zip(trees, moved.forests["permanent"].forest.trees, strict=True):
@@ -225,21 +224,6 @@ def test_values_that_are_missing_or_unknown():
     assert np.isnan(rates[:2][:, of_user]).all()
     assert not np.isnan(rates[2]).any()
     assert np.isfinite(model.predict_proba(strange)).all()
-
-
-def test_pickles_from_before_rates_were_counted():
-    model = AdaptiveDecisionForestClassifier(3, random_state=0).fit(*ratings(1)[0])
-    encoder = model._model.encoder
-    names = [one.name for one in fields(encoder)]
-    assert names[-3:] == ["rates", "rate_columns", "n_added"]
-    old = object.__new__(type(encoder))
-    old.__setstate__([getattr(encoder, name) for name in names[:-3]])
-    assert (old.rates, old.rate_columns, old.n_added) == ({}, (), 0)
-    again = pickle.loads(pickle.dumps(encoder))
-    np.testing.assert_array_equal(again.rates[0].counts, encoder.rates[0].counts)
-    model._model = replace(model._model, encoder=old)
-    prequential(model, ratings(6, seed=0)[1:])
-    assert model._model.encoder.rate_columns
 
 
 def test_infrequent_values_share_a_rate():

@@ -71,7 +71,7 @@ WRITTEN = {
         {"names", "kinds", "categories", "warned_of", "estimator_name", "given_back", "is_plain"}
         | {"rates", "rate_columns", "n_added"},
     ),
-    CategoryRates: (names(columns.RATES_FIELDS), {"classes", "table"}),
+    CategoryRates: (names(columns.RATES_FIELDS), {"classes"}),
     Categories: (names(columns.CATEGORIES_FIELDS), {"places"}),
     LabelTable: (set(), {"by_arrival", "classes", "order"}),
     BatchReport: (set(history.FIELDS), set()),

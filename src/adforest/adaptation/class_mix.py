@@ -97,10 +97,9 @@ class ClassMix:
 class MixChanges:
     """How many batches came with the class mix before them, and how many with the overall one instead.
 
-    A pause of a class is right to be answered until it ends, and nothing but earlier pauses tells how soon that is. A
-    batch speaks for whichever of the two mixes made it more likely. Of batches in a row that keep a mix the k-th counts
-    1 / k, so that one long pause does not hide that pauses end. A batch that speaks for neither counts as a change as
-    far as the overall mix is spread over several classes: expecting the recent one would not have paid.
+    A batch counts as one or the other by the likelihood ratio of its classes under both mixes. Of batches in a row that
+    keep a mix the k-th counts 1 / k: a class that stays away for long is one observation of a pause, not many. A batch
+    that neither mix made clearly more likely counts as a change by 1 - (share of the most frequent class overall).
 
     Attributes
     ----------

@@ -14,14 +14,14 @@ from adforest.forest.packed import PackedRows
 from adforest.forest.types import Floats, Ints, Longs
 
 
-def with_columns(state: State, places: Longs, n_features: int, given_back: Mapping[int, Ints]) -> State:
+def with_columns(state: State, column_index: Longs, n_features: int, given_back: Mapping[int, Ints]) -> State:
     """Return a state with more columns, missing in all it knows, that has forgotten what some codes meant.
 
     Parameters
     ----------
     state : State
-    places : int64
-        Where the columns are now that the state knows, ascending.
+    column_index : int64
+        The index that each column of the state has now, ascending.
     n_features : int
         How many columns there are now.
     given_back : dict of int to int32 arrays
@@ -34,17 +34,17 @@ def with_columns(state: State, places: Longs, n_features: int, given_back: Mappi
     def changed(one: ForestState) -> ForestState:
         for tree in one.forest.trees:
             if id(tree) not in trees:
-                trees[id(tree)] = _changed_tree(tree, places, n_features, given_back)
-        box = _changed_box(one.box, places, n_features, given_back)
+                trees[id(tree)] = _changed_tree(tree, column_index, n_features, given_back)
+        box = _changed_box(one.box, column_index, n_features, given_back)
         return replace(one, forest=one.forest.with_trees(trees), box=box)
 
     states = {id(one): changed(one) for one in set(state.forests.values())}  # the active one may be the permanent one
     memory, pending = state.memory, state.pending
-    values = _changed_records(memory.matrix(), places, n_features, given_back)
+    values = _changed_records(memory.matrix(), column_index, n_features, given_back)
     types = np.zeros(n_features, dtype=np.uint8)
-    types[places] = memory.values.types
+    types[column_index] = memory.values.types
     if pending is not None:
-        pending = replace(pending, X=_changed_records(pending.X, places, n_features, given_back))
+        pending = replace(pending, X=_changed_records(pending.X, column_index, n_features, given_back))
     return replace(
         state,
         memory=replace(memory, values=PackedRows.of(values, types)),
@@ -53,21 +53,21 @@ def with_columns(state: State, places: Longs, n_features: int, given_back: Mappi
     )
 
 
-def _changed_tree(tree: Tree, places: Longs, n_features: int, given_back: Mapping[int, Ints]) -> Tree:
+def _changed_tree(tree: Tree, column_index: Longs, n_features: int, given_back: Mapping[int, Ints]) -> Tree:
     """Return a tree that can gain from new columns, and sends some categories where it sends missing values."""
-    if n_features > len(places):
+    if n_features > len(column_index):
         importance = np.zeros(n_features)
-        importance[places] = tree.importance
-        tree = replace(tree.with_features(places), importance=importance)
+        importance[column_index] = tree.importance
+        tree = replace(tree.with_features(column_index), importance=importance)
     for feature, codes in given_back.items():
         tree = tree.without_categories(feature, codes)
     return tree
 
 
-def _changed_box(box: Box, places: Longs, n_features: int, given_back: Mapping[int, Ints]) -> Box:
+def _changed_box(box: Box, column_index: Longs, n_features: int, given_back: Mapping[int, Ints]) -> Box:
     """Return a box in which new columns and some categories were never seen."""
     low, high = np.full((2, n_features), np.nan)
-    low[places], high[places] = box.low, box.high
+    low[column_index], high[column_index] = box.low, box.high
     categories = dict(box.categories)
     for feature in given_back.keys() & categories.keys():
         seen = categories[feature].copy()
@@ -76,10 +76,10 @@ def _changed_box(box: Box, places: Longs, n_features: int, given_back: Mapping[i
     return Box(low, high, categories)
 
 
-def _changed_records(X: Floats, places: Longs, n_features: int, given_back: Mapping[int, Ints]) -> Floats:
+def _changed_records(X: Floats, column_index: Longs, n_features: int, given_back: Mapping[int, Ints]) -> Floats:
     """Return a copy of records in which new columns and some categories are missing."""
     wide = np.full((len(X), n_features), np.nan)
-    wide[:, places] = X
+    wide[:, column_index] = X
     for feature, codes in given_back.items():
         wide[np.isin(wide[:, feature], codes), feature] = np.nan
     return wide

@@ -1,11 +1,16 @@
 """What the last labelled samples say of the next one, on top of the forests' vote, where labels come soon.
 
 Labels often follow each other: the same class for a while, or classes in a cycle. And the next sample may resemble one
-that came a moment ago, before any tree has learnt it. A *voter* gives class probabilities: the forests together; the
-last samples, each by the share of the permanent forest's trees in which it reaches the same leaf; and how frequent
-classes are, whatever the sample. Each voter answers in four *variants*: as it is, and corrected for the class mix of
-the last sample, of the last ten, and of those that came after earlier samples of the last one's class. Weights of
-voters and variants are learnt as those of the forests are, see `adforest.adaptation.evidence`.
+that came a moment ago, before any tree has learnt it. A *voter* gives class probabilities:
+
+- the forests together;
+- neighbours: the last samples, each weighted by proximity ** 4, with proximity the share of the permanent forest's
+  trees in which it reaches the same leaf, and by `FADING` ** (number of samples that came after it);
+- how frequent classes are, whatever the sample.
+
+Each voter answers in four *variants*: as it is, and corrected for the class mix of the last sample, of the last ten,
+and of those that came after earlier samples of the last one's class. Weights of voters and variants are learnt as those
+of the forests are, see `adforest.adaptation.evidence`.
 
 All samples of a batch are answered, and judged, with the labels before the batch. After a batch that is large enough to
 be learnt by itself the forests answer alone: its last labels say little of the next one.
@@ -30,7 +35,7 @@ N_LABELS = 10  # whose class mix answers are corrected for
 N_SAMPLES = 500  # last samples that neighbours are looked for among
 FADING = 0.99  # what a sample counts among the neighbours, of the one that came after it
 OWN_WEIGHT = 0.05  # what the forests' vote counts among them, of a last sample that shares all leaves
-FADED = FADING ** np.arange(N_SAMPLES - 1.0, -1.0, -1.0)
+FADED = FADING ** np.arange(N_SAMPLES - 1.0, -1.0, -1.0)  # what each of them counts, the last one 1
 MAX_PAIRS = 20_000  # of classes that followed each other; beyond that the rarest are forgotten
 SHIFT = 32  # bits by which the first class of a pair is moved
 
@@ -76,7 +81,7 @@ class RecentSamples:
 
     @property
     def fading(self) -> Floats:
-        """What each of these counts: the last one 1, and the less the longer ago."""
+        """What each of these counts, the last one 1."""
         return FADED[N_SAMPLES - self.leaves.shape[1] :]
 
     def ratios(self, seen: AnyArray, class_weight: Floats | None = None) -> Floats:
@@ -118,8 +123,6 @@ class RecentSamples:
 
     def adjusted(self, votes: Floats, leaves: list[Ints], seen: AnyArray, class_weight: Floats | None = None) -> Floats:
         """Return the votes for some samples, given those of the forests and the permanent one's leaves."""
-        if not self.is_used:
-            return votes
         voters, ratios = self.voters(votes, leaves, seen), self.ratios(seen, class_weight)
         return ways.weigh(voters, self.weights[:, np.newaxis], np.ones((1, len(votes))), ratios, MIN_WEIGHT)
 
@@ -133,8 +136,6 @@ class RecentSamples:
         class_weight: Floats | None = None,
     ) -> RecentSamples:
         """Return what is known after some samples were answered and their classes came; weight is what each counts."""
-        if not self.is_used:
-            return self
         voters, ratios = self.voters(votes, leaves, seen), self.ratios(seen, class_weight)
         gains, n = ways.gains(voters, ratios, y, MIN_SHARE, LOG_GAIN), float(weight.sum())
         return replace(self, weights=hedge(self.weights, first_weights(), gains @ weight / n, n))
@@ -150,6 +151,7 @@ class RecentSamples:
         )
 
     def _leaves_after(self, leaves: Sequence[Ints] | None) -> Ints:
+        """Return the leaves of the last samples after some more; none after a large batch."""
         if leaves is None:
             return np.empty((0, 0), dtype=np.int32)
         new = np.stack([leaf[-N_SAMPLES:] for leaf in leaves])

@@ -17,15 +17,14 @@ from adforest.adaptation.metrics import balanced_accuracy, log_loss, ranking_met
 from adforest.adaptation.names import ACTIVE, PERMANENT
 from adforest.adaptation.state import State
 from adforest.adaptation.voting import (
-    Voters,
-    asked_forests,
     contexts_of,
+    filled,
     is_permanent_alone,
     label_counts,
+    plan_of,
     presence,
     shrinkage_of,
     votes,
-    with_unmet_classes,
 )
 from adforest.forest import Records
 from adforest.forest._kernels import ways
@@ -197,21 +196,18 @@ def _votes_by_forest(state: State, X: Floats, leaves: Leaves, n_classes: int) ->
             near = presence(values)
         else:
             shares[name] = forest.shares(X, *how, n_jobs, leaves[name])
-    if is_permanent_alone(state):
-        vote = shares[PERMANENT]
-        if state.settings.answer_for != "everything":
-            vote = state.recent.adjusted(vote, leaves[PERMANENT], **label_counts(state, n_classes))
-        return shares | {VOTE: vote}
-    contexts = contexts_of(state, shares, near)
-    shares = with_unmet_classes(state, shares)
-    voters, everywhere = Voters.of(state, asked_forests(state), n_classes), np.ones((1, len(X)))
-    alone = {
-        name: ways.weigh(
-            [(one,)], evidence.weights[(known_as[name],)][np.newaxis, [NEAR]], everywhere, voters.ratios, 0.0
-        )
-        for name, one in shares.items()
-    }
-    vote = state.recent.adjusted(voters.votes(shares, contexts), leaves[PERMANENT], **label_counts(state, n_classes))
+    alone, vote = shares, shares[PERMANENT]
+    if not is_permanent_alone(state):
+        plan, contexts, everywhere = plan_of(state, n_classes), contexts_of(state, shares, near), np.ones((1, len(X)))
+        shares = filled(shares, plan.unmet)
+        weights = {name: evidence.weights[(known_as[name],)][np.newaxis, [NEAR]] for name in shares}
+        alone = {
+            name: ways.weigh([(one,)], weights[name], everywhere, plan.voters.ratios, 0.0)
+            for name, one in shares.items()
+        }
+        vote = plan.voters.votes(shares, contexts)
+    if state.is_adjusted:
+        vote = state.recent.adjusted(vote, leaves[PERMANENT], **label_counts(state, n_classes))
     return alone | {VOTE: vote}
 
 

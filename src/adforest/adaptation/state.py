@@ -168,6 +168,11 @@ class State:
         return {name: one.forest for name, one in self.forests.items() if name != ACTIVE or self.is_active_separate}
 
     @property
+    def is_adjusted(self) -> bool:
+        """Whether the last samples adjust what the forests answer."""
+        return self.recent.is_used and self.settings.answer_for != "everything"
+
+    @property
     def judged(self) -> dict[str, Forest]:
         """The forests that answer each batch before it is learnt: all but an active one that is the permanent one."""
         forests = self.forests

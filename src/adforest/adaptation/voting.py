@@ -7,7 +7,10 @@ recent ones (m = 0: no correction; 1: the last batch; 2: its last 100 records, s
 class), see `ClassMix.ratios`. With context_k(x) how far the record is in context k (see
 `adforest.adaptation.evidence`), adding up to 1,
 
-    votes(x) = sum over v, k and m of context_k(x) * weight[v, k, m] * v_m(x).
+    forest_votes(x) = sum over v, k and m of context_k(x) * weight[v, k, m] * v_m(x).
+
+Forests of the last batches leave classes that they have not met to the permanent forest, see `filled`. Where samples
+come in small batches, the last of them adjust these votes, see `adforest.adaptation.recent_samples`.
 """
 
 from __future__ import annotations
@@ -31,7 +34,7 @@ from adforest.adaptation.evidence import (
     Voter,
 )
 from adforest.adaptation.names import PERMANENT, TEMPORARY
-from adforest.adaptation.state import State
+from adforest.adaptation.state import ForestState, State
 from adforest.forest._kernels import ways
 from adforest.forest.types import AnyArray, Floats, Ints, Longs, Mask
 
@@ -43,9 +46,7 @@ def votes(state: State, X: Floats, n_classes: int) -> Floats:
     """Return class votes for some records."""
     if state.settings.algorithm == "paper":
         return _votes_of_one(state, X, n_classes)
-    if state.settings.answer_for == "everything":
-        return _shares(state, PERMANENT, X, n_classes)
-    if not state.recent.is_used:
+    if not state.is_adjusted:
         return forest_votes(state, X, n_classes)
     leaves = state.forests[PERMANENT].forest.route(X, state.settings.n_jobs)
     return state.recent.adjusted(forest_votes(state, X, n_classes, leaves), leaves, **label_counts(state, n_classes))
@@ -55,7 +56,7 @@ def forest_votes(state: State, X: Floats, n_classes: int, leaves: list[Ints] | N
     """Return the votes of the forests together; the leaves of the permanent one may be known already."""
     if is_permanent_alone(state):
         return _shares(state, PERMANENT, X, n_classes, leaves)
-    plan = _plan_of(state, n_classes)
+    plan = plan_of(state, n_classes)
     return plan.voters.votes(*_shares_and_contexts(state, X, plan, leaves))
 
 
@@ -82,7 +83,7 @@ def votes_in_parts(state: State, X: Floats, n_classes: int) -> VotesInParts:
         shares = _shares(state, PERMANENT, X, n_classes)
         alone = Way((PERMANENT,), shares, np.ones(n_classes), np.ones(len(X)))
         return VotesInParts(shares.copy(), {PERMANENT: shares}, [alone])
-    plan = _plan_of(state, n_classes)
+    plan = plan_of(state, n_classes)
     by_forest, contexts = _shares_and_contexts(state, X, plan)
     total = plan.voters.votes(by_forest, contexts)
     return VotesInParts(total, by_forest, list(_ways_to_answer(state, by_forest, contexts)))
@@ -216,16 +217,18 @@ class Plan(NamedTuple):
     Attributes
     ----------
     n_classes : int
-    evidence : Evidence
+    evidence, forests : Evidence, dict of str to ForestState
+        Those of the state.
     shrinkage : dict of str to (strengths, mix)
         By forest that is asked, see `shrinkage_of`.
     voters : Voters
     unmet : dict of str to bool (n_classes,)
-        See `unmet_classes`.
+        Of all forests that are judged, see `unmet_classes`.
     """
 
     n_classes: int
     evidence: Evidence
+    forests: dict[str, ForestState]
     shrinkage: dict[str, tuple[Floats, Floats]]
     voters: Voters
     unmet: dict[str, Mask]
@@ -236,14 +239,14 @@ class Plan(NamedTuple):
 _plans: WeakKeyDictionary[ClassMix, Plan] = WeakKeyDictionary()
 
 
-def _plan_of(state: State, n_classes: int) -> Plan:
+def plan_of(state: State, n_classes: int) -> Plan:
     """Return what is the same for all answers of a state."""
-    plan = _plans.get(state.class_mix)
-    if plan is None or plan.n_classes != n_classes or plan.evidence is not state.evidence:
+    evidence, forests, plan = state.evidence, state.forests, _plans.get(state.class_mix)
+    if plan is None or plan.n_classes != n_classes or plan.evidence is not evidence or plan.forests is not forests:
         asked = asked_forests(state)
-        shrinkage = {name: shrinkage_of(state.evidence, name) for name in sorted(asked)}
-        voters, unmet = Voters.of(state, asked, n_classes), unmet_classes(state, asked, n_classes)
-        plan = _plans[state.class_mix] = Plan(n_classes, state.evidence, shrinkage, voters, unmet)
+        shrinkage = {name: shrinkage_of(evidence, name) for name in sorted(asked)}
+        voters, unmet = Voters.of(state, asked, n_classes), unmet_classes(state, state.judged, n_classes)
+        plan = _plans[state.class_mix] = Plan(n_classes, evidence, forests, shrinkage, voters, unmet)
     return plan
 
 
@@ -330,8 +333,8 @@ def filled(shares: dict[str, Floats], unmet: dict[str, Mask]) -> dict[str, Float
     if not unmet:
         return shares
     whole = dict(shares)
-    for name, classes in unmet.items():
-        taken = shares[PERMANENT] * classes
+    for name in unmet.keys() & shares.keys():
+        taken = shares[PERMANENT] * unmet[name]
         mass = taken.sum(axis=1, keepdims=True)
         whole[name] = shares[name] * (1 - mass**2) + taken * mass
     return whole

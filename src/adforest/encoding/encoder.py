@@ -8,7 +8,7 @@ as it was.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -88,13 +88,6 @@ class TableEncoder:
     def __post_init__(self) -> None:
         has_names = self.names is not None and self.names != tuple(range(len(self.kinds)))
         object.__setattr__(self, "is_plain", not has_names and set(self.kinds) <= {NUMBERS, UNDECIDED})
-
-    def __setstate__(self, state: list[Any]) -> None:
-        """Restore a pickle; one that was made before rates were counted has none."""
-        added: tuple[Any, ...] = ({}, (), 0)
-        n_missing = len(fields(self)) - len(state)
-        for one, value in zip(fields(self), [*state, *added[len(added) - n_missing :]], strict=True):
-            object.__setattr__(self, one.name, value)
 
     @property
     def n_features(self) -> int:
@@ -260,15 +253,15 @@ class TableEncoder:
     def _with_rates_filled(self, matrix: FloatArray) -> FloatArray:
         """Return a matrix after its last columns were filled in."""
         found = {position: self.rates[position].look_up(matrix[:, position]) for position, _ in self.rate_columns}
-        for place, (position, rate) in enumerate(self.rate_columns, start=self.n_features):
-            matrix[:, place] = found[position][:, rate]
+        for column, (position, rate) in enumerate(self.rate_columns, start=self.n_features):
+            matrix[:, column] = found[position][:, rate]
         return matrix
 
-    def places_of(self, n_before: int) -> Longs:
-        """Return where the columns of a matrix are now that had so many of them before the last batch."""
-        places = np.arange(n_before)
-        places[self.n_features - self.n_added :] += self.n_added
-        return places
+    def index_after_added(self, n_before: int) -> Longs:
+        """Return the index that each of the n_before columns of earlier matrices has, behind new columns of tables."""
+        index = np.arange(n_before)
+        index[self.n_features - self.n_added :] += self.n_added
+        return index
 
     def by_feature(self, added: FloatArray, axis: int = 0) -> FloatArray:
         """Return what columns of matrices add to something by column of tables: rates count for their column."""
@@ -276,8 +269,8 @@ class TableEncoder:
             return added
         moved = np.moveaxis(added, axis, 0)
         total = moved[: self.n_features].copy()
-        for place, (position, _) in enumerate(self.rate_columns, start=self.n_features):
-            total[position] += moved[place]
+        for column, (position, _) in enumerate(self.rate_columns, start=self.n_features):
+            total[position] += moved[column]
         return np.moveaxis(total, 0, axis)
 
     def counted(self, X: FloatArray, y: Ints, n_classes: int) -> TableEncoder:
@@ -432,7 +425,7 @@ class TableEncoder:
         }
         for warning in filter(None, found.values()):
             warn_caller(warning)
-        return replace(self, warned_of=self.warned_of.union(place for place, warning in found.items() if warning))
+        return replace(self, warned_of=self.warned_of.union(position for position, warning in found.items() if warning))
 
     def _warned_of_ids(self, source: str) -> TableEncoder:
         """Warn of text columns that identify records, each once, and return the encoder that has done so."""

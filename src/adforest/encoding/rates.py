@@ -7,7 +7,8 @@ it keeps them (see the decision record 27). Everything here is immutable: counti
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -23,7 +24,7 @@ MAX_RATES = 5  # of a column
 LEAST_RATE = 1e-4  # so that log odds are finite
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class CategoryRates:
     """Class counts of the categories of one column, and those classes whose rates are columns of the matrix.
 
@@ -36,19 +37,12 @@ class CategoryRates:
         the rate over all values did, and of the squares.
     classes : tuple of int
         The classes whose rates are columns, in the order in which they became so. With two classes one rate is enough.
-    table : float64 (n_codes + 1, n_rates)
-        By code and column: log odds of the class less those over all values, in steps of 0.2. The last row is for
-        missing values: NaN.
     """
 
     counts: Longs
     gain: FloatArray
     gain_squares: FloatArray
     classes: tuple[int, ...] = ()
-    table: FloatArray = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "table", self._log_odds())
 
     @classmethod
     def none(cls) -> CategoryRates:
@@ -103,8 +97,8 @@ class CategoryRates:
             gain_squares=np.pad(self.gain_squares, (0, more)),
         )
         is_known = ~np.isnan(codes)
-        place = codes[is_known].astype(np.int64) * (n_counted + 1) + np.minimum(y[is_known], n_counted)
-        came = np.bincount(place, minlength=len(self.counts) * (n_counted + 1)).reshape(-1, n_counted + 1)
+        pair = codes[is_known].astype(np.int64) * (n_counted + 1) + np.minimum(y[is_known], n_counted)
+        came = np.bincount(pair, minlength=len(self.counts) * (n_counted + 1)).reshape(-1, n_counted + 1)
         n, hits = came.sum(axis=1, keepdims=True), came[:, :n_counted]
         hit, miss = before._gains()
         return replace(
@@ -119,8 +113,12 @@ class CategoryRates:
         rate, prior = self._rates()
         return np.log(rate / prior), np.log((1 - rate) / (1 - prior))
 
-    def _log_odds(self) -> FloatArray:
-        """Return what codes are looked up in."""
+    @cached_property
+    def table(self) -> FloatArray:
+        """Log odds of the class less those over all values, in steps of 0.2, float64 (n_codes + 1, n_rates).
+
+        The last row is for missing values: NaN.
+        """
         table = np.full((len(self.counts) + 1, len(self.classes)), np.nan)
         if self.classes:
             hit, miss = (gains[:, list(self.classes)] for gains in self._gains())

@@ -21,11 +21,11 @@ from adforest.adaptation.recent_samples import FOREST_VOTE
 from adforest.adaptation.voting import (
     Way,
     corrected,
+    filled,
     label_counts,
     shrinkage_of,
     unmet_classes,
     votes_in_parts,
-    with_unmet_classes,
 )
 from adforest.explaining.correction import mean_inverses
 from adforest.forest import Forest, in_threads
@@ -96,7 +96,8 @@ def _weighted_votes(state: State, X: Floats, contributions: Floats) -> Attributi
     total, shares, ways = votes_in_parts(state, X, n_classes)
     names = [name for name in shares if any(name in way.voter for way in ways)]
     own_roots = {name: _root_shares(state.forests[name].forest, n_classes) for name in shares}
-    roots = {name: one[0] for name, one in with_unmet_classes(state, own_roots).items()}
+    unmet = unmet_classes(state, names, n_classes)
+    roots = {name: one[0] for name, one in filled(own_roots, unmet).items()}
     bias, weight = np.zeros((n, n_classes)), {name: np.zeros(n) for name in names}
     corrections: dict[str, list[_Correction]] = {name: [] for name in names}
     for way in ways:
@@ -106,7 +107,7 @@ def _weighted_votes(state: State, X: Floats, contributions: Floats) -> Attributi
         for name in way.voter:
             weight[name] += way.weight / len(way.voter)
             corrections[name].append(correction)
-    unmet, parts = unmet_classes(state, names, n_classes), {}
+    parts = {}
     permanent = _mean_steps(state, PERMANENT, X, contributions)[0] if unmet else None
     for name in names:
         steps, leaves = _mean_steps(state, name, X, contributions)
@@ -115,8 +116,7 @@ def _weighted_votes(state: State, X: Floats, contributions: Floats) -> Attributi
         _add_corrected(contributions, steps, corrections[name])
         parts[name] = ForestPart(weight[name], shares[name], leaves)
     found = Attribution(total, bias, contributions, parts)
-    is_adjusted = state.recent.is_used and state.settings.answer_for != "everything"
-    return _adjusted(state, X, found) if is_adjusted else found
+    return _adjusted(state, X, found) if state.is_adjusted else found
 
 
 def _adjusted(state: State, X: Floats, found: Attribution) -> Attribution:
@@ -133,14 +133,13 @@ def _adjusted(state: State, X: Floats, found: Attribution) -> Attribution:
     start[is_silent] = 1 / n_classes
     bias = np.zeros_like(start)
     found.contributions[:] = 0.0
-    for voter, (answers,) in enumerate(recent.voters(found.votes, leaves, counts["seen"])):
-        for weight, ratio in zip(recent.weights[voter], recent.ratios(**counts), strict=True):
-            if weight < MIN_WEIGHT:
-                continue
-            bias += weight * corrected(start if voter == FOREST_VOTE else answers, ratio)
-            if voter == FOREST_VOTE:
-                way = Way((), answers, ratio, np.full(len(X), weight))
-                _add_corrected(found.contributions, steps, [_Correction.of(way, start)])
+    (forests,), *others = recent.voters(found.votes, leaves, counts["seen"])
+    for m, ratio in enumerate(recent.ratios(**counts)):
+        for weight, (answers,) in zip(recent.weights[:, m], [(start,), *others], strict=True):
+            bias += (weight >= MIN_WEIGHT) * weight * corrected(answers, ratio)
+        if recent.weights[FOREST_VOTE, m] >= MIN_WEIGHT:
+            way = Way(("forests",), forests, ratio, np.full(len(X), recent.weights[FOREST_VOTE, m]))
+            _add_corrected(found.contributions, steps, [_Correction.of(way, start)])
     votes = recent.adjusted(found.votes, leaves, **counts)
     scale = votes.sum(axis=1) / total[:, 0]
     parts = {name: part._replace(weight=part.weight * scale) for name, part in found.forests.items()}
@@ -189,7 +188,7 @@ class _Correction(NamedTuple):
     def of(cls, way: Way, start: Floats) -> _Correction:
         """Return the correction of a way, given the class shares of the voter at its roots."""
         first, second = mean_inverses(start, way.shares, way.ratio)
-        scale = (way.weight / max(1, len(way.voter)))[:, np.newaxis] * way.ratio
+        scale = (way.weight / len(way.voter))[:, np.newaxis] * way.ratio
         return cls(scale * first[:, np.newaxis], scale * second, way.ratio)
 
 

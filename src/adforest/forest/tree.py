@@ -126,10 +126,10 @@ class Tree:
         """Return the tree with all its nodes said to be built at a batch."""
         return replace(self, born=np.full_like(self.born, batch), cause=np.zeros_like(self.cause))
 
-    def with_features(self, places: Longs) -> "Tree":
-        """Return the tree that asks about features where they are now, given where each of them is."""
+    def with_features(self, feature_index: Longs) -> "Tree":
+        """Return the tree for a matrix in which each feature has another index."""
         split = self.nodes["split"]
-        moved = np.where(split < 0, split, places[np.maximum(split, 0) >> 2] << 2 | split & 3)
+        moved = np.where(split < 0, split, feature_index[np.maximum(split, 0) >> 2] << 2 | split & 3)
         if np.array_equal(moved, split):
             return self
         nodes = self.nodes.copy()

@@ -7,8 +7,8 @@ import numpy as np
 
 from adforest.forest.types import Floats, Ints
 
-PATH = 12  # nodes on a path; where a feature is tried on each path, all are drawn alike
-MIN_ANY = 0.2  # share of draws from all features, so that none dies out
+PATH_LENGTH = 12  # nodes on a path; where a feature is tried on each path, all are drawn alike
+MIN_UNIFORM_SHARE = 0.2  # share of draws from all features, so that none dies out
 N_DRAWS = 4096  # entries of the list, so that shares are told to 0.02 %
 
 
@@ -29,9 +29,9 @@ def count_features(max_features: str | float | None, m: int) -> int:
     return max(1, int(float(max_features) * m))
 
 
-def draws_any(n_tried: int, m: int) -> float:
+def uniform_share(n_tried: int, m: int) -> float:
     """Return the share of draws from all m features alike: 1 where a node tries so many that each has its turn."""
-    return min(1.0, max(MIN_ANY, PATH * n_tried / m))
+    return min(1.0, max(MIN_UNIFORM_SHARE, PATH_LENGTH * n_tried / m))
 
 
 def draws_by_worth(worth: Floats, n_tried: int) -> Ints | None:
@@ -52,10 +52,10 @@ def draws_by_worth(worth: Floats, n_tried: int) -> Ints | None:
         None where all features are alike: few enough for each to be tried, or none worth anything.
     """
     m = len(worth)
-    any_share = draws_any(n_tried, m)
-    if any_share == 1 or not worth.any():
+    uniform = uniform_share(n_tried, m)
+    if uniform == 1 or not worth.any():
         return None
-    times = np.rint(N_DRAWS * (1 - any_share) * worth / worth.sum()).astype(np.int64)
+    times = np.rint(N_DRAWS * (1 - uniform) * worth / worth.sum()).astype(np.int64)
     draws = np.full(N_DRAWS, -1, dtype=np.int32)
     favoured = np.repeat(np.arange(m, dtype=np.int32), times)[:N_DRAWS]
     draws[: len(favoured)] = favoured

@@ -1,4 +1,4 @@
-"""Random forest: a bootstrap sample per tree, a fresh random subset of attributes per node, entropy gain."""
+"""Random forest: a bootstrap sample per tree, a random subset of features per node, gain of entropy or of Gini."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from adforest.forest._kernels.binning import bin_columns
 from adforest.forest._kernels.lots import poisson_weights, whole_weights
 from adforest.forest._kernels.routing import route
 from adforest.forest.types import Floats, Ints, Longs, Mask, Words16
-from adforest.growers.features import draws_any, draws_by_worth
+from adforest.growers.features import draws_by_worth, uniform_share
 from adforest.growers.protocol import Grown
 
 WORTH_BINNING = 512  # with fewer records the grower codes nodes by their own values anyway
@@ -32,7 +32,7 @@ class RandomForestGrower:
         Each tree counts the same. The grower is as it was where nodes try enough features for each to have its turn.
         """
         n_tried = self.params.max_features
-        if draws_any(n_tried, len(n_categories)) == 1:
+        if uniform_share(n_tried, len(n_categories)) == 1:
             return self
         found = [importances(tree, n_categories, n_tried, self.record_weight) for tree in trees]
         worth = np.sum([one / one.sum() for one in found if one.any()], axis=0)

@@ -100,8 +100,6 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
     'SKC'
     """
 
-    criterion: str = "entropy"  # of a model that was pickled when there was no other
-
     _rules: ClassVar[Rules] = AdaptiveDecisionForestClassifier._rules | {
         "batch_size": (AT_LEAST_ONE,),
         "max_wait": (Amount(0), TimeSpan(), NONE),

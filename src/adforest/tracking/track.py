@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 from adforest.adaptation import BatchReport
 from adforest.adaptation.scoring import Answered
@@ -32,11 +31,6 @@ class Track:
     classes: ClassLives = field(default_factory=ClassLives.none)
     columns: ColumnSketches = field(default_factory=lambda: ColumnSketches.none(0))
     prequential: Prequential = field(default_factory=Prequential)
-
-    def __setstate__(self, state: list[Any]) -> None:
-        """Take what was pickled, perhaps before there was the last field."""
-        for one, value in zip(fields(self), [*state, Prequential()], strict=False):
-            object.__setattr__(self, one.name, value)
 
     def after(
         self,

@@ -93,8 +93,8 @@ def inputs_of(encoder: TableEncoder) -> list[Input]:
     has_names = encoder.names is not None and encoder.names != positions
     names = [str(name) for name in encoder.names or ()] if has_names else [f"x{position}" for position in positions]
     return [
-        Input(name, categories=known if known is not None and known.places else None, rates=encoder.rates.get(place))
-        for place, (name, known) in enumerate(zip(names, encoder.categories, strict=True))
+        Input(name, categories=known if known is not None and known.places else None, rates=encoder.rates.get(position))
+        for position, (name, known) in enumerate(zip(names, encoder.categories, strict=True))
     ]
 
 

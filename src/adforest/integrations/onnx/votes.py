@@ -42,10 +42,8 @@ def add_votes(graph: Graph, matrix: str, model: Model[State]) -> str:
     state = model.learnt
     if state.settings.algorithm == "paper":
         return _add_shares(graph, matrix, model, state.answering)
-    if state.settings.answer_for == "everything":
-        return _add_shares(graph, matrix, model, PERMANENT)
     votes = _add_forest_votes(graph, matrix, model)
-    return _add_recent_samples(graph, matrix, model, votes) if state.recent.is_used else votes
+    return _add_recent_samples(graph, matrix, model, votes) if state.is_adjusted else votes
 
 
 def _add_recent_samples(graph: Graph, matrix: str, model: Model[State], votes: str) -> str:
