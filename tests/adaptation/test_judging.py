@@ -33,7 +33,7 @@ def test_accuracy_is_that_of_each_forest_and_of_the_vote_before_learning():
     assert scores.confidence == pytest.approx(np.mean(shares.max(axis=1) / shares.sum(axis=1)))
     assert judged.n == scores.n_tested == 400
     assert judged.right["vote"] == pytest.approx(400 * found["vote"], abs=4)
-    reached = {name: [tree.route(X) for tree in forest.trees] for name, forest in state.voting.items()}
+    reached = {name: np.array([tree.route(X) for tree in forest.trees]) for name, forest in state.voting.items()}
     assert score_batch(state, records, reached)[0] == scores, "leaves that are known already are the same leaves"
     for known in (reached, {}):
         assert judge(state, records, known)[1] == judged

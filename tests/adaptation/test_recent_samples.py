@@ -25,7 +25,7 @@ def after(labels, sizes=(1,)):
     while at < len(labels):
         size = sizes[turn % len(sizes)]
         part = labels[at : at + size]
-        recent, at, turn = recent.after(part, [np.zeros(len(part), np.int32)] * 2), at + size, turn + 1
+        recent, at, turn = recent.after(part, np.zeros((2, len(part)), np.int32)), at + size, turn + 1
     return recent
 
 

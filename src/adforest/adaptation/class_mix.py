@@ -8,6 +8,7 @@ import numpy as np
 
 from adforest.adaptation.memory import Memory, WindowBound
 from adforest.adaptation.weighing import ClassWeight
+from adforest.forest._kernels import ways
 from adforest.forest.types import AnyArray, Floats, Longs
 
 LATEST_RECORDS = 100  # whose class mix answers are corrected for
@@ -141,7 +142,5 @@ def ratio_of(recent: AnyArray, seen: AnyArray) -> Floats:
 
     Recent may be of several mixes, one a row.
     """
-    overall = seen / seen.sum()
-    ratio = np.ones(recent.shape)
-    np.divide(recent + overall, (recent.sum(axis=-1, keepdims=True) + 1) * overall, out=ratio, where=overall > 0)
-    return ratio
+    rows = np.ascontiguousarray(np.atleast_2d(recent), dtype=np.float64)
+    return ways.class_ratios(rows, seen.astype(np.float64)).reshape(recent.shape)

@@ -11,7 +11,7 @@ import numpy as np
 from adforest.adaptation.class_mix import ratio_of
 from adforest.adaptation.evidence import LOG_GAIN, MIN_SHARE, NEAR, SHRINKAGE_STRENGTHS, Evidence, Scores, Voter
 from adforest.adaptation.names import ACTIVE, NEWEST, PERMANENT, TEMPORARY
-from adforest.adaptation.recent_samples import RecentSamples
+from adforest.adaptation.recent_samples import RecentAnswers, RecentSamples
 from adforest.adaptation.state import State
 from adforest.adaptation.voting import (
     contexts_of,
@@ -76,12 +76,12 @@ class Answers(NamedTuple):
         return float(self.weight[which].sum())
 
 
-def judge(state: State, records: Records, leaves: Mapping[str, list[Ints]]) -> tuple[Evidence, Scores]:
+def judge(state: State, records: Records, leaves: Mapping[str, Ints]) -> tuple[Evidence, Scores]:
     """Let the forests answer a batch that they have not learnt, or a sample of it, and return the evidence after it.
 
     Parameters
     ----------
-    leaves : dict of str to list of int32 arrays
+    leaves : dict of str to int32 (n_trees, n)
         By forest for which it is known already: the leaf of each record in each tree.
     """
     n_classes = records.n_classes
@@ -99,15 +99,20 @@ def judge(state: State, records: Records, leaves: Mapping[str, list[Ints]]) -> t
     return replace(evidence, mix_changes=evidence.mix_changes.after(state.class_mix, by_class)), scores
 
 
-def judge_recent(state: State, records: Records, leaves: list[Ints]) -> RecentSamples:
-    """Return what is known of the last samples after a small batch, given its leaves in the permanent forest."""
+def judge_recent(state: State, records: Records, leaves: Ints, answers: RecentAnswers | None) -> RecentSamples:
+    """Return what is known of the last samples after a small batch, given its leaves in the permanent forest.
+
+    Answers are those that the batch was scored by; where there are none, for `predict` does not use the last samples,
+    they are found here.
+    """
     n_classes, recent = records.n_classes, state.recent
     if recent.is_used:
-        counts = label_counts(state, n_classes)
+        if answers is None or answers.ratios.shape[1] < n_classes:
+            votes = forest_votes(state, records.X, n_classes, leaves)
+            answers = recent.answers(votes, leaves, **label_counts(state, n_classes))
         weighing = state.memory.weighing(state.settings.class_weight, n_classes)
         weight = as_records(weighing.weights(records.y, records.weight), len(records))
-        votes = forest_votes(state, records.X, n_classes, leaves)
-        recent = recent.judged(votes, leaves, records.y, weight, **counts)
+        recent = recent.judged(answers, records.y, weight)
     return recent.after(records.y, leaves)
 
 
@@ -118,7 +123,7 @@ def judged_places(state: State, n: int) -> slice | Longs:
     return np.random.default_rng([state.settings.seed, state.n_batches]).permutation(n)[:MAX_JUDGED]
 
 
-def _answers(state: State, records: Records, leaves: Mapping[str, list[Ints]]) -> Answers:
+def _answers(state: State, records: Records, leaves: Mapping[str, Ints]) -> Answers:
     """Let every forest answer a batch, or a sample of it."""
     drawn = judged_places(state, len(records))
     X, y = records.X[drawn], records.y[drawn]
@@ -126,10 +131,10 @@ def _answers(state: State, records: Records, leaves: Mapping[str, list[Ints]]) -
     weight = as_records(weighing.weights(y, records.weight_at(drawn)), len(y))
     by_strength, shares, near = {}, {}, np.ones(len(y))
     for name, forest in state.judged.items():
-        reached = [leaf[drawn] for leaf in leaves[name]] if name in leaves else forest.route(X)
+        reached = np.ascontiguousarray(leaves[name][:, drawn]) if name in leaves else forest.route(X)
         if name == PERMANENT and state.nearness:
             by_tree = [by_node[leaf] for by_node, leaf in zip(state.nearness, reached, strict=True)]
-            near = presence(np.mean(by_tree, axis=0))
+            near = presence(np.mean(by_tree, axis=0, dtype=np.float64))
         by_strength[name] = forest.shares_from(reached, records.n_classes, np.array(SHRINKAGE_STRENGTHS))
         shares[name] = np.tensordot(state.evidence.shrinkage[_known_as(state, name)], by_strength[name], 1)
     return Answers(y, weight, by_strength, shares, near, ratios_of(state, records.n_classes))

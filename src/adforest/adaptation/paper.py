@@ -30,7 +30,7 @@ def learn(state: State, records: Records, order: Longs | None = None) -> tuple[S
     scores: dict[str, Any] = {}
     answered = Answered.nothing(records.n_classes)
     if state.forests:
-        found, answered = score_batch(state, records, {}, order)
+        found, answered, _ = score_batch(state, records, {}, order)
         scores = found._asdict()
         drift, n_drift_batches = _adapt(work)
     else:

@@ -18,14 +18,14 @@ be learnt by itself the forests answer alone: its last labels say little of the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
-from adforest.adaptation.class_mix import ratio_of
 from adforest.adaptation.evidence import LOG_GAIN, MIN_SHARE, MIN_WEIGHT, hedge
-from adforest.forest._kernels import proximity, ways
+from adforest.forest._kernels import recent, ways
 from adforest.forest.types import AnyArray, Floats, Ints, Longs
 
 FOREST_VOTE, NEIGHBOURS, FREQUENCIES = range(3)  # voters
@@ -40,11 +40,27 @@ MAX_PAIRS = 20_000  # of classes that followed each other; beyond that the rares
 SHIFT = 32  # bits by which the first class of a pair is moved
 
 
+@cache
 def first_weights() -> Floats:
-    """Return the weights by voter and variant, to begin with."""
+    """Return the weights by voter and variant, to begin with; they cannot be changed."""
     weights = np.full((N_VOTERS, N_VARIANTS), (1 - FIRST_WEIGHT) / (N_VOTERS * N_VARIANTS - 1))
     weights[FOREST_VOTE, 0] = FIRST_WEIGHT
+    weights.setflags(write=False)
     return weights
+
+
+class RecentAnswers(NamedTuple):
+    """What the voters answer some samples, and what their probabilities are multiplied by in each variant.
+
+    Attributes
+    ----------
+    voters : list of (float64 (n, n_classes),)
+        In the form that `adforest.forest._kernels.ways` takes.
+    ratios : float64 (4, n_classes)
+    """
+
+    voters: list[tuple[Floats, ...]]
+    ratios: Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,79 +110,45 @@ class RecentSamples:
         class_weight : float64 (n_classes,), optional
             What a sample of each class counts.
         """
-        n_classes = len(seen)
-        recent = np.zeros((N_VARIANTS - 1, n_classes))
-        recent[0, self.y[-1]] = 1.0
-        np.add.at(recent[1], self.y[-N_LABELS:], 1.0)
-        recent[2] = self._followers(n_classes)
+        counts = recent.count_labels(self.y, N_LABELS, self.pairs, self.counts, len(seen))
         if class_weight is not None:
-            recent *= class_weight
-        return np.vstack([np.ones(n_classes), ratio_of(recent, seen)])
+            counts *= class_weight
+        return ways.class_ratios(counts, seen.astype(np.float64))
 
-    def _followers(self, n_classes: int) -> Longs:
-        """Return how often each class came after a sample of the last one's class."""
-        last = int(self.y[-1])
-        first, end = np.searchsorted(self.pairs, [last << SHIFT, (last + 1) << SHIFT])
-        counts = np.zeros(n_classes, dtype=np.int64)
-        counts[self.pairs[first:end] - (last << SHIFT)] = self.counts[first:end]
-        return counts
-
-    def voters(self, votes: Floats, leaves: list[Ints], seen: AnyArray) -> list[tuple[Floats, ...]]:
+    def answers(self, votes: Floats, leaves: Ints, seen: AnyArray, class_weight: Floats | None = None) -> RecentAnswers:
         """Return what the voters answer some samples, given the forests' votes and the permanent one's leaves."""
-        total = votes.sum(axis=1, keepdims=True)
-        forests = np.divide(votes, total, out=np.full_like(votes, 1 / votes.shape[1]), where=total > 0)
-        near = proximity.weigh_classes(leaves, self.leaves, self.near_y, self.fading, votes.shape[1])
-        near += OWN_WEIGHT * forests
-        neighbours = near / near.sum(axis=1, keepdims=True)
-        frequencies = np.repeat((seen / seen.sum())[np.newaxis], len(votes), axis=0)
-        return [(forests,), (neighbours,), (frequencies,)]
+        frequencies = seen / seen.sum()
+        voters = recent.probabilities(votes, leaves, self.leaves, self.near_y, self.fading, OWN_WEIGHT, frequencies)
+        return RecentAnswers([(one,) for one in voters], self.ratios(seen, class_weight))
 
-    def adjusted(self, votes: Floats, leaves: list[Ints], seen: AnyArray, class_weight: Floats | None = None) -> Floats:
-        """Return the votes for some samples, given those of the forests and the permanent one's leaves."""
-        voters, ratios = self.voters(votes, leaves, seen), self.ratios(seen, class_weight)
-        return ways.weigh(voters, self.weights[:, np.newaxis], np.ones((1, len(votes))), ratios, MIN_WEIGHT)
+    def adjusted(self, answers: RecentAnswers) -> Floats:
+        """Return the votes that answers add up to."""
+        everywhere = np.ones((1, len(answers.voters[0][0])))
+        return ways.weigh(answers.voters, self.weights[:, np.newaxis], everywhere, answers.ratios, MIN_WEIGHT)
 
-    def judged(
-        self,
-        votes: Floats,
-        leaves: list[Ints],
-        y: Ints,
-        weight: Floats,
-        seen: AnyArray,
-        class_weight: Floats | None = None,
-    ) -> RecentSamples:
-        """Return what is known after some samples were answered and their classes came; weight is what each counts."""
-        voters, ratios = self.voters(votes, leaves, seen), self.ratios(seen, class_weight)
-        gains, n = ways.gains(voters, ratios, y, MIN_SHARE, LOG_GAIN), float(weight.sum())
+    def judged(self, answers: RecentAnswers, y: Ints, weight: Floats) -> RecentSamples:
+        """Return what is known after the classes of samples that were answered came; weight is what each counts."""
+        gains, n = ways.gains(*answers, y, MIN_SHARE, LOG_GAIN), float(weight.sum())
         return replace(self, weights=hedge(self.weights, first_weights(), gains @ weight / n, n))
 
-    def after(self, y: Ints, leaves: Sequence[Ints] | None) -> RecentSamples:
+    def after(self, y: Ints, leaves: Ints | None) -> RecentSamples:
         """Return what is known after some more samples, given their leaves; none after a large batch."""
         y = y[-N_SAMPLES:]
         chain = np.concatenate([self.y[-1:], y]).astype(np.int64)
-        pairs, counts = np.unique((chain[:-1] << SHIFT) + chain[1:], return_counts=True)
-        pairs, counts = _merged(self.pairs, self.counts, pairs, counts)
-        return RecentSamples(
-            self.weights, np.concatenate([self.y, y])[-N_SAMPLES:], self._leaves_after(leaves), pairs, counts
-        )
+        pairs, counts = recent.merge_pairs(self.pairs, self.counts, np.sort((chain[:-1] << SHIFT) + chain[1:]))
+        if len(pairs) > MAX_PAIRS:
+            kept = np.sort(np.argsort(-counts, kind="stable")[:MAX_PAIRS])
+            pairs, counts = pairs[kept], counts[kept]
+        last = np.concatenate([self.y, y])[-N_SAMPLES:]
+        return RecentSamples(self.weights, last, self._leaves_after(leaves), pairs, counts)
 
-    def _leaves_after(self, leaves: Sequence[Ints] | None) -> Ints:
+    def _leaves_after(self, leaves: Ints | None) -> Ints:
         """Return the leaves of the last samples after some more; none after a large batch."""
         if leaves is None:
             return np.empty((0, 0), dtype=np.int32)
-        new = np.stack([leaf[-N_SAMPLES:] for leaf in leaves])
-        return np.ascontiguousarray(np.hstack([self.leaves, new])[:, -N_SAMPLES:]) if self.is_used else new
+        joined = np.concatenate([self.leaves, leaves], axis=1) if self.is_used else leaves
+        return np.ascontiguousarray(joined[:, -N_SAMPLES:])
 
-    def rerouted(self, y: Ints, leaves: Sequence[Ints]) -> RecentSamples:
+    def rerouted(self, y: Ints, leaves: Ints) -> RecentSamples:
         """Return what is known once the permanent forest has changed, given the last samples' new leaves."""
-        return replace(self, y=y, leaves=np.stack(leaves))
-
-
-def _merged(pairs: Longs, counts: Longs, more: Longs, more_counts: Longs) -> tuple[Longs, Longs]:
-    """Return pairs of classes and how often they came, from two lists of them."""
-    joined, index = np.unique(np.concatenate([pairs, more]), return_inverse=True)
-    totals = np.bincount(index, np.concatenate([counts, more_counts])).astype(np.int64)
-    if len(joined) > MAX_PAIRS:
-        kept = np.sort(np.argsort(-totals, kind="stable")[:MAX_PAIRS])
-        joined, totals = joined[kept], totals[kept]
-    return joined, totals
+        return replace(self, y=y, leaves=leaves)

@@ -15,6 +15,7 @@ import numpy as np
 from adforest.adaptation.evidence import NEAR
 from adforest.adaptation.metrics import balanced_accuracy, log_loss, ranking_metrics
 from adforest.adaptation.names import ACTIVE, PERMANENT
+from adforest.adaptation.recent_samples import RecentAnswers
 from adforest.adaptation.state import State
 from adforest.adaptation.voting import (
     contexts_of,
@@ -30,7 +31,7 @@ from adforest.forest import Records
 from adforest.forest._kernels import ways
 from adforest.forest.types import Floats, Ints, Longs, Mask, Singles
 
-Leaves: TypeAlias = Mapping[str, list[Ints]]  # by forest and tree: the leaf of each sample
+Leaves: TypeAlias = Mapping[str, Ints]  # by forest: the leaf of each sample in each tree, (n_trees, n)
 
 VOTE = "vote"
 PART = 1 << 16  # samples that are answered at a time: their probabilities take room
@@ -85,6 +86,8 @@ class Answers(NamedTuple):
         Probability of the second of two classes; of all zeros where there are more.
     kept : float32 (at most `n_kept` of n, n_classes)
         Probabilities of the last samples.
+    recent : RecentAnswers or None
+        What they were adjusted by, where the last samples before them adjust what the forests answer.
     """
 
     right: dict[str, Mask]
@@ -92,6 +95,15 @@ class Answers(NamedTuple):
     highest: Floats
     positive: Floats
     kept: Singles
+    recent: RecentAnswers | None
+
+
+class ScoredBatch(NamedTuple):
+    """How a batch was answered before it was learnt; `RecentAnswers` of all its samples only where they are few."""
+
+    scores: BatchScores
+    answered: Answered
+    recent: RecentAnswers | None
 
 
 def n_kept(n_classes: int) -> int:
@@ -107,16 +119,14 @@ def leaves_by_forest(state: State, records: Records, found: Leaves) -> Leaves:
     }
 
 
-def score_batch(
-    state: State, records: Records, leaves: Leaves, order: Longs | None = None
-) -> tuple[BatchScores, Answered]:
+def score_batch(state: State, records: Records, leaves: Leaves, order: Longs | None = None) -> ScoredBatch:
     """Return how well a state answers a batch that it has not learnt, and what it answers the last of its samples.
 
     Parameters
     ----------
     state : State
     records : Records
-    leaves : dict of str to list of int32 arrays
+    leaves : dict of str to int32 (n_trees, n)
         See `leaves_by_forest`; of no use where one forest answers alone, as in the paper.
     order : intp (n_classes,), optional
         Class codes in the order of the sorted class values, by default that of the codes. Of classes with the same
@@ -127,7 +137,8 @@ def score_batch(
         leaves = leaves_by_forest(state, records, {}) if leaves else leaves
     y, order = records.y, np.arange(records.n_classes) if order is None else order
     parts = [slice(start, start + PART) for start in range(0, len(y), PART)]
-    right, given, highest, positive, kept = _joined([_answers(state, records, leaves, order, part) for part in parts])
+    answers = [_answers(state, records, leaves, order, part) for part in parts]
+    right, given, highest, positive, kept, recent = _joined(answers)
     kept = kept[-n_kept(records.n_classes) :]
     ranked = ranking_metrics(y == order[1], positive) if len(order) == 2 else (None, None)
     weighing = state.memory.weighing(state.settings.class_weight, records.n_classes)
@@ -140,7 +151,7 @@ def score_batch(
         confidence=float(highest.mean()),
         n_tested=float(len(y)),
     )
-    return scores, Answered(y[len(y) - len(kept) :], kept)
+    return ScoredBatch(scores, Answered(y[len(y) - len(kept) :], kept), recent)
 
 
 def shares_right(right: dict[str, Mask]) -> dict[str, float]:
@@ -160,7 +171,8 @@ def _joined(answers: list[Answers]) -> Answers:
     if len(answers) == 1:
         return answers[0]
     right = {name: np.concatenate([one.right[name] for one in answers]) for name in answers[0].right}
-    return Answers(right, *(np.concatenate(parts) for parts in list(zip(*answers, strict=True))[1:]))
+    given, highest, positive, kept = (np.concatenate(parts) for parts in list(zip(*answers, strict=True))[1:-1])
+    return Answers(right, given, highest, positive, kept, None)
 
 
 def _answers(state: State, records: Records, leaves: Leaves, order: Longs, part: slice) -> Answers:
@@ -168,8 +180,8 @@ def _answers(state: State, records: Records, leaves: Leaves, order: Longs, part:
     X, y = records.X[part], records.y[part]
     n_known = len(state.class_mix.seen)  # classes that came or were declared before the batch
     known = order[order < n_known]
-    reached = {name: [leaf[part] for leaf in found] for name, found in leaves.items()}
-    by_name = _votes_by_forest(state, X, reached, n_known)
+    reached = {name: found[:, part] for name, found in leaves.items()}
+    by_name, recent = _votes_by_forest(state, X, reached, n_known)
     right = {name: known[one[:, known].argmax(axis=1)] == y for name, one in by_name.items()}
     if PERMANENT in right:  # an active forest that is the permanent one has no votes of its own
         right.setdefault(ACTIVE, right[PERMANENT])
@@ -178,13 +190,18 @@ def _answers(state: State, records: Records, leaves: Leaves, order: Longs, part:
     given, highest = probabilities[np.arange(len(y)), y], probabilities.max(axis=1)
     positive = probabilities[:, order[-1]] if len(order) == 2 else np.zeros(len(y))
     kept = probabilities[-n_kept(records.n_classes) :].astype(np.float32)
-    return Answers(right, given, highest, positive, kept)
+    return Answers(right, given, highest, positive, kept, recent)
 
 
-def _votes_by_forest(state: State, X: Floats, leaves: Leaves, n_classes: int) -> dict[str, Floats]:
-    """Return class votes of each forest as if it answered alone, and of "vote": bit by bit what `votes` returns."""
+def _votes_by_forest(
+    state: State, X: Floats, leaves: Leaves, n_classes: int
+) -> tuple[dict[str, Floats], RecentAnswers | None]:
+    """Return class votes of each forest as if it answered alone, and of "vote": bit by bit what `votes` returns.
+
+    Besides, what the last samples before these adjust them by.
+    """
     if state.settings.algorithm == "paper":
-        return {VOTE: votes(state, X, n_classes)}
+        return {VOTE: votes(state, X, n_classes)}, None
     evidence, n_jobs = state.evidence, state.settings.n_jobs
     # An active forest without a vote was the permanent one until lately.
     known_as = {name: name if name in evidence.shrinkage else PERMANENT for name in state.judged}
@@ -206,9 +223,11 @@ def _votes_by_forest(state: State, X: Floats, leaves: Leaves, n_classes: int) ->
             for name, one in shares.items()
         }
         vote = plan.voters.votes(shares, contexts)
+    recent = None
     if state.is_adjusted:
-        vote = state.recent.adjusted(vote, leaves[PERMANENT], **label_counts(state, n_classes))
-    return alone | {VOTE: vote}
+        recent = state.recent.answers(vote, np.ascontiguousarray(leaves[PERMANENT]), **label_counts(state, n_classes))
+        vote = state.recent.adjusted(recent)
+    return alone | {VOTE: vote}, recent
 
 
 def _as_probabilities(by_class: Floats) -> Floats:

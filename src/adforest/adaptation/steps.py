@@ -77,9 +77,9 @@ class BatchUpdate:
         perturbed = [self._assessments[id(tree)].perturbed for tree in forest.trees]
         self.perturbed[name] = perturbed_share(perturbed, forest.n_leaves)
 
-    def leaves_of(self, name: str) -> list[Ints]:
-        """Return the leaves of the batch's records in each tree of a forest that was assessed."""
-        return [self._assessments[id(tree)].leaf for tree in self.forests[name].forest.trees]
+    def leaves_of(self, name: str) -> Ints:
+        """Return the leaves of the batch's records in each tree of a forest that was assessed, (n_trees, n)."""
+        return np.stack([self._assessments[id(tree)].leaf for tree in self.forests[name].forest.trees])
 
     def learn(self, name: str, share: float = 1.0) -> None:
         """Steps 2, 3 and 6: let a forest learn the batch; one that is the same as another does so once.

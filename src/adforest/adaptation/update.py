@@ -90,8 +90,8 @@ def _waits(state: State, batch: Records) -> bool:
 def _wait(state: State, batch: Records, records: Records, order: Longs | None) -> Outcome:
     """Keep records for later."""
     leaves = leaves_by_forest(state, records, {})
-    scores, answered = score_batch(state, records, leaves, order)
-    recent = judge_recent(state, records, leaves[PERMANENT])
+    scores, answered, recent_answers = score_batch(state, records, leaves, order)
+    recent = judge_recent(state, records, leaves[PERMANENT], recent_answers)
     return Outcome(replace(state, pending=batch, recent=recent), "none", scores, answered, None)
 
 
@@ -101,11 +101,13 @@ def _adapt(state: State, batch: Records, records: Records, order: Longs | None) 
     for name in (PERMANENT, ACTIVE):
         work.assess(name)
     leaves = leaves_by_forest(state, batch, {name: work.leaves_of(name) for name in (PERMANENT, ACTIVE)})
-    now = {name: [leaf[-len(records) :] for leaf in found] for name, found in leaves.items()}
-    report, answered = score_batch(state, records, now, order)
+    now = {name: found[:, -len(records) :] for name, found in leaves.items()}
+    report, answered, recent_answers = score_batch(state, records, now, order)
     evidence, scores = judge(state, batch, leaves)
     is_small = len(records) < SMALL_BATCH
-    recent = judge_recent(state, records, now[PERMANENT]) if is_small else state.recent.after(records.y, None)
+    recent = state.recent.after(records.y, None)
+    if is_small:
+        recent = judge_recent(state, records, np.ascontiguousarray(now[PERMANENT]), recent_answers)
 
     oob_accuracy = _grow_newest(work)
     is_abrupt = oob_accuracy is not None and evidence.is_abrupt(oob_accuracy, scores)

@@ -36,7 +36,7 @@ from adforest.adaptation.evidence import (
 from adforest.adaptation.names import PERMANENT, TEMPORARY
 from adforest.adaptation.state import ForestState, State
 from adforest.forest._kernels import ways
-from adforest.forest.types import AnyArray, Floats, Ints, Longs, Mask
+from adforest.forest.types import AnyArray, Floats, Ints, Mask
 
 STEEPNESS = 4  # how far a record is in the context of some classes is 1 - (1 - their share) ** STEEPNESS
 FULL_PRESENCE = 0.8  # share of the window's records about a place, over what is to be expected, that makes it near
@@ -49,10 +49,11 @@ def votes(state: State, X: Floats, n_classes: int) -> Floats:
     if not state.is_adjusted:
         return forest_votes(state, X, n_classes)
     leaves = state.forests[PERMANENT].forest.route(X, state.settings.n_jobs)
-    return state.recent.adjusted(forest_votes(state, X, n_classes, leaves), leaves, **label_counts(state, n_classes))
+    by_forests = forest_votes(state, X, n_classes, leaves)
+    return state.recent.adjusted(state.recent.answers(by_forests, leaves, **label_counts(state, n_classes)))
 
 
-def forest_votes(state: State, X: Floats, n_classes: int, leaves: list[Ints] | None = None) -> Floats:
+def forest_votes(state: State, X: Floats, n_classes: int, leaves: Ints | None = None) -> Floats:
     """Return the votes of the forests together; the leaves of the permanent one may be known already."""
     if is_permanent_alone(state):
         return _shares(state, PERMANENT, X, n_classes, leaves)
@@ -90,7 +91,7 @@ def votes_in_parts(state: State, X: Floats, n_classes: int) -> VotesInParts:
 
 
 def _shares_and_contexts(
-    state: State, X: Floats, plan: Plan, leaves: list[Ints] | None = None
+    state: State, X: Floats, plan: Plan, leaves: Ints | None = None
 ) -> tuple[dict[str, Floats], Floats]:
     """Return the class shares of the forests that are asked, and the contexts of the records, see `contexts_of`."""
     shares = {
@@ -158,7 +159,7 @@ class VotesInParts(NamedTuple):
 
 def _ways_to_answer(state: State, shares: dict[str, Floats], contexts: Floats) -> Iterator[Way]:
     """Return the ways of some weight in which the voters answer; for the parameters see `weighted_votes`."""
-    contexts = _adding_up_to_one(contexts)
+    contexts = ways.adding_up(contexts)
     ratios = ratios_of(state, shares[PERMANENT].shape[1])
     for voter, weights in state.evidence.weights.items():
         if shares.keys() >= set(voter):
@@ -208,7 +209,7 @@ class Voters(NamedTuple):
     def votes(self, shares: dict[str, Floats], contexts: Floats) -> Floats:
         """Return the votes that class shares add up to, see `weighted_votes`."""
         voters = [tuple(shares[name] for name in voter) for voter in self.names]
-        return ways.weigh(voters, self.weights, _adding_up_to_one(contexts), self.ratios, MIN_WEIGHT)
+        return ways.weigh(voters, self.weights, ways.adding_up(contexts), self.ratios, MIN_WEIGHT)
 
 
 class Plan(NamedTuple):
@@ -268,21 +269,9 @@ def contexts_of(state: State, shares: dict[str, Floats], near: Floats) -> Floats
     float64 (4, n)
         Near, far, new class, rare class.
     """
-
-    def found_by(name: str, classes: Longs) -> Floats:
-        if name not in shares or not len(classes):
-            return np.zeros(len(near))
-        found: Floats = 1 - (1 - shares[name][:, classes].sum(axis=1)) ** STEEPNESS
-        return found
-
-    new, rare = found_by(TEMPORARY, state.class_mix.new), found_by(PERMANENT, state.class_mix.rare)
-    return np.stack([near, 1 - near, near * new, rare])
-
-
-def _adding_up_to_one(contexts: Floats) -> Floats:
-    """Return contexts that add up to 1: new class comes first, then rare class, then near or far."""
-    near, far, new, rare = contexts
-    return np.stack([(near - new) * (1 - rare), far * (1 - rare), new, (1 - new) * rare])
+    mix, permanent = state.class_mix, shares[PERMANENT]
+    new = mix.new if TEMPORARY in shares else mix.new[:0]
+    return ways.contexts(near, shares.get(TEMPORARY, permanent), new, permanent, mix.rare, STEEPNESS)
 
 
 def presence(near: Floats) -> Floats:
@@ -348,14 +337,14 @@ def shrinkage_of(evidence: Evidence, name: str) -> tuple[Floats, Floats]:
     return strengths[kept], mix[kept] / mix[kept].sum()
 
 
-def _shares(state: State, name: str, X: Floats, n_classes: int, leaves: list[Ints] | None = None) -> Floats:
+def _shares(state: State, name: str, X: Floats, n_classes: int, leaves: Ints | None = None) -> Floats:
     """Return the class shares that a forest gives some records."""
     strengths, mix = shrinkage_of(state.evidence, name)
     return state.forests[name].forest.shares(X, n_classes, strengths, mix, state.settings.n_jobs, leaves)
 
 
 def _shares_and_presence(
-    state: State, X: Floats, n_classes: int, shrinkage: tuple[Floats, Floats], leaves: list[Ints] | None = None
+    state: State, X: Floats, n_classes: int, shrinkage: tuple[Floats, Floats], leaves: Ints | None = None
 ) -> tuple[Floats, Floats]:
     """Return the class shares that the permanent forest gives some records, and how near they are to the window's."""
     if not state.nearness:

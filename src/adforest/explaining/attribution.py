@@ -133,14 +133,15 @@ def _adjusted(state: State, X: Floats, found: Attribution) -> Attribution:
     start[is_silent] = 1 / n_classes
     bias = np.zeros_like(start)
     found.contributions[:] = 0.0
-    (forests,), *others = recent.voters(found.votes, leaves, counts["seen"])
-    for m, ratio in enumerate(recent.ratios(**counts)):
-        for weight, (answers,) in zip(recent.weights[:, m], [(start,), *others], strict=True):
-            bias += (weight >= MIN_WEIGHT) * weight * corrected(answers, ratio)
+    answers = recent.answers(found.votes, leaves, **counts)
+    (forests,), *others = answers.voters
+    for m, ratio in enumerate(answers.ratios):
+        for weight, (probabilities,) in zip(recent.weights[:, m], [(start,), *others], strict=True):
+            bias += (weight >= MIN_WEIGHT) * weight * corrected(probabilities, ratio)
         if recent.weights[FOREST_VOTE, m] >= MIN_WEIGHT:
             way = Way(("forests",), forests, ratio, np.full(len(X), recent.weights[FOREST_VOTE, m]))
             _add_corrected(found.contributions, steps, [_Correction.of(way, start)])
-    votes = recent.adjusted(found.votes, leaves, **counts)
+    votes = recent.adjusted(answers)
     scale = votes.sum(axis=1) / total[:, 0]
     parts = {name: part._replace(weight=part.weight * scale) for name, part in found.forests.items()}
     return Attribution(votes, bias, found.contributions, parts)

@@ -60,11 +60,14 @@ class Forest:
         """Nodes of all trees."""
         return sum(len(tree.nodes) for tree in self.trees)
 
-    def route(self, X: Floats, n_jobs: int | None = None) -> list[Ints]:
-        """Return for each tree the leaf of each sample; trees share out threads where samples are many."""
+    def route(self, X: Floats, n_jobs: int | None = None) -> Ints:
+        """Return the leaf of each sample in each tree, (n_trees, n); threads share out trees where samples are many."""
+        leaf, trees = np.empty((len(self), len(X)), dtype=np.int32), [tree.sums for tree in self.trees]
         if len(X) < 2 * SHARE:
-            return list(shrinkage.route([tree.sums for tree in self.trees], X))
-        return in_threads(lambda tree: shrinkage.route([tree.sums], X)[0], self.trees, n_jobs)
+            shrinkage.route(trees, X, leaf)
+        else:
+            in_threads(lambda k: shrinkage.route(trees[k : k + 1], X, leaf[k : k + 1]), range(len(self)), n_jobs)
+        return leaf
 
     def knows(self, n_classes: int) -> Mask:
         """Return which classes some tree has met."""
@@ -93,7 +96,7 @@ class Forest:
         strengths: Floats,
         mix: Floats,
         n_jobs: int | None = None,
-        leaves: Sequence[Ints] | None = None,
+        leaves: Ints | None = None,
     ) -> Floats:
         """Return the mean over trees of their shrunk class shares, see `shrinkage.vote`.
 
@@ -109,7 +112,7 @@ class Forest:
         mix: Floats,
         values: Sequence[Singles],
         n_jobs: int | None = None,
-        leaves: Sequence[Ints] | None = None,
+        leaves: Ints | None = None,
     ) -> tuple[Floats, Floats]:
         """Return what `shares` does, and the mean over trees of some values by node at the leaf of each record."""
         both = self._shares(X, n_classes + 1, strengths, mix, values, n_jobs, leaves)
@@ -123,19 +126,19 @@ class Forest:
         mix: Floats,
         values: Sequence[Singles] | None,
         n_jobs: int | None,
-        leaves: Sequence[Ints] | None,
+        leaves: Ints | None,
     ) -> Floats:
         shares, trees = np.zeros((len(X), n_columns)), [tree.sums for tree in self.trees]
 
         def add(part: slice) -> None:
-            reached = None if leaves is None else [leaf[part] for leaf in leaves]
+            reached = None if leaves is None else leaves[:, part]
             shrinkage.vote(trees, strengths, mix, X[part], shares[part], values, reached)
 
         _in_parts(add, len(X), n_jobs, is_even=True)  # few parts: each makes tables of its own
         shares /= len(self)
         return shares
 
-    def shares_from(self, leaves: Sequence[Ints], n_classes: int, strengths: Floats) -> Floats:
+    def shares_from(self, leaves: Ints, n_classes: int, strengths: Floats) -> Floats:
         """Return what `shares` does for each strength alone, for records whose leaf in each tree is known already."""
         shares = np.zeros((len(strengths), len(leaves[0]), n_classes))
         shrinkage.vote_each([tree.sums for tree in self.trees], leaves, strengths, shares)

@@ -249,19 +249,16 @@ cdef void add_tree(const Tree* tree, const int32_t* reached, const double* X, Py
         i += width
 
 
-def route(list trees, const double[:, ::1] X):
-    """Return the leaf that each record reaches in each tree, as int32 (n_trees, n)."""
+def route(list trees, const double[:, ::1] X, int32_t[:, ::1] leaf):
+    """Write the leaf that each record reaches in each tree, (n_trees, n)."""
     cdef Py_ssize_t n = X.shape[0], k
     cdef TreeSums one
-    leaf_array = np.empty((len(trees), n), dtype=np.int32)
-    cdef int32_t[:, ::1] leaf = leaf_array
     if n > 0:
         for k in range(len(trees)):
             one = trees[k]
             with nogil:
                 walk(one.tree.nodes, one.tree.category_bits, &X[0, 0], NULL, n, X.shape[1], one.tree.is_categorical,
                      &leaf[k, 0])
-    return leaf_array
 
 
 def vote(list trees, const double[::1] strengths, const double[::1] mix, const double[:, ::1] X, double[:, ::1] votes,
@@ -275,8 +272,8 @@ def vote(list trees, const double[::1] strengths, const double[::1] mix, const d
         The shares are the mean, weighted by mix, of those shrunk by each strength; mix adds up to 1.
     values : sequence of float32 arrays, optional
         By tree and node; added up in a column more: the value of the leaf that each record reaches.
-    leaves : sequence of int32 arrays, optional
-        By tree: the leaf that each record reaches, where this is known; X is not read then.
+    leaves : int32 (n_trees, n), optional
+        The leaf that each record reaches in each tree, where this is known; X is not read then.
     """
     cdef Py_ssize_t n = X.shape[0], n_columns = votes.shape[1], n_trees = len(trees), k
     cdef Py_ssize_t depth = 0, n_nodes = 0, table_depth = 0
@@ -329,8 +326,8 @@ def vote_each(list trees, leaves, const double[::1] strengths, double[:, :, ::1]
     Parameters
     ----------
     trees : list of TreeSums
-    leaves : sequence of int32 arrays
-        By tree: the leaf of each record, -1 for none.
+    leaves : int32 (n_trees, n)
+        The leaf of each record, -1 for none.
     """
     cdef Py_ssize_t k, n = votes.shape[1], n_columns = votes.shape[2], depth = 0
     cdef const int32_t[::1] leaf

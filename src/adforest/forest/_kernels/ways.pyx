@@ -1,9 +1,90 @@
 """The ways in which voters answer: class shares of a forest, or the mean of two, corrected for several class mixes."""
 from libc.math cimport log
-from libc.stdint cimport int32_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, malloc
 
 import numpy as np
+
+
+def class_ratios(const double[:, ::1] recent, const double[::1] seen):
+    """Return how much more frequent each class is among recent samples, and one of the overall mix, than overall.
+
+    Parameters
+    ----------
+    recent : float64 (n_mixes, n_classes)
+        Samples of each class in several recent mixes.
+    seen : float64 (n_classes,)
+        Samples of each class over all; the ratio of a class without any is 1.
+    """
+    cdef Py_ssize_t n_mixes = recent.shape[0], n_classes = recent.shape[1], i, k
+    cdef double n_seen = 0, n_recent, overall
+    ratio_array = np.ones((n_mixes, n_classes))
+    cdef double[:, ::1] ratio = ratio_array
+    with nogil:
+        for k in range(n_classes):
+            n_seen += seen[k]
+        for i in range(n_mixes):
+            n_recent = 0
+            for k in range(n_classes):
+                n_recent += recent[i, k]
+            for k in range(n_classes):
+                overall = seen[k] / n_seen
+                if overall > 0:
+                    ratio[i, k] = (recent[i, k] + overall) / ((n_recent + 1) * overall)
+    return ratio_array
+
+
+cdef inline double found_share(const double[:, ::1] shares, Py_ssize_t i, const int64_t[::1] classes,
+                               int steepness) noexcept nogil:
+    """Return how far some classes are found in record i: 1 - (1 - their share) ** steepness."""
+    cdef double rest = 1, power = 1
+    cdef Py_ssize_t j
+    for j in range(classes.shape[0]):
+        rest -= shares[i, classes[j]]
+    for j in range(steepness):
+        power *= rest
+    return 1 - power
+
+
+def contexts(const double[::1] near, const double[:, ::1] temporary, const int64_t[::1] new,
+             const double[:, ::1] permanent, const int64_t[::1] rare, int steepness):
+    """Return how far each record is in each context, each by itself, float64 (4, n): near, far, new class, rare class.
+
+    Parameters
+    ----------
+    near : float64 (n,)
+        How near the window's records are.
+    temporary, permanent : float64 (n, n_classes)
+        Class shares of the forests that find new classes, and rare ones.
+    new, rare : int64
+        Those classes.
+    steepness : int
+        See `found_share`.
+    """
+    cdef Py_ssize_t n = near.shape[0], i
+    found_array = np.empty((4, n))
+    cdef double[:, ::1] found = found_array
+    with nogil:
+        for i in range(n):
+            found[0, i] = near[i]
+            found[1, i] = 1 - near[i]
+            found[2, i] = near[i] * found_share(temporary, i, new, steepness)
+            found[3, i] = found_share(permanent, i, rare, steepness)
+    return found_array
+
+
+def adding_up(const double[:, ::1] contexts):
+    """Return contexts that add up to 1: new class comes first, then rare class, then near or far."""
+    cdef Py_ssize_t n = contexts.shape[1], i
+    found_array = np.empty((4, n))
+    cdef double[:, ::1] found = found_array
+    with nogil:
+        for i in range(n):
+            found[0, i] = (contexts[0, i] - contexts[2, i]) * (1 - contexts[3, i])
+            found[1, i] = contexts[1, i] * (1 - contexts[3, i])
+            found[2, i] = contexts[2, i]
+            found[3, i] = (1 - contexts[2, i]) * contexts[3, i]
+    return found_array
 
 
 cdef struct Voter:
