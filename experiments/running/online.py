@@ -9,7 +9,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from adforest.forest.types import AnyArray, Floats
-from adforest.rivals import RiverClassifier
+from adforest.rivals import CapyMOAClassifier, RiverClassifier
+from adforest.rivals.capymoa import ROOM
+from adforest.rivals.capymoa import Learner as MOAModel
 from experiments.running.measures import MIN_SHARE, Row, make_encoder
 from experiments.running.timing import timed
 from experiments.specs.sources import Stream
@@ -100,10 +102,51 @@ class RiverLearner:
         return np.array(right), np.array(shares)
 
 
+class MOALearner:
+    """MOA's own learner, given its samples one by one; it learns in place, which its estimator does not.
+
+    Parameters
+    ----------
+    model : CapyMOAClassifier
+        Says which learner.
+    n_categories : tuple of int
+        As for `EstimatorLearner`.
+    one_hot : bool
+        Not used: MOA takes categories.
+    """
+
+    def __init__(self, model: CapyMOAClassifier, n_categories: tuple[int, ...], *, one_hot: bool) -> None:
+        room = {j: n for j, n in enumerate(n_categories) if n} | {len(n_categories): ROOM}
+        seed = int(model.random_state)
+        self.learner = MOAModel(model.model, room, seed, model.n_estimators, model.grace_period)
+        self.codes: dict[Any, int] = {}
+
+    def prepare(self, X: Floats) -> Floats:
+        """Return samples as they are."""
+        return X
+
+    def predict(self, prepared: Floats) -> Floats:
+        """Return MOA's votes by class, in the order in which classes came."""
+        return self.learner.votes(prepared, ROOM)
+
+    def learn(self, prepared: Floats, y: AnyArray) -> None:
+        """Learn samples one by one."""
+        codes = [self.codes.setdefault(label, len(self.codes)) for label in y.tolist()]
+        self.learner.train(prepared, codes)
+
+    def judge(self, answers: Floats, y: AnyArray) -> tuple[AnyArray, Floats]:
+        """Return which answers are right, and the probability of each right class."""
+        codes = np.array([self.codes.get(label, ROOM - 1) for label in y.tolist()])
+        total = answers.sum(axis=1)
+        given = answers[np.arange(len(y)), codes] / np.where(total > 0, total, 1.0)
+        return answers.argmax(axis=1) == codes, given
+
+
 def make_learner(model: Any, n_categories: tuple[int, ...], *, one_hot: bool = False) -> Learner:
     """Return what predicts and learns for a method's estimator."""
-    kind = RiverLearner if isinstance(model, RiverClassifier) else EstimatorLearner
-    return kind(model, n_categories, one_hot=one_hot)
+    kinds: dict[type, Any] = {RiverClassifier: RiverLearner, CapyMOAClassifier: MOALearner}
+    learner: Learner = kinds.get(type(model), EstimatorLearner)(model, n_categories, one_hot=one_hot)
+    return learner
 
 
 def run_online(stream: Stream, learner: Learner, delay: int = 0) -> list[Row]:

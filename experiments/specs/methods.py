@@ -240,7 +240,7 @@ METHODS = {
     "SRP": _river("streaming_random_patches"),
     "AMF": _river("mondrian_forest", one_hot=True),
     "KNN": _river("knn", one_hot=True),
-    **{f"{name} (MOA)": _moa(name) for name in ("HT", "HAT", "OzaBag", "LeveragingBag", "ARF")},
+    **{f"{name} (MOA)": _moa(name) for name in ("HT", "HAT", "OzaBag", "LeveragingBag", "ARF", "SRP")},
     "LightGBM": Method(rivals.ContinuedLightGBMClassifier, library="lightgbm"),
     "LightGBM last 3": _lightgbm(3),
     "LightGBM all": _lightgbm(None),

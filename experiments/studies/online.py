@@ -13,7 +13,7 @@ from experiments.reporting.chapter import Cell, Chapter, Table
 from experiments.running.measures import Row
 from experiments.running.online import ROW_SAMPLES
 from experiments.specs import selections
-from experiments.specs.methods import PAPER_TREES, with_default_trees
+from experiments.specs.methods import PAPER_TREES, is_installed, with_default_trees
 from experiments.specs.options import Options
 from experiments.specs.run_spec import ONLINE, MethodSpec, RunSpec, StreamSpec
 from experiments.specs.sources import COVTYPE, IN_ORDER
@@ -21,16 +21,22 @@ from experiments.specs.sources import COVTYPE, IN_ORDER
 SUMMARY = (
     "record by record: ADF-R against rules that look at labels alone and River's learners; batch sizes, late labels"
 )
-N_SAMPLES, QUICK_SAMPLES = 10_000, 2_000
+N_SAMPLES, QUICK_SAMPLES = 5_000, 2_000
 
 ADF_R = "ADF-R"
 NO_CHANGE = "No change"
 TRIVIAL = (NO_CHANGE, "Majority", "Markov")
 RIVER = ("ARF", "LeveragingBag", "SRP", "AMF", "HAT", "KNN")
-METHODS = {ADF_R: with_default_trees(ADF_R), **{name: MethodSpec(name) for name in (*TRIVIAL, *RIVER)}}
+MOA = ("ARF (MOA)", "SRP (MOA)")
+METHODS = {
+    ADF_R: with_default_trees(ADF_R),
+    **{name: MethodSpec(name) for name in (*TRIVIAL, *RIVER)},
+    **{name: MethodSpec.of(name, grace_period=None) for name in MOA},  # MOA's own
+}
 
 REAL = {"elec2": "elec2", "outdoor": "outdoor", "covtype": COVTYPE}
 GENERATED = {"labels in a cycle": "cycle", "labels in runs": "runs", "independent labels": "independent"}
+WHOLE = {"elec2": 45_312, "covtype": 20_000}  # samples that only ADF-R and the rules are run on
 BATCH_SIZES = (1, 5, 20, 100, 1_000)
 DELAYS = (0, 1, 10, 100, 1_000)  # samples
 
@@ -56,6 +62,15 @@ def all_streams(options: Options, batch_size: int = 1) -> dict[str, StreamSpec]:
     }
 
 
+def whole_streams(options: Options) -> dict[str, StreamSpec]:
+    """Return the real streams as far as ADF-R and the rules are run on them; none in quick runs."""
+    if options.quick:
+        return {}
+    return {
+        f"{title}, {n:,}": StreamSpec.of(REAL[title], IN_ORDER, n_samples=n, batch_size=1) for title, n in WHOLE.items()
+    }
+
+
 def batched_streams(options: Options) -> dict[int, dict[str, StreamSpec]]:
     """Return, by the size of a batch, the real streams and that of labels in a cycle."""
     titles = [*real_streams(options), next(iter(GENERATED))]
@@ -72,12 +87,21 @@ def delayed_streams(options: Options) -> dict[int, StreamSpec]:
 
 def plan(options: Options) -> list[RunSpec]:
     """Return the runs of the study."""
-    names = [name for name in METHODS if not (options.quick and name in selections.NOT_QUICK)]
+    names = [name for name in METHODS if not (options.quick and name in (*selections.NOT_QUICK, *MOA))]
+    names = [name for name in names if name not in MOA or is_installed(name)]
     pairs = [(stream, name) for stream in all_streams(options).values() for name in names]
+    pairs += [(stream, name) for stream in whole_streams(options).values() for name in (ADF_R, *TRIVIAL)]
     pairs += [(stream, ADF_R) for streams in batched_streams(options).values() for stream in streams.values()]
     pairs += [(stream, name) for stream in delayed_streams(options).values() for name in (ADF_R, NO_CHANGE)]
-    runs = [RunSpec(stream, METHODS[name], seed, ONLINE) for stream, name in pairs for seed in options.seeds]
+    methods = [(stream, METHODS[name]) for stream, name in pairs]
+    methods += [(stream, told_delay(delay)) for delay, stream in delayed_streams(options).items()]
+    runs = [RunSpec(stream, method, seed, ONLINE) for stream, method in methods for seed in options.seeds]
     return list(dict.fromkeys(runs))
+
+
+def told_delay(delay: int) -> MethodSpec:
+    """Return ADF-R that knows how many samples late labels come."""
+    return with_default_trees(ADF_R, label_delay=delay) if delay else METHODS[ADF_R]
 
 
 # Measures of all rows of a run
@@ -129,7 +153,7 @@ def report(results: Results, options: Options) -> Chapter:
         "and of learners made for single samples?",
         findings=(
             _describe_against(accuracy, TRIVIAL, "the best rule that looks at labels alone"),
-            _describe_against(accuracy, RIVER, "the best of River's learners"),
+            _describe_against(accuracy, (*RIVER, *MOA), "the best of the learners of River and MOA"),
             f"Lowest log loss: {_describe_lowest(_compare(found, options, LOG_LOSS, is_better_high=False))}.",
             _describe_time(_compare(found, options, microseconds, is_better_high=False)),
             _describe_sizes(sizes),
@@ -141,7 +165,7 @@ def report(results: Results, options: Options) -> Chapter:
             f"{PAPER_TREES}; all else is as it comes. AMF and KNN get standard scores.",
             "The best rule and the best learner of each stream are chosen by their results, which no user can do "
             "beforehand.",
-            "MOA's learners were not run: the wrapper of CapyMOA learns whole batches.",
+            *([] if accuracy.present(MOA) else ["MOA's learners were not run: they need CapyMOA and Java."]),
             "Times are CPU times of a machine that may have run something else. River's learners get dicts and ours an "
             "array of one row; making these is not counted.",
             "Real streams are the same for every seed; only the draws of the methods differ.",
@@ -163,6 +187,7 @@ def report(results: Results, options: Options) -> Chapter:
             _compare(found, options, microseconds, is_better_high=False).table(
                 "Microseconds a sample, predicting and learning", METHODS, digits=0
             ),
+            *_on_whole_streams(found, options),
             sizes,
             delays,
         ),
@@ -217,9 +242,12 @@ def _describe_sizes(table: Table) -> str:
 
 
 def _describe_delays(table: Table) -> str:
-    """Return from which delay on ADF-R is right how often, beside the last known label."""
-    said = [f"{_figure(row[1]):.3f} ({_figure(row[2]):.3f}) at {row[0]}" for row in table.rows]
-    return f"Accuracy with labels some samples late, in brackets that of the last known label: {'; '.join(said)}."
+    """Return how often ADF-R is right by delay, told of it or not, beside the last known label."""
+    said = "; ".join(f"{_figure(row[1]):.3f} ({_figure(row[2]):.3f}) at {row[0]}" for row in table.rows)
+    return (
+        f"Accuracy with labels some samples late, in brackets where label_delay stays 0: {said}. The last known "
+        f"label falls from {_figure(table.rows[0][3]):.3f} to {_figure(table.rows[-1][3]):.3f}."
+    )
 
 
 def _figure(cell: Cell) -> float:
@@ -228,6 +256,14 @@ def _figure(cell: Cell) -> float:
 
 
 # Tables
+
+
+def _on_whole_streams(found: Results, options: Options) -> list[Table]:
+    """Return the accuracy of ADF-R and of the rules on the real streams."""
+    streams, names = whole_streams(options), (ADF_R, *TRIVIAL)
+    if not streams:
+        return []
+    return [Comparison(found, streams, ACCURACY, METHODS).table("Accuracy record by record, longer streams", names)]
 
 
 def _by_batch_size(found: Results, options: Options) -> Table:
@@ -245,12 +281,13 @@ def _by_batch_size(found: Results, options: Options) -> Table:
 def _by_delay(found: Results, options: Options) -> Table:
     """Return the accuracy with late labels, of ADF-R and of the last known label."""
     title = next(iter(real_streams(options)))
-    rows: list[tuple[Cell, ...]] = [
-        (f"{delay:,}", *(found.cell(stream, METHODS[name], LATER_ACCURACY) for name in (ADF_R, NO_CHANGE)))
-        for delay, stream in delayed_streams(options).items()
-    ]
+    rows: list[tuple[Cell, ...]] = []
+    for delay, stream in delayed_streams(options).items():
+        methods = told_delay(delay), METHODS[ADF_R], METHODS[NO_CHANGE]
+        rows.append((f"{delay:,}", *(found.cell(stream, method, LATER_ACCURACY) for method in methods)))
     note = (
         f"Each sample is predicted, then the label of the one so many samples before it is learnt. Samples from "
         f"{ROW_SAMPLES + 1:,} on."
     )
-    return Table(f"Accuracy with late labels, {title}", ("samples late", ADF_R, NO_CHANGE), tuple(rows), 3, "", note)
+    heads = ("samples late", f"{ADF_R}, label_delay set", ADF_R, NO_CHANGE)
+    return Table(f"Accuracy with late labels, {title}", heads, tuple(rows), 3, "", note)

@@ -62,6 +62,10 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
     answer_for : {"next_batch", "everything"}, default="next_batch"
         What the model is asked about. "next_batch": records like those that come next. "everything": records of any
         time, old ones as well; the permanent forest answers alone, whatever came lately.
+    label_delay : int, default=0
+        How many samples are predicted before the label of one is learnt, where samples come one by one or a few at a
+        time. The last labels count by how much they say of samples that come so much later; with 250 or more the
+        forests answer alone. It does not matter after batches of 100 samples or more.
     class_weight : dict, "balanced" or None, default=None
         What the weights of records are multiplied by, by class value; classes not named have 1. "balanced" makes all
         classes seen so far count the same: n / (number of classes * records of the class), over all batches.
@@ -143,6 +147,7 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
         "criterion": (OneOf("auto", "gini", "entropy", "log_loss"),),
         "renewal": (Amount(0),),
         "answer_for": (OneOf("next_batch", "everything"),),
+        "label_delay": (Whole(0),),
     }
 
     def __init__(
@@ -161,6 +166,7 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
         criterion: str = "auto",
         renewal: float = 1.0,
         answer_for: str = "next_batch",
+        label_delay: int = 0,
         class_weight: dict[Any, float] | str | None = None,
         categorical_features: Any = "from_dtype",
         max_categories: int | None = None,
@@ -183,6 +189,7 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
         self.criterion = criterion
         self.renewal = renewal
         self.answer_for = answer_for
+        self.label_delay = label_delay
         self.class_weight = class_weight
         self.categorical_features = categorical_features
         self.max_categories = max_categories
@@ -211,6 +218,7 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
             min_samples_leaf=self.min_samples_leaf,
             renewal=self.renewal,
             answer_for=self.answer_for,
+            label_delay=self.label_delay,
             n_jobs=self.n_jobs,
             seed=seed,
         )

@@ -12,20 +12,28 @@ from adforest import AdaptiveDecisionForestClassifier
 from adforest.adaptation import votes
 from adforest.adaptation.class_mix import ratio_of
 from adforest.adaptation.evidence import MIN_WEIGHT
-from adforest.adaptation.recent_samples import FADING, MAX_PAIRS, N_LABELS, N_SAMPLES, OWN_WEIGHT, RecentSamples
+from adforest.adaptation.recent_samples import (
+    FADING,
+    MAX_DELAY,
+    MAX_PAIRS,
+    N_LABELS,
+    N_SAMPLES,
+    OWN_WEIGHT,
+    RecentSamples,
+)
 from adforest.adaptation.update import SMALL_BATCH
 from adforest.adaptation.voting import forest_votes
 from oracles import learn, new_state, two_clusters
 
 
-def after(labels, sizes=(1,)):
+def after(labels, sizes=(1,), delay=0):
     """Return what is known after some labels, which came in small batches of some sizes, round and round."""
     recent, at, turn = RecentSamples(), 0, 0
     labels = np.asarray(labels, dtype=np.int32)
     while at < len(labels):
         size = sizes[turn % len(sizes)]
         part = labels[at : at + size]
-        recent, at, turn = recent.after(part, np.zeros((2, len(part)), np.int32)), at + size, turn + 1
+        recent, at, turn = recent.after(part, np.zeros((2, len(part)), np.int32), delay), at + size, turn + 1
     return recent
 
 
@@ -43,6 +51,48 @@ def test_ratios_are_those_of_the_last_labels_and_of_what_followed_them(labels, s
     weighted = after(labels, sizes).ratios(seen, np.array([1.0, 3.0, 1.0, 1.0]))
     count = np.bincount(labels[-1:], minlength=4) * [1, 3, 1, 1]
     np.testing.assert_allclose(weighted[1], ratio_of(count, seen))
+
+
+@given(
+    labels=st.lists(st.integers(0, 3), min_size=1, max_size=60),
+    sizes=st.lists(st.integers(1, 7), min_size=1, max_size=3),
+    delay=st.integers(0, 9),
+)
+def test_with_late_labels_a_sample_is_judged_by_those_known_when_it_was_answered(labels, sizes, delay):
+    seen = np.array([10, 20, 5, 1])
+    known = after(labels, sizes, delay).before_last(delay)
+    earlier = labels[: max(0, len(labels) - delay)]
+    assert known.y.tolist() == earlier
+    assert known.leaves.shape[1] == len(earlier)
+    if earlier:
+        followers = [b for a, b in zip(earlier, earlier[delay + 1 :], strict=False) if a == earlier[-1]]
+        expected = ratio_of(np.bincount(np.array(followers, int), minlength=4), seen)
+        np.testing.assert_allclose(known.ratios(seen)[3], expected)
+
+
+def test_labels_that_come_very_late_say_nothing():
+    rng = np.random.default_rng(0)
+    recent = after(rng.integers(0, 3, 2 * N_SAMPLES), sizes=(9,), delay=MAX_DELAY)
+    assert recent.is_used
+    assert recent.before_last(MAX_DELAY).is_used
+    assert not after(rng.integers(0, 3, 2 * N_SAMPLES), sizes=(9,), delay=MAX_DELAY + 1).is_used
+
+
+def runs(n, length, seed):
+    """Return samples that say nothing of their classes, which come in runs."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, 2)), np.repeat(rng.integers(0, 4, -(-n // length)), length)[:n]
+
+
+@pytest.mark.parametrize("label_delay", [0, 40])
+def test_last_labels_count_by_what_they_say_of_samples_that_come_as_much_later(label_delay):
+    X, y = runs(700, 20, seed=0)
+    model = AdaptiveDecisionForestClassifier(5, label_delay=label_delay, random_state=0)
+    for row in range(700):
+        model.partial_fit(X[[row]], y[[row]])
+    in_force = model._model.learnt.state.recent.weights
+    by_last_labels = in_force[:, 1:].sum()
+    assert by_last_labels < 0.5 if label_delay else by_last_labels > 0.9
 
 
 def test_samples_and_pairs_are_bounded():

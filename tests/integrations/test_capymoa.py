@@ -129,7 +129,7 @@ def test_the_parameters_are_those_of_the_classifier():
     ours = inspect.signature(AdaptiveDecisionForest.__init__).parameters
     theirs = inspect.signature(AdaptiveDecisionForestClassifier.__init__).parameters
     assert set(ours) - set(theirs) == {"schema", "random_seed", "batch_size"}
-    assert set(theirs) - set(ours) == {"random_state", "categorical_features", "column_changes", "max_samples"}
+    assert set(theirs) - set(ours) == {"random_state", "categorical_features", "column_changes"}
     assert all(ours[name].default == theirs[name].default for name in set(ours) & set(theirs))
 
 

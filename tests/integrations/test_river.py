@@ -314,7 +314,7 @@ def test_the_parameters_are_those_of_the_classifier():
     ours = inspect.signature(AdaptiveDecisionForest).parameters
     theirs = inspect.signature(AdaptiveDecisionForestClassifier).parameters
     assert set(ours) - set(theirs) == {"batch_size", "max_wait", "seed"}
-    assert set(theirs) - set(ours) == {"random_state", "column_changes", "max_samples"}  # the last: for large batches
+    assert set(theirs) - set(ours) == {"random_state", "column_changes"}
     assert all(ours[name].default == theirs[name].default for name in set(ours) & set(theirs))
     passed_on = {name: learnt().classifier.get_params()[name] for name in set(ours) & set(theirs)}
     assert passed_on == {name: getattr(model(), name) for name in passed_on}

@@ -102,18 +102,19 @@ def judge(state: State, records: Records, leaves: Mapping[str, Ints]) -> tuple[E
 def judge_recent(state: State, records: Records, leaves: Ints, answers: RecentAnswers | None) -> RecentSamples:
     """Return what is known of the last samples after a small batch, given its leaves in the permanent forest.
 
-    Answers are those that the batch was scored by; where there are none, for `predict` does not use the last samples,
-    they are found here.
+    Answers are those that the batch was scored by, with all labels that are known now. Where there are none, or it was
+    answered when fewer were known, they are found here.
     """
-    n_classes, recent = records.n_classes, state.recent
-    if recent.is_used:
-        if answers is None or answers.ratios.shape[1] < n_classes:
+    n_classes, recent, delay = records.n_classes, state.recent, state.settings.label_delay
+    known = recent.before_last(delay)
+    if known.is_used:
+        if delay or answers is None or answers.ratios.shape[1] < n_classes:
             votes = forest_votes(state, records.X, n_classes, leaves)
-            answers = recent.answers(votes, leaves, **label_counts(state, n_classes))
+            answers = known.answers(votes, leaves, **label_counts(state, n_classes))
         weighing = state.memory.weighing(state.settings.class_weight, n_classes)
         weight = as_records(weighing.weights(records.y, records.weight), len(records))
         recent = recent.judged(answers, records.y, weight)
-    return recent.after(records.y, leaves)
+    return recent.after(records.y, leaves, delay)
 
 
 def judged_places(state: State, n: int) -> slice | Longs:

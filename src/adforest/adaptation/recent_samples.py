@@ -12,8 +12,10 @@ Each voter answers in four *variants*: as it is, and corrected for the class mix
 and of those that came after earlier samples of the last one's class. Weights of voters and variants are learnt as those
 of the forests are, see `adforest.adaptation.evidence`.
 
-All samples of a batch are answered, and judged, with the labels before the batch. After a batch that is large enough to
-be learnt by itself the forests answer alone: its last labels say little of the next one.
+All samples of a batch are answered, and judged, with the labels before the batch. Where labels come some samples late,
+``label_delay``, samples are judged with the labels that were known when they were answered, and classes follow each
+other so many samples later. After a batch that is large enough to be learnt by itself, and where labels come more than
+`MAX_DELAY` samples late, the forests answer alone: the last labels say little of the next one.
 """
 
 from __future__ import annotations
@@ -36,6 +38,7 @@ N_SAMPLES = 500  # last samples that neighbours are looked for among
 FADING = 0.99  # what a sample counts among the neighbours, of the one that came after it
 OWN_WEIGHT = 0.05  # what the forests' vote counts among them, of a last sample that shares all leaves
 FADED = FADING ** np.arange(N_SAMPLES - 1.0, -1.0, -1.0)  # what each of them counts, the last one 1
+MAX_DELAY = N_SAMPLES // 2 - 1  # samples; to count what follows a label so many later takes twice as many labels
 MAX_PAIRS = 20_000  # of classes that followed each other; beyond that the rarest are forgotten
 SHIFT = 32  # bits by which the first class of a pair is moved
 
@@ -76,7 +79,8 @@ class RecentSamples:
     leaves : int32 (n_trees, n_near)
         Leaves in the permanent forest of the last of them; of none after a large batch.
     pairs, counts : int64 (n_pairs,)
-        Classes that followed each other, as first * 2 ** 32 + second, ascending, and how often they did.
+        Classes that followed each other, as first * 2 ** 32 + second, ascending, and how often they did. Labels
+        that were not known yet when the last sample was answered are not counted yet.
     """
 
     weights: Floats = field(default_factory=first_weights)
@@ -131,16 +135,28 @@ class RecentSamples:
         gains, n = ways.gains(*answers, y, MIN_SHARE, LOG_GAIN), float(weight.sum())
         return replace(self, weights=hedge(self.weights, first_weights(), gains @ weight / n, n))
 
-    def after(self, y: Ints, leaves: Ints | None) -> RecentSamples:
-        """Return what is known after some more samples, given their leaves; none after a large batch."""
+    def before_last(self, n: int) -> RecentSamples:
+        """Return what was known before the last n samples, but for weights."""
+        if not n:
+            return self
+        return replace(self, y=self.y[:-n], leaves=np.ascontiguousarray(self.leaves[:, :-n]))
+
+    def after(self, y: Ints, leaves: Ints | None, delay: int = 0) -> RecentSamples:
+        """Return what is known after some more samples, given their leaves; none after a large batch.
+
+        Delay is how many samples late labels come: pairs are counted delay + 1 samples apart, and so much later.
+        """
         y = y[-N_SAMPLES:]
-        chain = np.concatenate([self.y[-1:], y]).astype(np.int64)
-        pairs, counts = recent.merge_pairs(self.pairs, self.counts, np.sort((chain[:-1] << SHIFT) + chain[1:]))
+        labels = np.concatenate([self.y, y])
+        start, n = max(len(self.y), 2 * delay + 1), len(labels)
+        first, second = labels[start - 2 * delay - 1 : n - 2 * delay - 1], labels[start - delay : n - delay]
+        new = np.sort((first.astype(np.int64) << SHIFT) + second) if start < n else np.empty(0, dtype=np.int64)
+        pairs, counts = recent.merge_pairs(self.pairs, self.counts, new)
         if len(pairs) > MAX_PAIRS:
             kept = np.sort(np.argsort(-counts, kind="stable")[:MAX_PAIRS])
             pairs, counts = pairs[kept], counts[kept]
-        last = np.concatenate([self.y, y])[-N_SAMPLES:]
-        return RecentSamples(self.weights, last, self._leaves_after(leaves), pairs, counts)
+        leaves = leaves if delay <= MAX_DELAY else None
+        return RecentSamples(self.weights, labels[-N_SAMPLES:], self._leaves_after(leaves), pairs, counts)
 
     def _leaves_after(self, leaves: Ints | None) -> Ints:
         """Return the leaves of the last samples after some more; none after a large batch."""

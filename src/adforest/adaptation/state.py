@@ -60,6 +60,7 @@ class Settings:
     max_samples: int | None = None
     renewal: float = 1.0
     answer_for: str = "next_batch"
+    label_delay: int = 0
     class_weight: ClassWeight = None
 
     def n_kept(self, memory: Memory) -> int | None:

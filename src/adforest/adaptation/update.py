@@ -72,7 +72,8 @@ def _build(state: State, batch: Records) -> Outcome:
     work.build_first()
     work.forests[PERMANENT].forest.find_sums(work.settings.n_jobs)
     permanent = work.forests[PERMANENT].forest
-    recent = state.recent.after(batch.y, permanent.route(batch.X) if len(batch) < SMALL_BATCH else None)
+    leaves = permanent.route(batch.X) if len(batch) < SMALL_BATCH else None
+    recent = state.recent.after(batch.y, leaves, work.settings.label_delay)
     after = work.finish(state.evidence.with_forests([PERMANENT]), recent=recent)
     return Outcome(after, "none", None, Answered.nothing(batch.n_classes), work)
 
@@ -105,7 +106,7 @@ def _adapt(state: State, batch: Records, records: Records, order: Longs | None) 
     report, answered, recent_answers = score_batch(state, records, now, order)
     evidence, scores = judge(state, batch, leaves)
     is_small = len(records) < SMALL_BATCH
-    recent = state.recent.after(records.y, None)
+    recent = state.recent.after(records.y, None, state.settings.label_delay)
     if is_small:
         recent = judge_recent(state, records, np.ascontiguousarray(now[PERMANENT]), recent_answers)
 

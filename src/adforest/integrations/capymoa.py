@@ -41,8 +41,9 @@ class AdaptiveDecisionForest(Classifier):  # type: ignore[misc]
     random_seed : int, default=1
     batch_size : int, default=1
         Instances that are learnt together. Answers go by the last instances' labels after batches of fewer than 100.
-    n_estimators, base_forest, splitting, drift_threshold, window_size, memory_size, min_samples_leaf, max_features, \
-max_depth, criterion, renewal, answer_for, max_categories, min_frequency, class_weight, n_jobs, verbose
+    n_estimators, base_forest, splitting, drift_threshold, window_size, memory_size, max_samples, min_samples_leaf, \
+max_features, max_depth, criterion, renewal, answer_for, label_delay, max_categories, min_frequency, \
+class_weight, n_jobs, verbose
         As in `adforest.AdaptiveDecisionForestClassifier`; ``class_weight`` by class index.
 
     Attributes
@@ -80,12 +81,14 @@ max_depth, criterion, renewal, answer_for, max_categories, min_frequency, class_
         drift_threshold: int = 3,
         window_size: int = 3,
         memory_size: int | str | None = 100_000,
+        max_samples: int | None = 1_000_000,
         min_samples_leaf: int = 1,
         max_features: str | float | None = "default",
         max_depth: int | None = None,
         criterion: str = "auto",
         renewal: float = 1.0,
         answer_for: str = "next_batch",
+        label_delay: int = 0,
         max_categories: int | None = None,
         min_frequency: float | None = None,
         class_weight: dict[int, float] | str | None = None,
@@ -105,12 +108,14 @@ max_depth, criterion, renewal, answer_for, max_categories, min_frequency, class_
             drift_threshold=drift_threshold,
             window_size=window_size,
             memory_size=memory_size,
+            max_samples=max_samples,
             min_samples_leaf=min_samples_leaf,
             max_features=max_features,
             max_depth=max_depth,
             criterion=criterion,
             renewal=renewal,
             answer_for=answer_for,
+            label_delay=label_delay,
             max_categories=max_categories,
             min_frequency=min_frequency,
             class_weight=class_weight,

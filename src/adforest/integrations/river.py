@@ -59,12 +59,14 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
     drift_threshold
     window_size
     memory_size
+    max_samples
     min_samples_leaf
     max_features
     max_depth
     criterion
     renewal
     answer_for
+    label_delay
         As in `adforest.AdaptiveDecisionForestClassifier`.
     categorical_features
         Which features are categorical: "from_dtype" (those that hold text), those with the names given, or None. A
@@ -117,12 +119,14 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
         drift_threshold: int = 3,
         window_size: int = 3,
         memory_size: int | str | None = 100_000,
+        max_samples: int | None = 1_000_000,
         min_samples_leaf: int = 1,
         max_features: str | float | None = "default",
         max_depth: int | None = None,
         criterion: str = "auto",
         renewal: float = 1.0,
         answer_for: str = "next_batch",
+        label_delay: int = 0,
         categorical_features: Any = "from_dtype",
         max_categories: int | None = None,
         min_frequency: float | None = None,
@@ -139,12 +143,14 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
         self.drift_threshold = drift_threshold
         self.window_size = window_size
         self.memory_size = memory_size
+        self.max_samples = max_samples
         self.min_samples_leaf = min_samples_leaf
         self.max_features = max_features
         self.max_depth = max_depth
         self.criterion = criterion
         self.renewal = renewal
         self.answer_for = answer_for
+        self.label_delay = label_delay
         self.categorical_features = categorical_features
         self.max_categories = max_categories
         self.min_frequency = min_frequency
