@@ -189,7 +189,7 @@ class TreeEditor:
             self._born,
             self._cause,
         )
-        return edited.shaped_as(tree) if self.nodes is tree.nodes else edited
+        return edited.added_to(tree, added.node) if self.nodes is tree.nodes and len(rows) == 1 else edited
 
 
 def _appended(nodes: Nodes, more: Nodes) -> Nodes:

@@ -70,7 +70,8 @@ class Tree:
     cause: Bytes
     n_leaves: int = field(init=False)
     _sums: TreeSums | None = field(init=False, default=None, repr=False)
-    _shape: tuple[Ints, Ints, int] | None = field(init=False, default=None, repr=False)  # found for the same nodes
+    # Sums of the same nodes before the rows of some leaves were added to, and these leaves.
+    _before: tuple[TreeSums, Ints] | None = field(init=False, default=None, repr=False)
 
     def __post_init__(self) -> None:
         # Every inner node has two children, so leaves are one more than half of the rest.
@@ -84,7 +85,7 @@ class Tree:
         for one, value in zip((one for one in fields(self) if one.init), state, strict=True):
             object.__setattr__(self, one.name, value)
         object.__setattr__(self, "_sums", None)
-        object.__setattr__(self, "_shape", None)
+        object.__setattr__(self, "_before", None)
         self.__post_init__()
 
     @property
@@ -93,15 +94,16 @@ class Tree:
         if self._sums is None:
             n_classes = int(self.row_class.max(initial=0)) + 1
             rows = self.row_start, self.row_class, self.row_weight
-            object.__setattr__(self, "_sums", TreeSums(self.nodes, self.category_bits, *rows, n_classes, self._shape))
+            sums = TreeSums(self.nodes, self.category_bits, *rows, n_classes, *(self._before or ()))
+            object.__setattr__(self, "_sums", sums)
+            object.__setattr__(self, "_before", None)
         assert self._sums is not None
         return self._sums
 
-    def shaped_as(self, other: "Tree") -> "Tree":
-        """Return this tree, after noting that it has the nodes of another one, in which their order may be known."""
+    def added_to(self, other: "Tree", leaves: Ints) -> "Tree":
+        """Return this tree, after noting that it is another one with more in some leaves, ascending."""
         if other._sums is not None:
-            sums = other._sums
-            object.__setattr__(self, "_shape", (sums.order, sums.parent, sums.depth))
+            object.__setattr__(self, "_before", (other._sums, leaves))
         return self
 
     @classmethod
