@@ -124,6 +124,19 @@ class Tree:
             cause=np.zeros(1, dtype=np.uint8),
         )
 
+    @classmethod
+    def built(
+        cls,
+        nodes: Nodes,
+        category_bits: Words,
+        rows: tuple[Ints, Ints, Floats, Floats],
+        importance: Floats,
+        seed: int,
+    ) -> "Tree":
+        """Return a tree that was built as a whole, see `growing.grow_tree`."""
+        born, cause = np.zeros(len(nodes), dtype=np.int32), np.zeros(len(nodes), dtype=np.uint8)
+        return cls(nodes, category_bits, *rows, importance, seed, born, cause)
+
     def built_at(self, batch: int) -> "Tree":
         """Return the tree with all its nodes said to be built at a batch."""
         return replace(self, born=np.full_like(self.born, batch), cause=np.zeros_like(self.cause))
