@@ -293,6 +293,6 @@ cdef finish_tree(const Grower* g, const Node* root, const double* X, Node[::1] n
             memcpy(&words[1], g.subtrees.category_bits.words, (words.shape[0] - 1) * sizeof(uint64_t))
         write_rows(&g.subtrees.counts, nodes.shape[0], &row_start[0], &row_class[0], &row_weight[0], &row_scale[0])
         if others.shape[0] > 0:
-            walk(&nodes[0], &words[0], X, &others[0], others.shape[0], m, words.shape[0] > 1, &leaf[0])
+            walk(&nodes[0], &words[0], X, &others[0], others.shape[0], m, words.shape[0] > 1, True, &leaf[0])
             for i in range(others.shape[0]):
                 leaf_of[others[i]] = leaf[i]

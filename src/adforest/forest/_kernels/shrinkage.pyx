@@ -19,7 +19,7 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
-from .routing cimport PREFETCH, STRIDE, walk
+from .routing cimport PREFETCH, STRIDE, has_nan, walk
 from .sums cimport Sums, Tree, TreeSums
 
 cdef enum:
@@ -291,7 +291,8 @@ cdef inline bint pays(const Tree* tree, Py_ssize_t n, Py_ssize_t n_columns) noex
 
 
 cdef struct Room:
-    # What answers of some trees are made in.
+    # What answers of some trees are made in, and whether some values of the records may be missing.
+    bint has_missing
     Scratch scratch
     Table table
 
@@ -335,7 +336,7 @@ cdef void add_tree(const Tree* tree, const int32_t* reached, const double* X, Py
     while i < n:
         width = min(<Py_ssize_t>STRIDE, n - i)
         if reached == NULL:
-            walk(tree.nodes, tree.category_bits, X + i * m, NULL, width, m, tree.is_categorical, found)
+            walk(tree.nodes, tree.category_bits, X + i * m, NULL, width, m, tree.is_categorical, room.has_missing, found)
         else:
             leaf = reached + i
         if has_table:
@@ -351,12 +352,14 @@ def route(list trees, const double[:, ::1] X):
     cdef TreeSums one
     leaf_array = np.empty((len(trees), n), dtype=np.int32)
     cdef int32_t[:, ::1] leaf = leaf_array
+    cdef bint has_missing
     if n > 0:
+        has_missing = has_nan(&X[0, 0], n * X.shape[1])
         for k in range(len(trees)):
             one = trees[k]
             with nogil:
                 walk(one.tree.nodes, one.tree.category_bits, &X[0, 0], NULL, n, X.shape[1], one.tree.is_categorical,
-                     &leaf[k, 0])
+                     has_missing, &leaf[k, 0])
     return leaf_array
 
 
@@ -399,6 +402,7 @@ def vote(list trees, const double[::1] strengths, const double[::1] mix, const d
                 reached[k] = &leaf[0]
         with nogil:
             is_open = open_room(&room, asked, n_trees, n, n_columns)
+            room.has_missing = leaves is None and has_nan(&X[0, 0], n * X.shape[1])
             if is_open:
                 for k in range(n_trees):
                     add_tree(&asked[k], reached[k], &X[0, 0], n, X.shape[1], &mixture, &room, &votes[0, 0], n_columns)
