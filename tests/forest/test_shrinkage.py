@@ -65,9 +65,7 @@ def test_sums_of_a_tree_that_was_added_to_are_those_found_anew(drawn, data):
         found = data.draw(st.sets(st.tuples(st.sampled_from(leaves), st.integers(0, 40)), min_size=1, max_size=9))
         node, klass = (np.array(one, dtype=np.int32) for one in zip(*sorted(found), strict=True))
         before = lists_of(tree.sums)
-        editor = TreeEditor(tree)
-        editor.add(LeafCounts(node, klass, np.arange(1.0, len(node) + 1)))
-        added = editor.finish()
+        added = tree.added_to(LeafCounts(node, klass, np.arange(1.0, len(node) + 1)))
         assert lists_of(added.sums) == lists_of(pickle.loads(pickle.dumps(added)).sums)
         assert lists_of(tree.sums) == before
         tree = added

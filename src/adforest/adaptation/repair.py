@@ -122,6 +122,8 @@ class Repair:
         weights = assessment.weights.copy()
         leaf_of = np.concatenate([leaf_of, np.where(weights > 0, assessment.leaf, np.int32(-1))])
         in_batch = slice(len(leaf_of) - len(self.batch), None)
+        if not expands and not self.roots:
+            return Grown(tree.added_to(assessment.brought), leaf_of)
         editor = TreeEditor(tree, self.number, keeps_unsplit=self.knows_batch_only)
         targets = np.empty(0, dtype=np.int32)
         if assessment.n_perturbed > self.tree_threshold * tree.n_leaves:

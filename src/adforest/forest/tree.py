@@ -92,19 +92,12 @@ class Tree:
     def sums(self) -> TreeSums:
         """Class weights of every node; they are found when they are first asked for."""
         if self._sums is None:
-            n_classes = int(self.row_class.max(initial=0)) + 1
             rows = self.row_start, self.row_class, self.row_weight
-            sums = TreeSums(self.nodes, self.category_bits, *rows, n_classes, *(self._before or ()))
+            sums = TreeSums(self.nodes, self.category_bits, *rows, *(self._before or ()))
             object.__setattr__(self, "_sums", sums)
             object.__setattr__(self, "_before", None)
         assert self._sums is not None
         return self._sums
-
-    def added_to(self, other: "Tree", leaves: Ints) -> "Tree":
-        """Return this tree, after noting that it is another one with more in some leaves, ascending."""
-        if other._sums is not None:
-            object.__setattr__(self, "_before", (other._sums, leaves))
-        return self
 
     @classmethod
     def bare(cls, n_features: int, seed: int) -> "Tree":
@@ -139,7 +132,19 @@ class Tree:
 
     def built_at(self, batch: int) -> "Tree":
         """Return the tree with all its nodes said to be built at a batch."""
-        return replace(self, born=np.full_like(self.born, batch), cause=np.zeros_like(self.cause))
+        born, cause = np.full(len(self.nodes), batch, dtype=np.int32), np.zeros(len(self.nodes), dtype=np.uint8)
+        rows = self.row_start, self.row_class, self.row_weight, self.row_scale
+        return Tree(self.nodes, self.category_bits, *rows, self.importance, self.seed, born, cause)
+
+    def added_to(self, rows: LeafCounts) -> "Tree":
+        """Return the tree with more in its leaves: a tally, which is in order."""
+        held = self.row_start, self.row_class, self.row_weight, self.row_scale
+        nothing = np.zeros(len(self.nodes), dtype=np.uint8)
+        now = counting.merge(*held, nothing, *rows, len(self.nodes))
+        tree = Tree(self.nodes, self.category_bits, *now, self.importance, self.seed, self.born, self.cause)
+        if self._sums is not None:
+            object.__setattr__(tree, "_before", (self._sums, rows.node))
+        return tree
 
     def with_features(self, feature_index: Longs) -> "Tree":
         """Return the tree for a matrix in which each feature has another index."""

@@ -17,7 +17,6 @@ class TreeSums:
         row_start: Ints,
         row_class: Ints,
         row_weight: Floats,
-        n_classes: int,
         before: TreeSums | None = None,
         changed: Ints | None = None,
     ) -> None: ...

@@ -1,6 +1,6 @@
 """Class weights of every node of a tree, inner ones included, added up from those of its leaves."""
 from libc.math cimport log2
-from libc.stdint cimport int32_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, uint64_t
 from libc.string cimport memcpy
 
 import numpy as np
@@ -158,7 +158,7 @@ def sum_changed_rows(TreeSums before, const int32_t[::1] changed, const Node[::1
     total_array = before.total.copy()
     cdef int32_t[::1] first = first_array, stop = stop_array
     cdef double[::1] total = total_array
-    cdef uint8_t[::1] n_waiting = np.zeros(n_nodes, dtype=np.uint8)    # children that are to be summed before a node
+    cdef int32_t[::1] n_waiting = np.zeros(n_nodes, dtype=np.int32)    # what is to be summed before a node
     room = held
     with nogil:
         for i in range(n_nodes):
@@ -242,11 +242,14 @@ cdef class TreeSums:
     """
 
     def __init__(self, const Node[::1] nodes, const uint64_t[::1] category_bits, const int32_t[::1] row_start,
-                 const int32_t[::1] row_class, const double[::1] row_weight, Py_ssize_t n_classes,
-                 TreeSums before=None, changed=None):
+                 const int32_t[::1] row_class, const double[::1] row_weight, TreeSums before=None, changed=None):
         cdef const int32_t[::1] order, parent, first, stop, klass
         cdef const double[::1] total
         cdef const float[::1] weight
+        cdef Py_ssize_t i
+        cdef int32_t n_classes = 1
+        for i in range(row_class.shape[0]):
+            n_classes = max(n_classes, row_class[i] + 1)
         self._nodes = nodes
         self._category_bits = category_bits
         self.n_leaf_rows = row_class.shape[0]
