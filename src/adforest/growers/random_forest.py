@@ -71,8 +71,8 @@ class RandomForestGrower:
             weights[always_in_bag[records.y[known]] & (weights == 0)] = 1
         if not weights.any():  # a handful of records, none of which was drawn
             weights = np.ones_like(weights)
-        # The bootstrap is over once a tree stands: repairs count every record once, those not drawn too. But of a record
-        # that counts less than once, some trees know nothing.
+        # The bootstrap is over once a tree stands: repairs count every record once, those not drawn too. But some trees
+        # know nothing of a record that counts less than once.
         counted = None if weight is None else whole_weights(serial, seed, weight)
         nodes, bits, rows, importance, leaf_of = grow_tree(
             records, known, weights, self.params, counted=counted, route_from=route_oob_from, seed=seed
