@@ -1,12 +1,14 @@
 """Shrunk class shares, against the definition: every step down a path counts by the records above it."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
-from adforest.forest import Tree, TreeEditor
+from adforest.forest import LeafCounts, Tree, TreeEditor
 from adforest.forest._kernels.shrinkage import vote, vote_each
 
 ENOUGH = 0.011  # what is left to give once 0.99 of a share is given
@@ -47,6 +49,37 @@ def kept_on_the_way(tree, leaf, strengths, mix):
         n = sum(weights[leaf].values())
         kept.append(sum(m * n / (n + s) if n else 0 for s, m in zip(strengths, mix, strict=True)))
     return kept
+
+
+def lists_of(sums):
+    """Return by node the weight it holds, and its classes with their weights."""
+    ends = zip(sums.total.tolist(), sums.first.tolist(), sums.stop.tolist(), strict=True)
+    return [(total, sums.klass[a:b].tolist(), sums.weight[a:b].tolist()) for total, a, b in ends]
+
+
+@given(trees(), st.data())
+def test_sums_of_a_tree_that_was_added_to_are_those_found_anew(drawn, data):
+    _, tree, _ = drawn
+    leaves = np.flatnonzero(tree.nodes["split"] < 0).tolist()
+    for _ in range(data.draw(st.integers(1, 12))):  # in the end so many lists have moved that all are found anew
+        found = data.draw(st.sets(st.tuples(st.sampled_from(leaves), st.integers(0, 40)), min_size=1, max_size=9))
+        node, klass = (np.array(one, dtype=np.int32) for one in zip(*sorted(found), strict=True))
+        before = lists_of(tree.sums)
+        added = tree.added_to(LeafCounts(node, klass, np.arange(1.0, len(node) + 1)))
+        assert lists_of(added.sums) == lists_of(pickle.loads(pickle.dumps(added)).sums)
+        assert lists_of(tree.sums) == before
+        tree = added
+
+
+@given(trees(), st.data())
+def test_leaves_asked_for_in_any_order_answer_as_each_does_alone(drawn, data):
+    b, tree, _ = drawn
+    leaves = np.flatnonzero(tree.nodes["split"] < 0).tolist()
+    asked = data.draw(st.lists(st.sampled_from([-1, *leaves]), min_size=2, max_size=30))
+    strength = data.draw(STRENGTH)
+    together = shares(tree, asked, b.n_classes, strength)
+    alone = [shares(tree, [leaf], b.n_classes, strength)[0] for leaf in asked]
+    assert together.tolist() == np.array(alone).tolist()
 
 
 @given(trees())

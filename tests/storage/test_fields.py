@@ -64,7 +64,7 @@ WRITTEN = {
     RecentSamples: (names(state.RECENT), set()),
     Tree: (
         names(trees.FIELDS) - {"n_nodes", "n_words", "n_rows", "threshold", "left", "split"},
-        {"nodes", "row_start", "n_leaves", "_shape", "_sums"},
+        {"nodes", "row_start", "n_leaves", "_before", "_sums"},
     ),
     TableEncoder: (
         names(columns.ENCODER),

@@ -172,7 +172,8 @@ def _middle(low: float, high: float) -> float:
 
 def _padded(mask: Mask, length: int) -> Mask:
     """Return the mask made at least as long as length; what is added is False."""
-    return np.pad(mask, (0, max(0, length - len(mask))))
+    more = length - len(mask)
+    return mask if more <= 0 else np.concatenate([mask, np.zeros(more, dtype=bool)])
 
 
 def _either(a: Mask, b: Mask) -> Mask:

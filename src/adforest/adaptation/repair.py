@@ -1,7 +1,7 @@
 """Find what a batch perturbed in a forest, and repair it there (the paper's Algorithm 2)."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -76,6 +76,8 @@ class Repair:
     knows_batch_only : bool
         Whether leaves know no records but those of the batch. Then only these count when a leaf is tested for being
         large enough, and a leaf that is expanded in vain keeps what it held.
+    streaming : StreamingGrower or None
+        The grower, if its trees go on splitting leaves as records come.
     """
 
     number: int
@@ -87,6 +89,12 @@ class Repair:
     expanding: list[int]
     min_samples_leaf: int
     knows_batch_only: bool
+    streaming: StreamingGrower | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        # Found once: to ask for a protocol takes as long as a tree that is only added to.
+        streaming = self.grower if isinstance(self.grower, StreamingGrower) else None
+        object.__setattr__(self, "streaming", streaming)
 
     def repair_forest(
         self,
@@ -114,6 +122,8 @@ class Repair:
         weights = assessment.weights.copy()
         leaf_of = np.concatenate([leaf_of, np.where(weights > 0, assessment.leaf, np.int32(-1))])
         in_batch = slice(len(leaf_of) - len(self.batch), None)
+        if not expands and not self.roots:
+            return Grown(tree.added_to(assessment.brought), leaf_of)
         editor = TreeEditor(tree, self.number, keeps_unsplit=self.knows_batch_only)
         targets = np.empty(0, dtype=np.int32)
         if assessment.n_perturbed > self.tree_threshold * tree.n_leaves:
@@ -127,8 +137,8 @@ class Repair:
             editor.add(assessment.brought)
         else:
             editor.add(_tally(leaf_of[in_batch], self.batch, weights, len(editor.nodes)))
-        if isinstance(self.grower, StreamingGrower) and expands:
-            self._stream(self.grower, editor, tree, leaf_of)
+        if self.streaming is not None and expands:
+            self._stream(self.streaming, editor, tree, leaf_of)
         return Grown(editor.finish(), leaf_of)
 
     def _targets(self, assessment: Assessment) -> Ints:

@@ -12,7 +12,7 @@ import numpy as np
 
 from adforest.adaptation.state import State
 from adforest.adaptation.weighing import Weighing
-from adforest.forest import LeafCounts, Records, Tree, TreeEditor, in_threads
+from adforest.forest import LeafCounts, Records, Tree, in_threads
 from adforest.forest._kernels.counting import tally
 from adforest.forest._kernels.routing import route
 from adforest.forest.types import Ints, Nodes, Words
@@ -68,7 +68,7 @@ def learning_trees(state: State, action: dict[str, str]) -> list[Tree]:
 
 def with_counts(state: State, trees: Sequence[Tree], counts: Sequence[LeafCounts]) -> State:
     """Return the state in which some trees know that more records came to their leaves."""
-    counted = {id(tree): _counted(tree, rows) for tree, rows in zip(trees, counts, strict=True)}
+    counted = {id(tree): tree.added_to(rows) for tree, rows in zip(trees, counts, strict=True)}
     return state.with_forests(lambda forest: forest.with_trees(counted))
 
 
@@ -79,11 +79,4 @@ def place(records: Records, tree: Tree, leaf_of: Ints, others: Ints, grower: Gro
     leaf = route(tree.nodes, tree.category_bits, records.X, others)
     # Of a record that counts less than once, some trees know nothing.
     leaf_of[others] = leaf if weight is None else np.where(whole > 0, leaf, np.int32(-1))
-    return _counted(tree, LeafCounts(*tally(leaf, records.y[others], whole, len(tree.nodes))))
-
-
-def _counted(tree: Tree, rows: LeafCounts) -> Tree:
-    """Return a tree with more records in its leaves."""
-    editor = TreeEditor(tree)
-    editor.add(rows)
-    return editor.finish()
+    return tree.added_to(LeafCounts(*tally(leaf, records.y[others], whole, len(tree.nodes))))

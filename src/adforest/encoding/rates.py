@@ -89,13 +89,7 @@ class CategoryRates:
             Classes known.
         """
         n_counted = min(n_classes, MAX_COUNTED)
-        more = n_counted + 1 - self.counts.shape[1]
-        before = replace(
-            self,
-            counts=np.pad(self.counts, ((0, 0), (0, more))),
-            gain=np.pad(self.gain, (0, more)),
-            gain_squares=np.pad(self.gain_squares, (0, more)),
-        )
+        before = self._of_classes(n_counted)
         is_known = ~np.isnan(codes)
         pair = codes[is_known].astype(np.int64) * (n_counted + 1) + np.minimum(y[is_known], n_counted)
         came = np.bincount(pair, minlength=len(self.counts) * (n_counted + 1)).reshape(-1, n_counted + 1)
@@ -106,6 +100,18 @@ class CategoryRates:
             counts=before.counts + np.column_stack([n, hits]),
             gain=before.gain + (hits * hit + (n - hits) * miss).sum(axis=0),
             gain_squares=before.gain_squares + (hits * hit**2 + (n - hits) * miss**2).sum(axis=0),
+        )
+
+    def _of_classes(self, n_counted: int) -> CategoryRates:
+        """Return the rates of more classes, of which nothing was counted."""
+        more = n_counted + 1 - self.counts.shape[1]
+        if not more:
+            return self
+        return replace(
+            self,
+            counts=np.pad(self.counts, ((0, 0), (0, more))),
+            gain=np.pad(self.gain, (0, more)),
+            gain_squares=np.pad(self.gain_squares, (0, more)),
         )
 
     def _gains(self) -> tuple[FloatArray, FloatArray]:

@@ -177,7 +177,7 @@ class TreeEditor:
         row_start, row_class, row_weight, row_scale = counting.merge(
             tree.row_start, tree.row_class, tree.row_weight, tree.row_scale, self._dropped, *added, len(self.nodes)
         )
-        edited = Tree(
+        return Tree(
             self.nodes,
             self._category_bits,
             row_start,
@@ -189,7 +189,6 @@ class TreeEditor:
             self._born,
             self._cause,
         )
-        return edited.shaped_as(tree) if self.nodes is tree.nodes else edited
 
 
 def _appended(nodes: Nodes, more: Nodes) -> Nodes:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from adforest.forest._kernels.sums import entropies
 from adforest.forest.tree import Tree
 from adforest.forest.types import Floats, Ints
 
@@ -25,8 +26,7 @@ def importances(tree: Tree, n_categories: Ints, n_tried: int, record_weight: flo
         What a record weighs in the tree, in the mean.
     """
     sums = tree.sums
-    bits = np.append(0.0, np.cumsum(xlogx(sums.weight.astype(np.float64))))
-    entropy = xlogx(sums.total) - (bits[sums.stop] - bits[sums.first])
+    entropy = entropies(sums)
     inner = np.flatnonzero(tree.nodes["split"] >= 0)
     feature, left = tree.nodes["split"][inner] >> 2, tree.nodes["left"][inner]
     gain = (entropy[inner] - entropy[left] - entropy[left + 1]) / record_weight

@@ -70,7 +70,8 @@ class Tree:
     cause: Bytes
     n_leaves: int = field(init=False)
     _sums: TreeSums | None = field(init=False, default=None, repr=False)
-    _shape: tuple[Ints, Ints, int] | None = field(init=False, default=None, repr=False)  # found for the same nodes
+    # Sums of the same nodes before the rows of some leaves were added to, and these leaves.
+    _before: tuple[TreeSums, Ints] | None = field(init=False, default=None, repr=False)
 
     def __post_init__(self) -> None:
         # Every inner node has two children, so leaves are one more than half of the rest.
@@ -84,25 +85,19 @@ class Tree:
         for one, value in zip((one for one in fields(self) if one.init), state, strict=True):
             object.__setattr__(self, one.name, value)
         object.__setattr__(self, "_sums", None)
-        object.__setattr__(self, "_shape", None)
+        object.__setattr__(self, "_before", None)
         self.__post_init__()
 
     @property
     def sums(self) -> TreeSums:
         """Class weights of every node; they are found when they are first asked for."""
         if self._sums is None:
-            n_classes = int(self.row_class.max(initial=0)) + 1
             rows = self.row_start, self.row_class, self.row_weight
-            object.__setattr__(self, "_sums", TreeSums(self.nodes, self.category_bits, *rows, n_classes, self._shape))
+            sums = TreeSums(self.nodes, self.category_bits, *rows, *(self._before or ()))
+            object.__setattr__(self, "_sums", sums)
+            object.__setattr__(self, "_before", None)
         assert self._sums is not None
         return self._sums
-
-    def shaped_as(self, other: "Tree") -> "Tree":
-        """Return this tree, after noting that it has the nodes of another one, in which their order may be known."""
-        if other._sums is not None:
-            sums = other._sums
-            object.__setattr__(self, "_shape", (sums.order, sums.parent, sums.depth))
-        return self
 
     @classmethod
     def bare(cls, n_features: int, seed: int) -> "Tree":
@@ -122,9 +117,34 @@ class Tree:
             cause=np.zeros(1, dtype=np.uint8),
         )
 
+    @classmethod
+    def built(
+        cls,
+        nodes: Nodes,
+        category_bits: Words,
+        rows: tuple[Ints, Ints, Floats, Floats],
+        importance: Floats,
+        seed: int,
+    ) -> "Tree":
+        """Return a tree that was built as a whole, see `growing.grow_tree`."""
+        born, cause = np.zeros(len(nodes), dtype=np.int32), np.zeros(len(nodes), dtype=np.uint8)
+        return cls(nodes, category_bits, *rows, importance, seed, born, cause)
+
     def built_at(self, batch: int) -> "Tree":
         """Return the tree with all its nodes said to be built at a batch."""
-        return replace(self, born=np.full_like(self.born, batch), cause=np.zeros_like(self.cause))
+        born, cause = np.full(len(self.nodes), batch, dtype=np.int32), np.zeros(len(self.nodes), dtype=np.uint8)
+        rows = self.row_start, self.row_class, self.row_weight, self.row_scale
+        return Tree(self.nodes, self.category_bits, *rows, self.importance, self.seed, born, cause)
+
+    def added_to(self, rows: LeafCounts) -> "Tree":
+        """Return the tree with more in its leaves: a tally, which is in order."""
+        held = self.row_start, self.row_class, self.row_weight, self.row_scale
+        nothing = np.zeros(len(self.nodes), dtype=np.uint8)
+        now = counting.merge(*held, nothing, *rows, len(self.nodes))
+        tree = Tree(self.nodes, self.category_bits, *now, self.importance, self.seed, self.born, self.cause)
+        if self._sums is not None:
+            object.__setattr__(tree, "_before", (self._sums, rows.node))
+        return tree
 
     def with_features(self, feature_index: Longs) -> "Tree":
         """Return the tree for a matrix in which each feature has another index."""

@@ -8,8 +8,8 @@ import numpy as np
 
 from adforest.forest import GrowthParams, Records, Tree, TreeEditor, importances, in_threads
 from adforest.forest._kernels.binning import bin_columns
+from adforest.forest._kernels.growing import grow_tree
 from adforest.forest._kernels.lots import poisson_weights, whole_weights
-from adforest.forest._kernels.routing import route
 from adforest.forest.types import Floats, Ints, Longs, Mask, Words16
 from adforest.growers.features import draws_by_worth, uniform_share
 from adforest.growers.protocol import Grown
@@ -65,25 +65,19 @@ class RandomForestGrower:
         self, records: Records, known: Ints, seed: int, always_in_bag: Mask | None, route_oob_from: int
     ) -> Grown:
         """Build one tree from scratch."""
-        weight = records.weight_at(known)
-        weights = poisson_weights(records.serial[known], seed, 1.0, weight)
+        serial, weight = records.serial[known], records.weight_at(known)
+        weights = poisson_weights(serial, seed, 1.0, weight)
         if always_in_bag is not None and always_in_bag.any():
             weights[always_in_bag[records.y[known]] & (weights == 0)] = 1
         if not weights.any():  # a handful of records, none of which was drawn
             weights = np.ones_like(weights)
-        is_out = weights == 0
-        if weight is not None:  # of a record that counts less than once, some trees know nothing
-            is_out &= whole_weights(records.serial[known], seed, weight) > 0
-        drawn, others = np.flatnonzero(weights), known[np.flatnonzero(is_out)]
-        editor = TreeEditor(Tree.bare(records.X.shape[1], seed))
-        leaf_of = np.full(len(records), -1, dtype=np.int32)
-        root, groups = np.zeros(1, dtype=np.int32), np.array([0, len(drawn)])
-        editor.grow(records, weights[drawn], known[drawn], groups, root, leaf_of, self.params, seed)
-        tree = editor.finish()
-        # The bootstrap is over once a tree stands: repairs count every record once, those not drawn too.
-        others = others[np.searchsorted(others, route_oob_from) :]
-        leaf_of[others] = route(tree.nodes, tree.category_bits, records.X, others)
-        return Grown(tree, leaf_of)
+        # The bootstrap is over once a tree stands: repairs count every record once, those not drawn too. But some trees
+        # know nothing of a record that counts less than once.
+        counted = None if weight is None else whole_weights(serial, seed, weight)
+        nodes, bits, rows, importance, leaf_of = grow_tree(
+            records, known, weights, self.params, counted=counted, route_from=route_oob_from, seed=seed
+        )
+        return Grown(Tree.built(nodes, bits, rows, importance, seed), leaf_of)
 
     def weights(self, serial: Longs, seed: int, weight: Floats | None = None) -> Words16:
         """Return how often each record counts in a repair: by its weight, rounded by lot."""

@@ -102,18 +102,15 @@ def split(bounds: Floats, cell: int, values: Floats, weight: Floats) -> tuple[Fl
     while len(kept) + len(new) > N_BOUNDS:
         # The cell to be split takes part in none of the joins.
         costs = [held[k] + held[k + 1] if place_now not in (k, k + 1) else np.inf for k in range(len(kept))]
-        k = int(np.argmin(costs))
+        k = costs.index(min(costs))
         del kept[k]
         held[k : k + 2] = [held[k] + held[k + 1]]
         place_now -= k < place_now
     after = np.unique(np.append(kept, new))
     shares = np.zeros((N_BOUNDS + 1, N_BOUNDS + 1))
-    for place, high in enumerate(np.append(old, np.inf)):
-        if place == cell:
-            parts = np.bincount(np.searchsorted(after, values), minlength=N_BOUNDS + 1)
-            shares[place] = parts / parts.sum()
-        else:
-            shares[place, np.searchsorted(after, high)] = 1.0
+    shares[np.arange(len(old) + 1), after.searchsorted(np.append(old, np.inf))] = 1.0
+    parts = np.bincount(after.searchsorted(values), minlength=N_BOUNDS + 1)
+    shares[cell] = parts / parts.sum()
     return padded(after), shares
 
 

@@ -1,7 +1,7 @@
-"""Grow trees from records: a whole tree from its root, or subtrees at many leaves of a tree in one call."""
+"""Grow trees from records: a whole tree from a bootstrap sample, or subtrees at many leaves of a tree in one call."""
 from libc.math cimport INFINITY
 from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from statistics import NormalDist
 
@@ -11,8 +11,9 @@ from .coding cimport Block, Table, is_constant, set_feature
 from .grower cimport Grower, Task, close_grower, grow_group, open_grower
 from .node cimport Node
 from .pruning cimport prune_group
+from .routing cimport walk
 from .splitting cimport CLASS_SHIFT, MAX_CLASSES, MAX_WEIGHT
-from .subtrees cimport Subtrees, copy_out
+from .subtrees cimport LeafCounts, Subtrees, copy_out, make_leaf
 
 from .splitting import xlogx_table
 from .subtrees import NODE
@@ -87,6 +88,40 @@ cdef copy_subtrees(const Subtrees* subtrees, replaced, importance):
     return replaced, added, category_bits, counts, importance
 
 
+cdef prepare(Grower* g, Block* shared, records, params, weights, double[::1] importance, int32_t[::1] leaf_of,
+             int32_t n_nodes, Py_ssize_t n_words, uint64_t seed):
+    """Get ready to grow from as many records as there are weights; the caller holds all arrays, and closes the grower.
+
+    For the other parameters see grow.
+    """
+    cdef const double[:, ::1] X = records.X
+    cdef const int32_t[::1] n_categories = records.n_categories, draws = params.draws
+    cdef Py_ssize_t n_classes = records.n_classes
+    memset(g, 0, sizeof(Grower))
+    memset(shared, 0, sizeof(Block))
+    if n_classes > MAX_CLASSES:
+        raise ValueError(f"there are {n_classes} classes; trees can tell {MAX_CLASSES} apart")
+    if len(weights) > INT32_MAX // MAX_WEIGHT and weights.sum(dtype=np.int64) > INT32_MAX:
+        raise ValueError(f"the records weigh more than {INT32_MAX} together, which is as far as a tree can count")
+    set_params(g, params, n_nodes, seed)
+    if draws is not None:
+        g.search.rules.draws = &draws[0]
+        g.search.rules.n_draws = draws.shape[0]
+    g.search.table.X = &X[0, 0]
+    g.search.table.n_features = X.shape[1]
+    g.search.table.n_categories = &n_categories[0]
+    g.subtrees.nodes.first_number = n_nodes
+    g.subtrees.category_bits.first_number = n_words
+    g.subtrees.leaf_of = &leaf_of[0]
+    g.subtrees.importance = &importance[0]
+    if len(weights) > 0:
+        if not open_grower(g, shared, &XLOGX[0], len(weights), n_classes):
+            raise MemoryError
+        if records.codes is not None:
+            codes, edges, n_codes = records.codes
+            share_codes(shared, &g.search.table, codes, edges, n_codes)
+
+
 def grow(records, groups, params, int32_t[::1] leaf_of, *, int32_t n_nodes, Py_ssize_t n_words, uint64_t seed):
     """Grow a subtree for each group of records, all for one tree.
 
@@ -115,52 +150,149 @@ def grow(records, groups, params, int32_t[::1] leaf_of, *, int32_t n_nodes, Py_s
     importance : float64 (m,)
         Gain of the new cuts by feature, in bits or Gini impurity times weight, less the price of cuts by categories.
     """
-    cdef const double[:, ::1] X = records.X
-    cdef const int32_t[::1] y = records.y, n_categories = records.n_categories
+    cdef const int32_t[::1] y = records.y
     cdef const int32_t[::1] samples = groups.samples, group_node = groups.node, depth = groups.depth
     cdef const uint16_t[::1] weights = groups.weights
     cdef const int64_t[::1] start = groups.start
-    cdef const int32_t[::1] draws = params.draws
-    cdef Py_ssize_t n_groups = group_node.shape[0], n_classes = records.n_classes
+    cdef Py_ssize_t n_groups = group_node.shape[0]
     cdef Grower g
     cdef Block shared
-    if n_classes > MAX_CLASSES:
-        raise ValueError(f"there are {n_classes} classes; trees can tell {MAX_CLASSES} apart")
-    if samples.shape[0] > INT32_MAX // MAX_WEIGHT and groups.weights.sum(dtype=np.int64) > INT32_MAX:
-        raise ValueError(f"the records weigh more than {INT32_MAX} together, which is as far as a tree can count")
     replaced = np.zeros(n_groups, dtype=NODE)
-    importance = np.zeros(X.shape[1])
-    memset(&g, 0, sizeof(Grower))
-    memset(&shared, 0, sizeof(Block))
-    set_params(&g, params, n_nodes, seed)
-    if samples.shape[0] == 0:
-        replaced["left"] = -1
-        replaced["split"] = -1
-        return copy_subtrees(&g.subtrees, replaced, importance)
+    importance = np.zeros(records.X.shape[1])
     cdef Node[::1] replaced_view = replaced
-    cdef double[::1] importance_view = importance
-    if draws is not None:
-        g.search.rules.draws = &draws[0]
-        g.search.rules.n_draws = draws.shape[0]
-    g.search.table.X = &X[0, 0]
-    g.search.table.n_features = X.shape[1]
-    g.search.table.n_categories = &n_categories[0]
-    g.subtrees.nodes.replaced = &replaced_view[0]
-    g.subtrees.nodes.replaced_number = &group_node[0]
-    g.subtrees.nodes.first_number = n_nodes
-    g.subtrees.category_bits.first_number = n_words
-    g.subtrees.leaf_of = &leaf_of[0]
-    g.subtrees.importance = &importance_view[0]
     try:    # what close_grower frees is either allocated or NULL, wherever Python raises
-        if not open_grower(&g, &shared, &XLOGX[0], samples.shape[0], n_classes):
-            raise MemoryError
-        if records.codes is not None:
-            codes, edges, n_codes = records.codes
-            share_codes(&shared, &g.search.table, codes, edges, n_codes)
-        with nogil:
-            grow_groups(&g, &shared, &y[0], &samples[0], &weights[0], &start[0], &depth[0], n_groups)
+        prepare(&g, &shared, records, params, groups.weights, importance, leaf_of, n_nodes, n_words, seed)
+        if samples.shape[0] == 0:
+            replaced["left"] = -1
+            replaced["split"] = -1
+        else:
+            g.subtrees.nodes.replaced = &replaced_view[0]
+            g.subtrees.nodes.replaced_number = &group_node[0]
+            with nogil:
+                grow_groups(&g, &shared, &y[0], &samples[0], &weights[0], &start[0], &depth[0], n_groups)
         if g.out_of_memory:
             raise MemoryError
         return copy_subtrees(&g.subtrees, replaced, importance)
     finally:
         close_grower(&g, &shared)
+
+
+cdef void write_rows(const LeafCounts* counts, Py_ssize_t n_nodes, int32_t* start, int32_t* klass, double* weight,
+                     double* scale) noexcept nogil:
+    """Write the class weights of a tree's leaves as rows, see counting.pyx; lines of a leaf follow each other."""
+    cdef Py_ssize_t i, j, at, node
+    cdef double total
+    memset(start, 0, (n_nodes + 1) * sizeof(int32_t))
+    for i in range(counts.n):
+        start[counts.node[i] + 1] += 1
+    for node in range(n_nodes):
+        start[node + 1] += start[node]
+        scale[node] = 0
+    i = 0
+    while i < counts.n:
+        node = counts.node[i]
+        total = 0
+        for j in range(start[node], start[node + 1]):   # few: sorted by insertion
+            at = j
+            while at > start[node] and klass[at - 1] > counts.klass[i]:
+                klass[at] = klass[at - 1]
+                weight[at] = weight[at - 1]
+                at -= 1
+            klass[at] = counts.klass[i]
+            weight[at] = counts.weight[i]
+            total += counts.weight[i]
+            i += 1
+        scale[node] = 1 / total
+
+
+def grow_tree(records, const int32_t[::1] known, const uint16_t[::1] weights, params, *,
+              const uint16_t[::1] counted=None, Py_ssize_t route_from=0, uint64_t seed):
+    """Grow a tree from those of the known records that have a weight, and send the others to their leaves.
+
+    Parameters
+    ----------
+    records, params, seed
+        See `grow`; nothing is pruned.
+    known : int32
+        Positions of records, ascending.
+    weights : uint16
+        How often each of them counts; 0 for those out of the bag.
+    counted : uint16, optional
+        By known record: 0 for those that are in no leaf where they are out of the bag.
+    route_from : int
+        Records out of the bag are sent to their leaves from this position on.
+
+    Returns
+    -------
+    nodes : NODE
+    category_bits : uint64
+    rows : (row_start, row_class, row_weight, row_scale)
+        Class weights of leaves, see `adforest.forest._kernels.counting`.
+    importance : float64 (m,)
+        See `grow`.
+    leaf_of : int32 (n,)
+        The leaf of each record, -1 for those that are in none.
+    """
+    cdef const double[:, ::1] X = records.X
+    cdef const int32_t[::1] y = records.y
+    cdef Py_ssize_t n_known = known.shape[0], n_drawn = 0, n_others = 0, i, n_nodes, n_rows, n_words
+    cdef int32_t root_number = 0, root_depth = 0
+    cdef int64_t start[2]
+    cdef bint is_drawn
+    cdef Grower g
+    cdef Block shared
+    drawn_array = np.empty(n_known, dtype=np.uint16)
+    importance = np.zeros(X.shape[1])
+    leaf_array = np.full(X.shape[0], -1, dtype=np.int32)
+    cdef int32_t[::1] leaf_of = leaf_array
+    cdef int32_t[::1] samples = np.empty(n_known, dtype=np.int32), others = np.empty(n_known, dtype=np.int32)
+    cdef uint16_t[::1] drawn = drawn_array
+    cdef Node root
+    with nogil:
+        for i in range(n_known):    # overwritten by the next record where this one is not of the kind
+            is_drawn = weights[i] > 0
+            samples[n_drawn] = known[i]
+            drawn[n_drawn] = weights[i]
+            n_drawn += is_drawn
+            others[n_others] = known[i]
+            n_others += not is_drawn and known[i] >= route_from and (counted is None or counted[i] > 0)
+    start[0] = 0
+    start[1] = n_drawn
+    make_leaf(&root)
+    try:
+        prepare(&g, &shared, records, params, drawn_array[:n_drawn], importance, leaf_of, 1, 1, seed)
+        g.subtrees.nodes.replaced = &root
+        g.subtrees.nodes.replaced_number = &root_number
+        if n_drawn > 0:
+            with nogil:
+                grow_groups(&g, &shared, &y[0], &samples[0], &drawn[0], start, &root_depth, 1)
+        if g.out_of_memory:
+            raise MemoryError
+        n_nodes, n_rows, n_words = g.subtrees.nodes.n + 1, g.subtrees.counts.n, g.subtrees.category_bits.n + 1
+        node_array, word_array = np.empty(n_nodes, dtype=NODE), np.empty(n_words, dtype=np.uint64)
+        rows = np.empty(n_nodes + 1, np.int32), np.empty(n_rows, np.int32), np.empty(n_rows), np.empty(n_nodes)
+        finish_tree(&g, &root, &X[0, 0], node_array, word_array, rows[0], rows[1], rows[2], rows[3], others[:n_others],
+                    leaf_of)
+        return node_array, word_array, rows, importance, leaf_array
+    finally:
+        close_grower(&g, &shared)
+
+
+cdef finish_tree(const Grower* g, const Node* root, const double* X, Node[::1] nodes, uint64_t[::1] words,
+                 int32_t[::1] row_start, int32_t[::1] row_class, double[::1] row_weight, double[::1] row_scale,
+                 const int32_t[::1] others, int32_t[::1] leaf_of):
+    """Write what was grown as the arrays of a tree, and the leaves of other records to leaf_of."""
+    cdef Py_ssize_t i, m = g.search.table.n_features
+    cdef int32_t[::1] leaf = np.empty(others.shape[0], dtype=np.int32)
+    with nogil:
+        nodes[0] = root[0]
+        words[0] = 0
+        if nodes.shape[0] > 1:
+            memcpy(&nodes[1], g.subtrees.nodes.added, (nodes.shape[0] - 1) * sizeof(Node))
+        if words.shape[0] > 1:
+            memcpy(&words[1], g.subtrees.category_bits.words, (words.shape[0] - 1) * sizeof(uint64_t))
+        write_rows(&g.subtrees.counts, nodes.shape[0], &row_start[0], &row_class[0], &row_weight[0], &row_scale[0])
+        if others.shape[0] > 0:
+            walk(&nodes[0], &words[0], X, &others[0], others.shape[0], m, words.shape[0] > 1, True, &leaf[0])
+            for i in range(others.shape[0]):
+                leaf_of[others[i]] = leaf[i]

@@ -16,4 +16,5 @@ cdef enum:
     STRIDE = 512    # records whose leaves are held between walking and answering
 
 cdef void walk(const Node* nodes, const uint64_t* category_bits, const double* X, const int32_t* rows, Py_ssize_t n,
-               Py_ssize_t m, bint categorical, int32_t* leaf) noexcept nogil
+               Py_ssize_t m, bint categorical, bint has_missing, int32_t* leaf) noexcept nogil
+cdef bint has_nan(const double* X, Py_ssize_t n) noexcept nogil

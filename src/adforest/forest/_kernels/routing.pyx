@@ -10,16 +10,32 @@ cdef enum:
 
 
 cdef void walk(const Node* nodes, const uint64_t* category_bits, const double* X, const int32_t* rows, Py_ssize_t n,
-               Py_ssize_t m, bint categorical, int32_t* leaf) noexcept nogil:
-    """Write the leaf that each of n records reaches: those in rows, or the first n where rows is NULL."""
+               Py_ssize_t m, bint categorical, bint has_missing, int32_t* leaf) noexcept nogil:
+    """Write the leaf that each of n records reaches: those in rows, or the first n where rows is NULL.
+
+    categorical and has_missing say whether the tree cuts by categories, and whether some values may be missing.
+    """
+    # Where arguments are literals the compiler makes a walk of its own, which does not ask what they say.
     if categorical:
-        walk_lanes(nodes, category_bits, X, rows, n, m, True, leaf)
+        walk_lanes(nodes, category_bits, X, rows, n, m, True, True, leaf)
+    elif has_missing:
+        walk_lanes(nodes, category_bits, X, rows, n, m, False, True, leaf)
     else:
-        walk_lanes(nodes, category_bits, X, rows, n, m, False, leaf)
+        walk_lanes(nodes, category_bits, X, rows, n, m, False, False, leaf)
+
+
+cdef bint has_nan(const double* X, Py_ssize_t n) noexcept nogil:
+    """Return whether some of n values are missing."""
+    cdef Py_ssize_t i
+    for i in range(n):
+        if X[i] != X[i]:
+            return True
+    return False
 
 
 cdef inline void walk_lanes(const Node* nodes, const uint64_t* category_bits, const double* X, const int32_t* rows,
-                            Py_ssize_t n, Py_ssize_t m, bint categorical, int32_t* leaf) noexcept nogil:
+                            Py_ssize_t n, Py_ssize_t m, bint categorical, bint has_missing,
+                            int32_t* leaf) noexcept nogil:
     """Walk LANES records in turns, a step each; who reaches a leaf makes room for the next record.
 
     Numerical cuts are taken without a branch that could be guessed wrong.
@@ -56,8 +72,10 @@ cdef inline void walk_lanes(const Node* nodes, const uint64_t* category_bits, co
             value = record[lane][split >> 2]
             if categorical and split & CATEGORICAL:
                 left = goes_left(node, category_bits, value)
-            else:
+            elif has_missing:
                 left = (value <= node.threshold) | ((value != value) & ((split & MISSING_LEFT) != 0))
+            else:
+                left = value <= node.threshold
             at[lane] = node.left + 1 - left
             PREFETCH(nodes + at[lane])
             lane += 1
@@ -91,7 +109,7 @@ def route(const Node[::1] nodes, const uint64_t[::1] category_bits, const double
     if n > 0:
         with nogil:
             walk(&nodes[0], &category_bits[0], &X[0, 0], NULL if rows is None else &rows[0], n, X.shape[1],
-                 category_bits.shape[0] > 1, &leaf[0])
+                 category_bits.shape[0] > 1, True, &leaf[0])
     return leaf_array
 
 
@@ -107,7 +125,7 @@ def vote(const Node[::1] nodes, const uint64_t[::1] category_bits, const int32_t
         i = 0
         while i < n:
             width = min(<Py_ssize_t>STRIDE, n - i)
-            walk(&nodes[0], &category_bits[0], &X[i, 0], NULL, width, m, category_bits.shape[0] > 1, leaf)
+            walk(&nodes[0], &category_bits[0], &X[i, 0], NULL, width, m, category_bits.shape[0] > 1, True, leaf)
             add_answers(leaf, width, &row_start[0], &row_class[0], &row_weight[0], &row_scale[0], soft, &votes[i, 0],
                         votes.shape[1])
             i += width

@@ -10,19 +10,18 @@ that a mean of answers of several strengths is the answer for the mean of their 
 
 It is added up from the top of a path down: the same to the last bit for a leaf that is asked alone, and where the answers
 of all leaves are written to a table on one way through the tree, each node adding to what its parent has. Records reach
-few of the leaves of a tree that has many: its rows are written one by one as they are asked for, until these are many.
+few of the leaves of a tree that has many: its rows are written one by one as they are asked for, with those of the nodes
+above them, which other leaves share, until the leaves asked for are many.
 """
 from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
-import numpy as np
-
-from .routing cimport PREFETCH, STRIDE, walk
+from .routing cimport PREFETCH, STRIDE, has_nan, walk
 from .sums cimport Sums, Tree, TreeSums
 
 cdef enum:
-    WORTH_TABLE = 100       # entries of a table, and six a leaf, that cost as much as walking up for one record
+    WORTH_TABLE = 1000      # nodes whose rows are marked as not written in the time that a table saves for one record
     MAX_TABLE = 1 << 23     # entries that a table may have, of 8 bytes
     AHEAD = 12              # records whose rows are fetched before they are added
     FEW = 4                 # a row written alone costs about as much as so many of all that are written at once
@@ -101,34 +100,39 @@ cdef void add_leaf(const Sums* s, int32_t leaf, const Mixture* mixture, Scratch*
 
 
 cdef struct Table:
-    # The answers of the leaves of a tree: the row of each leaf, by node, -1 for those not written yet, and rows, each
-    # followed by the leaf's value.
+    # Rows of a tree, as they are asked for. That of a leaf is its answer, followed by the leaf's value; that of an inner
+    # node is what the nodes down to it add to the answers below it. All of them are written at once without inner ones.
     Py_ssize_t n_rows
-    int32_t* row_of
+    Py_ssize_t n_leaf_rows
+    int32_t* row_of     # by node, -1 for those not written yet
     double* rows
+    double* kept        # by row of an inner node: how much is kept of the steps below it
     double* above       # by depth: what the nodes of the path at hand add to the answers below them
 
 
-cdef bint open_table(Table* table, Py_ssize_t n_nodes, Py_ssize_t depth, Py_ssize_t n_columns) noexcept nogil:
+cdef bint open_table(Table* table, Py_ssize_t n_nodes, Py_ssize_t n_rows, Py_ssize_t depth,
+                     Py_ssize_t n_columns) noexcept nogil:
     """Allocate room; return False where memory ran out. Close it in both cases."""
     table.row_of = <int32_t*>malloc(n_nodes * sizeof(int32_t))
-    table.rows = <double*>malloc((n_nodes + 1) // 2 * n_columns * sizeof(double))
+    table.rows = <double*>malloc(n_rows * n_columns * sizeof(double))
+    table.kept = <double*>malloc(n_rows * sizeof(double))
     table.above = <double*>calloc((depth + 2) * n_columns, sizeof(double))
-    return table.row_of != NULL and table.rows != NULL and table.above != NULL
+    return table.row_of != NULL and table.rows != NULL and table.kept != NULL and table.above != NULL
 
 
 cdef void close_table(Table* table) noexcept nogil:
     """Free what open_table allocated."""
     free(table.row_of)
     free(table.rows)
+    free(table.kept)
     free(table.above)
 
 
-cdef inline double* next_row(Table* table, int32_t leaf, Py_ssize_t n_columns) noexcept nogil:
-    """Return where the answer of a leaf is to be written."""
-    table.row_of[leaf] = <int32_t>table.n_rows
+cdef inline double* next_row(Table* table, int32_t node, Py_ssize_t n_columns) noexcept nogil:
+    """Return where the row of a node is to be written."""
+    table.row_of[node] = <int32_t>table.n_rows
     table.n_rows += 1
-    return table.rows + table.row_of[leaf] * n_columns
+    return table.rows + table.row_of[node] * n_columns
 
 
 cdef void write_table(Table* table, const Tree* tree, const Mixture* mixture, Scratch* scratch,
@@ -170,16 +174,71 @@ cdef void write_table(Table* table, const Tree* tree, const Mixture* mixture, Sc
             depth += 1
 
 
+cdef inline Py_ssize_t find_unwritten(const Table* table, const Sums* s, int32_t node, const Mixture* mixture,
+                                      Scratch* scratch) noexcept nogil:
+    """Write the nodes without a row from a node up, and what is kept below each; return how many.
+
+    The last of them is the root, or one of which all is kept, or one below a node that has a row.
+    """
+    cdef Py_ssize_t n = 0
+    cdef int32_t at = node
+    while at >= 0 and table.row_of[at] < 0:
+        scratch.path[n] = at
+        scratch.weight[n] = keep(mixture, s.total[at])
+        n += 1
+        if scratch.weight[n - 1] == 1.0:
+            break
+        at = s.parent[at]
+    return n
+
+
+cdef void write_above(Table* table, const Sums* s, int32_t node, const Mixture* mixture, Scratch* scratch,
+                      Py_ssize_t n_columns) noexcept nogil:
+    """Write the row of an inner node, and those of nodes above it on which it depends."""
+    cdef Py_ssize_t i
+    cdef int32_t at, above
+    cdef double kept, below
+    cdef double* row
+    for i in range(find_unwritten(table, s, node, mixture, scratch) - 1, -1, -1):
+        at = scratch.path[i]
+        above = s.parent[at]
+        below = scratch.weight[i]
+        row = next_row(table, at, n_columns)
+        table.kept[table.row_of[at]] = below
+        if above < 0 or below == 1.0:
+            memset(row, 0, n_columns * sizeof(double))
+            kept = 1.0
+        else:
+            memcpy(row, table.rows + table.row_of[above] * n_columns, n_columns * sizeof(double))
+            kept = table.kept[table.row_of[above]]
+        if below != 1.0:
+            add_node(s, at, (kept - below) / s.total[at], row)
+
+
 cdef void write_row(Table* table, const Tree* tree, int32_t leaf, const Mixture* mixture, Scratch* scratch,
                     Py_ssize_t n_columns) noexcept nogil:
     """Write the answer of one leaf, or of all if those written are many."""
+    cdef const Sums* s = &tree.sums
+    cdef int32_t at = leaf, above
+    cdef double kept = 1.0
     cdef double* row
-    if FEW * table.n_rows > (tree.n_nodes + 1) // 2:
+    if FEW * table.n_leaf_rows > (tree.n_nodes + 1) // 2:
         write_table(table, tree, mixture, scratch, n_columns)
         return
+    while s.total[at] <= 0 and s.parent[at] >= 0:   # an empty leaf says what the node above it says
+        at = s.parent[at]
+    above = s.parent[at]
+    if above >= 0:
+        write_above(table, s, above, mixture, scratch, n_columns)
     row = next_row(table, leaf, n_columns)
-    memset(row, 0, n_columns * sizeof(double))
-    add_leaf(&tree.sums, leaf, mixture, scratch, row)
+    table.n_leaf_rows += 1
+    if above >= 0:
+        memcpy(row, table.rows + table.row_of[above] * n_columns, n_columns * sizeof(double))
+        kept = table.kept[table.row_of[above]]
+    else:
+        memset(row, 0, n_columns * sizeof(double))
+    if s.total[at] > 0:
+        add_node(s, at, kept / s.total[at], row)
     if tree.values != NULL:
         row[n_columns - 1] = tree.values[leaf]
 
@@ -193,15 +252,16 @@ cdef void add_from_table(Table* table, const Tree* tree, const int32_t* leaf, Py
     cdef Py_ssize_t i, j
     cdef const double* row
     for i in range(n):
-        if i + AHEAD < n and table.row_of[leaf[i + AHEAD]] >= 0:
+        if i + AHEAD < n and leaf[i + AHEAD] >= 0 and table.row_of[leaf[i + AHEAD]] >= 0:
             row = table.rows + table.row_of[leaf[i + AHEAD]] * n_columns
             PREFETCH(row)
             PREFETCH(row + n_columns - 1)
-        if table.row_of[leaf[i]] < 0:
-            write_row(table, tree, leaf[i], mixture, scratch, n_columns)
-        row = table.rows + table.row_of[leaf[i]] * n_columns
-        for j in range(n_columns):
-            votes[j] += row[j]
+        if leaf[i] >= 0:
+            if table.row_of[leaf[i]] < 0:
+                write_row(table, tree, leaf[i], mixture, scratch, n_columns)
+            row = table.rows + table.row_of[leaf[i]] * n_columns
+            for j in range(n_columns):
+                votes[j] += row[j]
         votes += n_columns
 
 
@@ -217,17 +277,51 @@ cdef void add_one_by_one(const Tree* tree, const int32_t* leaf, Py_ssize_t n, co
         votes += n_columns
 
 
-cdef inline bint pays(const Tree* tree, Py_ssize_t n, Py_ssize_t n_columns) noexcept nogil:
-    """Return whether a table of a tree's leaves is worth it for n records."""
+cdef inline Py_ssize_t n_table_rows(const Tree* tree, Py_ssize_t n) noexcept nogil:
+    """Return for how many rows a table of a tree must have room to answer n records; those of inner nodes among them."""
     cdef Py_ssize_t n_leaves = (tree.n_nodes + 1) // 2
-    return n_leaves * n_columns <= MAX_TABLE and n_leaves * (n_columns + 6) <= WORTH_TABLE * n
+    return n_leaves if n > tree.n_nodes else max(n_leaves, min(tree.n_nodes, n * (tree.depth + 1)))
+
+
+cdef inline bint pays(const Tree* tree, Py_ssize_t n, Py_ssize_t n_columns) noexcept nogil:
+    """Return whether a table is worth it for n records."""
+    return n > 1 and tree.n_nodes <= WORTH_TABLE * n and n_table_rows(tree, n) * n_columns <= MAX_TABLE
+
+
+cdef struct Room:
+    # What answers of some trees are made in, and whether some values of the records may be missing.
+    bint has_missing
+    Scratch scratch
+    Table table
+
+
+cdef bint open_room(Room* room, const Tree* trees, Py_ssize_t n_trees, Py_ssize_t n,
+                    Py_ssize_t n_columns) noexcept nogil:
+    """Allocate room for n records and any of the trees; return False where memory ran out. Close it in both cases."""
+    cdef Py_ssize_t k, depth = 0, n_nodes = 0, n_rows = 0
+    cdef bint is_open
+    for k in range(n_trees):
+        depth = max(depth, trees[k].depth)
+        if pays(&trees[k], n, n_columns):
+            n_nodes = max(n_nodes, trees[k].n_nodes)
+            n_rows = max(n_rows, n_table_rows(&trees[k], n))
+    is_open = open_scratch(&room.scratch, depth, n_columns)
+    is_open &= open_table(&room.table, n_nodes, n_rows, depth, n_columns)
+    return is_open
+
+
+cdef void close_room(Room* room) noexcept nogil:
+    """Free what open_room allocated."""
+    close_scratch(&room.scratch)
+    close_table(&room.table)
 
 
 cdef void add_tree(const Tree* tree, const int32_t* reached, const double* X, Py_ssize_t n, Py_ssize_t m,
-                   const Mixture* mixture, Scratch* scratch, Table* table, double* votes,
-                   Py_ssize_t n_columns) noexcept nogil:
+                   const Mixture* mixture, Room* room, double* votes, Py_ssize_t n_columns) noexcept nogil:
     """Send records down a tree, unless the leaves they reach are known, and add its answers to votes."""
     cdef Py_ssize_t i = 0, width
+    cdef Scratch* scratch = &room.scratch
+    cdef Table* table = &room.table
     cdef int32_t found[STRIDE]
     cdef const int32_t* leaf = found
     cdef bint has_table = pays(tree, n, n_columns)
@@ -235,11 +329,12 @@ cdef void add_tree(const Tree* tree, const int32_t* reached, const double* X, Py
         write_table(table, tree, mixture, scratch, n_columns)
     elif has_table:
         table.n_rows = 0
+        table.n_leaf_rows = 0
         memset(table.row_of, -1, tree.n_nodes * sizeof(int32_t))
     while i < n:
         width = min(<Py_ssize_t>STRIDE, n - i)
         if reached == NULL:
-            walk(tree.nodes, tree.category_bits, X + i * m, NULL, width, m, tree.is_categorical, found)
+            walk(tree.nodes, tree.category_bits, X + i * m, NULL, width, m, tree.is_categorical, room.has_missing, found)
         else:
             leaf = reached + i
         if has_table:
@@ -253,12 +348,14 @@ def route(list trees, const double[:, ::1] X, int32_t[:, ::1] leaf):
     """Write the leaf that each record reaches in each tree, (n_trees, n)."""
     cdef Py_ssize_t n = X.shape[0], k
     cdef TreeSums one
+    cdef bint has_missing
     if n > 0:
+        has_missing = has_nan(&X[0, 0], n * X.shape[1])
         for k in range(len(trees)):
             one = trees[k]
             with nogil:
                 walk(one.tree.nodes, one.tree.category_bits, &X[0, 0], NULL, n, X.shape[1], one.tree.is_categorical,
-                     &leaf[k, 0])
+                     has_missing, &leaf[k, 0])
 
 
 def vote(list trees, const double[::1] strengths, const double[::1] mix, const double[:, ::1] X, double[:, ::1] votes,
@@ -276,10 +373,8 @@ def vote(list trees, const double[::1] strengths, const double[::1] mix, const d
         The leaf that each record reaches in each tree, where this is known; X is not read then.
     """
     cdef Py_ssize_t n = X.shape[0], n_columns = votes.shape[1], n_trees = len(trees), k
-    cdef Py_ssize_t depth = 0, n_nodes = 0, table_depth = 0
     cdef Mixture mixture = Mixture(&strengths[0], &mix[0], strengths.shape[0])
-    cdef Scratch scratch
-    cdef Table table
+    cdef Room room
     cdef TreeSums one
     cdef const float[::1] by_node
     cdef const int32_t[::1] leaf
@@ -294,25 +389,19 @@ def vote(list trees, const double[::1] strengths, const double[::1] mix, const d
         for k in range(n_trees):
             one = trees[k]
             asked[k] = one.tree
-            depth = max(depth, one.depth)
             if values is not None:
                 by_node = values[k]     # the caller holds the arrays
                 asked[k].values = &by_node[0]
             if leaves is not None:
                 leaf = leaves[k]
                 reached[k] = &leaf[0]
-            if pays(&asked[k], n, n_columns):
-                n_nodes = max(n_nodes, asked[k].n_nodes)
-                table_depth = max(table_depth, one.depth)
         with nogil:
-            is_open = open_scratch(&scratch, depth, n_columns)
-            is_open &= open_table(&table, n_nodes, table_depth, n_columns)
+            is_open = open_room(&room, asked, n_trees, n, n_columns)
+            room.has_missing = leaves is None and has_nan(&X[0, 0], n * X.shape[1])
             if is_open:
                 for k in range(n_trees):
-                    add_tree(&asked[k], reached[k], &X[0, 0], n, X.shape[1], &mixture, &scratch, &table, &votes[0, 0],
-                             n_columns)
-            close_scratch(&scratch)
-            close_table(&table)
+                    add_tree(&asked[k], reached[k], &X[0, 0], n, X.shape[1], &mixture, &room, &votes[0, 0], n_columns)
+            close_room(&room)
     finally:
         free(asked)
         free(reached)
@@ -329,26 +418,25 @@ def vote_each(list trees, leaves, const double[::1] strengths, double[:, :, ::1]
     leaves : int32 (n_trees, n)
         The leaf of each record, -1 for none.
     """
-    cdef Py_ssize_t k, n = votes.shape[1], n_columns = votes.shape[2], depth = 0
+    cdef Py_ssize_t k, n = votes.shape[1], n_columns = votes.shape[2]
     cdef const int32_t[::1] leaf
     cdef double all_of_it = 1.0
     cdef Mixture mixture
-    cdef Scratch scratch
+    cdef Room room
     cdef TreeSums one
+    cdef bint is_open
     if n == 0:
         return
-    for one in trees:
-        depth = max(depth, one.depth)
-    try:
-        if not open_scratch(&scratch, depth, n_columns):
-            raise MemoryError
-        for one, leaf in zip(trees, leaves, strict=True):
-            with nogil:
+    for one, leaf in zip(trees, leaves, strict=True):
+        with nogil:
+            is_open = open_room(&room, &one.tree, 1, n, n_columns)
+            if is_open:
                 for k in range(strengths.shape[0]):
                     mixture = Mixture(&strengths[k], &all_of_it, 1)
-                    add_one_by_one(&one.tree, &leaf[0], n, &mixture, &scratch, &votes[k, 0, 0], n_columns)
-    finally:
-        close_scratch(&scratch)
+                    add_tree(&one.tree, &leaf[0], NULL, n, 0, &mixture, &room, &votes[k, 0, 0], n_columns)
+            close_room(&room)
+        if not is_open:
+            raise MemoryError
 
 
 def vote_from(TreeSums tree, const int32_t[::1] leaf, const double[::1] strengths, const double[::1] mix,

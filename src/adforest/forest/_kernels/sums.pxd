@@ -18,6 +18,7 @@ cdef struct Tree:
     # What is read of a tree to answer.
     const Node* nodes
     Py_ssize_t n_nodes
+    Py_ssize_t depth
     const uint64_t* category_bits
     bint is_categorical
     Sums sums
@@ -26,7 +27,8 @@ cdef struct Tree:
 
 cdef class TreeSums:
     cdef readonly object order, parent, total, first, stop, klass, weight
-    cdef readonly Py_ssize_t depth
+    cdef readonly Py_ssize_t depth, n_leaf_rows
+    cdef Py_ssize_t _n_dense    # lines when all sums were last found
     cdef const Node[::1] _nodes
     cdef const uint64_t[::1] _category_bits
     cdef Tree tree

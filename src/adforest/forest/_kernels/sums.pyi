@@ -9,6 +9,7 @@ class TreeSums:
     klass: Ints
     weight: Singles
     depth: int
+    n_leaf_rows: int
     def __init__(
         self,
         nodes: Nodes,
@@ -16,11 +17,23 @@ class TreeSums:
         row_start: Ints,
         row_class: Ints,
         row_weight: Floats,
-        n_classes: int,
-        shape: tuple[Ints, Ints, int] | None = None,
+        before: TreeSums | None = None,
+        changed: Ints | None = None,
     ) -> None: ...
+    @property
+    def is_sparse(self) -> bool: ...
 
 def find_order(nodes: Nodes) -> tuple[Ints, Ints, int]: ...
 def sum_rows(
     nodes: Nodes, order: Ints, row_start: Ints, row_class: Ints, row_weight: Floats, n_classes: int
 ) -> tuple[Floats, Ints, Ints, Ints, Singles]: ...
+def sum_changed_rows(
+    before: TreeSums,
+    changed: Ints,
+    nodes: Nodes,
+    row_start: Ints,
+    row_class: Ints,
+    row_weight: Floats,
+    n_classes: int,
+) -> tuple[Floats, Ints, Ints, Ints, Singles]: ...
+def entropies(sums: TreeSums) -> Floats: ...
