@@ -1,9 +1,12 @@
 """What is wrong in files: file, line and column are named, and what was learnt before is kept."""
 
+import os
+
 import pytest
 
 import adforest
 from adforest.cli.learning import Learner
+from adforest.cli.model_file import ModelFile
 from cli_commands import SMALL, content, learnt_here, run, write_months
 
 N_FILES = 30
@@ -101,9 +104,9 @@ def test_a_file_without_records_among_others_is_passed_over(capsys, tmp_path):
 
 def test_a_model_that_cannot_be_written_is_as_before(capsys, folder, tmp_path, monkeypatch):
     model = learnt_here(write_months(tmp_path / "months", 2))
-    learner = Learner(model, None, {}, {})
+    learner = Learner(ModelFile(model), None, {}, {})
     before, was = learner.model, model.read_bytes()
-    monkeypatch.setattr(type(before), "save", lambda *_: (_ for _ in ()).throw(OSError("the disk is full")))
+    monkeypatch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError("the disk is full")))
     ((batch, digest),) = learner.batches(folder / "month-9.csv")
     with pytest.raises(OSError, match="the disk is full"):
         learner.learn(batch, digest)

@@ -15,7 +15,6 @@ import pytest
 from pyarrow import feather
 
 import adforest
-from adforest.cli import model_file
 from adforest.cli.batches import content_digest
 from adforest.cli.learning import Learner
 from adforest.origins import note_origins, origins_of
@@ -163,22 +162,6 @@ def test_the_same_records_in_two_pieces_are_two_batches(capsys, tmp_path):
     (tmp_path / "x.csv").write_text("a,y\n" + "1,u\n2,v\n" * 6)
     out = run(capsys, "learn", tmp_path / "x.csv", "-t", "y", "-m", tmp_path / "m.adf", "--batch-size", "4")[1]
     assert "learnt 3 batches, 12 records" in out
-
-
-def test_one_process_learns_at_a_time(capsys, folder, tmp_path):
-    model = tmp_path / "m.adf"
-    with model_file.locked(model):
-        code, _, err = run(capsys, "learn", folder, "-t", "rent", "-m", model)
-    assert code == 1
-    assert err.startswith(f"adforest: another process is learning into '{model}'; expected one at a time")
-    assert not model.exists()
-
-
-def test_what_a_killed_process_left_is_removed(capsys, folder, tmp_path):
-    left = tmp_path / ".m.adf.0a1b2c3d.tmp"
-    left.write_bytes(b"half a model")
-    learnt(capsys, folder)
-    assert not left.exists()
 
 
 # --- options

@@ -16,6 +16,7 @@ from adforest.cli.batches import (
     learnt_columns,
     with_noted,
 )
+from adforest.cli.model_file import ModelFile
 from adforest.cli.parameters import read_value
 from adforest.cli.wording import option
 
@@ -27,7 +28,7 @@ class Learner:
 
     Parameters
     ----------
-    path : Path
+    file : ModelFile
         The model file; a new model is made if there is none.
     target : str or None
         The column that holds the classes; None for the one noted in the model.
@@ -46,18 +47,19 @@ class Learner:
 
     def __init__(
         self,
-        path: Path,
+        file: ModelFile,
         target: str | None,
         parameters: Mapping[str, str],
         reading: Mapping[str, Any],
         batch_size: int | None = None,
     ) -> None:
-        from adforest import AdaptiveDecisionForestClassifier, load
+        from adforest import AdaptiveDecisionForestClassifier
         from adforest.origins import Origins, origins_of
 
-        self.path = path
-        self.is_new = not path.exists()
-        self.model: Any = AdaptiveDecisionForestClassifier() if self.is_new else load(path)
+        self.file = file
+        self.path = file.path
+        self.is_new = not file.exists()
+        self.model: Any = AdaptiveDecisionForestClassifier() if self.is_new else file.load()
         self.origins = Origins() if self.is_new else origins_of(self.model)
         self.batch_size = batch_size
         self.n_unlabelled = 0
@@ -147,7 +149,7 @@ class Learner:
         learnt.partial_fit(batch.X, batch.y)
         origins = self.origins.with_batch(digest)
         note_origins(learnt, origins)
-        learnt.save(self.path)
+        self.file.save(learnt)
         self.model, self.origins, self.is_new = learnt, origins, False
         self._known.add(digest)
         return self.model.history_[-1]

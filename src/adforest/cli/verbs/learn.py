@@ -47,10 +47,10 @@ def learn(
 
     start = perf_counter()
     rules = read_alerts(alerts)
-    with locked(model), found_files(batches, reading.get("order")) as files:
+    with locked(model) as file, found_files(batches, reading.get("order")) as files:
         if target is None and not model.exists():
             raise ValueError(f"{NO_TARGET}, one of {', '.join(map(repr, column_names(files[0], reading)[:20]))}.")
-        learner = Learner(model, target, parameters, reading, batch_size)
+        learner = Learner(file, target, parameters, reading, batch_size)
         rules.begin(learner)
         total = sum(path.stat().st_size for path in files) if batch_size is None else about_records(files)
         with progress_bar("reading", total) as bar:

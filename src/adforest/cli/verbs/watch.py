@@ -50,8 +50,8 @@ def watch(
 
     rules = read_alerts(alerts)
     start = time.perf_counter()
-    with locked(model), progress_bar("watching", None) as bar:
-        learner = Learner(model, target, parameters, reading)
+    with locked(model) as file, progress_bar("watching", None) as bar:
+        learner = Learner(file, target, parameters, reading)
         rules.begin(learner)
         places = Folder(folder, settle, patience, aside or folder / "rejected", by_time=reading.get("order") == "time")
         table = BatchTable(list(folder.iterdir()), bar.print, as_json=as_json)
