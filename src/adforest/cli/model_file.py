@@ -36,6 +36,22 @@ class ConflictError(ValueError):
     """The model file is not the one that this process read or wrote last."""
 
 
+class NotWrittenError(OSError):
+    """A file could not be written: the system's error, in words that name it."""
+
+    def __str__(self) -> str:
+        return str(self.args[1])
+
+
+@contextmanager
+def naming_unwritten(path: Path) -> Iterator[None]:
+    """Turn errors of the system into such that name the file which cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise NotWrittenError(error.errno, f"'{path}' cannot be written ({error.strerror or error})") from error
+
+
 class ModelFile:
     """A model file, and what was last read from it or written to it.
 

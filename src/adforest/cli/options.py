@@ -22,3 +22,8 @@ AlertRules: TypeAlias = Annotated[
 ]
 Force: TypeAlias = Annotated[bool, typer.Option("--force", "-f", help="Replace the file if it is there.")]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of text.")]
+MaxRecords: TypeAlias = Annotated[
+    int | None, typer.Option(min=1, help="Refuse files of more records; lines of text count as records.")
+]
+MaxBytes: TypeAlias = Annotated[int | None, typer.Option(min=1, help="Refuse files of more bytes, uncompressed.")]
+MaxColumns: TypeAlias = Annotated[int | None, typer.Option(min=1, help="Refuse files of more columns.")]
