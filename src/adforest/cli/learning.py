@@ -26,9 +26,9 @@ from adforest.cli.wording import option
 NO_TARGET = "--target is not given; expected the column that holds the classes"
 NO_LIMITS = Limits()
 # A file is one batch up to so many records and values, which take about 700 MB while they are learnt; a larger one is
-# cut into pieces of about 100 MB.
+# cut into pieces of which a few, and a model of 100,000 records, take about 150 MB (benchmarks/command_line.py).
 WHOLE_RECORDS, WHOLE_VALUES = 500_000, 5_000_000
-PIECE_RECORDS, PIECE_VALUES = 100_000, 1_000_000
+PIECE_RECORDS, PIECE_VALUES = 25_000, 250_000
 
 
 class ChangedError(ValueError):

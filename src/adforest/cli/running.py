@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -34,6 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         set files aside, 128 and the number of the signal that stopped it (130 after Ctrl-C).
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
+    _print_any_name()
     shows_trace = "--debug" in given
     try:
         require("typer", "the command line", "cli")
@@ -54,6 +56,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _tell(error)
 
 
+def _print_any_name() -> None:
+    """Let names of files that are no text of the terminal's encoding be printed, with their bytes as escapes."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
 def _tell(error: Exception) -> int:
     """Print an error as one line, and return the exit code."""
     if hasattr(error, "format_message"):  # the parser's own, in Typer's copy of click or in click
@@ -62,10 +71,14 @@ def _tell(error: Exception) -> int:
         if not message:  # without arguments the help is the answer, and has been printed
             return code
         command = context.command_path if context is not None else PROGRAM
-        return _fail(f"{message.rstrip('.')}. See: {command} --help", code)
+        stop = "" if message.endswith(("?", ".")) else "."
+        return _fail(f"{message}{stop} See: {command} --help", code)
     if isinstance(error, StoppedError):
         told = "interrupted." if error.number == signal.SIGINT else f"stopped by {signal.Signals(error.number).name}."
         return _fail(_with_notes(told, error), SIGNALLED + error.number)
+    if isinstance(error, MemoryError):
+        what = f"there is not enough memory ({error}). Learn less at once, such as --batch-size 10000."
+        return _fail(_with_notes(what, error), FAILED)
     if isinstance(error, EXPECTED):
         return _fail(_with_notes(in_shell_words(str(error)), error), FAILED)
     if type(error).__name__ in ("Abort", "Exit"):

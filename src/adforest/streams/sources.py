@@ -50,6 +50,8 @@ class Source:
             start = stream.read(2)
         if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
             return "utf-16"
+        if start == b"\0\0":
+            raise ValueError(f"'{self.path}' is no text: it begins with zeros. Write it again, or leave it out.")
         return {1: "utf-16-le", 0: "utf-16-be"}.get(start.find(b"\0"), "utf-8")
 
     @contextmanager
