@@ -8,6 +8,7 @@ another. In the end every record was learnt exactly once. Seeds are printed; ``p
 the same draws, though not the same moments.
 """
 
+import itertools
 import os
 import random
 import shutil
@@ -76,12 +77,12 @@ def survive(verb, folder, work, n_kills, lots, whole, seconds):
 
 
 def _command(verb, folder, model):
-    more = ("--once", "--settle", "0", "--interval", "0.05") if verb == "watch" else ()
+    more = ("--once", "--settle", "0", "--interval", "0.05", "--attempts", "100") if verb == "watch" else ()
     return (verb, folder, "--target", "rent", "--drop", "id", "--model", model, *SMALL, *more)
 
 
 class Writers:
-    """Programs that write into a folder and restore backups of a model, each in a thread, until they are done.
+    """Programs that write into a folder and restore backups of a model, each in a thread, until they are stopped.
 
     Attributes
     ----------
@@ -96,7 +97,7 @@ class Writers:
         self._elsewhere.mkdir()
         self.ids, self._numbers = [], iter(range(1, 1000))
         self._text("first.csv", self.inbox)  # it decides what columns hold
-        self.are_done = False
+        self._is_stopped = threading.Event()
         files = [self._pausing, self._growing, self._renaming, self._linking]
         self._writing = [threading.Thread(target=one, args=(random.Random(lots.random()),)) for one in files]
         self._restoring = threading.Thread(target=self._restore, args=(random.Random(lots.random()),))
@@ -105,11 +106,14 @@ class Writers:
         for thread in [*self._writing, self._restoring]:
             thread.start()
 
-    def join(self):
-        for thread in self._writing:
+    def stop(self):
+        """Let each finish the file that it writes."""
+        self._is_stopped.set()
+        for thread in [*self._writing, self._restoring]:
             thread.join()
-        self.are_done = True
-        self._restoring.join()
+
+    def _until_stopped(self):
+        return itertools.takewhile(lambda _: not self._is_stopped.is_set(), itertools.count())
 
     def _text(self, name, folder):
         """Write a file of records that no other has, and return its path."""
@@ -126,14 +130,14 @@ class Writers:
             n = draws.randrange(1, 30)
             piece, lines = b"".join(lines[:n]), lines[n:]
             cut = draws.randrange(1, len(piece)) if in_lines else len(piece)
-            for part, pause in ((piece[:cut], 0.3), (piece[cut:], draws.choice([0.05, 4 * SETTLE]))):
+            for part, pause in ((piece[:cut], 0.5), (piece[cut:], draws.choice([SETTLE, 15 * SETTLE]))):
                 if part:
                     yield part
                     time.sleep(draws.random() * pause)
 
     def _pausing(self, draws):
         """Files that are open for long, written in parts that end within lines."""
-        for number in range(4):
+        for number in self._until_stopped():
             source = self._text(f"pausing-{number}.csv", self._elsewhere)
             with open(self.inbox / source.name, "wb", buffering=0) as file:
                 for part in self._pieces(source, draws, in_lines=True):
@@ -141,7 +145,7 @@ class Writers:
 
     def _growing(self, draws):
         """A file that grows by whole lines now and then, and says that it is a minute old."""
-        for number in range(2):
+        for number in self._until_stopped():
             source = self._text(f"growing-{number}.csv", self._elsewhere)
             path = self.inbox / source.name
             for part in self._pieces(source, draws, in_lines=False):
@@ -151,18 +155,18 @@ class Writers:
 
     def _renaming(self, draws):
         """Files that are there at once."""
-        for number in range(5):
+        for number in self._until_stopped():
             source = self._text(f"renamed-{number}.parquet", self._elsewhere)
             os.replace(source, self.inbox / source.name)
-            time.sleep(draws.random())
+            time.sleep(draws.random() * 3)
 
     def _linking(self, draws):
         """A link that leads to one file after another; each stays in the folder under its own name, too."""
-        for number in range(4):
+        for number in self._until_stopped():
             source = self._text(f"rotated-{number}.csv", self._elsewhere)
             os.symlink(source, self._elsewhere / "next")
             os.replace(self._elsewhere / "next", self.inbox / "current.csv")
-            time.sleep(draws.random())
+            time.sleep(draws.random() * 3)
             os.replace(source, self.inbox / source.name)
             os.symlink(self.inbox / source.name, self._elsewhere / "next")
             os.replace(self._elsewhere / "next", self.inbox / "current.csv")
@@ -170,7 +174,7 @@ class Writers:
     def _restore(self, draws):
         """Put back what the model was some time ago, or make the model's name a link to a copy of it."""
         backup = self._elsewhere / "backup.adf"
-        while not self.are_done:
+        for _ in self._until_stopped():
             with suppress(OSError):  # there is no model yet
                 shutil.copyfile(self.model, backup)
                 time.sleep(draws.random() * 2)
@@ -192,11 +196,11 @@ def survive_writers(work, n_kills, lots):
     """Kill `watch` so many times while others write, let it end, and count how often each record was learnt."""
     writers, problems, n_done = Writers(work, lots), [], 0
     command = ("watch", writers.inbox, "--target", "rent", "--model", writers.model, *SMALL, "--memory-size", "none")
-    command += ("--settle", SETTLE, "--interval", 0.05, "--patience", PATIENCE)
+    command += ("--settle", SETTLE, "--interval", 0.05, "--patience", PATIENCE, "--attempts", 100)
     writers.start()
     while n_done < n_kills:
-        n_done += kill_after(lots.uniform(0.5, 6), *command)
-    writers.join()
+        n_done += kill_after(lots.uniform(0.5, 10), *command)
+    writers.stop()
     code, _, err = run_apart(*command, "--once")
     if code:
         problems.append(f"it ended with code {code}: {err}")
@@ -212,9 +216,10 @@ def survive_writers(work, n_kills, lots):
 
 
 def learnt_ids(model):
-    """Return the ids of all records that a model learnt, which it must have kept."""
-    encoder = model._model.encoder
-    return model._model.learnt.state.memory.matrix()[:, list(encoder.names).index("id")].astype(int).tolist()
+    """Return the ids of all records that a model learnt, which it must have kept; the last ones may wait for more."""
+    state, column = model._model.learnt.state, list(model._model.encoder.names).index("id")
+    blocks = [state.memory.matrix()] + ([] if state.pending is None else [state.pending.X])
+    return [int(one) for block in blocks for one in block[:, column]]
 
 
 def main(n_kills, seed):
