@@ -20,6 +20,10 @@ VERBS = (
     "explain",
     "evaluate",
     "export",
+    "versions",
+    "rollback",
+    "diff",
+    "forget",
     "alert",
     "demo",
 )

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from adforest.cli.output import remark
+from adforest.cli.versions import drop_versions, is_kept, keep_version
 
 LOCKED_BYTE = 1 << 30  # of the lock file, on Windows, where a locked byte cannot be read: far behind its text
 HOLDER_BYTES = 500  # of the text that says who holds a lock, at most
@@ -60,16 +61,21 @@ class ModelFile:
     path : Path
         As it was given; it may be a link to the file.
 
+    keep : int
+        How many of the models that are replaced are kept, see `adforest.cli.versions`.
+
     Attributes
     ----------
     real : Path
         The file itself, when it was last looked up.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, keep: int = 0) -> None:
         self.path = path
+        self.keep = keep
         self.real = real_path(path)
         self._signature: Signature | None = None
+        self._batch = 0  # the last one of the model that is there
         self._locks = ExitStack()
 
     def exists(self) -> bool:
@@ -82,7 +88,7 @@ class ModelFile:
 
         before = self._found()
         model = load(self.path)
-        self._signature = before
+        self._signature, self._batch = before, model.history_[-1].batch
         return model
 
     def save(self, model: Any) -> None:
@@ -90,7 +96,16 @@ class ModelFile:
         from adforest.storage.files import save
 
         self.check()
-        self._signature = Signature.of(save(model, self.real, before_replacing=self.check))
+        self._signature = Signature.of(save(model, self.real, before_replacing=self._give_way))
+        self._batch = model.history_[-1].batch
+        if self.keep:
+            drop_versions(self.real, self.keep)
+
+    def _give_way(self) -> None:
+        """Make sure that what is about to be replaced may be, and is kept."""
+        self.check()
+        if self.keep and self._batch and self.real.exists():
+            keep_version(self.real, self._batch)
 
     def check(self) -> None:
         """Raise `ConflictError` if the file is not the one last read or written."""
@@ -124,7 +139,7 @@ class ModelFile:
                     itself = locks.enter_context(open(self.real, "r+b"))
                     if not _lock(itself):
                         raise self._in_use("that named it otherwise")
-                    self._warn_of_names(os.fstat(itself.fileno()).st_nlink)
+                    self._warn_of_names(os.fstat(itself.fileno()).st_nlink - is_kept(self.real))
             for left in self.real.parent.glob(f".{glob.escape(self.real.name)}.*.tmp"):  # see adforest.storage.atomic
                 left.unlink(missing_ok=True)
             self._locks = locks.pop_all()
@@ -168,9 +183,9 @@ def load_model(path: Path) -> Any:
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[ModelFile]:
+def locked(path: Path, keep: int = 0) -> Iterator[ModelFile]:
     """Open a model file that no other process learns into until the block ends."""
-    file = ModelFile(path)
+    file = ModelFile(path, keep)
     file.lock()
     try:
         yield file

@@ -27,3 +27,6 @@ MaxRecords: TypeAlias = Annotated[
 ]
 MaxBytes: TypeAlias = Annotated[int | None, typer.Option(min=1, help="Refuse files of more bytes, uncompressed.")]
 MaxColumns: TypeAlias = Annotated[int | None, typer.Option(min=1, help="Refuse files of more columns.")]
+Keep: TypeAlias = Annotated[
+    int, typer.Option(min=0, help="Keep so many of the models before the newest; see: adforest versions.")
+]

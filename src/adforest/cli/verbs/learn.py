@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from adforest.cli.options import AlertRules, AsJson, MaxBytes, MaxColumns, MaxRecords, ModelPath, Target
+from adforest.cli.options import AlertRules, AsJson, Keep, MaxBytes, MaxColumns, MaxRecords, ModelPath, Target
 from adforest.cli.output import counted, progress_bar, remark
 from adforest.cli.parameters import MODEL, READING, with_options
 
@@ -32,6 +32,7 @@ def learn(
     max_records: MaxRecords = None,
     max_bytes: MaxBytes = None,
     max_columns: MaxColumns = None,
+    keep: Keep = 0,
     alerts: AlertRules = None,
     as_json: AsJson = False,
 ) -> None:
@@ -53,7 +54,7 @@ def learn(
 
     start = perf_counter()
     rules = read_alerts(alerts)
-    with locked(model) as file, found_files(batches, reading.get("order")) as files:
+    with locked(model, keep) as file, found_files(batches, reading.get("order")) as files:
         if target is None and not model.exists():
             raise ValueError(f"{NO_TARGET}, one of {', '.join(map(repr, column_names(files[0], reading)[:20]))}.")
         limits = Limits(max_records, max_bytes, max_columns)

@@ -12,6 +12,7 @@ import typer
 from adforest.cli.options import (
     AlertRules,
     AsJson,
+    Keep,
     MaxBytes,
     MaxColumns,
     MaxRecords,
@@ -67,6 +68,7 @@ def watch(
     max_records: MaxRecords = None,
     max_bytes: MaxBytes = None,
     max_columns: MaxColumns = None,
+    keep: Keep = 0,
     attempts: Annotated[
         int, typer.Option(min=1, help="How often a file may end the process before it is set aside.")
     ] = 3,
@@ -95,7 +97,7 @@ def watch(
 
     rules = read_alerts(alerts)
     start = time.perf_counter()
-    with locked(model) as file, progress_bar("watching", None) as bar:
+    with locked(model, keep) as file, progress_bar("watching", None) as bar:
         learner = Learner(file, target, parameters, reading, batch_size, Limits(max_records, max_bytes, max_columns))
         rules.begin(learner)
         by_time = reading.get("order") == "time"
