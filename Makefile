@@ -41,8 +41,9 @@ check: .venv/check ## style, types, import graph
 bench: .venv/test ## every measure, one JSON line each; leave the machine alone meanwhile
 	python benchmarks/measures.py
 
-kills: .venv/test ## adforest learn and watch killed 100 times at random moments; seeds are printed
-	python tests/kills.py 100
+KILLS ?= 300
+kills: .venv/test ## adforest learn and watch killed KILLS times at random moments, a third of them while others write; seeds are printed
+	python tests/kills.py $(KILLS)
 
 pictures: .venv/test ## the monitor's pictures in docs/images, with Chromium
 	python tests/monitor_pictures.py

@@ -73,17 +73,17 @@ def _predict(folder: Path, name: str) -> dict[str, Any]:
 
 
 def measure_kills() -> Iterator[dict[str, Any]]:
-    """A hundred kills of `learn` and `watch` at random moments, by tests/kills.py."""
+    """300 kills of `learn` and `watch` at random moments, a third of them while others write, by tests/kills.py."""
     program = Path(__file__).resolve().parents[1] / "tests" / "kills.py"
-    done = subprocess.run([sys.executable, program, "100"], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, program, "300"], capture_output=True, text=True, check=False)
     [seed] = re.findall(r"^seed (\d+)$", done.stdout, re.MULTILINE)
     rounds = re.findall(r"^(\d+) kills, \w+: (.*)$", done.stdout, re.MULTILINE)
-    failed = [what for _, what in rounds if what != "the same model"]
+    failed = [what for _, what in rounds if what not in ("the same model", "every record once")]
     yield {
         "measure": "adforest learn and watch killed at random moments",
         "kills": int(rounds[-1][0]) if rounds else 0,
         "rounds": len(rounds),
         "rounds_that_failed": len(failed),
         "seed": int(seed),
-        "goal": "0 failed of 100 kills",
+        "goal": "0 failed of 300 kills",
     }

@@ -21,6 +21,9 @@ class Origins:
     digests : tuple of bytes
         What stands for each batch learnt, the last `MAX_DIGESTS` of them: 1 MB at most. A batch that came before these
         is not known any more, and would be learnt again if it came again.
+    sizes : tuple of (int, int)
+        Of the last of these digests, as many as there are: bytes of the file that it stands for (0 if it stands for
+        records), and how many records these are. They tell a file that went on since it was learnt.
     stream : str or None
         The id of the stream that batches come from, if they come from one.
     epoch : int
@@ -32,12 +35,19 @@ class Origins:
     digests: tuple[bytes, ...] = ()
     stream: str | None = None
     epoch: int = 0
+    sizes: tuple[tuple[int, int], ...] = ()
 
     MAX_DIGESTS: ClassVar[int] = 1 << 16
 
-    def with_batch(self, digest: bytes) -> Origins:
+    def with_batch(self, digest: bytes, n_bytes: int = 0, n_records: int = 0) -> Origins:
         """Return the origins after one more batch."""
-        return replace(self, digests=(*self.digests, digest)[-self.MAX_DIGESTS :])
+        digests, sizes = (*self.digests, digest), (*self.sizes, (n_bytes, n_records))
+        return replace(self, digests=digests[-self.MAX_DIGESTS :], sizes=sizes[-self.MAX_DIGESTS :])
+
+    def sized(self) -> list[tuple[bytes, int, int]]:
+        """Return the digests whose sizes are known, with these."""
+        first = len(self.digests) - len(self.sizes)
+        return [(digest, *size) for digest, size in zip(self.digests[first:], self.sizes, strict=True)]
 
 
 def origins_of(classifier: Any) -> Origins:

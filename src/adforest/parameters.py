@@ -27,17 +27,19 @@ Rules: TypeAlias = dict[str, tuple[Rule, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """Whole numbers, from the lowest on."""
+    """Whole numbers, from the lowest on, up to the highest if there is one."""
 
     low: int | None = None
+    high: int | None = None
 
     def accepts(self, value: Any) -> bool:
-        """Return whether a value is a whole number that is not too low."""
+        """Return whether a value is a whole number that is neither too low nor too high."""
         is_whole = isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
-        return is_whole and (self.low is None or value >= self.low)
+        return is_whole and (self.low is None or value >= self.low) and (self.high is None or value <= self.high)
 
     def __str__(self) -> str:
-        return "an int" if self.low is None else f"an int of at least {self.low}"
+        most = "" if self.high is None else f" and at most {self.high}"
+        return "an int" if self.low is None else f"an int of at least {self.low}{most}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +184,7 @@ class Listed:
 
 
 NONE = OneOf(None)
-AT_LEAST_ONE = Whole(1)
+AT_LEAST_ONE = Whole(1, 2**31 - 1)  # what kernels count by
 SHARE = Amount(0, 1)
 COMMON: Rules = {  # parameters that several classifiers have
     "n_estimators": (AT_LEAST_ONE,),

@@ -1,10 +1,15 @@
 """What is wrong in files: file, line and column are named, and what was learnt before is kept."""
 
+import json
+import os
+import random
+
 import pytest
 
 import adforest
 from adforest.cli.learning import Learner
-from cli_commands import SMALL, content, learnt_here, run, write_months
+from adforest.cli.model_file import ModelFile
+from cli_commands import SMALL, content, learnt_here, run, run_apart, write_months
 
 N_FILES = 30
 
@@ -101,9 +106,9 @@ def test_a_file_without_records_among_others_is_passed_over(capsys, tmp_path):
 
 def test_a_model_that_cannot_be_written_is_as_before(capsys, folder, tmp_path, monkeypatch):
     model = learnt_here(write_months(tmp_path / "months", 2))
-    learner = Learner(model, None, {}, {})
+    learner = Learner(ModelFile(model), None, {}, {})
     before, was = learner.model, model.read_bytes()
-    monkeypatch.setattr(type(before), "save", lambda *_: (_ for _ in ()).throw(OSError("the disk is full")))
+    monkeypatch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError("the disk is full")))
     ((batch, digest),) = learner.batches(folder / "month-9.csv")
     with pytest.raises(OSError, match="the disk is full"):
         learner.learn(batch, digest)
@@ -137,3 +142,55 @@ def test_warnings_are_lines(capsys, folder, tmp_path):
     assert code == 0
     assert err.startswith("adforest: warning: 1 line with a wrong number of fields left out; the first is line 4 of")
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (random.Random(0).randbytes(100_000), "'{path}' is not UTF-8: it holds the byte"),
+        (bytes(5_000), "'{path}' is no text: it begins with zeros."),
+        (b"a,y\n\xff\xfe\x00,u,3\n1,v\n", "line 2 of '{path}' is not UTF-8: it holds the byte 0xFF"),
+        (b"\x1f\x8b" + bytes(100), "'{path}' is not UTF-8: it holds the byte 0x8B"),
+        (b"PAR1" + random.Random(1).randbytes(5_000), "'{path}' is not UTF-8: it holds the byte"),
+        (b"a" * 1_000_000, "'{path}' has a record longer than 262,144 bytes."),
+    ],
+    ids=["random", "zeros", "a line", "gzip", "parquet", "no line"],
+)
+def test_what_is_no_csv_is_told_in_one_line(capsys, tmp_path, content, message):
+    path = tmp_path / "x.csv"
+    path.write_bytes(content)
+    code, out, err = run(capsys, "learn", path, "-t", "y", "-m", tmp_path / "m.adf")
+    assert (code, out) == (1, "")
+    assert err.count("\n") == 1
+    assert err.startswith("adforest: ")
+    assert message.format(path=path) in err
+    assert "should not happen" not in err
+
+
+def test_names_that_are_no_text(capsys, tmp_path):
+    name = os.fsdecode(b"month-\xff.csv")
+    months = write_months(tmp_path / "months", 1)
+    os.rename(months / "month-1.csv", months / name)
+    for number, options in enumerate([(), ("--json",)]):
+        command = ("learn", months, "-t", "rent", "-m", tmp_path / f"{number}.adf", *SMALL, *options)
+        code, out, err = run_apart(*command)
+        assert (code, err) == (0, "")
+        assert r"month-\udcff.csv" in out
+    assert json.loads(out.splitlines()[0])["files"] == [str(months / name)]
+    code, _, err = run(capsys, "learn", months / name, "-t", "rant", "-m", tmp_path / "m.adf")
+    assert code == 1
+    assert r"month-\udcff.csv" in err
+
+
+def test_a_wide_file_is_read_and_refused_without_asking_once_a_column(tmp_path):
+    """Ten thousand columns: names and types of a file are asked for a few times, not for each column."""
+    from adforest.streams import layout, read_batches
+
+    names = [f"x{number}" for number in range(10_000)]
+    (tmp_path / "x.csv").write_text(",".join([*names, "y"]) + "\n" + ",".join(["1"] * 10_000 + ["u"]) + "\n")
+    asked, real = [], layout.read_schema
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(layout, "read_schema", lambda file: (asked.append(file), real(file))[1])
+        (batch,) = read_batches(tmp_path / "x.csv", target="y")
+    assert batch.X.num_columns == 10_000
+    assert len(asked) < 6

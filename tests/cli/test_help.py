@@ -60,7 +60,7 @@ def test_every_option_is_in_the_help_of_its_verb(capsys):
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        (["lern"], "adforest: No such command 'lern'"),
+        (["lern"], "adforest: No such command 'lern'. Did you mean 'learn', 'alert'? See: adforest --help"),
         (["learn"], "adforest: Missing argument 'BATCH'. See: adforest learn --help"),
         (["learn", "x.csv"], "adforest: Missing option '--model'"),
         (["learn", "x.csv", "-m", "m.adf", "--bacth-size", "3"], "adforest: No such option: --bacth-size"),

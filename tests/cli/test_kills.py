@@ -8,7 +8,7 @@ import pytest
 
 import adforest
 from cli_commands import SMALL, kill_after, start, write_months
-from kills import survive, undisturbed
+from kills import survive, survive_writers, undisturbed
 
 
 @pytest.fixture(scope="module")
@@ -21,10 +21,16 @@ def expected(folder):
     return undisturbed(folder, folder.parent / "whole.adf")
 
 
-@pytest.mark.parametrize(("verb", "n_kills"), [("learn", 2), ("watch", 1)])  # `make kills` has a hundred
+@pytest.mark.parametrize(("verb", "n_kills"), [("learn", 2), ("watch", 1)])  # `make kills` has hundreds
 def test_killed_at_any_moment_it_goes_on_and_ends_with_the_same_model(folder, expected, tmp_path, verb, n_kills):
     kills = survive(verb, folder, tmp_path, n_kills, random.Random(0), *expected)
     assert kills.n_kills == n_kills
+    assert kills.problems == []
+
+
+def test_killed_while_others_write_it_learns_every_record_once(tmp_path):
+    kills = survive_writers(tmp_path, 2, random.Random(0))
+    assert kills.n_kills == 2
     assert kills.problems == []
 
 

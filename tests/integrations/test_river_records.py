@@ -127,7 +127,10 @@ def test_an_interrupted_batch_waits_on(monkeypatch):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"batch_size": 0}, "batch_size of AdaptiveDecisionForest is 0; expected an int of at least 1."),
+        (
+            {"batch_size": 0},
+            "batch_size of AdaptiveDecisionForest is 0; expected an int of at least 1",
+        ),
         (
             {"max_wait": -1},
             "max_wait .* is -1; expected a number of at least 0, or a timedelta that is not negative, or",

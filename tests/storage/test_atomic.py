@@ -119,10 +119,26 @@ def test_permissions_and_links_stay(tmp_path):
     assert stat.S_IMODE(target.stat().st_mode) == 0o640
 
 
-def test_a_new_file_has_the_permissions_of_any_other(tmp_path):
+def test_a_new_file_has_the_permissions_of_any_other_unless_some_are_given(tmp_path):
     write_atomically(tmp_path / "model", [b""])
     (tmp_path / "other").write_bytes(b"")
     assert (tmp_path / "model").stat().st_mode == (tmp_path / "other").stat().st_mode
+    write_atomically(tmp_path / "private", [b""], mode=0o600)
+    assert stat.S_IMODE((tmp_path / "private").stat().st_mode) == 0o600
+
+
+def test_what_is_found_before_replacing_may_keep_the_old_file(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+
+    def refuse():
+        assert path.read_bytes() == b"old"
+        raise ValueError("somebody else wrote it")
+
+    with pytest.raises(ValueError, match="somebody"):
+        write_atomically(path, [b"new"], before_replacing=refuse)
+    assert os.listdir(tmp_path) == ["file"]
+    assert path.read_bytes() == b"old"
 
 
 def test_where_no_file_can_be(tmp_path):

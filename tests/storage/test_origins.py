@@ -11,11 +11,14 @@ from adforest.storage.origins import read_origins, write_origins
 from saved_models import numbers, ours
 
 NOTED = Origins("y", (("decimal", ","), ("drop", ("id", "name"))), (b"a" * DIGEST_BYTES, bytes(DIGEST_BYTES)))
+SIZED = Origins("y", digests=NOTED.digests).with_batch(b"b" * DIGEST_BYTES, 120, 7)
 STREAMED = Origins("y", stream="one", epoch=7)
 
 
 @pytest.mark.parametrize(
-    "origins", [NOTED, STREAMED, Origins("y"), Origins()], ids=["files", "stream", "no batches", "nothing"]
+    "origins",
+    [NOTED, SIZED, STREAMED, Origins("y"), Origins()],
+    ids=["files", "sizes", "stream", "no batches", "nothing"],
 )
 def test_what_is_noted_comes_back(tmp_path, origins):
     model = ours().fit(*numbers(0))
@@ -37,6 +40,8 @@ def test_the_oldest_batches_are_forgotten():
     for digest in digests[Origins.MAX_DIGESTS - 1 :]:
         origins = origins.with_batch(digest)
     assert origins.digests == digests[2:]
+    assert origins.sized() == [(digest, 0, 0) for digest in digests[Origins.MAX_DIGESTS - 1 :]]
+    assert SIZED.sized() == [(b"b" * DIGEST_BYTES, 120, 7)]
 
 
 @pytest.mark.parametrize(
@@ -50,6 +55,8 @@ def test_the_oldest_batches_are_forgotten():
         ({"stream": "one", "epoch": -1}, "origins.epoch is -1"),
         ({"epoch": 1}, "origins.epoch is not known"),
         ({"more": 1}, "origins.more is not known"),
+        ({"origins.sizes": np.zeros((4, 2), np.int64)}, "origins.sizes are 4, expected 3 at most"),
+        ({"origins.sizes": np.full((1, 2), -1)}, "origins.sizes"),
         ({"origins.digests": np.zeros((1, 15), np.uint8)}, r"has the shape \(1, 15\)"),
         ({"origins.digests": np.zeros((1, DIGEST_BYTES), np.int8)}, "holds int8"),
         ({"origins.digests": np.zeros((Origins.MAX_DIGESTS + 1, DIGEST_BYTES), np.uint8)}, "expected 65536 at most"),
@@ -57,7 +64,7 @@ def test_the_oldest_batches_are_forgotten():
 )
 def test_what_stands_for_no_origins(change, message):
     out = PartWriter({}, {})
-    write_origins(NOTED, out)
+    write_origins(SIZED, out)
     for name, value in change.items():
         (out.arrays if name in out.arrays else out.values["origins"])[name] = value
     with pytest.raises(ModelFileError, match=message):

@@ -20,6 +20,10 @@ VERBS = (
     "explain",
     "evaluate",
     "export",
+    "versions",
+    "rollback",
+    "diff",
+    "forget",
     "alert",
     "demo",
 )
@@ -58,5 +62,6 @@ def _common(
 
     Begin with: adforest learn 'data/*.csv' --target COLUMN --model m.adf
 
-    Exit codes: 0 if all went well, 1 if something failed, 2 if the command was not understood, 130 if interrupted.
+    Exit codes: 0 if all went well, 1 if something failed, 2 if the command was not understood, 3 if watch --once set
+    files aside, 130 if interrupted.
     """

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 import sys
-import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -161,25 +160,6 @@ def _about_records(path: Path) -> float | None:
     except (ArrowException, OSError):  # what is wrong with it is said when it is read
         pass
     return None
-
-
-def file_digest(path: Path) -> bytes:
-    """Return what stands for the bytes of a file, which may be a member of a zip archive as if that were a folder."""
-    from adforest.origins import DIGEST_BYTES
-
-    def make() -> Any:
-        return hashlib.blake2b(digest_size=DIGEST_BYTES)
-
-    if path.exists():
-        with open(path, "rb") as file:
-            return hashlib.file_digest(file, make).digest()
-    archive = next(parent for parent in path.parents if parent.is_file())
-    with zipfile.ZipFile(archive) as opened, opened.open(path.relative_to(archive).as_posix()) as member:
-        found = make()
-        while piece := member.read(1 << 20):
-            found.update(piece)
-        digest: bytes = found.digest()
-        return digest
 
 
 def content_digest(batch: Any, before: bytes) -> bytes:

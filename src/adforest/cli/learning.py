@@ -2,24 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from adforest.cli.batches import (
     class_type,
+    column_names,
     content_digest,
-    file_digest,
     for_answers,
     known_types,
     learnt_columns,
     with_noted,
 )
+from adforest.cli.model_file import ModelFile, Signature, naming_unwritten, real_path
 from adforest.cli.parameters import read_value
+from adforest.cli.stopping import holding_signals
+from adforest.cli.surveying import Fingerprint, Limits, Survey, ends_a_line, fingerprint, survey
 from adforest.cli.wording import option
 
 NO_TARGET = "--target is not given; expected the column that holds the classes"
+NO_LIMITS = Limits()
+# A file is one batch up to so many records and values, which take about 700 MB while they are learnt; a larger one is
+# cut into pieces of which a few, and a model of 100,000 records, take about 150 MB (benchmarks/command_line.py).
+WHOLE_RECORDS, WHOLE_VALUES = 500_000, 5_000_000
+PIECE_RECORDS, PIECE_VALUES = 25_000, 250_000
+
+
+class ChangedError(ValueError):
+    """A file was written to while it was read: what was read may be parts of two files."""
+
+
+class Part(NamedTuple):
+    """What is learnt with a batch, and known again by it.
+
+    Attributes
+    ----------
+    digest : bytes
+        Of the bytes of a file, or of the records of a piece and those before it.
+    n_bytes : int
+        Of the file, 0 of a piece.
+    n_records : int
+    """
+
+    digest: bytes
+    n_bytes: int = 0
+    n_records: int = 0
 
 
 class Learner:
@@ -27,7 +57,7 @@ class Learner:
 
     Parameters
     ----------
-    path : Path
+    file : ModelFile
         The model file; a new model is made if there is none.
     target : str or None
         The column that holds the classes; None for the one noted in the model.
@@ -36,7 +66,9 @@ class Learner:
     reading : dict
         Arguments of `read_batches`.
     batch_size : int or None
-        Records in a batch; None for one batch a file.
+        Records in a batch; None for one batch a file, unless it is large.
+    limits : Limits
+        What a file may hold at most.
 
     Attributes
     ----------
@@ -46,22 +78,32 @@ class Learner:
 
     def __init__(
         self,
-        path: Path,
+        file: ModelFile,
         target: str | None,
         parameters: Mapping[str, str],
         reading: Mapping[str, Any],
         batch_size: int | None = None,
+        limits: Limits = NO_LIMITS,
     ) -> None:
-        from adforest import AdaptiveDecisionForestClassifier, load
-        from adforest.origins import Origins, origins_of
-
-        self.path = path
-        self.is_new = not path.exists()
-        self.model: Any = AdaptiveDecisionForestClassifier() if self.is_new else load(path)
-        self.origins = Origins() if self.is_new else origins_of(self.model)
+        self.file = file
+        self.path = file.path
         self.batch_size = batch_size
         self.n_unlabelled = 0
+        self._limits = limits
+        self._surveyed: tuple[Path, Signature, Survey] | None = None
+        self._given = target, dict(parameters), dict(reading)
+        self._open()
         self._n_before = 0 if self.is_new else self.model._model.n_batches
+
+    def _open(self) -> None:
+        """Read the model of the file, or make a new one, and set what was given."""
+        from adforest import AdaptiveDecisionForestClassifier
+        from adforest.origins import Origins, origins_of
+
+        target, parameters, reading = self._given
+        self.is_new = not self.file.exists()
+        self.model: Any = AdaptiveDecisionForestClassifier() if self.is_new else self.file.load()
+        self.origins = Origins() if self.is_new else origins_of(self.model)
         if not self.is_new:
             learnt_columns(self.model)  # raises before anything is read
         self._set(parameters)
@@ -71,7 +113,20 @@ class Learner:
         if self.is_new:
             noted = ((name, value if isinstance(value, str) else tuple(value)) for name, value in self._reading.items())
             self.origins = replace(self.origins, reading=tuple(noted))
-        self._known = set(self.origins.digests)
+        self._take_over(self.origins)
+
+    def reload(self) -> bool:
+        """Take the model that another program put there, and return whether it is another one than that in memory."""
+        before = None if self.is_new else (self.origins, self.model.history_[-1])
+        if real_path(self.path) != self.file.real:
+            self.file.lock()
+        self._open()
+        return self.is_new or before != (self.origins, self.model.history_[-1])
+
+    def write_again(self) -> None:
+        """Write the model that is in memory, where the file was removed."""
+        with holding_signals(), naming_unwritten(self.path):
+            self.file.save(self.model)
 
     def _set(self, parameters: Mapping[str, str]) -> None:
         """Set parameters of the model, or raise if one has a value that it cannot have."""
@@ -111,46 +166,174 @@ class Learner:
         """Return whether a batch was learnt already."""
         return digest in self._known
 
-    def batches(self, path: Path) -> Iterator[tuple[Any, bytes]]:
+    def doubt(self, path: Path) -> str:
+        """Return why a file may not be all there yet, nothing if there is no sign of that or it was learnt already."""
+        return "" if self.is_known(fingerprint(path).digest) else self._check_limits(path).doubt
+
+    def batches(self, path: Path) -> Iterator[tuple[Any, tuple[Part, ...]]]:
         """Yield the batches of a file that were not learnt yet, with what stands for each.
 
-        What is in the file before an error is not a batch: it comes again once the file is corrected.
+        A file is one batch unless it is large. What is in the batch before an error is not a batch: it comes again once
+        the file is corrected. A text file that went on since it was learnt is learnt from where it stopped.
         """
-        whole = None if path.suffix.lower() == ".zip" else file_digest(path)
-        if whole is not None and self.is_known(whole):
+        before = _state_of(path)
+        for batch, parts in self._members(path) if path.suffix.lower() == ".zip" else self._file(path):
+            if _state_of(path) != before:
+                raise ChangedError(f"'{path}' was written to while it was read. Learn it once it is finished.")
+            self._check_columns(batch)
+            yield batch, parts
+
+    def _file(self, path: Path) -> Iterator[tuple[Any, tuple[Part, ...]]]:
+        """Yield what is new of a file."""
+        found = fingerprint(path, self._file_sizes)
+        if self.is_known(found.digest):
+            return
+        start = self._learnt_part(path, found)
+        batches = self._read([path], self._piece_size(path))
+        n_records, digest = 0, start.digest
+        for batch, is_last in _with_last(batches):
+            n_records += len(batch.y)
+            n_old = max(len(batch.y) - (n_records - start.n_records), 0)
+            if n_old >= len(batch.y):
+                continue
+            rest = _from(batch, n_old)
+            whole = (Part(found.digest, found.n_bytes, n_records),) if is_last else ()
+            if is_last and n_records == len(batch.y):  # the file is one batch, known by its bytes
+                pieces: tuple[Part, ...] = ()
+            else:
+                digest = content_digest(rest, digest)
+                pieces = (Part(digest, 0, len(rest.y)),)
+            if batch.is_whole and not (pieces and self.is_known(digest)):
+                yield rest, (*pieces, *whole)
+        self.n_unlabelled += batches.n_unlabelled
+
+    def _members(self, path: Path) -> Iterator[tuple[Any, tuple[Part, ...]]]:
+        """Yield what is new of a zip archive: its members, or pieces of them all if it is large."""
+        if self._piece_size(path) is not None:
+            yield from self._pieces([path], self._piece_size(path))
             return
         batches = self._read([path], None)
         for batch in batches:
-            digest = whole or file_digest(batch.files[0])
-            if batch.is_whole and not self.is_known(digest):
-                self._check_columns(batch)
-                yield batch, digest
+            found = fingerprint(batch.files[0], self._file_sizes)
+            if batch.is_whole and not self.is_known(found.digest):
+                self._learnt_part(batch.files[0], found)
+                yield batch, (Part(found.digest, found.n_bytes, len(batch.y)),)
         self.n_unlabelled += batches.n_unlabelled
 
-    def pieces(self, paths: list[Path]) -> Iterator[tuple[Any, bytes]]:
+    def pieces(self, paths: list[Path]) -> Iterator[tuple[Any, tuple[Part, ...]]]:
         """Yield the batches of so many records that were not learnt yet, with what stands for each."""
-        digest, batches = b"", self._read(paths, self.batch_size)
+        for path in paths:
+            self._check_limits(path)
+        for batch, parts in self._pieces(paths, self.batch_size):
+            self._check_columns(batch)
+            yield batch, parts
+
+    def _pieces(self, paths: list[Path], size: int | None) -> Iterator[tuple[Any, tuple[Part, ...]]]:
+        """Yield what is new of files that are cut and joined.
+
+        The last piece of an earlier command may have been a smaller one: of the first piece that is new, records that
+        were learnt then are left out.
+        """
+        digest, is_first, batches = b"", True, self._read(paths, size)
         for batch in batches:
-            digest = content_digest(batch, digest)
-            if batch.is_whole and not self.is_known(digest):
-                self._check_columns(batch)
-                yield batch, digest
+            before, digest = digest, content_digest(batch, digest)
+            if not batch.is_whole or self.is_known(digest):
+                continue
+            n_old = 0
+            if is_first:
+                lengths = sorted((one for one in self._piece_sizes if one < len(batch.y)), reverse=True)
+                starts = (one for one in lengths if self.is_known(content_digest(_from(batch, 0, one), before)))
+                n_old, is_first = next(starts, 0), False
+            yield _from(batch, n_old), (Part(digest, 0, len(batch.y)),)
         self.n_unlabelled += batches.n_unlabelled
 
-    def learn(self, batch: Any, digest: bytes) -> Any:
-        """Learn a batch, write the model, and return the report; after an error model and file are as they were."""
+    def _learnt_part(self, path: Path, found: Fingerprint) -> Part:
+        """Return the longest beginning of a file that was learnt, an empty one if none was; it is an error in a format
+        of which the rest cannot be told from the beginning.
+        """
+        from adforest.streams.paths import TEXT_SUFFIXES
+
+        learnt = [(n_bytes, digest) for n_bytes, digest in found.beginnings.items() if self._sized.get(digest, (0,))[0]]
+        if not learnt:
+            return Part(b"")
+        n_bytes, digest = max(learnt)
+        n_records = self._sized[digest][1]
+        place = f"'{path}' went on since its first {n_bytes:,} bytes were learnt"
+        if not path.exists() or path.suffix.lower() not in TEXT_SUFFIXES:
+            raise ValueError(
+                f"{place}; expected that of text files alone (.csv, .jsonl, not compressed), of which the rest can be "
+                "told from the beginning. Write the rest to a file of its own."
+            )
+        if not ends_a_line(path, n_bytes):
+            raise ValueError(
+                f"{place}, in the middle of a line, so that record {n_records:,} was learnt before it was whole. Write "
+                "the rest to a file of its own."
+            )
+        return Part(digest, n_bytes, n_records)
+
+    def _check_limits(self, path: Path) -> Survey:
+        """Return how much a file holds, or raise if that is too much; asked again of the same file, it knows."""
+        state = _state_of(path)
+        if self._surveyed is not None and self._surveyed[:2] == (path, state):
+            return self._surveyed[2]
+        found = survey(path, self._limits)
+        if found.n_values:  # of text, lines are counted as they are read
+            self._limits.check(path, found)
+        if self._limits.max_columns is not None:
+            self._limits.check_columns(path, len(column_names(path, self._reading)))
+        self._surveyed = path, state, found
+        return found
+
+    def _piece_size(self, path: Path) -> int | None:
+        """Return how many records at once a file is to be learnt by, None where it is one batch."""
+        found = self._check_limits(path)
+        if self.batch_size is not None:
+            return self.batch_size
+        is_small = found.n_rows <= WHOLE_RECORDS
+        if is_small and (found.n_values or found.n_bytes) <= WHOLE_VALUES:
+            return None
+        n_columns = max(len(column_names(path, self._reading)), 1)
+        if is_small and found.n_rows * n_columns <= WHOLE_VALUES:
+            return None
+        return max(PIECE_VALUES // max(n_columns, PIECE_VALUES // PIECE_RECORDS), 1)
+
+    def learn(self, batch: Any, parts: Sequence[Part], tell: Callable[[Any], None] = lambda _: None) -> Any:
+        """Learn a batch, write the model, and return the report; after an error model and file are as they were.
+
+        Parameters
+        ----------
+        batch : FileBatch
+        parts : sequence of Part
+            What stands for it.
+        tell : callable
+            Gets the report once the model is written; no signal comes between the two.
+        """
         from copy import copy
 
         from adforest.origins import note_origins
 
         learnt = copy(self.model)  # a model is swapped in whole, so that the copy is cheap and the old one stays
         learnt.partial_fit(batch.X, batch.y)
-        origins = self.origins.with_batch(digest)
+        origins = self.origins
+        for part in parts:
+            origins = origins.with_batch(*part)
         note_origins(learnt, origins)
-        learnt.save(self.path)
-        self.model, self.origins, self.is_new = learnt, origins, False
-        self._known.add(digest)
-        return self.model.history_[-1]
+        report = learnt.history_[-1]
+        with holding_signals():
+            with naming_unwritten(self.path):
+                self.file.save(learnt)
+            self.model, self.is_new = learnt, False
+            self._take_over(origins)
+            tell(report)
+        return report
+
+    def _take_over(self, origins: Any) -> None:
+        """Note what is known of the batches learnt."""
+        self.origins = origins
+        self._known = set(origins.digests)
+        self._sized = {digest: (n_bytes, n_records) for digest, n_bytes, n_records in origins.sized()}
+        self._file_sizes = {n_bytes for n_bytes, _ in self._sized.values() if n_bytes}
+        self._piece_sizes = {n_records for n_bytes, n_records in self._sized.values() if not n_bytes}
 
     def _read(self, paths: list[Path], batch_size: int | None) -> Any:
         """Read batches; what columns hold is what the model learnt that they do."""
@@ -184,6 +367,39 @@ class Learner:
         archives = [parent for parent in path.parents if parent.is_file()]
         files, _ = open_sources([*archives, path][:1], self.target, self.target, **for_answers(self._reading))
         return next(file.header_place for file in files if file.path == path)
+
+
+def _state_of(path: Path) -> Signature:
+    """Return what changes when a file is written to."""
+    return Signature.of(os.stat(path))
+
+
+def _from(batch: Any, start: int, stop: int | None = None) -> Any:
+    """Return some of the records of a batch."""
+    if not start and stop is None:
+        return batch
+    length = (len(batch.y) if stop is None else stop) - start
+    return replace(batch, X=batch.X.slice(start, length), y=batch.y[start : start + length])
+
+
+def _with_last(batches: Iterable[Any]) -> Iterator[tuple[Any, bool]]:
+    """Yield each of several things, and whether it is the last; what is raised after one comes after it."""
+    waiting = None
+    iterator = iter(batches)
+    while True:
+        try:
+            following = next(iterator)
+        except StopIteration:
+            break
+        except BaseException:
+            if waiting is not None:
+                yield waiting, False
+            raise
+        if waiting is not None:
+            yield waiting, False
+        waiting = following
+    if waiting is not None:
+        yield waiting, True
 
 
 def _as_option(message: str, parameters: Mapping[str, str]) -> str:

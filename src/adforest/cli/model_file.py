@@ -1,12 +1,174 @@
-"""The model file of a command: one process learns at a time, and what a killed one left half-written is removed."""
+"""The model file of a command: one process learns at a time, and a file that others changed is never overwritten."""
 
 from __future__ import annotations
 
+import glob
 import os
+import socket
+import sys
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, NamedTuple
+
+from adforest.cli.output import remark
+from adforest.cli.versions import drop_versions, is_kept, keep_version
+
+LOCKED_BYTE = 1 << 30  # of the lock file, on Windows, where a locked byte cannot be read: far behind its text
+HOLDER_BYTES = 500  # of the text that says who holds a lock, at most
+
+
+class Signature(NamedTuple):
+    """What changes when a file is written to or replaced."""
+
+    device: int
+    inode: int
+    size: int
+    changed: int
+
+    @classmethod
+    def of(cls, found: os.stat_result) -> Signature:
+        """Return it from what the system says of a file."""
+        return cls(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+class ConflictError(ValueError):
+    """The model file is not the one that this process read or wrote last."""
+
+
+class NotWrittenError(OSError):
+    """A file could not be written: the system's error, in words that name it."""
+
+    def __str__(self) -> str:
+        return str(self.args[1])
+
+
+@contextmanager
+def naming_unwritten(path: Path) -> Iterator[None]:
+    """Turn errors of the system into such that name the file which cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise NotWrittenError(error.errno, f"'{path}' cannot be written ({error.strerror or error})") from error
+
+
+class ModelFile:
+    """A model file, and what was last read from it or written to it.
+
+    Parameters
+    ----------
+    path : Path
+        As it was given; it may be a link to the file.
+
+    keep : int
+        How many of the models that are replaced are kept, see `adforest.cli.versions`.
+
+    Attributes
+    ----------
+    real : Path
+        The file itself, when it was last looked up.
+    """
+
+    def __init__(self, path: Path, keep: int = 0) -> None:
+        self.path = path
+        self.keep = keep
+        self.real = real_path(path)
+        self._signature: Signature | None = None
+        self._batch = 0  # the last one of the model that is there
+        self._locks = ExitStack()
+
+    def exists(self) -> bool:
+        """Return whether there is a file."""
+        return self.path.exists()
+
+    def load(self) -> Any:
+        """Return the model that is there, and remember which file that was."""
+        from adforest import load
+
+        before = self._found()
+        model = load(self.path)
+        self._signature, self._batch = before, model.history_[-1].batch
+        return model
+
+    def save(self, model: Any) -> None:
+        """Replace the file, or raise `ConflictError` if it is not the one last read or written."""
+        from adforest.storage.files import save
+
+        self.check()
+        self._signature = Signature.of(save(model, self.real, before_replacing=self._give_way))
+        self._batch = model.history_[-1].batch
+        if self.keep:
+            drop_versions(self.real, self.keep)
+
+    def _give_way(self) -> None:
+        """Make sure that what is about to be replaced may be, and is kept."""
+        self.check()
+        if self.keep and self._batch and self.real.exists():
+            keep_version(self.real, self._batch)
+
+    def check(self) -> None:
+        """Raise `ConflictError` if the file is not the one last read or written."""
+        if real_path(self.path) != self.real:
+            raise ConflictError(f"'{self.path}' is a link to another file now, '{real_path(self.path)}'")
+        found = self._found()
+        if found == self._signature or (found is None and self._signature is not None):
+            return  # one that was removed is written again: the model in memory has all that it had
+        raise ConflictError(f"'{self.path}' was changed by another program")
+
+    def is_gone(self) -> bool:
+        """Return whether a file that was read or written is not there any more."""
+        return self._signature is not None and self._found() is None
+
+    def lock(self) -> None:
+        """Keep other processes from learning into the file, however they name it, until `release`.
+
+        The lock is on ``.NAME.lock`` beside the file that links lead to, and on the file itself, which may have other
+        names (hard links). It ends with the process, however that ends.
+        """
+        self.release()
+        self.real = real_path(self.path)
+        self.real.parent.mkdir(parents=True, exist_ok=True)
+        with ExitStack() as locks:
+            note = locks.enter_context(open(self.real.with_name(f".{self.real.name}.lock"), "a+b"))
+            if not _lock(note):
+                raise self._in_use(_holder(note))
+            _note_holder(note)
+            if os.name != "nt" and self.real.exists():
+                with suppress(PermissionError):  # a file that may not be written to can still be replaced
+                    itself = locks.enter_context(open(self.real, "r+b"))
+                    if not _lock(itself):
+                        raise self._in_use("that named it otherwise")
+                    self._warn_of_names(os.fstat(itself.fileno()).st_nlink - is_kept(self.real))
+            for left in self.real.parent.glob(f".{glob.escape(self.real.name)}.*.tmp"):  # see adforest.storage.atomic
+                left.unlink(missing_ok=True)
+            self._locks = locks.pop_all()
+
+    def release(self) -> None:
+        """Let others learn into the file."""
+        self._locks.close()
+
+    def _found(self) -> Signature | None:
+        """Return what the file is now, None if there is none."""
+        try:
+            return Signature.of(os.stat(self.real))
+        except FileNotFoundError:
+            return None
+
+    def _in_use(self, holder: str) -> ValueError:
+        """Return the error for a file that another process learns into."""
+        return ValueError(
+            f"another process is learning into '{self.path}'{f': {holder}' if holder else ''}; expected one at a time, "
+            "or batches would be lost. Wait until it ends, or end it."
+        )
+
+    def _warn_of_names(self, n_names: int) -> None:
+        """Say what becomes of other names of the file."""
+        if n_names > 1:
+            remark(
+                f"warning: '{self.path}' has {n_names} names (hard links); this one alone gets what is learnt, others "
+                "keep the model as it is. Use symbolic links where they are to be one."
+            )
 
 
 def load_model(path: Path) -> Any:
@@ -21,26 +183,44 @@ def load_model(path: Path) -> Any:
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Keep other processes from learning into the same file; the lock ends with the process, however that ends."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path.with_name(f".{path.name}.lock"), "ab") as file:
-        if not _lock(file):
-            raise ValueError(
-                f"another process is learning into '{path}'; expected one at a time, or batches would be lost. Wait "
-                "until it ends, or end it."
-            )
-        for left in path.parent.glob(f".{path.name}.*.tmp"):  # see adforest.storage.atomic
-            left.unlink(missing_ok=True)
-        yield
+def locked(path: Path, keep: int = 0) -> Iterator[ModelFile]:
+    """Open a model file that no other process learns into until the block ends."""
+    file = ModelFile(path, keep)
+    file.lock()
+    try:
+        yield file
+    finally:
+        file.release()
 
 
-def _lock(file: Any) -> bool:
+def real_path(path: Path) -> Path:
+    """Return the file that a path leads to through links, whether there is one or not."""
+    return Path(os.path.realpath(path))
+
+
+def _note_holder(note: BinaryIO) -> None:
+    """Write to a lock file who holds it; that it is locked does not depend on it."""
+    since = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime())
+    text = f"process {os.getpid()} on {socket.gethostname()} since {since} ({' '.join(map(ascii, sys.argv[:2]))})"
+    with suppress(OSError):  # a full disk
+        note.truncate(0)
+        note.write(text.encode()[:HOLDER_BYTES])
+        note.flush()
+
+
+def _holder(note: BinaryIO) -> str:
+    """Return who holds a lock, nothing if that is not known."""
+    note.seek(0)
+    return " ".join(note.read(HOLDER_BYTES).decode(errors="replace").split())
+
+
+def _lock(file: BinaryIO) -> bool:
     """Lock an open file, or return False if another process has done so."""
     try:
         if os.name == "nt":
             import msvcrt
 
+            file.seek(LOCKED_BYTE)
             msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
         else:
             import fcntl

@@ -22,3 +22,11 @@ AlertRules: TypeAlias = Annotated[
 ]
 Force: TypeAlias = Annotated[bool, typer.Option("--force", "-f", help="Replace the file if it is there.")]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of text.")]
+MaxRecords: TypeAlias = Annotated[
+    int | None, typer.Option(min=1, help="Refuse files of more records; lines of text count as records.")
+]
+MaxBytes: TypeAlias = Annotated[int | None, typer.Option(min=1, help="Refuse files of more bytes, uncompressed.")]
+MaxColumns: TypeAlias = Annotated[int | None, typer.Option(min=1, help="Refuse files of more columns.")]
+Keep: TypeAlias = Annotated[
+    int, typer.Option(min=0, help="Keep so many of the models before the newest; see: adforest versions.")
+]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 from adforest.cli.batches import shown
@@ -23,6 +24,10 @@ class BatchTable:
         self.as_json = as_json
         self.n_batches = self.n_records = self.n_skipped = 0
         self._n_judged = self._n_right = 0.0
+
+    def teller(self, files: Sequence[Path], start: float) -> Callable[[Any], None]:
+        """Return a function that tells of a batch of some files, begun at a moment of `perf_counter`, by its report."""
+        return lambda report: self.add(report, files, perf_counter() - start)
 
     def add(self, report: Any, files: Sequence[Path], seconds: float) -> None:
         """Tell of a batch."""
@@ -73,8 +78,8 @@ class BatchTable:
         start = f"{batch:>6}  {name:<{self._width}}  {records:>9}  {scenario:<7}  {drift:<9}"
         return f"{start}  {accuracy:>8}  {answers:<9}  {seconds:>7}"
 
-    def close(self, learner: Any, seconds: float) -> None:
-        """Tell what it comes to."""
+    def close(self, learner: Any, seconds: float, stopped: str = "") -> None:
+        """Tell what it comes to, and which signal stopped it, if one did."""
         mean = self._n_right / self._n_judged if self._n_judged else None
         if self.as_json:
             totals = {"batches": self.n_batches, "records": self.n_records, "passed_over": self.n_skipped}
@@ -83,8 +88,11 @@ class BatchTable:
                 "model": str(learner.path),
                 "batches_in_all": learner.model.history_[-1].batch if not learner.is_new else 0,
             }
+            model |= {"stopped": stopped} if stopped else {}
             print_json({"event": "end"} | totals | {"accuracy": mean, "seconds": seconds} | model)
             return
+        if stopped:
+            self.print(f"stopped by {stopped}")
         before = f"{counted(self.n_skipped, 'file')} learnt before and passed over" if self.n_skipped else ""
         if not self.n_batches:
             self.print(f"nothing new to learn{f': {before}' if before else ''}")

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import os
+import signal
 import sys
 import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from adforest.cli.stopping import StoppedError
+from adforest.cli.stopping import StoppedError, stopped_by_signals
 from adforest.cli.wording import in_shell_words
 from adforest.libraries import require
 
 PROGRAM = "adforest"
-DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130  # exit codes, the last as shells count them
+DONE, FAILED, WRONG_USAGE = 0, 1, 2  # exit codes
+SIGNALLED = 128  # and the number of the signal, as shells count
 EXPECTED = (ValueError, TypeError, OSError, ImportError)  # what the library says of wrong data, files and options
 
 
@@ -28,21 +31,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        Exit code: 0 if all went well, 1 if something failed, 2 if the command was not understood, 130 if it was
-        interrupted.
+        Exit code: 0 if all went well, 1 if something failed, 2 if the command was not understood, 3 if `watch --once`
+        set files aside, 128 and the number of the signal that stopped it (130 after Ctrl-C).
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
+    _print_any_name()
     shows_trace = "--debug" in given
     try:
         require("typer", "the command line", "cli")
         from adforest.cli.app import app
 
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), stopped_by_signals():
             _tell_warnings()
             result = app([one for one in given if one != "--debug"], prog_name=PROGRAM, standalone_mode=False)
         return result if isinstance(result, int) else DONE
     except KeyboardInterrupt:
-        return _fail("interrupted.", INTERRUPTED)
+        return _fail("interrupted.", SIGNALLED + signal.SIGINT)
     except BrokenPipeError:  # whoever read our output has read enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # it is flushed at exit, and would fail again
         return FAILED
@@ -50,6 +54,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if shows_trace:
             raise
         return _tell(error)
+
+
+def _print_any_name() -> None:
+    """Let names of files that are no text of the terminal's encoding be printed, with their bytes as escapes."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _tell(error: Exception) -> int:
@@ -60,9 +71,14 @@ def _tell(error: Exception) -> int:
         if not message:  # without arguments the help is the answer, and has been printed
             return code
         command = context.command_path if context is not None else PROGRAM
-        return _fail(f"{message.rstrip('.')}. See: {command} --help", code)
+        stop = "" if message.endswith(("?", ".")) else "."
+        return _fail(f"{message}{stop} See: {command} --help", code)
     if isinstance(error, StoppedError):
-        return _fail(_with_notes("interrupted.", error), INTERRUPTED)
+        told = "interrupted." if error.number == signal.SIGINT else f"stopped by {signal.Signals(error.number).name}."
+        return _fail(_with_notes(told, error), SIGNALLED + error.number)
+    if isinstance(error, MemoryError):
+        what = f"there is not enough memory ({error}). Learn less at once, such as --batch-size 10000."
+        return _fail(_with_notes(what, error), FAILED)
     if isinstance(error, EXPECTED):
         return _fail(_with_notes(in_shell_words(str(error)), error), FAILED)
     if type(error).__name__ in ("Abort", "Exit"):

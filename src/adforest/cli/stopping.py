@@ -1,14 +1,89 @@
-"""Ctrl-C as an error like others: Typer would end an interrupted command without a word."""
+"""Ctrl-C, SIGTERM and SIGHUP as an error like others: Typer would end an interrupted command without a word."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
+
+NAMES = ("SIGINT", "SIGTERM", "SIGHUP")  # the last not on Windows
+
+
+class SignalError(KeyboardInterrupt):
+    """A signal asked the process to end.
+
+    Attributes
+    ----------
+    number : int
+    name : str
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+        self.name = signal.Signals(number).name
 
 
 class StoppedError(Exception):
-    """The command was interrupted; its notes say what is kept."""
+    """The command was interrupted; its notes say what is kept.
+
+    Attributes
+    ----------
+    number : int
+        The signal that did.
+    """
+
+    def __init__(self, number: int = signal.SIGINT) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+class _Signals:
+    """Signals that wait until something is done that must not be cut in two."""
+
+    n_holding = 0
+    waiting: int | None = None
+
+    @classmethod
+    def come(cls, number: int, _: Any) -> None:
+        if cls.n_holding:
+            cls.waiting = number
+        else:
+            raise SignalError(number)
+
+
+@contextmanager
+def stopped_by_signals() -> Iterator[None]:
+    """Raise `SignalError` when a signal comes, in the main thread; those that are ignored (nohup) stay so."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    numbers = [getattr(signal, name) for name in NAMES if hasattr(signal, name)]
+    before = {number: signal.getsignal(number) for number in numbers}
+    for number, handler in before.items():
+        if handler is not signal.SIG_IGN:
+            signal.signal(number, _Signals.come)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def holding_signals() -> Iterator[None]:
+    """Let signals wait until the block ends: what was saved is also told."""
+    _Signals.n_holding += 1
+    try:
+        yield
+    finally:
+        _Signals.n_holding -= 1
+        if not _Signals.n_holding and _Signals.waiting is not None:
+            number, _Signals.waiting = _Signals.waiting, None
+            raise SignalError(number)
 
 
 def telling_interrupts(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -19,7 +94,7 @@ def telling_interrupts(command: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return command(*arguments, **options)
         except KeyboardInterrupt as error:
-            stopped = StoppedError()
+            stopped = StoppedError(getattr(error, "number", signal.SIGINT))
             for note in getattr(error, "__notes__", ()):
                 stopped.add_note(note)
             raise stopped from error

@@ -1,128 +1,232 @@
-"""A folder into which others write: which files are there whole, which were learnt, and which cannot be."""
+"""Learn what appears in a folder, for weeks: what passes by itself is waited for, what does not is set aside."""
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
-from adforest.streams.paths import natural_key, suffix_of
+from adforest.cli.file_log import FileLog
+from adforest.cli.folder import Folder
+from adforest.cli.learning import ChangedError, Learner
+from adforest.cli.model_file import ConflictError, NotWrittenError
+from adforest.cli.notifying import notify
+from adforest.cli.output import print_json, remark
+from adforest.cli.wording import in_shell_words
+
+LONGEST_WAIT = 60.0  # seconds between two attempts at something that fails
+RELOAD, REFUSE = "reload", "refuse"
 
 
-class Signature(NamedTuple):
-    """What changes when a file is written to."""
+def is_transient(error: BaseException) -> bool:
+    """Return whether an error may pass by itself: the system's own, which say nothing about what a file holds."""
+    return isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno is not None)
 
-    size: int
-    changed: int
-    inode: int
+
+class Backoff:
+    """How long to wait for something that fails, longer every time; what fails is told once."""
+
+    def __init__(self, interval: float) -> None:
+        self._interval = interval
+        self._n_failures = 0
+        self._since = 0.0
+        self._told = ""
+
+    def failed(self, problem: str) -> float:
+        """Tell of a problem, and return the seconds to wait."""
+        if not self._n_failures:
+            self._since = time.monotonic()
+        if problem != self._told:
+            remark(f"warning: {problem}; waiting until that is possible")
+        self._told = problem
+        self._n_failures += 1
+        return min(LONGEST_WAIT, self._interval * 2.0 ** min(self._n_failures, 20))
+
+    def succeeded(self) -> None:
+        """Tell that it goes on, if something had failed."""
+        if self._n_failures:
+            remark(f"it goes on after {time.monotonic() - self._since:.0f} s")
+        self._n_failures, self._told = 0, ""
+
+    @property
+    def seconds(self) -> float:
+        """For how long it has failed."""
+        return time.monotonic() - self._since if self._n_failures else 0.0
 
 
 @dataclass
-class Sighting:
-    """A file as it was last seen.
-
-    Attributes
-    ----------
-    signature : Signature
-    since : float
-        The moment, by the clock that never goes back, since which it has been so.
-    is_done : bool
-        Whether there is nothing to be done as long as it stays so: learnt, or known.
-    """
-
-    signature: Signature
-    since: float
-    is_done: bool = False
-
-
-@dataclass
-class Folder:
-    """The files of a folder, looked at again and again.
+class Watcher:
+    """Learns the files of a folder as they appear.
 
     Parameters
     ----------
-    path : Path
-    settle : float
-        Seconds for which size and time of a file must stand still before it is read.
-    patience : float
-        Seconds after its last change for which a file that cannot be read may still be unfinished.
-    aside : Path
-        Where files go that cannot be learnt.
-    by_time : bool
-        Whether files come by the time of their last change instead of their name.
+    learner : Learner
+    folder : Folder
+    table : BatchTable
+        Tells of each batch.
+    rules : Alerts
+    interval : float
+        Seconds between two looks.
+    max_attempts : int
+        How often a file may end the process, or its memory, before it is set aside.
+    on_conflict : {"reload", "refuse"}
+        What to do about a model file that another program changed.
+
+    Attributes
+    ----------
+    n_rejected : int
+        Files that were set aside.
     """
 
-    path: Path
-    settle: float
-    patience: float
-    aside: Path
-    by_time: bool = False
-    _seen: dict[Path, Sighting] = field(default_factory=dict)
+    learner: Learner
+    folder: Folder
+    table: Any
+    rules: Any
+    interval: float
+    max_attempts: int
+    on_conflict: str
+    n_rejected: int = 0
 
-    def look(self) -> list[Path]:
-        """Return the files to be done that stand still, in their order."""
-        found = dict(self._files())
-        self._seen = {path: one for path, one in self._seen.items() if path in found}
-        now, by_clock = time.monotonic(), time.time()
-        for path, signature in found.items():
-            before = self._seen.get(path)
-            if before is None or before.signature != signature:
-                # What was last changed long ago has been standing still before it was seen, too.
-                age = max(0.0, by_clock - signature.changed / 1e9) if before is None else 0.0
-                self._seen[path] = Sighting(signature, now - age)
-        ready = [path for path, one in self._seen.items() if not one.is_done and now - one.since >= self.settle]
-        if self.by_time:
-            return sorted(ready, key=lambda path: (found[path].changed, natural_key(path)))
-        return sorted(ready, key=natural_key)
+    def __post_init__(self) -> None:
+        self.log = FileLog(self.learner.file.real)
+        self._backoff = Backoff(self.interval)
 
-    @property
-    def n_waiting(self) -> int:
-        """Files of which it is not decided yet what becomes of them."""
-        return sum(not one.is_done for one in self._seen.values())
+    def run(self, show: Any, *, once: bool) -> None:
+        """Look and learn until nothing is left to do, or for ever.
 
-    def is_unchanged(self, path: Path) -> bool:
-        """Return whether a file is as it was last seen."""
-        try:
-            return _signature(path) == self._seen[path].signature
-        except FileNotFoundError:
-            return False
-
-    def is_given_up(self, path: Path) -> bool:
-        """Return whether a file that cannot be read has had time enough to be finished."""
-        return time.monotonic() - self._seen[path].since >= self.patience
-
-    def done(self, path: Path) -> None:
-        """Leave a file alone as long as it stays as it is."""
-        self._seen[path].is_done = True
-
-    def put_aside(self, path: Path, reason: str) -> Path:
-        """Move a file aside, with a text that tells the reason, and return where it went."""
-        self.aside.mkdir(parents=True, exist_ok=True)
-        target, number = self.aside / path.name, 1
-        while target.exists():
-            number += 1
-            target = self.aside / f"{number}-{path.name}"
-        Path(f"{target}.reason.txt").write_text(reason + "\n", encoding="utf-8")
-        os.replace(path, target)
-        self._seen.pop(path, None)
-        return target
-
-    def _files(self) -> Iterator[tuple[Path, Signature]]:
-        """Yield the files that may be batches; a leading dot or underscore marks what is none."""
-        for path in self.path.iterdir():
-            if path.name.startswith((".", "_")) or suffix_of(path) is None:
-                continue
+        Parameters
+        ----------
+        show : callable
+            Told what is being done.
+        once : bool
+            Whether to end when nothing is left, and to raise what does not pass by itself in time.
+        """
+        notify("READY=1")
+        while True:
+            notify("WATCHDOG=1")
+            pause = self.interval
             try:
-                if path.is_file():
-                    yield path, _signature(path)
-            except FileNotFoundError:  # gone between two looks
+                self._look(show)
+                self._backoff.succeeded()
+                if once and not self.folder.n_waiting:
+                    return
+            except ConflictError as error:
+                if self.on_conflict == REFUSE:
+                    raise ConflictError(f"{error}; --on-conflict is {REFUSE}. What is there was kept.") from None
+                self._reload(error)
                 continue
+            except Exception as error:
+                if not is_transient(error):
+                    raise
+                if once and self._backoff.seconds >= self.folder.patience:
+                    raise
+                pause = self._backoff.failed(_told(error))
+            show(f"waiting for files in {self.folder.path}")
+            self._wait(pause)
+
+    def _look(self, show: Any) -> None:
+        """Take what is there, in its order, up to the first file that must be waited for."""
+        self.learner.file.check()
+        if self.learner.file.is_gone():
+            remark(f"warning: '{self.learner.path}' was removed; it is written again, with all that was learnt")
+            self.learner.write_again()
+        for path in self.folder.look():
+            show(path.name)
+            self._take(path)
+            notify("WATCHDOG=1")
+
+    def _wait(self, seconds: float) -> None:
+        """Wait, and let the watchdog know that this is meant."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            notify("WATCHDOG=1")
+            time.sleep(min(left, 5.0))
+
+    def _reload(self, conflict: ConflictError) -> None:
+        """Take the model that another program put there, and learn what it does not know."""
+        from adforest import ModelFileError
+
+        try:
+            is_other = self.learner.reload()
+        except (ModelFileError, OSError) as error:  # perhaps it is being copied there
+            self._wait(self._backoff.failed(f"{conflict}, and cannot be loaded yet ({error})"))
+            return
+        if is_other:
+            n_batches = 0 if self.learner.is_new else self.learner.model.history_[-1].batch
+            remark(f"warning: {conflict}; it was read again, with {n_batches:,} batches, and learns on from there")
+            self.folder.begin_again()
+            self.rules.begin(self.learner)
+
+    def _take(self, path: Path) -> None:
+        """Learn a file, or find that it is known, not finished, or no batch."""
+        if not self.folder.is_unchanged(path):
+            return
+        n_before = self.log.begin(path, self.folder.signature(path))
+        if n_before >= self.max_attempts:
+            self._put_aside(
+                path, f"{n_before} attempts to learn it ended the process or its memory. Cut it into pieces"
+            )
+            return
+        try:
+            problem = self._learn(path)
+        except MemoryError:
+            raise  # the attempt stays counted: memory may run out every time
+        except BaseException:
+            self.log.end()
+            raise
+        self.log.end()
+        if problem is not None and self.folder.is_given_up(path):
+            self._put_aside(path, " ".join(in_shell_words(str(problem)).split()))
+
+    def _learn(self, path: Path) -> Exception | None:
+        """Learn a file, and return what is wrong with it for good; raise what may pass."""
+        from adforest.streams.layout import MissingTargetError
+
+        learner, start, n_batches = self.learner, time.perf_counter(), 0
+        try:
+            if learner.doubt(path) and not self.folder.is_given_up(path):
+                return None
+            for batch, parts in learner.batches(path):
+                self.rules.look(batch)
+                report = learner.learn(batch, parts, self.table.teller(batch.files, start))
+                self.rules.check(report)
+                notify("WATCHDOG=1")
+                start, n_batches = time.perf_counter(), n_batches + 1
+        except (FileNotFoundError, ChangedError):
+            return None  # it went away, or is written to: it is looked at again
+        except MissingTargetError:
+            if learner.is_new:  # more likely a wrong --target than a wrong file
+                raise
+            return MissingTargetError(f"'{path}' has no column {learner.target!r}, which is the target")
+        except (ConflictError, NotWrittenError):
+            raise
+        except Exception as error:
+            if is_transient(error):
+                raise
+            return error
+        self.table.n_skipped += not n_batches
+        self.folder.done(path)
+        return None
+
+    def _put_aside(self, path: Path, reason: str) -> None:
+        """Move a file aside, and tell of it."""
+        self.n_rejected += 1
+        try:
+            target: Path | None = self.folder.put_aside(path, reason)
+        except OSError as error:
+            target = None
+            self.folder.done(path)
+            remark(f"warning: {path.name} cannot be learnt ({reason}) nor moved aside ({error})")
+        self.log.reject(path, target, reason)
+        if self.table.as_json:
+            moved = None if target is None else str(target)
+            print_json({"event": "rejected", "file": str(path), "moved_to": moved, "reason": reason})
+        elif target is not None:
+            self.table.print(f"{path.name} was moved to {target}: {reason}")
 
 
-def _signature(path: Path) -> Signature:
-    """Return what changes when a file is written to."""
-    found = path.stat()
-    return Signature(found.st_size, found.st_mtime_ns, found.st_ino)
+def _told(error: Exception) -> str:
+    """Return how an error is told that may pass."""
+    text = " ".join(str(error).split())
+    return f"there is not enough memory ({text})" if isinstance(error, MemoryError) else text

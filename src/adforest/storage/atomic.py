@@ -4,32 +4,63 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
 
-def write_atomically(path: str | os.PathLike[str], content: Iterable[bytes | memoryview]) -> None:
+def write_atomically(
+    path: str | os.PathLike[str],
+    content: Iterable[bytes | memoryview],
+    *,
+    mode: int | None = None,
+    before_replacing: Callable[[], None] | None = None,
+) -> os.stat_result:
     """Write a file beside the target, make sure it is on the disk, and rename it to the target.
 
     A process that is killed in between may leave ``.NAME.XXXXXXXX.tmp`` behind, which nobody reads.
+
+    Parameters
+    ----------
+    path : str or path-like
+    content : iterable of bytes
+    mode : int, optional
+        Permissions of a file that is not there yet; by default those of any other. One that is there keeps its own.
+    before_replacing : callable, optional
+        Called when all is written and nothing is replaced yet; if it raises, the old file stays.
+
+    Returns
+    -------
+    os.stat_result
+        What the system says of the file that was written.
     """
     target = Path(os.path.realpath(path))  # a link stays one
     if target.is_dir():
         raise IsADirectoryError(f"{target} is a folder. Give the file a name, such as {target / 'model.adf'}.")
     beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    with suppress(FileNotFoundError):
+        mode = target.stat().st_mode & 0o777
+
+    def opened(name: str, flags: int) -> int:
+        return os.open(name, flags, 0o666 if mode is None else 0o600)  # never readable to more than it will be
+
     try:
-        with open(beside, "xb") as file:
-            with suppress(FileNotFoundError):
-                os.chmod(beside, target.stat().st_mode & 0o777)
+        with open(beside, "xb", opener=opened) as file:
+            if mode is not None:
+                os.chmod(beside, mode)
             file.writelines(content)
             file.flush()
             os.fsync(file.fileno())
+            written = os.fstat(file.fileno())
+        if before_replacing is not None:
+            before_replacing()
         os.replace(beside, target)
     except BaseException:
-        beside.unlink(missing_ok=True)
+        with suppress(OSError):  # what went wrong first is what is told
+            beside.unlink(missing_ok=True)
         raise
     _sync_folder(target.parent)
+    return written
 
 
 def _sync_folder(folder: Path) -> None:

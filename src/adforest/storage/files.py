@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from adforest.storage.atomic import write_atomically
@@ -13,12 +14,19 @@ from adforest.storage.errors import ModelFileError
 if TYPE_CHECKING:
     from adforest.classifier import BaseADFClassifier
 
+PRIVATE = 0o600  # a model holds records, which others on the machine need not see
 # What reading damaged content may raise where no check comes first; a model that is loaded passed all of them.
 DAMAGE = (ArithmeticError, LookupError, RecursionError, TypeError, ValueError)
 
 
-def save(model: BaseADFClassifier, path: str | os.PathLike[str], *, records: bool = True) -> None:
-    """Write a model to a file, see `BaseADFClassifier.save`."""
+def save(
+    model: BaseADFClassifier,
+    path: str | os.PathLike[str],
+    *,
+    records: bool = True,
+    before_replacing: Callable[[], None] | None = None,
+) -> os.stat_result:
+    """Write a model to a file, see `BaseADFClassifier.save` and `write_atomically`."""
     from adforest import __version__
     from adforest.storage.models import classifier_of, content_of
 
@@ -29,7 +37,8 @@ def save(model: BaseADFClassifier, path: str | os.PathLike[str], *, records: boo
         classifier_of(Content(parse_document(document), dict(content.arrays)))
     except DAMAGE as error:
         raise ModelFileError(f"this model cannot be saved: {error}") from error
-    write_atomically(path, pack(document, content.arrays, __version__))
+    packed = pack(document, content.arrays, __version__)
+    return write_atomically(path, packed, mode=PRIVATE, before_replacing=before_replacing)
 
 
 def load(path: str | os.PathLike[str]) -> BaseADFClassifier:

@@ -12,6 +12,7 @@ from adforest.storage.fields import Array, PartReader, PartWriter, Whole
 
 PART = "origins"
 DIGESTS = Array("digests", np.uint8, ("n_digests", DIGEST_BYTES))
+SIZES = Array("sizes", np.int64, ("n_sizes", 2), low=0, takes_none=True)
 EPOCH = Whole("epoch")
 
 
@@ -24,6 +25,7 @@ def write_origins(origins: Origins, out: PartWriter) -> None:
     part.values["reading"] = {name: value if _is_text(value) else list(value) for name, value in origins.reading}
     digests = np.frombuffer(b"".join(origins.digests), dtype=np.uint8)
     DIGESTS.write(digests.reshape(len(origins.digests), DIGEST_BYTES), part)
+    SIZES.write(np.array(origins.sizes, dtype=np.int64) if origins.sizes else None, part)
     if origins.stream is not None:
         part.values["stream"] = origins.stream
         EPOCH.write(origins.epoch, part)
@@ -39,7 +41,8 @@ def read_origins(document: PartReader) -> Origins:
         raise part.wrong("target", target, "text")
     if type(reading) is not dict or not all(_is_text(value) or _are_texts(value) for value in reading.values()):
         raise part.wrong("reading", reading, "an object of texts and lists of text")
-    digests = DIGESTS.read(part, {})
+    digests, sizes = DIGESTS.read(part, {}), SIZES.read(part, {})
+    sizes = [] if sizes is None else sizes.tolist()
     stream = part.value("stream") if "stream" in part else None
     if not (stream is None or _is_text(stream)):
         raise part.wrong("stream", stream, "text")
@@ -47,8 +50,10 @@ def read_origins(document: PartReader) -> Origins:
     part.finish()
     if len(digests) > Origins.MAX_DIGESTS:
         raise ModelFileError(f"origins.digests are {len(digests)}, expected {Origins.MAX_DIGESTS} at most")
+    if len(sizes) > len(digests):
+        raise ModelFileError(f"origins.sizes are {len(sizes)}, expected {len(digests)} at most, one a digest")
     pairs = tuple((name, value if _is_text(value) else tuple(value)) for name, value in reading.items())
-    return Origins(target, pairs, tuple(map(np.ndarray.tobytes, digests)), stream, epoch)
+    return Origins(target, pairs, tuple(map(np.ndarray.tobytes, digests)), stream, epoch, tuple(map(tuple, sizes)))
 
 
 def _is_text(value: Any) -> bool:

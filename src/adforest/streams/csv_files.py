@@ -217,6 +217,8 @@ class CsvFile:
         try:
             yield
         except pa.ArrowInvalid as error:
+            if not self.reader.begins_with_text:
+                raise self.reader.source.undecodable() from error
             if "straddl" in str(error) or "cannot infer number of columns" in str(error):
                 message = f"has a record longer than {BLOCK_BYTES:,} bytes. Look for a quote that is not closed."
             else:

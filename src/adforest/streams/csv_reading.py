@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -112,6 +113,17 @@ class CsvReader:
         """Whether there is not even a line of names."""
         return not self._names(self.delimiter)
 
+    @cached_property
+    def begins_with_text(self) -> bool:
+        """Whether the first megabyte can be decoded."""
+        with self.source.open() as stream:
+            start = stream.read(HEAD_BYTES)
+        try:
+            codecs.getincrementaldecoder(self.source.encoding)().decode(start)
+        except UnicodeDecodeError:
+            return False
+        return True
+
     @property
     def header_line(self) -> int:
         """The line of the names."""
@@ -221,7 +233,10 @@ class CsvReader:
                 use_threads=False, block_size=block_size or BLOCK_BYTES, encoding=self.source.encoding
             ),
             "parse_options": arrow_csv.ParseOptions(
-                delimiter=self.delimiter, newlines_in_values=True, invalid_row_handler=pass_on
+                delimiter=self.delimiter,
+                newlines_in_values=True,
+                # Arrow decodes lines for it, and prints a trace where it cannot.
+                invalid_row_handler=pass_on if self.begins_with_text else None,
             ),
             "convert_options": arrow_csv.ConvertOptions(strings_can_be_null=True, **convert),
         }

@@ -21,7 +21,7 @@ from adforest.streams.csv_files import CsvFile
 from adforest.streams.csv_reading import CsvFormat, CsvReader
 from adforest.streams.json_files import JsonFile
 from adforest.streams.paths import suffix_of
-from adforest.streams.sources import Source, find_sources
+from adforest.streams.sources import Source, find_sources, opened
 
 BUFFER_BYTES = 1 << 16  # of each column of a Parquet file
 BLOCK_VALUES = 1 << 16  # of all but CSV files
@@ -120,6 +120,8 @@ def naming(path: Path) -> Iterator[None]:
     """Turn errors of the libraries that read files into errors that name the file and say what to do."""
     try:
         yield
+    except MemoryError:  # Arrow's too, which is no fault of the file
+        raise
     except pa.ArrowException as error:
         raise ValueError(f"'{path}' cannot be read ({error}). Correct the file, or leave it out.") from error
     except OSError as error:
@@ -152,29 +154,48 @@ class ParquetFile(TypedFile):
     """A Parquet file, read page by page."""
 
     @property
+    def n_rows(self) -> int:
+        """How many records there are."""
+        if _has_no_bytes(self.path):
+            return 0
+        with self._open() as file:
+            return int(file.metadata.num_rows)
+
+    @property
     def is_empty(self) -> bool:
         """Whether there are no records."""
-        if _has_no_bytes(self.path):
-            return True
-        with parquet.ParquetFile(self.path) as file:
-            return bool(file.metadata.num_rows == 0)
+        return self.n_rows == 0
 
     @cached_property
     def schema(self) -> Any:
         """Names and types of the columns."""
-        with parquet.ParquetFile(self.path) as file:
+        with self._open() as file:
             return without_index(file.schema_arrow)
 
     def blocks(self, wanted: Mapping[str, Any], n_records: int) -> Iterator[Any]:
         """Yield the wanted columns as record batches of up to n_records."""
         # Both are needed, or the columns of a row group, which may be all of the file, are in memory as a whole.
-        with parquet.ParquetFile(self.path, buffer_size=BUFFER_BYTES, pre_buffer=False) as file:
+        with self._open(buffer_size=BUFFER_BYTES, pre_buffer=False) as file:
             # Blocks are so small that threads would cost more than they bring.
             yield from file.iter_batches(n_records, columns=list(wanted), use_threads=False)
+
+    @contextmanager
+    def _open(self, **options: Any) -> Iterator[Any]:
+        """Open the file."""
+        with opened(self.path) as source, parquet.ParquetFile(source, **options) as file:
+            yield file
 
 
 class ArrowFile(TypedFile):
     """An Arrow file or stream, also called IPC or Feather, read by the record batches it was written in."""
+
+    @property
+    def n_rows(self) -> int:
+        """How many records there are."""
+        if _has_no_bytes(self.path):
+            return 0
+        with self._batches() as batches:
+            return sum(batch.num_rows for batch in batches)
 
     @property
     def is_empty(self) -> bool:
@@ -207,8 +228,7 @@ class ArrowFile(TypedFile):
     @contextmanager
     def _open(self) -> Iterator[Any]:
         """Open the file in whichever of the two layouts its first bytes announce."""
-        # Not mapped into memory: a file cut short under a map ends the process.
-        with pa.OSFile(str(self.path)) as source:
+        with opened(self.path) as source:
             is_file = source.read(6) == b"ARROW1"
             source.seek(0)
             with ipc.open_file(source) if is_file else ipc.open_stream(source) as reader:

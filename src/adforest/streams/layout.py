@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -56,7 +57,8 @@ class Choice:
     def features(self, names: Sequence[str]) -> list[str]:
         """Return the names of the columns to learn from, in their order."""
         kept = names if self.columns is None else self.columns
-        return [name for name in dict.fromkeys(kept) if name != self.target and name not in self.drop]
+        dropped = {self.target, *self.drop}
+        return [name for name in dict.fromkeys(kept) if name not in dropped]
 
 
 @dataclass(frozen=True)
@@ -112,9 +114,11 @@ class Layout:
     def _check(self, file: TableFile) -> None:
         """Raise unless a file has the columns, and in types that can be converted."""
         schema = read_schema(file)
-        check_names(schema.names, self.choice.target, file)
-        missing = [name for name in self.types if name not in schema.names]
-        features = self.choice.features(schema.names) if self.choice.target is not None else []
+        names = list(schema.names)  # which makes them, every time it is asked
+        check_names(names, self.choice.target, file)
+        there = frozenset(names)
+        missing = [name for name in self.types if name not in there]
+        features = self.choice.features(names) if self.choice.target is not None else []
         extra = [name for name in features if name not in self.types]
         if missing or extra:
             parts = [f"{what} {listed(names)}" for what, names in (("lacks", missing), ("adds", extra)) if names]
@@ -210,7 +214,7 @@ def judge(files: Sequence[TableFile], choice: Choice) -> Layout:
             f"no column of '{first.path}' is left to learn from beside the target {choice.target!r}; its columns are "
             f"{listed(names)}. Choose others with columns=[...], or drop fewer."
         )
-    types = {name: _judged(name, files, choice) for name in [*features, str(choice.target)]}
+    types = _judged_types([*features, str(choice.target)], files, choice)
     with naming(first.path):
         first.check({name: kind for name, kind in types.items() if name not in choice.categorical})
     if choice.types is None:
@@ -231,13 +235,14 @@ def _warn_of_row_numbers(file: TableFile, features: Sequence[str]) -> None:
 
 def check_names(names: Sequence[str], target: str | None, file: TableFile) -> None:
     """Raise unless every name occurs once and the target, if there is one, is among them."""
-    repeated = next((name for name in names if names.count(name) > 1), None)
+    counts = Counter(names)
+    repeated = next((name for name, count in counts.items() if count > 1), None)
     if repeated is not None:
         raise ValueError(
-            f"column name {repeated!r} occurs {names.count(repeated)} times in '{file.path}'; columns are matched by "
+            f"column name {repeated!r} occurs {counts[repeated]} times in '{file.path}'; columns are matched by "
             "name, so every name must occur once. Rename or remove the others."
         )
-    if target is not None and target not in names:
+    if target is not None and target not in counts:
         hint = " If these are several columns in one, pass delimiter=';' or whatever parts them." * (len(names) == 1)
         raise MissingTargetError(
             f"the target {target!r} is no column of '{file.path}'; its columns are {listed(names)}. Name one of them."
@@ -245,27 +250,41 @@ def check_names(names: Sequence[str], target: str | None, file: TableFile) -> No
         )
 
 
-def _judged(name: str, files: Sequence[TableFile], choice: Choice) -> Any:
-    """Return the type a column shall have in every batch."""
-    is_target = name == choice.target
-    if name in choice.categorical:
-        return TEXT if is_target else NAMED
-    if choice.types is not None and name in choice.types:
-        return choice.types[name]
+def _judged_types(names: Sequence[str], files: Sequence[TableFile], choice: Choice) -> dict[str, Any]:
+    """Return the types that columns shall have in every batch; each file is asked for its own once at most."""
+    types: dict[str, Any] = dict.fromkeys(names)
+    categorical, known = frozenset(choice.categorical), choice.types or {}
+    left = []
+    for name in names:
+        if name in categorical:
+            types[name] = TEXT if name == choice.target else NAMED
+        elif name in known:
+            types[name] = known[name]
+        else:
+            left.append(name)
     for position, file in enumerate(files):
+        if not left:
+            break
         try:
-            found = read_schema(file).field(name).type
-        except (ValueError, KeyError, OSError):
+            fields = {field.name: field.type for field in read_schema(file)}
+        except (ValueError, OSError):
             if not position:
                 raise
             continue  # what is wrong with a later file is said when its turn comes
-        if pa.types.is_null(found):
-            continue
-        kind = _class_type(found) if is_target else _feature_type(found)
-        if kind is None:
-            raise _unlearnable(name, found, file, is_target=is_target)
-        return kind
-    return TEXT if is_target else NUMBERS
+        for name in left:
+            types[name] = _judged(name, fields.get(name, pa.null()), file, is_target=name == choice.target)
+        left = [name for name in left if types[name] is None]
+    return types | {name: TEXT if name == choice.target else NUMBERS for name in left}
+
+
+def _judged(name: str, found: Any, file: TableFile, *, is_target: bool) -> Any:
+    """Return the type of a column in every batch, None where a file has nothing in it."""
+    if pa.types.is_null(found):
+        return None
+    kind = _class_type(found) if is_target else _feature_type(found)
+    if kind is None:
+        raise _unlearnable(name, found, file, is_target=is_target)
+    return kind
 
 
 def _unlearnable(name: str, found: Any, file: TableFile, *, is_target: bool) -> ValueError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import os
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -49,6 +50,8 @@ class Source:
             start = stream.read(2)
         if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
             return "utf-16"
+        if start == b"\0\0":
+            raise ValueError(f"'{self.path}' is no text: it begins with zeros. Write it again, or leave it out.")
         return {1: "utf-16-le", 0: "utf-16-be"}.get(start.find(b"\0"), "utf-8")
 
     @contextmanager
@@ -57,7 +60,7 @@ class Source:
         compression = COMPRESSIONS.get(self.path.suffix.lower())
         try:
             if self.archive is None:
-                with pa.input_stream(str(self.path), compression=compression) as stream:
+                with opened(self.path) as file, pa.input_stream(file, compression=compression) as stream:
                     yield stream
             else:
                 with (
@@ -139,6 +142,18 @@ def find_sources(path: Path, encoding: str) -> list[Source]:
         Source(place, encoding, path, info.filename)
         for place, info in sorted(members, key=lambda found: natural_key(found[0]))
     ]
+
+
+def opened(path: Path) -> Any:
+    """Open a file for Arrow, also one whose name is no UTF-8; not mapped into memory, where one cut short would crash.
+
+    Errors name the file as it is called.
+    """
+    try:
+        return pa.OSFile(os.fsencode(path))
+    except OSError as error:
+        error.filename = str(path)
+        raise
 
 
 @contextmanager

@@ -28,10 +28,11 @@ def evaluate(
 
     Files may be larger than memory. Classes that the model never saw count as wrong, and are listed.
     """
-    from adforest.cli.batches import about_records, file_digest, found_files
+    from adforest.cli.batches import about_records, found_files
     from adforest.cli.evaluation import Evaluation
     from adforest.cli.learning import NO_TARGET
     from adforest.cli.model_file import load_model
+    from adforest.cli.surveying import fingerprint
     from adforest.origins import origins_of
 
     loaded = load_model(model)
@@ -42,7 +43,7 @@ def evaluate(
     with found_files(files, reading.get("order")) as paths:
         tested = Evaluation(loaded, column, reading)
         known = set(origins.digests)
-        n_learnt = sum(path.suffix.lower() != ".zip" and file_digest(path) in known for path in paths if known)
+        n_learnt = sum(path.suffix.lower() != ".zip" and fingerprint(path).digest in known for path in paths if known)
         if n_learnt:
             remark(f"warning: {counted(n_learnt, 'file')} learnt by this model: new records are harder")
         with progress_bar("testing", about_records(paths)) as bar:

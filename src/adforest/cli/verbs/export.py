@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,32 +11,45 @@ import typer
 from adforest.cli.options import AsJson, Force, ModelArgument
 from adforest.cli.output import print_json, size_of
 
-FORMATS = {".onnx": "ONNX", ".tl": "Treelite", ".treelite": "Treelite"}
+FORMATS = {".onnx": "ONNX", ".tl": "Treelite", ".treelite": "Treelite", ".adf": "model file"}
 
 
 def export(
     model: ModelArgument,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Where to write: .onnx, or .tl for Treelite.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where to write: .onnx, .tl for Treelite, or .adf.")],
     forest: Annotated[
         str, typer.Option(help='The forest that Treelite gets: "permanent", "active", "temporary" or "newest".')
     ] = "permanent",
+    no_records: Annotated[
+        bool,
+        typer.Option("--no-records", help="Leave out the records that a model keeps: needed for .adf."),
+    ] = False,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Write a model for other programs: the whole vote as an ONNX graph, or one forest as a Treelite checkpoint.
 
-    An ONNX graph is compared with the model in ONNX Runtime before it is written.
+    An ONNX graph is compared with the model in ONNX Runtime before it is written. With --no-records, .adf is a model
+    that answers and cannot learn: it holds no record, but names of columns, categories and classes, thresholds and the
+    history.
     """
     from adforest.cli.model_file import load_model
     from adforest.cli.writing import check_free
+    from adforest.origins import note_origins, origins_of
     from adforest.storage.atomic import write_atomically
 
     kind = FORMATS.get(out.suffix.lower())
     if kind is None:
         raise ValueError(f"--out is '{out}'; expected a name that ends in {' or '.join(FORMATS)}. Name another file.")
+    if (kind == FORMATS[".adf"]) != no_records:
+        raise ValueError(f"--out is '{out}'; expected .adf with --no-records, and without it another format.")
     check_free(out, force)
     loaded = load_model(model)
-    write_atomically(out, [_onnx(loaded) if kind == "ONNX" else _treelite(loaded, forest)])
+    if no_records:
+        note_origins(loaded, replace(origins_of(loaded), digests=(), sizes=()))  # digests tell who has a file
+        loaded.save(out, records=False)
+    else:
+        write_atomically(out, [_onnx(loaded) if kind == "ONNX" else _treelite(loaded, forest)])
     if as_json:
         print_json({"out": str(out), "format": kind, "bytes": out.stat().st_size})
     else:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from adforest.cli.options import AlertRules, AsJson, ModelPath, Target
+from adforest.cli.options import AlertRules, AsJson, Keep, MaxBytes, MaxColumns, MaxRecords, ModelPath, Target
 from adforest.cli.output import counted, progress_bar, remark
 from adforest.cli.parameters import MODEL, READING, with_options
 
@@ -25,8 +25,14 @@ def learn(
     target: Target = None,
     batch_size: Annotated[
         int | None,
-        typer.Option(min=1, help="Records in a batch: files are cut and joined. By default each file is one batch."),
+        typer.Option(
+            min=1, help="Records in a batch: files are cut and joined. By default each file is one batch unless large."
+        ),
     ] = None,
+    max_records: MaxRecords = None,
+    max_bytes: MaxBytes = None,
+    max_columns: MaxColumns = None,
+    keep: Keep = 0,
     alerts: AlertRules = None,
     as_json: AsJson = False,
 ) -> None:
@@ -44,13 +50,15 @@ def learn(
     from adforest.cli.learning import NO_TARGET, Learner
     from adforest.cli.model_file import locked
     from adforest.cli.progress import BatchTable
+    from adforest.cli.surveying import Limits
 
     start = perf_counter()
     rules = read_alerts(alerts)
-    with locked(model), found_files(batches, reading.get("order")) as files:
+    with locked(model, keep) as file, found_files(batches, reading.get("order")) as files:
         if target is None and not model.exists():
             raise ValueError(f"{NO_TARGET}, one of {', '.join(map(repr, column_names(files[0], reading)[:20]))}.")
-        learner = Learner(model, target, parameters, reading, batch_size)
+        limits = Limits(max_records, max_bytes, max_columns)
+        learner = Learner(file, target, parameters, reading, batch_size, limits)
         rules.begin(learner)
         total = sum(path.stat().st_size for path in files) if batch_size is None else about_records(files)
         with progress_bar("reading", total) as bar:
@@ -92,10 +100,9 @@ def _learn_all(learner: Any, files: list[Path], table: Any, bar: Any, rules: Any
 def _learn_each(learner: Any, found: Any, table: Any, rules: Any, bar: Any) -> None:
     """Learn some batches and tell of each."""
     start = perf_counter()
-    for batch, digest in found:
+    for batch, parts in found:
         rules.look(batch)
-        report = learner.learn(batch, digest)
-        table.add(report, batch.files, perf_counter() - start)
+        report = learner.learn(batch, parts, table.teller(batch.files, start))
         rules.check(report)
         if learner.batch_size is not None:
             bar.advance(len(batch.y), batch.files[-1].name)

@@ -3,14 +3,33 @@
 from __future__ import annotations
 
 import time
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from adforest.cli.options import AlertRules, AsJson, ModelPath, Target
-from adforest.cli.output import print_json, progress_bar, remark
+from adforest.cli.options import (
+    AlertRules,
+    AsJson,
+    Keep,
+    MaxBytes,
+    MaxColumns,
+    MaxRecords,
+    ModelPath,
+    Target,
+)
+from adforest.cli.output import progress_bar
 from adforest.cli.parameters import MODEL, READING, with_options
+
+REJECTED = 3  # exit code of --once where files were set aside
+
+
+class OnConflict(StrEnum):
+    """What to do about a model file that another program changed."""
+
+    RELOAD = "reload"
+    REFUSE = "refuse"
 
 
 @with_options(reading=READING, parameters=MODEL)
@@ -28,104 +47,70 @@ def watch(
     ] = None,
     interval: Annotated[float, typer.Option(min=0.01, help="Seconds between two looks.")] = 2.0,
     settle: Annotated[
-        float, typer.Option(min=0, help="Seconds for which a file must not have changed before it is read.")
+        float, typer.Option(min=0, help="Seconds for which a file must have been seen unchanged before it is read.")
     ] = 2.0,
     patience: Annotated[
-        float, typer.Option(min=0, help="Seconds after its last change that a file which cannot be read is waited for.")
+        float,
+        typer.Option(min=0, help="Seconds since its last change that a file which seems unfinished is waited for."),
     ] = 30.0,
+    marker: Annotated[
+        str,
+        typer.Option(
+            metavar="SUFFIX",
+            help="Read a file once another of its name and this suffix is beside it: .done for month.csv.done.",
+            show_default=False,
+        ),
+    ] = "",
+    batch_size: Annotated[
+        int | None,
+        typer.Option(min=1, help="Records in a batch: files are cut. By default each file is one batch unless large."),
+    ] = None,
+    max_records: MaxRecords = None,
+    max_bytes: MaxBytes = None,
+    max_columns: MaxColumns = None,
+    keep: Keep = 0,
+    attempts: Annotated[
+        int, typer.Option(min=1, help="How often a file may end the process before it is set aside.")
+    ] = 3,
+    on_conflict: Annotated[
+        OnConflict,
+        typer.Option(help="What to do about a model file that another program changed: read it again, or end."),
+    ] = OnConflict.RELOAD,
     once: Annotated[bool, typer.Option("--once", help="End when nothing is left to learn.")] = False,
     as_json: AsJson = False,
-) -> None:
+) -> int | None:
     """Learn files as they appear in a folder, until Ctrl-C.
 
     Every file is a batch, learnt once it stands still. Learnt files stay where they are; after a restart, and under
-    another name, they are known by their content. A file that cannot be learnt is moved aside, beside a text that
-    tells the reason.
+    another name, they are known by their content; one that went on is learnt from where it stopped. A file that cannot
+    be learnt is moved aside, beside a text that tells the reason. What may pass by itself, such as a full disk, is
+    waited for. With --once the exit code is 3 if files were set aside.
     """
     from adforest.cli.alerts import read_alerts
+    from adforest.cli.folder import Folder
     from adforest.cli.learning import Learner
     from adforest.cli.model_file import locked
+    from adforest.cli.notifying import notify
     from adforest.cli.progress import BatchTable
-    from adforest.cli.watching import Folder
+    from adforest.cli.surveying import Limits
+    from adforest.cli.watching import Watcher
 
     rules = read_alerts(alerts)
     start = time.perf_counter()
-    with locked(model), progress_bar("watching", None) as bar:
-        learner = Learner(model, target, parameters, reading)
+    with locked(model, keep) as file, progress_bar("watching", None) as bar:
+        learner = Learner(file, target, parameters, reading, batch_size, Limits(max_records, max_bytes, max_columns))
         rules.begin(learner)
-        places = Folder(folder, settle, patience, aside or folder / "rejected", by_time=reading.get("order") == "time")
+        by_time = reading.get("order") == "time"
+        places = Folder(folder, settle, patience, aside or folder / "rejected", by_time=by_time, marker=marker)
         table = BatchTable(list(folder.iterdir()), bar.print, as_json=as_json)
+        watcher = Watcher(learner, places, table, rules, interval, attempts, on_conflict.value)
+        stopped = ""
         try:
-            while True:
-                for path in places.look():
-                    bar.advance(0, path.name)
-                    _take(path, learner, places, table, rules)
-                if once and not places.n_waiting:
-                    break
-                bar.advance(0, f"waiting for files in {folder}")
-                time.sleep(interval)
-        except KeyboardInterrupt:
+            watcher.run(lambda what: bar.advance(0, what), once=once)
+        except KeyboardInterrupt as error:
             if once:
                 raise
-        table.close(learner, time.perf_counter() - start)
-
-
-def _take(path: Path, learner: Any, places: Any, table: Any, rules: Any) -> None:
-    """Learn a file, or find that it is known, not finished, or no batch."""
-    from adforest.streams.layout import MissingTargetError
-
-    start = time.perf_counter()
-    found = []
-    try:
-        found = list(learner.batches(path))
-    except MissingTargetError:
-        if learner.is_new:  # more likely a wrong --target than a wrong file
-            raise
-        problem: Exception | None = MissingTargetError(
-            f"'{path}' has no column {learner.target!r}, which is the target"
-        )
-    except FileNotFoundError:
-        return
-    except Exception as error:  # whatever it is, the next file may be good
-        problem = error
-    else:
-        problem = None
-    if not places.is_unchanged(path):
-        return  # it was written to meanwhile: what was read may be parts of two files
-    if problem is None and not found:
-        table.n_skipped += 1
-        places.done(path)
-        return
-    for batch, digest in found:
-        try:
-            rules.look(batch)
-            report = learner.learn(batch, digest)
-        except OSError:  # the model could not be written, which is no fault of the file
-            raise
-        except Exception as error:
-            problem = error
-            break
-        table.add(report, batch.files, time.perf_counter() - start)
-        rules.check(report)
-        start = time.perf_counter()
-    if problem is None:
-        places.done(path)
-    elif places.is_given_up(path):
-        _put_aside(path, problem, places, table)
-
-
-def _put_aside(path: Path, problem: Exception, places: Any, table: Any) -> None:
-    """Move a file aside, and tell of it."""
-    from adforest.cli.wording import in_shell_words
-
-    reason = " ".join(in_shell_words(str(problem)).split())
-    try:
-        target = places.put_aside(path, reason)
-    except OSError as error:
-        places.done(path)
-        remark(f"warning: {path.name} cannot be learnt ({reason}) nor moved aside ({error})")
-        return
-    if table.as_json:
-        print_json({"event": "rejected", "file": str(path), "moved_to": str(target), "reason": reason})
-    else:
-        table.print(f"{path.name} was moved to {target}: {reason}")
+            stopped = getattr(error, "name", "SIGINT")
+        notify("STOPPING=1")
+        table.close(learner, time.perf_counter() - start, stopped)
+    return REJECTED if once and watcher.n_rejected else None

@@ -1,0 +1,203 @@
+"""What is known of a file before it is read: what stands for it, how much it holds, and whether it is all there."""
+
+from __future__ import annotations
+
+import hashlib
+import zipfile
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from adforest.origins import DIGEST_BYTES
+
+PIECE = 1 << 20  # bytes read at once
+LINE_ENDS = (b"\n", b"\r", b"\n\0", b"\r\0")  # the last two in UTF-16
+END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"  # of Arrow
+
+
+class Fingerprint(NamedTuple):
+    """What stands for the bytes of a file, and for beginnings of it.
+
+    Attributes
+    ----------
+    digest : bytes
+    n_bytes : int
+    beginnings : dict of int to bytes
+        By number of bytes: what stands for so many of the first ones.
+    """
+
+    digest: bytes
+    n_bytes: int
+    beginnings: Mapping[int, bytes]
+
+
+@dataclass(frozen=True)
+class Survey:
+    """How much there is in a file.
+
+    Attributes
+    ----------
+    n_bytes : int
+        What it takes uncompressed.
+    n_rows : int
+        Lines of text, or records: at least as many as there are records.
+    n_values : int
+        Rows times columns, of files that say both; 0 of text.
+    doubt : str
+        Why it may not be all there yet, nothing if there is no sign of that.
+    """
+
+    n_bytes: int
+    n_rows: int
+    n_values: int = 0
+    doubt: str = ""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a file may hold at most; one that holds more is refused before any of it is learnt.
+
+    Attributes
+    ----------
+    max_records : int or None
+        Lines of text count as records.
+    max_bytes : int or None
+        Uncompressed.
+    max_columns : int or None
+    """
+
+    max_records: int | None = None
+    max_bytes: int | None = None
+    max_columns: int | None = None
+
+    def check(self, path: Path, survey: Survey) -> None:
+        """Raise if a file holds too many records or bytes."""
+        for what, found, most in (
+            ("records", survey.n_rows, self.max_records),
+            ("bytes", survey.n_bytes, self.max_bytes),
+        ):
+            if most is not None and found > most:
+                raise self._exceeded(path, f"{found:,} {what}", f"--max-{what} {most:,}")
+
+    def check_columns(self, path: Path, n_columns: int) -> None:
+        """Raise if a file has too many columns."""
+        if self.max_columns is not None and n_columns > self.max_columns:
+            raise self._exceeded(path, f"{n_columns:,} columns", f"--max-columns {self.max_columns:,}")
+
+    @staticmethod
+    def _exceeded(path: Path, found: str, most: str) -> ValueError:
+        return ValueError(
+            f"'{path}' holds {found} or more; expected {most} at most. Cut it into several files, or allow more."
+        )
+
+
+def fingerprint(path: Path, sizes: Collection[int] = ()) -> Fingerprint:
+    """Return what stands for a file, which may be a member of a zip archive as if that were a folder.
+
+    Parameters
+    ----------
+    path : Path
+    sizes : collection of int
+        Numbers of bytes of which the beginnings are wanted; those longer than the file are left out.
+    """
+    marks = sorted(sizes, reverse=True)
+    found, n_bytes, beginnings = hashlib.blake2b(digest_size=DIGEST_BYTES), 0, {}
+    for piece in _raw_pieces(path):
+        start = 0
+        while marks and marks[-1] < n_bytes + len(piece):
+            stop = marks.pop() - n_bytes
+            found.update(piece[start:stop])
+            beginnings[n_bytes + stop] = found.digest()
+            start = stop
+        found.update(piece[start:])
+        n_bytes += len(piece)
+    return Fingerprint(found.digest(), n_bytes, beginnings)
+
+
+def survey(path: Path, limits: Limits = Limits()) -> Survey:
+    """Return how much a file holds, or raise if it is damaged or beyond limits; memory does not grow with it.
+
+    What is compressed is unpacked to its end, so that nothing is learnt of a file of which the end is missing.
+    """
+    from adforest.streams.formats import naming
+    from adforest.streams.paths import TEXT_SUFFIXES, suffix_of
+    from adforest.streams.sources import find_sources
+
+    if suffix_of(path) in (*TEXT_SUFFIXES, ".zip"):
+        found = _Text()
+        for source in find_sources(path, "utf-8"):
+            with naming(source.path), source.open() as stream:
+                found.count(path, _pieces(stream), limits)
+        is_plain = path.suffix.lower() in TEXT_SUFFIXES
+        doubt = "its last line has no end" if is_plain and not found.is_ended else ""
+        return Survey(found.n_bytes, found.n_lines, doubt=doubt)
+    return _table(path)
+
+
+def ends_a_line(path: Path, n_bytes: int) -> bool:
+    """Return whether a line of a text file ends with its first bytes, so many, or with the next one."""
+    with open(path, "rb") as file:
+        file.seek(max(n_bytes - 2, 0))
+        before, after = file.read(min(n_bytes, 2)), file.read(1)
+    return before.endswith(LINE_ENDS) or after in (b"\n", b"\r")
+
+
+@dataclass
+class _Text:
+    """Counts of text that is read piece by piece."""
+
+    n_bytes: int = 0
+    n_lines: int = 0
+    _last: bytes = field(default=b"\n")
+
+    def count(self, path: Path, pieces: Iterator[bytes], limits: Limits) -> None:
+        """Count one more file, or raise once it is beyond limits."""
+        self._last = b"\n"
+        for piece in pieces:
+            self.n_bytes += len(piece)
+            self.n_lines += piece.count(b"\n")
+            self._last = (self._last + piece)[-2:]
+            limits.check(path, Survey(self.n_bytes, self.n_lines - 1))  # but for the names of columns
+        self.n_lines += not self.is_ended
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether the last line has an end."""
+        return self._last.endswith(LINE_ENDS)
+
+
+def _table(path: Path) -> Survey:
+    """Return how much a Parquet or Arrow file holds."""
+    from adforest.streams.formats import ArrowFile, ParquetFile, naming
+
+    size = path.stat().st_size
+    file = ParquetFile(path) if path.suffix.lower() == ".parquet" else ArrowFile(path)
+    with naming(path):
+        n_rows = file.n_rows
+        n_columns = len(file.schema.names) if size else 0
+    doubt = ""
+    if path.suffix.lower() == ".arrows" and size:
+        with open(path, "rb") as stream:
+            stream.seek(max(size - len(END_OF_STREAM), 0))
+            doubt = "" if stream.read() == END_OF_STREAM else "the mark that ends it is missing"
+    return Survey(max(size, 8 * n_rows * n_columns), n_rows, n_rows * n_columns, doubt)
+
+
+def _raw_pieces(path: Path) -> Iterator[bytes]:
+    """Yield the bytes of a file as they are, or those of a member of a zip archive."""
+    if path.exists():
+        with open(path, "rb") as file:
+            while piece := file.read(PIECE):
+                yield piece
+        return
+    archive = next(parent for parent in path.parents if parent.is_file())
+    with zipfile.ZipFile(archive) as opened, opened.open(path.relative_to(archive).as_posix()) as member:
+        while piece := member.read(PIECE):
+            yield piece
+
+
+def _pieces(stream: Any) -> Iterator[bytes]:
+    """Yield what a stream holds."""
+    while piece := stream.read(PIECE):
+        yield piece

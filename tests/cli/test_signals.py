@@ -1,0 +1,136 @@
+"""Commands that are asked to end: what is saved is told, what is not is dropped; and what systemd is told."""
+
+import json
+import re
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import adforest
+from adforest.cli.stopping import SignalError, holding_signals, stopped_by_signals
+from cli_commands import SMALL, json_lines, run_apart, start, write_months
+
+QUICK = ("--settle", "0", "--interval", "0.02", "--patience", "0.2")
+PACKAGING = Path(__file__).resolve().parents[2] / "packaging"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return write_months(tmp_path / "months", 3)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_watch_ends_well_and_says_what_it_learnt(folder, number):
+    process = start("watch", folder, "-t", "rent", "-m", folder.parent / "m.adf", *SMALL, *QUICK)
+    for _ in range(4):
+        process.stdout.readline()
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0] == f"stopped by {signal.Signals(number).name}"
+    assert lines[1].startswith("learnt 3 batches, 180 records")
+
+
+def test_what_is_told_is_what_is_saved(folder):
+    """A signal at any moment of a batch: the file has as many batches as the last line says."""
+    for place in range(4):
+        model = folder.parent / f"{place}.adf"
+        process = start("watch", folder, "-t", "rent", "-m", model, *SMALL, *QUICK, "--json")
+        process.stdout.readline()
+        time.sleep(0.015 * place)
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=60)
+        assert (process.returncode, err) == (0, "")
+        end = json_lines(out)[-1]
+        assert end["batches"] == len(adforest.load(model).history_)
+        assert end["stopped"] == "SIGTERM"
+        assert not list(folder.parent.glob(".*.tmp"))
+
+
+def test_learn_says_what_is_kept_and_ends_as_shells_expect(tmp_path):
+    folder, model = write_months(tmp_path / "months", 12, n=400), tmp_path / "m.adf"
+    process = start("learn", folder, "-t", "rent", "-m", model, *SMALL)
+    process.stdout.readline(), process.stdout.readline()
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 128 + signal.SIGTERM
+    n_learnt = len(adforest.load(model).history_)
+    assert err.startswith("adforest: stopped by SIGTERM. ")
+    assert f"{n_learnt} batch" in err
+
+
+def test_a_signal_waits_for_what_must_not_be_cut_in_two():
+    done = []
+
+    def save():
+        with holding_signals():
+            signal.raise_signal(signal.SIGTERM)
+            done.append("saved")
+
+    with stopped_by_signals():
+        with pytest.raises(SignalError) as stopped:
+            save()
+        assert (done, stopped.value.name) == (["saved"], "SIGTERM")
+        with pytest.raises(SignalError):
+            signal.raise_signal(signal.SIGHUP)
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+
+
+def test_what_nohup_ignores_stays_ignored():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with stopped_by_signals():
+            signal.raise_signal(signal.SIGHUP)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_systemd_is_told_of_start_life_and_end(folder, tmp_path, monkeypatch):
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as receiver:
+        receiver.bind(str(tmp_path / "notify"))
+        receiver.settimeout(60)
+        monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
+        command = ("watch", folder, "-t", "rent", "-m", folder.parent / "m.adf", *SMALL, *QUICK, "--once")
+        assert run_apart(*command)[0] == 0
+        told = [receiver.recv(100)]
+        while told[-1] != b"STOPPING=1":
+            told.append(receiver.recv(100))
+    assert told[0] == b"READY=1"
+    assert told.count(b"READY=1") == 1
+    assert told.count(b"WATCHDOG=1") >= 2 + 3, "at each look and after each batch"
+
+
+# --- packaging
+
+
+def test_the_unit_runs_a_command_that_there_is(tmp_path):
+    text = (PACKAGING / "adforest-watch@.service").read_text()
+    [command] = re.findall(r"^ExecStart=/usr/bin/env adforest (.*)$", text, re.MULTILINE)
+    write_months(tmp_path / "inbox", 2)
+    options = "--target rent --drop id --once " + " ".join([*SMALL, *QUICK])
+    given = command.replace("/var/lib/adforest/%i", str(tmp_path)).replace("$ADFOREST_OPTIONS", options)
+    done = subprocess.run([sys.executable, "-m", "adforest", *shlex.split(given)], capture_output=True, text=True)
+    assert done.returncode == 0
+    assert json.loads(done.stdout.splitlines()[-1])["batches"] == 2
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")
+def test_systemd_understands_the_unit():
+    unit = PACKAGING / "adforest-watch@.service"
+    done = subprocess.run(["systemd-analyze", "verify", unit], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_the_container_is_no_root_and_gets_signals_itself():
+    lines = (PACKAGING / "Containerfile").read_text().splitlines()
+    assert "USER adforest" in lines
+    assert 'ENTRYPOINT ["adforest"]' in lines, "not by a shell, which would keep signals to itself"
+    assert "STOPSIGNAL SIGTERM" in lines
