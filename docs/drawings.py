@@ -60,6 +60,30 @@ def arrow(
     ax.add_patch(FancyArrowPatch(start, end, connectionstyle=f"arc3,rad={bend}", shrinkA=2, shrinkB=2, **look))
 
 
+def online() -> Any:
+    """Accuracy record by record: by batch size, and with late labels, from the tables of docs/results.md."""
+    find_table = runpy.run_path(str(Path(__file__).parent / "extensions" / "results_tables.py"))["find_table"]
+    sizes = find_table("Record by record", "ADF-R: accuracy by batch size")
+    delays = find_table("Record by record", "Accuracy with late labels, elec2")
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8.6, 3.2), sharey=True, facecolor="white", layout="constrained")
+    _draw_curves(left, sizes.heads[1:], {name: row[1:] for name, row in sizes.rows.items()}, "samples in a batch")
+    by_method = {name: [row[k] for row in delays.rows.values()] for k, name in enumerate(delays.heads) if k}
+    _draw_curves(right, list(delays.rows), by_method, "samples that labels come late, elec2")
+    left.set_ylabel("accuracy", color=INK)
+    return figure
+
+
+def _draw_curves(ax: Axes, at: list[str], curves: dict[str, list[str]], label: str) -> None:
+    """Draw a curve for each name, given the figures of a table and what is named below them."""
+    for (name, figures), colour in zip(curves.items(), (BLUE, ORANGE, "#009E73", FAINT), strict=False):
+        values = [float(one.strip("*").split(" ± ")[0]) for one in figures]
+        ax.plot(range(len(at)), values, "o-", color=colour, label=name)
+    ax.set_xticks(range(len(at)), at)
+    ax.set_xlabel(label, color=INK)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False, fontsize=8, loc="center", bbox_to_anchor=(0.5, 0.27))
+
+
 def forests() -> Any:
     """Which batches each forest has learnt."""
     figure, ax = canvas(8.6, 3.1, 17.2, 6.2)
@@ -486,7 +510,7 @@ def main() -> None:
     matplotlib.use("agg")
     look = {"svg.fonttype": "none", "svg.hashsalt": "adforest", "font.family": "sans-serif"}
     with matplotlib.rc_context(look):
-        for draw in (forests, steps, repair, three_changes, memory, boxes):
+        for draw in (forests, steps, repair, three_changes, memory, boxes, online):
             name = draw.__name__.replace("_", "-")
             draw().savefig(IMAGES / f"{name}.svg", metadata={"Date": None})
     shown = runpy.run_path(str(EXAMPLES / "explaining_an_answer.py"))

@@ -86,15 +86,34 @@ def test_what_the_paper_page_says_of_its_accuracy_table_is_so(results):
     assert ahead == ["EB"]
 
 
-def test_the_table_of_the_readme_is_that_of_the_results(results):
-    found = results.find_table("The next batch", "Accuracy on the next batch, real streams")
-    lines = re.findall(r"^\|.*\|$", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+README_TABLES = {
+    ("The next batch", "Accuracy on the next batch, real streams"): (
+        *("ADF-R", "RF batch", "RF last 3", "RF all", "sklearn RF all", "LightGBM all", "ARF"),
+    ),
+    ("Record by record", "Accuracy record by record"): (
+        *("ADF-R", "No change", "Markov", "ARF", "LeveragingBag", "ARF (MOA)"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("number", "name"), list(enumerate(README_TABLES)))
+def test_the_tables_of_the_readme_are_those_of_the_results(results, number, name):
+    found, methods = results.find_table(*name), README_TABLES[name]
+    tables = re.findall(r"(?:^\|.*\|\n)+", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert len(tables) == len(README_TABLES)
+    lines = tables[number].splitlines()
     heads, _, *rows = [[cell.strip(" *") for cell in line.split("|")[1:-1]] for line in lines]
-    methods = ("ADF-R", "RF batch", "RF last 3", "RF all", "sklearn RF all", "LightGBM all", "ARF")
     assert len(rows) == len(methods)
     for row, method in zip(rows, methods, strict=True):
         said = [found.cell(method, stream).split(" ")[0].lstrip("0") for stream in heads[1:]]
         assert row[1:] == ["" if cell == "–" else cell for cell in said]
+
+
+def test_the_sentence_of_the_readme_on_independent_labels(results):
+    accuracy = results.find_table("Record by record", "Accuracy record by record")
+    column = {name: float(row[accuracy.place("independent labels")]) for name, row in accuracy.rows.items()}
+    assert max(column, key=column.__getitem__) == "HAT"
+    assert f"River's adaptive Hoeffding tree has {column['HAT']:.3f}.".replace("0.", ".", 1) in PAGES[0].read_text()
 
 
 def test_figures_of_the_results_that_pages_ask_for_are_there(results):

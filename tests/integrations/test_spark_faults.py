@@ -2,6 +2,9 @@
 
 import os
 import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -79,3 +82,33 @@ def test_what_is_persisted_does_not_change(changing):
         kept.unpersist(blocking=True)
     local = AdaptiveDecisionForestClassifier(5, random_state=0).partial_fit(table[["x"]], table["label"])
     assert saved(model) == saved(local)
+
+
+ANOTHER_PYTHON = """
+import numpy as np
+from adforest.integrations.spark import SparkAdaptiveDecisionForest
+from pyspark.sql import SparkSession
+from spark_frames import CONFIG
+
+builder = SparkSession.builder.master("local[1]")
+for name, value in CONFIG.items():
+    builder = builder.config(name, value)
+df = builder.getOrCreate().createDataFrame([(float(x), x % 2) for x in range(20)], "x double, label bigint")
+try:
+    SparkAdaptiveDecisionForest(2).partial_fit(df, "label")
+except RuntimeError as error:
+    print(error)
+"""
+
+
+def test_a_python_of_the_workers_that_lacks_modules_is_named(tmp_path):
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare"], check=True)
+    python = str(tmp_path / "bare" / "bin" / "python")
+    path = os.pathsep.join([str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])])
+    given = {**os.environ, "PYSPARK_PYTHON": python, "PYTHONPATH": path, "PYSPARK_DRIVER_PYTHON": sys.executable}
+    run = subprocess.run([sys.executable, "-c", ANOTHER_PYTHON], env=given, capture_output=True, text=True, check=True)
+    (said,) = run.stdout.splitlines()
+    assert said.startswith(f"Spark ran its tasks with {python} (")
+    assert "which has no module '" in said
+    assert f"as this one has ({sys.executable})" in said
+    assert "Set PYSPARK_PYTHON" in said

@@ -7,6 +7,8 @@ number of its partition; so does an error in the records, which Spark would else
 from __future__ import annotations
 
 import pickle
+import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
@@ -15,6 +17,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import pyarrow as pa
 from pyspark import TaskContext
+from pyspark.errors import PySparkException
 from pyspark.sql import functions
 
 from adforest.base import as_shares
@@ -139,7 +142,9 @@ def on_partitions(df: Any, sent: Any, work: Work, merge: Merge | None = None, n_
     while merge is not None and n_parts > FAN_IN:
         n_parts = -(-n_parts // FAN_IN)
         rows = rows.repartition(n_parts, functions.expr(f"part div {FAN_IN}")).mapInArrow(merged, FOUND)
-    found = _found(row.asDict() for row in rows.collect())
+    with naming_lacking_python(df):
+        collected = rows.collect()
+    found = _found(row.asDict() for row in collected)
     for result in found.values():
         if isinstance(result, Exception):
             raise result
@@ -180,6 +185,33 @@ def described(df: Any, what: str) -> Iterator[None]:
         context.setLocalProperty("spark.job.description", before)
 
 
+@contextmanager
+def naming_lacking_python(df: Any) -> Iterator[None]:
+    """Say in one sentence which Python ran the tasks of a block of code, if it lacks a module that they need."""
+    try:
+        yield
+    except PySparkException as error:
+        lacking = re.search(r"ModuleNotFoundError: No module named '([\w.]+)'", str(error))
+        if lacking is None:
+            raise
+        raise RuntimeError(
+            f"Spark ran its tasks with {_worker_python(df)}, which has no module {lacking[1]!r}; expected a Python "
+            f"that has adforest, as this one has ({sys.executable}). The model is as it was before. Set PYSPARK_PYTHON "
+            "or spark.pyspark.python to such a Python before the Spark session is made, or install adforest there."
+        ) from None
+
+
+def _worker_python(df: Any) -> str:
+    """Return which Python runs tasks; the task asks it by itself, and needs no module of ours."""
+
+    def ask(_: int) -> str:
+        import sys
+
+        return f"{sys.executable} ({sys.version.split()[0]})"
+
+    return str(df.sparkSession.sparkContext.parallelize([0], 1).map(ask).collect()[0])
+
+
 class SparkWorkers:
     """The workers of a Spark cluster; builds trees for `adforest.growers.building_on`."""
 
@@ -193,7 +225,7 @@ class SparkWorkers:
 
     def map(self, work: Callable[[Any, Any], Any], items: Sequence[Any], shared: Any) -> list[Any]:
         """Return ``work(shared, item)`` for each item, in their order."""
-        with described(self._df, "build trees"), broadcast(self._df, shared) as sent:
+        with described(self._df, "build trees"), broadcast(self._df, shared) as sent, naming_lacking_python(self._df):
             tasks = self._df.sparkSession.sparkContext.parallelize(items, len(items))
             found: list[Any] = tasks.map(lambda item: work(sent.value, item)).collect()
         return found
