@@ -165,6 +165,16 @@ def test_reports_say_what_score_would_have_said():
     assert {"accuracy_vote", "log_loss_tree", "weight_adf", "action_bayes"} <= set(frame)
 
 
+def test_categories_that_come_with_a_batch_were_not_known_when_it_was_answered():
+    model, rng = voting(bayes=GaussianNB(), tree=DecisionTreeClassifier()), np.random.default_rng(0)
+    for number in range(4):
+        X = pd.DataFrame({"name": rng.choice([f"n{k}" for k in range(4 + 3 * number)], 150), "size": rng.random(150)})
+        y = np.isin(X["name"], ["n0", "n3", "n5", "n8"]).astype(int)
+        expected = model.score(X, y) if number else None
+        model.partial_fit(X, y)
+        assert model.history_[-1].accuracy.get("vote") == expected
+
+
 def test_of_a_large_batch_a_sample_is_judged():
     model = voting(adf=forest(), tree=DecisionTreeClassifier()).fit(*batch(0))
     report = model.partial_fit(*batch(1, n=2_000)).history_[-1]
@@ -336,6 +346,16 @@ def test_a_member_that_cannot_answer_is_left_out_until_it_can():
     assert model.weights_["bad"] == 0
     assert model.partial_fit(*batch(3)).history_[-1].left_out == {}
     assert model.weights_["bad"] > 0
+
+
+def test_who_could_not_answer_a_batch_may_try_the_next_one_if_nobody_else_can():
+    model = voting(only=Constant(fails_to="large")).fit(*batch(0))
+    X, y = batch(1)
+    with pytest.warns(UserWarning, match="only could not answer batch 2"):
+        model.partial_fit(X + 1000, y)
+    assert model.history_[-1].accuracy == {}
+    assert model.weights_ == {"only": 1.0}
+    assert model.predict(X).shape == y.shape
 
 
 def test_probabilities_that_are_none():

@@ -17,7 +17,7 @@ from adforest.base import EncodedBatch
 from adforest.encoding import LabelTable, warn_caller
 from adforest.encoding.tables import Table
 from adforest.forest._kernels.lots import are_drawn
-from adforest.forest.types import Floats, Longs, Mask
+from adforest.forest.types import Floats, Ints, Longs, Mask
 from adforest.growers import spawn_seeds
 from adforest.merging import LocalBatch
 from adforest.next_batch.experts import ExpertWeights
@@ -54,6 +54,8 @@ class VotingState:
     weights : ExpertWeights
     memory : Memory
         The last batches and a sample of older ones.
+    n_codes : int32 (n_features,)
+        Codes of categories that were known after the last batch, by column.
     library : str or None
         Of the last data frame that came.
     history : tuple of VotingReport
@@ -63,6 +65,7 @@ class VotingState:
     members: tuple[Member, ...]
     weights: ExpertWeights
     memory: Memory
+    n_codes: Ints
     library: str | None = None
     history: tuple[VotingReport, ...] = ()
 
@@ -71,20 +74,23 @@ class VotingState:
         """Return members that have learnt nothing."""
         members = tuple(Member(name, not hasattr(one, "partial_fit")) for name, one in templates.items())
         weights = ExpertWeights.begin([member.is_refitted for member in members])
-        return cls(members, weights, Memory.empty(n_features))
+        return cls(members, weights, Memory.empty(n_features), np.zeros(n_features, dtype=np.int32))
 
     def can_vote(self, failed: Iterable[int] = ()) -> Mask:
         """Return which members vote: those not left out, but refitted ones only once judged, if others can.
+
+        If all are left out, those may answer that could not answer the last batch.
 
         Parameters
         ----------
         failed : iterable of int
             Members that cannot answer, besides those that are left out.
         """
-        can = np.array([not member.left_out for member in self.members])
-        can[list(failed)] = False
+        can = np.array([member.left_out is None for member in self.members])
+        may = np.array([member.may_answer for member in self.members])
+        can[list(failed)] = may[list(failed)] = False
         is_known = np.array([member.is_judged or not member.is_refitted for member in self.members])
-        return can & is_known if (can & is_known).any() else can
+        return next(which for which in (can & is_known, can, may) if which.any() or which is may)
 
     def member_weights(self) -> dict[str, float]:
         """Return what each member counts in the vote."""
@@ -121,7 +127,8 @@ def learn_batch(
     seconds = dict.fromkeys(templates, 0.0)
     state, scores = _judged(before, lesson, batch, seconds)
     memory = _bounded(before.memory.add(records, batch.number), batch.number, rules.samples)
-    state, action = _taught(replace(state, memory=memory, library=library), lesson, batch, templates, rules, seconds)
+    state = replace(state, memory=memory, n_codes=batch.encoder.n_categories, library=library)
+    state, action = _taught(state, lesson, batch, templates, rules, seconds)
     is_new = memory.first_batch == batch.number
     report = VotingReport(
         batch=batch.number,
@@ -144,7 +151,8 @@ def _judged(
     drawn = judged_places(batch.seed, batch.number, n)
     y = lesson.y[drawn]
     asked = [i for i, one in enumerate(state.members) if one.estimator is not None and not _unseen(one, state.memory)]
-    answers, errors = _ask(state, asked, lesson.samples.rows(drawn), n_classes, seconds)
+    samples = lesson.samples.rows(drawn).as_before(state.n_codes)
+    answers, errors = _ask(state, asked, samples, n_classes, seconds)
     voters = state.can_vote(set(range(len(state.members))) - set(answers))
     by_name = {state.members[i].name: one for i, one in answers.items()}
     if voters.any():
@@ -194,7 +202,7 @@ def _taught(
                 members[i] = replace(member, estimator=None, left_out=left_out)
             seconds[member.name] += perf_counter() - start
         members = [_checked(member, memory, batch.labels) for member in members]
-        if not all(member.left_out for member in members):
+        if any(member.may_answer for member in members):
             break
     else:
         reasons = "; ".join(f"{member.name} {member.left_out.reason}" for member in members if member.left_out)

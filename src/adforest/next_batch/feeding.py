@@ -14,7 +14,7 @@ from adforest.base import BatchClassifier
 from adforest.encoding import TableEncoder
 from adforest.encoding.rebuilding import as_frame, rebuilt_table
 from adforest.encoding.tables import Table
-from adforest.forest.types import AnyArray, Floats, Longs, Mask
+from adforest.forest.types import AnyArray, Floats, Ints, Longs, Mask
 
 TABLE, FRAME, NUMBERS = "table", "frame", "numbers"  # forms of samples
 MISSING_CODE = -1  # of a category, for members that cannot take NaN
@@ -50,6 +50,11 @@ class Samples(NamedTuple):
             return self
         table = self.table.rows(index) if isinstance(self.table, Table) else self.table
         return self._replace(matrix=self.matrix[index], table=table[index] if isinstance(table, np.ndarray) else table)
+
+    def as_before(self, n_codes: Ints) -> Samples:
+        """Return them as they were read when there were so many codes in each column: others are missing."""
+        is_new = (n_codes > 0) & (self.matrix >= n_codes)
+        return self._replace(matrix=np.where(is_new, np.nan, self.matrix)) if is_new.any() else self
 
     def as_they_came(self) -> Table | AnyArray:
         """Return them as a table that `adforest`'s classifiers read."""

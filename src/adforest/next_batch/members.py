@@ -69,6 +69,11 @@ class Member:
     left_out: LeftOut | None = None
     warned_of: frozenset[str] = frozenset()
 
+    @property
+    def may_answer(self) -> bool:
+        """Whether it votes, or would if it had answered the last batch."""
+        return self.left_out is None or self.left_out.kind == ANSWER
+
     def proba(self, samples: Samples, n_classes: int) -> Floats:
         """Return the class probabilities of samples, columns by class code; raises whatever the classifier raises."""
         X = self.feeding.make(samples)
