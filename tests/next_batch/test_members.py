@@ -274,6 +274,15 @@ def test_members_without_a_seed_get_one():
     assert members[0].random_state is None
 
 
+def test_one_class_only():
+    X = np.arange(60.0)[:, np.newaxis]
+    model = voting(HistGradientBoostingClassifier(max_iter=3), DecisionTreeClassifier()).fit(X, ["a"] * 60)
+    assert model.predict_proba(X).tolist() == [[1.0]] * 60
+    model.partial_fit(X, ["a"] * 30 + ["b"] * 30)
+    assert model.history_[-1].accuracy == {"m0": 0.5, "m1": 0.5, "vote": 0.5}
+    assert model.partial_fit(X, ["a"] * 30 + ["b"] * 30).score(X[30:], ["b"] * 30) == 1
+
+
 def test_the_only_sample_of_a_class_comes_twice():
     X = np.arange(41.0)[:, np.newaxis]
     y = np.r_[np.zeros(20), np.ones(20), 2].astype(int)

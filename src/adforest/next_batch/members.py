@@ -76,6 +76,10 @@ class Member:
 
     def proba(self, samples: Samples, n_classes: int) -> Floats:
         """Return the class probabilities of samples, columns by class code; raises whatever the classifier raises."""
+        proba = np.zeros((len(samples.matrix), n_classes))
+        if len(self.classes) == 1:  # some answer one class with two probabilities, as if there were another
+            proba[:, self.classes] = 1.0
+            return proba
         X = self.feeding.make(samples)
         if hasattr(self.estimator, "predict_proba"):
             given = np.asarray(self.estimator.predict_proba(X), dtype=np.float64)
@@ -84,7 +88,6 @@ class Member:
         expected = len(samples.matrix), len(self.classes)
         if given.shape != expected or not np.isfinite(given).all():
             raise ValueError(f"its probabilities are of shape {given.shape}; expected finite ones of shape {expected}")
-        proba = np.zeros((len(given), n_classes))
         proba[:, self.classes] = given
         return proba
 
