@@ -11,6 +11,7 @@ if _typing.TYPE_CHECKING:
     from adforest.adaptation import BatchReport
     from adforest.adaptive import AdaptiveDecisionForestClassifier
     from adforest.explaining import Explanation
+    from adforest.next_batch import NextBatchVotingClassifier, VotingReport
     from adforest.paper import PaperADFClassifier
     from adforest.snapshot import Snapshot
     from adforest.storage import ModelFileError, load
@@ -25,8 +26,10 @@ __all__ = [
     "BatchReport",
     "Explanation",
     "ModelFileError",
+    "NextBatchVotingClassifier",
     "PaperADFClassifier",
     "Snapshot",
+    "VotingReport",
     "load",
     "threshold_for_cost",
 ]
@@ -38,8 +41,10 @@ _MODULES = {
     "BatchReport": "adforest.adaptation",
     "Explanation": "adforest.explaining",
     "ModelFileError": "adforest.storage",
+    "NextBatchVotingClassifier": "adforest.next_batch",
     "PaperADFClassifier": "adforest.paper",
     "Snapshot": "adforest.snapshot",
+    "VotingReport": "adforest.next_batch",
     "load": "adforest.storage",
     "threshold_for_cost": "adforest.thresholds",
 }

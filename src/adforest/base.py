@@ -48,6 +48,8 @@ class EncodedBatch:
         Lead from codes back to names and values; they know this batch already.
     seed : int
         Drawn once per model.
+    source : BatchSource
+        Where it came from.
     """
 
     number: int
@@ -55,6 +57,7 @@ class EncodedBatch:
     encoder: TableEncoder
     labels: LabelTable
     seed: int
+    source: BatchSource
 
     def seeds(self, n: int) -> list[int]:
         """Return seeds for n trees, fixed by the model's seed and the batch."""
@@ -190,7 +193,7 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
             fixed = {key: parameters[key] for key in self._fixed if key in parameters}
         else:
             seed, fixed = before.seed, before.fixed
-        encoded = EncodedBatch(plan.number, records, plan.encoder, plan.labels, seed)
+        encoded = EncodedBatch(plan.number, records, plan.encoder, plan.labels, seed, source)
         learnt = self._learnt_from(None if before is None else before.learnt, encoded)
         if records.totals is not None:
             learnt = self._with_rest(learnt, source, plan)

@@ -117,16 +117,16 @@ def judge_recent(state: State, records: Records, leaves: Ints, answers: RecentAn
     return recent.after(records.y, leaves, delay)
 
 
-def judged_places(state: State, n: int) -> slice | Longs:
+def judged_places(seed: int, n_batches: int, n: int) -> slice | Longs:
     """Return the places of those of n records that forests are judged by."""
     if n <= MAX_JUDGED:
         return slice(None)
-    return np.random.default_rng([state.settings.seed, state.n_batches]).permutation(n)[:MAX_JUDGED]
+    return np.random.default_rng([seed, n_batches]).permutation(n)[:MAX_JUDGED]
 
 
 def _answers(state: State, records: Records, leaves: Mapping[str, Ints]) -> Answers:
     """Let every forest answer a batch, or a sample of it."""
-    drawn = judged_places(state, len(records))
+    drawn = judged_places(state.settings.seed, state.n_batches, len(records))
     X, y = records.X[drawn], records.y[drawn]
     weighing = state.memory.weighing(state.settings.class_weight, records.n_classes)
     weight = as_records(weighing.weights(y, records.weight_at(drawn)), len(y))

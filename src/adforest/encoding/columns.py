@@ -6,7 +6,7 @@ categories of text and the like.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from numbers import Real
 from typing import Any, TypeAlias
@@ -75,6 +75,16 @@ def is_empty(column: Column) -> bool:
         return not column.values
     numbers = column.seconds if isinstance(column, Moments) else column
     return bool(np.isnan(numbers[0]) and np.isnan(numbers).all())
+
+
+def take_rows(column: Column, index: NDArray[Any]) -> Column:
+    """Return some rows of a column, given by index or mask."""
+    if isinstance(column, Coded):
+        return replace(column, codes=column.codes[index])
+    if isinstance(column, Moments):
+        return replace(column, seconds=column.seconds[index])
+    taken: FloatArray = column[index]
+    return taken
 
 
 def code_values(values: list[Any], place: str) -> Coded:

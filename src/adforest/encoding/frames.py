@@ -50,11 +50,14 @@ class Frame(NamedTuple):
     shape : tuple of int
     read : callable
         Given how errors call a column of some position, returns the columns, or one matrix if all are numbers.
+    library : str
+        That it is of, or is like.
     """
 
     names: Names
     shape: tuple[int, int]
     read: Callable[[Place], FloatArray | list[Column]]
+    library: str = "pandas"
 
 
 def open_frame(X: Any) -> Frame | None:
@@ -82,7 +85,8 @@ def open_frame(X: Any) -> Frame | None:
         )
     if not isinstance(frame, nw.DataFrame):
         return None
-    return Frame(tuple(frame.columns), frame.shape, lambda place: _read(frame, place))
+    library = str(frame.implementation)
+    return Frame(tuple(frame.columns), frame.shape, lambda place: _read(frame, place), library)
 
 
 def _lazy(kind: str) -> TypeError:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils import check_array
 
-from adforest.encoding.columns import Coded, Column, FloatArray, Moments, object_column
+from adforest.encoding.columns import Coded, Column, FloatArray, Moments, object_column, take_rows
 from adforest.encoding.frames import Names, Place, open_frame
 
 ESTIMATOR_NAME = "AdaptiveDecisionForestClassifier"
@@ -27,7 +27,8 @@ MAX_DENSE_BYTES = 2**30  # of a sparse matrix as float64: what a laptop has to s
 class Table:
     """A table as it arrived: its columns, or one matrix if all of them are numbers, and what to call it in errors.
 
-    The names of a data frame's columns are text, whole numbers or tuples (pandas' MultiIndex); arrays have none.
+    The names of a data frame's columns are text, whole numbers or tuples (pandas' MultiIndex); arrays have none. The
+    library is that of a data frame: "pandas" for what is like it, "polars", "pyarrow", ...
     """
 
     n_records: int
@@ -35,6 +36,7 @@ class Table:
     names: Names | None
     content: FloatArray | Sequence[Column]
     source: str
+    library: str | None = None
 
     def column(self, position: int) -> Column:
         """Return one column."""
@@ -43,6 +45,13 @@ class Table:
     def place(self, position: int) -> str:
         """Return how an error calls a column."""
         return place_of(self.source, self.names, position)
+
+    def rows(self, index: NDArray[Any]) -> Table:
+        """Return some rows, given by index or mask."""
+        n_records = int(np.count_nonzero(index)) if index.dtype == bool else len(index)
+        if isinstance(self.content, np.ndarray):
+            return replace(self, n_records=n_records, content=self.content[index])
+        return replace(self, n_records=n_records, content=[take_rows(column, index) for column in self.content])
 
 
 def source_of(batch: int | None, part: int | None = None) -> str:
@@ -69,18 +78,19 @@ def read_table(X: Any, source: str, estimator_name: str) -> Table:
         return table
     frame = None if isinstance(X, (np.ndarray, list, tuple)) else open_frame(X)
     names: Names | None = None
+    library: str | None = None
     content: FloatArray | Sequence[Column]
     if frame is None:
         array = _two_dimensional(X, estimator_name)
         n_records, n_columns = array.shape
         content = _array_columns(array, partial(place_of, source, None))
     else:
-        names, (n_records, n_columns) = frame.names, frame.shape
+        names, (n_records, n_columns), library = frame.names, frame.shape, frame.library
         if not (n_records and n_columns):  # scikit-learn has the words for empty tables
             check_array(np.empty((n_records, n_columns)), estimator=estimator_name)
         _check_names(names, source)
         content = frame.read(partial(place_of, source, names))
-    table = Table(n_records, n_columns, names, content, source)
+    table = Table(n_records, n_columns, names, content, source, library)
     _reject_infinity(table)
     return table
 

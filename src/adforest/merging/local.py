@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from adforest.encoding.tables import source_of
+import numpy as np
+
+from adforest.encoding.tables import Table, source_of
 from adforest.forest import LeafCounts, Records
+from adforest.forest.types import Floats
 from adforest.merging.parts import Counter, ReadPart, count, draw, encode, join_parts, read_part
 from adforest.merging.plan import BatchPlan
 from adforest.merging.survey import BatchRules, Survey
@@ -23,6 +26,16 @@ class LocalBatch:
         """Read the table, and return what it holds."""
         self._read, survey = read_part(rules, *self._given, source_of(rules.number))
         return survey
+
+    @property
+    def table(self) -> Table | Floats:
+        """What was read of the table, but the rows of weight 0."""
+        assert self._read is not None
+        table, weight = self._read.table, self._read.weight
+        if weight is None or weight.all():
+            return table
+        kept = weight > 0
+        return table[kept] if isinstance(table, np.ndarray) else table.rows(kept)
 
     def draw(self, plan: BatchPlan) -> Records:
         """Return the records drawn from what was read."""

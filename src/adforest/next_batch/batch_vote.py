@@ -1,0 +1,320 @@
+"""One batch, in order: members answer it, are judged by what was right, learn it, and vote on what comes next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from adforest.adaptation.evidence import MIN_WEIGHT
+from adforest.adaptation.judging import as_records, judged_places
+from adforest.adaptation.memory import Memory, WindowBound
+from adforest.adaptation.metrics import log_loss
+from adforest.base import EncodedBatch
+from adforest.encoding import LabelTable, warn_caller
+from adforest.encoding.tables import Table
+from adforest.forest._kernels.lots import are_drawn
+from adforest.forest.types import Floats, Ints, Longs, Mask
+from adforest.growers import spawn_seeds
+from adforest.merging import LocalBatch
+from adforest.next_batch.experts import ExpertWeights
+from adforest.next_batch.feeding import Samples
+from adforest.next_batch.members import ANSWER, CLASSES, LEARN, LeftOut, Lesson, Member
+from adforest.next_batch.voting_report import VotingReport
+from adforest.tracking.history import MAX_REPORTS
+
+VOTE = "vote"
+WINDOW = 3  # last batches of which all samples are refitted on
+REFIT_OVERHEAD = 2_000  # samples that a refit costs besides its own: boosting takes its time for few of them, too
+
+
+class RefitRules(NamedTuple):
+    """When members are refitted, and on how many samples; see `NextBatchVotingClassifier`."""
+
+    samples: int
+    after: float
+
+    def is_due(self, member: Member, memory: Memory) -> bool:
+        """Return whether a member should be refitted on memory."""
+        n_classes = max(2, int(np.count_nonzero(memory.seen_by_class)))
+        cost = n_classes / 2 * (min(member.fitted_after, self.samples) + REFIT_OVERHEAD)
+        return member.estimator is None or memory.n_seen - member.fitted_after >= self.after * cost
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VotingState:
+    """Members, what is known of them, and the samples that they are refitted on.
+
+    Attributes
+    ----------
+    members : tuple of Member
+    weights : ExpertWeights
+    memory : Memory
+        The last batches and a sample of older ones.
+    n_codes : int32 (n_features,)
+        Codes of categories that were known after the last batch, by column.
+    library : str or None
+        Of the last data frame that came.
+    history : tuple of VotingReport
+        Of the last 1,000 batches.
+    """
+
+    members: tuple[Member, ...]
+    weights: ExpertWeights
+    memory: Memory
+    n_codes: Ints
+    library: str | None = None
+    history: tuple[VotingReport, ...] = ()
+
+    @classmethod
+    def begin(cls, templates: Mapping[str, Any], n_features: int) -> VotingState:
+        """Return members that have learnt nothing."""
+        members = tuple(Member(name, not hasattr(one, "partial_fit")) for name, one in templates.items())
+        weights = ExpertWeights.begin([member.is_refitted for member in members])
+        return cls(members, weights, Memory.empty(n_features), np.zeros(n_features, dtype=np.int32))
+
+    def can_vote(self, failed: Iterable[int] = ()) -> Mask:
+        """Return which members vote: those not left out, but refitted ones only once judged, if others can.
+
+        If all are left out, those may answer that could not answer the last batch.
+
+        Parameters
+        ----------
+        failed : iterable of int
+            Members that cannot answer, besides those that are left out.
+        """
+        can = np.array([member.left_out is None for member in self.members])
+        may = np.array([member.may_answer for member in self.members])
+        can[list(failed)] = may[list(failed)] = False
+        is_known = np.array([member.is_judged or not member.is_refitted for member in self.members])
+        return next(which for which in (can & is_known, can, may) if which.any() or which is may)
+
+    def member_weights(self) -> dict[str, float]:
+        """Return what each member counts in the vote."""
+        weights = self.weights.of_members(self.can_vote())
+        return {member.name: float(weight) for member, weight in zip(self.members, weights, strict=True)}
+
+
+def vote(state: VotingState, samples: Samples, n_classes: int) -> Floats:
+    """Return the weighted mean of the members' class probabilities, columns by class code.
+
+    Members of hardly any weight are not asked; those that raise are left out, with a warning.
+    """
+    failed: dict[int, Exception] = {}
+    while (can_vote := state.can_vote(failed)).any():
+        weights = _asked_weights(state, can_vote)
+        answers, errors = _ask(state, np.flatnonzero(weights), samples, n_classes)
+        if not errors:
+            return _mean(weights, answers)
+        failed |= errors
+        for i, error in errors.items():
+            name = state.members[i].name
+            warn_caller(f"{name} could not answer and is left out of these answers: {_told(error)}")
+    raise next(iter(failed.values()))
+
+
+def learn_batch(
+    before: VotingState, batch: EncodedBatch, templates: Mapping[str, Any], rules: RefitRules
+) -> VotingState:
+    """Return the members after a batch, which they answer first; those before do not change."""
+    assert isinstance(batch.source, LocalBatch)
+    table, records = batch.source.table, batch.records
+    library = table.library if isinstance(table, Table) else None
+    lesson = Lesson(Samples(records.X, batch.encoder, library, table), records.y, records.weight, batch.labels)
+    seconds = dict.fromkeys(templates, 0.0)
+    state, scores = _judged(before, lesson, batch, seconds)
+    memory = _bounded(before.memory.add(records, batch.number), batch.number, rules.samples)
+    state = replace(state, memory=memory, n_codes=batch.encoder.n_categories, library=library)
+    state, action = _taught(state, lesson, batch, templates, rules, seconds)
+    is_new = memory.first_batch == batch.number
+    report = VotingReport(
+        batch=batch.number,
+        n_samples=len(records),
+        new_classes=tuple(np.sort(batch.labels.by_arrival[np.flatnonzero(is_new)]).tolist()),
+        **scores,
+        weight=state.member_weights(),
+        action=action,
+        left_out={member.name: member.left_out.reason for member in state.members if member.left_out},
+        seconds=seconds,
+    )
+    return replace(state, history=(*state.history, report)[-MAX_REPORTS:])
+
+
+def _judged(
+    state: VotingState, lesson: Lesson, batch: EncodedBatch, seconds: dict[str, float]
+) -> tuple[VotingState, dict[str, Any]]:
+    """Let members answer a batch, or a sample of it; return what is known of them then, and how they did."""
+    n_classes, n = batch.records.n_classes, len(lesson.y)
+    drawn = judged_places(batch.seed, batch.number, n)
+    y = lesson.y[drawn]
+    asked = [i for i, one in enumerate(state.members) if one.estimator is not None and not _unseen(one, state.memory)]
+    samples = lesson.samples.rows(drawn).as_before(state.n_codes)
+    answers, errors = _ask(state, asked, samples, n_classes, seconds)
+    voters = state.can_vote(set(range(len(state.members))) - set(answers))
+    by_name = {state.members[i].name: one for i, one in answers.items()}
+    if voters.any():
+        by_name[VOTE] = _mean(_asked_weights(state, voters), answers)
+    scores = {
+        "n_tested": len(y) if by_name else 0,
+        "accuracy": {name: float((_most_likely(one, batch.labels) == y).mean()) for name, one in by_name.items()},
+        "log_loss": {name: log_loss(one[np.arange(len(y)), y]) for name, one in by_name.items()},
+    }
+    weights = state.weights
+    if answers:
+        weight = as_records(batch.records.weight_at(drawn), len(y))
+        weights = weights.after_answers(answers, y, weight, float(weight.sum()) * n / len(y))
+    members = list(state.members)
+    for i in answers:
+        members[i] = replace(members[i], is_judged=True, left_out=None)
+    for i, error in errors.items():
+        left_out = LeftOut(ANSWER, f"could not answer batch {batch.number}: {_told(error)}")
+        members[i] = replace(members[i], left_out=left_out)
+    return replace(state, members=tuple(members), weights=weights), scores
+
+
+def _taught(
+    state: VotingState,
+    lesson: Lesson,
+    batch: EncodedBatch,
+    templates: Mapping[str, Any],
+    rules: RefitRules,
+    seconds: dict[str, float],
+) -> tuple[VotingState, dict[str, str]]:
+    """Let members learn a batch that is in memory already; return the state then, and what each member did."""
+    members, memory, action = list(state.members), state.memory, dict.fromkeys(templates, "kept")
+    seeds = spawn_seeds([batch.seed], len(members))
+    due = [not one.is_refitted or rules.is_due(one, memory) for one in members]
+    for is_turn in (True, False):  # those that are not due are refitted, too, if nobody else can answer
+        for i, member in enumerate(members):
+            if due[i] != is_turn:
+                continue
+            start = perf_counter()
+            try:
+                # Seeds of scikit-learn are of 32 bits.
+                member = _learnt(member, templates[member.name], seeds[i] % 2**32, lesson, state)
+                action[member.name] = "refitted" if member.is_refitted else "learnt"
+                members[i] = replace(member, fitted_after=memory.n_seen)
+            except Exception as error:
+                left_out = LeftOut(LEARN, f"could not learn batch {batch.number}: {_told(error)}")
+                members[i] = replace(member, estimator=None, left_out=left_out)
+            seconds[member.name] += perf_counter() - start
+        members = [_checked(member, memory, batch.labels) for member in members]
+        if any(member.may_answer for member in members):
+            break
+    else:
+        reasons = "; ".join(f"{member.name} {member.left_out.reason}" for member in members if member.left_out)
+        raise ValueError(f"no member of NextBatchVotingClassifier can answer after batch {batch.number}: {reasons}")
+    action |= {member.name: "left out" for member in members if member.left_out}
+    return replace(state, members=tuple(map(_warned_of, members))), action
+
+
+def _learnt(member: Member, template: Any, seed: int, lesson: Lesson, state: VotingState) -> Member:
+    """Return a member after it learnt a batch, or what is in memory."""
+    if member.is_refitted:
+        return member.refitted(template, seed, _recalled(state, lesson))
+    is_first = state.memory.n_seen == len(lesson.y)
+    if member.estimator is not None or is_first:
+        try:
+            return member.taught(template, seed, lesson)
+        except Exception:
+            if is_first:
+                raise
+    # Most classifiers of scikit-learn cannot learn a class that was not declared: they begin anew.
+    return replace(member, estimator=None).taught(template, seed, _recalled(state, lesson))
+
+
+def _recalled(state: VotingState, lesson: Lesson) -> Lesson:
+    """Return what is in memory; the only sample of a class comes twice, for members that hold some of each out."""
+    memory, (samples, _, _, labels) = state.memory, lesson
+    is_lone = np.bincount(memory.y)[memory.y] == 1
+    rows = np.append(np.arange(len(memory)), np.flatnonzero(is_lone))
+    recalled, weight = samples._replace(matrix=memory.matrix()[rows], table=None), memory.weight_at(rows)
+    if weight is not None:
+        weight[is_lone[rows]] /= 2
+    return Lesson(recalled, memory.y[rows], weight, labels)
+
+
+def _checked(member: Member, memory: Memory, labels: LabelTable) -> Member:
+    """Return a member, left out if it has not seen a class."""
+    if member.estimator is None or not (unseen := _unseen(member, memory)):
+        return member
+    names = ", ".join(map(repr, labels.by_arrival[unseen[:3]].tolist())) + (", ..." if len(unseen) > 3 else "")
+    reason = f"has not seen {'class' if len(unseen) == 1 else 'classes'} {names}"
+    return replace(member, left_out=LeftOut(CLASSES, reason))
+
+
+def _unseen(member: Member, memory: Memory) -> list[int]:
+    """Return the codes of classes that came but are not known to a member."""
+    unseen: list[int] = np.setdiff1d(np.flatnonzero(memory.seen_by_class), member.classes).tolist()
+    return unseen
+
+
+def _warned_of(member: Member) -> Member:
+    """Return a member after a warning, if it is left out for a kind of reason that was not warned of yet."""
+    if member.left_out is None or member.left_out.kind in member.warned_of:
+        return member
+    warn_caller(f"{member.name} {member.left_out.reason}. It is left out of the vote as long as that lasts.")
+    return replace(member, warned_of=member.warned_of | {member.left_out.kind})
+
+
+def _bounded(memory: Memory, number: int, size: int) -> Memory:
+    """Return a memory of about so many samples: the last batches, and of older ones a sample, see `Memory`."""
+    if len(memory) <= size:
+        return memory
+    start = number - WINDOW + 1
+    window = np.arange(len(memory))[memory.window(start, WindowBound(size, size))]
+    if len(window) > size:  # of the last batch alone
+        window = window[are_drawn(memory.serial[window], size / len(window))]
+    n_older = memory.first_since(start)
+    kept = memory.survivors(max(0, size - len(window)), start)
+    older = np.arange(n_older) if kept is None else kept[kept < n_older]
+    return memory.keep(np.concatenate([older, window]))
+
+
+def _ask(
+    state: VotingState,
+    asked: Iterable[int],
+    samples: Samples,
+    n_classes: int,
+    seconds: dict[str, float] | None = None,
+) -> tuple[dict[int, Floats], dict[int, Exception]]:
+    """Return what some members answer, and what those raise that cannot."""
+    answers, errors = {}, {}
+    for i in asked:
+        member, start = state.members[i], perf_counter()
+        try:
+            answers[int(i)] = member.proba(samples, n_classes)
+        except Exception as error:
+            errors[int(i)] = error
+        if seconds is not None:
+            seconds[member.name] += perf_counter() - start
+    return answers, errors
+
+
+def _asked_weights(state: VotingState, can_vote: Mask) -> Floats:
+    """Return what members count in the vote; those of hardly any weight are not asked, and count nothing."""
+    weights = state.weights.of_members(can_vote)
+    weights[weights < MIN_WEIGHT] = 0.0
+    scaled: Floats = weights / weights.sum()
+    return scaled
+
+
+def _mean(weights: Floats, answers: Mapping[int, Floats]) -> Floats:
+    """Return the weighted mean of some answers."""
+    return sum((weights[i] * one for i, one in answers.items() if weights[i]), start=np.zeros(()))
+
+
+def _most_likely(proba: Floats, labels: LabelTable) -> Longs:
+    """Return the codes of the most likely classes; of two the one whose value comes first, as `predict` does."""
+    order = labels.order
+    best: Longs = order[proba[:, order].argmax(axis=1)]
+    return best
+
+
+def _told(error: Exception) -> str:
+    """Return an error in a line."""
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text if len(text) <= 200 else text[:200] + ' ...'}"

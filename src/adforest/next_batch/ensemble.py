@@ -1,0 +1,252 @@
+"""Any classifiers as one that keeps learning: they vote, weighted by how they did on what came next."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.utils import Bunch
+from sklearn.utils.metaestimators import _BaseComposition
+
+from adforest.base import EncodedBatch, Model, VotingBatchClassifier, lock_of
+from adforest.encoding.tables import read_table, source_of
+from adforest.forest.types import Floats
+from adforest.libraries import require
+from adforest.next_batch.batch_vote import VOTE, RefitRules, VotingState, learn_batch, vote
+from adforest.next_batch.feeding import Samples
+from adforest.next_batch.voting_report import VotingReport
+from adforest.parameters import COMMON, Amount, ArrayLike, Rules, Whole
+
+
+class NextBatchVotingClassifier(VotingBatchClassifier[VotingState], _BaseComposition):  # type: ignore[misc]
+    """Classifiers of any library that vote on the next batch, weighted by how they did on those before.
+
+    Members that have `partial_fit` learn every batch. Others are refitted now and then, on a bounded sample of what
+    came. All of them answer each batch before they learn it, and what was right decides what each counts in the vote on
+    the next one: weights of members, and of mixtures of two, follow right answers and the probabilities that were given
+    to the right classes. The vote is then hardly worse than whichever member or mixture is best, even if that changes a
+    few times along the stream.
+
+    Parameters
+    ----------
+    estimators : list of (str, classifier) tuples
+        The members, as in scikit-learn's VotingClassifier: unfitted classifiers with names. "drop" leaves one out.
+    refit_samples : int, default=12_000
+        Samples that a member is refitted on at most: the last three batches, and of older ones a sample in which each
+        class has room by the square root of its frequency.
+    refit_after : float, default=1.0
+        How many new samples a refit waits for, relative to what the last one cost, which is counted as
+        ``(samples + 2_000) * classes / 2``: about how the time of boosting grows. 0 refits with every batch.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Which columns are categorical: those of text or categorical type, those given by mask, position or name, none.
+    random_state : int, RandomState or None, default=None
+        Seed for members whose own ``random_state`` is None, and of all draws.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        Class values seen or declared so far, sorted.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Only if the columns have names.
+    estimators_ : list of classifiers
+        The fitted members, but those that could not be fitted.
+    named_estimators_ : Bunch
+        The same by name.
+    weights_ : dict of str to float
+        What each member counts in the vote now; they add up to 1.
+    history_ : list of VotingReport
+        Of the last 1,000 batches: what each member and the vote were worth, and what became of it.
+
+    Notes
+    -----
+    Members get what they can take. Classifiers of adforest learn samples exactly as if they were alone. Pipelines, and
+    classifiers whose tags say that they take categories, get a data frame with the columns that came. All others get a
+    matrix: numbers as they are, dates as seconds, categories as codes in order of arrival. Those of scikit-learn's
+    HistGradientBoostingClassifier, LightGBM, XGBoost and CatBoost are told which columns are categories. Missing values
+    are NaN, or the median and -1 for members that cannot take NaN. Refitted members learn classes by number, as in
+    VotingClassifier; dicts in ``class_weight`` may name them by value.
+
+    A member that raises, or has not seen a class, is left out of the vote as long as that lasts; reports name it and
+    say why, and a warning does so once. A refitted member votes once it has been judged, if a member that learns every
+    batch is there to answer until then. A member without `predict_proba` counts as certain.
+
+    References
+    ----------
+    Herbster & Warmuth, Tracking the best expert, Machine Learning 32, 1998.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import HistGradientBoostingClassifier
+    >>> from adforest import AdaptiveDecisionForestClassifier, NextBatchVotingClassifier
+    >>> from adforest.streams import simulate_drift
+    >>> members = [("adf", AdaptiveDecisionForestClassifier()), ("boosting", HistGradientBoostingClassifier())]
+    >>> model = NextBatchVotingClassifier(members, random_state=0)
+    >>> for batch in simulate_drift("sustained", n_batches=4, batch_size=300, random_state=0):
+    ...     model = model.partial_fit(batch.X_train, batch.y_train)
+    >>> sorted(model.weights_)
+    ['adf', 'boosting']
+    """
+
+    _rules: ClassVar[Rules] = COMMON | {
+        "estimators": (ArrayLike(),),
+        "refit_samples": (Whole(100),),
+        "refit_after": (Amount(0),),
+    }
+
+    def __init__(
+        self,
+        estimators: Any,
+        *,
+        refit_samples: int = 12_000,
+        refit_after: float = 1.0,
+        categorical_features: Any = "from_dtype",
+        random_state: Any = None,
+    ) -> None:
+        self.estimators = estimators
+        self.refit_samples = refit_samples
+        self.refit_after = refit_after
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters, and with ``deep`` the members and theirs, such as ``boosting__max_iter``.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+
+        Returns
+        -------
+        dict
+        """
+        parameters: dict[str, Any] = self._get_params("estimators", deep=deep)
+        return parameters
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, members by name, or parameters of members, which hold from the next refit on.
+
+        Parameters
+        ----------
+        **params : dict
+
+        Returns
+        -------
+        self
+        """
+        self._set_params("estimators", **params)
+        return self
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Forget everything and learn X, y as the first batch.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each sample counts, for members that take weights; those of weight 0 are left out for all.
+
+        Returns
+        -------
+        self
+        """
+        with lock_of(self):
+            return self._learn(None, X, y, None, sample_weight)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn one more batch; class values not seen before are welcome.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The same columns as before; data frames in any order.
+        y : array-like of shape (n_samples,)
+        classes : array-like, optional
+            Class values to expect. They appear in ``classes_`` before their first sample.
+        sample_weight : array-like of shape (n_samples,), optional
+            See `fit`.
+
+        Returns
+        -------
+        self
+        """
+        with lock_of(self):
+            return self._learn(getattr(self, "_model", None), X, y, classes, sample_weight)
+
+    def _learnt_from(self, before: VotingState | None, encoded: EncodedBatch) -> VotingState:
+        templates = self._templates()
+        if before is None:
+            before = VotingState.begin(templates, encoded.records.X.shape[1])
+        names = [member.name for member in before.members]
+        if names != list(templates):
+            raise ValueError(
+                f"the members of {type(self).__name__} were {', '.join(names)} when it learnt its first batch and are "
+                f"{', '.join(templates)} now. Set them back, or start anew with fit()."
+            )
+        return learn_batch(before, encoded, templates, RefitRules(self.refit_samples, self.refit_after))
+
+    def _templates(self) -> dict[str, Any]:
+        """Return the members as they were given, by name, or raise if they are none."""
+        name, given = type(self).__name__, list(self.estimators)
+        if not all(isinstance(one, (tuple, list)) and len(one) == 2 and isinstance(one[0], str) for one in given):
+            raise ValueError(
+                f"estimators of {name} is {self.estimators!r}; expected a list of (name, classifier) tuples, such as "
+                '[("adf", AdaptiveDecisionForestClassifier()), ("boosting", HistGradientBoostingClassifier())].'
+            )
+        self._validate_names([key for key, _ in given])
+        templates = {key: one for key, one in given if not isinstance(one, str) or one != "drop"}
+        if VOTE in templates:
+            raise ValueError(f"a member of {name} is called 'vote', which is what all of them say together. Rename it.")
+        if not templates:
+            raise ValueError(
+                f"estimators of {name} has no classifier. Pass at least one as a (name, classifier) tuple."
+            )
+        for key, one in templates.items():
+            if isinstance(one, type) or not hasattr(one, "fit") or not hasattr(one, "predict"):
+                raise TypeError(
+                    f"the member {key!r} of {name} is {one!r}; expected a classifier, which has fit and predict. Pass "
+                    "an instance, or 'drop' to leave it out."
+                )
+        return templates
+
+    def _answers(self, X: Any) -> tuple[Model[VotingState], Floats]:
+        model = self._checked()
+        table = X if type(X) is np.ndarray else read_table(X, source_of(None), type(self).__name__)
+        matrix = model.encoder.translate(table)
+        return model, model.in_order(self._votes(model, matrix, table))
+
+    def _votes(self, model: Model[VotingState], X: Floats, table: Any = None) -> Floats:
+        samples = Samples(X, model.encoder, model.learnt.library, table)
+        return vote(model.learnt, samples, len(model.labels.by_arrival))
+
+    def history_frame(self) -> Any:
+        """Return `history_` as a flat pandas data frame: a row a batch, a column a figure and member.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns such as ``accuracy_vote`` and ``weight_adf``; NaN where a batch has no such figure.
+        """
+        return require("pandas", "history_frame()").DataFrame([report.as_row() for report in self.history_])
+
+    @property
+    def estimators_(self) -> list[Any]:
+        """The fitted members, but those that could not be fitted."""
+        return list(self.named_estimators_.values())
+
+    @property
+    def named_estimators_(self) -> Bunch:
+        """The fitted members by name."""
+        members = self._known("named_estimators_").learnt.members
+        return Bunch(**{member.name: member.estimator for member in members if member.estimator is not None})
+
+    @property
+    def weights_(self) -> dict[str, float]:
+        """What each member counts in the vote now."""
+        return self._known("weights_").learnt.member_weights()
+
+    @property
+    def history_(self) -> list[VotingReport]:
+        """One report a batch, of the last 1,000 batches."""
+        return list(self._known("history_").learnt.history)

@@ -1,0 +1,101 @@
+"""Who is believed: members and mixtures of two of them, weighted by what they were worth on batches that came next.
+
+An *expert* is a member, or two of them mixed 3 : 1, 1 : 1 or 1 : 3. Weights are learnt as those of the forests are, by
+`adforest.adaptation.evidence.hedge`: a batch multiplies the weight of an expert by exp(LEARNING_RATE * gain), where the
+gain is its right answers and LOG_GAIN times the sum of the logarithms of what right classes were given, and a share of
+all weight is spread as it was to begin with. For any sequence of experts, one a batch, that changes S times within T
+batches of at least FULL_SWITCH samples, the gain by weight is at least that of the sequence minus
+
+    ln(1/first) / rate + S * ln(1 / (SWITCH_SHARE * first)) / rate + T * ln(1 / (1 - SWITCH_SHARE)) / rate
+                       + rate / 8 * sum of (range of the experts' gains in a batch) ** 2
+
+with rate = LEARNING_RATE and first the smallest weight that an expert of the sequence has to begin with (Herbster &
+Warmuth 1998; `tests/next_batch/test_experts.py` searches all sequences). An expert with a member that cannot answer
+keeps its weight until it can.
+
+A mixture begins with less weight the more of it is refitted members: these were fitted a while ago, on a sample, and
+a drift makes them worse than members that learn every batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+
+from adforest.adaptation.evidence import LOG_GAIN, MIN_SHARE, hedge
+from adforest.forest._kernels import ways
+from adforest.forest.types import Floats, Ints, Mask
+
+MIXTURES = (0.75, 0.5, 0.25)  # what the first of two members counts
+REFIT_TRUST = 0.1  # first weight of a refitted member, of that of one that learns every batch
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExpertWeights:
+    """What is known of some members from batches that they answered before learning them.
+
+    Attributes
+    ----------
+    mixtures : float64 (n_experts, n_members)
+        What each member counts for each expert; rows add up to 1.
+    first : float64 (n_experts,)
+        Weights to begin with.
+    weights : float64 (n_experts,)
+        Weights now.
+    """
+
+    mixtures: Floats
+    first: Floats
+    weights: Floats
+
+    @classmethod
+    def begin(cls, are_refitted: Sequence[bool]) -> ExpertWeights:
+        """Return the weights of members of which nothing is known but which of them are refitted."""
+        n = len(are_refitted)
+        alone = np.eye(n)
+        together = [a * alone[i] + (1 - a) * alone[j] for i, j in combinations(range(n), 2) for a in MIXTURES]
+        mixtures = np.array([*alone, *together])
+        first = REFIT_TRUST ** (mixtures @ np.asarray(are_refitted, dtype=np.float64))
+        first /= first.sum()
+        return cls(mixtures, first, first)
+
+    def of_members(self, can_answer: Mask) -> Floats:
+        """Return what each member counts in the vote of those that can answer, some of which there must be."""
+        weights = np.where(self._can_answer(can_answer), self.weights, 0.0)
+        of_members: Floats = weights / weights.sum() @ self.mixtures
+        return of_members
+
+    def after_answers(self, answers: Mapping[int, Floats], y: Ints, weight: Floats, n: float) -> ExpertWeights:
+        """Return the weights after some members answered a batch, or a sample of it.
+
+        Parameters
+        ----------
+        answers : dict of int to float64 (n_answered, n_classes)
+            Class probabilities by index of the member.
+        y : int32 (n_answered,)
+            Classes.
+        weight : float64 (n_answered,)
+            How much each sample counts.
+        n : float
+            How much all samples of the batch count together.
+        """
+        can_answer = np.isin(np.arange(self.mixtures.shape[1]), list(answers))
+        asked = self._can_answer(can_answer)
+        proba = np.array(list(answers.values()))
+        mixed: list[tuple[Floats, ...]] = [
+            (np.tensordot(parts, proba, 1),) for parts in self.mixtures[asked][:, list(answers)]
+        ]
+        as_they_are = np.ones((1, proba.shape[2]))
+        gain = ways.gains(mixed, as_they_are, y, MIN_SHARE, LOG_GAIN)[:, 0] @ weight / weight.sum()
+        before, first = self.weights[asked], self.first[asked]
+        weights = self.weights.copy()
+        weights[asked] = before.sum() * hedge(before / before.sum(), first / first.sum(), gain, n)
+        return replace(self, weights=weights)
+
+    def _can_answer(self, members: Mask) -> Mask:
+        """Return which experts can answer if some members can."""
+        can: Mask = np.logical_not((self.mixtures[:, ~members] > 0).any(axis=1))
+        return can

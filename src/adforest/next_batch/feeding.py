@@ -1,0 +1,187 @@
+"""What members are given: samples as they came, as a data frame, or as numbers, whichever they can take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from inspect import signature
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
+
+from adforest.base import BatchClassifier
+from adforest.encoding import TableEncoder
+from adforest.encoding.rebuilding import as_frame, rebuilt_table
+from adforest.encoding.tables import Table
+from adforest.forest.types import AnyArray, Floats, Ints, Longs, Mask
+
+TABLE, FRAME, NUMBERS = "table", "frame", "numbers"  # forms of samples
+MISSING_CODE = -1  # of a category, for members that cannot take NaN
+
+# Parameters that tell which columns are categories: of a classifier, and of its `fit`.
+SCIKIT_LEARN, XGBOOST = "categorical_features", "feature_types"
+LIGHTGBM, CATBOOST = "categorical_feature", "cat_features"
+
+
+class Samples(NamedTuple):
+    """Some samples, from which every form of them can be made.
+
+    Attributes
+    ----------
+    matrix : float64 (n, m)
+        Numbers, codes of categories, NaN where they are missing.
+    encoder : TableEncoder
+        Leads from codes back to categories.
+    library : str or None
+        Of the data frames that came; None if arrays did.
+    table : Table, float64 (n, m) or None
+        As they came, if they are not from memory.
+    """
+
+    matrix: Floats
+    encoder: TableEncoder
+    library: str | None
+    table: Table | AnyArray | None = None
+
+    def rows(self, index: slice | Longs) -> Samples:
+        """Return some of the samples."""
+        if isinstance(index, slice):
+            return self
+        table = self.table.rows(index) if isinstance(self.table, Table) else self.table
+        return self._replace(matrix=self.matrix[index], table=table[index] if isinstance(table, np.ndarray) else table)
+
+    def as_before(self, n_codes: Ints) -> Samples:
+        """Return them as they were read when there were so many codes in each column: others are missing."""
+        is_new = (n_codes > 0) & (self.matrix >= n_codes)
+        return self._replace(matrix=np.where(is_new, np.nan, self.matrix)) if is_new.any() else self
+
+    def as_they_came(self) -> Table | AnyArray:
+        """Return them as a table that `adforest`'s classifiers read."""
+        return rebuilt_table(self.encoder, self.matrix, self.library) if self.table is None else self.table
+
+    def frame(self) -> Any:
+        """Return them as a data frame, which is the same whether they come from memory or not."""
+        return as_frame(rebuilt_table(self.encoder, self.matrix, self.library))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Feeding:
+    """How samples are given to a member.
+
+    Attributes
+    ----------
+    form : {"table", "frame", "numbers"}
+    fill : float64 (m,) or None
+        By column, what missing values are replaced by; None where the member takes NaN.
+    whole : intp or None
+        Columns that must be whole numbers among floats, as CatBoost wants its categories.
+    """
+
+    form: str
+    fill: Floats | None = None
+    whole: Longs | None = None
+
+    @classmethod
+    def of(cls, estimator: Any, samples: Samples) -> Self:
+        """Return how samples are given to an estimator that is about to learn some."""
+        if isinstance(estimator, BatchClassifier):
+            return cls(TABLE)
+        inner, told_by = _innermost(estimator), _told_by(estimator)
+        tags = _input_tags(inner)
+        takes_categories = tags is not None and (tags.categorical or tags.string)
+        if isinstance(inner, Pipeline) or (takes_categories and told_by is None):
+            return cls(FRAME)
+        is_categorical = samples.encoder.is_categorical
+        fill = None if tags is not None and tags.allow_nan else _fill(samples.matrix, is_categorical)
+        return cls(NUMBERS, fill, np.flatnonzero(is_categorical) if told_by == CATBOOST else None)
+
+    def make(self, samples: Samples) -> Any:
+        """Return samples as the member takes them."""
+        if self.form == TABLE:
+            return samples.as_they_came()
+        if self.form == FRAME:
+            return samples.frame()
+        matrix = samples.matrix
+        if self.fill is not None:
+            matrix = np.where(np.isnan(matrix), self.fill, matrix)
+        if self.whole is not None:
+            codes = np.where(np.isnan(matrix[:, self.whole]), MISSING_CODE, matrix[:, self.whole])
+            matrix = matrix.astype(object)
+            matrix[:, self.whole] = codes.astype(np.int64)
+        return matrix
+
+
+def tell_categories(estimator: Any, X: Any, is_categorical: Mask) -> tuple[Any, dict[str, Any]]:
+    """Tell an estimator which columns of a matrix are categories, if it can be told.
+
+    Returns the matrix, in which the rarest categories are missing where the estimator cannot take as many, and
+    parameters for its `fit`.
+    """
+    columns, told_by = np.flatnonzero(is_categorical), _told_by(estimator)
+    if told_by is None or not len(columns):
+        return X, {}
+    if told_by == SCIKIT_LEARN:
+        estimator.set_params(categorical_features=columns)
+        return _with_frequent(X, columns, estimator.max_bins), {}
+    if told_by == XGBOOST:
+        estimator.set_params(feature_types=np.where(is_categorical, "c", "q").tolist(), enable_categorical=True)
+        return X, {}
+    return X, {told_by: columns.tolist()}
+
+
+def _told_by(estimator: Any) -> str | None:
+    """Return by which parameter an estimator can be told of categories; None if that is not known here."""
+    parameters = estimator.get_params(deep=False)
+    listed = parameters.get(SCIKIT_LEARN)
+    if isinstance(listed, str) and listed == "from_dtype" and "max_bins" in parameters:
+        return SCIKIT_LEARN
+    if XGBOOST in parameters and parameters[XGBOOST] is None:
+        return XGBOOST
+    return next((name for name in (LIGHTGBM, CATBOOST) if _takes(estimator.fit, name)), None)
+
+
+def takes_weights(method: Any) -> bool:
+    """Return whether a method of an estimator takes `sample_weight`."""
+    return _takes(method, "sample_weight")
+
+
+def _takes(method: Any, name: str) -> bool:
+    """Return whether a method has a parameter of some name."""
+    return name in signature(method).parameters
+
+
+def _innermost(estimator: Any) -> Any:
+    """Return the estimator that a search, a calibration or the like passes samples on to."""
+    while hasattr(inner := getattr(estimator, "estimator", None), "get_params"):
+        estimator = inner
+    return estimator
+
+
+def _input_tags(estimator: Any) -> Any:
+    """Return what scikit-learn knows of the input that an estimator takes, None if that is nothing."""
+    try:
+        return get_tags(estimator).input_tags
+    except (AttributeError, TypeError):
+        return None
+
+
+def _fill(matrix: Floats, is_categorical: Mask) -> Floats:
+    """Return what missing values are replaced by: medians, 0 where all are missing, a code of their own."""
+    fill = np.zeros(matrix.shape[1])
+    there = ~np.isnan(matrix).all(axis=0)
+    fill[there] = np.nanmedian(matrix[:, there], axis=0)
+    fill[is_categorical] = MISSING_CODE
+    return fill
+
+
+def _with_frequent(X: Floats, columns: Longs, most: int) -> Floats:
+    """Return a matrix with at most so many categories in each of some columns, the others missing."""
+    X = X.copy()
+    for j in columns:
+        column = X[:, j]
+        codes, counts = np.unique(column[~np.isnan(column)], return_counts=True)
+        if len(codes) > most:
+            rare = codes[np.argsort(-counts, kind="stable")[most:]]
+            column[np.isin(column, rare)] = np.nan
+    return X
