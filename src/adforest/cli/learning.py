@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from adforest.cli.batches import (
     for_answers,
     known_types,
     learnt_columns,
+    shown,
     with_noted,
 )
 from adforest.cli.parameters import read_value
@@ -137,15 +138,27 @@ class Learner:
                 yield batch, digest
         self.n_unlabelled += batches.n_unlabelled
 
-    def learn(self, batch: Any, digest: bytes) -> Any:
-        """Learn a batch, write the model, and return the report; after an error model and file are as they were."""
+    def learn(self, batch: Any, digest: bytes, noted: Callable[[Any, Any], Any] | None = None) -> Any:
+        """Learn a batch, write the model, and return the report; after an error model and file are as they were.
+
+        Parameters
+        ----------
+        batch : FileBatch
+        digest : bytes
+            What stands for it.
+        noted : callable, optional
+            Returns what is noted in the model that has learnt the batch, given that and what was noted so far.
+        """
         from copy import copy
 
-        from adforest.origins import note_origins
+        from adforest.origins import note_origins, note_source
 
         learnt = copy(self.model)  # a model is swapped in whole, so that the copy is cheap and the old one stays
         learnt.partial_fit(batch.X, batch.y)
+        note_source(learnt, [shown(path) for path in batch.files], batch.first_row)
         origins = self.origins.with_batch(digest)
+        if noted is not None:
+            origins = noted(learnt, origins)
         note_origins(learnt, origins)
         learnt.save(self.path)
         self.model, self.origins, self.is_new = learnt, origins, False

@@ -4,16 +4,32 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+# C0 and C1, what turns the direction of text, line and paragraph separators, halves of surrogate pairs
+CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
 
 def print_json(value: Any) -> None:
     """Print a value as one line of JSON."""
-    print(json.dumps(_plain(value), ensure_ascii=False), flush=True)
+    text = json.dumps(as_plain(value), ensure_ascii=False)
+    print(CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text), flush=True)
+
+
+def printable(text: str) -> str:
+    r"""Return text whose control characters are escaped: names from files may hold commands for the terminal.
+
+    Examples
+    --------
+    >>> print(printable("red: \x1b[31m, two\nlines"))
+    red: \x1b[31m, two\nlines
+    """
+    return CONTROLS.sub(lambda found: found[0].encode("unicode_escape", "surrogatepass").decode(), text)
 
 
 def remark(text: str) -> None:
@@ -112,14 +128,14 @@ def _is_figure(text: str) -> bool:
     return not text or plain.isdigit() or text == "-"
 
 
-def _plain(value: Any) -> Any:
+def as_plain(value: Any) -> Any:
     """Return a value in the types of JSON; what is no number there is null."""
     if isinstance(value, dict):
-        return {str(key): _plain(one) for key, one in value.items()}
+        return {str(key): as_plain(one) for key, one in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
+        return [as_plain(one) for one in value]
     if hasattr(value, "tolist"):
-        return _plain(value.tolist())
+        return as_plain(value.tolist())
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if value is None or isinstance(value, bool | int | str) else str(value)

@@ -46,8 +46,7 @@ def learn(
     from adforest.cli.progress import BatchTable
 
     start = perf_counter()
-    rules = read_alerts(alerts)
-    with locked(model), found_files(batches, reading.get("order")) as files:
+    with read_alerts(alerts) as rules, locked(model), found_files(batches, reading.get("order")) as files:
         if target is None and not model.exists():
             raise ValueError(f"{NO_TARGET}, one of {', '.join(map(repr, column_names(files[0], reading)[:20]))}.")
         learner = Learner(model, target, parameters, reading, batch_size)
@@ -94,9 +93,9 @@ def _learn_each(learner: Any, found: Any, table: Any, rules: Any, bar: Any) -> N
     start = perf_counter()
     for batch, digest in found:
         rules.look(batch)
-        report = learner.learn(batch, digest)
+        report = learner.learn(batch, digest, rules.noted)
         table.add(report, batch.files, perf_counter() - start)
-        rules.check(report)
+        rules.tell()
         if learner.batch_size is not None:
             bar.advance(len(batch.y), batch.files[-1].name)
         start = perf_counter()

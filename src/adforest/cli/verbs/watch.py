@@ -48,9 +48,8 @@ def watch(
     from adforest.cli.progress import BatchTable
     from adforest.cli.watching import Folder
 
-    rules = read_alerts(alerts)
     start = time.perf_counter()
-    with locked(model), progress_bar("watching", None) as bar:
+    with read_alerts(alerts) as rules, locked(model), progress_bar("watching", None) as bar:
         learner = Learner(model, target, parameters, reading)
         rules.begin(learner)
         places = Folder(folder, settle, patience, aside or folder / "rejected", by_time=reading.get("order") == "time")
@@ -62,6 +61,7 @@ def watch(
                     _take(path, learner, places, table, rules)
                 if once and not places.n_waiting:
                     break
+                rules.check_age()
                 bar.advance(0, f"waiting for files in {folder}")
                 time.sleep(interval)
         except KeyboardInterrupt:
@@ -99,26 +99,27 @@ def _take(path: Path, learner: Any, places: Any, table: Any, rules: Any) -> None
     for batch, digest in found:
         try:
             rules.look(batch)
-            report = learner.learn(batch, digest)
+            report = learner.learn(batch, digest, rules.noted)
         except OSError:  # the model could not be written, which is no fault of the file
             raise
         except Exception as error:
             problem = error
             break
         table.add(report, batch.files, time.perf_counter() - start)
-        rules.check(report)
+        rules.tell()
         start = time.perf_counter()
     if problem is None:
         places.done(path)
     elif places.is_given_up(path):
-        _put_aside(path, problem, places, table)
+        _put_aside(path, problem, places, table, rules)
 
 
-def _put_aside(path: Path, problem: Exception, places: Any, table: Any) -> None:
+def _put_aside(path: Path, problem: Exception, places: Any, table: Any, rules: Any) -> None:
     """Move a file aside, and tell of it."""
     from adforest.cli.wording import in_shell_words
 
     reason = " ".join(in_shell_words(str(problem)).split())
+    rules.rejected(path, reason)
     try:
         target = places.put_aside(path, reason)
     except OSError as error:
