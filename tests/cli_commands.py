@@ -15,6 +15,7 @@ from adforest.cli import main
 from adforest.storage.models import content_of
 
 SMALL = ("--n-estimators", "2", "--random-state", "0")
+MOMENT = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"  # as lines of a log begin
 NAMES = ("low", "middle", "high")
 
 
@@ -107,10 +108,10 @@ def kill_after(seconds, *arguments):
 
 
 def content(path):
-    """Return what a model file holds but for when batches were learnt, how long that took, and what alerts noted."""
+    """Return what a model file holds but for times of batches, names of their files, and what alerts noted."""
     document, arrays = content_of(adforest.load(path), records=True)
     history = document["history"]
-    places = [place for place, name in enumerate(history["fields"]) if name not in ("seconds", "learnt_at")]
+    places = [place for place, name in enumerate(history["fields"]) if name not in ("seconds", "learnt_at", "source")]
     history["rows"] = [[row[place] for place in places] for row in history["rows"]]
     for name in ("rule_counts", "alerts"):
         document.get("origins", {}).pop(name, None)

@@ -7,6 +7,8 @@ from typing import Annotated, TypeAlias
 
 import typer
 
+from adforest.cli.output import LogFormat
+
 MODEL_HELP = "The model file, such as m.adf."
 
 ModelArgument: TypeAlias = Annotated[Path, typer.Argument(help=MODEL_HELP)]
@@ -22,3 +24,6 @@ AlertRules: TypeAlias = Annotated[
 ]
 Force: TypeAlias = Annotated[bool, typer.Option("--force", "-f", help="Replace the file if it is there.")]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of text.")]
+LogStyle: TypeAlias = Annotated[
+    LogFormat, typer.Option("--log-format", help="How lines are written: a table and text, or a log for programs.")
+]

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from adforest.cli.options import AsJson
-from adforest.cli.output import counted, print_json
+from adforest.cli.output import counted, print_json, say
 
 SENDING = 60.0  # seconds for which --send sends
 
@@ -42,11 +42,11 @@ def alert(
         print_json(told if model is None else told | {"waiting": waiting})
         return int(is_failed)
     for rule in found.rules:
-        print(f"when: {rule}")
+        say(f"when: {rule}")
     for delivery in found.deliveries:
-        print(f"tell: {delivery}")
+        say(f"tell: {delivery}")
     if not found.deliveries:
-        print("tell: standard error only; add a table [[deliver]] with command, webhook or mail")
+        say("tell: standard error only; add a table [[deliver]] with command, webhook or mail")
     if waiting is not None:
-        print(f"wait: {counted(waiting, 'alert')} of {model}")
+        say(f"wait: {counted(waiting, 'alert')} of {model}")
     return int(is_failed)

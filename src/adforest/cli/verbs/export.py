@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from adforest.cli.options import AsJson, Force, ModelArgument
-from adforest.cli.output import print_json, size_of
+from adforest.cli.output import print_json, say, size_of
 
 FORMATS = {".onnx": "ONNX", ".tl": "Treelite", ".treelite": "Treelite"}
 
@@ -39,7 +39,7 @@ def export(
     if as_json:
         print_json({"out": str(out), "format": kind, "bytes": out.stat().st_size})
     else:
-        print(f"{out}: {kind}, {size_of(out)}")
+        say(f"{out}: {kind}, {size_of(out)}")
 
 
 def _onnx(model: Any) -> bytes:

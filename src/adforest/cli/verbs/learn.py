@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from adforest.cli.options import AlertRules, AsJson, ModelPath, Target
-from adforest.cli.output import counted, progress_bar, remark
+from adforest.cli.options import AlertRules, AsJson, LogStyle, ModelPath, Target
+from adforest.cli.output import LogFormat, counted, progress_bar, remark, set_log_format
 from adforest.cli.parameters import MODEL, READING, with_options
 
 
@@ -28,6 +28,7 @@ def learn(
         typer.Option(min=1, help="Records in a batch: files are cut and joined. By default each file is one batch."),
     ] = None,
     alerts: AlertRules = None,
+    log_format: LogStyle = LogFormat.TEXT,
     as_json: AsJson = False,
 ) -> None:
     """Learn files, batch after batch, into a model file: a new one, or one that is there and learns on.
@@ -46,6 +47,7 @@ def learn(
     from adforest.cli.progress import BatchTable
 
     start = perf_counter()
+    set_log_format(log_format)
     with read_alerts(alerts) as rules, locked(model), found_files(batches, reading.get("order")) as files:
         if target is None and not model.exists():
             raise ValueError(f"{NO_TARGET}, one of {', '.join(map(repr, column_names(files[0], reading)[:20]))}.")
@@ -53,7 +55,7 @@ def learn(
         rules.begin(learner)
         total = sum(path.stat().st_size for path in files) if batch_size is None else about_records(files)
         with progress_bar("reading", total) as bar:
-            table = BatchTable(files, bar.print, as_json=as_json)
+            table = BatchTable(files, bar.print, as_json=as_json, log_format=log_format)
             try:
                 _learn_all(learner, files, table, bar, rules)
             except BaseException as error:

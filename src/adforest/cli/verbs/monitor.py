@@ -19,6 +19,7 @@ def monitor(
 
     Ctrl-C ends it. Nothing is loaded from the network, and only this machine can look unless --host says otherwise.
     """
+    from adforest.cli.output import say
     from adforest.monitor import serve
 
-    serve(path, host=host, port=port, say=lambda line: print(line, flush=True))
+    serve(path, host=host, port=port, say=say)

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from adforest.cli.options import AlertRules, AsJson, ModelPath, Target
-from adforest.cli.output import print_json, progress_bar, remark
+from adforest.cli.options import AlertRules, AsJson, LogStyle, ModelPath, Target
+from adforest.cli.output import LogFormat, progress_bar, remark, set_log_format
 from adforest.cli.parameters import MODEL, READING, with_options
 
 
@@ -34,6 +34,7 @@ def watch(
         float, typer.Option(min=0, help="Seconds after its last change that a file which cannot be read is waited for.")
     ] = 30.0,
     once: Annotated[bool, typer.Option("--once", help="End when nothing is left to learn.")] = False,
+    log_format: LogStyle = LogFormat.TEXT,
     as_json: AsJson = False,
 ) -> None:
     """Learn files as they appear in a folder, until Ctrl-C.
@@ -49,11 +50,12 @@ def watch(
     from adforest.cli.watching import Folder
 
     start = time.perf_counter()
+    set_log_format(log_format)
     with read_alerts(alerts) as rules, locked(model), progress_bar("watching", None) as bar:
         learner = Learner(model, target, parameters, reading)
         rules.begin(learner)
         places = Folder(folder, settle, patience, aside or folder / "rejected", by_time=reading.get("order") == "time")
-        table = BatchTable(list(folder.iterdir()), bar.print, as_json=as_json)
+        table = BatchTable(list(folder.iterdir()), bar.print, as_json=as_json, log_format=log_format)
         try:
             while True:
                 for path in places.look():
@@ -126,7 +128,5 @@ def _put_aside(path: Path, problem: Exception, places: Any, table: Any, rules: A
         places.done(path)
         remark(f"warning: {path.name} cannot be learnt ({reason}) nor moved aside ({error})")
         return
-    if table.as_json:
-        print_json({"event": "rejected", "file": str(path), "moved_to": str(target), "reason": reason})
-    else:
-        table.print(f"{path.name} was moved to {target}: {reason}")
+    text = f"{path.name} was moved to {target}: {reason}"
+    table.tell("rejected", "warning", text, file=str(path), moved_to=str(target), reason=reason)
