@@ -1,5 +1,6 @@
 """The monitor in a real browser: what is drawn, what changes by itself, and whether everyone can use it."""
 
+import re
 import shutil
 
 import pytest
@@ -260,7 +261,9 @@ def test_a_figure_is_stepped_through_with_the_arrow_keys(visit, address):
         ("End", N_BATCHES),
     ):
         page.keyboard.press(key)
-        assert readout.inner_text().startswith(f"batch {batch} · records 150 · vote")
+        assert re.match(
+            rf"batch {batch} · learnt 20\d\d-\d\d-\d\d \d\d:\d\d · records 150 · vote", readout.inner_text()
+        )
     assert readout.get_attribute("aria-live") == "polite"
     assert figure.locator("line.cursor").count() == 2
     box = figure.locator("svg.plot").first.bounding_box()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections import OrderedDict
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -42,9 +43,13 @@ class LoadedModel:
     problem: str = ""
 
     @cached_property
-    def view(self) -> ModelView:
-        """All that there is to see of it, made when it is first asked for."""
+    def _view(self) -> ModelView:
         return ModelView.from_estimator(self.model)
+
+    @property
+    def view(self) -> ModelView:
+        """All that there is to see of it, made when it is first asked for; the verdict is that of this moment."""
+        return self._view.at(time.time())
 
 
 class ModelFiles:

@@ -132,7 +132,8 @@ class _Monitor:
                 known = self._summaries.get(name)
                 if known is None or known[0] != now:
                     known = self._summaries[name] = now, self._summary(name)
-                rows.append((name, known[1]))
+                one = known[1]
+                rows.append((name, one if isinstance(one, str) else one.at(time.time())))
         return index_page(self._files.path.resolve().name, rows, version=urlencode(versions))
 
     def _summary(self, name: str) -> ModelSummary | str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import quote
 
-from adforest.monitor.model_parts import LEVELS, VOTE, Health
+from adforest.monitor.health import health_at
+from adforest.monitor.model_parts import LEVELS, VOTE, Freshness, Health
 from adforest.monitor.model_view import ModelView
 from adforest.monitor.pages import words
 from adforest.monitor.pages.figures import marked
@@ -27,6 +28,7 @@ class ModelSummary:
     Attributes
     ----------
     health : Health
+    freshness : Freshness
     accuracy : float or None
         Of the vote, on the last batch that was answered.
     course : Course
@@ -34,6 +36,7 @@ class ModelSummary:
     """
 
     health: Health
+    freshness: Freshness
     accuracy: float | None
     course: Course
     n_batches: int
@@ -46,7 +49,12 @@ class ModelSummary:
         vote = view.timeline.accuracy.get(VOTE)
         known = [mean for mean in vote.mean if mean is not None] if vote else []
         course = thin(view.timeline, most=PLACES)
-        return cls(view.health, known[-1] if known else None, course, view.n_batches, view.n_records, view.n_classes)
+        accuracy = known[-1] if known else None
+        return cls(view.health, view.freshness, accuracy, course, view.n_batches, view.n_records, view.n_classes)
+
+    def at(self, now: float) -> ModelSummary:
+        """Return it with the verdict at a moment, in seconds since 1970."""
+        return replace(self, health=health_at(self.health, self.freshness, now))
 
 
 def index_page(title: str, models: Sequence[tuple[str, ModelSummary | str]], *, version: str) -> Markup:
