@@ -90,7 +90,7 @@ class ModelFiles:
         ModelFileError
             If it never could be read.
         """
-        path = self._paths().get(name)
+        path = self._path(name)
         with self._lock:
             before = self._loaded.get(name)
             if path is None and before is None:
@@ -98,9 +98,10 @@ class ModelFiles:
             try:
                 found = _read(name, path, before)
             except (OSError, ModelFileError) as error:
+                problem = str(error).replace(str(path), name)  # who looks need not know where it lies
                 if before is None:
-                    raise ModelFileError(str(error)) from error
-                found = _with_problem(before, str(error))
+                    raise ModelFileError(problem) from error
+                found = _with_problem(before, problem)
             self._loaded[name] = found
             self._loaded.move_to_end(name)
             while len(self._loaded) > MAX_LOADED:
@@ -111,18 +112,30 @@ class ModelFiles:
         """Return the files by name."""
         if not self.is_folder:
             return {self.path.name: self.path} if self.path.is_file() else {}
-        inside, found = self.path.resolve(), {}
-        try:
-            entries = list(os.scandir(inside))
-        except OSError:
-            return {}
-        for entry in entries:
-            path = Path(entry.path)
-            if entry.name.endswith(SUFFIX) and not entry.name.startswith("."):
-                real = path.resolve()
-                if real.is_relative_to(inside) and real.is_file():
-                    found[entry.name] = real
-        return found
+        inside = self.path.resolve()
+        found = ((name, _inside(inside, name)) for name in _names(inside))
+        return {name: path for name, path in found if path is not None}
+
+    def _path(self, name: str) -> Path | None:
+        """Return one file, by its name among those that are there."""
+        if not self.is_folder:
+            return self._paths().get(name)
+        inside = self.path.resolve()
+        return _inside(inside, name) if name in _names(inside) else None
+
+
+def _names(folder: Path) -> list[str]:
+    """Return the names in a folder that a model may have."""
+    try:
+        return [name for name in os.listdir(folder) if name.endswith(SUFFIX) and not name.startswith(".")]
+    except OSError:
+        return []
+
+
+def _inside(folder: Path, name: str) -> Path | None:
+    """Return the file behind a name, None where that is none, or not in the folder."""
+    real = (folder / name).resolve()
+    return real if real.is_relative_to(folder) and real.is_file() else None
 
 
 def _read(name: str, path: Path | None, before: LoadedModel | None) -> LoadedModel:

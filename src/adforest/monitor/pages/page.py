@@ -67,8 +67,9 @@ def model_page(loaded: LoadedModel, asked: Asked, *, has_index: bool = False) ->
         Whether there is a page of all models to go back to.
     """
     name, view, problem = loaded.name, loaded.view, loaded.problem
-    address = address_of(name)
-    back = tag("a", "All models", href="/") if has_index else None
+    root = "../"
+    address = address_of(root, name)
+    back = tag("a", "All models", href=root) if has_index else None
     report = tag("a", "Report", href=f"{address}/report.html", download=f"{Path(name).stem}-report.html")
     warning = tag("p", f"{problem}. Shown is the model as it was before.", class_="error", role="alert")
     return page(
@@ -81,6 +82,7 @@ def model_page(loaded: LoadedModel, asked: Asked, *, has_index: bool = False) ->
         _parts(loaded.model, view, asked, is_live=True),
         live={"data_version": loaded.version, "data_events": f"{address}/events"},
         skip_to="accuracy",
+        root=root,
     )
 
 
