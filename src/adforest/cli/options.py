@@ -22,6 +22,9 @@ Target: TypeAlias = Annotated[
 AlertRules: TypeAlias = Annotated[
     Path | None, typer.Option("--alerts", help="A TOML file of rules, checked at every batch; see: adforest alert.")
 ]
+MetricsFile: TypeAlias = Annotated[
+    Path | None, typer.Option(help="Where to write metrics for Prometheus after every batch, such as adforest.prom.")
+]
 Force: TypeAlias = Annotated[bool, typer.Option("--force", "-f", help="Replace the file if it is there.")]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of text.")]
 LogStyle: TypeAlias = Annotated[

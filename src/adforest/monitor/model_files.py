@@ -72,6 +72,11 @@ class ModelFiles:
         self._loaded: OrderedDict[str, LoadedModel] = OrderedDict()
         self._lock = Lock()
 
+    @property
+    def folder(self) -> Path:
+        """Where the files are."""
+        return self.path if self.is_folder else self.path.parent
+
     def versions(self) -> dict[str, str]:
         """Return what tells the content of each file from that before it was replaced, by name, sorted."""
         found = {}

@@ -16,9 +16,10 @@ from starlette.exceptions import HTTPException as HTTPError
 from starlette.requests import ClientDisconnect
 
 from adforest.monitor.access import AccessRules, App, Guard
+from adforest.monitor.metrics import CONTENT_TYPE, metrics_text, read_status
 from adforest.monitor.model_files import LoadedModel, ModelFiles
 from adforest.monitor.pages.frame import asset, root_from
-from adforest.monitor.pages.index import address_of, error_page, index_page
+from adforest.monitor.pages.index import ModelSummary, address_of, error_page, index_page
 from adforest.monitor.pages.page import SPANS, Asked, model_page, report_page
 from adforest.monitor.pages.trees import TreeChoice
 from adforest.monitor.summaries import Summaries
@@ -26,6 +27,7 @@ from adforest.storage import ModelFileError
 
 POLL, PING = 0.5, 15.0  # seconds between two looks at a file, and between two signs of life
 PATIENCE = 0.5  # seconds for which the page of a folder waits until all models are read
+SCRAPING = 8.0  # the same for /metrics; Prometheus waits 10
 TYPING = 30.0  # seconds within which a record that is typed in must have come
 MOST_TYPED = 1_000_000  # bytes of a record that is typed in
 LOOKING = ["GET", "HEAD"]
@@ -48,6 +50,7 @@ def make_app(files: ModelFiles, rules: AccessRules, port: int, is_ending: Callab
     monitor = _Monitor(files, is_ending)
     app = FastAPI(title="adforest monitor", docs_url=None, redoc_url=None, openapi_url=None)
     app.add_api_route("/", monitor.start, methods=LOOKING, response_class=HTMLResponse)
+    app.add_api_route("/metrics", monitor.metrics, methods=LOOKING, response_class=PlainTextResponse)
     app.add_api_route("/events", monitor.all_events, response_class=StreamingResponse)
     app.add_api_route("/static/{name}", monitor.static, methods=LOOKING, response_class=Response)
     app.add_api_route("/models/{name}", monitor.model, methods=[*LOOKING, "POST"], response_class=HTMLResponse)
@@ -89,6 +92,10 @@ class _Monitor:
     async def all_events(self) -> Response:
         """Tell the version of all files whenever one changes."""
         return self._stream(lambda: self._version_of(self._files.versions()))
+
+    async def metrics(self) -> Response:
+        """Return figures of all models for Prometheus."""
+        return Response(await run_in_threadpool(self._metrics), media_type=CONTENT_TYPE)
 
     async def static(self, name: str) -> Response:
         """Return the style sheet or the script."""
@@ -132,6 +139,17 @@ class _Monitor:
         """Return the page of a folder; what is not read yet follows."""
         versions, rows = self._summaries.now(PATIENCE)
         return index_page(self._files.path.resolve().name, rows, version=self._version_of(versions))
+
+    def _metrics(self) -> str:
+        """Return figures of all models, those also that are not read yet if that does not take too long."""
+        _, rows = self._summaries.now(SCRAPING)
+        return metrics_text(
+            {
+                name: (one.figures if isinstance(one, ModelSummary) else None, read_status(self._files.folder / name))
+                for name, one in rows
+                if one is not None
+            }
+        )
 
     def _version_of(self, versions: Mapping[str, str]) -> str:
         """Return what changes with any file, and as summaries are read."""

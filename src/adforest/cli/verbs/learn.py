@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from adforest.cli.options import AlertRules, AsJson, LogStyle, ModelPath, Target
+from adforest.cli.options import AlertRules, AsJson, LogStyle, MetricsFile, ModelPath, Target
 from adforest.cli.output import LogFormat, counted, progress_bar, remark, set_log_format
 from adforest.cli.parameters import MODEL, READING, with_options
 
@@ -28,6 +28,7 @@ def learn(
         typer.Option(min=1, help="Records in a batch: files are cut and joined. By default each file is one batch."),
     ] = None,
     alerts: AlertRules = None,
+    metrics_file: MetricsFile = None,
     log_format: LogStyle = LogFormat.TEXT,
     as_json: AsJson = False,
 ) -> None:
@@ -45,6 +46,7 @@ def learn(
     from adforest.cli.learning import NO_TARGET, Learner
     from adforest.cli.model_file import locked
     from adforest.cli.progress import BatchTable
+    from adforest.cli.status import StatusFiles
 
     start = perf_counter()
     set_log_format(log_format)
@@ -53,33 +55,35 @@ def learn(
             raise ValueError(f"{NO_TARGET}, one of {', '.join(map(repr, column_names(files[0], reading)[:20]))}.")
         learner = Learner(model, target, parameters, reading, batch_size)
         rules.begin(learner)
+        status = StatusFiles(learner, rules, metrics_file)
         total = sum(path.stat().st_size for path in files) if batch_size is None else about_records(files)
         with progress_bar("reading", total) as bar:
             table = BatchTable(files, bar.print, as_json=as_json, log_format=log_format)
             try:
-                _learn_all(learner, files, table, bar, rules)
+                _learn_all(learner, files, table, bar, rules, status)
             except BaseException as error:
                 n_learnt = learner.n_learnt()
                 if n_learnt:
                     kept = f"{counted(n_learnt, 'batch')} learnt before this, kept in '{model}'"
                     error.add_note(f"{kept}: the same command goes on from there.")
                 raise
+            status.write()
             table.close(learner, perf_counter() - start)
 
 
-def _learn_all(learner: Any, files: list[Path], table: Any, bar: Any, rules: Any) -> None:
+def _learn_all(learner: Any, files: list[Path], table: Any, bar: Any, rules: Any, status: Any) -> None:
     """Learn all that was not learnt yet."""
     from adforest.streams.files import NoRecordsError
 
     if learner.batch_size is not None:
-        _learn_each(learner, learner.pieces(files), table, rules, bar)
+        _learn_each(learner, learner.pieces(files), table, rules, bar, status)
         return
     n_empty = 0
     for path in files:
         bar.advance(0, path.name)
         n_before = table.n_batches
         try:
-            _learn_each(learner, learner.batches(path), table, rules, bar)
+            _learn_each(learner, learner.batches(path), table, rules, bar, status)
         except NoRecordsError as error:
             n_empty += 1
             if n_empty == len(files):
@@ -90,7 +94,7 @@ def _learn_all(learner: Any, files: list[Path], table: Any, bar: Any, rules: Any
         bar.advance(path.stat().st_size)
 
 
-def _learn_each(learner: Any, found: Any, table: Any, rules: Any, bar: Any) -> None:
+def _learn_each(learner: Any, found: Any, table: Any, rules: Any, bar: Any, status: Any) -> None:
     """Learn some batches and tell of each."""
     start = perf_counter()
     for batch, digest in found:
@@ -98,6 +102,7 @@ def _learn_each(learner: Any, found: Any, table: Any, rules: Any, bar: Any) -> N
         report = learner.learn(batch, digest, rules.noted)
         table.add(report, batch.files, perf_counter() - start)
         rules.tell()
+        status.write()
         if learner.batch_size is not None:
             bar.advance(len(batch.y), batch.files[-1].name)
         start = perf_counter()

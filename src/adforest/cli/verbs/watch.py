@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from adforest.cli.options import AlertRules, AsJson, LogStyle, ModelPath, Target
+from adforest.cli.options import AlertRules, AsJson, LogStyle, MetricsFile, ModelPath, Target
 from adforest.cli.output import LogFormat, progress_bar, remark, set_log_format
 from adforest.cli.parameters import MODEL, READING, with_options
 
@@ -34,6 +34,7 @@ def watch(
         float, typer.Option(min=0, help="Seconds after its last change that a file which cannot be read is waited for.")
     ] = 30.0,
     once: Annotated[bool, typer.Option("--once", help="End when nothing is left to learn.")] = False,
+    metrics_file: MetricsFile = None,
     log_format: LogStyle = LogFormat.TEXT,
     as_json: AsJson = False,
 ) -> None:
@@ -47,6 +48,7 @@ def watch(
     from adforest.cli.learning import Learner
     from adforest.cli.model_file import locked
     from adforest.cli.progress import BatchTable
+    from adforest.cli.status import StatusFiles
     from adforest.cli.watching import Folder
 
     start = time.perf_counter()
@@ -54,16 +56,19 @@ def watch(
     with read_alerts(alerts) as rules, locked(model), progress_bar("watching", None) as bar:
         learner = Learner(model, target, parameters, reading)
         rules.begin(learner)
+        status = StatusFiles(learner, rules, metrics_file)
         places = Folder(folder, settle, patience, aside or folder / "rejected", by_time=reading.get("order") == "time")
         table = BatchTable(list(folder.iterdir()), bar.print, as_json=as_json, log_format=log_format)
         try:
             while True:
                 for path in places.look():
                     bar.advance(0, path.name)
-                    _take(path, learner, places, table, rules)
+                    _take(path, learner, places, table, rules, status)
+                    status.write(places.n_waiting)
                 if once and not places.n_waiting:
                     break
                 rules.check_age()
+                status.write(places.n_waiting)
                 bar.advance(0, f"waiting for files in {folder}")
                 time.sleep(interval)
         except KeyboardInterrupt:
@@ -72,7 +77,7 @@ def watch(
         table.close(learner, time.perf_counter() - start)
 
 
-def _take(path: Path, learner: Any, places: Any, table: Any, rules: Any) -> None:
+def _take(path: Path, learner: Any, places: Any, table: Any, rules: Any, status: Any) -> None:
     """Learn a file, or find that it is known, not finished, or no batch."""
     from adforest.streams.layout import MissingTargetError
 
@@ -114,6 +119,7 @@ def _take(path: Path, learner: Any, places: Any, table: Any, rules: Any) -> None
         places.done(path)
     elif places.is_given_up(path):
         _put_aside(path, problem, places, table, rules)
+        status.rejected()
 
 
 def _put_aside(path: Path, problem: Exception, places: Any, table: Any, rules: Any) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import quote
 
 from adforest.monitor.health import health_at
+from adforest.monitor.metrics import ModelFigures
 from adforest.monitor.model_parts import LEVELS, VOTE, Freshness, Health
 from adforest.monitor.model_view import ModelView
 from adforest.monitor.pages import words
@@ -33,6 +34,8 @@ class ModelSummary:
         Of the vote, on the last batch that was answered.
     course : Course
     n_batches, n_records, n_classes : int
+    figures : ModelFigures
+        What is told at /metrics.
     """
 
     health: Health
@@ -42,6 +45,7 @@ class ModelSummary:
     n_batches: int
     n_records: int
     n_classes: int
+    figures: ModelFigures
 
     @classmethod
     def of(cls, view: ModelView) -> ModelSummary:
@@ -50,11 +54,13 @@ class ModelSummary:
         known = [mean for mean in vote.mean if mean is not None] if vote else []
         course = thin(view.timeline, most=PLACES)
         accuracy = known[-1] if known else None
-        return cls(view.health, view.freshness, accuracy, course, view.n_batches, view.n_records, view.n_classes)
+        counts = view.n_batches, view.n_records, view.n_classes
+        return cls(view.health, view.freshness, accuracy, course, *counts, ModelFigures.of(view))
 
     def at(self, now: float) -> ModelSummary:
         """Return it with the verdict at a moment, in seconds since 1970."""
-        return replace(self, health=health_at(self.health, self.freshness, now))
+        health = health_at(self.health, self.freshness, now)
+        return replace(self, health=health, figures=replace(self.figures, level=LEVELS.index(health.level)))
 
 
 def index_page(title: str, models: Sequence[tuple[str, ModelSummary | str | None]], *, version: str) -> Markup:
