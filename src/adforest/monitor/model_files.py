@@ -12,6 +12,7 @@ from pathlib import Path
 from threading import Lock
 
 from adforest.classifier import BaseADFClassifier
+from adforest.monitor.challenge import challenger_path
 from adforest.monitor.model_view import ModelView
 from adforest.storage import ModelFileError, load
 
@@ -112,6 +113,25 @@ class ModelFiles:
             while len(self._loaded) > MAX_LOADED:
                 self._loaded.popitem(last=False)
             return found
+
+    def challenger(self, name: str) -> LoadedModel | None:
+        """Return the challenger of a model, None where there is none that can be read."""
+        beside = challenger_path(name).name
+        path = _inside(self.folder.resolve(), beside)
+        if path is None or not _names(self.folder):
+            return None
+        with self._lock:
+            try:
+                found = _read(beside, path, self._loaded.get(beside))
+            except (OSError, ModelFileError):
+                return None
+            self._loaded[beside] = found
+            return found
+
+    def version_with_challenger(self, name: str) -> str:
+        """Return what changes with a model or its challenger."""
+        paths = (self._path(name), _inside(self.folder.resolve(), challenger_path(name).name))
+        return "+".join(_version(path.stat()) for path in paths if path is not None and path.exists()) or "none"
 
     def _paths(self) -> dict[str, Path]:
         """Return the files by name."""

@@ -87,7 +87,7 @@ class _Monitor:
         """Tell the version of a file whenever it changes."""
         if name not in self._files.versions():
             raise HTTPException(404, f"there is no model {name!r} here")
-        return self._stream(lambda: self._files.versions().get(name, "none"))
+        return self._stream(lambda: self._files.version_with_challenger(name))
 
     async def all_events(self) -> Response:
         """Tell the version of all files whenever one changes."""
@@ -129,7 +129,8 @@ class _Monitor:
             raise HTTPException(503, str(error)) from None
 
     def _page(self, name: str, asked: Asked) -> str:
-        return model_page(self._load(name), asked, has_index=self._files.is_folder)
+        loaded, challenger = self._load(name), self._files.challenger(name)
+        return model_page(loaded, asked, has_index=self._files.is_folder, challenger=challenger)
 
     def _report(self, name: str) -> str:
         loaded = self._load(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -33,6 +34,13 @@ def watch(
     patience: Annotated[
         float, typer.Option(min=0, help="Seconds after its last change that a file which cannot be read is waited for.")
     ] = 30.0,
+    challenger: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="A parameter of a second model, which learns beside into NAME.challenger.adf; see: adforest promote.",
+        ),
+    ] = None,
     once: Annotated[bool, typer.Option("--once", help="End when nothing is left to learn.")] = False,
     metrics_file: MetricsFile = None,
     log_format: LogStyle = LogFormat.TEXT,
@@ -45,16 +53,27 @@ def watch(
     tells the reason.
     """
     from adforest.cli.alerts import read_alerts
+    from adforest.cli.challenging import Challenger, read_changes
     from adforest.cli.learning import Learner
     from adforest.cli.model_file import locked
     from adforest.cli.progress import BatchTable
     from adforest.cli.status import StatusFiles
     from adforest.cli.watching import Folder
+    from adforest.monitor.challenge import challenger_path
 
     start = time.perf_counter()
     set_log_format(log_format)
-    with read_alerts(alerts) as rules, locked(model), progress_bar("watching", None) as bar:
+    changes, beside = read_changes(challenger or ()), challenger_path(model)
+    with (
+        read_alerts(alerts) as rules,
+        locked(model),
+        locked(beside) if changes else nullcontext(),
+        progress_bar("watching", None) as bar,
+    ):
         learner = Learner(model, target, parameters, reading)
+        rival = (
+            Challenger(learner, Learner(beside, target, parameters | changes, reading), changes) if changes else None
+        )
         rules.begin(learner)
         status = StatusFiles(learner, rules, metrics_file)
         places = Folder(folder, settle, patience, aside or folder / "rejected", by_time=reading.get("order") == "time")
@@ -64,6 +83,8 @@ def watch(
                 for path in places.look():
                     bar.advance(0, path.name)
                     _take(path, learner, places, table, rules, status)
+                    if rival is not None:
+                        rival.follow(path, table)
                     status.write(places.n_waiting)
                 if once and not places.n_waiting:
                     break
