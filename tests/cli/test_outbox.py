@@ -394,3 +394,17 @@ def test_six_commands_tell_what_one_does(capsys, tmp_path):
     assert content(once / "m.adf") == content(apart / "m.adf")
     counts = [origins_of(adforest.load(one / "m.adf")).rule_counts for one in (once, apart)]
     assert counts[0] == counts[1]
+
+
+def test_a_batch_that_no_rule_looked_at_ends_the_row(capsys, tmp_path):
+    folder = tmp_path / "months"
+    folder.mkdir()
+    for number in range(1, 5):
+        table = month(number)
+        table = table.set_column(1, "size", [[None] * 24 + table["size"].to_pylist()[24:]])
+        write(table, folder / f"month-{number}.csv")
+    path = rules(tmp_path, rule("missing above", limit=0.3, batches=2))
+    assert told(learn(capsys, folder / "month-1.csv", path)[2]) == []
+    run(capsys, "learn", folder / "month-2.csv", "-m", tmp_path / "m.adf")
+    assert told(learn(capsys, folder / "month-3.csv", path)[2]) == []
+    assert len(told(learn(capsys, folder / "month-4.csv", path)[2])) == 1

@@ -87,8 +87,8 @@ class Alerts:
 
     def noted(self, model: Any, origins: Any) -> Any:
         """Return what is saved with a batch: what rules found in it, in how many batches in a row, and the alerts."""
-        if not self.rules:
-            return origins
+        if not self.rules:  # nobody looks at this batch: what is found in the next one does not follow what was before
+            return replace(origins, rule_counts=())
         *before, report = model.history_
         looked = Looked(self._shares, self._health(model))
         known, counts, alerts = dict(origins.rule_counts), [], []

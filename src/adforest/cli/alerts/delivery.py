@@ -19,7 +19,7 @@ from tempfile import TemporaryFile
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-from adforest.cli.output import counted, remark
+from adforest.cli.output import counted, printable, remark
 
 Alert = Mapping[str, Any]
 MESSAGE = "{message}"  # stands for the message in an argument of a command
@@ -179,7 +179,7 @@ class Mail:
         message["Subject"] = f"adforest: {' '.join(str(alert['message']).split())}"
         message["From"], message["To"] = self.sender, ", ".join(self.mail)
         message["Message-ID"] = f"<{alert['id']}@adforest>"
-        message.set_content("\n".join(f"{name}: {value}" for name, value in alert.items()) + "\n")
+        message.set_content("\n".join(printable(f"{name}: {value}") for name, value in alert.items()) + "\n")
         secure = ssl.create_default_context() if self.tls != "none" else None
         with opened_mail_server(self.host, self.port, secure if self.tls == "ssl" else None, self.timeout) as server:
             if self.tls == "starttls":
