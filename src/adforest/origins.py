@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+MAX_SOURCES = 8  # names of files that a report keeps
 DIGEST_BYTES = 16  # 128 bits: of a billion batches, no two are taken for each other
 
 
@@ -28,14 +30,20 @@ class Origins:
         The id of the stream that batches come from, if they come from one.
     epoch : int
         The number of its last batch learnt.
+    rule_counts : tuple of (str, tuple of (str, int))
+        By rule of an alert: what it found in the last batch, such as a column, and in how many batches in a row.
+    alerts : tuple of str
+        Alerts of the last batch as JSON: whoever goes on sends them, unless that was done.
     """
 
     target: str | None = None
     reading: tuple[tuple[str, str | tuple[str, ...]], ...] = ()
     digests: tuple[bytes, ...] = ()
+    sizes: tuple[tuple[int, int], ...] = ()
     stream: str | None = None
     epoch: int = 0
-    sizes: tuple[tuple[int, int], ...] = ()
+    rule_counts: tuple[tuple[str, tuple[tuple[str, int], ...]], ...] = ()
+    alerts: tuple[str, ...] = ()
 
     MAX_DIGESTS: ClassVar[int] = 1 << 16
 
@@ -59,3 +67,22 @@ def origins_of(classifier: Any) -> Origins:
 def note_origins(classifier: Any, origins: Origins) -> None:
     """Note in a classifier where its batches come from; `save` writes it to the file, and `fit` forgets it."""
     classifier._model = replace(classifier._model, origins=origins)
+
+
+def note_source(classifier: Any, source: Sequence[str], first_row: int) -> None:
+    """Note in the report of a classifier's last batch which files it came from, and its first row in them.
+
+    Parameters
+    ----------
+    classifier : AdaptiveDecisionForestClassifier or PaperADFClassifier
+        It has just learnt the batch.
+    source : sequence of str
+        Names of files; the first `MAX_SOURCES` are kept.
+    first_row : int
+        Counted from 1.
+    """
+    model = classifier._model
+    track = model.learnt.track
+    rows = first_row, first_row + track.history.reports[-1].n_records - 1
+    track = replace(track, history=track.history.with_source(tuple(source[:MAX_SOURCES]), rows))
+    classifier._model = replace(model, learnt=replace(model.learnt, track=track))

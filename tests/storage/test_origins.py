@@ -10,15 +10,17 @@ from adforest.storage.fields import PartReader, PartWriter
 from adforest.storage.origins import read_origins, write_origins
 from saved_models import numbers, ours
 
+ALERT = '{"id": "1", "message": "batch 2 brings the new class a"}'
 NOTED = Origins("y", (("decimal", ","), ("drop", ("id", "name"))), (b"a" * DIGEST_BYTES, bytes(DIGEST_BYTES)))
 SIZED = Origins("y", digests=NOTED.digests).with_batch(b"b" * DIGEST_BYTES, 120, 7)
 STREAMED = Origins("y", stream="one", epoch=7)
+ALERTED = Origins("y", rule_counts=(("new class", ()), ("missing above 0.2", (("a", 2), ("b", 1)))), alerts=(ALERT,))
 
 
 @pytest.mark.parametrize(
     "origins",
-    [NOTED, SIZED, STREAMED, Origins("y"), Origins()],
-    ids=["files", "sizes", "stream", "no batches", "nothing"],
+    [NOTED, SIZED, STREAMED, ALERTED, Origins("y"), Origins()],
+    ids=["files", "sizes", "stream", "alerts", "no batches", "nothing"],
 )
 def test_what_is_noted_comes_back(tmp_path, origins):
     model = ours().fit(*numbers(0))
@@ -54,6 +56,14 @@ def test_the_oldest_batches_are_forgotten():
         ({"stream": "one"}, "origins.epoch"),
         ({"stream": "one", "epoch": -1}, "origins.epoch is -1"),
         ({"epoch": 1}, "origins.epoch is not known"),
+        ({"rule_counts": 1}, "origins.rule_counts is 1, expected a list"),
+        ({"rule_counts": [["a", {"b": 0}]]}, "origins.rule_counts is .* expected pairs of a rule"),
+        ({"rule_counts": [["a"]]}, "origins.rule_counts is .* expected pairs of a rule"),
+        ({"rule_counts": [[1, {}]]}, "origins.rule_counts is .* expected pairs of a rule"),
+        ({"alerts": [1]}, r"origins.alerts is \[1\], expected a list of JSON objects"),
+        ({"alerts": ["[]"]}, "origins.alerts is .* expected a list of JSON objects"),
+        ({"alerts": ['{"id": "1"}']}, "origins.alerts is .* expected a list of JSON objects"),
+        ({"alerts": ["{"]}, "origins.alerts is .* expected a list of JSON objects"),
         ({"more": 1}, "origins.more is not known"),
         ({"origins.sizes": np.zeros((4, 2), np.int64)}, "origins.sizes are 4, expected 3 at most"),
         ({"origins.sizes": np.full((1, 2), -1)}, "origins.sizes"),
