@@ -108,10 +108,11 @@ def kill_after(seconds, *arguments):
 
 
 def content(path):
-    """Return what a model file holds but for times of batches, names of their files, and what alerts noted."""
+    """Return what a model file holds but for times of batches, their files and rows, and what alerts noted."""
     document, arrays = content_of(adforest.load(path), records=True)
     history = document["history"]
-    places = [place for place, name in enumerate(history["fields"]) if name not in ("seconds", "learnt_at", "source")]
+    others = ("seconds", "learnt_at", "source", "rows")
+    places = [place for place, name in enumerate(history["fields"]) if name not in others]
     history["rows"] = [[row[place] for place in places] for row in history["rows"]]
     for name in ("rule_counts", "alerts"):
         document.get("origins", {}).pop(name, None)

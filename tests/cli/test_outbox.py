@@ -17,6 +17,7 @@ from adforest.cli.alerts.connections import post
 from adforest.cli.alerts.delivery import Command, Webhook
 from adforest.cli.alerts.outbox import Outbox, outbox_path
 from adforest.cli.alerts.sending import Sender
+from adforest.cli.model_file import ModelFile
 from adforest.origins import origins_of
 from alert_receivers import Receiver, free_port, learn, rule, rules, told, webhook
 from cli_commands import SMALL, content, json_lines, month, run, start, write_months
@@ -182,12 +183,8 @@ def test_a_process_killed_at_any_moment_loses_no_alert(capsys, folder, tmp_path,
 
         with monkeypatch.context() as patch:
             if moment == "before the model is saved":
-                saved, n = adforest.AdaptiveDecisionForestClassifier.save, iter(range(9))
-                patch.setattr(
-                    adforest.AdaptiveDecisionForestClassifier,
-                    "save",
-                    lambda *one: killed() if next(n) == 1 else saved(*one),
-                )
+                saved, n = ModelFile.save, iter(range(9))
+                patch.setattr(ModelFile, "save", lambda *one: killed() if next(n) == 1 else saved(*one))
             elif moment == "before the outbox has it":
                 patch.setattr(Outbox, "put", killed)
             else:

@@ -27,9 +27,10 @@ class StatusFiles:
         self._learner, self._rules, self._metrics_file = learner, rules, metrics_file
         self._written = self._status = read_status(learner.path)
         self._n_batches = -1
+        self._told = ""
 
     def write(self, files_waiting: int = 0, files_rejected: int | None = None) -> None:
-        """Write what has changed; a disk that is full does not stop learning.
+        """Write what has changed; a disk that is full does not stop learning, and is told of once.
 
         Parameters
         ----------
@@ -51,8 +52,11 @@ class StatusFiles:
                     alert_failures=totals["failed"],
                 )
             self._write()
+            self._told = ""
         except (OSError, sqlite3.Error) as error:
-            remark(f"warning: the status of the model cannot be written ({error})")
+            if str(error) != self._told:
+                remark(f"warning: the status of the model cannot be written ({error})")
+            self._told = str(error)
 
     def _write(self) -> None:
         from adforest.monitor.metrics import ModelFigures, metrics_text, status_path, written_status
