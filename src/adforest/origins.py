@@ -23,9 +23,10 @@ class Origins:
     digests : tuple of bytes
         What stands for each batch learnt, the last `MAX_DIGESTS` of them: 1 MB at most. A batch that came before these
         is not known any more, and would be learnt again if it came again.
-    sizes : tuple of (int, int)
+    sizes : tuple of (int, int, int)
         Of the last of these digests, as many as there are: bytes of the file that it stands for (0 if it stands for
-        records), and how many records these are. They tell a file that went on since it was learnt.
+        records), how many records these are, and the number of the batch that it was learnt with (0 if it was only
+        passed over). They tell a file that went on since it was learnt.
     stream : str or None
         The id of the stream that batches come from, if they come from one.
     epoch : int
@@ -39,7 +40,7 @@ class Origins:
     target: str | None = None
     reading: tuple[tuple[str, str | tuple[str, ...]], ...] = ()
     digests: tuple[bytes, ...] = ()
-    sizes: tuple[tuple[int, int], ...] = ()
+    sizes: tuple[tuple[int, int, int], ...] = ()
     stream: str | None = None
     epoch: int = 0
     rule_counts: tuple[tuple[str, tuple[tuple[str, int], ...]], ...] = ()
@@ -47,15 +48,29 @@ class Origins:
 
     MAX_DIGESTS: ClassVar[int] = 1 << 16
 
-    def with_batch(self, digest: bytes, n_bytes: int = 0, n_records: int = 0) -> Origins:
-        """Return the origins after one more batch."""
-        digests, sizes = (*self.digests, digest), (*self.sizes, (n_bytes, n_records))
+    def with_batch(self, digest: bytes, n_bytes: int = 0, n_records: int = 0, number: int = 0) -> Origins:
+        """Return the origins after one more batch, or with one more of the digests that stand for it."""
+        digests, sizes = (*self.digests, digest), (*self.sizes, (n_bytes, n_records, number))
         return replace(self, digests=digests[-self.MAX_DIGESTS :], sizes=sizes[-self.MAX_DIGESTS :])
 
     def sized(self) -> list[tuple[bytes, int, int]]:
         """Return the digests whose sizes are known, with these."""
         first = len(self.digests) - len(self.sizes)
-        return [(digest, *size) for digest, size in zip(self.digests[first:], self.sizes, strict=True)]
+        return [(digest, *size[:2]) for digest, size in zip(self.digests[first:], self.sizes, strict=True)]
+
+    def batch_numbers(self, n_batches: int) -> dict[bytes, int]:
+        """Return, by digest, the number of the batch that it was learnt with.
+
+        Parameters
+        ----------
+        n_batches : int
+            Learnt in all. Digests without sizes, of older versions, stand for one batch each, up to the first with one.
+        """
+        n_old = len(self.digests) - len(self.sizes)
+        known = [size[2] for size in self.sizes]
+        first = next((number for number in known if number), n_batches + 1)
+        pairs = zip(self.digests, [*range(first - n_old, first), *known], strict=True)
+        return {digest: number for digest, number in pairs if number > 0}
 
 
 def origins_of(classifier: Any) -> Origins:

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import adforest
+from adforest.cli.challenging import Challenger
 from adforest.cli.learning import Learner
+from adforest.cli.model_file import locked
 from adforest.monitor.challenge import challenge_of, challenger_path
 from cli_commands import SMALL, content, json_lines, learnt, month, run, write_months
 from monitor_server import monitoring
@@ -46,6 +48,51 @@ def test_a_challenger_learns_the_same_batches_with_other_parameters(capsys, fold
     assert found.challenger == pytest.approx(np.mean(accuracies(beside)[1:]))  # batches are of one size
     apart = np.subtract(accuracies(beside)[1:], accuracies(model)[1:])
     assert found.error == pytest.approx(apart.std(ddof=1) / np.sqrt(6))
+
+
+def test_pieces_and_files_that_went_on_are_compared_batch_by_batch(capsys, folder):
+    """A file in pieces has a digest more than batches; a challenger that comes later learns what went on as a whole."""
+    model, beside = folder.parent / "m.adf", folder.parent / "m.challenger.adf"
+    first = ("--batch-size", "50", "--challenger", "max_depth=1")
+    assert watch(capsys, folder, *first)[1] == 0
+    assert accuracies(model) != accuracies(beside)
+    assert len(accuracies(model)) == len(accuracies(beside)) == 7 * 3  # 50, 50 and 20 of 120 records
+    found = challenge_of(adforest.load(model), adforest.load(beside))
+    assert [one.batch for one in found.batches] == list(range(2, 22))
+    assert [one.champion for one in found.batches] == accuracies(model)[1:]
+    assert [one.challenger for one in found.batches] == accuracies(beside)[1:]
+    beside.unlink()
+    with open(folder / "month-7.csv", "a") as file:
+        file.writelines((folder / "month-6.csv").read_text().splitlines(keepends=True)[1:])
+    assert watch(capsys, folder, "--challenger", "max_depth=1")[1] == 0
+    found = challenge_of(adforest.load(model), adforest.load(beside))
+    assert len(accuracies(model)) == 22
+    assert len(accuracies(beside)) == 7, "one batch a file"
+    assert found is None, "no batch of one is a batch of the other"
+
+
+def test_a_challenger_learns_what_comes_before_an_error(capsys, folder):
+    path = folder / "month-7.csv"
+    path.write_text(path.read_text() + "1,2\n")
+    model, code, out, err = watch(capsys, folder, "--batch-size", "50", "--challenger", "max_depth=1")
+    assert code == 3
+    assert err == ""
+    assert out.count("was moved to") == 1
+    champion, challenger = adforest.load(model), adforest.load(challenger_path(model))
+    assert [one.rows for one in champion.history_] == [one.rows for one in challenger.history_]
+    assert len(challenger.history_) == 6 * 3 + 2
+
+
+def test_a_challenger_that_another_program_changed_is_read_again(capsys, folder):
+    model, beside = folder.parent / "m.adf", folder.parent / "m.challenger.adf"
+    assert watch(capsys, folder, "--challenger", "max_depth=1")[1] == 0
+    with locked(model) as file, locked(beside) as rival:
+        learner = Learner(rival, None, {}, {})
+        challenger = Challenger(Learner(file, None, {}, {}), learner, {})
+        learner.model.save(beside)
+        challenger.follow(folder / "month-1.csv", None)
+        assert "m.challenger.adf' was changed by another program; it was read again" in capsys.readouterr().err
+        learner.file.check()
 
 
 def test_a_challenger_that_was_not_saved_with_the_champion_catches_up(capsys, folder, monkeypatch):

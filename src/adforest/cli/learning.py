@@ -324,9 +324,9 @@ class Learner:
         learnt = copy(self.model)  # a model is swapped in whole, so that the copy is cheap and the old one stays
         learnt.partial_fit(batch.X, batch.y)
         note_source(learnt, [shown(path) for path in batch.files], batch.first_row)
-        origins = self.origins
+        origins, number = self.origins, learnt.history_[-1].batch
         for part in parts:
-            origins = origins.with_batch(*part)
+            origins = origins.with_batch(*part, number)
         origins = noted(learnt, origins)
         note_origins(learnt, origins)
         report = learnt.history_[-1]

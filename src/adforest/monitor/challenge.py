@@ -77,11 +77,17 @@ def challenge_of(champion: Any, challenger: Any) -> Challenge | None:
     champion, challenger : AdaptiveDecisionForestClassifier
         Models that learnt batches from files: these are known by what they hold.
     """
-    ours, theirs = _answered(champion), _answered(challenger)
+    theirs = _answered(challenger)
+    # A batch may have two digests, of its records and of the file that ends with it; of a file that went on, one model
+    # may have learnt the rest and another the whole.
+    pairs = {
+        one.batch: (one, theirs[digest])
+        for digest, one in _answered(champion).items()
+        if digest in theirs and one.n_records == theirs[digest].n_records
+    }
     shared = [
-        SharedBatch(one.batch, one.n_tested, one.accuracy[VOTE], theirs[digest].accuracy[VOTE])
-        for digest, one in ours.items()
-        if digest in theirs
+        SharedBatch(batch, one.n_tested, one.accuracy[VOTE], other.accuracy[VOTE])
+        for batch, (one, other) in pairs.items()
     ]
     total = sum(one.n_tested for one in shared)
     if not total:
@@ -97,7 +103,6 @@ def challenge_of(champion: Any, challenger: Any) -> Challenge | None:
 
 def _answered(model: Any) -> dict[bytes, BatchReport]:
     """Return the reports of batches that a model answered before it learnt them, by what stands for each."""
-    digests, reports = origins_of(model).digests, model.history_
-    n = min(len(digests), len(reports))
-    pairs = zip(digests[len(digests) - n :], reports[len(reports) - n :], strict=True)
-    return {digest: report for digest, report in pairs if VOTE in report.accuracy and report.n_tested > 0}
+    reports = {one.batch: one for one in model.history_ if VOTE in one.accuracy and one.n_tested > 0}
+    numbers = origins_of(model).batch_numbers(model.history_[-1].batch)
+    return {digest: reports[number] for digest, number in numbers.items() if number in reports}

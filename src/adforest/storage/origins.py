@@ -13,7 +13,7 @@ from adforest.storage.fields import Array, PartReader, PartWriter, Whole
 
 PART = "origins"
 DIGESTS = Array("digests", np.uint8, ("n_digests", DIGEST_BYTES))
-SIZES = Array("sizes", np.int64, ("n_sizes", 2), low=0, takes_none=True)
+SIZES = Array("sizes", np.int64, ("n_sizes", 3), low=0, takes_none=True)
 EPOCH = Whole("epoch")
 
 
