@@ -5,6 +5,7 @@ import re
 import pytest
 
 import adforest
+from adforest.cli.file_log import FileLog
 from adforest.monitor.metrics import ModelFigures, Status, metrics_text, read_status, status_path, written_status
 from adforest.monitor.model_view import ModelView
 from alert_receivers import free_port, rule, rules, webhook
@@ -96,6 +97,9 @@ def test_rejected_files_are_counted_across_restarts(capsys, folder):
     (folder / "more.parquet").write_bytes(b"no table")
     watch(capsys, folder)
     assert read_status(model) == Status(files_rejected=2)
+    status_path(model).unlink()
+    watch(capsys, folder)
+    assert read_status(model) == Status(files_rejected=FileLog(model).n_rejected) == Status(files_rejected=2)
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"{}", b'{"files_waiting": -1}', b"[" * 9000, b"\xff"])

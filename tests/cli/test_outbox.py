@@ -13,11 +13,13 @@ from collections import Counter
 import pytest
 
 import adforest
+from adforest.cli.alerts import read_alerts
 from adforest.cli.alerts.connections import post
 from adforest.cli.alerts.delivery import Command, Webhook
 from adforest.cli.alerts.outbox import Outbox, outbox_path
 from adforest.cli.alerts.sending import Sender
-from adforest.cli.model_file import ModelFile
+from adforest.cli.learning import Learner
+from adforest.cli.model_file import ModelFile, locked
 from adforest.origins import origins_of
 from alert_receivers import Receiver, free_port, learn, rule, rules, told, webhook
 from cli_commands import SMALL, content, json_lines, month, run, start, write_months
@@ -196,6 +198,45 @@ def test_a_process_killed_at_any_moment_loses_no_alert(capsys, folder, tmp_path,
         assert [one["batch"] for one in receiver.got] == [2]
         assert learn(capsys, folder, path)[0] == 0
         assert len(receiver.got) == 1
+
+
+def test_a_signal_while_a_model_is_saved_waits_until_its_alerts_are_told(capsys, folder, tmp_path, monkeypatch):
+    saved, n = ModelFile.save, iter(range(9))
+
+    def stopped(*arguments):
+        saved(*arguments)
+        if next(n) == 1:
+            signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr(ModelFile, "save", stopped)
+    with Receiver(204) as receiver:
+        path = rules(tmp_path, rule("accuracy below", limit=1.0) + webhook(receiver.address))
+        assert learn(capsys, folder, path)[0] == 128 + signal.SIGTERM
+        assert [one["batch"] for one in receiver.got] == [2]
+
+
+def test_alerts_of_a_link_that_leads_elsewhere_wait_beside_the_new_file(capsys, folder, tmp_path):
+    """A model that is read again begins anew: the senders before have ended, what waits there is sent."""
+    one, two, link = (tmp_path / name for name in ("one.adf", "two.adf", "m.adf"))
+    with Receiver(204) as receiver:
+        path = rules(tmp_path, rule("accuracy below", limit=1.0) + webhook(receiver.address))
+        assert (
+            run(capsys, "learn", folder / "month-[12].csv", "-t", "rent", "-m", two, *SMALL, "--alerts", path)[0] == 0
+        )
+        outbox_path(two).unlink()  # its alert is saved with the model alone
+        run(capsys, "learn", folder / "month-1.csv", "-t", "rent", "-m", one, *SMALL)
+        link.symlink_to(one)
+        with locked(link) as file, read_alerts(path) as found:
+            learner = Learner(file, None, {}, {})
+            found.begin(learner)
+            assert not outbox_path(two).exists()
+            link.unlink()
+            link.symlink_to(two)
+            assert learner.reload()
+            found.begin(learner)
+            assert sum(thread.name.startswith("alerts to") for thread in threading.enumerate()) == 1
+        assert Outbox(outbox_path(two)).totals()["delivered"] == 1
+        assert len(receiver.got) == 2
 
 
 def test_many_findings_of_a_batch_are_one_alert(capsys, folder, tmp_path):

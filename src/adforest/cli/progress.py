@@ -29,9 +29,23 @@ class BatchTable:
         self.n_batches = self.n_records = self.n_skipped = 0
         self._n_judged = self._n_right = 0.0
 
-    def teller(self, files: Sequence[Path], start: float) -> Callable[[Any], None]:
-        """Return a function that tells of a batch of some files, begun at a moment of `perf_counter`, by its report."""
-        return lambda report: self.add(report, files, perf_counter() - start)
+    def teller(self, files: Sequence[Path], start: float, then: Callable[[], None]) -> Callable[[Any], None]:
+        """Return a function that tells of a batch of some files by its report.
+
+        Parameters
+        ----------
+        files : sequence of Path
+        start : float
+            When the batch was begun, a moment of `perf_counter`.
+        then : callable
+            What else is told.
+        """
+
+        def tell(report: Any) -> None:
+            self.add(report, files, perf_counter() - start)
+            then()
+
+        return tell
 
     def add(self, report: Any, files: Sequence[Path], seconds: float) -> None:
         """Tell of a batch."""

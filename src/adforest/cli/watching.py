@@ -207,8 +207,8 @@ class Watcher:
                 return None
             for batch, parts in learner.batches(path):
                 self.rules.look(batch)
-                learner.learn(batch, parts, self.table.teller(batch.files, start), self.rules.noted)
-                self.rules.tell()
+                tell = self.table.teller(batch.files, start, self.rules.tell)
+                learner.learn(batch, parts, tell, self.rules.noted)
                 self._write_status()
                 notify("WATCHDOG=1")
                 start, n_batches = time.perf_counter(), n_batches + 1

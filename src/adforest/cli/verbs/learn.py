@@ -122,8 +122,7 @@ def _learn_each(learner: Any, found: Any, table: Any, rules: Any, bar: Any, stat
     start = perf_counter()
     for batch, parts in found:
         rules.look(batch)
-        learner.learn(batch, parts, table.teller(batch.files, start), rules.noted)
-        rules.tell()
+        learner.learn(batch, parts, table.teller(batch.files, start, rules.tell), rules.noted)
         status.write()
         if learner.batch_size is not None:
             bar.advance(len(batch.y), batch.files[-1].name)
