@@ -160,6 +160,17 @@ def test_the_page_shows_both_and_promote_puts_it_in_place(capsys, folder, tmp_pa
     assert f"there is no model '{beside}'" in err
 
 
+def test_a_model_that_is_a_link_stays_one(capsys, folder, tmp_path):
+    real, model = tmp_path / "elsewhere" / "real.adf", tmp_path / "m.adf"
+    real.parent.mkdir()
+    model.symlink_to(real)
+    watch(capsys, folder, "--challenger", "max_depth=1")
+    challenger = challenger_path(model).read_bytes()
+    assert run(capsys, "promote", model)[0] == 0
+    assert model.is_symlink()
+    assert real.read_bytes() == challenger
+
+
 def test_a_promotion_that_was_killed_is_finished(capsys, folder, tmp_path):
     model, *_ = watch(capsys, folder, "--challenger", "max_depth=1")
     former = tmp_path / "m.former.adf"
