@@ -14,7 +14,7 @@ import numpy as np
 from bound import measure_bound
 from command_line import measure_cli, measure_kills
 from model_files import measure_files
-from monitor_page import measure_monitor
+from monitor_page import measure_index, measure_monitor
 from monitoring import measure_tracking, measure_views
 from scale import measure_scale
 from sklearn.ensemble import RandomForestClassifier
@@ -365,6 +365,7 @@ MEASURES = {
     "cli": measure_cli,
     "kills": measure_kills,
     "monitor": measure_monitor,
+    "index": measure_index,
     "spark": measure_spark,
     "thresholds": measure_thresholds,
 }

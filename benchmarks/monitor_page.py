@@ -17,6 +17,7 @@ from adforest.monitor import write_report
 from adforest.monitor.serving import serving
 
 N_BATCHES = 10_000
+N_MODELS = 300
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
 FIRST_PAINT = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
 
@@ -49,6 +50,31 @@ def measure_monitor() -> Iterator[dict[str, Any]]:
         }
 
 
+def measure_index() -> Iterator[dict[str, Any]]:
+    """The page of a folder of 300 models: as it is asked for first, and once all verdicts are there."""
+    rng, model = np.random.default_rng(0), ours(n_estimators=10)
+    for _ in range(8):
+        X = rng.normal(size=(150, 8))
+        model.partial_fit(X, (X[:, 0] + X[:, 1] > 0).astype(int))
+    with TemporaryDirectory() as folder:
+        for number in range(N_MODELS):
+            model.save(Path(folder) / f"{number}.adf")
+        with serving(folder) as address:
+            first = seconds(partial(_read_page, address))
+            start = time.perf_counter()
+            while b"being read" in _read_page(address):
+                time.sleep(0.05)
+            whole = first + time.perf_counter() - start
+            again = min(seconds(partial(_read_page, address)) for _ in range(5))
+        yield {
+            "measure": f"monitor's page of {N_MODELS} models",
+            "first_seconds": first,
+            "all_verdicts_seconds": whole,
+            "again_seconds": again,
+            "goal": "<= 1",
+        }
+
+
 def _long_stream() -> Any:
     """Return a model that learnt 10,000 small batches."""
     rng, model = np.random.default_rng(0), ours(n_estimators=5, memory_size=2_000)
@@ -58,10 +84,11 @@ def _long_stream() -> Any:
     return model
 
 
-def _read_page(address: str) -> None:
+def _read_page(address: str) -> bytes:
     """Ask for a page and wait until all of it is there."""
     with urlopen(address) as answer:
-        answer.read()
+        content: bytes = answer.read()
+        return content
 
 
 def _picture_seconds(path: Path) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from adforest.cli import main
 from adforest.storage.models import content_of
 
 SMALL = ("--n-estimators", "2", "--random-state", "0")
+MOMENT = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"  # as lines of a log begin
 NAMES = ("low", "middle", "high")
 
 
@@ -107,8 +108,12 @@ def kill_after(seconds, *arguments):
 
 
 def content(path):
-    """Return what a model file holds but for the time that batches took."""
+    """Return what a model file holds but for times of batches, their files and rows, and what alerts noted."""
     document, arrays = content_of(adforest.load(path), records=True)
-    rows, place = document["history"]["rows"], document["history"]["fields"].index("seconds")
-    document["history"]["rows"] = [row[:place] + row[place + 1 :] for row in rows]
+    history = document["history"]
+    others = ("seconds", "learnt_at", "source", "rows")
+    places = [place for place, name in enumerate(history["fields"]) if name not in others]
+    history["rows"] = [[row[place] for place in places] for row in history["rows"]]
+    for name in ("rule_counts", "alerts"):
+        document.get("origins", {}).pop(name, None)
     return document, {name: (str(array.dtype), array.shape, array.tobytes()) for name, array in arrays.items()}

@@ -44,7 +44,7 @@ class Running:
 
 
 @contextmanager
-def monitoring(path, host="127.0.0.1"):
+def monitoring(path, host="127.0.0.1", **rules):
     """Run a monitor of a file or folder, and end it."""
-    with serving(path, host=host) as address:
+    with serving(path, host=host, **rules) as address:
         yield Running(address, urlsplit(address).port)

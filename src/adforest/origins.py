@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+MAX_SOURCES = 8  # names of files that a report keeps
 DIGEST_BYTES = 16  # 128 bits: of a billion batches, no two are taken for each other
 
 
@@ -21,33 +23,54 @@ class Origins:
     digests : tuple of bytes
         What stands for each batch learnt, the last `MAX_DIGESTS` of them: 1 MB at most. A batch that came before these
         is not known any more, and would be learnt again if it came again.
-    sizes : tuple of (int, int)
+    sizes : tuple of (int, int, int)
         Of the last of these digests, as many as there are: bytes of the file that it stands for (0 if it stands for
-        records), and how many records these are. They tell a file that went on since it was learnt.
+        records), how many records these are, and the number of the batch that it was learnt with (0 if it was only
+        passed over). They tell a file that went on since it was learnt.
     stream : str or None
         The id of the stream that batches come from, if they come from one.
     epoch : int
         The number of its last batch learnt.
+    rule_counts : tuple of (str, tuple of (str, int))
+        By rule of an alert: what it found in the last batch, such as a column, and in how many batches in a row.
+    alerts : tuple of str
+        Alerts of the last batch as JSON: whoever goes on sends them, unless that was done.
     """
 
     target: str | None = None
     reading: tuple[tuple[str, str | tuple[str, ...]], ...] = ()
     digests: tuple[bytes, ...] = ()
+    sizes: tuple[tuple[int, int, int], ...] = ()
     stream: str | None = None
     epoch: int = 0
-    sizes: tuple[tuple[int, int], ...] = ()
+    rule_counts: tuple[tuple[str, tuple[tuple[str, int], ...]], ...] = ()
+    alerts: tuple[str, ...] = ()
 
     MAX_DIGESTS: ClassVar[int] = 1 << 16
 
-    def with_batch(self, digest: bytes, n_bytes: int = 0, n_records: int = 0) -> Origins:
-        """Return the origins after one more batch."""
-        digests, sizes = (*self.digests, digest), (*self.sizes, (n_bytes, n_records))
+    def with_batch(self, digest: bytes, n_bytes: int = 0, n_records: int = 0, number: int = 0) -> Origins:
+        """Return the origins after one more batch, or with one more of the digests that stand for it."""
+        digests, sizes = (*self.digests, digest), (*self.sizes, (n_bytes, n_records, number))
         return replace(self, digests=digests[-self.MAX_DIGESTS :], sizes=sizes[-self.MAX_DIGESTS :])
 
     def sized(self) -> list[tuple[bytes, int, int]]:
         """Return the digests whose sizes are known, with these."""
         first = len(self.digests) - len(self.sizes)
-        return [(digest, *size) for digest, size in zip(self.digests[first:], self.sizes, strict=True)]
+        return [(digest, *size[:2]) for digest, size in zip(self.digests[first:], self.sizes, strict=True)]
+
+    def batch_numbers(self, n_batches: int) -> dict[bytes, int]:
+        """Return, by digest, the number of the batch that it was learnt with.
+
+        Parameters
+        ----------
+        n_batches : int
+            Learnt in all. Digests without sizes, of older versions, stand for one batch each, up to the first with one.
+        """
+        n_old = len(self.digests) - len(self.sizes)
+        known = [size[2] for size in self.sizes]
+        first = next((number for number in known if number), n_batches + 1)
+        pairs = zip(self.digests, [*range(first - n_old, first), *known], strict=True)
+        return {digest: number for digest, number in pairs if number > 0}
 
 
 def origins_of(classifier: Any) -> Origins:
@@ -59,3 +82,22 @@ def origins_of(classifier: Any) -> Origins:
 def note_origins(classifier: Any, origins: Origins) -> None:
     """Note in a classifier where its batches come from; `save` writes it to the file, and `fit` forgets it."""
     classifier._model = replace(classifier._model, origins=origins)
+
+
+def note_source(classifier: Any, source: Sequence[str], first_row: int) -> None:
+    """Note in the report of a classifier's last batch which files it came from, and its first row in them.
+
+    Parameters
+    ----------
+    classifier : AdaptiveDecisionForestClassifier or PaperADFClassifier
+        It has just learnt the batch.
+    source : sequence of str
+        Names of files; the first `MAX_SOURCES` are kept.
+    first_row : int
+        Counted from 1.
+    """
+    model = classifier._model
+    track = model.learnt.track
+    rows = first_row, first_row + track.history.reports[-1].n_records - 1
+    track = replace(track, history=track.history.with_source(tuple(source[:MAX_SOURCES]), rows))
+    classifier._model = replace(model, learnt=replace(model.learnt, track=track))

@@ -1,5 +1,6 @@
 """What a classifier tells of each batch it learns."""
 
+import time
 from dataclasses import FrozenInstanceError, fields
 
 import numpy as np
@@ -30,6 +31,9 @@ def test_a_report_has_all_the_fields_promised():
         "log_loss",
         "roc_auc",
         "average_precision",
+        "learnt_at",
+        "source",
+        "rows",
     ]
 
 
@@ -52,6 +56,9 @@ def test_history_tells_the_story_of_a_drift():
     assert set(last.votes) == forests - {"active"}, "it has a vote once it has replaced itself"
     assert sum(last.votes.values()) == pytest.approx(1)
     assert all(report.seconds > 0 for report in model.history_)
+    moments = [report.learnt_at for report in model.history_]
+    assert moments == sorted(moments)
+    assert 0 <= time.time() - moments[-1] < 3600
 
 
 def test_new_classes_are_reported_by_value_and_sorted():

@@ -1,53 +1,23 @@
 """Alerts: rules of a file, and receivers that are really there: a program, a web server, a mail server."""
 
-import http.server
 import json
+import re
 import socket
 import sys
-import threading
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from aiosmtpd.controller import Controller
 
 import adforest
-from cli_commands import SMALL, content, json_lines, learnt, month, run, write_months
+from alert_receivers import Receiver, free_port, learn, rule, rules, told
+from cli_commands import MOMENT, SMALL, content, json_lines, learnt, month, run, write_months
 from table_files import write
 
 
 @pytest.fixture
 def folder(tmp_path):
     return write_months(tmp_path / "months", 3)
-
-
-class Receiver:
-    """A web server that keeps what is posted to it, and answers with a code."""
-
-    def __init__(self, code):
-        self.got, self.headers = [], []
-        receiver = self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_POST(self):
-                receiver.headers.append(dict(self.headers))
-                receiver.got.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-                self.send_response(code)
-                self.end_headers()
-
-            def log_message(self, *_):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.address = f"http://127.0.0.1:{self.server.server_port}/alerts"
-        self.thread = threading.Thread(target=self.server.serve_forever)
-
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.server.shutdown()
-        self.thread.join()
-        self.server.server_close()
 
 
 class Post:
@@ -61,31 +31,13 @@ class Post:
         return "250 OK"
 
 
-def rules(tmp_path, text):
-    path = tmp_path / "rules.toml"
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
-def rule(when, **more):
-    lines = [f"{name} = {json.dumps(value)}" for name, value in {"when": when, **more}.items()]
-    return "\n".join(["[[rule]]", *lines, ""])
-
-
-def told(err):
-    """Return the alerts that were told on standard error."""
-    return [line.removeprefix("adforest: alert: ") for line in err.splitlines() if "alert: " in line]
-
-
-def learn(capsys, folder, path, *options):
-    command = ("learn", folder, "-t", "rent", "--drop", "id", "-m", folder.parent / "m.adf", *SMALL)
-    return run(capsys, *command, "--alerts", path, *options)
-
-
 def test_each_receiver_is_told(capsys, folder, tmp_path):
     write(month(4, new_class=True), folder / "month-4.csv")
     kept, post = tmp_path / "kept.txt", Post()
-    program = f"import sys; open({str(kept)!r}, 'a').write(sys.argv[1] + '|' + sys.stdin.read())"
+    program = (
+        f"import os, sys; kept = open({str(kept)!r}, 'a'); "
+        "kept.write(f'{sys.argv[1]}|{os.environ[\"ADFOREST_MESSAGE\"]}|{sys.stdin.read()}')"
+    )
     server = Controller(post, hostname="127.0.0.1", port=free_port())
     server.start()
     try:
@@ -93,7 +45,7 @@ def test_each_receiver_is_told(capsys, folder, tmp_path):
             text = rule("new class") + "\n".join(
                 [
                     "[[deliver]]",
-                    f"command = {json.dumps([sys.executable, '-c', program, 'told: {message}'])}",
+                    f"command = {json.dumps([sys.executable, '-c', program, '{message}'])}",
                     "[[deliver]]",
                     f'webhook = "{receiver.address}"',
                     'headers = {Authorization = "Bearer abc"}',
@@ -113,23 +65,24 @@ def test_each_receiver_is_told(capsys, folder, tmp_path):
         "batch": 4,
         "files": [str(folder / "month-4.csv")],
         "model": str(tmp_path / "m.adf"),
+        "about": ["free"],
     }
-    assert (code, err) == (0, f"adforest: alert: {message}\n")
-    start, _, sent = kept.read_text().partition("|")
-    assert (start, json.loads(sent)) == (f"told: {message}", alert)
-    assert receiver.got == [alert]
+    assert code == 0
+    assert re.fullmatch(rf"adforest: {MOMENT} alert: {message}\n", err)
+    *start, sent = kept.read_text().split("|")
+    assert start == [message, message]
+    (got,) = receiver.got
+    assert json.loads(sent) == got
+    assert alert.items() <= got.items()
+    assert abs(datetime.fromisoformat(got["time"]) - datetime.now(UTC)) < timedelta(minutes=5)
     assert receiver.headers[0]["Authorization"] == "Bearer abc"
+    assert receiver.headers[0]["Idempotency-Key"] == got["id"]
     (mail,) = post.mails
     assert mail.rcpt_tos == ["one@example.org", "two@example.org"]
     content = mail.content.decode()
     assert f"Subject: adforest: {message}" in content
     assert "rule: new class" in content
-
-
-def free_port():
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
+    assert f"Message-ID: <{got['id']}@adforest>" in content
 
 
 def test_receivers_that_fail_never_stop_learning(capsys, folder, tmp_path):
@@ -151,11 +104,16 @@ def test_receivers_that_fail_never_stop_learning(capsys, folder, tmp_path):
     assert code == 0
     assert "learnt 3 batches" in out
     assert len(adforest.load(tmp_path / "m.adf").history_) == 3
-    failures = [line for line in err.splitlines() if "warning" in line]
+    failures = [line for line in err.splitlines() if line.endswith("; learning goes on, and the alert is sent again")]
     assert len(failures) == len(deliveries)  # told once, of the first of three batches in a row
-    assert all(line.endswith("; the alert was not delivered there, learning goes on") for line in failures)
-    assert "ended with code 3" in failures[1]
-    assert "HTTP Error 500" in failures[4]
+    told = "\n".join(failures)
+    assert "it ended with code 3" in told
+    assert "it did not end within 0.5 s, and was killed" in told
+    assert "it answered 500, expected 2xx" in told
+    assert "TimeoutError: no answer within 0.2 s" in told
+    waiting = [line for line in err.splitlines() if "1 alert for" in line]
+    assert len(waiting) == len(deliveries)
+    assert all(line.endswith(" not delivered yet: the next command sends them") for line in waiting)
 
 
 def test_what_each_rule_finds(capsys, folder, tmp_path):
@@ -283,13 +241,19 @@ def test_a_trial(capsys, tmp_path):
             "'{path}': [[rule]] 1: columns is [1]; expected a list of text.",
         ),
         (rule("new class") + "[[deliver]]\n", "'{path}': [[deliver]] 1: it has none of command, webhook, mail;"),
-        (rule("new class") + '[[deliver]]\nwebhook = "ftp://x"\n', "'{path}': [[deliver]] 1: webhook is 'ftp://x';"),
+        (
+            rule("new class") + '[[deliver]]\nwebhook = "ftp://x"\n',
+            "'{path}': [[deliver]] 1: webhook is no address",
+        ),
         (
             rule("new class") + "[[deliver]]\ncommand = []\n",
-            "'{path}': [[deliver]] 1: command is []; expected a program",
+            "'{path}': [[deliver]] 1: command names no program; expected one",
         ),
         (rule("new class") + '[[deliver]]\nmail = "a"\ntls = "yes"\n', "'{path}': [[deliver]] 1: expected mail ="),
         (rule("new class") + '[[deliver]]\nmail = "a"\nuser = "b"\n', "'{path}': [[deliver]] 1: user needs password_v"),
+        (rule("health", level="bad"), "'{path}': [[rule]] 1: level is 'bad'; expected 'watch' or 'act'."),
+        (rule("no batch for"), "'{path}': [[rule]] 1: limit is None; expected a number from 0 on"),
+        (rule("files rejected", batches=2), "'{path}': [[rule]] 1: batches is not known here."),
         (rule("new class") + "[deliver]\n", "'{path}': deliver is no array of tables; expected [[deliver]]."),
         ("[[rules]]\n" + rule("new class"), "'{path}': rules is not known here."),
     ],

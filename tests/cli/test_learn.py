@@ -18,7 +18,7 @@ import adforest
 from adforest.cli.batches import content_digest
 from adforest.cli.learning import Learner
 from adforest.origins import note_origins, origins_of
-from cli_commands import SMALL, content, json_lines, learnt, month, run, write_months
+from cli_commands import MOMENT, SMALL, content, json_lines, learnt, month, run, write_months
 from table_files import FORMATS, write
 
 
@@ -33,9 +33,19 @@ def test_a_row_a_batch_and_what_it_comes_to(capsys, folder, tmp_path):
     code, out, err = run(capsys, "learn", folder, "--target", "rent", "--drop", "id", "-m", model, *SMALL)
     assert (code, err) == (0, "")
     lines = out.splitlines()
-    assert lines[0].split() == ["batch", "file", "records", "classes", "drift", "accuracy", "answers", "seconds"]
-    assert re.fullmatch(r" +1  month-1\.csv +60  MUC +- +-  permanent +[\d.]+", lines[1])
-    assert re.fullmatch(r" +2  month-2\.csv +60  MKC +- +0\.\d{3}  \w+ +[\d.]+", lines[2])
+    assert lines[0].split() == [
+        "time",
+        "batch",
+        "file",
+        "records",
+        "classes",
+        "drift",
+        "accuracy",
+        "answers",
+        "seconds",
+    ]
+    assert re.fullmatch(MOMENT + r" +1  month-1\.csv +60  MUC +- +-  permanent +[\d.]+", lines[1])
+    assert re.fullmatch(MOMENT + r" +2  month-2\.csv +60  MKC +- +0\.\d{3}  \w+ +[\d.]+", lines[2])
     assert lines[5].endswith("  new: free")
     assert re.fullmatch(r"learnt 5 batches, 300 records in [\d.]+ s, accuracy before learning 0\.\d{3}", lines[6])
     assert re.fullmatch(rf"{model}: 5 batches, 4 classes, [\d.]+ kB", lines[7])
@@ -50,6 +60,8 @@ def test_what_is_told_as_json(capsys, folder, tmp_path):
     *batches, end = json_lines(run(capsys, *command)[1])
     reports = adforest.load(tmp_path / "m.adf").history_
     assert [one["event"] for one in batches] == ["batch"] * 4
+    assert {one["level"] for one in (*batches, end)} == {"info"}
+    assert all(re.fullmatch(MOMENT, one["time"]) for one in (*batches, end))
     assert [one["files"] for one in batches] == [[str(folder / f"month-{number}.csv")] for number in range(1, 5)]
     assert [one["accuracy"] for one in batches] == [report.accuracy for report in reports]
     assert [one["batch"] for one in batches] == [1, 2, 3, 4]

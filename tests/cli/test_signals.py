@@ -15,7 +15,7 @@ import pytest
 
 import adforest
 from adforest.cli.stopping import SignalError, holding_signals, stopped_by_signals
-from cli_commands import SMALL, json_lines, run_apart, start, write_months
+from cli_commands import MOMENT, SMALL, json_lines, run_apart, start, write_months
 
 QUICK = ("--settle", "0", "--interval", "0.02", "--patience", "0.2")
 PACKAGING = Path(__file__).resolve().parents[2] / "packaging"
@@ -35,7 +35,7 @@ def test_watch_ends_well_and_says_what_it_learnt(folder, number):
     out, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (0, "")
     lines = out.splitlines()
-    assert lines[0] == f"stopped by {signal.Signals(number).name}"
+    assert re.fullmatch(rf"{MOMENT}  stopped by {signal.Signals(number).name}", lines[0])
     assert lines[1].startswith("learnt 3 batches, 180 records")
 
 

@@ -4,6 +4,7 @@ import errno
 import gzip
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -20,7 +21,7 @@ from adforest.cli.folder import Folder
 from adforest.cli.learning import Learner
 from adforest.cli.model_file import ConflictError, ModelFile
 from adforest.storage import atomic
-from cli_commands import SMALL, content, json_lines, learnt, month, run, start, write_months
+from cli_commands import MOMENT, SMALL, content, json_lines, learnt, month, run, start, write_months
 from table_files import write
 
 QUICK = ("--settle", "0", "--interval", "0.02", "--patience", "0.2")
@@ -93,14 +94,18 @@ def test_one_that_cannot_be_read_for_long_ends_a_single_run(capsys, folder, monk
 
 @pytest.mark.parametrize("name", ["fsync", "replace"])
 def test_a_full_disk_is_waited_for(capsys, folder, monkeypatch, name):
-    full = failing(3, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), getattr(os, name))
+    full = failing(6, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), getattr(os, name))
     monkeypatch.setattr(atomic.os, name, full)
     code, _, err = run(capsys, *command(folder, "--once", "--patience", "30"))
     model = folder.parent / "m.adf"
     assert code == 0
     path = model if name == "fsync" else model.with_name(".m.adf.files.json")
     problem = f"'{path}' cannot be written (No space left on device)"
-    assert err.splitlines()[0] == f"adforest: warning: {problem}; waiting until that is possible"
+    status = "the status of the model cannot be written ([Errno 28] No space left on device)"
+    told = [re.sub(rf"^adforest: {MOMENT} ", "", line) for line in err.splitlines()]
+    assert told[:2] == [f"warning: {status}", f"warning: {problem}; waiting until that is possible"]
+    assert len(told) == 3, "each is told once"
+    assert told[2].startswith("it goes on after") or told[2].startswith("info: it goes on after")
     assert n_batches(model) == 3
     assert not list(folder.parent.glob("*.tmp"))
 

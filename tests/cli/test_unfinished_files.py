@@ -163,6 +163,7 @@ def test_it_is_learnt_as_if_the_rest_had_been_a_file(capsys, tmp_path, whole):
     learnt(capsys, tmp_path / "log.csv", model=tmp_path / "m.adf")
     (tmp_path / "moved.csv").write_bytes(whole)  # under another name
     learnt(capsys, tmp_path / "moved.csv", model=tmp_path / "m.adf")
+    assert [one.rows for one in adforest.load(tmp_path / "m.adf").history_] == [(1, 40), (41, 60)]
     for (document, arrays), (expected, others) in [(content(tmp_path / "m.adf"), content(apart))]:
         assert document["history"] == expected["history"]
         del arrays["origins.digests"], arrays["origins.sizes"], others["origins.digests"], others["origins.sizes"]

@@ -8,7 +8,8 @@ import pytest
 import adforest
 from adforest.cli.versions import keep_version, versions_of
 from adforest.origins import origins_of
-from cli_commands import SMALL, content, json_lines, learnt, month, run, write_months
+from alert_receivers import rule, rules
+from cli_commands import SMALL, content, json_lines, month, run, write_months
 from table_files import write
 
 
@@ -158,9 +159,14 @@ def test_what_cannot_be_forgotten(capsys, model):
 
 
 def test_a_model_without_records(capsys, folder, tmp_path):
-    path, out = learnt(capsys, folder), tmp_path / "public.adf"
+    path, out = tmp_path / "m.adf", tmp_path / "public.adf"
+    alerts = rules(tmp_path, rule("accuracy below", limit=1.0, repeat=True))
+    command = ("learn", folder, "-t", "rent", "--drop", "id", "-m", path, *SMALL, "--alerts", alerts)
+    assert run(capsys, *command)[0] == 0
+    assert origins_of(adforest.load(path)).alerts
     assert run(capsys, "export", path, "-o", out, "--no-records")[0] == 0
     exported = adforest.load(out)
+    assert origins_of(exported).alerts == origins_of(exported).rule_counts == ()
     assert len(exported._model.learnt.state.memory) == 0
     assert exported._model.learnt.state.pending is None
     assert origins_of(exported).digests == ()

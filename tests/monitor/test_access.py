@@ -105,7 +105,7 @@ def test_no_other_file_of_the_package_is_served(local, name):
 def test_one_model_file_shows_that_file_alone(folder):
     with monitoring(folder / "rents.adf") as running:
         answer = running.ask("/")
-        assert (answer.status, answer.headers["location"]) == (307, "/models/rents.adf")
+        assert (answer.status, answer.headers["location"]) == (307, "./models/rents.adf")
         assert running.ask("/models/rents.adf").status == 200
         assert running.ask("/models/linked.adf").status == 404
         assert "All models" not in running.ask("/models/rents.adf").text
@@ -163,7 +163,7 @@ def test_wrong_tokens(remote, wrong):
 
 def test_a_token_becomes_a_cookie_and_leaves_the_address(remote):
     first = remote.ask(f"/models/rents.adf?last=100&token={remote.token}&depth=3")
-    assert (first.status, first.headers["location"]) == (303, "/models/rents.adf?last=100&depth=3")
+    assert (first.status, first.headers["location"]) == (303, "?last=100&depth=3")
     cookie, *rules = first.headers["set-cookie"].split("; ")
     assert set(rules) == {"Path=/", "HttpOnly", "SameSite=Lax"}
     for path in ("/", "/models/rents.adf", "/static/page.css"):
@@ -179,7 +179,7 @@ def test_a_token_as_authorization(remote):
 def test_a_token_leads_to_no_other_machine(remote, path):
     answer = remote.ask(f"{path}?token={remote.token}")
     assert answer.status == 303
-    assert answer.headers["location"] == "/evil.example" + ("/" if path.endswith("/") else "")
+    assert answer.headers["location"] == "?"  # the same path of the same machine
 
 
 def test_every_monitor_has_a_token_of_its_own(folder, remote):

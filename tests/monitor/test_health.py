@@ -8,7 +8,7 @@ import pytest
 from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
 from adforest.monitor import ModelView
 from adforest.monitor.expectation import steps_of
-from adforest.monitor.health import health_of, trend_of
+from adforest.monitor.health import freshness_of, health_at, health_of, trend_of
 from adforest.monitor.model_parts import ClassView, ColumnView
 from made_reports import report
 
@@ -220,3 +220,62 @@ def test_the_worst_comes_first():
         == found.findings[0].sentence
         == "Accuracy on new batches fell from 0.90 to 0.70 (batches 11 to 13)."
     )
+
+
+# --- when it last learnt
+
+DAY = 86_400.0
+
+
+def paused(*pauses):
+    """Return reports of batches with some days between them."""
+    moments = np.cumsum([1.7e9, *(DAY * one for one in pauses)]).tolist()
+    return [replace(one, learnt_at=at) for one, at in zip(reports(*[0.9] * len(moments)), moments, strict=True)]
+
+
+def verdict(found, days):
+    """Return the verdict some days after the last batch."""
+    return health_at(health(found), freshness_of(found), found[-1].learnt_at + DAY * days)
+
+
+@pytest.mark.parametrize(
+    ("pauses", "days", "level"),
+    [
+        ([1.0] * 9, 2.9, "good"),
+        ([1.0] * 9, 3.1, "watch"),
+        ([1.0] * 9, 31, "act"),
+        ([1.0, 1.0, 3.0] * 3, 8.9, "good"),  # weekends
+        ([1.0, 1.0, 3.0] * 3, 9.1, "watch"),
+        ([30.0] * 9, 80, "good"),
+        ([0.0] * 9, 29, "good"),  # learnt in one go: nothing is known of pauses
+        ([0.0] * 9, 31, "watch"),
+        ([0.0] * 9, 400, "act"),
+        ([], 400, "act"),
+    ],
+)
+def test_a_model_that_learns_no_more_is_not_well(pauses, days, level):
+    found = verdict(paused(*pauses), days)
+    assert found.level == level
+    assert ("age" in [one.kind for one in found.findings]) == (level != "good")
+
+
+def test_it_says_since_when():
+    found = verdict(paused(1.0, 1.0, 1.0), 400)
+    assert found.reason == "It has learnt nothing for 400 days, since 2023-11-17 22:13 UTC."
+    later = health_at(found, freshness_of(paused(1.0, 1.0, 1.0)), 1.7e9 + 3 * DAY)
+    assert later.level == "good"
+
+
+def test_models_of_versions_that_kept_no_times_are_not_judged_by_them():
+    found = reports(*[0.9] * 5)
+    assert health_at(health(found), freshness_of(found), 1.7e9).level == "good"
+
+
+def test_a_view_is_judged_by_the_clock():
+    model = AdaptiveDecisionForestClassifier(n_estimators=2, random_state=0)
+    for X, y in stream(n_batches=3):
+        model.partial_fit(X, y)
+    view = ModelView.from_estimator(model)
+    assert view.freshness.learnt_at == model.history_[-1].learnt_at
+    assert view.health.level == "good"
+    assert view.at(view.freshness.learnt_at + 400 * DAY).health.level == "act"

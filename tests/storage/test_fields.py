@@ -83,7 +83,10 @@ WRITTEN = {
     Prequential: (names(tracking.PREQUENTIAL), set()),
     Track: (set(), {"history", "classes", "columns", "prequential"}),
     Model: (names(models.MODEL), {"encoder", "labels", "learnt", "fixed", "origins"}),
-    Origins: (names([origins.DIGESTS, origins.EPOCH]), {"target", "reading", "stream"}),
+    Origins: (
+        names([origins.DIGESTS, origins.SIZES, origins.EPOCH]),
+        {"target", "reading", "stream", "rule_counts", "alerts"},
+    ),
 }
 
 

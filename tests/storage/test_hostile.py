@@ -150,7 +150,7 @@ EDITS = {
     "one more value": (say("state", "extra", 1), "state.extra is not known"),
     "another classifier": (say("kind", "os.system"), "kind is 'os.system', expected"),
     "a parameter more": (say("parameters", "hook", "x"), "parameters.hook is not known"),
-    "a million million trees": (say("fixed", "n_estimators", 10**12), "n_estimators is 1000000000000"),
+    "a million million trees": (say("fixed", "n_estimators", 10**12), "n_estimators of .* is 1000000000000"),
     "many more trees": (say("fixed", "n_estimators", 1000), "has 3 trees, expected 1000"),
     "no such base forest": (say("parameters", "base_forest", "eval"), "base_forest of .* is 'eval'"),
     "a tree twice": (say("state", "permanent", "trees", [0, 0, 1]), "expected each tree once"),

@@ -10,15 +10,17 @@ from adforest.storage.fields import PartReader, PartWriter
 from adforest.storage.origins import read_origins, write_origins
 from saved_models import numbers, ours
 
+ALERT = '{"id": "1", "message": "batch 2 brings the new class a"}'
 NOTED = Origins("y", (("decimal", ","), ("drop", ("id", "name"))), (b"a" * DIGEST_BYTES, bytes(DIGEST_BYTES)))
-SIZED = Origins("y", digests=NOTED.digests).with_batch(b"b" * DIGEST_BYTES, 120, 7)
+SIZED = Origins("y", digests=NOTED.digests).with_batch(b"b" * DIGEST_BYTES, 120, 7, 3)
 STREAMED = Origins("y", stream="one", epoch=7)
+ALERTED = Origins("y", rule_counts=(("new class", ()), ("missing above 0.2", (("a", 2), ("b", 1)))), alerts=(ALERT,))
 
 
 @pytest.mark.parametrize(
     "origins",
-    [NOTED, SIZED, STREAMED, Origins("y"), Origins()],
-    ids=["files", "sizes", "stream", "no batches", "nothing"],
+    [NOTED, SIZED, STREAMED, ALERTED, Origins("y"), Origins()],
+    ids=["files", "sizes", "stream", "alerts", "no batches", "nothing"],
 )
 def test_what_is_noted_comes_back(tmp_path, origins):
     model = ours().fit(*numbers(0))
@@ -44,6 +46,15 @@ def test_the_oldest_batches_are_forgotten():
     assert SIZED.sized() == [(b"b" * DIGEST_BYTES, 120, 7)]
 
 
+def test_digests_of_older_versions_stand_for_one_batch_each():
+    """Those after them say which: two for the last piece of a file, none for what was passed over."""
+    digests = [bytes([number]) * DIGEST_BYTES for number in range(6)]
+    old = Origins(digests=tuple(digests[:2]))
+    assert old.batch_numbers(5) == {digests[0]: 4, digests[1]: 5}
+    new = old.with_batch(digests[2], 0, 7, 6).with_batch(digests[3], 90, 14, 6).with_batch(digests[4])
+    assert new.batch_numbers(7) == {digests[0]: 4, digests[1]: 5, digests[2]: 6, digests[3]: 6}
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -54,9 +65,17 @@ def test_the_oldest_batches_are_forgotten():
         ({"stream": "one"}, "origins.epoch"),
         ({"stream": "one", "epoch": -1}, "origins.epoch is -1"),
         ({"epoch": 1}, "origins.epoch is not known"),
+        ({"rule_counts": 1}, "origins.rule_counts is 1, expected a list"),
+        ({"rule_counts": [["a", {"b": 0}]]}, "origins.rule_counts is .* expected pairs of a rule"),
+        ({"rule_counts": [["a"]]}, "origins.rule_counts is .* expected pairs of a rule"),
+        ({"rule_counts": [[1, {}]]}, "origins.rule_counts is .* expected pairs of a rule"),
+        ({"alerts": [1]}, r"origins.alerts is \[1\], expected a list of JSON objects"),
+        ({"alerts": ["[]"]}, "origins.alerts is .* expected a list of JSON objects"),
+        ({"alerts": ['{"id": "1"}']}, "origins.alerts is .* expected a list of JSON objects"),
+        ({"alerts": ["{"]}, "origins.alerts is .* expected a list of JSON objects"),
         ({"more": 1}, "origins.more is not known"),
-        ({"origins.sizes": np.zeros((4, 2), np.int64)}, "origins.sizes are 4, expected 3 at most"),
-        ({"origins.sizes": np.full((1, 2), -1)}, "origins.sizes"),
+        ({"origins.sizes": np.zeros((4, 3), np.int64)}, "origins.sizes are 4, expected 3 at most"),
+        ({"origins.sizes": np.full((1, 3), -1)}, "origins.sizes"),
         ({"origins.digests": np.zeros((1, 15), np.uint8)}, r"has the shape \(1, 15\)"),
         ({"origins.digests": np.zeros((1, DIGEST_BYTES), np.int8)}, "holds int8"),
         ({"origins.digests": np.zeros((Origins.MAX_DIGESTS + 1, DIGEST_BYTES), np.uint8)}, "expected 65536 at most"),

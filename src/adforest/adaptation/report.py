@@ -54,6 +54,12 @@ class BatchReport:
         A class that was not known has a probability of 0, which counts as 2.2e-16.
     roc_auc, average_precision : float or None
         Of the second of two sorted classes; None where there are more than two, and where the batch has only one.
+    learnt_at : float or None
+        When it was learnt, in seconds since 1970 (UTC); None in models of versions that did not keep it.
+    source : tuple of str
+        The files it came from, as far as a program that reads files noted them; see `adforest.origins.note_source`.
+    rows : tuple of (int, int) or None
+        Its first and last record among those of these files that have a class, counted from 1.
 
     Examples
     --------
@@ -84,6 +90,9 @@ class BatchReport:
     log_loss: float | None = None
     roc_auc: float | None = None
     average_precision: float | None = None
+    learnt_at: float | None = None
+    source: tuple[str, ...] = ()
+    rows: tuple[int, int] | None = None
 
     def as_row(self) -> dict[str, Any]:
         """Return a flat dictionary: what is by forest has a key for each, such as ``accuracy_vote``."""

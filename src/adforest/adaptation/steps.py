@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from time import time
 from typing import Any
 
 import numpy as np
@@ -335,6 +336,7 @@ def report_of(
         answering=state.answering,
         votes=votes,
         seconds=seconds,
+        learnt_at=time(),
     )
 
 

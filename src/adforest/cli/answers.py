@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
+FORMULA = r"^[=+\-@＝＋－＠\t\r\n]"  # what makes a spreadsheet run a text
+NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"  # which is none
 LABEL, CONFIDENCE = "label", "confidence"
 
 
@@ -42,3 +45,26 @@ def answered(model: Any, X: Any, kept: Any, names: Sequence[str]) -> tuple[Any, 
     columns |= {name: pa.array(by_class[place]) for place, name in enumerate(names)}
     columns[CONFIDENCE] = pa.array(shares[np.arange(len(best)), best])
     return pa.table(columns), np.bincount(best, minlength=len(values))
+
+
+def without_formulas(table: Any) -> Any:
+    """Return a table in which no text and no name of a column begins as a formula of a spreadsheet does.
+
+    Such a text has an apostrophe before it, by which spreadsheets know that it is text. Numbers written as text stay.
+    """
+    import pyarrow as pa
+    from pyarrow import compute
+
+    columns = []
+    for column in table.columns:
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            is_run = compute.match_substring_regex(column, FORMULA)
+            is_run = compute.and_not(is_run, compute.match_substring_regex(column, NUMBER))
+            quoted = compute.binary_join_element_wise("'", column, pa.scalar("", column.type))
+            column = compute.if_else(is_run, quoted, column)
+        columns.append(column)
+    is_run = [re.match(FORMULA, name) and not re.match(NUMBER, name) for name in table.column_names]
+    names = [f"'{name}" if run else name for name, run in zip(table.column_names, is_run, strict=True)]
+    return pa.table(columns, names=names)

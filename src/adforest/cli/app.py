@@ -19,6 +19,8 @@ VERBS = (
     "inspect",
     "explain",
     "evaluate",
+    "compare",
+    "promote",
     "export",
     "versions",
     "rollback",

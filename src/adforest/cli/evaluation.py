@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from math import log
 from pathlib import Path
 from typing import Any
@@ -32,20 +32,26 @@ class Evaluation:
 
     def add(self, path: Path, advance: Callable[[int], None]) -> None:
         """Answer the records of a file, and compare; the function is told of how many each time."""
+        for truth, _ in self.answers(path):
+            advance(len(truth))
+
+    def answers(self, path: Path) -> Iterator[tuple[list[Any], list[Any]]]:
+        """Answer the records of a file, compare, and yield classes and answers of some at a time."""
         from adforest.streams import read_batches
 
         n_records = n_right = 0
         batches = read_batches([path], **self._reading)
         for batch in batches:
             if batch.is_whole:
-                n_records += len(batch.y)
-                n_right += self._compare(batch)
-                advance(len(batch.y))
+                truth, answers = self._compare(batch)
+                n_records += len(truth)
+                n_right += sum(one == other for one, other in zip(truth, answers, strict=True))
+                yield truth, answers
         self._n_unlabelled += batches.n_unlabelled
         self._files.append({"file": shown(path), "records": n_records, "accuracy": n_right / n_records})
 
-    def _compare(self, batch: Any) -> int:
-        """Count the answers to a batch, and return how many are right."""
+    def _compare(self, batch: Any) -> tuple[list[Any], list[Any]]:
+        """Count the answers to a batch, and return its classes and them."""
         import numpy as np
 
         classes = self._model.classes_.tolist()
@@ -58,7 +64,7 @@ class Evaluation:
         rows, columns = (np.array(one, dtype=np.int64) for one in (zip(*known, strict=True) if known else ((), ())))
         self._loss -= float(np.log(np.maximum(shares[rows, columns], LEAST_SHARE)).sum())
         self._loss -= (len(truth) - len(known)) * log(LEAST_SHARE)
-        return sum(one == other for one, other in zip(truth, answers, strict=True))
+        return truth, answers
 
     def as_dict(self) -> dict[str, Any]:
         """Return all that was counted."""

@@ -106,6 +106,10 @@ class Folder:
         """Leave a file alone as long as it stays as it is."""
         self._seen[path].is_done = True
 
+    def is_done(self, path: Path) -> bool:
+        """Return whether a file is left alone as it is."""
+        return path in self._seen and self._seen[path].is_done
+
     def begin_again(self) -> None:
         """Look at all files anew: the model is another one, and may not know them."""
         for one in self._seen.values():

@@ -15,6 +15,7 @@ from adforest.cli.batches import (
     for_answers,
     known_types,
     learnt_columns,
+    shown,
     with_noted,
 )
 from adforest.cli.model_file import ModelFile, Signature, naming_unwritten, real_path
@@ -297,7 +298,13 @@ class Learner:
             return None
         return max(PIECE_VALUES // max(n_columns, PIECE_VALUES // PIECE_RECORDS), 1)
 
-    def learn(self, batch: Any, parts: Sequence[Part], tell: Callable[[Any], None] = lambda _: None) -> Any:
+    def learn(
+        self,
+        batch: Any,
+        parts: Sequence[Part],
+        tell: Callable[[Any], None] = lambda _: None,
+        noted: Callable[[Any, Any], Any] = lambda _, origins: origins,
+    ) -> Any:
         """Learn a batch, write the model, and return the report; after an error model and file are as they were.
 
         Parameters
@@ -307,16 +314,20 @@ class Learner:
             What stands for it.
         tell : callable
             Gets the report once the model is written; no signal comes between the two.
+        noted : callable
+            Returns what is noted in the model that has learnt the batch, given that and what was noted so far.
         """
         from copy import copy
 
-        from adforest.origins import note_origins
+        from adforest.origins import note_origins, note_source
 
         learnt = copy(self.model)  # a model is swapped in whole, so that the copy is cheap and the old one stays
         learnt.partial_fit(batch.X, batch.y)
-        origins = self.origins
+        note_source(learnt, [shown(path) for path in batch.files], batch.first_row)
+        origins, number = self.origins, learnt.history_[-1].batch
         for part in parts:
-            origins = origins.with_batch(*part)
+            origins = origins.with_batch(*part, number)
+        origins = noted(learnt, origins)
         note_origins(learnt, origins)
         report = learnt.history_[-1]
         with holding_signals():
@@ -379,7 +390,8 @@ def _from(batch: Any, start: int, stop: int | None = None) -> Any:
     if not start and stop is None:
         return batch
     length = (len(batch.y) if stop is None else stop) - start
-    return replace(batch, X=batch.X.slice(start, length), y=batch.y[start : start + length])
+    X, y = batch.X.slice(start, length), batch.y[start : start + length]
+    return replace(batch, X=X, y=y, first_row=batch.first_row + start)
 
 
 def _with_last(batches: Iterable[Any]) -> Iterator[tuple[Any, bool]]:

@@ -4,37 +4,140 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
+
+# C0 and C1, what turns the direction of text, line and paragraph separators, halves of surrogate pairs
+CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+LEVELS = ("info", "alert", "warning", "error")
 
 
 def print_json(value: Any) -> None:
     """Print a value as one line of JSON."""
-    print(json.dumps(_plain(value), ensure_ascii=False), flush=True)
+    print(as_json_line(value), flush=True)
+
+
+def as_json_line(value: Any) -> str:
+    """Return a value as one line of JSON, without control characters."""
+    text = json.dumps(as_plain(value), ensure_ascii=False)
+    return CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def say(text: str = "", style: str = "") -> None:
+    """Print lines of a result, without control characters in them."""
+    print(styled("\n".join(map(printable, text.split("\n"))), style), flush=True)
+
+
+def printable(text: str) -> str:
+    r"""Return text whose control characters are escaped: names from files may hold commands for the terminal.
+
+    Examples
+    --------
+    >>> print(printable("red: \x1b[31m, two\nlines"))
+    red: \x1b[31m, two\nlines
+    """
+    return CONTROLS.sub(lambda found: found[0].encode("unicode_escape", "surrogatepass").decode(), text)
+
+
+class LogFormat(StrEnum):
+    """How lines of a log are written."""
+
+    TEXT = "text"
+    LOGFMT = "logfmt"
+    JSON = "json"
+
+
+_log_format: list[LogFormat | None] = [None]  # of the command that runs; None where nobody keeps a log of it
+
+
+def set_log_format(chosen: LogFormat | None) -> None:
+    """Choose how remarks are written from now on; None for lines without time."""
+    _log_format[0] = chosen
 
 
 def remark(text: str) -> None:
-    """Print a line on standard error, after the name of the program."""
-    print(f"adforest: {text}", file=sys.stderr, flush=True)
+    """Print a line on standard error; a level may stand before it, as in "warning: a receiver failed"."""
+    start, _, rest = text.partition(": ")
+    level, message = (start, rest) if start in LEVELS else ("info", text)
+    chosen = _log_format[0]
+    if chosen in (LogFormat.LOGFMT, LogFormat.JSON):
+        line = log_line(chosen, {"time": utc(time.time()), "level": level, "message": message})
+    else:
+        named = f"{utc(time.time())} {level}: " if chosen else f"{level}: " if level != "info" else ""
+        line = f"adforest: {named}{printable(message)}"
+    print(line, file=sys.stderr, flush=True)
+
+
+def fail(message: str) -> None:
+    """Print the line that says why a command failed."""
+    text = " ".join(message.split())
+    if _log_format[0] in (LogFormat.LOGFMT, LogFormat.JSON):
+        remark(f"error: {text}")
+    else:
+        print(f"adforest: {printable(text)}", file=sys.stderr)
+
+
+def log_line(chosen: LogFormat, fields: dict[str, Any]) -> str:
+    r"""Return a line of a log, as JSON or logfmt.
+
+    Examples
+    --------
+    >>> log_line(LogFormat.LOGFMT, {"level": "info", "files": ["a b.csv", "c.csv"], "accuracy": {"vote": 0.5}})
+    'level=info files="a b.csv,c.csv" accuracy_vote=0.5'
+    """
+    if chosen == LogFormat.JSON:
+        return as_json_line(fields)
+    flat: dict[str, Any] = {}
+    for name, value in as_plain(fields).items():
+        flat |= {f"{name}_{key}": one for key, one in value.items()} if isinstance(value, dict) else {name: value}
+    return " ".join(f"{_logfmt(name)}={_logfmt(value)}" for name, value in flat.items() if value is not None)
+
+
+def _logfmt(value: Any) -> str:
+    """Return a name or value of logfmt, in quotes where it needs them."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
+    if text and not set(' "=\\') & set(text) and not CONTROLS.search(text):
+        return text
+    quoted = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{printable(quoted)}"'
+
+
+def utc(moment: float) -> str:
+    """Return a moment, in seconds since 1970, as text.
+
+    Examples
+    --------
+    >>> utc(0)
+    '1970-01-01T00:00:00Z'
+    """
+    return datetime.fromtimestamp(moment, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print a table under its title; columns of numbers stand to the right."""
-    cells = [list(row) for row in rows]
+    cells = [[printable(cell) for cell in row] for row in rows]
+    columns = [printable(title) for title in columns]
     widths = [max(len(line[place]) for line in [list(columns), *cells]) for place in range(len(columns))]
     has_digit = [any(map(str.isdigit, "".join(row[place] for row in cells))) for place in range(len(columns))]
     is_right = [has_digit[place] and all(_is_figure(row[place]) for row in cells) for place in range(len(columns))]
-    print(styled(title, "bold"))
+    say(title, "bold")
     for number, row in enumerate([list(columns), *cells]):
         line = "  ".join(
             cell.rjust(width) if right else cell.ljust(width)
             for cell, width, right in zip(row, widths, is_right, strict=True)
         )
-        print(styled(f"  {line}".rstrip(), "dim" if not number else ""))
-    print()
+        say(f"  {line}".rstrip(), "dim" if not number else "")
+    say()
 
 
 def styled(text: str, style: str) -> str:
@@ -62,8 +165,9 @@ class Bar:
         if self._progress is not None:
             self._progress.update(self._task, advance=amount, **({"description": what} if what else {}))
 
-    def print(self, text: str) -> None:
+    def print(self, text: str, style: str = "") -> None:
         """Print a line of the result above the bar."""
+        text = styled(printable(text), style)
         if self._progress is not None and sys.stdout.isatty():
             from rich.text import Text
 
@@ -112,14 +216,14 @@ def _is_figure(text: str) -> bool:
     return not text or plain.isdigit() or text == "-"
 
 
-def _plain(value: Any) -> Any:
+def as_plain(value: Any) -> Any:
     """Return a value in the types of JSON; what is no number there is null."""
     if isinstance(value, dict):
-        return {str(key): _plain(one) for key, one in value.items()}
+        return {str(key): as_plain(one) for key, one in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
+        return [as_plain(one) for one in value]
     if hasattr(value, "tolist"):
-        return _plain(value.tolist())
+        return as_plain(value.tolist())
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if value is None or isinstance(value, bool | int | str) else str(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -9,25 +10,42 @@ from time import perf_counter
 from typing import Any
 
 from adforest.cli.batches import shown
-from adforest.cli.output import counted, print_json, size_of, styled
+from adforest.cli.output import LogFormat, counted, log_line, printable, size_of, utc
 
 STYLES = {"sustained": "bold red", "temporary": "yellow"}
+HEAD = ("time", "batch", "file", "records", "classes", "drift", "accuracy", "answers", "seconds")
 WIDEST_NAME = 32  # of a file
 
 
 class BatchTable:
     """Prints a row a batch as they are learnt, and what it comes to at the end."""
 
-    def __init__(self, files: Sequence[Path], print_line: Any, *, as_json: bool) -> None:
-        self._width = min(WIDEST_NAME, max([len(shown(path)) for path in files] + [len("file")]))
+    def __init__(
+        self, files: Sequence[Path], print_line: Any, *, as_json: bool, log_format: LogFormat = LogFormat.TEXT
+    ) -> None:
+        self._width = min(WIDEST_NAME, max([len(printable(shown(path))) for path in files] + [len("file")]))
         self.print = print_line
-        self.as_json = as_json
+        self._format = LogFormat.JSON if as_json else log_format
         self.n_batches = self.n_records = self.n_skipped = 0
         self._n_judged = self._n_right = 0.0
 
-    def teller(self, files: Sequence[Path], start: float) -> Callable[[Any], None]:
-        """Return a function that tells of a batch of some files, begun at a moment of `perf_counter`, by its report."""
-        return lambda report: self.add(report, files, perf_counter() - start)
+    def teller(self, files: Sequence[Path], start: float, then: Callable[[], None]) -> Callable[[Any], None]:
+        """Return a function that tells of a batch of some files by its report.
+
+        Parameters
+        ----------
+        files : sequence of Path
+        start : float
+            When the batch was begun, a moment of `perf_counter`.
+        then : callable
+            What else is told.
+        """
+
+        def tell(report: Any) -> None:
+            self.add(report, files, perf_counter() - start)
+            then()
+
+        return tell
 
     def add(self, report: Any, files: Sequence[Path], seconds: float) -> None:
         """Tell of a batch."""
@@ -37,26 +55,34 @@ class BatchTable:
         if accuracy is not None:
             self._n_judged += report.n_records
             self._n_right += accuracy * report.n_records
-        if self.as_json:
-            print_json(batch_as_json(report, files, seconds))
+        if self._format != LogFormat.TEXT:
+            self._event("batch", batch_as_json(report, files, seconds), at=report.learnt_at)
         else:
             if self.n_batches == 1:
-                self.print(
-                    styled(
-                        self._line("batch", "file", "records", "classes", "drift", "accuracy", "answers", "seconds"),
-                        "dim",
-                    )
-                )
-            self.print(styled(self._row(report, files, accuracy, seconds), STYLES.get(report.drift, "")))
+                self.print(self._line(*HEAD), "dim")
+            self.print(self._row(report, files, accuracy, seconds), STYLES.get(report.drift, ""))
+
+    def tell(self, event: str, level: str, text: str, **fields: Any) -> None:
+        """Tell of something that is no batch: a line of text, or its fields."""
+        if self._format == LogFormat.TEXT:
+            self.print(f"{utc(time.time())}  {text}")
+        else:
+            self._event(event, fields, level)
+
+    def _event(self, event: str, fields: dict[str, Any], level: str = "info", at: float | None = None) -> None:
+        """Print an event with its time and level."""
+        start = {"event": event, "time": utc(time.time() if at is None else at), "level": level}
+        print(log_line(self._format, start | fields), flush=True)
 
     def _row(self, report: Any, files: Sequence[Path], accuracy: float | None, seconds: float) -> str:
         """Return the row of a batch."""
-        name = shown(files[0]) + (f" +{len(files) - 1}" if len(files) > 1 else "")
+        name = printable(shown(files[0])) + (f" +{len(files) - 1}" if len(files) > 1 else "")
         if len(name) > self._width:
             name = "…" + name[1 - self._width :]
         figures = "-" if accuracy is None else f"{accuracy:.3f}"
         drift = "-" if report.drift == "none" else report.drift
         line = self._line(
+            utc(report.learnt_at),
             str(report.batch),
             name,
             f"{report.n_records:,}",
@@ -67,21 +93,30 @@ class BatchTable:
             f"{seconds:.2f}",
         )
         if report.new_classes and report.batch > 1:
-            values = ", ".join(map(str, report.new_classes[:5])) + (", …" if len(report.new_classes) > 5 else "")
-            line += f"  new: {values}"
+            more = ", …" if len(report.new_classes) > 5 else ""
+            line += f"  new: {', '.join(printable(str(one)) for one in report.new_classes[:5])}{more}"
         return line
 
     def _line(
-        self, batch: str, name: str, records: str, scenario: str, drift: str, accuracy: str, answers: str, seconds: str
+        self,
+        at: str,
+        batch: str,
+        name: str,
+        records: str,
+        scenario: str,
+        drift: str,
+        accuracy: str,
+        answers: str,
+        seconds: str,
     ) -> str:
         """Return cells as wide as their columns."""
-        start = f"{batch:>6}  {name:<{self._width}}  {records:>9}  {scenario:<7}  {drift:<9}"
+        start = f"{at:<20}  {batch:>6}  {name:<{self._width}}  {records:>9}  {scenario:<7}  {drift:<9}"
         return f"{start}  {accuracy:>8}  {answers:<9}  {seconds:>7}"
 
     def close(self, learner: Any, seconds: float, stopped: str = "") -> None:
         """Tell what it comes to, and which signal stopped it, if one did."""
         mean = self._n_right / self._n_judged if self._n_judged else None
-        if self.as_json:
+        if self._format != LogFormat.TEXT:
             totals = {"batches": self.n_batches, "records": self.n_records, "passed_over": self.n_skipped}
             totals["unlabelled"] = learner.n_unlabelled
             model = {
@@ -89,10 +124,10 @@ class BatchTable:
                 "batches_in_all": learner.model.history_[-1].batch if not learner.is_new else 0,
             }
             model |= {"stopped": stopped} if stopped else {}
-            print_json({"event": "end"} | totals | {"accuracy": mean, "seconds": seconds} | model)
+            self._event("end", totals | {"accuracy": mean, "seconds": seconds} | model)
             return
         if stopped:
-            self.print(f"stopped by {stopped}")
+            self.tell("stopped", "info", f"stopped by {stopped}")
         before = f"{counted(self.n_skipped, 'file')} learnt before and passed over" if self.n_skipped else ""
         if not self.n_batches:
             self.print(f"nothing new to learn{f': {before}' if before else ''}")
@@ -106,4 +141,4 @@ class BatchTable:
 
 def batch_as_json(report: Any, files: Sequence[Path], seconds: float) -> dict[str, Any]:
     """Return all that is known of a batch."""
-    return {"event": "batch", "files": [str(path) for path in files]} | asdict(report) | {"seconds_in_all": seconds}
+    return {"files": [str(path) for path in files]} | asdict(report) | {"seconds_in_all": seconds}

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from adforest.cli.output import fail, remark, set_log_format
 from adforest.cli.stopping import StoppedError, stopped_by_signals
 from adforest.cli.wording import in_shell_words
 from adforest.libraries import require
@@ -37,6 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     _print_any_name()
     shows_trace = "--debug" in given
+    set_log_format(None)
     try:
         require("typer", "the command line", "cli")
         from adforest.cli.app import app
@@ -94,7 +96,7 @@ def _with_notes(message: str, error: BaseException) -> str:
 
 def _fail(message: str, code: int) -> int:
     """Print a line on standard error, and return the exit code."""
-    print(f"{PROGRAM}: {' '.join(message.split())}", file=sys.stderr)
+    fail(message)
     return code
 
 
@@ -102,7 +104,7 @@ def _tell_warnings() -> None:
     """Print warnings as lines on standard error, each once."""
 
     def tell(message: Any, *_: Any, **__: Any) -> None:
-        print(f"{PROGRAM}: warning: {' '.join(in_shell_words(str(message)).split())}", file=sys.stderr)
+        remark(f"warning: {' '.join(in_shell_words(str(message)).split())}")
 
     warnings.simplefilter("ignore")
     warnings.filterwarnings("default", category=UserWarning)

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from adforest.cli.challenging import Challenger
 from adforest.cli.file_log import FileLog
 from adforest.cli.folder import Folder
 from adforest.cli.learning import ChangedError, Learner
 from adforest.cli.model_file import ConflictError, NotWrittenError
 from adforest.cli.notifying import notify
-from adforest.cli.output import print_json, remark
+from adforest.cli.output import remark
+from adforest.cli.status import StatusFiles
 from adforest.cli.wording import in_shell_words
 
 LONGEST_WAIT = 60.0  # seconds between two attempts at something that fails
@@ -66,12 +68,15 @@ class Watcher:
     table : BatchTable
         Tells of each batch.
     rules : Alerts
+    status : StatusFiles
     interval : float
         Seconds between two looks.
     max_attempts : int
         How often a file may end the process, or its memory, before it is set aside.
     on_conflict : {"reload", "refuse"}
         What to do about a model file that another program changed.
+    challenger : Challenger, optional
+        Learns what was learnt.
 
     Attributes
     ----------
@@ -83,9 +88,11 @@ class Watcher:
     folder: Folder
     table: Any
     rules: Any
+    status: StatusFiles
     interval: float
     max_attempts: int
     on_conflict: str
+    challenger: Challenger | None = None
     n_rejected: int = 0
 
     def __post_init__(self) -> None:
@@ -110,6 +117,7 @@ class Watcher:
                 self._look(show)
                 self._backoff.succeeded()
                 if once and not self.folder.n_waiting:
+                    self._write_status()
                     return
             except ConflictError as error:
                 if self.on_conflict == REFUSE:
@@ -122,6 +130,8 @@ class Watcher:
                 if once and self._backoff.seconds >= self.folder.patience:
                     raise
                 pause = self._backoff.failed(_told(error))
+            self.rules.check_age()
+            self._write_status()
             show(f"waiting for files in {self.folder.path}")
             self._wait(pause)
 
@@ -134,7 +144,12 @@ class Watcher:
         for path in self.folder.look():
             show(path.name)
             self._take(path)
+            self._write_status()
             notify("WATCHDOG=1")
+
+    def _write_status(self) -> None:
+        """Tell the monitor and Prometheus what is left to do, and how much was set aside."""
+        self.status.write(self.folder.n_waiting, self.log.n_rejected)
 
     def _wait(self, seconds: float) -> None:
         """Wait, and let the watchdog know that this is meant."""
@@ -168,8 +183,11 @@ class Watcher:
                 path, f"{n_before} attempts to learn it ended the process or its memory. Cut it into pieces"
             )
             return
+        n_batches = self.table.n_batches
         try:
             problem = self._learn(path)
+            if self.challenger is not None and (self.folder.is_done(path) or self.table.n_batches > n_batches):
+                self.challenger.follow(path, self.table, is_bad=problem is not None)
         except MemoryError:
             raise  # the attempt stays counted: memory may run out every time
         except BaseException:
@@ -189,8 +207,9 @@ class Watcher:
                 return None
             for batch, parts in learner.batches(path):
                 self.rules.look(batch)
-                report = learner.learn(batch, parts, self.table.teller(batch.files, start))
-                self.rules.check(report)
+                tell = self.table.teller(batch.files, start, self.rules.tell)
+                learner.learn(batch, parts, tell, self.rules.noted)
+                self._write_status()
                 notify("WATCHDOG=1")
                 start, n_batches = time.perf_counter(), n_batches + 1
         except (FileNotFoundError, ChangedError):
@@ -212,18 +231,17 @@ class Watcher:
     def _put_aside(self, path: Path, reason: str) -> None:
         """Move a file aside, and tell of it."""
         self.n_rejected += 1
+        self.rules.rejected(path, reason)
         try:
             target: Path | None = self.folder.put_aside(path, reason)
+            text = f"{path.name} was moved to {target}: {reason}"
         except OSError as error:
             target = None
             self.folder.done(path)
-            remark(f"warning: {path.name} cannot be learnt ({reason}) nor moved aside ({error})")
+            text = f"{path.name} cannot be learnt ({reason}) nor moved aside ({error})"
         self.log.reject(path, target, reason)
-        if self.table.as_json:
-            moved = None if target is None else str(target)
-            print_json({"event": "rejected", "file": str(path), "moved_to": moved, "reason": reason})
-        elif target is not None:
-            self.table.print(f"{path.name} was moved to {target}: {reason}")
+        moved = None if target is None else str(target)
+        self.table.tell("rejected", "warning", text, file=str(path), moved_to=moved, reason=reason)
 
 
 def _told(error: Exception) -> str:

@@ -49,6 +49,25 @@ def new_token() -> str:
 
 
 @dataclass(frozen=True)
+class AccessRules:
+    """Who may ask, and by which names.
+
+    Attributes
+    ----------
+    token : str or None
+        What requests must bring; None where only this machine can ask.
+    allowed_hosts : tuple of str
+        Names besides those of this machine that requests may be for, such as that of a proxy.
+    base_path : str
+        What stands before every path, such as "/adforest", if a proxy leaves it there.
+    """
+
+    token: str | None = None
+    allowed_hosts: tuple[str, ...] = ()
+    base_path: str = ""
+
+
+@dataclass(frozen=True)
 class Guard:
     """Lets requests through to an application, or answers them itself.
 
@@ -59,13 +78,13 @@ class Guard:
     Attributes
     ----------
     app : App
-    token : str or None
+    rules : AccessRules
     port : int
         Part of the cookie's name, since cookies do not tell ports of a machine apart.
     """
 
     app: App
-    token: str | None
+    rules: AccessRules
     port: int
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
@@ -74,12 +93,14 @@ class Guard:
             if scope["type"] == "lifespan":
                 await self.app(scope, receive, send)
             return
-        headers = _Headers(scope)
-        if self.token is None:
-            if _name_of(headers.one("host")) not in LOCAL_NAMES:
-                await _answer(send, 421, "This monitor answers for localhost only. Open it by the address it printed.")
-                return
-        elif not self._is_known(headers):
+        headers, rules = _Headers(scope), self.rules
+        asks_for_names = rules.token is None or rules.allowed_hosts
+        if asks_for_names and _name_of(headers.one("host")) not in LOCAL_NAMES | set(rules.allowed_hosts):
+            names = ", ".join(["localhost", *rules.allowed_hosts])
+            await _answer(send, 421, f"This monitor answers for {names} only. Open it by the address it printed.")
+            return
+        scope = self._without_base_path(scope)
+        if rules.token is not None and not self._is_known(headers):
             await self._take_token(scope, send)
             return
         await self.app(scope, receive, _with_headers(send))
@@ -104,10 +125,16 @@ class Guard:
             )
             return
         rest = urlencode([(key, value) for key, value in query if key != "token"])
-        # The path as it was sent, and never one that begins with two slashes, which would lead to another machine.
-        path = "/" + scope.get("raw_path", b"/").decode("latin-1").partition("?")[0].lstrip("/\\")
-        cookie = f"{self._cookie}={self.token}; Path=/; HttpOnly; SameSite=Lax"
-        await _answer(send, 303, "", {"location": path + (f"?{rest}" if rest else ""), "set-cookie": cookie})
+        cookie = f"{self._cookie}={self.rules.token}; Path=/; HttpOnly; SameSite=Lax"
+        # Relative: the same path with another query, by whatever name and path a proxy made it known.
+        await _answer(send, 303, "", {"location": f"?{rest}", "set-cookie": cookie})
+
+    def _without_base_path(self, scope: Message) -> Message:
+        """Return a request as it would be without the path in front that a proxy left there."""
+        base, path = self.rules.base_path, scope["path"]
+        if not base or not (path == base or path.startswith(f"{base}/")):
+            return scope
+        return {**scope, "path": path[len(base) :] or "/", "raw_path": scope.get("raw_path", b"")[len(base) :] or b"/"}
 
     @property
     def _cookie(self) -> str:
@@ -116,7 +143,7 @@ class Guard:
 
     def _is_token(self, given: str) -> bool:
         """Compare in a time that does not depend on how much of it is right."""
-        return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), (self.token or "").encode())
+        return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), (self.rules.token or "").encode())
 
 
 class _Headers:

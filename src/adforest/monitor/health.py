@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import islice
+from datetime import UTC, datetime
+from itertools import islice, pairwise
 from math import sqrt
 from typing import NamedTuple
 
 from adforest.adaptation import BatchReport
 from adforest.monitor.expectation import Step
-from adforest.monitor.model_parts import ACT, GOOD, LEVELS, WATCH, ClassView, ColumnView, Finding, Health
+from adforest.monitor.model_parts import ACT, GOOD, LEVELS, WATCH, ClassView, ColumnView, Finding, Freshness, Health
 
 LAST = 3  # steps of at least 100 tested records that are compared with those before
 FADING = 0.5 ** (1 / 32)  # of the past, a step
@@ -19,6 +20,12 @@ DRIFT_BATCHES = 5  # for which a sustained drift is told
 WATCH_DISTANCE = 0.1  # of a column that matters; unchanged ones have 0
 UNUSUAL = 2.0  # times the usual distance of the column
 WATCH_SHARE, ACT_SHARE = 0.05, 0.20  # by which missing values or unseen categories increase
+AGE = "age"
+DAY = 86_400.0
+PAUSES = 32  # between the last batches, of which the longest is usual
+SHORTEST_PAUSE, FEWEST_PAUSES = 60.0, 3  # seconds: batches learnt in one go tell nothing of how often they come
+USUAL_PAUSE = 10 * DAY  # where nothing is known
+WATCH_PAUSE, ACT_PAUSE = 3.0, 30.0  # times the usual
 MAX_NAMED = 3  # columns or classes that are named in findings of one kind
 
 
@@ -56,7 +63,7 @@ def health_of(
     columns: Sequence[ColumnView],
     classes: Sequence[ClassView],
 ) -> Health:
-    """Return whether a model is well.
+    """Return whether a model is well, whenever it last learnt; see `health_at`.
 
     Parameters
     ----------
@@ -77,10 +84,44 @@ def health_of(
         *_share_findings(columns, "missing", "is missing"),
         *_share_findings(columns, "unseen", "is of categories never seen before"),
     ]
+    return _judged(found, _calm(trend, len(reports)))
+
+
+def freshness_of(reports: Sequence[BatchReport]) -> Freshness:
+    """Return when a model last learnt, and how long a pause may be: by its longest of late, if there were any."""
+    moments = [report.learnt_at for report in reports if report.learnt_at is not None][-PAUSES - 1 :]
+    pauses = [later - before for before, later in pairwise(moments) if later - before > SHORTEST_PAUSE]
+    usual = max(pauses) if len(pauses) >= FEWEST_PAUSES else USUAL_PAUSE
+    is_known = bool(reports) and reports[-1].learnt_at is not None
+    return Freshness(moments[-1] if is_known else None, WATCH_PAUSE * usual, ACT_PAUSE * usual)
+
+
+def health_at(health: Health, freshness: Freshness, now: float) -> Health:
+    """Return whether a model is well at a moment, in seconds since 1970: also by when it last learnt."""
+    others = [one for one in health.findings if one.kind != AGE]
+    calm = health.reason if health.level == GOOD else "Nothing else speaks against it."
+    if freshness.learnt_at is None:
+        return _judged(others, calm)
+    age = now - freshness.learnt_at
+    level = ACT if age > freshness.act_after else WATCH if age > freshness.watch_after else GOOD
+    if level == GOOD:
+        return _judged(others, calm)
+    since = datetime.fromtimestamp(freshness.learnt_at, UTC)
+    sentence = f"It has learnt nothing for {_in_words(age)}, since {since:%Y-%m-%d %H:%M} UTC."
+    return _judged([Finding(level, AGE, sentence), *others], calm)
+
+
+def _in_words(seconds: float) -> str:
+    """Return a time in the unit that suits it."""
+    return f"{seconds / DAY:.0f} days" if seconds >= 2 * DAY else f"{seconds / 3600:.0f} hours"
+
+
+def _judged(found: Sequence[Finding], calm: str) -> Health:
+    """Return the verdict of findings, and what is said where there are none."""
     findings = tuple(sorted(found, key=lambda one: -LEVELS.index(one.level)))
     if findings:
         return Health(findings[0].level, findings[0].sentence, findings)
-    return Health(GOOD, _calm(trend, len(reports)))
+    return Health(GOOD, calm)
 
 
 def trend_of(steps: Sequence[Step]) -> Trend | None:

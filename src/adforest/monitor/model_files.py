@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections import OrderedDict
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -11,6 +12,7 @@ from pathlib import Path
 from threading import Lock
 
 from adforest.classifier import BaseADFClassifier
+from adforest.monitor.challenge import challenger_path
 from adforest.monitor.model_view import ModelView
 from adforest.storage import ModelFileError, load
 
@@ -42,9 +44,13 @@ class LoadedModel:
     problem: str = ""
 
     @cached_property
-    def view(self) -> ModelView:
-        """All that there is to see of it, made when it is first asked for."""
+    def _view(self) -> ModelView:
         return ModelView.from_estimator(self.model)
+
+    @property
+    def view(self) -> ModelView:
+        """All that there is to see of it, made when it is first asked for; the verdict is that of this moment."""
+        return self._view.at(time.time())
 
 
 class ModelFiles:
@@ -67,6 +73,11 @@ class ModelFiles:
         self._loaded: OrderedDict[str, LoadedModel] = OrderedDict()
         self._lock = Lock()
 
+    @property
+    def folder(self) -> Path:
+        """Where the files are."""
+        return self.path if self.is_folder else self.path.parent
+
     def versions(self) -> dict[str, str]:
         """Return what tells the content of each file from that before it was replaced, by name, sorted."""
         found = {}
@@ -85,7 +96,7 @@ class ModelFiles:
         ModelFileError
             If it never could be read.
         """
-        path = self._paths().get(name)
+        path = self._path(name)
         with self._lock:
             before = self._loaded.get(name)
             if path is None and before is None:
@@ -93,31 +104,63 @@ class ModelFiles:
             try:
                 found = _read(name, path, before)
             except (OSError, ModelFileError) as error:
+                problem = str(error).replace(str(path), name)  # who looks need not know where it lies
                 if before is None:
-                    raise ModelFileError(str(error)) from error
-                found = _with_problem(before, str(error))
+                    raise ModelFileError(problem) from error
+                found = _with_problem(before, problem)
             self._loaded[name] = found
             self._loaded.move_to_end(name)
             while len(self._loaded) > MAX_LOADED:
                 self._loaded.popitem(last=False)
             return found
 
+    def challenger(self, name: str) -> LoadedModel | None:
+        """Return the challenger of a model, None where there is none that can be read."""
+        beside = challenger_path(name).name
+        path = _inside(self.folder.resolve(), beside)
+        if path is None or not _names(self.folder):
+            return None
+        with self._lock:
+            try:
+                found = _read(beside, path, self._loaded.get(beside))
+            except (OSError, ModelFileError):
+                return None
+            self._loaded[beside] = found
+            return found
+
+    def version_with_challenger(self, name: str) -> str:
+        """Return what changes with a model or its challenger."""
+        paths = (self._path(name), _inside(self.folder.resolve(), challenger_path(name).name))
+        return "+".join(_version(path.stat()) for path in paths if path is not None and path.exists()) or "none"
+
     def _paths(self) -> dict[str, Path]:
         """Return the files by name."""
         if not self.is_folder:
             return {self.path.name: self.path} if self.path.is_file() else {}
-        inside, found = self.path.resolve(), {}
-        try:
-            entries = list(os.scandir(inside))
-        except OSError:
-            return {}
-        for entry in entries:
-            path = Path(entry.path)
-            if entry.name.endswith(SUFFIX) and not entry.name.startswith("."):
-                real = path.resolve()
-                if real.is_relative_to(inside) and real.is_file():
-                    found[entry.name] = real
-        return found
+        inside = self.path.resolve()
+        found = ((name, _inside(inside, name)) for name in _names(inside))
+        return {name: path for name, path in found if path is not None}
+
+    def _path(self, name: str) -> Path | None:
+        """Return one file, by its name among those that are there."""
+        if not self.is_folder:
+            return self._paths().get(name)
+        inside = self.path.resolve()
+        return _inside(inside, name) if name in _names(inside) else None
+
+
+def _names(folder: Path) -> list[str]:
+    """Return the names in a folder that a model may have."""
+    try:
+        return [name for name in os.listdir(folder) if name.endswith(SUFFIX) and not name.startswith(".")]
+    except OSError:
+        return []
+
+
+def _inside(folder: Path, name: str) -> Path | None:
+    """Return the file behind a name, None where that is none, or not in the folder."""
+    real = (folder / name).resolve()
+    return real if real.is_relative_to(folder) and real.is_file() else None
 
 
 def _read(name: str, path: Path | None, before: LoadedModel | None) -> LoadedModel:

@@ -15,7 +15,7 @@ class Finding:
     Attributes
     ----------
     level : {"watch", "act"}
-    kind : {"accuracy", "chance", "drift", "class", "column", "missing", "unseen"}
+    kind : {"accuracy", "chance", "drift", "class", "column", "missing", "unseen", "age"}
         What it is about, see docs/health.md for the rule of each.
     sentence : str
     batch : int or None
@@ -48,6 +48,23 @@ class Health:
     level: str
     reason: str
     findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """When a model last learnt, and how long it may be without a batch.
+
+    Attributes
+    ----------
+    learnt_at : float or None
+        Seconds since 1970; None where that was not kept.
+    watch_after, act_after : float
+        Seconds without a batch after which that is a finding.
+    """
+
+    learnt_at: float | None
+    watch_after: float
+    act_after: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +116,8 @@ class Timeline:
         By forest after the place.
     seconds : tuple of float
         What learning took a batch (mean over a block).
+    learnt_at : tuple of float or None
+        When its last batch was learnt, in seconds since 1970.
     """
 
     first: tuple[int, ...]
@@ -115,6 +134,7 @@ class Timeline:
     n_new_classes: tuple[int, ...]
     n_leaves: dict[str, tuple[int | None, ...]]
     seconds: tuple[float, ...]
+    learnt_at: tuple[float | None, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ trees. Figures over time are columns of equal length, oldest first, so that a ch
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any
 
@@ -17,6 +17,7 @@ from adforest.monitor.model_parts import (
     EventView,
     ExpectedAccuracy,
     ForestView,
+    Freshness,
     Health,
     MemoryView,
     Timeline,
@@ -34,6 +35,9 @@ class ModelView:
     n_batches, n_records, n_classes, n_columns : int
         Given to it so far, classes and columns known.
     health : Health
+        As it was when the view was made, see `at`.
+    freshness : Freshness
+        When it last learnt.
     timeline : Timeline
         All batches, older ones in blocks.
     events : tuple of EventView
@@ -62,6 +66,7 @@ class ModelView:
     n_classes: int
     n_columns: int
     health: Health
+    freshness: Freshness
     timeline: Timeline
     events: tuple[EventView, ...]
     classes: tuple[ClassView, ...]
@@ -90,6 +95,12 @@ class ModelView:
         from adforest.monitor.viewing import view_of
 
         return view_of(estimator)
+
+    def at(self, now: float) -> ModelView:
+        """Return the view with the verdict at a moment, in seconds since 1970: time passes without batches, too."""
+        from adforest.monitor.health import health_at
+
+        return replace(self, health=health_at(self.health, self.freshness, now))
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as dictionaries, lists, text, finite numbers and None: what JSON can hold."""

@@ -5,36 +5,43 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
-from threading import Lock
+from hashlib import blake2b
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl
 
 from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, PlainTextResponse, RedirectResponse, StreamingResponse
 from starlette.exceptions import HTTPException as HTTPError
+from starlette.requests import ClientDisconnect
 
-from adforest.monitor.access import App, Guard
+from adforest.monitor.access import AccessRules, App, Guard
+from adforest.monitor.metrics import CONTENT_TYPE, metrics_text, read_status
 from adforest.monitor.model_files import LoadedModel, ModelFiles
-from adforest.monitor.pages.frame import asset
+from adforest.monitor.pages.frame import asset, root_from
 from adforest.monitor.pages.index import ModelSummary, address_of, error_page, index_page
 from adforest.monitor.pages.page import SPANS, Asked, model_page, report_page
 from adforest.monitor.pages.trees import TreeChoice
+from adforest.monitor.summaries import Summaries
 from adforest.storage import ModelFileError
 
 POLL, PING = 0.5, 15.0  # seconds between two looks at a file, and between two signs of life
+PATIENCE = 0.5  # seconds for which the page of a folder waits until all models are read
+SCRAPING = 8.0  # the same for /metrics; Prometheus waits 10
+TYPING = 30.0  # seconds within which a record that is typed in must have come
 MOST_TYPED = 1_000_000  # bytes of a record that is typed in
+LOOKING = ["GET", "HEAD"]
 ASSETS = {"page.css": "text/css", "page.js": "text/javascript"}
 
 
-def make_app(files: ModelFiles, token: str | None, port: int, is_ending: Callable[[], bool]) -> App:
+def make_app(files: ModelFiles, rules: AccessRules, port: int, is_ending: Callable[[], bool]) -> App:
     """Return the application.
 
     Parameters
     ----------
     files : ModelFiles
-    token : str or None
-        What requests must bring; None where only this machine can ask.
+    rules : AccessRules
+        Who may ask, and by which names.
     port : int
         Where it listens.
     is_ending : callable
@@ -42,14 +49,15 @@ def make_app(files: ModelFiles, token: str | None, port: int, is_ending: Callabl
     """
     monitor = _Monitor(files, is_ending)
     app = FastAPI(title="adforest monitor", docs_url=None, redoc_url=None, openapi_url=None)
-    app.add_api_route("/", monitor.start, response_class=HTMLResponse)
+    app.add_api_route("/", monitor.start, methods=LOOKING, response_class=HTMLResponse)
+    app.add_api_route("/metrics", monitor.metrics, methods=LOOKING, response_class=PlainTextResponse)
     app.add_api_route("/events", monitor.all_events, response_class=StreamingResponse)
-    app.add_api_route("/static/{name}", monitor.static, response_class=Response)
-    app.add_api_route("/models/{name}", monitor.model, methods=["GET", "POST"], response_class=HTMLResponse)
+    app.add_api_route("/static/{name}", monitor.static, methods=LOOKING, response_class=Response)
+    app.add_api_route("/models/{name}", monitor.model, methods=[*LOOKING, "POST"], response_class=HTMLResponse)
     app.add_api_route("/models/{name}/events", monitor.events, response_class=StreamingResponse)
-    app.add_api_route("/models/{name}/report.html", monitor.report, response_class=HTMLResponse)
+    app.add_api_route("/models/{name}/report.html", monitor.report, methods=LOOKING, response_class=HTMLResponse)
     app.add_exception_handler(HTTPError, _say_what_is_wrong)
-    return Guard(app, token, port)
+    return Guard(app, rules, port)
 
 
 class _Monitor:
@@ -57,13 +65,12 @@ class _Monitor:
 
     def __init__(self, files: ModelFiles, is_ending: Callable[[], bool]) -> None:
         self._files, self._is_ending = files, is_ending
-        self._summaries: dict[str, tuple[str, ModelSummary | str]] = {}
-        self._lock = Lock()
+        self._summaries = Summaries(files)
 
     async def start(self) -> Response:
         """Show all models of a folder, or go to the only one."""
         if not self._files.is_folder:
-            return RedirectResponse(address_of(self._files.path.name), status_code=307)
+            return RedirectResponse(address_of("./", self._files.path.name), status_code=307)
         return HTMLResponse(await run_in_threadpool(self._index))
 
     async def model(self, name: str, request: Request) -> Response:
@@ -80,11 +87,15 @@ class _Monitor:
         """Tell the version of a file whenever it changes."""
         if name not in self._files.versions():
             raise HTTPException(404, f"there is no model {name!r} here")
-        return self._stream(lambda: self._files.versions().get(name, "none"))
+        return self._stream(lambda: self._files.version_with_challenger(name))
 
     async def all_events(self) -> Response:
         """Tell the version of all files whenever one changes."""
-        return self._stream(lambda: urlencode(self._files.versions()))
+        return self._stream(lambda: self._version_of(self._files.versions()))
+
+    async def metrics(self) -> Response:
+        """Return figures of all models for Prometheus."""
+        return Response(await run_in_threadpool(self._metrics), media_type=CONTENT_TYPE)
 
     async def static(self, name: str) -> Response:
         """Return the style sheet or the script."""
@@ -118,47 +129,55 @@ class _Monitor:
             raise HTTPException(503, str(error)) from None
 
     def _page(self, name: str, asked: Asked) -> str:
-        return model_page(self._load(name), asked, has_index=self._files.is_folder)
+        loaded, challenger = self._load(name), self._files.challenger(name)
+        return model_page(loaded, asked, has_index=self._files.is_folder, challenger=challenger)
 
     def _report(self, name: str) -> str:
         loaded = self._load(name)
         return report_page(loaded.name, loaded.model, loaded.view)
 
     def _index(self) -> str:
-        """Return the page of a folder; models that did not change are not read again."""
-        versions, rows = self._files.versions(), []
-        with self._lock:
-            for name, now in versions.items():
-                known = self._summaries.get(name)
-                if known is None or known[0] != now:
-                    known = self._summaries[name] = now, self._summary(name)
-                rows.append((name, known[1]))
-        return index_page(self._files.path.resolve().name, rows, version=urlencode(versions))
+        """Return the page of a folder; what is not read yet follows."""
+        versions, rows = self._summaries.now(PATIENCE)
+        return index_page(self._files.path.resolve().name, rows, version=self._version_of(versions))
 
-    def _summary(self, name: str) -> ModelSummary | str:
-        """Return a model in a row, or why it cannot be read."""
-        try:
-            loaded = self._files.load(name)
-        except KeyError:
-            return "It is no longer there."
-        except ModelFileError as error:
-            return str(error)
-        return loaded.problem or ModelSummary.of(loaded.view)
+    def _metrics(self) -> str:
+        """Return figures of all models, those also that are not read yet if that does not take too long."""
+        _, rows = self._summaries.now(SCRAPING)
+        return metrics_text(
+            {
+                name: (one.figures if isinstance(one, ModelSummary) else None, read_status(self._files.folder / name))
+                for name, one in rows
+                if one is not None
+            }
+        )
+
+    def _version_of(self, versions: Mapping[str, str]) -> str:
+        """Return what changes with any file, and as summaries are read."""
+        told = repr((sorted(versions.items()), self._summaries.n_known))
+        return blake2b(told.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 async def _say_what_is_wrong(request: Request, error: Exception) -> Response:
     """Return a page that says what is wrong in a sentence."""
     assert isinstance(error, HTTPError)
-    return HTMLResponse(error_page(str(error.detail)), status_code=error.status_code)
+    page = error_page(str(error.detail), root_from(request.scope["path"]))
+    return HTMLResponse(page, status_code=error.status_code, headers=error.headers)
 
 
 async def _typed(request: Request) -> dict[str, str]:
     """Return the fields of a form that was sent."""
     content = b""
-    async for chunk in request.stream():
-        content += chunk
-        if len(content) > MOST_TYPED:
-            raise HTTPException(413, f"the record is larger than {MOST_TYPED:,} bytes")
+    try:
+        async with asyncio.timeout(TYPING):
+            async for chunk in request.stream():
+                content += chunk
+                if len(content) > MOST_TYPED:
+                    raise HTTPException(413, f"the record is larger than {MOST_TYPED:,} bytes")
+    except ClientDisconnect:
+        raise HTTPException(400, "the record did not come whole") from None
+    except TimeoutError:
+        raise HTTPException(408, f"the record did not come within {TYPING:g} seconds") from None
     return dict(parse_qsl(content.decode("utf-8", "replace"), keep_blank_values=True))
 
 

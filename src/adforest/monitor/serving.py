@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from threading import Thread
 from time import sleep
 from typing import Any
 from urllib.parse import quote
 
 from adforest.libraries import require
-from adforest.monitor.access import is_loopback, new_token
+from adforest.monitor.access import AccessRules, is_loopback, new_token
 from adforest.monitor.model_files import ModelFiles
 
 HOST, PORT = "127.0.0.1", 8321
+SHORTEST_TOKEN = 16  # characters
 PATIENCE = 2  # seconds that open connections have when the monitor ends
 
 
@@ -24,6 +26,9 @@ def serve(
     *,
     host: str = HOST,
     port: int = PORT,
+    token: str | None = None,
+    allowed_hosts: Sequence[str] = (),
+    base_path: str = "",
     say: Callable[[str], object] = print,
 ) -> None:
     """Show a model, or a folder of models, as a page that follows the files, until it is interrupted.
@@ -36,6 +41,13 @@ def serve(
         Where to listen. Beyond this machine, whoever looks needs the token in the address that is printed.
     port : int, default=8321
         0 for any that is free.
+    token : str, optional
+        What whoever looks must bring, also on this machine; it is not printed. By default a new one each time, and none
+        on this machine.
+    allowed_hosts : sequence of str
+        Names besides localhost by which the monitor may be asked, such as that of a proxy.
+    base_path : str
+        What stands before every path, such as "/adforest", if a proxy leaves it there.
     say : callable, default=print
         Is told the address once the monitor listens.
 
@@ -48,16 +60,26 @@ def serve(
     OSError
         If the port is taken, or the host is none of this machine's.
     """
-    with _made(path, host, port) as (server, listener, address):
+    rules = _checked_rules(token, allowed_hosts, base_path)
+    with _made(path, host, port, rules) as (server, listener, address):
         say(f"Monitor of {os.fspath(path)}: {address}  (Ctrl-C ends it)")
         with suppress(KeyboardInterrupt):
             server.run(sockets=[listener])
 
 
 @contextmanager
-def serving(path: str | os.PathLike[str], *, host: str = HOST, port: int = 0) -> Iterator[str]:
+def serving(
+    path: str | os.PathLike[str],
+    *,
+    host: str = HOST,
+    port: int = 0,
+    token: str | None = None,
+    allowed_hosts: Sequence[str] = (),
+    base_path: str = "",
+) -> Iterator[str]:
     """Run a monitor in a thread as long as a block lasts, and yield its address; for the parameters see `serve`."""
-    with _made(path, host, port) as (server, listener, address):
+    rules = _checked_rules(token, allowed_hosts, base_path)
+    with _made(path, host, port, rules) as (server, listener, address):
         thread = Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:
@@ -70,26 +92,32 @@ def serving(path: str | os.PathLike[str], *, host: str = HOST, port: int = 0) ->
 
 
 @contextmanager
-def _made(path: str | os.PathLike[str], host: str, port: int) -> Iterator[tuple[Any, socket.socket, str]]:
+def _made(
+    path: str | os.PathLike[str], host: str, port: int, rules: AccessRules
+) -> Iterator[tuple[Any, socket.socket, str]]:
     """Yield a server, the socket that it is to listen at, and its address."""
     uvicorn = require("uvicorn", "the monitor", "monitor")
     require("fastapi", "the monitor", "monitor")
     files = ModelFiles(path)
     with _listen(host, port) as listener:
-        server, address = _make_server(uvicorn, files, listener)
+        server, address = _make_server(uvicorn, files, listener, rules)
         yield server, listener, address
 
 
-def _make_server(uvicorn: Any, files: ModelFiles, listener: socket.socket) -> tuple[Any, str]:
+def _make_server(uvicorn: Any, files: ModelFiles, listener: socket.socket, rules: AccessRules) -> tuple[Any, str]:
     """Return a server that is ready to run at a socket, and what to open."""
+    from adforest.monitor.connections import BACKLOG, BoundedProtocol, max_connections
     from adforest.monitor.server import make_app
 
     host, port = listener.getsockname()[:2]
-    token = None if is_loopback(host) else new_token()
-    app = make_app(files, token, port, lambda: bool(server.should_exit))
+    made = None if rules.token is not None or is_loopback(host) else new_token()
+    app = make_app(files, replace(rules, token=rules.token or made), port, lambda: bool(server.should_exit))
     config = uvicorn.Config(
         app,
-        log_level="warning",
+        http=type("MonitorProtocol", (BoundedProtocol,), {"limit": max_connections()}),
+        ws="none",
+        backlog=BACKLOG,
+        log_level="error",  # a line for every wrong request would let strangers fill a disk
         access_log=False,
         lifespan="off",
         server_header=False,
@@ -97,7 +125,16 @@ def _make_server(uvicorn: Any, files: ModelFiles, listener: socket.socket) -> tu
         interface="asgi3",
     )
     server = uvicorn.Server(config)
-    return server, _address(host, port, token)
+    return server, _address(host, port, made, rules.base_path)
+
+
+def _checked_rules(token: str | None, allowed_hosts: Sequence[str], base_path: str) -> AccessRules:
+    """Return who may look, or say what is wrong with it."""
+    if token is not None and (len(token) < SHORTEST_TOKEN or not token.isascii() or not token.isprintable()):
+        raise ValueError(f"the token is not {SHORTEST_TOKEN} printable ASCII characters or more. Make another one.")
+    if base_path and (not base_path.startswith("/") or not base_path.isascii()):
+        raise ValueError(f"the base path is {base_path!r}; expected one that begins with /, such as /adforest.")
+    return AccessRules(token, tuple(name.lower() for name in allowed_hosts), base_path.rstrip("/"))
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -120,9 +157,9 @@ def _listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def _address(host: str, port: int, token: str | None) -> str:
+def _address(host: str, port: int, token: str | None, base_path: str) -> str:
     """Return what to open: the token in it where one is asked for."""
     if host in ("0.0.0.0", "::"):
         host = socket.gethostname()
     name = f"[{host}]" if ":" in host else host
-    return f"http://{name}:{port}/" + (f"?token={quote(token)}" if token else "")
+    return f"http://{name}:{port}{base_path}/" + (f"?token={quote(token)}" if token else "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -18,7 +19,7 @@ from adforest.encoding.writing import write_value
 from adforest.forest._kernels import routing
 from adforest.monitor.column_views import column_views, none_where_unknown
 from adforest.monitor.expectation import Record, expectation, followed
-from adforest.monitor.health import health_of
+from adforest.monitor.health import freshness_of, health_at, health_of
 from adforest.monitor.model_parts import (
     VOTE,
     ClassView,
@@ -57,6 +58,7 @@ def view_of(estimator: Any) -> ModelView:
     last = _range(sketches.last_batches)
     since = last[0] if last else max(1, model.n_batches - LAST_BATCHES + 1)
     classes = _classes(seen, since)
+    freshness = freshness_of(history.reports)
     recent = record.steps[-1].confidence if record.steps else None
     return ModelView(
         kind=seen.kind,
@@ -64,7 +66,8 @@ def view_of(estimator: Any) -> ModelView:
         n_records=model.n_records,
         n_classes=len(model.labels.classes),
         n_columns=model.encoder.n_features,
-        health=health_of(history.reports, record.steps, columns, classes),
+        health=health_at(health_of(history.reports, record.steps, columns, classes), freshness, time.time()),
+        freshness=freshness,
         timeline=_timeline(history.blocks, history.reports, record),
         events=_events(track, _class_names(model)),
         classes=classes,
@@ -130,6 +133,7 @@ def _timeline(blocks: Sequence[BatchBlock], reports: Sequence[BatchReport], reco
             if any(name in place.n_leaves for place in places)
         },
         seconds=each(lambda place: place.seconds / len(place)),
+        learnt_at=each(lambda place: place.last_at),
     )
 
 

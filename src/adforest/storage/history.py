@@ -8,10 +8,13 @@ from typing import Any
 
 from adforest.adaptation import BatchReport
 from adforest.adaptation.report import METRICS
+from adforest.origins import MAX_SOURCES
 from adforest.storage.errors import ModelFileError
 from adforest.storage.fields import PartReader, PartWriter
 from adforest.tracking import BatchBlock, History
 from adforest.tracking.history import MAX_BLOCKS, MAX_REPORTS
+
+MAX_MOMENT = 1e11  # seconds since 1970, some three thousand years
 
 
 def _is_count(value: Any) -> bool:
@@ -28,6 +31,10 @@ def _is_number(value: Any) -> bool:
 
 def _is_number_or_none(value: Any) -> bool:
     return value is None or _is_number(value)
+
+
+def _is_moment(value: Any) -> bool:
+    return value is None or (_is_number(value) and abs(value) < MAX_MOMENT)
 
 
 def _is_class(value: Any) -> bool:
@@ -56,6 +63,9 @@ FIELDS: dict[str, Callable[[Any], bool]] = {
     "n_tested": _is_number,
     "weighted_accuracy": _are(_is_number),
     **dict.fromkeys(METRICS, _is_number_or_none),
+    "learnt_at": _is_moment,
+    "source": lambda found: type(found) is list and len(found) <= MAX_SOURCES and all(map(_is_text, found)),
+    "rows": lambda found: found is None or (type(found) is list and len(found) == 2 and all(map(_is_count, found))),
 }
 BLOCK_FIELDS: dict[str, Callable[[Any], bool]] = {
     "first": _is_count,
@@ -75,9 +85,15 @@ BLOCK_FIELDS: dict[str, Callable[[Any], bool]] = {
     "seconds": _is_number,
     "weighted_accuracy": _are(_is_number),
     **dict.fromkeys(METRICS, _is_number_or_none),
+    "first_at": _is_moment,
+    "last_at": _is_moment,
 }
 # What reports and blocks mean that were written before there was a field.
-ABSENT: dict[str, Any] = {"weighted_accuracy": {}, **dict.fromkeys(METRICS)}
+ABSENT: dict[str, Any] = {
+    "weighted_accuracy": {},
+    **dict.fromkeys((*METRICS, "learnt_at", "rows", "first_at", "last_at")),
+    "source": (),
+}
 
 
 def write_history(history: History, out: PartWriter) -> None:
@@ -95,7 +111,7 @@ def read_history(part: PartReader, n_calls: int) -> History:
     blocks = tuple(BatchBlock(**row) for row in _read_rows(part, "block_fields", "blocks", BLOCK_FIELDS))
     sustained = part.items("sustained")
     part.finish()
-    reports = tuple(BatchReport(**row | {"new_classes": tuple(row["new_classes"])}) for row in rows)
+    reports = tuple(BatchReport(**row | _tuples(row)) for row in rows)
     n_before = n_calls - len(reports)
     if [report.batch for report in reports] != list(range(n_before + 1, n_calls + 1)):
         raise ModelFileError(f"the history has {len(reports)} reports of {n_calls} batches, or in another order")
@@ -105,6 +121,12 @@ def read_history(part: PartReader, n_calls: int) -> History:
     if not is_number or sorted(set(sustained)) != sustained or len(sustained) > MAX_BLOCKS:
         raise part.wrong("sustained", sustained, "numbers of batches in ascending order")
     return History(reports, blocks, tuple(sustained))
+
+
+def _tuples(row: dict[str, Any]) -> dict[str, Any]:
+    """Return those fields of a report that are tuples, which are lists in JSON."""
+    lists = {name: tuple(row[name]) for name in ("new_classes", "source")}
+    return lists | {"rows": None if row["rows"] is None else tuple(row["rows"])}
 
 
 def _read_rows(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from adforest.storage.fields import Array, PartReader, PartWriter, Whole
 
 PART = "origins"
 DIGESTS = Array("digests", np.uint8, ("n_digests", DIGEST_BYTES))
-SIZES = Array("sizes", np.int64, ("n_sizes", 2), low=0, takes_none=True)
+SIZES = Array("sizes", np.int64, ("n_sizes", 3), low=0, takes_none=True)
 EPOCH = Whole("epoch")
 
 
@@ -29,6 +30,10 @@ def write_origins(origins: Origins, out: PartWriter) -> None:
     if origins.stream is not None:
         part.values["stream"] = origins.stream
         EPOCH.write(origins.epoch, part)
+    if origins.rule_counts:
+        part.values["rule_counts"] = [[rule, dict(counts)] for rule, counts in origins.rule_counts]
+    if origins.alerts:
+        part.values["alerts"] = list(origins.alerts)
 
 
 def read_origins(document: PartReader) -> Origins:
@@ -47,13 +52,47 @@ def read_origins(document: PartReader) -> Origins:
     if not (stream is None or _is_text(stream)):
         raise part.wrong("stream", stream, "text")
     epoch = 0 if stream is None else EPOCH.read(part, {})
+    counts = part.items("rule_counts") if "rule_counts" in part else []
+    if not all(map(_is_rule_count, counts)):
+        raise part.wrong("rule_counts", counts, "pairs of a rule and an object of whole numbers")
+    alerts = part.items("alerts") if "alerts" in part else []
+    if not _are_alerts(alerts):
+        raise part.wrong("alerts", alerts, "a list of JSON objects with an id and a message")
     part.finish()
     if len(digests) > Origins.MAX_DIGESTS:
         raise ModelFileError(f"origins.digests are {len(digests)}, expected {Origins.MAX_DIGESTS} at most")
     if len(sizes) > len(digests):
         raise ModelFileError(f"origins.sizes are {len(sizes)}, expected {len(digests)} at most, one a digest")
     pairs = tuple((name, value if _is_text(value) else tuple(value)) for name, value in reading.items())
-    return Origins(target, pairs, tuple(map(np.ndarray.tobytes, digests)), stream, epoch, tuple(map(tuple, sizes)))
+    rule_counts = tuple((rule, tuple(found.items())) for rule, found in counts)
+    return Origins(
+        target,
+        pairs,
+        tuple(map(np.ndarray.tobytes, digests)),
+        tuple(map(tuple, sizes)),
+        stream,
+        epoch,
+        rule_counts,
+        tuple(alerts),
+    )
+
+
+def _is_rule_count(value: Any) -> bool:
+    """Return whether a JSON value is a rule, and what it found how often."""
+    if type(value) is not list or len(value) != 2 or not _is_text(value[0]) or type(value[1]) is not dict:
+        return False
+    return all(type(n) is int and 0 < n < 2**53 for n in value[1].values())
+
+
+def _are_alerts(value: list[Any]) -> bool:
+    """Return whether a JSON list is one of alerts, each of them the text of a JSON object."""
+    if not _are_texts(value):
+        return False
+    try:
+        found = [json.loads(one) for one in value]
+    except (ValueError, RecursionError):
+        return False
+    return all(type(one) is dict and _is_text(one.get("id")) and _is_text(one.get("message")) for one in found)
 
 
 def _is_text(value: Any) -> bool:

@@ -39,6 +39,9 @@ class FileBatch:
         The files the records come from; a member of a zip archive as if the archive were a folder.
     is_whole : bool
         False where an error, raised for the next batch, cut this one short.
+    first_row : int
+        Of its records among those of the stream that have a class, counted from 1; among those of its own file where
+        each file is one batch.
     """
 
     number: int
@@ -46,6 +49,7 @@ class FileBatch:
     y: NDArray[Any]
     files: tuple[Path, ...]
     is_whole: bool = True
+    first_row: int = 1
 
     def __repr__(self) -> str:
         more = f" and {len(self.files) - 1} more" if len(self.files) > 1 else ""
@@ -319,12 +323,13 @@ def _number(
     """Yield the batches of all files with their numbers, or raise if there is no record at all."""
     import pyarrow as pa
 
-    number = 0
+    number, first_row = 0, 1
     for number, (pieces, is_whole) in enumerate(_cut(files, layout, batch_size), start=1):
         table = pa.Table.from_batches([block for block, _ in pieces])
         y = np.array(table.column(layout.choice.target).to_numpy())
         paths = tuple(dict.fromkeys(path for _, path in pieces))
-        yield FileBatch(number, table.select(layout.features), y, paths, is_whole)
+        yield FileBatch(number, table.select(layout.features), y, paths, is_whole, first_row)
+        first_row += len(y) if batch_size else 0
     if bad_lines.count:
         lines = "1 line" if bad_lines.count == 1 else f"{bad_lines.count:,} lines"
         warn_caller(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from adforest.adaptation import BatchReport
@@ -40,6 +40,8 @@ class BatchBlock:
     weighted_accuracy : dict of str to float
     balanced_accuracy, log_loss, roc_auc, average_precision : float or None
         Means over records, see `BatchReport`; None where no batch has the figure.
+    first_at, last_at : float or None
+        When its first and last batch were learnt, see `BatchReport.learnt_at`.
     """
 
     first: int
@@ -62,6 +64,8 @@ class BatchBlock:
     log_loss: float | None = None
     roc_auc: float | None = None
     average_precision: float | None = None
+    first_at: float | None = None
+    last_at: float | None = None
 
     @classmethod
     def of(cls, report: BatchReport) -> BatchBlock:
@@ -83,6 +87,8 @@ class BatchBlock:
             n_leaves=report.n_leaves,
             seconds=report.seconds,
             weighted_accuracy=report.weighted_accuracy,
+            first_at=report.learnt_at,
+            last_at=report.learnt_at,
             **{name: getattr(report, name) for name in METRICS},
         )
 
@@ -106,6 +112,8 @@ class BatchBlock:
             votes=_means(_full(self.votes, later.votes), _full(later.votes, self.votes), len(self), len(later)),
             answering=later.answering,
             n_leaves=later.n_leaves,
+            first_at=later.first_at if self.first_at is None else self.first_at,
+            last_at=self.last_at if later.last_at is None else later.last_at,
             weighted_accuracy=_means(self.weighted_accuracy, later.weighted_accuracy, *tested),
             **sums | {name: _mean(getattr(self, name), getattr(later, name), *tested) for name in METRICS},
         )
@@ -142,6 +150,11 @@ class History:
         if report.drift == "sustained":
             sustained = (*sustained, report.batch)[-MAX_BLOCKS:]
         return History(reports, blocks, sustained)
+
+    def with_source(self, source: tuple[str, ...], rows: tuple[int, int]) -> History:
+        """Return the history with where the last batch came from."""
+        last = replace(self.reports[-1], source=source, rows=rows)
+        return replace(self, reports=(*self.reports[:-1], last))
 
 
 def _with_block(blocks: tuple[BatchBlock, ...], block: BatchBlock) -> tuple[BatchBlock, ...]:

@@ -1,15 +1,43 @@
-"""Check rules at every batch, and tell of what they find; a receiver that fails never stops learning."""
+"""Check rules at every batch, and tell of what they find; a receiver that fails never stops learning.
+
+What rules over several batches need, and the alerts of a batch, are saved with the model in one write: whoever learns
+on finds them there. From the model alerts go to the outbox, which sends them until they have arrived.
+"""
 
 from __future__ import annotations
 
+import json
+import sqlite3
+import time
 from collections import Counter
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from adforest.cli.alerts.delivery import Delivery
+from adforest.cli.alerts.outbox import Outbox, outbox_path
 from adforest.cli.alerts.reading import read_file
-from adforest.cli.alerts.rules import MISSING, UNSEEN, Rule, missing_shares, unseen_shares
-from adforest.cli.output import remark
+from adforest.cli.alerts.rules import (
+    HEALTH,
+    MAX_VALUES,
+    MISSING,
+    NO_BATCH,
+    NOT_DELIVERED,
+    REJECTED,
+    UNSEEN,
+    Finding,
+    Looked,
+    Rule,
+    message_of,
+    missing_shares,
+    unseen_shares,
+)
+from adforest.cli.alerts.sending import Sender, reason_of
+from adforest.cli.output import as_plain, counted, printable, remark
 
 
 def read_alerts(path: Path | None) -> Alerts:
@@ -18,23 +46,44 @@ def read_alerts(path: Path | None) -> Alerts:
 
 
 class Alerts:
-    """Rules, what they found in the last batches, and who is told."""
+    """Rules, what they find, and who is told. As a context it ends with what is due sent."""
 
     def __init__(self, rules: list[Rule], deliveries: list[Delivery]) -> None:
         self.rules = rules
         self.deliveries = deliveries
-        self._in_a_row: list[Counter[str]] = [Counter() for _ in rules]
+        self.outbox: Outbox | None = None
+        self._sender: Sender | None = None
         self._learner: Any = None
         self._shares: dict[str, dict[str, float]] = {}
         self._files: list[str] = []
+        self._not_kept: list[str] = []  # alerts that the outbox could not take, to be saved with the next batch
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._close()
+
+    def _close(self) -> None:
+        """Send what is due, and close the outbox."""
+        if self._sender is not None:
+            self._sender.close()
+        if self.outbox is not None:
+            self.outbox.close()
 
     def begin(self, learner: Any) -> None:
-        """Look at the batches that a model learnt before, so that what was told of them is not told again."""
+        """Open the outbox of a model, and send what waits there or was saved with the last batch.
+
+        It is called again where another program put another model into the file, or the file is a link to another one.
+        """
         self._learner = learner
-        if not learner.is_new and self.rules:
-            most = max(rule.batches for rule in self.rules)
-            for report in learner.model.history_[-most:]:
-                self._count(report, {})
+        if not self.rules:
+            return
+        self._close()
+        self.outbox = Outbox(outbox_path(learner.path))
+        self._sender = Sender(self.outbox, self.deliveries, self._not_delivered)
+        self.tell()
+        self.check_age()
 
     def look(self, batch: Any) -> None:
         """Look at a batch before it is learnt, as far as some rule asks for that."""
@@ -44,40 +93,159 @@ class Alerts:
         if UNSEEN in wanted and not self._learner.is_new:
             self._shares[UNSEEN] = unseen_shares(batch.X, self._learner.model)
 
-    def check(self, report: Any) -> None:
-        """Check the rules once a batch is learnt, and tell of what they find."""
-        for rule, finding, n_in_a_row in self._count(report, self._shares):
-            if n_in_a_row == rule.batches or (rule.repeat and n_in_a_row > rule.batches):
-                self.tell(
-                    {
-                        "message": finding.message,
-                        "rule": str(rule),
-                        "value": finding.value,
-                        "batch": report.batch,
-                        "files": self._files,
-                        "model": str(self._learner.path),
-                    }
-                )
+    def noted(self, model: Any, origins: Any) -> Any:
+        """Return what is saved with a batch: what rules found in it, in how many batches in a row, and the alerts."""
+        if not self.rules:  # nobody looks at this batch: what is found in the next one does not follow what was before
+            return replace(origins, rule_counts=())
+        *before, report = model.history_
+        looked = Looked(self._shares, self._health(model))
+        known, counts, alerts = dict(origins.rule_counts), [], []
+        for rule in self.rules:
+            # What a new rule would have told of the batches before is not told now.
+            so_far = Counter(dict(known[str(rule)])) if str(rule) in known else _counted(rule, before)
+            findings = rule.find(report, looked)
+            now = {one.about: so_far[one.about] + 1 for one in findings}
+            counts.append((str(rule), tuple(now.items())))
+            due = [one for one in findings if rule.is_due(now[one.about])]
+            if due:
+                alerts.append(self._of_batch(rule, report, due, origins.digests[-1].hex()))
+        return replace(origins, rule_counts=tuple(counts), alerts=(*self._not_kept, *map(json.dumps, alerts)))
 
-    def tell(self, alert: dict[str, Any]) -> list[str]:
-        """Tell all receivers of an alert, and return what went wrong; it is told on standard error as well."""
-        remark(f"alert: {alert['message']}")
+    def tell(self) -> None:
+        """Hand over to the outbox what was saved with the last batch."""
+        alerts = self._learner.origins.alerts if self.rules else ()
+        self._not_kept = [one for one in alerts if not self._keep(json.loads(one))]
+
+    def check_age(self) -> None:
+        """Tell if no batch has come for longer than a rule allows, once until the next one comes."""
+        rules = [rule for rule in self.rules if rule.when == NO_BATCH]
+        if not rules or self._learner.is_new:
+            return
+        last = self._learner.model.history_[-1]
+        if last.learnt_at is None:  # learnt before times were kept
+            return
+        hours = (time.time() - last.learnt_at) / 3600
+        for rule in rules:
+            if rule.limit is not None and hours > rule.limit:
+                since = datetime.fromtimestamp(last.learnt_at, UTC)
+                message = f"no batch for {hours:.1f} hours: batch {last.batch} was learnt at {since:%Y-%m-%d %H:%M} UTC"
+                self._keep(self._alert(rule, message, hours, (str(last.learnt_at),), batch=last.batch))
+
+    def rejected(self, path: Path, reason: str) -> None:
+        """Tell of a file that cannot be learnt, before it is moved: a process killed in between tells of it again."""
+        with suppress(FileNotFoundError):
+            status = path.stat()
+            for rule in self.rules:
+                if rule.when == REJECTED:
+                    message = f"{path.name} cannot be learnt and is set aside: {reason}"
+                    same = (path.name, str(status.st_size), str(status.st_mtime_ns))
+                    self._keep(self._alert(rule, message, path.name, same, files=[str(path)]))
+
+    def send_trial(self) -> list[str]:
+        """Tell all receivers at once that this is a trial, and return what went wrong."""
+        trial = self._alert("trial", "this is a trial: alerts of adforest arrive here", None, (str(time.time_ns()),))
+        remark(f"alert: {trial['message']}")
         failures = []
         for delivery in self.deliveries:
             try:
-                delivery.deliver(alert)
-            except Exception as error:  # whatever a receiver does, learning goes on
-                reason = " ".join(f"{type(error).__name__}: {error}".split())
-                failures.append(f"{delivery} failed ({reason})")
-                remark(f"warning: {failures[-1]}; the alert was not delivered there, learning goes on")
+                delivery.deliver(trial)
+            except Exception as error:  # the next receiver may be well
+                failures.append(f"{delivery} failed ({reason_of(error)})")
+                remark(f"warning: {failures[-1]}")
         return failures
 
-    def _count(self, report: Any, shares: dict[str, dict[str, float]]) -> list[tuple[Rule, Any, int]]:
-        """Return what the rules find, and for how many batches in a row they have found it."""
-        found = []
-        for place, rule in enumerate(self.rules):
-            findings = rule.find(report, shares)
-            before = self._in_a_row[place]
-            self._in_a_row[place] = Counter({one.about: before[one.about] + 1 for one in findings})
-            found += [(rule, one, self._in_a_row[place][one.about]) for one in findings]
-        return found
+    def send_waiting(self, model: Path, seconds: float) -> int:
+        """Send what waits in the outbox of a model for so many seconds, and return how much is left."""
+        if not outbox_path(model).exists():
+            return 0
+        self.outbox = Outbox(outbox_path(model))
+        if seconds:
+            self.outbox.send_now()
+            Sender(self.outbox, self.deliveries, lambda *_: None).close(seconds)
+        return self.outbox.n_waiting()
+
+    def _health(self, model: Any) -> Any:
+        """Return the verdict on a model where a rule asks for it."""
+        if all(rule.when != HEALTH for rule in self.rules):
+            return None
+        from adforest.monitor import ModelView
+
+        return ModelView.from_estimator(model).health
+
+    def _keep(self, alert: dict[str, Any]) -> bool:
+        """Put an alert into the outbox, and tell of it on standard error unless it was there before."""
+        assert self.outbox is not None
+        try:
+            is_new = self.outbox.put(alert, [one.key for one in self.deliveries])
+        except sqlite3.Error as error:
+            remark(f"alert: {alert['message']}")
+            remark(f"warning: the alert cannot be kept to be sent ({reason_of(error)}); it is tried again")
+            return False
+        if is_new:
+            remark(f"alert: {alert['message']}")
+            if self._sender is not None:
+                self._sender.wake()
+        return True
+
+    def _not_delivered(self, delivery: Delivery, n_failures: int, problem: str) -> None:
+        """Tell the other receivers of one that has failed as often in a row as a rule says."""
+        for rule in self.rules:
+            if rule.when == NOT_DELIVERED and n_failures == max(1, int(rule.limit or 1)):
+                assert self.outbox is not None
+                n = counted(self.outbox.n_waiting(delivery.key), "alert")
+                message = f"{delivery} has failed {counted(n_failures, 'time')} in a row ({problem}); {n} not delivered"
+                alert = self._alert(rule, message, n_failures, (delivery.key, str(time.time_ns())))
+                others = [one.key for one in self.deliveries if one.key != delivery.key]
+                self.outbox.put(alert, others)
+                remark(f"alert: {alert['message']}")
+                if self._sender is not None:
+                    self._sender.wake()
+
+    def _of_batch(self, rule: Rule, report: Any, found: list[Finding], digest: str) -> dict[str, Any]:
+        """Return one alert for all that a rule found in a batch."""
+        values = [one.value for one in found[:MAX_VALUES]]
+        alert = self._alert(
+            rule,
+            message_of(rule, report, found),
+            values[0] if len(found) == 1 else values,
+            (digest, str(report.batch)),
+            batch=report.batch,
+            files=self._files,
+        )
+        about = [one.about for one in found[:MAX_VALUES] if one.about]
+        return alert | ({"about": list(map(printable, about))} if about else {})
+
+    def _alert(
+        self,
+        rule: Rule | str,
+        message: str,
+        value: Any,
+        same: tuple[str, ...],
+        *,
+        batch: int | None = None,
+        files: list[str] | None = None,
+    ) -> dict[str, Any]:
+        """Return an alert; its id is that of another one where all that makes it the same is the same."""
+        model = None if self._learner is None else str(self._learner.path)
+        made_of = (str(outbox_path(Path(model or "."))), str(rule), *same)
+        content: Mapping[str, Any] = as_plain(
+            {
+                "id": sha256("\0".join(made_of).encode("utf-8", "surrogatepass")).hexdigest()[:32],
+                "time": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+                "message": printable(message),
+                "rule": str(rule),
+                "value": value,
+                "batch": batch,
+                "files": [printable(one) for one in files or []],
+                "model": model and printable(model),
+            }
+        )
+        return dict(content)
+
+
+def _counted(rule: Rule, reports: list[Any]) -> Counter[str]:
+    """Return in how many of the last reports in a row a rule finds something, as far as reports alone tell."""
+    so_far: Counter[str] = Counter()
+    for report in reports[-rule.batches :]:
+        so_far = Counter({one.about: so_far[one.about] + 1 for one in rule.find(report, Looked({}))})
+    return so_far

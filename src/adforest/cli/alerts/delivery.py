@@ -1,68 +1,138 @@
-"""How someone is told of an alert: a command is run, a web address gets a request, or a mail is sent."""
+"""How someone is told of an alert: a command is run, a web address gets a request, or a mail is sent.
+
+What identifies a receiver may be secret (an address with a token in it, an argument, a header): none of it is printed.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import shlex
+import signal
 import subprocess
-import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass
 from email.message import EmailMessage
+from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, Protocol
+from urllib.parse import urlsplit
 
-from adforest.cli.output import counted
+from adforest.cli.output import counted, printable, remark
 
 Alert = Mapping[str, Any]
+MESSAGE = "{message}"  # stands for the message in an argument of a command
+IN_ENVIRONMENT = ("id", "time", "message", "rule", "batch", "model")  # of an alert, as ADFOREST_ID and so on
+MAX_SAID = 200  # characters of what a program says of its failure
 
 
 class Delivery(Protocol):
     """A way to tell someone."""
 
+    @property
+    def key(self) -> str:
+        """What stands for the receiver in an outbox: the same in every process, and no secret."""
+
+    @property
+    def retry(self) -> float:
+        """Seconds until an alert that could not be delivered is sent again, twice as many each time."""
+
     def deliver(self, alert: Alert) -> None:
-        """Tell of an alert, or raise."""
+        """Tell of an alert within the time that there is, or raise."""
+
+
+def _key(*parts: object) -> str:
+    """Return a digest of what identifies a receiver."""
+    return sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
 class Command:
-    """Runs a program that gets the alert as JSON on its standard input, and for ``{message}`` the message."""
+    """Runs a program that gets the alert as JSON on its standard input, and its parts in the environment."""
 
     command: tuple[str, ...]
     timeout: float
+    retry: float = 1.0
 
     def __str__(self) -> str:
-        return f"the command {shlex.join(self.command)}"
+        return f"the command {shlex.quote(Path(self.command[0]).name)}"
+
+    @property
+    def key(self) -> str:
+        """What stands for the command."""
+        return _key("command", self.command)
 
     def deliver(self, alert: Alert) -> None:
-        """Run the program."""
-        arguments = [one.replace("{message}", str(alert["message"])) for one in self.command]
-        # Nothing it prints may stand among our own results.
-        result = subprocess.run(
-            arguments, input=json.dumps(alert) + "\n", text=True, capture_output=True, timeout=self.timeout, check=False
-        )
-        if result.returncode:
-            said = " ".join(result.stderr.split())[-200:]
-            raise ValueError(f"it ended with code {result.returncode}{f': {said}' if said else ''}")
+        """Run the program, in a group of processes that ends with its time."""
+        arguments = [str(alert["message"]) if one == MESSAGE else one for one in self.command]
+        given = {f"ADFOREST_{name.upper()}": str(alert[name]) for name in IN_ENVIRONMENT if alert.get(name) is not None}
+        # Files instead of pipes: what the program leaves running in the background may keep them open.
+        with TemporaryFile() as said, TemporaryFile() as stdin:
+            stdin.write(json.dumps(alert).encode() + b"\n")
+            stdin.seek(0)
+            process = subprocess.Popen(
+                arguments,
+                stdin=stdin,
+                stdout=subprocess.DEVNULL,  # nothing it prints may stand among our own results
+                stderr=said,
+                env=os.environ | given,
+                start_new_session=True,
+            )
+            try:
+                code = process.wait(self.timeout)
+            except subprocess.TimeoutExpired:
+                raise TimeoutError(f"it did not end within {self.timeout:g} s, and was killed") from None
+            finally:
+                if process.poll() is None:
+                    _kill_group(process)
+            if code:
+                said.seek(0)
+                raise ValueError(f"it ended with code {code}{self._shown(said.read(10_000))}")
+
+    def _shown(self, said: bytes) -> str:
+        """Return the end of what a program said of its failure, without its arguments."""
+        text = " ".join(said.decode("utf-8", "replace").split())
+        for argument in sorted(self.command[1:], key=len, reverse=True):
+            text = text.replace(argument, "…") if len(argument) > 3 else text
+        return f": {text[-MAX_SAID:]}" if text else ""
+
+
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
+    """Kill a program with all that it started."""
+    if hasattr(os, "killpg"):
+        os.killpg(process.pid, signal.SIGKILL)
+    else:
+        process.kill()
+    process.wait()
 
 
 @dataclass(frozen=True)
 class Webhook:
-    """Posts the alert as JSON to a web address."""
+    """Posts the alert as JSON to a web address; an answer of success (2xx) is a delivery, nothing else is."""
 
     webhook: str
     headers: Mapping[str, str]
     timeout: float
+    retry: float = 1.0
 
     def __str__(self) -> str:
-        return f"the webhook {self.webhook}"
+        return f"the webhook at {urlsplit(self.webhook).hostname}"
+
+    @property
+    def key(self) -> str:
+        """What stands for the address."""
+        return _key("webhook", self.webhook)
 
     def deliver(self, alert: Alert) -> None:
-        """Post the alert; any answer but one of success raises."""
-        headers = {"Content-Type": "application/json", "User-Agent": "adforest"} | dict(self.headers)
-        request = urllib.request.Request(self.webhook, json.dumps(alert).encode(), headers, method="POST")
-        with urllib.request.urlopen(request, timeout=self.timeout) as response:
-            response.read(1)
+        """Post the alert; what leads elsewhere is not followed, since headers and content are for this address."""
+        from adforest.cli.alerts.connections import post
+
+        headers = {"Content-Type": "application/json", "User-Agent": "adforest", "Idempotency-Key": str(alert["id"])}
+        status = post(self.webhook, json.dumps(alert).encode(), headers | dict(self.headers), self.timeout)
+        if not 200 <= status < 300:
+            elsewhere = "; redirects are not followed" if 300 <= status < 400 else ""
+            raise ValueError(f"it answered {status}, expected 2xx{elsewhere}")
 
 
 @dataclass(frozen=True)
@@ -89,30 +159,33 @@ class Mail:
     user: str | None
     password_variable: str | None
     timeout: float
+    retry: float = 1.0
 
     def __str__(self) -> str:
         return f"mail to {', '.join(self.mail)} by {self.host}:{self.port}"
 
+    @property
+    def key(self) -> str:
+        """What stands for the receivers."""
+        return _key("mail", self.mail, self.host, self.port)
+
     def deliver(self, alert: Alert) -> None:
         """Send a mail."""
-        import smtplib
         import ssl
+
+        from adforest.cli.alerts.connections import opened_mail_server
 
         message = EmailMessage()
         message["Subject"] = f"adforest: {' '.join(str(alert['message']).split())}"
         message["From"], message["To"] = self.sender, ", ".join(self.mail)
-        message.set_content("\n".join(f"{name}: {value}" for name, value in alert.items()) + "\n")
+        message["Message-ID"] = f"<{alert['id']}@adforest>"
+        message.set_content("\n".join(printable(f"{name}: {value}") for name, value in alert.items()) + "\n")
         secure = ssl.create_default_context() if self.tls != "none" else None
-        opened = (
-            smtplib.SMTP_SSL(self.host, self.port, timeout=self.timeout, context=secure)
-            if self.tls == "ssl"
-            else smtplib.SMTP(self.host, self.port, timeout=self.timeout)
-        )
-        with opened as server:
+        with opened_mail_server(self.host, self.port, secure if self.tls == "ssl" else None, self.timeout) as server:
             if self.tls == "starttls":
                 server.starttls(context=secure)
             if self.user is not None:
                 server.login(self.user, os.environ[str(self.password_variable)])
             refused = server.send_message(message)
-        if refused:
-            raise ValueError(f"{counted(len(refused), 'receiver')} refused: {', '.join(refused)}")
+        if refused:  # the others have it: to send it again would be to tell them again
+            remark(f"warning: {self}: {counted(len(refused), 'receiver')} refused: {', '.join(refused)}")

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import math
 import os
 import shlex
 import tomllib
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
-from adforest.cli.alerts.delivery import Command, Delivery, Mail, Webhook
-from adforest.cli.alerts.rules import KINDS, LOG_LOSS, WITH_COLUMNS, WITH_LIMIT, Rule
+from adforest.cli.alerts.delivery import MESSAGE, Command, Delivery, Mail, Webhook
+from adforest.cli.alerts.rules import HEALTH, HEALTH_LEVELS, KINDS, WITH_COLUMNS, Rule
 
-TIMEOUT = 10.0  # seconds until a receiver that does not answer is given up
+TIMEOUT = 10.0  # seconds within which a receiver must have answered
+RETRY = 1.0  # seconds until the first attempt after one that failed
+# Programs that pass their arguments on to a shell: what stands in the message would be run.
+SHELLS = {"sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "csh", "tcsh", "busybox", "cmd", "powershell"}
+SHELLS |= {"pwsh", "ssh", "su", "runuser", "script", "watch", "parallel", "xargs", "at", "batch", "eval"}
 PORTS = {"none": 25, "starttls": 587, "ssl": 465}  # of mail servers, by tls
 EXAMPLE = '[[rule]] when = "accuracy below" limit = 0.8'
 
@@ -37,32 +41,40 @@ def read_file(path: Path) -> tuple[list[Rule], list[Delivery]]:
 class TomlTable:
     """A table of the file, from which values are taken; those not asked for are mistakes."""
 
-    def __init__(self, path: Path, values: dict[str, Any], where: str = "") -> None:
+    def __init__(self, path: Path, values: dict[str, Any], where: str = "", *, is_secret: bool = False) -> None:
         self._path = path
         self._values = dict(values)
         self._where = where
+        self._is_secret = is_secret  # whether no value may be shown
 
     def each(self, name: str) -> list[TomlTable]:
         """Take an array of tables."""
         found = self._values.pop(name, [])
         if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
             raise self.wrong(f"{name} is no array of tables; expected [[{name}]]")
-        return [TomlTable(self._path, one, f"[[{name}]] {number}: ") for number, one in enumerate(found, start=1)]
+        return [
+            TomlTable(self._path, one, f"[[{name}]] {number}: ", is_secret=name == "deliver")
+            for number, one in enumerate(found, start=1)
+        ]
 
     def take(self, name: str, kinds: type | tuple[type, ...], expected: str, default: Any = None) -> Any:
         """Take a value of a type, or raise."""
         value = self._values.pop(name, default)
         is_wrong = not isinstance(value, kinds) or (isinstance(value, bool) and kinds is not bool)
         if value is not default and is_wrong:
-            raise self.wrong(f"{name} is {value!r}; expected {expected}")
+            raise self.wrong(f"{name} is {self.shown(value)}; expected {expected}")
         return value
+
+    def shown(self, value: Any) -> str:
+        """Return how an error shows a value: only its type where it may be secret."""
+        return f"of type {type(value).__name__}" if self._is_secret else repr(value)
 
     def names(self, name: str) -> tuple[str, ...]:
         """Take a text or a list of texts."""
         value = self.take(name, (str, list), "text, or a list of text", [])
         values = [value] if isinstance(value, str) else value
         if not all(isinstance(one, str) for one in values):
-            raise self.wrong(f"{name} is {value!r}; expected a list of text")
+            raise self.wrong(f"{name} is {self.shown(value)}; expected a list of text")
         return tuple(values)
 
     def __contains__(self, name: str) -> bool:
@@ -83,18 +95,24 @@ def _rule(table: TomlTable) -> Rule:
     when = table.take("when", str, "text")
     if when not in KINDS:
         raise table.wrong(f"when is {when!r}; expected {', '.join(map(repr, KINDS))}")
-    limit = table.take("limit", (int, float), "a number") if when in WITH_LIMIT else None
-    most = math.inf if when == LOG_LOSS else 1
-    if when in WITH_LIMIT and (limit is None or not 0 <= limit <= most):
-        expected = "a number from 0 on, such as 0.5" if when == LOG_LOSS else "a share between 0 and 1, such as 0.8"
+    most = KINDS[when].most
+    limit = None if most is None else table.take("limit", (int, float), "a number")
+    if most is not None and (limit is None or not 0 <= limit <= most):
+        expected = "a share between 0 and 1, such as 0.8" if most == 1 else "a number from 0 on, such as 0.5"
         raise table.wrong(f"limit is {limit!r}; expected {expected}")
+    level = table.take("level", str, " or ".join(map(repr, HEALTH_LEVELS)), "act") if when == HEALTH else None
+    if level not in (None, *HEALTH_LEVELS):
+        raise table.wrong(f"level is {level!r}; expected {' or '.join(map(repr, HEALTH_LEVELS))}")
     columns = table.names("columns") if when in WITH_COLUMNS else ()
+    if KINDS[when].find is None:
+        table.finish()
+        return Rule(when, limit)
     batches = table.take("batches", int, "a whole number", 1)
     if batches < 1:
         raise table.wrong(f"batches is {batches}; expected 1 or more")
     repeat = table.take("repeat", bool, "true or false", False)
     table.finish()
-    return Rule(when, limit, columns, batches, repeat)
+    return Rule(when, limit, columns, batches, repeat, level)
 
 
 def _delivery(table: TomlTable) -> Delivery:
@@ -104,32 +122,47 @@ def _delivery(table: TomlTable) -> Delivery:
     if len(given) != 1:
         raise table.wrong(f"it has {' and '.join(given) or 'none'} of {', '.join(makers)}; expected one")
     timeout = float(table.take("timeout", (int, float), "seconds", TIMEOUT))
-    if timeout <= 0:
-        raise table.wrong(f"timeout is {timeout:g}; expected more than 0 seconds")
-    delivery = makers[given[0]](table, timeout)
+    retry = float(table.take("retry", (int, float), "seconds", RETRY))
+    if timeout <= 0 or retry <= 0:
+        raise table.wrong(f"timeout is {timeout:g} and retry {retry:g}; expected more than 0 seconds")
+    delivery = makers[given[0]](table, timeout, retry)
     table.finish()
     return delivery
 
 
-def _command(table: TomlTable, timeout: float) -> Delivery:
+def _command(table: TomlTable, timeout: float, retry: float) -> Delivery:
     """Return a program to be run."""
     value = table.take("command", (str, list), "text, or a list of text")
     arguments = tuple(shlex.split(value)) if isinstance(value, str) else tuple(value)
     if not arguments or not all(isinstance(one, str) for one in arguments):
-        raise table.wrong(f"command is {value!r}; expected a program and its arguments")
-    return Command(arguments, timeout)
+        raise table.wrong("command names no program; expected one and its arguments, as text or a list of text")
+    holders = [one for one in arguments if MESSAGE in one]
+    shells = [one for one in arguments if Path(one).name.lower().removesuffix(".exe") in SHELLS]
+    if holders and (shells or any(one != MESSAGE for one in holders)):
+        where = f"in a command of {Path(shells[0]).name}" if shells else "within an argument"
+        raise table.wrong(
+            f"command has {MESSAGE} {where}, where what stands in the message, such as a class named $(…), might be "
+            f'run. Use the environment variable ADFOREST_MESSAGE instead ("$ADFOREST_MESSAGE" in a shell), or read '
+            f"the alert from standard input; {MESSAGE} may be an argument of its own of a program that is no shell"
+        )
+    return Command(arguments, timeout, retry)
 
 
-def _webhook(table: TomlTable, timeout: float) -> Delivery:
+def _webhook(table: TomlTable, timeout: float, retry: float) -> Delivery:
     """Return a web address to be posted to."""
     address = table.take("webhook", str, "text")
-    if not address.startswith(("http://", "https://")):
-        raise table.wrong(f"webhook is {address!r}; expected an address that begins with http:// or https://")
+    try:
+        parts = urlsplit(address)
+        is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_address = False
+    if not is_address or any(one <= " " for one in address):
+        raise table.wrong("webhook is no address that begins with http:// or https:// and names a host")
     headers = table.take("headers", dict, "a table of text", {})
-    return Webhook(address, {str(name): str(value) for name, value in headers.items()}, timeout)
+    return Webhook(address, {str(name): str(value) for name, value in headers.items()}, timeout, retry)
 
 
-def _mail(table: TomlTable, timeout: float) -> Delivery:
+def _mail(table: TomlTable, timeout: float, retry: float) -> Delivery:
     """Return a mail to be sent."""
     receivers = table.names("mail")
     host, _, port = table.take("smtp", str, "the mail server, such as 'localhost:25'", "localhost").partition(":")
@@ -140,4 +173,4 @@ def _mail(table: TomlTable, timeout: float) -> Delivery:
     if user is not None and (variable is None or variable not in os.environ):
         raise table.wrong("user needs password_variable, the name of an environment variable that holds the password")
     sender = table.take("sender", str, "text", "adforest@localhost")
-    return Mail(receivers, sender, host, int(port or PORTS[tls]), tls, user, variable, timeout)
+    return Mail(receivers, sender, host, int(port or PORTS[tls]), tls, user, variable, timeout, retry)

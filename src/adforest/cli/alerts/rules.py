@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-MISSING, UNSEEN = "missing above", "unseen categories above"
-LOG_LOSS = "log loss above"
+MISSING, UNSEEN, NEW_CLASS, HEALTH = "missing above", "unseen categories above", "new class", "health"
+NO_BATCH, REJECTED, NOT_DELIVERED = "no batch for", "files rejected", "alerts not delivered"
+HEALTH_LEVELS = ("watch", "act")
+MAX_NAMED = 5  # of what a rule found in one batch, in the message; the alert's values list more
+MAX_VALUES = 1_000
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,21 @@ class Finding:
     message: str
 
 
+class Looked(NamedTuple):
+    """What rules look at besides the report of a batch.
+
+    Attributes
+    ----------
+    shares : dict of str to dict of str to float
+        By kind of rule and column: the share of records, as far as it was counted.
+    health : Health or None
+        The verdict after the batch, where a rule asks for it.
+    """
+
+    shares: Mapping[str, Mapping[str, float]]
+    health: Any = None
+
+
 @dataclass(frozen=True)
 class Rule:
     """A rule of the file.
@@ -45,6 +64,8 @@ class Rule:
         Batches in a row in which it must be found.
     repeat : bool
         Whether it is told at every batch in which it is found, and not only at the first of several in a row.
+    level : str or None
+        The verdict on the model's health from which on it is told.
     """
 
     when: str
@@ -52,39 +73,59 @@ class Rule:
     columns: tuple[str, ...] = ()
     batches: int = 1
     repeat: bool = False
+    level: str | None = None
 
     def __str__(self) -> str:
-        limit = "" if self.limit is None else f" {self.limit:g}"
+        unit = KINDS[self.when].unit
+        limit = "" if self.limit is None else f" {self.limit:g}{unit and f' {unit}'}"
+        level = f" {self.level}" if self.level else ""
         columns = f" in {', '.join(self.columns)}" if self.columns else ""
         row = f", {self.batches} batches in a row" if self.batches > 1 else ""
-        return f"{self.when}{limit}{columns}{row}{', told at every batch' if self.repeat else ''}"
+        return f"{self.when}{limit}{level}{columns}{row}{', told at every batch' if self.repeat else ''}"
 
-    def find(self, report: Any, shares: Mapping[str, Mapping[str, float]]) -> list[Finding]:
-        """Return what there is in a batch.
+    def find(self, report: Any, looked: Looked) -> list[Finding]:
+        """Return what there is in a batch, nothing for a rule that is about something else.
 
         Parameters
         ----------
         report : BatchReport
-        shares : dict of str to dict of str to float
-            By kind of rule and column: the share of records, as far as it was counted.
+        looked : Looked
         """
-        found = KINDS[self.when](self, report, shares.get(self.when, {}))
+        find = KINDS[self.when].find
+        found = [] if find is None else find(self, report, looked)
         return [one for one in found if not self.columns or one.about in self.columns]
 
+    def is_due(self, n_in_a_row: int) -> bool:
+        """Return whether something is told that was found in so many batches in a row."""
+        return n_in_a_row == self.batches or (self.repeat and n_in_a_row > self.batches)
 
-def _drift(rule: Rule, report: Any, _: Mapping[str, float]) -> list[Finding]:
+
+def message_of(rule: Rule, report: Any, found: Sequence[Finding]) -> str:
+    """Return one sentence for all that a rule found in a batch."""
+    if len(found) == 1:
+        return found[0].message
+    more = ", …" if len(found) > MAX_NAMED else ""
+    if rule.when == NEW_CLASS:
+        named = ", ".join(one.about for one in found[:MAX_NAMED])
+        return f"batch {report.batch} brings {len(found):,} new classes: {named}{more}"
+    named = ", ".join(f"{one.about} {one.value:.1%}" for one in found[:MAX_NAMED])
+    what = f"{_of_shares(rule)} in {len(found):,} columns of batch {report.batch}"
+    return f"more than {rule.limit:.1%} of values {what}: {named}{more}"
+
+
+def _drift(rule: Rule, report: Any, _: Looked) -> list[Finding]:
     is_found = report.drift == rule.when.removeprefix("drift ")
     return [Finding("", report.drift, f"drift is {report.drift} in batch {report.batch}")] * is_found
 
 
-def _below(rule: Rule, report: Any, _: Mapping[str, float]) -> list[Finding]:
+def _below(rule: Rule, report: Any, _: Looked) -> list[Finding]:
     name = rule.when.removesuffix(" below")
     value = _metric(report, name)
     is_found = value is not None and rule.limit is not None and value < rule.limit
     return [_metric_finding(name, value, report, f"below {rule.limit:g}")] if is_found else []
 
 
-def _above(rule: Rule, report: Any, _: Mapping[str, float]) -> list[Finding]:
+def _above(rule: Rule, report: Any, _: Looked) -> list[Finding]:
     name = rule.when.removesuffix(" above")
     value = _metric(report, name)
     is_found = value is not None and rule.limit is not None and value > rule.limit
@@ -102,36 +143,69 @@ def _metric_finding(name: str, value: float | None, report: Any, limit: str) -> 
     return Finding("", value, f"{shown} on batch {report.batch} before learning it is {value:.3f}, {limit}")
 
 
-def _new_class(_: Rule, report: Any, __: Mapping[str, float]) -> list[Finding]:
+def _new_class(_: Rule, report: Any, __: Looked) -> list[Finding]:
     values = report.new_classes if report.batch > 1 else ()
     return [Finding(str(value), value, f"batch {report.batch} brings the new class {value}") for value in values]
 
 
-def _share_above(rule: Rule, report: Any, shares: Mapping[str, float]) -> list[Finding]:
-    what = "are missing" if rule.when == MISSING else "were never seen before"
+def _share_above(rule: Rule, report: Any, looked: Looked) -> list[Finding]:
     limit = rule.limit or 0.0
+    what = _of_shares(rule)
     return [
         Finding(
             name, share, f"{share:.1%} of values {what} in column {name} of batch {report.batch}, above {limit:.1%}"
         )
-        for name, share in shares.items()
+        for name, share in looked.shares.get(rule.when, {}).items()
         if share > limit
     ]
 
 
-KINDS: dict[str, Callable[[Rule, Any, Mapping[str, float]], list[Finding]]] = {
-    "drift sustained": _drift,
-    "drift temporary": _drift,
-    "accuracy below": _below,
-    "balanced accuracy below": _below,
-    "roc auc below": _below,
-    "average precision below": _below,
-    LOG_LOSS: _above,
-    "new class": _new_class,
-    UNSEEN: _share_above,
-    MISSING: _share_above,
+def _of_shares(rule: Rule) -> str:
+    """Return what is true of the values that a rule counts."""
+    return "are missing" if rule.when == MISSING else "were never seen before"
+
+
+def _health(rule: Rule, report: Any, looked: Looked) -> list[Finding]:
+    if looked.health is None or looked.health.level not in HEALTH_LEVELS[HEALTH_LEVELS.index(str(rule.level)) :]:
+        return []
+    verdict = f"after batch {report.batch} the model's health is {looked.health.level}"
+    return [Finding("", looked.health.level, f"{verdict}: {looked.health.reason.rstrip('.')}")]
+
+
+class Kind(NamedTuple):
+    """What a rule may be about.
+
+    Attributes
+    ----------
+    find : callable or None
+        Finds it in a batch; None where it is not about batches.
+    most : float or None
+        The greatest limit that it may have, from 0 on; None where it has no limit.
+    unit : str
+        Of the limit.
+    """
+
+    find: Callable[[Rule, Any, Looked], list[Finding]] | None
+    most: float | None = None
+    unit: str = ""
+
+
+KINDS = {
+    "drift sustained": Kind(_drift),
+    "drift temporary": Kind(_drift),
+    "accuracy below": Kind(_below, 1),
+    "balanced accuracy below": Kind(_below, 1),
+    "roc auc below": Kind(_below, 1),
+    "average precision below": Kind(_below, 1),
+    "log loss above": Kind(_above, math.inf),
+    NEW_CLASS: Kind(_new_class),
+    UNSEEN: Kind(_share_above, 1),
+    MISSING: Kind(_share_above, 1),
+    HEALTH: Kind(_health),
+    NO_BATCH: Kind(None, math.inf, "hours"),
+    REJECTED: Kind(None),
+    NOT_DELIVERED: Kind(None, math.inf, "times"),
 }
-WITH_LIMIT = tuple(name for name in KINDS if name.endswith((" below", " above")))
 WITH_COLUMNS = (UNSEEN, MISSING)
 
 

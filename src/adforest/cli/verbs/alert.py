@@ -1,4 +1,4 @@
-"""Check a file of alert rules."""
+"""Check a file of alert rules, and send what waits."""
 
 from __future__ import annotations
 
@@ -8,33 +8,45 @@ from typing import Annotated
 import typer
 
 from adforest.cli.options import AsJson
-from adforest.cli.output import print_json
+from adforest.cli.output import counted, print_json, say
+
+SENDING = 60.0  # seconds for which --send sends
 
 
 def alert(
     rules: Annotated[Path, typer.Argument(help="A TOML file of rules.")],
     test: Annotated[bool, typer.Option("--test", help="Send a message for trial to every receiver.")] = False,
+    model: Annotated[
+        Path | None, typer.Option("--model", "-m", help="A model file: say how many of its alerts wait to be sent.")
+    ] = None,
+    send: Annotated[bool, typer.Option("--send", help="Send what waits for the receivers of --model now.")] = False,
     as_json: AsJson = False,
 ) -> int:
     """Check a file of alert rules for --alerts of learn and watch, and say what is in it.
 
     Rules are tables called rule, with when = "drift sustained", "drift temporary", "accuracy below", "new class",
-    "unseen categories above" or "missing above", and limit, columns, batches, repeat. Receivers are tables
-    called deliver, with command, webhook or mail.
+    "unseen categories above", "missing above", "health", "no batch for", "files rejected" or "alerts not delivered",
+    and limit, columns, batches, level, repeat. Receivers are tables called deliver, with command, webhook or mail.
     """
     from adforest.cli.alerts import read_alerts
 
-    found = read_alerts(rules)
-    trial = {"message": "this is a trial: alerts of adforest arrive here", "rule": "trial", "value": None}
-    failures = found.tell(trial | {"batch": None, "files": [], "model": None}) if test else []
+    if send and model is None:
+        raise ValueError("--send needs --model, the model whose alerts wait. Add --model FILE.")
+    with read_alerts(rules) as found:
+        failures = found.send_trial() if test else []
+        waiting = None if model is None else found.send_waiting(model, SENDING if send else 0.0)
+    is_failed = bool(failures) or bool(send and waiting)
     if as_json:
         receivers = [str(one) for one in found.deliveries]
-        print_json({"rules": [str(one) for one in found.rules], "receivers": receivers, "failures": failures})
-        return int(bool(failures))
+        told = {"rules": [str(one) for one in found.rules], "receivers": receivers, "failures": failures}
+        print_json(told if model is None else told | {"waiting": waiting})
+        return int(is_failed)
     for rule in found.rules:
-        print(f"when: {rule}")
+        say(f"when: {rule}")
     for delivery in found.deliveries:
-        print(f"tell: {delivery}")
+        say(f"tell: {delivery}")
     if not found.deliveries:
-        print("tell: standard error only; add a table [[deliver]] with command, webhook or mail")
-    return int(bool(failures))
+        say("tell: standard error only; add a table [[deliver]] with command, webhook or mail")
+    if waiting is not None:
+        say(f"wait: {counted(waiting, 'alert')} of {model}")
+    return int(is_failed)

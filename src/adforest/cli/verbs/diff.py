@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from adforest.cli.options import AsJson
-from adforest.cli.output import counted, print_json, print_table
+from adforest.cli.output import counted, print_json, print_table, say
 from adforest.cli.parameters import ANSWERING, with_options
 
 
@@ -47,18 +47,18 @@ def _show(found: dict[str, Any], first: Path, second: Path) -> None:
             *((f"parameter {name}", str(one), str(two)) for name, (one, two) in found["parameters"].items()),
         ],
     )
-    print(f"{counted(found['batches_in_common'], 'batch')} in common")
+    say(f"{counted(found['batches_in_common'], 'batch')} in common")
     for name, path in (("first", first), ("second", second)):
         only = found["only"][name]
         if only["batches"]:
             accuracy = "" if only["accuracy"] is None else f", accuracy before learning them {only['accuracy']:.3f}"
             classes = f", new classes {', '.join(map(str, only['new_classes']))}" if only["new_classes"] else ""
-            print(f"{path} alone learnt {counted(only['batches'], 'batch')}{accuracy}{classes}")
+            say(f"{path} alone learnt {counted(only['batches'], 'batch')}{accuracy}{classes}")
     answers = found.get("answers")
     if answers is None:
         return
     n_records = answers["records"]
-    print(f"{answers['differ']:,} of {counted(n_records, 'record')} are answered differently")
+    say(f"{answers['differ']:,} of {counted(n_records, 'record')} are answered differently")
     if answers["pairs"]:
         print_table(
             "",

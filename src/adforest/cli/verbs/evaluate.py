@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from adforest.cli.options import AsJson, ModelPath, Target
-from adforest.cli.output import counted, print_json, print_table, progress_bar, remark
+from adforest.cli.output import counted, print_json, print_table, progress_bar, remark, say
 from adforest.cli.parameters import TESTING, with_options
 
 SHOWN = 20  # classes in a table
@@ -73,8 +73,8 @@ def _show(found: dict[str, Any], *, as_json: bool) -> None:
     ]
     print_table("classes", ("class", "records", "precision", "recall", "most often taken for"), rows)
     if len(found["classes"]) > SHOWN:
-        print(f"and {counted(len(found['classes']) - SHOWN, 'class')} more; --json lists all\n")
-    print(
+        say(f"and {counted(len(found['classes']) - SHOWN, 'class')} more; --json lists all\n")
+    say(
         f"{counted(found['records'], 'record')}: accuracy {found['accuracy']:.3f}, log loss {found['log_loss']:.3f}, "
         f"mean recall of the classes {found['balanced_accuracy']:.3f}"
         + (f"; {counted(found['unlabelled'], 'record')} without a class left out" if found["unlabelled"] else "")

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from adforest.cli.options import AsJson, ModelPath
-from adforest.cli.output import print_json
+from adforest.cli.output import print_json, say
 from adforest.cli.parameters import ANSWERING, with_options
 
 
@@ -41,7 +41,7 @@ def explain(
             print_json(_as_json(explanation, place, number))
         else:
             _, _, told = explanation.text(place, value, most).partition(": ")
-            print(f"row {number}: {told}")
+            say(f"row {number}: {told}")
 
 
 def _take(model: Any, paths: list[Any], rows: list[int], reading: dict[str, Any]) -> Any:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from adforest.cli.options import AsJson, Force, ModelArgument
-from adforest.cli.output import print_json, size_of
+from adforest.cli.output import print_json, say, size_of
 
 FORMATS = {".onnx": "ONNX", ".tl": "Treelite", ".treelite": "Treelite", ".adf": "model file"}
 
@@ -46,14 +46,15 @@ def export(
     check_free(out, force)
     loaded = load_model(model)
     if no_records:
-        note_origins(loaded, replace(origins_of(loaded), digests=(), sizes=()))  # digests tell who has a file
+        # Digests tell who has a file, and alerts name classes, files and folders.
+        note_origins(loaded, replace(origins_of(loaded), digests=(), sizes=(), rule_counts=(), alerts=()))
         loaded.save(out, records=False)
     else:
         write_atomically(out, [_onnx(loaded) if kind == "ONNX" else _treelite(loaded, forest)])
     if as_json:
         print_json({"out": str(out), "format": kind, "bytes": out.stat().st_size})
     else:
-        print(f"{out}: {kind}, {size_of(out)}")
+        say(f"{out}: {kind}, {size_of(out)}")
 
 
 def _onnx(model: Any) -> bytes:

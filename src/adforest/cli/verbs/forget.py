@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from adforest.cli.options import AsJson, ModelArgument
-from adforest.cli.output import counted, print_json
+from adforest.cli.output import counted, print_json, say
 
 WHAT_STAYS = (
     "Trees that were grown from them stay: counts in leaves, thresholds, names of categories and classes, counts by "
@@ -39,7 +39,7 @@ def forget(
         print_json(told | {"what_stays": WHAT_STAYS})
         return
     versions = f", {n_older:,} from {counted(len(paths) - 1, 'model')} kept of it" if len(paths) > 1 else ""
-    print(f"{model}: {counted(n_kept, 'record')} dropped from memory{versions}. {WHAT_STAYS}")
+    say(f"{model}: {counted(n_kept, 'record')} dropped from memory{versions}. {WHAT_STAYS}")
 
 
 def _forget(path: Path, column: str, values: list[str]) -> int:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from adforest.cli.options import AsJson, ModelArgument
-from adforest.cli.output import counted, print_json, print_table, size_of
+from adforest.cli.output import counted, print_json, print_table, say, size_of, utc
 
 MARKS = {"none": "·", "temporary": "t", "sustained": "S"}
 BARS = "▁▂▃▄▅▆▇█"
@@ -50,22 +50,22 @@ def _show_tree(model: Any, forest: str, tree: int, max_depth: int | None, *, as_
     if as_json:
         print_json({"forest": forest, "tree": tree, "text": text.splitlines()})
     else:
-        print(text)
+        say(text)
 
 
 def _show(found: dict[str, Any], path: Path, n_shown: int) -> None:
     """Print what was found as tables."""
     target = f", target {found['target']}" if found["target"] else ""
-    print(f"{path}: {found['kind']}, {size_of(path)}{target}")
+    say(f"{path}: {found['kind']}, {size_of(path)}{target}")
     kept = (
         f"{found['records_kept']:,} kept to learn from"
         if found["can_learn"]
         else "none kept: it answers, but cannot learn"
     )
-    print(f"{counted(found['batches'], 'batch')}, {counted(found['records'], 'record')}, {kept}")
+    say(f"{counted(found['batches'], 'batch')}, {counted(found['records'], 'record')}, {kept}")
     if found["parameters"]:
-        print("parameters: " + ", ".join(f"{name} {value}" for name, value in found["parameters"].items()))
-    print()
+        say("parameters: " + ", ".join(f"{name} {value}" for name, value in found["parameters"].items()))
+    say()
     total = max(sum(one["records"] for one in found["classes"]), 1)
     print_table(
         "classes",
@@ -107,29 +107,40 @@ def _show(found: dict[str, Any], path: Path, n_shown: int) -> None:
 def _show_batches(found: dict[str, Any], n_shown: int) -> None:
     """Print drift over time and the last batches."""
     history = found["history"]
-    print(f"drift from batch {history[0]['batch']} to {history[-1]['batch']}: {_in_words(found['drift'])}")
+    say(f"drift from batch {history[0]['batch']} to {history[-1]['batch']}: {_in_words(found['drift'])}")
     for start in range(0, len(history), 60):
         part = history[start : start + 60]
-        print(f"  accuracy {''.join(_bar(one['accuracy'].get('vote')) for one in part)}")
-        print(f"  drift    {''.join(MARKS.get(one['drift'], '?') for one in part)}")
-    print()
+        say(f"  accuracy {''.join(_bar(one['accuracy'].get('vote')) for one in part)}")
+        say(f"  drift    {''.join(MARKS.get(one['drift'], '?') for one in part)}")
+    say()
     last = history[-n_shown:] if n_shown else []
     if last:
         print_table(
             f"the last {counted(len(last), 'batch')}" if len(last) > 1 else "the last batch",
-            ("batch", "records", "classes", "drift", "accuracy", "answers"),
+            ("batch", "learnt at", "records", "classes", "drift", "accuracy", "answers", "source"),
             [
                 (
                     f"{one['batch']}",
+                    "" if one["learnt_at"] is None else utc(one["learnt_at"]),
                     f"{one['n_records']:,}",
                     one["scenario"],
                     "-" if one["drift"] == "none" else one["drift"],
                     f"{one['accuracy']['vote']:.3f}" if "vote" in one["accuracy"] else "-",
                     one["answering"],
+                    _source(one),
                 )
                 for one in last
             ],
         )
+
+
+def _source(report: dict[str, Any]) -> str:
+    """Return the files that a batch came from, and its rows in them."""
+    if not report["source"]:
+        return ""
+    first, *others = report["source"]
+    rows = "" if report["rows"] is None else " {:,} to {:,}".format(*report["rows"])
+    return f"{first}{f' +{len(others)}' if others else ''}{rows}"
 
 
 def _in_words(stretches: list[dict[str, Any]]) -> str:

@@ -8,8 +8,19 @@ from typing import Annotated, Any
 
 import typer
 
-from adforest.cli.options import AlertRules, AsJson, Keep, MaxBytes, MaxColumns, MaxRecords, ModelPath, Target
-from adforest.cli.output import counted, progress_bar, remark
+from adforest.cli.options import (
+    AlertRules,
+    AsJson,
+    Keep,
+    LogStyle,
+    MaxBytes,
+    MaxColumns,
+    MaxRecords,
+    MetricsFile,
+    ModelPath,
+    Target,
+)
+from adforest.cli.output import LogFormat, counted, progress_bar, remark, set_log_format
 from adforest.cli.parameters import MODEL, READING, with_options
 
 
@@ -34,6 +45,8 @@ def learn(
     max_columns: MaxColumns = None,
     keep: Keep = 0,
     alerts: AlertRules = None,
+    metrics_file: MetricsFile = None,
+    log_format: LogStyle = LogFormat.TEXT,
     as_json: AsJson = False,
 ) -> None:
     """Learn files, batch after batch, into a model file: a new one, or one that is there and learns on.
@@ -50,43 +63,50 @@ def learn(
     from adforest.cli.learning import NO_TARGET, Learner
     from adforest.cli.model_file import locked
     from adforest.cli.progress import BatchTable
+    from adforest.cli.status import StatusFiles
     from adforest.cli.surveying import Limits
 
     start = perf_counter()
-    rules = read_alerts(alerts)
-    with locked(model, keep) as file, found_files(batches, reading.get("order")) as files:
+    set_log_format(log_format)
+    with (
+        read_alerts(alerts) as rules,
+        locked(model, keep) as file,
+        found_files(batches, reading.get("order")) as files,
+    ):
         if target is None and not model.exists():
             raise ValueError(f"{NO_TARGET}, one of {', '.join(map(repr, column_names(files[0], reading)[:20]))}.")
         limits = Limits(max_records, max_bytes, max_columns)
         learner = Learner(file, target, parameters, reading, batch_size, limits)
         rules.begin(learner)
+        status = StatusFiles(learner, rules, metrics_file)
         total = sum(path.stat().st_size for path in files) if batch_size is None else about_records(files)
         with progress_bar("reading", total) as bar:
-            table = BatchTable(files, bar.print, as_json=as_json)
+            table = BatchTable(files, bar.print, as_json=as_json, log_format=log_format)
             try:
-                _learn_all(learner, files, table, bar, rules)
+                _learn_all(learner, files, table, bar, rules, status)
             except BaseException as error:
                 n_learnt = learner.n_learnt()
                 if n_learnt:
                     kept = f"{counted(n_learnt, 'batch')} learnt before this, kept in '{model}'"
                     error.add_note(f"{kept}: the same command goes on from there.")
                 raise
+            status.write()
             table.close(learner, perf_counter() - start)
 
 
-def _learn_all(learner: Any, files: list[Path], table: Any, bar: Any, rules: Any) -> None:
+def _learn_all(learner: Any, files: list[Path], table: Any, bar: Any, rules: Any, status: Any) -> None:
     """Learn all that was not learnt yet."""
     from adforest.streams.files import NoRecordsError
 
     if learner.batch_size is not None:
-        _learn_each(learner, learner.pieces(files), table, rules, bar)
+        _learn_each(learner, learner.pieces(files), table, rules, bar, status)
         return
     n_empty = 0
     for path in files:
         bar.advance(0, path.name)
         n_before = table.n_batches
         try:
-            _learn_each(learner, learner.batches(path), table, rules, bar)
+            _learn_each(learner, learner.batches(path), table, rules, bar, status)
         except NoRecordsError as error:
             n_empty += 1
             if n_empty == len(files):
@@ -97,13 +117,13 @@ def _learn_all(learner: Any, files: list[Path], table: Any, bar: Any, rules: Any
         bar.advance(path.stat().st_size)
 
 
-def _learn_each(learner: Any, found: Any, table: Any, rules: Any, bar: Any) -> None:
+def _learn_each(learner: Any, found: Any, table: Any, rules: Any, bar: Any, status: Any) -> None:
     """Learn some batches and tell of each."""
     start = perf_counter()
     for batch, parts in found:
         rules.look(batch)
-        report = learner.learn(batch, parts, table.teller(batch.files, start))
-        rules.check(report)
+        learner.learn(batch, parts, table.teller(batch.files, start, rules.tell), rules.noted)
+        status.write()
         if learner.batch_size is not None:
             bar.advance(len(batch.y), batch.files[-1].name)
         start = perf_counter()

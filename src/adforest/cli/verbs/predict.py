@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from adforest.cli.options import AsJson, Force, ModelPath
-from adforest.cli.output import counted, print_json, progress_bar
+from adforest.cli.output import counted, print_json, progress_bar, say
 from adforest.cli.parameters import ANSWERING, with_options
 
 
@@ -29,6 +29,10 @@ def predict(
     ] = None,
     probabilities: Annotated[bool, typer.Option(help="Write the probability of each class.")] = True,
     n_jobs: Annotated[int | None, typer.Option(help="Threads. Default: as the model learnt with.")] = None,
+    escape_formulas: Annotated[
+        bool,
+        typer.Option(help="Put ' before text in CSV that a spreadsheet would run as a formula: = + - @ at its start."),
+    ] = True,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -42,13 +46,14 @@ def predict(
     from adforest.cli.writing import check_output
 
     check_output(out, force)
+    is_escaped = escape_formulas and (out == "-" or out.lower().endswith(".csv"))
     loaded = load_model(model)
     if n_jobs is not None:
         loaded.set_params(n_jobs=n_jobs)
     start = perf_counter()
     with found_files(files, reading.get("order")) as paths:
         how = reading_for_answers(loaded, reading)
-        counts = _answer_all(loaded, paths, out, keep or [], how, has_shares=probabilities)
+        counts = _answer_all(loaded, paths, out, keep or [], how, has_shares=probabilities, is_escaped=is_escaped)
     n_records, seconds = sum(counts.values()), perf_counter() - start
     if not n_records:
         raise ValueError("there are no records in these files; expected at least one. Name other files.")
@@ -57,18 +62,25 @@ def predict(
     elif out != "-":
         most = sorted(counts, key=lambda label: -counts[label])[:5]
         shares = ", ".join(f"{label} {counts[label] / n_records:.1%}" for label in most)
-        print(f"{out}: {counted(n_records, 'record')} in {seconds:.1f} s; {shares}{', …' if len(counts) > 5 else ''}")
+        say(f"{out}: {counted(n_records, 'record')} in {seconds:.1f} s; {shares}{', …' if len(counts) > 5 else ''}")
 
 
 def _answer_all(
-    model: Any, paths: list[Path], out: str, keep: list[str], reading: dict[str, Any], *, has_shares: bool
+    model: Any,
+    paths: list[Path],
+    out: str,
+    keep: list[str],
+    reading: dict[str, Any],
+    *,
+    has_shares: bool,
+    is_escaped: bool,
 ) -> dict[Any, int]:
     """Write the answers to all records, and return how often each label was given."""
     from contextlib import ExitStack
 
     import numpy as np
 
-    from adforest.cli.answers import answered, columns_of_answers
+    from adforest.cli.answers import answered, columns_of_answers, without_formulas
     from adforest.cli.batches import about_records, all_types
     from adforest.cli.writing import opened_writer
     from adforest.streams.records import read_records
@@ -83,6 +95,7 @@ def _answer_all(
             bar.advance(0, path.name)
             for X, kept in read_records([path], types, keep=keep, may_lack=may_lack, **reading):
                 table, found = answered(model, X, kept, names)
+                table = without_formulas(table) if is_escaped else table
                 if writer is None:
                     writer = stack.enter_context(opened_writer(out, table.schema))
                 writer.write_table(table)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from adforest.cli.options import AsJson, ModelArgument
-from adforest.cli.output import print_json, size_of
+from adforest.cli.output import print_json, say, size_of
 
 
 def report(
@@ -27,4 +27,4 @@ def report(
     if as_json:
         print_json({"out": str(out), "bytes": out.stat().st_size})
     else:
-        print(f"{out}: report of {model}, {size_of(out)}")
+        say(f"{out}: report of {model}, {size_of(out)}")

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from adforest.cli.options import AsJson, ModelArgument
-from adforest.cli.output import counted, print_json
+from adforest.cli.output import counted, print_json, say
 
 
 def rollback(
@@ -56,6 +56,6 @@ def rollback(
         told = {"model": str(model), "batches": n_now, "batches_before": n_then, "passed_over": pass_over}
         print_json(told | {"digests_since": len(later)})
         return
-    print(f"{model}: {counted(n_now, 'batch')}, was {counted(n_then, 'batch')}, kept as a version")
+    say(f"{model}: {counted(n_now, 'batch')}, was {counted(n_then, 'batch')}, kept as a version")
     again = "are passed over" if pass_over else "are learnt again when they are met again"
-    print(f"{counted(len(later), 'batch')} learnt since {again}")
+    say(f"{counted(len(later), 'batch')} learnt since {again}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import nullcontext
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,13 +14,15 @@ from adforest.cli.options import (
     AlertRules,
     AsJson,
     Keep,
+    LogStyle,
     MaxBytes,
     MaxColumns,
     MaxRecords,
+    MetricsFile,
     ModelPath,
     Target,
 )
-from adforest.cli.output import progress_bar
+from adforest.cli.output import LogFormat, progress_bar, set_log_format
 from adforest.cli.parameters import MODEL, READING, with_options
 
 REJECTED = 3  # exit code of --once where files were set aside
@@ -76,7 +79,16 @@ def watch(
         OnConflict,
         typer.Option(help="What to do about a model file that another program changed: read it again, or end."),
     ] = OnConflict.RELOAD,
+    challenger: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="A parameter of a second model, which learns beside into NAME.challenger.adf; see: adforest promote.",
+        ),
+    ] = None,
     once: Annotated[bool, typer.Option("--once", help="End when nothing is left to learn.")] = False,
+    metrics_file: MetricsFile = None,
+    log_format: LogStyle = LogFormat.TEXT,
     as_json: AsJson = False,
 ) -> int | None:
     """Learn files as they appear in a folder, until Ctrl-C.
@@ -87,23 +99,38 @@ def watch(
     waited for. With --once the exit code is 3 if files were set aside.
     """
     from adforest.cli.alerts import read_alerts
+    from adforest.cli.challenging import Challenger, read_changes
     from adforest.cli.folder import Folder
     from adforest.cli.learning import Learner
     from adforest.cli.model_file import locked
     from adforest.cli.notifying import notify
     from adforest.cli.progress import BatchTable
+    from adforest.cli.status import StatusFiles
     from adforest.cli.surveying import Limits
     from adforest.cli.watching import Watcher
+    from adforest.monitor.challenge import challenger_path
 
-    rules = read_alerts(alerts)
     start = time.perf_counter()
-    with locked(model, keep) as file, progress_bar("watching", None) as bar:
-        learner = Learner(file, target, parameters, reading, batch_size, Limits(max_records, max_bytes, max_columns))
+    set_log_format(log_format)
+    changes, beside = read_changes(challenger or ()), challenger_path(model)
+    with (
+        read_alerts(alerts) as rules,
+        locked(model, keep) as file,
+        locked(beside) if changes else nullcontext() as rival_file,
+        progress_bar("watching", None) as bar,
+    ):
+        limits = Limits(max_records, max_bytes, max_columns)
+        learner = Learner(file, target, parameters, reading, batch_size, limits)
+        rival = None
+        if rival_file is not None:
+            beside_it = Learner(rival_file, target, parameters | changes, reading, batch_size, limits)
+            rival = Challenger(learner, beside_it, changes)
         rules.begin(learner)
         by_time = reading.get("order") == "time"
         places = Folder(folder, settle, patience, aside or folder / "rejected", by_time=by_time, marker=marker)
-        table = BatchTable(list(folder.iterdir()), bar.print, as_json=as_json)
-        watcher = Watcher(learner, places, table, rules, interval, attempts, on_conflict.value)
+        table = BatchTable(list(folder.iterdir()), bar.print, as_json=as_json, log_format=log_format)
+        status = StatusFiles(learner, rules, metrics_file)
+        watcher = Watcher(learner, places, table, rules, status, interval, attempts, on_conflict.value, rival)
         stopped = ""
         try:
             watcher.run(lambda what: bar.advance(0, what), once=once)

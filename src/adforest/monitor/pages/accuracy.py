@@ -57,7 +57,7 @@ def _over_time(view: ModelView, course: Course) -> Markup:
     for name, (mean, low, high) in found.items():
         shapes += [plot.band(middle, low, high, name), plot.line(middle, mean, name)]
     label = _in_words(found, course)
-    above = plot.draw(shapes, label=label, above=marks, x_ticks=batch_ticks(x), y_ticks=share_ticks(y, 5))
+    above = plot.draw(shapes, label=label, above=marks, x_ticks=batch_ticks(course), y_ticks=share_ticks(y, 5))
     named = [name for name in FORESTS if name in course.votes and course.votes[name].any()]
     key: list[tuple[str, Child]] = [(f"line {name}", _named(name, found[name][0])) for name in reversed(found)]
     kinds = [("triangle hollow", "temporary drift"), ("triangle", "sustained drift")]
@@ -135,6 +135,7 @@ def _table(course: Course, found: dict[str, tuple[Floats, Floats, Floats]], name
     names = [VOTE, *(name for name in found if name != VOTE)] if VOTE in found else list(found)
     head = [
         "batch",
+        "learnt",
         "records",
         *names,
         "drift",
@@ -147,6 +148,7 @@ def _table(course: Course, found: dict[str, tuple[Floats, Floats, Floats]], name
         rows.append(
             [
                 words.batches(int(course.first[place]), int(course.last[place])),
+                words.moment(course.learnt_at[place]),
                 words.number(course.n_records[place], 1),
                 *(words.share(found[name][0][place]) for name in names),
                 drift,
@@ -154,7 +156,7 @@ def _table(course: Course, found: dict[str, tuple[Floats, Floats, Floats]], name
                 *(words.span(*(float(bound[place]) for bound in found[name][1:])) for name in names),
             ]
         )
-    return table_of(head, rows, places=places_of(course), n_quiet=len(names))
+    return table_of(head, rows, places=places_of(course), n_quiet=len(names), words=(0, 1))
 
 
 def places_of(course: Course) -> list[float]:
@@ -163,10 +165,17 @@ def places_of(course: Course) -> list[float]:
     return found
 
 
-def batch_ticks(x: Scale) -> list[tuple[float, str]]:
-    """Return the batches that are named below a figure."""
-    ticks = x.ticks(8, whole=True)
-    return [(tick, f"batch {tick:,.0f}" if place == 0 else f"{tick:,.0f}") for place, tick in enumerate(ticks)]
+def batch_ticks(course: Course) -> list[tuple[float, str]]:
+    """Return the batches that are named below a figure, and in a second line when they were learnt, where known."""
+    ticks = course.scale.ticks(8, whole=True)
+    numbers = [f"batch {tick:,.0f}" if place == 0 else f"{tick:,.0f}" for place, tick in enumerate(ticks)]
+    is_known = np.isfinite(course.learnt_at)
+    if not is_known.any():
+        return list(zip(ticks, numbers, strict=True))
+    known, at = course.last[is_known], course.learnt_at[is_known]
+    moments = np.interp(ticks, known, at, left=np.nan).tolist()
+    written = words.moments(moments, float(at[-1] - at[0]))
+    return [(tick, f"{number}\n{moment}") for tick, number, moment in zip(ticks, numbers, written, strict=True)]
 
 
 def share_ticks(y: Scale, n: int) -> list[tuple[float, str]]:
@@ -205,7 +214,7 @@ def _metrics(course: Course) -> Markup:
         plot.draw(
             shapes,
             label=f"Other metrics of the vote over time. Last: {told}.",
-            x_ticks=batch_ticks(x),
+            x_ticks=batch_ticks(course),
             y_ticks=share_ticks(y, 4),
         ),
         note=f"By scikit-learn's definitions, of each batch before it is learnt.{ranked}{loss}{_thinned(course)}",
@@ -233,7 +242,7 @@ def _expected(expected: ExpectedAccuracy, course: Course) -> Markup:
     drawn = plot.draw(
         shapes,
         label=f"Accuracy as it was expected from the votes' confidence, and as it turned out. {note}",
-        x_ticks=batch_ticks(x),
+        x_ticks=batch_ticks(course),
         y_ticks=share_ticks(y, 4),
     )
     head = ["batch", "expected", "accuracy", "difference", "confidence"]

@@ -27,7 +27,20 @@ def batches_part(view: ModelView, before: int | None, *, is_live: bool) -> Marku
     metrics = [name for name in METRICS if any(getattr(report, name) is not None for report in shown)]
     rows = [_row(report, metrics) for report in shown]
     named = [words.metric_name(name) for name in metrics]
-    head = ["batch", "records", "classes", "new", "drift", "answers", "accuracy", *named, "confidence", "leaves"]
+    head = [
+        "batch",
+        "learnt",
+        "source",
+        "records",
+        "classes",
+        "new",
+        "drift",
+        "answers",
+        "accuracy",
+        *named,
+        "confidence",
+        "leaves",
+    ]
     if not shown:
         return part("batches", "Batches", tag("p", "No batch is kept whole here."))
     turn = _turn(view, shown) if is_live else None
@@ -37,7 +50,7 @@ def batches_part(view: ModelView, before: int | None, *, is_live: bool) -> Marku
         lead = f"The last {len(shown)} of {words.count(view.n_batches, 'batch', 'batches')}, newest first."
     elif not summarised:
         lead = f"All {words.count(view.n_batches, 'batch', 'batches')}, newest first."
-    table = table_of([*head, "time"], rows, words=(0, 2, 3, 4, 5), class_="batches")
+    table = table_of([*head, "time"], rows, words=(0, 1, 2, 4, 5, 6, 7), class_="batches")
     return part("batches", "Batches", scroll(table, "Batches"), turn, lead=lead)
 
 
@@ -45,6 +58,8 @@ def _row(report: BatchReport, metrics: list[str]) -> list[Child]:
     """Return the cells of a batch, some metrics among them."""
     return [
         f"{report.batch:,}",
+        words.moment(report.learnt_at),
+        _source(report),
         f"{report.n_records:,}",
         tag("span", SCENARIOS.get(report.scenario, report.scenario), title=report.scenario),
         words.shortened(", ".join(map(str, report.new_classes)), 32) or words.NOTHING,
@@ -56,6 +71,15 @@ def _row(report: BatchReport, metrics: list[str]) -> list[Child]:
         words.number(report.n_leaves.get(report.answering)),
         words.duration(report.seconds),
     ]
+
+
+def _source(report: BatchReport) -> Child:
+    """Return the file that a batch came from; its rows and further files are told where one points."""
+    if not report.source:
+        return words.NOTHING
+    rows = "" if report.rows is None else ", rows {:,} to {:,}".format(*report.rows)
+    more = f" +{len(report.source) - 1}" if len(report.source) > 1 else ""
+    return tag("span", words.shortened(report.source[0], 32) + more, title=", ".join(report.source) + rows)
 
 
 def _turn(view: ModelView, shown: list[BatchReport]) -> Markup | None:

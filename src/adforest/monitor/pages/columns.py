@@ -11,7 +11,7 @@ from adforest.monitor.model_view import ModelView
 from adforest.monitor.pages import words
 from adforest.monitor.pages.figures import bar, figure, fold, key_of, part, scroll, table_of
 from adforest.monitor.pages.markup import Child, Markup, tag
-from adforest.monitor.pages.plots import Plot, Scale, batch_scale
+from adforest.monitor.pages.plots import LINE, Plot, Scale, batch_scale
 from adforest.monitor.pages.thinning import as_floats
 
 CARDS = 6  # columns drawn large
@@ -49,8 +49,7 @@ def _map(columns: Sequence[ColumnView]) -> Markup:
     taken: list[tuple[float, float]] = []
     for one in named:
         place, height = float(x.share(one.importance)), float(plot.down(one.distance))
-        while any(abs(height - other) < 14 and abs(place - across) < 0.25 for across, other in taken):
-            height += 14
+        height = _free_height(place, height, taken, plot.height)
         taken.append((place, height))
         above.append(
             plot.text_beside(one.importance, height + 4, words.shortened(one.name, 22), "dot-name", is_left=place > 0.6)
@@ -67,6 +66,16 @@ def _map(columns: Sequence[ColumnView]) -> Markup:
     )
     note = "Upwards: distance from the past. To the right: importance to the forest that answers."
     return figure("columns-map", "What drifts and matters", drawn, note=note)
+
+
+def _free_height(place: float, height: float, taken: Sequence[tuple[float, float]], most: float) -> float:
+    """Return where a name does not lie on others, as near to its dot as may be, and within the plot."""
+    steps = sorted(range(-NAMED, NAMED + 1), key=lambda step: (abs(step), -step))
+    for one in (height + LINE * step for step in steps):
+        is_free = all(abs(one - other) >= LINE or abs(place - across) >= 0.25 for across, other in taken)
+        if is_free and LINE / 2 <= one <= most - LINE / 2:
+            return one
+    return min(height, most - LINE / 2)
 
 
 def _card(column: ColumnView, view: ModelView) -> Markup:

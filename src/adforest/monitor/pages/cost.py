@@ -54,7 +54,7 @@ def _leaves(course: Course) -> Markup:
     drawn = plot.draw(
         [plot.line(course.middle, values, name) for name, values in found.items()],
         label=label,
-        x_ticks=batch_ticks(plot.x),
+        x_ticks=batch_ticks(course),
         y_ticks=[(tick, _thousands(tick)) for tick in plot.y.ticks(3, whole=True)],
     )
     rows = [
@@ -77,7 +77,7 @@ def _seconds(course: Course) -> Markup:
     drawn = plot.draw(
         [plot.bars(course.edges, course.seconds, "seconds")],
         label=f"Time to learn a batch. {note}",
-        x_ticks=batch_ticks(plot.x),
+        x_ticks=batch_ticks(course),
         y_ticks=[(tick, words.duration(tick) if tick else "0") for tick in plot.y.ticks(3)],
     )
     rows = [

@@ -23,6 +23,7 @@ def page(
     live: Mapping[str, str] | None = None,
     skip_to: str | None = None,
     is_alone: bool = False,
+    root: str = "./",
 ) -> Markup:
     """Return a whole page.
 
@@ -38,6 +39,8 @@ def page(
         Where the first link leads to.
     is_alone : bool, default=False
         Whether it needs nothing else: its style is in it, and it has no script.
+    root : str, default="./"
+        Leads from the page to the start page: links are relative, so that they hold behind any proxy.
     """
     head = tag(
         "head",
@@ -46,7 +49,7 @@ def page(
         tag("meta", name="color-scheme", content="light dark"),
         tag("title", title),
         tag("link", rel="icon", href=_icon(level)),
-        _own_style() if is_alone else _linked(),
+        _own_style() if is_alone else _linked(root),
     )
     skip = tag("a", "Skip to the sections", class_="skip", href=f"#{skip_to}") if skip_to else None
     said = None if is_alone else tag("p", id="said", class_="unseen", role="status")
@@ -60,6 +63,17 @@ def first_line(*names: Child, tools: Child = None) -> Markup:
     live = tag("span", "live", class_="live", id="live", data_state="waiting")
     switch = tag("button", "Dark", type="button", id="theme", aria_label="Dark or light")
     return tag("div", tag("p", *names), tag("p", live, tools, switch), class_="top")
+
+
+def root_from(path: str) -> str:
+    """Return what leads from a path to the start page.
+
+    Examples
+    --------
+    >>> root_from("/"), root_from("/models/m.adf"), root_from("/models/m.adf/report.html")
+    ('./', '../', '../../')
+    """
+    return "../" * (path.count("/") - 1) or "./"
 
 
 @cache
@@ -82,6 +96,7 @@ def _own_style() -> Markup:
     return join([tag("meta", http_equiv="Content-Security-Policy", content=policy), tag("style", Markup(style))])
 
 
-def _linked() -> Markup:
+def _linked(root: str) -> Markup:
     """Return where the style sheet and the script are."""
-    return join([tag("link", rel="stylesheet", href="/static/page.css"), tag("script", src="/static/page.js")])
+    style, script = f"{root}static/page.css", f"{root}static/page.js"
+    return join([tag("link", rel="stylesheet", href=style), tag("script", src=script)])

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import quote
 
-from adforest.monitor.model_parts import LEVELS, VOTE, Health
+from adforest.monitor.health import health_at
+from adforest.monitor.metrics import ModelFigures
+from adforest.monitor.model_parts import LEVELS, VOTE, Freshness, Health
 from adforest.monitor.model_view import ModelView
 from adforest.monitor.pages import words
 from adforest.monitor.pages.figures import marked
@@ -27,18 +29,23 @@ class ModelSummary:
     Attributes
     ----------
     health : Health
+    freshness : Freshness
     accuracy : float or None
         Of the vote, on the last batch that was answered.
     course : Course
     n_batches, n_records, n_classes : int
+    figures : ModelFigures
+        What is told at /metrics.
     """
 
     health: Health
+    freshness: Freshness
     accuracy: float | None
     course: Course
     n_batches: int
     n_records: int
     n_classes: int
+    figures: ModelFigures
 
     @classmethod
     def of(cls, view: ModelView) -> ModelSummary:
@@ -46,18 +53,25 @@ class ModelSummary:
         vote = view.timeline.accuracy.get(VOTE)
         known = [mean for mean in vote.mean if mean is not None] if vote else []
         course = thin(view.timeline, most=PLACES)
-        return cls(view.health, known[-1] if known else None, course, view.n_batches, view.n_records, view.n_classes)
+        accuracy = known[-1] if known else None
+        counts = view.n_batches, view.n_records, view.n_classes
+        return cls(view.health, view.freshness, accuracy, course, *counts, ModelFigures.of(view))
+
+    def at(self, now: float) -> ModelSummary:
+        """Return it with the verdict at a moment, in seconds since 1970."""
+        health = health_at(self.health, self.freshness, now)
+        return replace(self, health=health, figures=replace(self.figures, level=LEVELS.index(health.level)))
 
 
-def index_page(title: str, models: Sequence[tuple[str, ModelSummary | str]], *, version: str) -> Markup:
+def index_page(title: str, models: Sequence[tuple[str, ModelSummary | str | None]], *, version: str) -> Markup:
     """Return the page of a folder, those models first that need someone.
 
     Parameters
     ----------
     title : str
         Of the folder.
-    models : list of (name, ModelSummary or str)
-        A text says why a file could not be read.
+    models : list of (name, ModelSummary, str or None)
+        A text says why a file could not be read; None stands for one that is still to be read.
     version : str
         Of all files together.
     """
@@ -69,24 +83,28 @@ def index_page(title: str, models: Sequence[tuple[str, ModelSummary | str]], *, 
     damaged = [(name, one) for name, one in models if isinstance(one, str)]
     counts = [(level, sum(one.health.level == level for _, one in known)) for level in order]
     told = [f"{n} {TO_DO[level]}" for level, n in counts if n] + ([f"{len(damaged)} unreadable"] if damaged else [])
-    worst = known[0][1].health.level if known else "good"
+    unread = [name for name, one in models if one is None]
+    told += [f"{len(unread)} being read"] if unread else []
+    worst = "act" if damaged else known[0][1].health.level if known else "good"
     verdict = f"{words.count(len(models), 'model')}: {', '.join(told)}." if models else "There are no models yet."
-    rows = [_row(name, one) for name, one in known] + [_damaged(name, why) for name, why in damaged]
-    content = [tag("h1", level_mark(worst) if known else None, " ", verdict), tag("ul", rows, class_="models")]
+    rows = [_damaged(name, why) for name, why in damaged] + [_row(name, one) for name, one in known]
+    rows += [_unread(name) for name in unread]
+    head = tag("h1", level_mark(worst) if known or damaged else None, " ", verdict)
+    content = [head, tag("ul", rows, class_="models")]
     body = marked("div", "models", join(content), class_=f"overview {worst}")
-    live = {"data_version": version, "data_events": "/events"}
+    live = {"data_version": version, "data_events": "events"}
     return page(f"{NAMES[worst]} · {title}", worst, first_line(tag("b", title)), body, live=live)
 
 
-def error_page(sentence: str) -> Markup:
-    """Return a page that says what is wrong."""
-    content = [tag("h1", sentence), tag("p", tag("a", "Start page", href="/"), class_="findings")]
-    return page(sentence, "act", tag("div", content, class_="overview act alone"))
+def error_page(sentence: str, root: str) -> Markup:
+    """Return a page that says what is wrong; root leads to the start page."""
+    content = [tag("h1", sentence), tag("p", tag("a", "Start page", href=root), class_="findings")]
+    return page(sentence, "act", tag("div", content, class_="overview act alone"), root=root)
 
 
-def address_of(name: str) -> str:
-    """Return the address of a model's page."""
-    return f"/models/{quote(name, safe='')}"
+def address_of(root: str, name: str) -> str:
+    """Return the address of a model's page from where root leads to the start page."""
+    return f"{root}models/{quote(name, safe='')}"
 
 
 def _row(name: str, one: ModelSummary) -> Markup:
@@ -99,13 +117,18 @@ def _row(name: str, one: ModelSummary) -> Markup:
     ]
     listed = tag("dl", [tag("div", tag("dt", title), tag("dd", value)) for title, value in figures])
     why = tag("p", level_mark(one.health.level), " ", one.health.reason)
-    said = tag("div", tag("h2", tag("a", name, href=address_of(name))), why)
+    said = tag("div", tag("h2", tag("a", name, href=address_of("./", name))), why)
     return tag("li", said, tag("div", _spark(one.course), class_="course"), listed, class_=one.health.level)
 
 
 def _damaged(name: str, why: str) -> Markup:
     """Return a file that could not be read."""
     return tag("li", tag("div", tag("h2", name), tag("p", why)), class_="unreadable")
+
+
+def _unread(name: str) -> Markup:
+    """Return a file that is still to be read."""
+    return tag("li", tag("div", tag("h2", tag("a", name, href=address_of("./", name))), tag("p", "Being read.")))
 
 
 def _spark(course: Course) -> Markup | None:

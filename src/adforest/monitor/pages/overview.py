@@ -21,7 +21,7 @@ def overview(view: ModelView, changed: float | None = None) -> Markup:
     ----------
     view : ModelView
     changed : float or None
-        When its file was written, in seconds since 1970.
+        When its file was written, in seconds since 1970; said where the model does not tell when it last learnt.
     """
     health = view.health
     verdict = tag("h1", level_mark(health.level), " ", tag("span", health.reason, class_="reason"))
@@ -52,8 +52,10 @@ def _figures(view: ModelView, changed: float | None) -> list[tuple[str, str | Ma
     kept = f"{view.memory.n_records:,} kept" if view.memory.is_complete else "none kept"
     found.append(("Records", f"{view.n_records:,}", kept))
     when: str | Markup = f"the last took {words.duration(view.timeline.seconds[-1])}"
-    if changed is not None:
-        moment = datetime.fromtimestamp(changed, UTC)
+    learnt_at = view.freshness.learnt_at
+    if learnt_at is not None or changed is not None:
+        at = changed if learnt_at is None else learnt_at
+        moment = datetime.fromtimestamp(at or 0.0, UTC)
         when = join(
             [when, ", ", tag("time", f"{moment:%Y-%m-%d %H:%M} UTC", datetime=moment.isoformat(timespec="seconds"))]
         )

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from adforest.monitor.challenge import challenge_of
 from adforest.monitor.model_files import LoadedModel
 from adforest.monitor.model_view import ModelView
 from adforest.monitor.pages.accuracy import accuracy_part
 from adforest.monitor.pages.batches import batches_part
+from adforest.monitor.pages.challenge import challenge_part
 from adforest.monitor.pages.classes import classes_part
 from adforest.monitor.pages.columns import columns_part
 from adforest.monitor.pages.cost import cost_part
@@ -56,7 +58,9 @@ class Asked:
     record: Mapping[str, str] | None = None
 
 
-def model_page(loaded: LoadedModel, asked: Asked, *, has_index: bool = False) -> Markup:
+def model_page(
+    loaded: LoadedModel, asked: Asked, *, has_index: bool = False, challenger: LoadedModel | None = None
+) -> Markup:
     """Return the live page of a model.
 
     Parameters
@@ -65,10 +69,13 @@ def model_page(loaded: LoadedModel, asked: Asked, *, has_index: bool = False) ->
     asked : Asked
     has_index : bool
         Whether there is a page of all models to go back to.
+    challenger : LoadedModel, optional
+        A model that learns beside with other parameters.
     """
     name, view, problem = loaded.name, loaded.view, loaded.problem
-    address = address_of(name)
-    back = tag("a", "All models", href="/") if has_index else None
+    root, version = "../", "+".join(one.version for one in (loaded, challenger) if one is not None)
+    address = address_of(root, name)
+    back = tag("a", "All models", href=root) if has_index else None
     report = tag("a", "Report", href=f"{address}/report.html", download=f"{Path(name).stem}-report.html")
     warning = tag("p", f"{problem}. Shown is the model as it was before.", class_="error", role="alert")
     return page(
@@ -77,11 +84,20 @@ def model_page(loaded: LoadedModel, asked: Asked, *, has_index: bool = False) ->
         first_line(back, tag("b", name), tag("span", view.kind), tools=report),
         marked("div", "problem", warning if problem else Markup()),
         overview(view, loaded.changed),
-        _contents(PARTS),
+        _contents(PARTS if challenger is None else {"challenger": "Challenger"} | PARTS),
+        _challenge(loaded, challenger),
         _parts(loaded.model, view, asked, is_live=True),
-        live={"data_version": loaded.version, "data_events": f"{address}/events"},
+        live={"data_version": version, "data_events": f"{address}/events"},
         skip_to="accuracy",
+        root=root,
     )
+
+
+def _challenge(loaded: LoadedModel, challenger: LoadedModel | None) -> Markup:
+    """Return how the challenger does, nothing where there is none; it may come while the page is open."""
+    if challenger is None:
+        return marked("section", "challenger", Markup())
+    return challenge_part(challenger.name, challenge_of(loaded.model, challenger.model))
 
 
 def report_page(name: str, model: Any, view: ModelView) -> Markup:

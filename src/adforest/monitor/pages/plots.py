@@ -19,7 +19,7 @@ from adforest.monitor.pages.markup import Markup, join, tag
 
 WIDTH = 1000  # of the coordinates in which lines are drawn
 STEPS = (1, 2, 2.5, 5, 10)  # what ticks are multiples of
-AXIS = 22  # pixels below a plot, for its ticks
+AXIS, LINE = 22, 14  # pixels below a plot, for its ticks, and for each line of them after the first
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,8 @@ class Plot:
             for value, text in y_ticks
         ]
         seen = {"role": "img", "aria_label": label} if label else {"aria_hidden": "true"}
-        height = self.height + (AXIS if x_ticks else 0)
+        n_lines = 1 + max((text.count("\n") for _, text in x_ticks), default=-1)
+        height = self.height + (AXIS + LINE * (n_lines - 1) if n_lines else 0)
         return tag(
             "svg",
             *(grid, stretched, words, self._x_axis(x_ticks), above),
@@ -199,7 +200,9 @@ class Plot:
             anchor = "start" if share < 0.03 else "end" if share > 0.97 else "middle"
             at = "0%" if anchor == "start" else "100%" if anchor == "end" else percent(share)
             extra = " extra" if len(ticks) > 5 and (len(ticks) - 1 - place) % 2 else ""
-            found.append(tag("text", text, x=at, y=self.height + 16, text_anchor=anchor, class_=f"tick{extra}"))
+            for line, words in enumerate(text.split("\n")):
+                down = self.height + 16 + LINE * line
+                found.append(tag("text", words, x=at, y=down, text_anchor=anchor, class_=f"tick{extra}"))
         return join(found)
 
 

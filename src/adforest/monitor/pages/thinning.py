@@ -28,6 +28,8 @@ class Course:
     confidence, expected, seconds : ndarray
     votes, n_leaves : dict of str to ndarray
     n_temporary, n_sustained : ndarray
+    learnt_at : ndarray
+        When the last batch of each place was learnt, in seconds since 1970.
     """
 
     first: Longs
@@ -42,6 +44,7 @@ class Course:
     n_sustained: Floats
     n_leaves: dict[str, Floats]
     seconds: Floats
+    learnt_at: Floats
 
     def __len__(self) -> int:
         return len(self.first)
@@ -84,9 +87,10 @@ def thin(timeline: Timeline, last: int | None = None, most: int = MAX_PLACES) ->
     group = _groups(first, ends, most)
     fold = _Fold(group, weight=(ends - first + 1).astype(float), start=start)
     edges = np.flatnonzero(np.diff(group, prepend=-1))
+    lasts = np.append(edges[1:], len(ends)) - 1 if len(ends) else edges
     return Course(
         first=first[edges],
-        last=ends[np.append(edges[1:], len(ends)) - 1] if len(ends) else ends,
+        last=ends[lasts],
         n_records=fold.total(timeline.n_records),
         accuracy={
             name: (fold.mean(one.mean), fold.bound(one.mean, one.low), fold.bound(one.mean, one.high))
@@ -100,6 +104,7 @@ def thin(timeline: Timeline, last: int | None = None, most: int = MAX_PLACES) ->
         n_sustained=fold.total(timeline.n_sustained),
         n_leaves={name: fold.mean(values) for name, values in timeline.n_leaves.items()},
         seconds=fold.mean(timeline.seconds),
+        learnt_at=as_floats(timeline.learnt_at[start:])[lasts],
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from math import isfinite
 
 NOTHING = "–"
@@ -23,6 +24,40 @@ def share(value: float | None, digits: int = 1) -> str:
         return f"<{least:g}%"
     written = f"{100 * value:.{digits}f}"
     return f"{float(written):g}%" if float(written) in (0, 100) else f"{written}%"
+
+
+def moment(seconds: float | None) -> str:
+    """Return a moment, in seconds since 1970, to the minute; UTC.
+
+    Examples
+    --------
+    >>> moment(1.7e9), moment(None)
+    ('2023-11-14 22:13', '–')
+    """
+    if seconds is None or not isfinite(seconds):
+        return NOTHING
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M}"
+
+
+def moments(found: list[float], length: float) -> list[str]:
+    """Return moments below a figure, as short as its length in seconds allows; a day is named where it begins.
+
+    Examples
+    --------
+    >>> moments([1.7e9, 1.7e9 + 3600], 3600), moments([1.7e9, float("nan")], 1e7)
+    (['2023-11-14 22:13', '23:13'], ['2023-11-14', ''])
+    """
+    written, day = [], ""
+    for one in found:
+        date, _, clock = moment(one).partition(" ")
+        if not clock:
+            written.append("")
+        elif length >= 3 * 86_400:
+            written.append(date)
+        else:
+            written.append(clock if date == day else f"{date} {clock}")
+            day = date
+    return written
 
 
 def metric_name(name: str) -> str:

@@ -1,0 +1,130 @@
+"""Connections that end when the time for a delivery is over: a socket's own timeout starts anew with every byte."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import smtplib
+import socket
+import ssl
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import partial
+from threading import Timer
+from typing import Any
+
+
+class Deadline:
+    """Cuts the connections it is told of once its time is over."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._is_over = False
+        self._watched: list[socket.socket] = []
+        self._timer = Timer(seconds, self._cut)
+        self._timer.daemon = True
+
+    def watch(self, connection: socket.socket) -> None:
+        """Cut a connection, also where TLS is wrapped around it later, at the end of the time."""
+        self._watched.append(socket.socket(fileno=os.dup(connection.fileno())))
+
+    def _cut(self) -> None:
+        self._is_over = True
+        for one in self._watched:
+            with suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Raise `TimeoutError` if the block takes longer, whatever it makes of connections that were cut."""
+        self._timer.start()
+        try:
+            yield
+        except Exception:
+            if not self._is_over:
+                raise
+        finally:
+            self._timer.cancel()
+            for one in self._watched:
+                one.close()
+        if self._is_over:
+            raise TimeoutError(f"no answer within {self.seconds:g} s")
+
+
+class _Http(http.client.HTTPConnection):
+    """A connection that a deadline watches."""
+
+    def __init__(self, *arguments: Any, deadline: Deadline, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._deadline = deadline
+
+    def connect(self) -> None:
+        """Connect, and have it watched before TLS begins."""
+        super().connect()
+        self._deadline.watch(self.sock)
+
+
+class _Https(http.client.HTTPSConnection, _Http):
+    """The same, encrypted: `HTTPSConnection.connect` connects by that of `_Http`."""
+
+
+class _Opener(urllib.request.HTTPHandler, urllib.request.HTTPSHandler):
+    """Opens such connections, by the proxies of the environment as usual."""
+
+    def __init__(self, deadline: Deadline) -> None:
+        super().__init__()
+        self._deadline = deadline
+
+    def http_open(self, request: urllib.request.Request) -> http.client.HTTPResponse:
+        """Open one without TLS."""
+        return self.do_open(partial(_Http, deadline=self._deadline), request)
+
+    def https_open(self, request: urllib.request.Request) -> http.client.HTTPResponse:
+        """Open one with TLS."""
+        context = ssl.create_default_context()
+        return self.do_open(partial(_Https, deadline=self._deadline, context=context), request)
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """Leaves an answer that leads elsewhere as it is."""
+
+    def redirect_request(self, *_: Any) -> None:
+        """Return no other request."""
+        return
+
+
+def post(address: str, content: bytes, headers: Mapping[str, str], timeout: float) -> int:
+    """Post something to an address, and return the status of the answer, which is not followed anywhere."""
+    deadline = Deadline(timeout)
+    opener = urllib.request.build_opener(_Opener(deadline), _NoRedirects)
+    request = urllib.request.Request(address, content, dict(headers), method="POST")
+    with deadline.held():
+        try:
+            with opener.open(request, timeout=timeout) as response:
+                return int(response.status)
+        except urllib.error.HTTPError as error:
+            error.close()
+            return error.code
+        except urllib.error.URLError as error:  # whose text says less than its reason
+            raise error.reason if isinstance(error.reason, Exception) else ValueError(str(error.reason)) from None
+
+
+@contextmanager
+def opened_mail_server(host: str, port: int, secure: ssl.SSLContext | None, timeout: float) -> Iterator[smtplib.SMTP]:
+    """Open a connection to a mail server, encrypted from the start if a context is given."""
+    deadline = Deadline(timeout)
+    kind: Any = smtplib.SMTP if secure is None else smtplib.SMTP_SSL
+
+    def connect(server: Any, *arguments: Any) -> socket.socket:
+        connection: socket.socket = kind._get_socket(server, *arguments)
+        deadline.watch(connection)
+        return connection
+
+    watched: Any = type("WatchedServer", (kind,), {"_get_socket": connect})
+    with (
+        deadline.held(),
+        watched(host, port, timeout=timeout, **({} if secure is None else {"context": secure})) as server,
+    ):
+        yield server

@@ -1,0 +1,76 @@
+"""What a command that learns says of itself: beside the model for the monitor, and as a file for node_exporter."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from adforest.cli.output import remark
+
+
+class StatusFiles:
+    """Writes the status beside a model, and metrics where they are asked for.
+
+    Parameters
+    ----------
+    learner : Learner
+    rules : Alerts
+    metrics_file : Path or None
+        Where metrics go; node_exporter reads files ``*.prom`` of a folder.
+    """
+
+    def __init__(self, learner: Any, rules: Any, metrics_file: Path | None) -> None:
+        from adforest.monitor.metrics import read_status
+
+        self._learner, self._rules, self._metrics_file = learner, rules, metrics_file
+        self._written = self._status = read_status(learner.path)
+        self._n_batches = -1
+        self._told = ""
+
+    def write(self, files_waiting: int = 0, files_rejected: int | None = None) -> None:
+        """Write what has changed; a disk that is full does not stop learning, and is told of once.
+
+        Parameters
+        ----------
+        files_waiting : int
+            That are there and not learnt yet.
+        files_rejected : int, optional
+            That were ever set aside; by default as many as before.
+        """
+        outbox = self._rules.outbox
+        n_rejected = self._status.files_rejected if files_rejected is None else files_rejected
+        self._status = replace(self._status, files_waiting=files_waiting, files_rejected=n_rejected)
+        try:
+            if outbox is not None:
+                totals = outbox.totals()
+                self._status = replace(
+                    self._status,
+                    alerts_waiting=outbox.n_waiting(),
+                    alerts_delivered=totals["delivered"],
+                    alert_failures=totals["failed"],
+                )
+            self._write()
+            self._told = ""
+        except (OSError, sqlite3.Error) as error:
+            if str(error) != self._told:
+                remark(f"warning: the status of the model cannot be written ({error})")
+            self._told = str(error)
+
+    def _write(self) -> None:
+        from adforest.monitor.metrics import ModelFigures, metrics_text, status_path, written_status
+        from adforest.monitor.model_view import ModelView
+        from adforest.storage.atomic import write_atomically
+
+        learner = self._learner
+        n_batches = 0 if learner.is_new else learner.model.history_[-1].batch
+        if self._status == self._written and n_batches == self._n_batches:
+            return
+        if self._status != self._written:
+            write_atomically(status_path(learner.path), [written_status(self._status)])
+        if self._metrics_file is not None:
+            figures = None if learner.is_new else ModelFigures.of(ModelView.from_estimator(learner.model))
+            text = metrics_text({learner.path.name: (figures, self._status)})
+            write_atomically(self._metrics_file, [text.encode()])
+        self._written, self._n_batches = self._status, n_batches
