@@ -4,7 +4,7 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adforest.adaptation.evidence import (
@@ -60,29 +60,30 @@ def best_sequence(gains, costs_of_first, cost_of_change, cost_of_staying):
     return best
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     seed=st.integers(0, 10_000),
     n_batches=st.integers(1, 5),
     n_experts=st.integers(2, 4),
     size=st.integers(FULL_SWITCH, 2 * MAX_COUNTED),
-    scale=st.sampled_from([0.01, 0.2, 1.9]),
+    scale=st.sampled_from([0.01, 0.3, 1]),
 )
 def test_the_gain_by_weight_is_hardly_below_that_of_the_best_sequence_of_experts(
     seed, n_batches, n_experts, size, scale
 ):
-    rng = np.random.default_rng(seed)
+    rng, counted = np.random.default_rng(seed), min(size, MAX_COUNTED)
     first = rng.dirichlet(np.ones(n_experts))
-    gains, counted = scale * rng.uniform(-0.92, 1, (n_batches, n_experts)), min(size, MAX_COUNTED)
-    weights, by_weight = first, 0.0
+    gains = counted * scale * rng.choice([-0.92, 0.0, 1.0], (n_batches, n_experts))
+    weights, by_weight, mixed = first, 0.0, 0.0
     for gain in gains:
-        by_weight += counted * weights @ gain
-        weights = hedge(weights, first, gain, size)
+        by_weight += weights @ gain
+        mixed += gain.max() + np.log(weights @ np.exp(LEARNING_RATE * (gain - gain.max()))) / LEARNING_RATE
+        weights = hedge(weights, first, gain / counted, size)
     staying = -np.log(1 - SWITCH_SHARE) / LEARNING_RATE
     change = -np.log(SWITCH_SHARE * first) / LEARNING_RATE
-    best = best_sequence(counted * gains, -np.log(first) / LEARNING_RATE, change, staying)
-    ranges = counted * (gains.max(axis=1) - gains.min(axis=1))
-    assert by_weight >= best - LEARNING_RATE / 8 * (ranges**2).sum() - 1e-9
+    best = best_sequence(gains, -np.log(first) / LEARNING_RATE, change, staying)
+    assert mixed >= best - 1e-9  # Herbster & Warmuth
+    ranges = gains.max(axis=1) - gains.min(axis=1)
+    assert by_weight >= mixed - LEARNING_RATE / 8 * (ranges**2).sum() - 1e-9  # Hoeffding
 
 
 def test_the_bound_is_close_where_the_best_expert_changes():
@@ -96,7 +97,6 @@ def test_the_bound_is_close_where_the_best_expert_changes():
     assert by_weight > 6.4
 
 
-@settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10_000), n=st.integers(1, 80), n_classes=st.integers(2, 4), n_members=st.integers(1, 3))
 def test_weights_follow_the_gains_of_members_and_of_their_mixtures(seed, n, n_classes, n_members):
     rng = np.random.default_rng(seed)

@@ -215,6 +215,14 @@ def test_more_categories_than_boosting_can_take():
     assert model.predict(pd.DataFrame({"name": names[:4]})).tolist() == [True, True, False, False]
 
 
+def test_columns_without_any_value():
+    X, y = mixed_batch(0)
+    X = X.assign(empty=np.nan, none=pd.Series([None] * len(X), dtype="category"))
+    model = voting(HistGradientBoostingClassifier(max_iter=3), LGBMClassifier(n_estimators=3, verbosity=-1)).fit(X, y)
+    assert not model.history_[-1].left_out
+    assert model.predict(X.assign(empty=1.0, none="new")).tolist() == model.predict(X).tolist()
+
+
 @pytest.mark.parametrize(
     ("library", "name", "options"),
     [

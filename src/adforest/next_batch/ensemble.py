@@ -82,7 +82,7 @@ class NextBatchVotingClassifier(VotingBatchClassifier[VotingState], _BaseComposi
     >>> from adforest.streams import simulate_drift
     >>> members = [("adf", AdaptiveDecisionForestClassifier()), ("boosting", HistGradientBoostingClassifier())]
     >>> model = NextBatchVotingClassifier(members, random_state=0)
-    >>> for batch in simulate_drift("sustained", n_batches=4, batch_size=300, random_state=0):
+    >>> for batch in simulate_drift(n_batches=4, batch_size=300, random_state=0):
     ...     model = model.partial_fit(batch.X_train, batch.y_train)
     >>> sorted(model.weights_)
     ['adf', 'boosting']

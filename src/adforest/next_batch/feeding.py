@@ -115,10 +115,10 @@ class Feeding:
 def tell_categories(estimator: Any, X: Any, is_categorical: Mask) -> tuple[Any, dict[str, Any]]:
     """Tell an estimator which columns of a matrix are categories, if it can be told.
 
-    Returns the matrix, in which the rarest categories are missing where the estimator cannot take as many, and
-    parameters for its `fit`.
+    Returns the matrix to be learnt, in which the rarest categories are missing where the estimator cannot take as many,
+    and parameters for its `fit`.
     """
-    columns, told_by = np.flatnonzero(is_categorical), _told_by(estimator)
+    columns, told_by, X = np.flatnonzero(is_categorical), _told_by(estimator), _with_some_values(X)
     if told_by is None or not len(columns):
         return X, {}
     if told_by == SCIKIT_LEARN:
@@ -173,6 +173,13 @@ def _fill(matrix: Floats, is_categorical: Mask) -> Floats:
     fill[there] = np.nanmedian(matrix[:, there], axis=0)
     fill[is_categorical] = MISSING_CODE
     return fill
+
+
+def _with_some_values(X: Any) -> Any:
+    """Return a matrix in which columns without any value are 0: scikit-learn 1.9 cannot boost columns of NaN alone."""
+    if X.dtype == object or not (is_empty := np.isnan(X).all(axis=0)).any():
+        return X
+    return np.where(is_empty, 0.0, X)
 
 
 def _with_frequent(X: Floats, columns: Longs, most: int) -> Floats:
