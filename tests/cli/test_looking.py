@@ -197,7 +197,7 @@ def test_exports_that_cannot_be(capsys, model, tmp_path):
     code, _, err = run(capsys, "export", model, "-o", tmp_path / "m.pmml")
     assert (code, err.split("; ")[1]) == (
         1,
-        "expected a name that ends in .onnx or .tl or .treelite. Name another file.\n",
+        "expected a name that ends in .onnx or .tl or .treelite or .adf. Name another file.\n",
     )
     assert (tmp_path / "m.onnx").read_text() == "old"
 
