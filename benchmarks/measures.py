@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from bound import measure_bound
-from command_line import measure_cli, measure_kills
+from command_line import measure_cli, measure_kills, measure_watch_memory
 from model_files import measure_files
 from monitor_page import measure_index, measure_monitor
 from monitoring import measure_tracking, measure_views
@@ -364,6 +364,7 @@ MEASURES = {
     "scale": measure_scale,
     "cli": measure_cli,
     "kills": measure_kills,
+    "watch_memory": measure_watch_memory,
     "monitor": measure_monitor,
     "index": measure_index,
     "spark": measure_spark,

@@ -28,14 +28,14 @@ def promote(
 
     other = challenger or challenger_path(model)
     former = model.with_name(f"{model.stem}.former{model.suffix}")
-    with locked(model) as file, locked(other) as rival:
+    with locked(model), locked(other):
         champion, winner = load_model(model), load_model(other)  # a damaged file takes no place
         found = challenge_of(champion, winner)
         old, new = model.read_bytes(), other.read_bytes()
         if old != new:  # else a command was killed that had done it but for the last step
             write_atomically(former, [old])
-            write_atomically(file.real, [new])
-        rival.real.unlink()
+            write_atomically(model, [new])
+        other.unlink()
     told = {"model": str(model), "former": str(former)}
     if as_json:
         judged = None if found is None else {"batches": len(found.batches), "difference": found.difference}
