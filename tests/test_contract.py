@@ -172,8 +172,10 @@ def test_the_front_door():
         "BatchReport",
         "Explanation",
         "ModelFileError",
+        "NextBatchVotingClassifier",
         "PaperADFClassifier",
         "Snapshot",
+        "VotingReport",
         "load",
         "threshold_for_cost",
     }

@@ -77,15 +77,16 @@ class NextBatchVotingClassifier(VotingBatchClassifier[VotingState], _BaseComposi
 
     Examples
     --------
-    >>> from sklearn.ensemble import HistGradientBoostingClassifier
+    >>> from sklearn.tree import DecisionTreeClassifier
     >>> from adforest import AdaptiveDecisionForestClassifier, NextBatchVotingClassifier
-    >>> from adforest.streams import simulate_drift
-    >>> members = [("adf", AdaptiveDecisionForestClassifier()), ("boosting", HistGradientBoostingClassifier())]
+    >>> members = [("adf", AdaptiveDecisionForestClassifier()), ("tree", DecisionTreeClassifier())]
     >>> model = NextBatchVotingClassifier(members, random_state=0)
-    >>> for batch in simulate_drift(n_batches=4, batch_size=300, random_state=0):
-    ...     model = model.partial_fit(batch.X_train, batch.y_train)
-    >>> sorted(model.weights_)
-    ['adf', 'boosting']
+    >>> model = model.partial_fit([[1, "a"], [2, "a"], [8, "b"]], ["low", "low", "high"])
+    >>> model = model.partial_fit([[3, "a"], [9, None], [7, "c"]], ["low", "high", "high"])
+    >>> model.predict([[1.5, "a"], [8.5, "b"]]).tolist()
+    ['low', 'high']
+    >>> model.history_[-1].action
+    {'adf': 'learnt', 'tree': 'kept'}
     """
 
     _rules: ClassVar[Rules] = COMMON | {

@@ -7,7 +7,6 @@ from inspect import signature
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
 from adforest.base import BatchClassifier
@@ -90,7 +89,8 @@ class Feeding:
         inner, told_by = _innermost(estimator), _told_by(estimator)
         tags = _input_tags(inner)
         takes_categories = tags is not None and (tags.categorical or tags.string)
-        if isinstance(inner, Pipeline) or (takes_categories and told_by is None):
+        is_pipeline = hasattr(inner, "steps")  # to import scikit-learn's own would import much else
+        if is_pipeline or (takes_categories and told_by is None):
             return cls(FRAME)
         is_categorical = samples.encoder.is_categorical
         fill = None if tags is not None and tags.allow_nan else _fill(samples.matrix, is_categorical)
