@@ -44,6 +44,7 @@ FIXED = {
     "random_state": (0, 1),
 }
 SAME = ("n_jobs", "verbose")  # for any value the same answers
+SMALL_BATCHES = ("label_delay",)  # see tests/adaptation/test_recent_samples.py
 ENCODING = ("column_changes", "max_categories", "min_frequency")  # see tests/encoding
 CASES = [(AdaptiveDecisionForestClassifier, name, *values) for name, values in OURS.items()] + [
     (PaperADFClassifier, name, *values) for name, values in PAPER.items()
@@ -73,7 +74,7 @@ def trail(model):
 
 
 def test_every_parameter_is_among_the_cases():
-    assert {*OURS, *FIXED, *SAME, *ENCODING} == set(AdaptiveDecisionForestClassifier().get_params())
+    assert {*OURS, *FIXED, *SAME, *SMALL_BATCHES, *ENCODING} == set(AdaptiveDecisionForestClassifier().get_params())
     assert {*PAPER, *FIXED, *SAME, *ENCODING} == set(PaperADFClassifier().get_params())
 
 

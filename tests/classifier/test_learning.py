@@ -24,6 +24,7 @@ def test_the_signature_is_the_one_promised():
         "criterion": "auto",
         "renewal": 1.0,
         "answer_for": "next_batch",
+        "label_delay": 0,
         "class_weight": None,
         "categorical_features": "from_dtype",
         "max_categories": None,

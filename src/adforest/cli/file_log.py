@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from adforest.cli.model_file import naming_unwritten
+from adforest.cli.stopping import holding_signals
 
 MAX_KEPT = 100  # rejections, and files with attempts that never came to an end
 
@@ -109,7 +110,8 @@ class FileLog:
         }
         # Not synced to the disk as models are: it must survive the process, not the machine.
         beside = self.path.with_name(f"{self.path.name}.tmp")
-        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with open(descriptor, "w", encoding="ascii") as file:
-            json.dump(content, file)
-        os.replace(beside, self.path)
+        with holding_signals():  # one in between would leave the file beside
+            descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with open(descriptor, "w", encoding="ascii") as file:
+                json.dump(content, file)
+            os.replace(beside, self.path)
