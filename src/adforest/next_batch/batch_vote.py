@@ -21,8 +21,8 @@ from adforest.forest.types import Floats, Ints, Longs, Mask
 from adforest.growers import spawn_seeds
 from adforest.merging import LocalBatch
 from adforest.next_batch.experts import ExpertWeights
-from adforest.next_batch.feeding import Samples
-from adforest.next_batch.members import ANSWER, CLASSES, LEARN, LeftOut, Lesson, Member
+from adforest.next_batch.member_input import Samples
+from adforest.next_batch.members import ANSWER, CLASSES, LEARN, LabelledSamples, LeftOut, Member
 from adforest.next_batch.voting_report import VotingReport
 from adforest.tracking.history import MAX_REPORTS
 
@@ -123,12 +123,14 @@ def learn_batch(
     assert isinstance(batch.source, LocalBatch)
     table, records = batch.source.table, batch.records
     library = table.library if isinstance(table, Table) else None
-    lesson = Lesson(Samples(records.X, batch.encoder, library, table), records.y, records.weight, batch.labels)
+    labelled = LabelledSamples(
+        Samples(records.X, batch.encoder, library, table), records.y, records.weight, batch.labels
+    )
     seconds = dict.fromkeys(templates, 0.0)
-    state, scores = _judged(before, lesson, batch, seconds)
+    state, scores = _judge(before, labelled, batch, seconds)
     memory = _bounded(before.memory.add(records, batch.number), batch.number, rules.samples)
     state = replace(state, memory=memory, n_codes=batch.encoder.n_categories, library=library)
-    state, action = _taught(state, lesson, batch, templates, rules, seconds)
+    state, action = _learn_members(state, labelled, batch, templates, rules, seconds)
     is_new = memory.first_batch == batch.number
     report = VotingReport(
         batch=batch.number,
@@ -143,15 +145,15 @@ def learn_batch(
     return replace(state, history=(*state.history, report)[-MAX_REPORTS:])
 
 
-def _judged(
-    state: VotingState, lesson: Lesson, batch: EncodedBatch, seconds: dict[str, float]
+def _judge(
+    state: VotingState, labelled: LabelledSamples, batch: EncodedBatch, seconds: dict[str, float]
 ) -> tuple[VotingState, dict[str, Any]]:
     """Let members answer a batch, or a sample of it; return what is known of them then, and how they did."""
-    n_classes, n = batch.records.n_classes, len(lesson.y)
+    n_classes, n = batch.records.n_classes, len(labelled.y)
     drawn = judged_places(batch.seed, batch.number, n)
-    y = lesson.y[drawn]
+    y = labelled.y[drawn]
     asked = [i for i, one in enumerate(state.members) if one.estimator is not None and not _unseen(one, state.memory)]
-    samples = lesson.samples.rows(drawn).as_before(state.n_codes)
+    samples = labelled.samples.rows(drawn).as_before(state.n_codes)
     answers, errors = _ask(state, asked, samples, n_classes, seconds)
     voters = state.can_vote(set(range(len(state.members))) - set(answers))
     by_name = {state.members[i].name: one for i, one in answers.items()}
@@ -175,9 +177,9 @@ def _judged(
     return replace(state, members=tuple(members), weights=weights), scores
 
 
-def _taught(
+def _learn_members(
     state: VotingState,
-    lesson: Lesson,
+    labelled: LabelledSamples,
     batch: EncodedBatch,
     templates: Mapping[str, Any],
     rules: RefitRules,
@@ -194,7 +196,7 @@ def _taught(
             start = perf_counter()
             try:
                 # Seeds of scikit-learn are of 32 bits.
-                member = _learnt(member, templates[member.name], seeds[i] % 2**32, lesson, state)
+                member = _learnt(member, templates[member.name], seeds[i] % 2**32, labelled, state)
                 action[member.name] = "refitted" if member.is_refitted else "learnt"
                 members[i] = replace(member, fitted_after=memory.n_seen)
             except Exception as error:
@@ -211,30 +213,30 @@ def _taught(
     return replace(state, members=tuple(map(_warned_of, members))), action
 
 
-def _learnt(member: Member, template: Any, seed: int, lesson: Lesson, state: VotingState) -> Member:
+def _learnt(member: Member, template: Any, seed: int, labelled: LabelledSamples, state: VotingState) -> Member:
     """Return a member after it learnt a batch, or what is in memory."""
     if member.is_refitted:
-        return member.refitted(template, seed, _recalled(state, lesson))
-    is_first = state.memory.n_seen == len(lesson.y)
+        return member.after_fit(template, seed, _recalled(state, labelled))
+    is_first = state.memory.n_seen == len(labelled.y)
     if member.estimator is not None or is_first:
         try:
-            return member.taught(template, seed, lesson)
+            return member.after_partial_fit(template, seed, labelled)
         except Exception:
             if is_first:
                 raise
     # Most classifiers of scikit-learn cannot learn a class that was not declared: they begin anew.
-    return replace(member, estimator=None).taught(template, seed, _recalled(state, lesson))
+    return replace(member, estimator=None).after_partial_fit(template, seed, _recalled(state, labelled))
 
 
-def _recalled(state: VotingState, lesson: Lesson) -> Lesson:
+def _recalled(state: VotingState, labelled: LabelledSamples) -> LabelledSamples:
     """Return what is in memory; the only sample of a class comes twice, for members that hold some of each out."""
-    memory, (samples, _, _, labels) = state.memory, lesson
+    memory, (samples, _, _, labels) = state.memory, labelled
     is_lone = np.bincount(memory.y)[memory.y] == 1
     rows = np.append(np.arange(len(memory)), np.flatnonzero(is_lone))
     recalled, weight = samples._replace(matrix=memory.matrix()[rows], table=None), memory.weight_at(rows)
     if weight is not None:
         weight[is_lone[rows]] /= 2
-    return Lesson(recalled, memory.y[rows], weight, labels)
+    return LabelledSamples(recalled, memory.y[rows], weight, labels)
 
 
 def _checked(member: Member, memory: Memory, labels: LabelTable) -> Member:

@@ -13,7 +13,7 @@ from adforest.encoding.tables import read_table, source_of
 from adforest.forest.types import Floats
 from adforest.libraries import require
 from adforest.next_batch.batch_vote import VOTE, RefitRules, VotingState, learn_batch, vote
-from adforest.next_batch.feeding import Samples
+from adforest.next_batch.member_input import Samples
 from adforest.next_batch.voting_report import VotingReport
 from adforest.parameters import COMMON, Amount, ArrayLike, Rules, Whole
 

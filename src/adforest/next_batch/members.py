@@ -12,10 +12,10 @@ from sklearn.base import clone
 from adforest.base import BatchClassifier
 from adforest.encoding import LabelTable
 from adforest.forest.types import Floats, Ints, Longs
-from adforest.next_batch.feeding import NUMBERS, TABLE, Feeding, Samples, takes_weights, tell_categories
+from adforest.next_batch.member_input import NUMBERS, TABLE, MemberInput, Samples, takes_weights, tell_categories
 
 
-class Lesson(NamedTuple):
+class LabelledSamples(NamedTuple):
     """Samples with their classes by code; weights None are all 1."""
 
     samples: Samples
@@ -47,7 +47,7 @@ class Member:
         As it was fitted last, None if that failed.
     classes : intp
         Codes of its classes, in the order of its probabilities.
-    feeding : Feeding
+    input : MemberInput
         How samples are given to it.
     fitted_after : int
         Samples that had come when it was last fitted.
@@ -63,7 +63,7 @@ class Member:
     is_refitted: bool
     estimator: Any = None
     classes: Longs = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    feeding: Feeding = field(default_factory=lambda: Feeding(TABLE))
+    input: MemberInput = field(default_factory=lambda: MemberInput(TABLE))
     fitted_after: int = 0
     is_judged: bool = False
     left_out: LeftOut | None = None
@@ -80,7 +80,7 @@ class Member:
         if len(self.classes) == 1:  # some answer one class with two probabilities, as if there were another
             proba[:, self.classes] = 1.0
             return proba
-        X = self.feeding.make(samples)
+        X = self.input.make(samples)
         if hasattr(self.estimator, "predict_proba"):
             given = np.asarray(self.estimator.predict_proba(X), dtype=np.float64)
         else:  # answers without probabilities, such as those of LinearSVC, are certain
@@ -91,42 +91,42 @@ class Member:
         proba[:, self.classes] = given
         return proba
 
-    def refitted(self, template: Any, seed: int, lesson: Lesson) -> Member:
+    def after_fit(self, template: Any, seed: int, labelled: LabelledSamples) -> Member:
         """Return the member fitted anew; raises whatever the classifier raises.
 
         As in scikit-learn's VotingClassifier it learns classes 0, 1, 2 ..., which is all that some classifiers can.
         """
-        samples, y, weight, labels = lesson
+        samples, y, weight, labels = labelled
         present = labels.order[np.isin(labels.order, y)]
         numbers = np.empty(len(labels.order), dtype=np.int64)
         numbers[present] = np.arange(len(present))
         estimator = _prepared(template, seed, labels.by_arrival[present].tolist())
-        feeding = Feeding.of(estimator, samples)
-        X = feeding.make(samples)
+        member_input = MemberInput.of(estimator, samples)
+        X = member_input.make(samples)
         options: dict[str, Any] = {}
-        if feeding.form == NUMBERS:
+        if member_input.form == NUMBERS:
             X, options = tell_categories(estimator, X, samples.encoder.is_categorical)
         if weight is not None and takes_weights(estimator.fit):
             options["sample_weight"] = weight
         estimator.fit(X, numbers[y], **options)
-        return replace(self, estimator=estimator, classes=present, feeding=feeding, left_out=self._still_left_out)
+        return replace(self, estimator=estimator, classes=present, input=member_input, left_out=self._still_left_out)
 
-    def taught(self, template: Any, seed: int, lesson: Lesson) -> Member:
+    def after_partial_fit(self, template: Any, seed: int, labelled: LabelledSamples) -> Member:
         """Return the member after it learnt some more samples; this one does not change. Raises as its classifier."""
-        samples, y, weight, labels = lesson
+        samples, y, weight, labels = labelled
         if self.estimator is None:
             estimator = _prepared(template, seed)
-            feeding = Feeding.of(estimator, samples)
+            member_input = MemberInput.of(estimator, samples)
         else:
             # What our own classifiers learn is never changed, so that a shallow copy is one of its own.
             is_ours = isinstance(self.estimator, BatchClassifier)
-            estimator, feeding = copy(self.estimator) if is_ours else deepcopy(self.estimator), self.feeding
+            estimator, member_input = copy(self.estimator) if is_ours else deepcopy(self.estimator), self.input
         options: dict[str, Any] = {"classes": labels.classes}
         if weight is not None and takes_weights(estimator.partial_fit):
             options["sample_weight"] = weight
-        estimator.partial_fit(feeding.make(samples), labels.by_arrival[y], **options)
+        estimator.partial_fit(member_input.make(samples), labels.by_arrival[y], **options)
         classes = labels.codes_of(estimator.classes_).astype(np.int64)
-        return replace(self, estimator=estimator, classes=classes, feeding=feeding, left_out=self._still_left_out)
+        return replace(self, estimator=estimator, classes=classes, input=member_input, left_out=self._still_left_out)
 
     @property
     def _still_left_out(self) -> LeftOut | None:

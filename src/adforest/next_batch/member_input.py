@@ -65,7 +65,7 @@ class Samples(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Feeding:
+class MemberInput:
     """How samples are given to a member.
 
     Attributes
