@@ -33,11 +33,15 @@ def fail_at(monkeypatch, module, name, call, error):
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("error", [RuntimeError("out of luck"), MemoryError(), KeyboardInterrupt()], ids=repr)
 @pytest.mark.parametrize(
-    ("module", "name"), [(growing, "grow"), (counting, "tally"), (counting, "merge"), (counting, "compare")]
+    ("module", "name", "renewal"),
+    [
+        *[(growing, "grow_tree", 1), (counting, "tally", 1), (counting, "compare", 1)],
+        *[(growing, "grow", 0), (counting, "merge", 0)],  # trees that are repaired, not grown anew
+    ],
 )
-def test_an_exception_in_the_third_tree_leaves_the_last_good_model(monkeypatch, module, name, error, n_jobs):
+def test_an_exception_in_the_third_tree_leaves_the_last_good_model(monkeypatch, module, name, renewal, error, n_jobs):
     X, y = clusters(0)
-    model = forest(n_jobs=n_jobs).partial_fit(X, y)
+    model = forest(n_jobs=n_jobs, renewal=renewal).partial_fit(X, y)
     before = snapshot(model, X)
     with monkeypatch.context() as patch:
         calls = fail_at(patch, module, name, 3, error)
@@ -46,7 +50,7 @@ def test_an_exception_in_the_third_tree_leaves_the_last_good_model(monkeypatch, 
         assert calls[0] >= 3
     assert_same(model, X, before)
     # It can go on as if nothing had happened.
-    twin = forest(n_jobs=n_jobs).partial_fit(X, y)
+    twin = forest(n_jobs=n_jobs, renewal=renewal).partial_fit(X, y)
     for one in (model, twin):
         one.partial_fit(X, 1 - y)
     np.testing.assert_array_equal(model.predict_proba(X), twin.predict_proba(X))
@@ -55,7 +59,7 @@ def test_an_exception_in_the_third_tree_leaves_the_last_good_model(monkeypatch, 
 def test_an_exception_in_the_first_batch_leaves_nothing_learnt(monkeypatch):
     model = forest()
     with monkeypatch.context() as patch:
-        fail_at(patch, growing, "grow", 3, KeyboardInterrupt())
+        fail_at(patch, growing, "grow_tree", 3, KeyboardInterrupt())
         with pytest.raises(KeyboardInterrupt):
             model.partial_fit(*clusters(0))
     assert not hasattr(model, "history_")

@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 
 from adforest.forest import GrowthParams, Records, Tree, TreeEditor, importances, in_threads
+from adforest.forest._kernels import growing
 from adforest.forest._kernels.binning import bin_columns
-from adforest.forest._kernels.growing import grow_tree
 from adforest.forest._kernels.lots import poisson_weights, whole_weights
 from adforest.forest.types import Floats, Ints, Longs, Mask, Words16
 from adforest.growers.features import draws_by_worth, uniform_share
@@ -74,7 +74,7 @@ class RandomForestGrower:
         # The bootstrap is over once a tree stands: repairs count every record once, those not drawn too. But some trees
         # know nothing of a record that counts less than once.
         counted = None if weight is None else whole_weights(serial, seed, weight)
-        nodes, bits, rows, importance, leaf_of = grow_tree(
+        nodes, bits, rows, importance, leaf_of = growing.grow_tree(
             records, known, weights, self.params, counted=counted, route_from=route_oob_from, seed=seed
         )
         return Grown(Tree.built(nodes, bits, rows, importance, seed), leaf_of)
