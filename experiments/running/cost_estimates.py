@@ -39,6 +39,7 @@ SECONDS_PER_1000 = {
     "OzaBag (MOA)": 0.06,
     "LeveragingBag (MOA)": 0.1,
     "ARF (MOA)": 0.13,
+    "SRP (MOA)": 0.13,
     "HT": 0.2,
     "HAT": 0.22,
     "ARF": 1.8,
