@@ -513,7 +513,7 @@ def main() -> None:
         for draw in (forests, steps, repair, three_changes, memory, boxes, online):
             name = draw.__name__.replace("_", "-")
             draw().savefig(IMAGES / f"{name}.svg", metadata={"Date": None})
-    shown = runpy.run_path(str(EXAMPLES / "explaining_an_answer.py"))
+    shown = runpy.run_path(str(EXAMPLES / "explaining_predictions.py"))
     for name in ("history", "explanation"):
         shown[name].figure_.savefig(IMAGES / f"{name}.png", dpi=110)
 
