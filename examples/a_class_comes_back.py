@@ -27,8 +27,9 @@ stream = list(simulate_new_classes(shares, batch_size=300, random_state=2))
 # %%
 # The test
 # --------
-# After each batch, the recall on samples of class 0 that no model learns. The adaptive forest is tested with both values
-# of ``answer_for``: the vote of all forests, for the next batch, and the permanent forest alone, for samples of any time.
+# After each batch, the recall on samples of class 0 that no model learns. The adaptive forest is tested with both
+# values of ``answer_for``: the vote of all forests, for the next batch, and the permanent forest alone, for samples of
+# any time.
 
 with_class = [batch for batch in stream if batch.number <= FIRST_GONE]
 X_old = np.concatenate(
