@@ -63,8 +63,8 @@ def arrow(
 def online() -> Any:
     """Accuracy one sample at a time: by batch size, and with late labels, from the tables of docs/results.md."""
     find_table = runpy.run_path(str(Path(__file__).parent / "extensions" / "results_tables.py"))["find_table"]
-    sizes = find_table("Record by record", "ADF-R: accuracy by batch size")
-    delays = find_table("Record by record", "Accuracy with late labels, elec2")
+    sizes = find_table("One sample at a time", "ADF-R: accuracy by batch size")
+    delays = find_table("One sample at a time", "Accuracy with late labels, elec2")
     figure, (left, right) = plt.subplots(1, 2, figsize=(8.6, 3.2), sharey=True, facecolor="white", layout="constrained")
     _draw_curves(left, sizes.heads[1:], {name: row[1:] for name, row in sizes.rows.items()}, "samples in a batch")
     by_method = {name: [row[k] for row in delays.rows.values()] for k, name in enumerate(delays.heads) if k}
