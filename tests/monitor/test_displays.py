@@ -107,7 +107,7 @@ def test_history_in_a_place_of_a_figure(model):
 
 def test_bars_lead_from_the_bias_to_the_probability(model):
     explanation = model.explain(probes())
-    display = ExplanationDisplay.from_estimator(model, probes(), record=3)
+    display = ExplanationDisplay.from_estimator(model, probes(), sample=3)
     column = explanation.classes.tolist().index(explanation.predictions[3])
     widths = np.array([bar.get_width() for bar in display.bars_])
     starts = np.array([bar.get_x() for bar in display.bars_])
