@@ -9,7 +9,7 @@ from adforest.storage.errors import ModelFileError
 
 
 def check_codes(X: Float64Array, n_codes: Int32Array, what: str) -> None:
-    """Raise if a column that is or may become categorical holds other than its codes, by which kernels count."""
+    """Raise if a column that is or may become categorical holds anything but its codes; kernels index by them."""
     for column in np.flatnonzero(n_codes >= 0):
         codes = X[:, column]
         known = codes[~np.isnan(codes)]

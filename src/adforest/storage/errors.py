@@ -2,4 +2,4 @@
 
 
 class ModelFileError(ValueError):
-    """A file is no model that this version can read, or a model cannot be written to a file."""
+    """Raised if a file is not a model that this version can read, or if a model cannot be written to a file."""
