@@ -15,7 +15,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PAGES = ("README.md", "CHANGELOG.md", "docs/**/*.md", "examples/*.py")
-SOURCES = ("src/adforest/**/*.py",)
+SOURCES = tuple(
+    f"src/adforest/{one}"
+    for one in (
+        "*.py",
+        *(f"{room}/**/*.py" for room in ("storage", "tracking", "next_batch", "explaining", "integrations")),
+    )
+)
 GENERATED = {"docs/results.md"}  # its chapters are written by experiments
 INSTEAD = {
     r"class shares?": "class probabilities",
