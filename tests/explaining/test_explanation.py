@@ -31,7 +31,7 @@ def houses():
 
 def test_repr_is_one_short_line(explanation):
     assert repr(explanation) == (
-        "Explanation of 27 samples: 4 attributes, 3 classes, forests permanent, active, temporary, newest"
+        "Explanation of 27 samples: 4 features, 3 classes, forests permanent, active, temporary, newest"
     )
     assert repr(explanation.forests["newest"]).startswith("ForestAnswers of 3 trees on 27 samples, mean weight 0.")
 

@@ -120,7 +120,7 @@ class Explanation:
     def __repr__(self) -> str:
         n, n_features, n_classes = self.contributions.shape
         return (
-            f"Explanation of {_counted(n, 'sample')}: {_counted(n_features, 'attribute')}, "
+            f"Explanation of {_counted(n, 'sample')}: {_counted(n_features, 'feature')}, "
             f"{n_classes} class{'es' if n_classes != 1 else ''}, forests {', '.join(self.forests)}"
         )
 
@@ -278,7 +278,7 @@ class Explanation:
         rest = order[len(shown) :]
         names, sizes = [self._describe(j, values[j]) for j in shown.tolist()], added[shown].tolist()
         if len(rest):
-            names.append(_counted(len(rest), "other attribute"))
+            names.append(_counted(len(rest), "other feature"))
             sizes.append(float(added[rest].sum()))
         return Summary(
             write_value(self.classes[column : column + 1].tolist()[0]),
