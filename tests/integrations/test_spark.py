@@ -229,4 +229,4 @@ def test_the_examples_of_the_page_run():
     names = run_section("Learn and predict", "docs/spark.md")
     assert names["accuracy"] == 1
     assert names["local"].classes_.tolist() == ["off", "work"]
-    assert names["answered"].columns[-3:] == ["prediction", "probability", "confidence"]
+    assert names["predicted"].columns[-3:] == ["prediction", "probability", "confidence"]
