@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from adforest.rivals import SysForClassifier
 from adforest.streams import simulate_scenarios
+from experiments.rivals import SysForClassifier
 
 ID, PLACE = 0, 1
 STAGES_OF_34 = (

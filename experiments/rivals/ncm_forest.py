@@ -11,7 +11,7 @@ from adforest.base import EncodedBatch, Model, VotingBatchClassifier
 from adforest.forest import in_threads
 from adforest.forest.types import Floats, Ints, Longs
 from adforest.parameters import AT_LEAST_ONE, COMMON, Rules
-from adforest.rivals.ncm_tree import NCMParams, NCMTree
+from experiments.rivals.ncm_tree import NCMParams, NCMTree
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,7 +66,7 @@ class NCMForestClassifier(VotingBatchClassifier[Grove]):
 
     Examples
     --------
-    >>> from adforest.rivals import NCMForestClassifier
+    >>> from experiments.rivals import NCMForestClassifier
     >>> model = NCMForestClassifier(min_samples_leaf=1, random_state=0)
     >>> model = model.partial_fit([[1], [2], [8], [9]], ["low", "low", "high", "high"])
     >>> model = model.partial_fit([[50], [60]], ["huge", "huge"])

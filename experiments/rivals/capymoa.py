@@ -96,7 +96,7 @@ class CapyMOAClassifier(VotingBatchClassifier["Learner"]):
 
     Examples
     --------
-    >>> from adforest.rivals import CapyMOAClassifier
+    >>> from experiments.rivals import CapyMOAClassifier
     >>> X, y = [[1], [2], [8], [9]] * 20, ["low", "low", "high", "high"] * 20
     >>> model = CapyMOAClassifier("HT").partial_fit(X, y)  # doctest: +SKIP
     >>> model = model.partial_fit([[50], [60]] * 20, ["huge", "huge"] * 20)  # doctest: +SKIP

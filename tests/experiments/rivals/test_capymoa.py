@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from adforest.rivals import CapyMOAClassifier
-from adforest.rivals.capymoa import MODELS, ROOM, Learner
+from experiments.rivals import CapyMOAClassifier
+from experiments.rivals.capymoa import MODELS, ROOM, Learner
 from experiments.running.protocols import evaluate_holdout
 from experiments.specs.methods import is_installed
 from experiments.specs.run_spec import MethodSpec, RunSpec, StreamSpec

@@ -9,7 +9,7 @@ from adforest.forest import GrowthParams
 from adforest.forest.types import Floats
 from adforest.growers import Grower, SysForGrower
 from adforest.parameters import COMMON, SHARE, Rules
-from adforest.rivals.forests import Refit, RefitForestClassifier
+from experiments.rivals.forests import Refit, RefitForestClassifier
 
 
 class SysForClassifier(RefitForestClassifier):
@@ -46,7 +46,7 @@ class SysForClassifier(RefitForestClassifier):
 
     Examples
     --------
-    >>> from adforest.rivals import SysForClassifier
+    >>> from experiments.rivals import SysForClassifier
     >>> model = SysForClassifier().fit([[1, 5], [2, 5], [8, 6], [9, 7]], ["low", "low", "high", "high"])
     >>> len(model.forest_), model.predict([[1.5, 5], [8.5, 6]]).tolist()
     (2, ['low', 'high'])

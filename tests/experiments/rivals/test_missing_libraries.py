@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from adforest.rivals import CapyMOAClassifier, ContinuedLightGBMClassifier, RefitLightGBMClassifier, RiverClassifier
+from experiments.rivals import CapyMOAClassifier, ContinuedLightGBMClassifier, RefitLightGBMClassifier, RiverClassifier
 from experiments.specs.methods import METHODS, check_library, is_installed
 from experiments.specs.run_spec import MethodSpec
 
@@ -12,9 +12,9 @@ from experiments.specs.run_spec import MethodSpec
 @pytest.mark.parametrize(
     ("model", "library", "remedy"),
     [
-        (RiverClassifier(), "river", r"pip install 'adforest\[rivals\]'\."),
-        (ContinuedLightGBMClassifier(), "lightgbm", r"pip install 'adforest\[rivals\]'\."),
-        (RefitLightGBMClassifier(), "lightgbm", r"pip install 'adforest\[rivals\]'\."),
+        (RiverClassifier(), "river", r"pip install 'adforest\[experiments\]'\."),
+        (ContinuedLightGBMClassifier(), "lightgbm", r"pip install 'adforest\[experiments\]'\."),
+        (RefitLightGBMClassifier(), "lightgbm", r"pip install 'adforest\[experiments\]'\."),
         (CapyMOAClassifier(), "capymoa", r"pip install 'adforest\[capymoa\]' and Java 17 or newer\."),
     ],
 )
@@ -39,7 +39,7 @@ def test_a_missing_java_is_named_too(monkeypatch):
 @pytest.mark.parametrize(
     ("method", "library", "remedy"),
     [
-        ("HT", "river", r"pip install 'adforest\[rivals\]'\."),
+        ("HT", "river", r"pip install 'adforest\[experiments\]'\."),
         ("ARF (MOA)", "capymoa", r"pip install 'adforest\[capymoa\]' and Java 17 or newer\."),
     ],
 )

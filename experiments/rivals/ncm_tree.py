@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from adforest.forest.types import Floats, Ints, Longs, Mask
-from adforest.rivals.means import ClassSums, squared_distances
+from experiments.rivals.means import ClassSums, squared_distances
 
 
 class Rule(NamedTuple):

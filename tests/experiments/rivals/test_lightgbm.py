@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from adforest.rivals import ContinuedLightGBMClassifier, RefitLightGBMClassifier
+from experiments.rivals import ContinuedLightGBMClassifier, RefitLightGBMClassifier
 
-pytest.importorskip("lightgbm", reason="LightGBM is not installed: pip install 'adforest[rivals]'")
+pytest.importorskip("lightgbm", reason="LightGBM is not installed: pip install 'adforest[experiments]'")
 
 
 @parametrize_with_checks([ContinuedLightGBMClassifier(), RefitLightGBMClassifier(5)])

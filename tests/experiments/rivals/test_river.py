@@ -8,10 +8,10 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from adforest.rivals import RiverClassifier
-from adforest.rivals.river import MODELS, NUMBERS_ONLY
+from experiments.rivals import RiverClassifier
+from experiments.rivals.river import MODELS, NUMBERS_ONLY
 
-river = pytest.importorskip("river", reason="River is not installed: pip install 'adforest[rivals]'")
+river = pytest.importorskip("river", reason="River is not installed: pip install 'adforest[experiments]'")
 every_model = pytest.mark.parametrize("name", MODELS)
 
 
@@ -77,7 +77,7 @@ def test_errors_leave_the_model_as_it_was(name, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("adforest.rivals.river._as_dicts", broken)
+        patched.setattr("experiments.rivals.river._as_dicts", broken)
         with pytest.raises(KeyboardInterrupt):
             model.partial_fit(X, np.where(y == "sit", "run", y))
     np.testing.assert_array_equal(model.predict_proba(X), before)

@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from adforest.rivals import NCMClassifier, NCMForestClassifier
-from adforest.rivals.ncm_tree import NCMParams, NCMTree, _assignments, _best_rule, _gains
+from experiments.rivals import NCMClassifier, NCMForestClassifier
+from experiments.rivals.ncm_tree import NCMParams, NCMTree, _assignments, _best_rule, _gains
 
 
 def blobs(seed, classes, n=120):

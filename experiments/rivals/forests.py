@@ -98,7 +98,7 @@ class RefitForestClassifier(ForestRival[Refit]):
 
     Examples
     --------
-    >>> from adforest.rivals import RefitForestClassifier
+    >>> from experiments.rivals import RefitForestClassifier
     >>> model = RefitForestClassifier(window=None, random_state=0)
     >>> model = model.partial_fit([[1], [2], [8], [9]], ["low", "low", "high", "high"])
     >>> model = model.partial_fit([[50], [60]], ["huge", "huge"])
@@ -172,7 +172,7 @@ class AddTreesForestClassifier(ForestRival[Forest]):
 
     Examples
     --------
-    >>> from adforest.rivals import AddTreesForestClassifier
+    >>> from experiments.rivals import AddTreesForestClassifier
     >>> model = AddTreesForestClassifier(trees_per_batch=5, random_state=0)
     >>> model = model.partial_fit([[1], [2], [8], [9]], ["low", "low", "high", "high"])
     >>> model = model.partial_fit([[1], [2], [8], [9]], ["low", "low", "high", "high"])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from adforest.rivals import CIRFClassifier, SysForClassifier
+from experiments.rivals import CIRFClassifier, SysForClassifier
 from experiments.specs.methods import METHODS
 
 KNOWN = np.array([[0.0, 0.0], [1.0, 1.0], [8.0, 2.0], [9.0, 3.0]] * 10)

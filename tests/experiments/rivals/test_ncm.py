@@ -8,8 +8,8 @@ from hypothesis.extra import numpy as hnp
 from sklearn.metrics.pairwise import nan_euclidean_distances
 from sklearn.neighbors import NearestCentroid
 
-from adforest.rivals import NCMClassifier
-from adforest.rivals.means import ClassSums, squared_distances
+from experiments.rivals import NCMClassifier
+from experiments.rivals.means import ClassSums, squared_distances
 
 WHOLE = st.integers(-1000, 1000).map(float)
 GAPPY = st.one_of(WHOLE, st.just(np.nan))
@@ -67,7 +67,7 @@ def test_distances_come_in_parts_without_a_seam(monkeypatch):
     rng = np.random.default_rng(0)
     X, means = rng.normal(size=(50, 3)), rng.normal(size=(4, 3))
     whole = squared_distances(X, means)
-    monkeypatch.setattr("adforest.rivals.means.AT_ONCE", 40)
+    monkeypatch.setattr("experiments.rivals.means.AT_ONCE", 40)
     np.testing.assert_array_equal(squared_distances(X, means), whole)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from adforest.base import BatchClassifier, EncodedBatch, Model
 from adforest.forest.types import Floats
-from adforest.rivals.means import ClassSums, squared_distances
+from experiments.rivals.means import ClassSums, squared_distances
 
 
 class NCMClassifier(BatchClassifier[ClassSums]):
@@ -45,7 +45,7 @@ class NCMClassifier(BatchClassifier[ClassSums]):
 
     Examples
     --------
-    >>> from adforest.rivals import NCMClassifier
+    >>> from experiments.rivals import NCMClassifier
     >>> model = NCMClassifier().partial_fit([[1], [2], [8]], ["low", "low", "high"])
     >>> model = model.partial_fit([[10], [60]], ["high", "huge"])
     >>> model.means_.tolist(), model.predict([[1.2], [50]]).tolist()

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
-from adforest.rivals import SklearnForestClassifier
+from experiments.rivals import SklearnForestClassifier
 
 
 def noisy(seed, n=150):

@@ -11,9 +11,9 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from adforest import rivals
 from adforest.libraries import require
-from adforest.rivals import (
+from experiments import rivals
+from experiments.rivals import (
     AddTreesForestClassifier,
     CIRFClassifier,
     NCMClassifier,
@@ -240,5 +240,5 @@ def test_a_missing_library_is_named_with_what_to_install():
 
 
 def test_the_import_brings_no_other_library_along():
-    code = "import adforest.rivals, sys; print(*{'river', 'capymoa', 'jpype', 'lightgbm'} & set(sys.modules))"
+    code = "import experiments.rivals, sys; print(*{'river', 'capymoa', 'jpype', 'lightgbm'} & set(sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "\n"

@@ -44,7 +44,7 @@ class RiverClassifier(VotingBatchClassifier[Any]):
     ``oza_bagging``               ``ensemble.BaggingClassifier`` of Hoeffding trees (OzaBag)             yes
     ============================  =====================================================================  ==========
 
-    All of them learn a class whenever it first appears. Needs ``pip install 'adforest[rivals]'``.
+    All of them learn a class whenever it first appears. Needs ``pip install 'adforest[experiments]'``.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class RiverClassifier(VotingBatchClassifier[Any]):
 
     Examples
     --------
-    >>> from adforest.rivals import RiverClassifier
+    >>> from experiments.rivals import RiverClassifier
     >>> X, y = [[1], [2], [8], [9]] * 20, ["low", "low", "high", "high"] * 20
     >>> model = RiverClassifier("hoeffding_tree").partial_fit(X, y)  # doctest: +SKIP
     >>> model = model.partial_fit([[50], [60]] * 20, ["huge", "huge"] * 20)  # doctest: +SKIP
@@ -134,7 +134,7 @@ class RiverClassifier(VotingBatchClassifier[Any]):
 
     def _river(self, room: str) -> Any:
         """Return one of River's packages."""
-        return require(f"river.{room}", type(self).__name__, "rivals")
+        return require(f"river.{room}", type(self).__name__, "experiments")
 
     def _votes(self, model: Model[Any], X: Floats) -> Floats:
         votes = np.zeros((len(X), len(model.labels.by_arrival)))

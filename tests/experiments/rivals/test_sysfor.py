@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from adforest.rivals import SysForClassifier
+from experiments.rivals import SysForClassifier
 
 
 def clusters(seed, classes=(0, 1, 2), n=90):

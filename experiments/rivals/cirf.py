@@ -14,7 +14,7 @@ from adforest.forest._kernels import counting
 from adforest.forest.types import Floats, Mask
 from adforest.growers import Grower, SysForGrower
 from adforest.parameters import COMMON, OneOf, Rules
-from adforest.rivals.forests import ForestRival, forest_of
+from experiments.rivals.forests import ForestRival, forest_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,7 +85,7 @@ class CIRFClassifier(ForestRival[Boxed]):
 
     Examples
     --------
-    >>> from adforest.rivals import CIRFClassifier
+    >>> from experiments.rivals import CIRFClassifier
     >>> model = CIRFClassifier(random_state=0)
     >>> model = model.partial_fit([[1], [2], [8], [9]], ["low", "low", "high", "high"])
     >>> model = model.partial_fit([[50], [60]], ["huge", "huge"])

@@ -10,7 +10,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from adforest.base import EncodedBatch, Model, VotingBatchClassifier
 from adforest.forest.types import Floats
-from adforest.rivals.forests import Batches, keep_batches
+from experiments.rivals.forests import Batches, keep_batches
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +56,7 @@ class SklearnForestClassifier(VotingBatchClassifier[RefitSklearn]):
 
     Examples
     --------
-    >>> from adforest.rivals import SklearnForestClassifier
+    >>> from experiments.rivals import SklearnForestClassifier
     >>> model = SklearnForestClassifier(window=None, random_state=0)
     >>> model = model.partial_fit([[1], [2], [8], [9]], ["low", "low", "high", "high"])
     >>> model = model.partial_fit([[50], [60]], ["huge", "huge"])

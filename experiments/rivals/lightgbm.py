@@ -12,7 +12,7 @@ from adforest.base import EncodedBatch, Model, VotingBatchClassifier
 from adforest.forest.types import Floats, Ints
 from adforest.libraries import require
 from adforest.parameters import AT_LEAST_ONE, COMMON, Rules
-from adforest.rivals.forests import Batches, keep_batches
+from experiments.rivals.forests import Batches, keep_batches
 
 NONE = -1
 
@@ -30,7 +30,7 @@ def boost(
     init_score: Floats | None = None,
 ) -> Any:
     """Return a booster of LightGBM for that many classes, numbered from 0; for n_classes=0 one that tells 1 from 0."""
-    lightgbm = require("lightgbm", asked_by, "rivals")
+    lightgbm = require("lightgbm", asked_by, "experiments")
     categorical = np.flatnonzero(encoded.encoder.is_categorical).tolist()
     data = lightgbm.Dataset(X, y, init_score=init_score, categorical_feature=categorical)
     options = {
@@ -65,7 +65,7 @@ class ContinuedLightGBMClassifier(VotingBatchClassifier[Boosted]):
     A batch of a single class gives LightGBM nothing to boost: a model that starts with one answers that class until
     more arrive, and any other is left as it was.
 
-    Needs ``pip install 'adforest[rivals]'``.
+    Needs ``pip install 'adforest[experiments]'``.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ class ContinuedLightGBMClassifier(VotingBatchClassifier[Boosted]):
 
     Examples
     --------
-    >>> from adforest.rivals import ContinuedLightGBMClassifier
+    >>> from experiments.rivals import ContinuedLightGBMClassifier
     >>> X, y = [[1], [2], [8], [9]] * 20, ["low", "low", "high", "high"] * 20
     >>> model = ContinuedLightGBMClassifier()
     >>> model = model.partial_fit(X, y, classes=["low", "high", "huge"])  # doctest: +SKIP
@@ -122,7 +122,7 @@ class ContinuedLightGBMClassifier(VotingBatchClassifier[Boosted]):
         self.random_state = random_state
 
     def _learnt_from(self, before: Boosted | None, encoded: EncodedBatch) -> Boosted:
-        require("lightgbm", type(self).__name__, "rivals")
+        require("lightgbm", type(self).__name__, "experiments")
         batch = encoded.records
         n_classes = max(2, batch.n_classes)
         n_restarts = 0 if before is None else before.n_restarts + (before.n_classes != n_classes)
@@ -174,7 +174,7 @@ class RefitLightGBMClassifier(VotingBatchClassifier[RefitBooster]):
     """LightGBM refitted for every batch: on the batch, on the last few, or on everything.
 
     It knows the classes of the batches it is refitted on and no others. Where these are of a single class, it answers
-    that class. Needs ``pip install 'adforest[rivals]'``.
+    that class. Needs ``pip install 'adforest[experiments]'``.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ class RefitLightGBMClassifier(VotingBatchClassifier[RefitBooster]):
 
     Examples
     --------
-    >>> from adforest.rivals import RefitLightGBMClassifier
+    >>> from experiments.rivals import RefitLightGBMClassifier
     >>> model = RefitLightGBMClassifier(window=3)
     >>> model = model.partial_fit([[1], [2], [8], [9]] * 20, ["low", "low", "high", "high"] * 20)  # doctest: +SKIP
     >>> model = model.partial_fit([[50], [60]] * 20, ["huge", "huge"] * 20)  # doctest: +SKIP
@@ -233,7 +233,7 @@ class RefitLightGBMClassifier(VotingBatchClassifier[RefitBooster]):
 
     def _learnt_from(self, before: RefitBooster | None, encoded: EncodedBatch) -> RefitBooster:
         name = type(self).__name__
-        require("lightgbm", name, "rivals")
+        require("lightgbm", name, "experiments")
         batches = keep_batches(before.batches if before else (), encoded.records, self.window)
         X, y = (np.concatenate(parts) for parts in zip(*batches, strict=True))
         present, codes = np.unique(y, return_inverse=True)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from adforest.rivals import AddTreesForestClassifier, RefitForestClassifier
+from experiments.rivals import AddTreesForestClassifier, RefitForestClassifier
 
 
 def noisy(seed, n=150):
