@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
 from adforest import AdaptiveDecisionForestClassifier
-from adforest.streams import simulate_new_classes
+from adforest.simulation import simulate_new_classes
 
 FIRST_GONE, BACK, N_BATCHES = 10, 50, 60
 shares = np.ones((N_BATCHES, 5))

@@ -19,7 +19,7 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
 from adforest import AdaptiveDecisionForestClassifier
-from adforest.streams import concept_categorical, drift_points, simulate_drift
+from adforest.simulation import concept_categorical, drift_points, simulate_drift
 
 N_BATCHES = 32
 stream = list(simulate_drift("abrupt", "rules", n_batches=N_BATCHES, batch_size=400, random_state=0))

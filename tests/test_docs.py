@@ -14,7 +14,8 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PUBLIC = (
     "adforest",
-    "adforest.streams",
+    "adforest.reading",
+    "adforest.simulation",
     "adforest.monitor",
     "adforest.integrations.onnx",
     "adforest.integrations.treelite",

@@ -22,7 +22,7 @@ from experiments.specs.sources import Stream, digest_records, find_source, strea
 PACKAGE = Path(adforest.__file__).parent
 CHECKOUT = Path(__file__).parents[2]
 COMPILED = (".pyx", ".pxd")
-FOLLOWED = ("adforest", "experiments.rivals")  # whose modules are fingerprinted with all that they import of these
+FOLLOWED = ("adforest", "experiments.rivals", "experiments.streams")  # whose imports of one another count
 GROWING = ("forest", "growers")  # what adapters to other libraries import, but grow no tree with
 
 
@@ -73,14 +73,14 @@ def digest_stream(spec: StreamSpec, folder: Path | None) -> str:
 
 
 def digest_code(modules: Iterable[str]) -> str:
-    """Return the fingerprint of some modules and of all modules of adforest and of the rivals that they import.
+    """Return the fingerprint of some modules and of all modules in FOLLOWED that they import.
 
     Comments and docstrings of Python files do not count: they change no result.
 
     Parameters
     ----------
     modules : iterable of str
-        Of adforest or of the rivals; or others of experiments, whose imports are not followed.
+        Of adforest, the rivals or the streams; or others of experiments, whose imports are not followed.
 
     Returns
     -------
@@ -136,7 +136,7 @@ def _find_file(module: str, name: str = "") -> Path:
     if not path.is_dir():
         files = [path.with_suffix(suffix) for suffix in (".py", ".pyx") if path.with_suffix(suffix).is_file()]
         if not files:
-            raise FileNotFoundError(f"'{module}' is no module of adforest or of the rivals; name one that is")
+            raise FileNotFoundError(f"'{module}' is no module of adforest, the rivals or the streams; name one that is")
         return files[0]
     if name and any((path / f"{name}{suffix}").exists() for suffix in ("", ".py", ".pyx")):
         return _find_file(f"{module}.{name}")

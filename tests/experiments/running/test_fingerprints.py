@@ -78,7 +78,8 @@ def test_a_copy_has_the_same_fingerprint(package, monkeypatch):
         ("experiments/rivals/ncm_tree.py", {"NCMF"}),
         ("monitor/trees.py", set()),
         ("demo/picture.py", set()),
-        ("streams/files.py", set()),
+        ("reading/files.py", set()),
+        ("experiments/streams/scenarios.py", set()),
     ],
 )
 def test_changed_code_is_another_method_where_it_is_run(file, expected, package, checkout):
@@ -101,7 +102,7 @@ def test_code_of_a_method_is_all_that_its_module_imports():
     code = {file.relative_to(fingerprints.PACKAGE).as_posix() for file in ours}
     assert {"base.py", "encoding/tables.py", "growers/random_forest.py"} <= code
     assert {f"{KERNELS}/growing.pyx", f"{KERNELS}/node.pxd"} <= code
-    assert not any(file.startswith(("adaptation", "streams", "demo", "monitor")) for file in code)
+    assert not any(file.startswith(("adaptation", "reading", "simulation", "demo", "monitor")) for file in code)
     with pytest.raises(FileNotFoundError, match=r"'adforest\.nothing' is no module of adforest"):
         find_code("adforest.nothing")
 
@@ -126,10 +127,14 @@ def test_streams_depend_on_what_makes_them(package, checkout):
     def changed_streams():
         return [spec.name for spec, digest in before.items() if digest_stream(spec, None) != digest]
 
-    append(package / "streams" / "files.py", "\nEXTRA = 1\n")
+    append(package / "reading" / "files.py", "\nEXTRA = 1\n")
+    append(checkout / "streams" / "cases.py", "\nEXTRA = 1\n")
     assert changed_streams() == []
-    append(package / "streams" / "concepts.py", "\nEXTRA = 1\n")
+    append(package / "simulation" / "concepts.py", "\nEXTRA = 1\n")
     assert changed_streams() == ["drift"]
+    append(checkout / "streams" / "scenarios.py", "\nEXTRA = 1\n")
+    assert changed_streams() == ["house", "drift"]
+    before[HOUSE] = digest_stream(HOUSE, None)
     append(checkout / "specs" / "sources.py", "\nEXTRA = 1\n")
     assert changed_streams() == ["house", "drift"]
 

@@ -125,7 +125,7 @@ def test_changed_code_is_run_again_and_nothing_else(tmp_path, monkeypatch):
     with (tmp_path / "experiments" / "rivals" / "forests.py").open("a") as forests:
         forests.write("\nEXTRA = 1\n")
     assert run_again() == ["CIRF", "RF batch"]
-    with (tmp_path / "adforest" / "streams" / "scenarios.py").open("a") as scenarios:
+    with (tmp_path / "experiments" / "streams" / "scenarios.py").open("a") as scenarios:
         scenarios.write("\nEXTRA = 1\n")
     assert run_again() == ["CIRF", "NCMC", "RF batch"]
 
