@@ -171,9 +171,9 @@ def _draw_ends(ax: Axes, told: Summary) -> None:
     names.append(f"probability of {shortened(told.class_name, LONGEST)}")
     ax.set_yticks(range(last + 1), names)
     ax.set_ylim(last + 0.6, -0.6)
-    ways = told.bias + np.cumsum([0.0, *told.added])
-    room = max(0.02, float(np.ptp(ways)))
-    ax.set_xlim(ways.min() - 0.03 * room, ways.max() + 0.16 * room)  # numbers are written on the right
+    totals = told.bias + np.cumsum([0.0, *told.added])
+    room = max(0.02, float(np.ptp(totals)))
+    ax.set_xlim(totals.min() - 0.03 * room, totals.max() + 0.16 * room)  # numbers are written on the right
     ax.tick_params(axis="y", length=0, labelcolor=INK)
     ax.spines[["left", "top", "right"]].set_visible(False)
     ax.grid(axis="x", color=GRID, linewidth=0.7)

@@ -29,7 +29,7 @@ class Stage:
     n_batches : int
         How many batches follow it.
     size : float
-        Records per batch, in thousands on the paper's LDPA stream; other data sets keep the proportions.
+        Samples per batch, in thousands on the paper's LDPA stream; other data sets keep the proportions.
     from_first_half : float
         Share of each batch that comes from the first half's classes; the rest comes from the second.
     from_large_leaves : float or None
@@ -67,7 +67,7 @@ HELD_SHARE = 0.1  # of a batch, for the tests of later batches
 SMALLEST_BATCH = 10  # below this the shares above are less than a record
 
 
-def simulate_houses(n_records: int = 150_000, *, random_state: int | np.random.Generator | None = None) -> list[Batch]:
+def simulate_houses(n_samples: int = 150_000, *, random_state: int | np.random.Generator | None = None) -> list[Batch]:
     """Draw 34 batches of rented houses whose classes change as in the paper's stream.
 
     Four of the seven rents are in the first half of the classes, three in the second: batches of the first half, of one
@@ -76,7 +76,7 @@ def simulate_houses(n_records: int = 150_000, *, random_state: int | np.random.G
 
     Parameters
     ----------
-    n_records : int, default=150_000
+    n_samples : int, default=150_000
         Houses of all batches together.
     random_state : int, Generator or None, default=None
         Seed or source of all draws; the same seed gives the same stream.
@@ -93,13 +93,13 @@ def simulate_houses(n_records: int = 150_000, *, random_state: int | np.random.G
     >>> len(batches), batches[0], batches[-1].scenario
     (34, Batch 1 (MKC-1): 370 records to learn, 46 to test, 46 held back, 'MKUC-3')
     """
-    check_count("n_records", n_records)
-    unit = n_records / sum(stage.n_batches * stage.size for stage in STAGES.values())
+    check_count("n_samples", n_samples)
+    unit = n_samples / sum(stage.n_batches * stage.size for stage in STAGES.values())
     smallest = unit * min(stage.size for stage in STAGES.values())
     if smallest < SMALLEST_BATCH:
         raise ValueError(
-            f"{n_records} records make batches of {int(smallest)} but a batch needs at least {SMALLEST_BATCH}. "
-            f"Give {int(1 + n_records * SMALLEST_BATCH / smallest)} records or more."
+            f"{n_samples} samples make batches of {int(smallest)} but a batch needs at least {SMALLEST_BATCH}. "
+            f"Give {int(1 + n_samples * SMALLEST_BATCH / smallest)} samples or more."
         )
     rng = np.random.default_rng(random_state)
     halves = np.split(rng.permutation(RENTS), [(len(RENTS) + 1) // 2])

@@ -86,7 +86,7 @@ def test_missing_file_says_where_it_was_looked_for(tmp_path):
 def test_missing_pyarrow_says_what_to_install(tmp_path, monkeypatch):
     (tmp_path / "avila.parquet").touch()
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ImportError, match=r"pip install 'adforest\[data\]'"):
+    with pytest.raises(ImportError, match=r"pip install 'adforest\[experiments\]'"):
         load_dataset("avila", tmp_path)
 
 
@@ -103,7 +103,7 @@ def small_archive(tmp_path, monkeypatch):
     path = tmp_path / "small.zip"
     path.write_bytes(packed.getvalue())
     digest = digest_columns(parse_archive("arem", path))
-    monkeypatch.setitem(SOURCES, "arem", replace(SOURCES["arem"], n_records=4, digest=digest))
+    monkeypatch.setitem(SOURCES, "arem", replace(SOURCES["arem"], n_samples=4, digest=digest))
     return packed.getvalue()
 
 
@@ -121,7 +121,7 @@ def test_folder_may_hold_the_archive(tmp_path, small_archive, name):
 
 def test_archive_with_other_records_is_refused(tmp_path, small_archive, monkeypatch):
     (tmp_path / "arem.zip").write_bytes(small_archive)
-    monkeypatch.setitem(SOURCES, "arem", replace(SOURCES["arem"], n_records=42_239))
+    monkeypatch.setitem(SOURCES, "arem", replace(SOURCES["arem"], n_samples=42_239))
     with pytest.raises(ValueError, match=r"'arem\.zip' does not hold .*gave 4 records .* expected 42,239 records"):
         load_dataset("arem", tmp_path)
 
@@ -242,13 +242,13 @@ def test_pooch_speaks_to_others_as_before(cache):
 
 def test_missing_pooch_says_what_to_install(cache, monkeypatch):
     monkeypatch.setitem(sys.modules, "pooch", None)
-    with pytest.raises(ImportError, match=r"needs pooch.*pip install 'adforest\[data\]', or pass folder="):
+    with pytest.raises(ImportError, match=r"needs pooch.*pip install 'adforest\[experiments\]', or pass folder="):
         load_dataset("uifwa")
 
 
 def test_missing_pyarrow_is_noticed_before_anything_is_fetched(site, cache, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ImportError, match=r"pip install 'adforest\[data\]'"):
+    with pytest.raises(ImportError, match=r"pip install 'adforest\[experiments\]'"):
         load_dataset("arem")
     assert site.asked == []
 
