@@ -9,10 +9,11 @@ import numpy as np
 
 from adforest.adaptation.boxes import Box, Cut, cuts_between
 from adforest.base import EncodedBatch, Model
-from adforest.forest import Forest, GrowthParams, LeafCounts, Samples, Tree, TreeEditor, in_threads
+from adforest.forest import Forest, GrowthParams, LeafCounts, Samples, Tree, TreeEditor
 from adforest.forest._kernels import counting
 from adforest.forest.types import BoolArray, Float64Array
 from adforest.growers import Grower, SysForGrower
+from adforest.parallel import in_threads
 from adforest.parameters import COMMON, OneOf, Rules
 from experiments.rivals.forests import ForestRival, forest_of
 

@@ -10,7 +10,8 @@ import numpy as np
 from adforest.base import EncodedBatch, Model, State, VotingBatchClassifier
 from adforest.forest import Forest, GrowthParams, Samples, Tree
 from adforest.forest.types import Float64Array, Int32Array
-from adforest.growers import Grower, RandomForestGrower, count_features, spawn_seeds
+from adforest.growers import Grower, RandomForestGrower, count_features
+from adforest.parallel import spawn_seeds
 from adforest.parameters import AT_LEAST_ONE, COMMON, Rules
 
 

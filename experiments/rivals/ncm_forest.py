@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adforest.base import EncodedBatch, Model, VotingBatchClassifier
-from adforest.forest import in_threads
 from adforest.forest.types import Float64Array, Int32Array, Int64Array
+from adforest.parallel import in_threads
 from adforest.parameters import AT_LEAST_ONE, COMMON, Rules
 from experiments.rivals.ncm_tree import NCMParams, NCMTree
 
