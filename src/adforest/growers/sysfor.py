@@ -177,7 +177,6 @@ class SysForGrower:
             params.min_samples_leaf,
             params.max_bins,
             params.max_depth,
-            params.max_nodes,
             by_ratio=True,
             prune_confidence=PRUNE_CONFIDENCE,
         )
