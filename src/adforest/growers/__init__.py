@@ -1,6 +1,8 @@
 """Who builds trees from a block of samples."""
 
-from adforest.growers.by_name import GROWERS
+from collections.abc import Callable
+
+from adforest.forest import GrowthParams
 from adforest.growers.features import count_features, draws_by_worth
 from adforest.growers.hoeffding import HoeffdingGrower
 from adforest.growers.protocol import Grower, Grown, StreamingGrower
@@ -22,3 +24,10 @@ __all__ = [
     "count_features",
     "draws_by_worth",
 ]
+
+# The base forests by the names that users give them.
+GROWERS: dict[str, Callable[[GrowthParams], Grower]] = {
+    "hoeffding": HoeffdingGrower,
+    "random_forest": RandomForestGrower,
+    "sysfor": SysForGrower,
+}
