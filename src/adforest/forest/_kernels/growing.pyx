@@ -12,11 +12,19 @@ from .grower cimport Grower, Task, close_grower, grow_group, open_grower
 from .node cimport Node
 from .pruning cimport prune_group
 from .routing cimport walk
-from .splitting cimport CLASS_SHIFT, MAX_CLASSES, MAX_WEIGHT
+from .splitting cimport CLASS_SHIFT, MAX_CLASSES, MAX_WEIGHT, TABLE
 from .subtrees cimport LeafCounts, Subtrees, copy_out, make_leaf
 
-from .splitting import xlogx_table
 from .subtrees import NODE
+
+
+
+def xlogx_table():
+    """Return f(x) = x log2 x for x below 65,536."""
+    x = np.arange(TABLE, dtype=np.float64)
+    x[1:] *= np.log2(x[1:])
+    return x
+
 
 cdef double[::1] XLOGX = xlogx_table()
 cdef double MANY_CLASSES = 10   # effective ones, beyond which Gini impurity tends to cut better, see decision 24
