@@ -1,8 +1,5 @@
 """Who builds trees from a block of samples."""
 
-from collections.abc import Callable
-
-from adforest.forest import GrowthParams
 from adforest.growers.features import count_features, draws_by_worth
 from adforest.growers.hoeffding import HoeffdingGrower
 from adforest.growers.protocol import Grower, Grown, StreamingGrower
@@ -26,7 +23,7 @@ __all__ = [
 ]
 
 # The base forests by the names that users give them.
-GROWERS: dict[str, Callable[[GrowthParams], Grower]] = {
+GROWERS: dict[str, type[HoeffdingGrower | RandomForestGrower | SysForGrower]] = {
     "hoeffding": HoeffdingGrower,
     "random_forest": RandomForestGrower,
     "sysfor": SysForGrower,
