@@ -385,7 +385,7 @@ def _names(names: Any, parameter: str) -> tuple[str, ...]:
 
 
 def _check_size(batch_size: Any) -> None:
-    """Raise unless a batch size is a positive whole number or None."""
+    """Raise unless a batch size is a positive integer or None."""
     is_whole = isinstance(batch_size, Integral) and not isinstance(batch_size, bool)
     if batch_size is not None and (not is_whole or batch_size < 1):
         raise ValueError(f"batch_size is {batch_size!r}; expected a whole number of at least 1, or None.")

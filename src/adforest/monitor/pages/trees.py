@@ -32,7 +32,7 @@ class TreeChoice:
     forest : str
         Empty for the active one, whose trees are changed where a batch perturbs them; young ones are all new.
     tree : int or None
-        None for the one that the latest batch changed most, of those that it did not grow anew.
+        None for the one that the latest batch changed most, of those that it did not regrow.
     node : int
     depth : int
     """
