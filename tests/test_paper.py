@@ -186,7 +186,7 @@ def test_a_forest_has_one_box_of_all_it_has_learnt():
     # A bootstrap sample may miss the largest values; roots are cut at the bounds of the whole forest all the same.
     X, y = spread(0)
     model = PaperADFClassifier(random_state=0).partial_fit(X, y)
-    box = model._model.learnt.state.forests["permanent"].box
+    box = model._model.state.forests["permanent"].box
     np.testing.assert_array_equal([box.low, box.high], [X.min(axis=0), X.max(axis=0)])
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from adforest.adaptation import Settings
-from adforest.classifier import FOREST_RULES, BaseADFClassifier, make_grower
+from adforest.classifier import FOREST_RULES, BaseADFClassifier
+from adforest.growers import Grower
 from adforest.parameters import NONE, Amount, Bytes, OneOf, Rules, Whole, read_bytes
 
 
@@ -199,7 +200,7 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _settings(self, n_features: int, seed: int) -> Settings:
+    def _settings(self, grower: Grower, seed: int) -> Settings:
         """Return what learning and answering go by."""
         size, n_bytes = self.memory_size, None
         if isinstance(size, str):
@@ -207,7 +208,7 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
             size = None if n_bytes else 0
         return Settings(
             algorithm="adaptive",
-            grower=make_grower(self, n_features, self.criterion),
+            grower=grower,
             n_estimators=self.n_estimators,
             splitting=self.splitting,
             drift_threshold=self.drift_threshold,

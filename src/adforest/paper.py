@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from adforest.adaptation import READINGS, Settings
-from adforest.classifier import FOREST_RULES, BaseADFClassifier, make_grower
+from adforest.classifier import FOREST_RULES, BaseADFClassifier
+from adforest.growers import Grower
 from adforest.parameters import NONE, SHARE, OneOf, Rules, Whole
 
 
@@ -177,7 +178,7 @@ class PaperADFClassifier(BaseADFClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _settings(self, n_features: int, seed: int) -> Settings:
+    def _settings(self, grower: Grower, seed: int) -> Settings:
         """Return what learning and answering go by."""
 
         def read(value: Any, program: Any, text: Any) -> Any:
@@ -185,7 +186,7 @@ class PaperADFClassifier(BaseADFClassifier):
 
         return Settings(
             algorithm="paper",
-            grower=make_grower(self, n_features),
+            grower=grower,
             n_estimators=self.n_estimators,
             splitting=self.splitting,
             repair_threshold=self.repair_threshold,

@@ -71,7 +71,7 @@ def test_the_rest_of_a_batch_is_counted_in_the_leaves(base_forest, weighed, monk
     other.partial_fit(X, y, sample_weight=weight)
     rest = ~seen[0]
     assert rest.sum() > 4_500
-    forests = counted._model.learnt.state.forests
+    forests = counted._model.state.forests
     assert forests["active"] is forests["permanent"]  # one in memory, as long as they are the same
     for name in ("permanent_forest_", "temporary_forest_", "newest_forest_"):
         trees = zip(getattr(counted, name).trees, getattr(other, name).trees, strict=True)

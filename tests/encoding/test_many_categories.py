@@ -258,7 +258,7 @@ def test_a_code_that_was_given_back_is_to_trees_a_category_never_seen(kind, base
     names, noise = rng.choice(list("abcdefgh"), 600), rng.normal(size=600)
     model = forest(kind, base_forest=base_forest, splitting=splitting, min_samples_leaf=5)
     model.fit(pd.DataFrame({"name": names, "noise": noise}), np.isin(names, list("abcd")))
-    state, encoder = model._model.learnt.state, model._model.encoder
+    state, encoder = model._model.state, model._model.encoder
     codes = np.array([0, 3, 6], dtype=np.int32)
     after = with_columns(state, np.arange(2), 2, {0: codes})
     samples = encoder.translate(pd.DataFrame({"name": names, "noise": noise}))
@@ -297,7 +297,7 @@ def test_new_values_in_every_batch_for_ever(kind):
         names = [f"{number} {i}" for i in range(3)] * 40
         for one in (model, twin):
             one.partial_fit(pd.DataFrame({"name": names}), [name.endswith("0") for name in names])
-    assert len(model._model.encoder.categories[0].places) <= 5
+    assert len(model._model.encoder.categories[0].index_of) <= 5
     np.testing.assert_array_equal(
         model.predict_proba(pd.DataFrame({"name": names})), twin.predict_proba(pd.DataFrame({"name": names}))
     )
@@ -325,4 +325,4 @@ def test_learning_goes_on_beyond_all_codes():
         frame = pd.DataFrame({"x": X, "id": [f"{number} {i}" for i in range(20_000)]})
         model.partial_fit(frame, X > 0)
     assert model.score(frame.assign(id="another"), X > 0) > 0.99
-    assert len(model._model.encoder.categories[1].places) <= MAX_VALUES
+    assert len(model._model.encoder.categories[1].index_of) <= MAX_VALUES

@@ -71,8 +71,8 @@ class Categories:
 
     Attributes
     ----------
-    places : dict
-        By value its place in the arrays below; never changed once made.
+    index_of : dict
+        By value its index in the arrays below; never changed once made.
     code : int32 (n_values,)
         The value's own code, -1 if it has none yet.
     count, last_batch : int64, int32 (n_values,)
@@ -88,7 +88,7 @@ class Categories:
         Samples seen, those of them that had a value, and distinct values among these.
     """
 
-    places: dict[Value, int]
+    index_of: dict[Value, int]
     code: Int32Array
     count: Int64Array
     last_batch: Int32Array
@@ -108,30 +108,30 @@ class Categories:
     @property
     def kind_alone(self) -> Categories:
         """The first value alone, which is enough to tell whether a column holds the same kind."""
-        first = dict.fromkeys(list(self.places)[:1], 0)
-        return replace(Categories.none(), places=first)
+        first = dict.fromkeys(list(self.index_of)[:1], 0)
+        return replace(Categories.none(), index_of=first)
 
     @property
     def identifies_samples(self) -> bool:
         """Whether there are nearly as many texts as samples."""
-        is_text = isinstance(next(iter(self.places), None), str)
+        is_text = isinstance(next(iter(self.index_of), None), str)
         return is_text and self.n_known >= ID_SAMPLES and self.n_distinct >= ID_SHARE * self.n_known
 
     def by_code(self) -> list[Value | None]:
         """Return the values in order of their codes, None for a code that was given back."""
         values: list[Value | None] = [None] * self.n_codes
-        for value, place in self.places.items():
-            if self.code[place] >= 0:
-                values[self.code[place]] = value
+        for value, index in self.index_of.items():
+            if self.code[index] >= 0:
+                values[self.code[index]] = value
         if self.infrequent >= 0:
             values[self.infrequent] = INFREQUENT
         return values
 
-    def translate(self, column: Column, place: str) -> FloatArray:
+    def translate(self, column: Column, where: str) -> FloatArray:
         """Return what the samples of a column are translated to, each distinct value looked up once; NaN if missing."""
-        coded = self.coded(column, place)
-        places = [self.places.get(value, -2) for value in coded.values]
-        translated: FloatArray = self.coded_as[[*places, -1]][coded.codes]
+        coded = self.coded(column, where)
+        indices = [self.index_of.get(value, -2) for value in coded.values]
+        translated: FloatArray = self.coded_as[[*indices, -1]][coded.codes]
         return translated
 
     def regroups(self, before: Categories, values: Sequence[Value]) -> bool:
@@ -141,7 +141,7 @@ class Categories:
         """
         if self.infrequent < 0:
             return False
-        was, now = (known.coded_as[[known.places.get(value, -2) for value in values]] for known in (before, self))
+        was, now = (known.coded_as[[known.index_of.get(value, -2) for value in values]] for known in (before, self))
         is_missing = np.isnan(was) & (np.isnan(now) | (now >= before.n_codes))
         return not bool(((was == now) | is_missing).all())
 
@@ -162,10 +162,10 @@ class Categories:
             Number of the batch.
         rules : EncodingRules
         """
-        new = [i for i, value in enumerate(values) if value not in self.places]
+        new = [i for i, value in enumerate(values) if value not in self.index_of]
         grown, recycled_codes, new = self._with_room(values, counts, new, batch, rules)
         grown = grown._with_values([values[i] for i in new])
-        found = np.array([grown.places.get(value, -1) for value in values], dtype=np.intp)
+        found = np.array([grown.index_of.get(value, -1) for value in values], dtype=np.intp)
         count, last_batch = grown.count.copy(), grown.last_batch.copy()
         is_kept = found >= 0
         count[found[is_kept]] += counts[is_kept]
@@ -187,28 +187,28 @@ class Categories:
 
         Values of this batch stay. Where new ones are too many even so, those that are most frequent in it fit.
         """
-        lacking = len(self.places) + len(new) - MAX_VALUES
+        lacking = len(self.index_of) + len(new) - MAX_VALUES
         kept, recycled_codes = self, np.empty(0, dtype=np.int32)
         if lacking > 0 and rules.reuses_codes:
-            here = [self.places[value] for value in values if value in self.places]
+            here = [self.index_of[value] for value in values if value in self.index_of]
             age = batch - self.last_batch
             age[here] = 0
             oldest = np.argsort(-age, kind="stable")[: max(lacking, int(MAX_VALUES * RETURN_SHARE))]
             kept, recycled_codes = self._without(oldest[age[oldest] > 0])
-        room = MAX_VALUES - len(kept.places)
+        room = MAX_VALUES - len(kept.index_of)
         if len(new) > room:
             new = sorted(sorted(new, key=lambda i: -counts[i])[:room])
         return kept, recycled_codes, new
 
-    def _without(self, places: NDArray[np.intp]) -> tuple[Categories, Int32Array]:
+    def _without(self, indices: NDArray[np.intp]) -> tuple[Categories, Int32Array]:
         """Return the categories without some values, and the codes they had."""
         stays = np.ones(len(self.code), dtype=bool)
-        stays[places] = False
-        values = [value for value, place in self.places.items() if stays[place]]
-        codes = self.code[places]
+        stays[indices] = False
+        values = [value for value, index in self.index_of.items() if stays[index]]
+        codes = self.code[indices]
         kept = replace(
             self,
-            places={value: place for place, value in enumerate(values)},
+            index_of={value: index for index, value in enumerate(values)},
             code=self.code[stays],
             count=self.count[stays],
             last_batch=self.last_batch[stays],
@@ -219,10 +219,10 @@ class Categories:
         """Return the categories with new values behind the old ones, without codes yet."""
         if not new:
             return self
-        first, n = len(self.places), len(new)
+        first, n = len(self.index_of), len(new)
         return replace(
             self,
-            places=self.places | {value: place for place, value in enumerate(new, start=first)},
+            index_of=self.index_of | {value: index for index, value in enumerate(new, start=first)},
             code=np.append(self.code, np.full(n, -1, dtype=np.int32)),
             count=np.append(self.count, np.zeros(n, dtype=np.int64)),
             last_batch=np.append(self.last_batch, np.zeros(n, dtype=np.int32)),
@@ -235,8 +235,8 @@ class Categories:
         needed = np.flatnonzero(frequent & (self.code < 0))
         code, n_codes, infrequent = self.code, self.n_codes, self.infrequent
         if len(needed):
-            n_held = np.count_nonzero(code >= 0) + (infrequent >= 0)
-            free = np.setdiff1d(np.arange(n_codes), np.append(code, infrequent)) if n_held < n_codes else needed[:0]
+            n_used = np.count_nonzero(code >= 0) + (infrequent >= 0)
+            free = np.setdiff1d(np.arange(n_codes), np.append(code, infrequent)) if n_used < n_codes else needed[:0]
             fresh = np.arange(n_codes, n_codes + max(0, len(needed) - len(free)))
             code = code.copy()
             code[needed] = np.append(free, fresh)[: len(needed)]
@@ -247,20 +247,20 @@ class Categories:
         coded_as = np.append(np.where(frequent, code, shared), [shared, np.nan])
         return replace(self, code=code, n_codes=n_codes, infrequent=infrequent, coded_as=coded_as)
 
-    def coded(self, column: Column, place: str) -> Coded:
+    def coded(self, column: Column, where: str) -> Coded:
         """Return the column as categories, or raise if it holds text where numbers were learnt or the reverse."""
         if isinstance(column, Moments):
             raise TypeError(
-                f"{place} holds {column.kind} ({column.dtype}) but is categorical. Convert it to text, or leave it out "
+                f"{where} holds {column.kind} ({column.dtype}) but is categorical. Convert it to text, or leave it out "
                 "of categorical_features and start a new model with fit()."
             )
         coded = column if isinstance(column, Coded) else code_numbers(column)
-        if coded.values and self.places:
-            learnt = next(iter(self.places))
+        if coded.values and self.index_of:
+            learnt = next(iter(self.index_of))
             if coded.holds_text != isinstance(learnt, str):
                 kind, other = ("text", "numbers") if coded.holds_text else ("numbers", "text")
                 raise TypeError(
-                    f"{place} holds {kind} ({coded.values[0]!r}) but the model learnt it as categories that are "
+                    f"{where} holds {kind} ({coded.values[0]!r}) but the model learnt it as categories that are "
                     f"{other} ({learnt!r}). Convert it to {other}, or start a new model with fit()."
                 )
         return coded

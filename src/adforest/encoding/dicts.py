@@ -31,8 +31,8 @@ def known_kinds(encoder: TableEncoder) -> dict[Hashable, str]:
     kinds: dict[Hashable, str] = {}
     for name, kind, known in zip(names, encoder.kinds, encoder.categories, strict=True):
         if kind == CATEGORIES and known is not None:
-            if known.places:
-                kinds[name] = TEXT if isinstance(next(iter(known.places)), str) else NUMBERS
+            if known.index_of:
+                kinds[name] = TEXT if isinstance(next(iter(known.index_of)), str) else NUMBERS
         elif kind != UNDECIDED:
             kinds[name] = kind
     return kinds
@@ -132,10 +132,10 @@ def _plain_row(sample: Mapping[Hashable, Any], encoder: TableEncoder) -> FloatAr
     for name, known in zip(encoder.names or (), encoder.categories, strict=True):
         value = sample.get(name, nan)
         if known is not None and name in sample:
-            place = known.places.get(value) if type(value) is str else None
-            if place is None:
+            index = known.index_of.get(value) if type(value) is str else None
+            if index is None:
                 return None
-            value = known.coded_as[place]
+            value = known.coded_as[index]
         row.append(value)
     try:  # refuses text, which NumPy would read as a number
         return np.frombuffer(array("d", row))

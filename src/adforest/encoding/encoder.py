@@ -21,7 +21,7 @@ from adforest.encoding.kinds import CATEGORIES, UNDECIDED, as_numbers, kind_of, 
 from adforest.encoding.matching import match_columns
 from adforest.encoding.rates import CategoryRates
 from adforest.encoding.surveys import ColumnSurvey, TableSurvey
-from adforest.encoding.tables import ESTIMATOR_NAME, Table, are_text, place_of, read_table, source_of
+from adforest.encoding.tables import ESTIMATOR_NAME, Table, are_text, column_label, read_table, source_of
 from adforest.encoding.text_columns import expression_of, warning_of
 from adforest.encoding.warning import warn_caller
 
@@ -233,13 +233,13 @@ class TableEncoder:
             return np.ascontiguousarray(table.content)
         matrix = np.empty((table.n_samples, self.n_columns))
         for position, (kind, known) in enumerate(zip(self.kinds, self.categories, strict=True)):
-            column, place = table.column(position), table.place(position)
+            column, where = table.column(position), table.column_label(position)
             if kind == UNDECIDED:
                 matrix[:, position] = np.nan
             elif known is not None:
-                matrix[:, position] = known.translate(column, place)
+                matrix[:, position] = known.translate(column, where)
             else:
-                matrix[:, position] = as_numbers(column, kind, place)
+                matrix[:, position] = as_numbers(column, kind, where)
         return self._with_rates_filled(matrix)
 
     def with_rates(self, matrix: FloatArray) -> FloatArray:
@@ -326,16 +326,16 @@ class TableEncoder:
             if is_matrix and kind == NUMBERS:
                 columns.append(None)
                 continue
-            column, place = table.column(position), table.place(position)
+            column, where = table.column(position), table.column_label(position)
             if kind == UNDECIDED:
-                decided = kind_of(column, place, takes_text=self.takes_text)
+                decided = kind_of(column, where, takes_text=self.takes_text)
                 is_number = decided == NUMBERS  # maybe categories that are numbers, where these are not asked for
                 columns.append(ColumnSurvey(NUMBERS, "", source) if is_number else ColumnSurvey.of(column, source))
             elif (known := self.categories[position]) is not None:
-                coded[position] = known.coded(column, place)
+                coded[position] = known.coded(column, where)
                 columns.append(ColumnSurvey.of(coded[position], source))
             else:
-                as_numbers(column, kind, place)
+                as_numbers(column, kind, where)
                 columns.append(None)
         if coded:
             table = replace(table, content=[coded.get(j, table.column(j)) for j in range(table.n_columns)])
@@ -403,7 +403,7 @@ class TableEncoder:
                 continue
             before = self.rates.get(position) or CategoryRates.none()
             counted = before.with_codes(known.n_codes, self.recycled_codes.get(position))
-            rates[position] = counted.with_columns(len(known.places))
+            rates[position] = counted.with_columns(len(known.index_of))
             first, stop = len(before.classes), len(rates[position].classes)
             columns += [(position, rate) for rate in range(first, stop)]
         return replace(self, rates=rates, rate_columns=tuple(columns))
@@ -420,7 +420,9 @@ class TableEncoder:
     def _warned_of_texts(self, texts: Mapping[int, Sequence[str]], source: str) -> TableEncoder:
         """Warn of new text columns that read as something else, and return the encoder that has done so."""
         found = {
-            position: warning_of(values, place_of(source, self.names, position), expression_of(self.names, position))
+            position: warning_of(
+                values, column_label(source, self.names, position), expression_of(self.names, position)
+            )
             for position, values in texts.items()
         }
         for warning in filter(None, found.values()):
@@ -435,8 +437,8 @@ class TableEncoder:
             known = self.categories[position]
             assert known is not None
             warn_caller(
-                f"{place_of(source, self.names, position)} brings the number of its values to {known.n_distinct:,} in "
-                f"{known.n_known:,} samples: a text that hardly ever comes again says nothing about later samples. If "
-                "it identifies samples, drop the column."
+                f"{column_label(source, self.names, position)} brings the number of its values to {known.n_distinct:,} "
+                f"in {known.n_known:,} samples: a text that hardly ever comes again says nothing about later samples. "
+                "If it identifies samples, drop the column."
             )
         return replace(self, warned_of=self.warned_of.union(new)) if new else self

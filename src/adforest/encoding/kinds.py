@@ -20,7 +20,7 @@ CONVERSIONS = {
 }
 
 
-def kind_of(column: Column, place: str, *, takes_text: bool) -> str:
+def kind_of(column: Column, where: str, *, takes_text: bool) -> str:
     """Return what kind a column is by its values, "undecided" if all are missing.
 
     Where the user listed the categorical columns and this is not among them, text is refused and categories that are
@@ -36,13 +36,13 @@ def kind_of(column: Column, place: str, *, takes_text: bool) -> str:
         return CATEGORIES
     if column.holds_text:
         raise TypeError(
-            f"{place} holds text ({_texts_of(column)}) but is not among categorical_features. Add it there, drop it, "
+            f"{where} holds text ({_texts_of(column)}) but is not among categorical_features. Add it there, drop it, "
             "or convert it to numbers, for example with pd.to_numeric(..., errors='coerce')."
         )
     return NUMBERS
 
 
-def as_numbers(column: Column, kind: str, place: str) -> FloatArray:
+def as_numbers(column: Column, kind: str, where: str) -> FloatArray:
     """Return a column of numbers, dates or durations as floats, or raise if it holds something else."""
     numbers: FloatArray | Moments
     if not isinstance(column, Coded):
@@ -51,13 +51,13 @@ def as_numbers(column: Column, kind: str, place: str) -> FloatArray:
         numbers = np.array([*column.values, np.nan], dtype=np.float64)[column.codes]  # the last is for code -1
     else:
         raise TypeError(
-            f"{place} holds text ({_texts_of(column)}) but the model learnt it as {kind}. Convert it to {kind}"
+            f"{where} holds text ({_texts_of(column)}) but the model learnt it as {kind}. Convert it to {kind}"
             f"{CONVERSIONS.get(kind, '')}, or list it in categorical_features and start a new model with fit()."
         )
     held = numbers.kind if isinstance(numbers, Moments) else NUMBERS
     if held != kind and not is_empty(numbers):
         raise TypeError(
-            f"{place} holds {held} ({numbers.dtype}) but the model learnt it as {kind}. Convert it to {kind}, or start "
+            f"{where} holds {held} ({numbers.dtype}) but the model learnt it as {kind}. Convert it to {kind}, or start "
             "a new model with fit()."
         )
     return numbers.seconds if isinstance(numbers, Moments) else numbers

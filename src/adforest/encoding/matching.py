@@ -57,8 +57,8 @@ def _arranged(table: Table, order: Sequence[int | None]) -> FloatArray | list[Co
     if isinstance(table.content, np.ndarray):
         if None not in order:
             return table.content[:, np.array(order, dtype=np.intp)]
-        return np.column_stack([missing if place is None else table.content[:, place] for place in order])
-    return [missing if place is None else table.content[place] for place in order]
+        return np.column_stack([missing if position is None else table.content[:, position] for position in order])
+    return [missing if position is None else table.content[position] for position in order]
 
 
 def _unmatched_names(arrived: Names | None, expected: Names, estimator_name: str) -> str | None:

@@ -17,7 +17,7 @@ from adforest.encoding.columns import NUMBERS, Coded, Column, Moments, is_empty
 from adforest.encoding.frames import Names
 from adforest.encoding.kinds import CATEGORIES, UNDECIDED
 from adforest.encoding.odd_values import N_JUDGED
-from adforest.encoding.tables import are_text, place_of
+from adforest.encoding.tables import are_text, column_label
 
 if TYPE_CHECKING:
     from adforest.encoding.encoder import TableEncoder
@@ -109,7 +109,7 @@ def merge_table_surveys(surveys: Sequence[TableSurvey], column_changes: str | No
     first = surveys[0]
     names = _merged_names(surveys, column_changes)
     arranged = [_arranged(one, names) for one in surveys]
-    merged = [_merge_columns(columns, names, place) for place, columns in enumerate(zip(*arranged, strict=True))]
+    merged = [_merge_columns(columns, names, position) for position, columns in enumerate(zip(*arranged, strict=True))]
     return replace(
         first,
         n_samples=sum(one.n_samples for one in surveys),
@@ -177,7 +177,7 @@ def _merged_start(surveys: Sequence[TableSurvey], names: Names | None) -> TableE
     return replace(starts[0], names=names, kinds=kinds, categories=categories)
 
 
-def _merge_columns(columns: Sequence[ColumnSurvey | None], names: Names | None, place: int) -> ColumnSurvey | None:
+def _merge_columns(columns: Sequence[ColumnSurvey | None], names: Names | None, position: int) -> ColumnSurvey | None:
     """Return what a column holds in all parts, or raise if they hold different kinds."""
     noted = [column for column in columns if column is not None]
     holding = [column for column in noted if column.held != NOTHING]
@@ -187,9 +187,9 @@ def _merge_columns(columns: Sequence[ColumnSurvey | None], names: Names | None, 
     for other in holding:
         if other.held != first.held:
             raise TypeError(
-                f"{place_of(other.source, names, place)} holds {other.held}{other.shown and f' ({other.shown})'} but "
-                f"{first.held}{first.shown and f' ({first.shown})'} in {first.source}. Convert the whole column to one "
-                "kind."
+                f"{column_label(other.source, names, position)} holds {other.held}"
+                f"{other.shown and f' ({other.shown})'} but {first.held}{first.shown and f' ({first.shown})'} in "
+                f"{first.source}. Convert the whole column to one kind."
             )
     if not first.values:
         return first
@@ -199,7 +199,7 @@ def _merge_columns(columns: Sequence[ColumnSurvey | None], names: Names | None, 
             counts[value] = counts.get(value, 0) + count
     if len(counts) > MAX_MERGED:
         raise ValueError(
-            f"{place_of(first.source, names, place)} and later partitions has more than {MAX_MERGED:,} distinct "
+            f"{column_label(first.source, names, position)} and later partitions has more than {MAX_MERGED:,} distinct "
             f"values, such as {first.shown}. If it identifies samples, drop the column; if not, convert it to numbers."
         )
     return replace(first, values=list(counts), counts=np.array(list(counts.values()), dtype=np.int64))

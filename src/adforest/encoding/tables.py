@@ -17,7 +17,7 @@ from scipy.sparse import issparse
 from sklearn.utils import check_array
 
 from adforest.encoding.columns import Coded, Column, FloatArray, Moments, object_column, take_rows
-from adforest.encoding.frames import Names, Place, open_frame
+from adforest.encoding.frames import ColumnLabel, Names, open_frame
 
 ESTIMATOR_NAME = "AdaptiveDecisionForestClassifier"
 MAX_DENSE_BYTES = 2**30  # of a sparse matrix as float64: what a laptop has to spare
@@ -42,9 +42,9 @@ class Table:
         """Return one column."""
         return self.content[:, position] if isinstance(self.content, np.ndarray) else self.content[position]
 
-    def place(self, position: int) -> str:
+    def column_label(self, position: int) -> str:
         """Return how an error calls a column."""
-        return place_of(self.source, self.names, position)
+        return column_label(self.source, self.names, position)
 
     def rows(self, index: NDArray[Any]) -> Table:
         """Return some rows, given by index or mask."""
@@ -83,13 +83,13 @@ def read_table(X: Any, source: str, estimator_name: str) -> Table:
     if frame is None:
         array = _two_dimensional(X, estimator_name)
         n_samples, n_columns = array.shape
-        content = _array_columns(array, partial(place_of, source, None))
+        content = _array_columns(array, partial(column_label, source, None))
     else:
         names, (n_samples, n_columns), library = frame.names, frame.shape, frame.library
         if not (n_samples and n_columns):  # scikit-learn has the words for empty tables
             check_array(np.empty((n_samples, n_columns)), estimator=estimator_name)
         _check_names(names, source)
-        content = frame.read(partial(place_of, source, names))
+        content = frame.read(partial(column_label, source, names))
     table = Table(n_samples, n_columns, names, content, source, library)
     _reject_infinity(table)
     return table
@@ -100,7 +100,7 @@ def are_text(names: Names | None) -> bool:
     return names is not None and isinstance(names[0], str)
 
 
-def place_of(source: str, names: Names | None, position: int) -> str:
+def column_label(source: str, names: Names | None, position: int) -> str:
     """Return "column 'age' of batch 7", or the position where columns have no names."""
     return f"column {position if names is None else repr(names[position])} of {source}"
 
@@ -137,7 +137,8 @@ def _reject_infinity(table: Table) -> None:
         if is_infinite:
             raise ValueError(
                 "Input X contains infinity or a value too large for dtype('float64'): see "
-                f"{table.place(position)}. Replace it with a finite number, or with NaN if the value is not known."
+                f"{table.column_label(position)}. Replace it with a finite number, or with NaN if the value is "
+                "not known."
             )
 
 
@@ -171,7 +172,7 @@ def _dense(X: Any) -> NDArray[Any]:
     return np.asarray(X.toarray())
 
 
-def _array_columns(array: NDArray[Any], place: Place) -> FloatArray | list[Column]:
+def _array_columns(array: NDArray[Any], column_label: ColumnLabel) -> FloatArray | list[Column]:
     """Return the content of a 2-d array, each object column for itself."""
     if array.dtype.kind in "biuf":
         return np.asarray(array, dtype=np.float64)
@@ -179,4 +180,4 @@ def _array_columns(array: NDArray[Any], place: Place) -> FloatArray | list[Colum
         return [Moments.of(column) for column in array.T]
     if array.dtype.kind == "S":
         array = np.char.decode(array, "utf-8")
-    return [object_column(array[:, position].tolist(), place(position)) for position in range(array.shape[1])]
+    return [object_column(array[:, position].tolist(), column_label(position)) for position in range(array.shape[1])]

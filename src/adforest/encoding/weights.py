@@ -44,9 +44,9 @@ def read_weights(given: Any, n_samples: int, source: str) -> Float64Array | None
         )
     is_bad = ~((weights >= 0) & (weights <= LARGEST))
     if is_bad.any():
-        place = int(is_bad.argmax())
+        index = int(is_bad.argmax())
         raise ValueError(
-            f"sample_weight of {source} is {weights[place]} for sample {place}; expected numbers from 0 to "
+            f"sample_weight of {source} is {weights[index]} for sample {index}; expected numbers from 0 to "
             f"{LARGEST:g}. Mend or drop that sample."
         )
     weights[weights < SMALLEST] = 0.0

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from adforest.adaptive import AdaptiveDecisionForestClassifier
-from adforest.base import as_shares
+from adforest.base import as_proba
 from adforest.encoding.columns import Coded, Column
 from adforest.encoding.tables import Table
 from adforest.forest.types import Float64Array
@@ -178,7 +178,7 @@ class_weight, n_jobs, verbose
         if "_model" in vars(self.classifier):
             table = self._table(np.array(instance.x, dtype=np.float64).reshape(1, -1))
             model, votes = self.classifier._answers(table)
-            shares[model.labels.classes] = as_shares(votes)[0]
+            shares[model.labels.classes] = as_proba(votes)[0]
         elif self._waiting:
             shares += np.bincount(self._waiting_labels, minlength=len(shares)) / len(self._waiting)
         else:

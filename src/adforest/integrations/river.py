@@ -14,7 +14,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from adforest.adaptive import AdaptiveDecisionForestClassifier
-from adforest.base import as_shares
+from adforest.base import as_proba, get_fitted
 from adforest.encoding import check_same_length, dicts
 from adforest.encoding.columns import is_empty
 from adforest.encoding.tables import Table, read_table
@@ -259,11 +259,11 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
         """Return the columns learnt; before the first batch those that were listed as categorical."""
         if not self._is_fitted():
             return self._listed
-        return self._classifier._model.encoder.names or ()
+        return get_fitted(self._classifier).encoder.names or ()
 
     def _is_fitted(self) -> bool:
         """Return whether a batch was learnt."""
-        return "_model" in vars(self._classifier)
+        return self._classifier.__sklearn_is_fitted__()
 
     def _table_of_frame(self, frame: Any) -> Table:
         """Return a frame as a table with the columns of the next batch."""
@@ -276,7 +276,7 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
     def _learn(self, table: Table, labels: list[Any], weights: list[float] | None = None) -> None:
         """Learn a batch."""
         self._classifier.partial_fit(table, labels, sample_weight=weights)
-        self._waiting.kinds = dicts.known_kinds(self._classifier._model.encoder)
+        self._waiting.kinds = dicts.known_kinds(get_fitted(self._classifier).encoder)
 
     def predict_proba_one(self, x: Mapping[Hashable, Any], **kwargs: Any) -> dict[Any, float]:
         """Return the share of each class for a sample.
@@ -289,7 +289,7 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
         if not self._is_fitted():
             return self._waiting.shares()
         model, votes = self._answer(x)
-        shares = dict(zip(model.labels.classes.tolist(), as_shares(votes)[0].tolist(), strict=True))
+        shares = dict(zip(model.labels.classes.tolist(), as_proba(votes)[0].tolist(), strict=True))
         if len(shares) < self._waiting.n_classes:
             shares |= dict.fromkeys(self._waiting.classes_besides(list(shares)), 0.0)
         return shares
@@ -310,7 +310,7 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
 
     def _answer(self, x: Mapping[Hashable, Any]) -> tuple[Any, Float64Array]:
         """Return the model that answers, and its votes, without the table that a sample would have to become."""
-        model = self._classifier._model
+        model = get_fitted(self._classifier)
         matrix = dicts.row_of_dict(x, model.encoder)
         return model, model.in_order(self._classifier._votes(model, matrix))
 
@@ -325,7 +325,7 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
         frame = _frame(X)
         if self._is_fitted():
             model, votes = self._classifier._answers(self._table_to_answer(frame))
-            shares = dict(zip(model.labels.classes.tolist(), as_shares(votes).T, strict=True))
+            shares = dict(zip(model.labels.classes.tolist(), as_proba(votes).T, strict=True))
             shares |= dict.fromkeys(self._waiting.classes_besides(list(shares)), np.zeros(len(frame)))
         else:
             shares = {value: np.full(len(frame), share) for value, share in self._waiting.shares().items()}

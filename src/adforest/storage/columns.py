@@ -57,7 +57,7 @@ def write_encoder(encoder: TableEncoder, out: PartWriter) -> None:
     for position, known in enumerate(encoder.categories):
         if known is not None:
             part = out.part(f"categories_{position}")
-            part.values["values"] = list(known.places)
+            part.values["values"] = list(known.index_of)
             write_fields(CATEGORIES_FIELDS, known, part)
     if not encoder.rates:
         return
@@ -163,7 +163,7 @@ def _read_categories(part: PartReader, sizes: Sizes) -> Categories:
     own["n_codes"] = n_codes
     known = read_fields([field for field in CATEGORIES_FIELDS if field.name != "n_codes"], part, own)
     part.finish()
-    categories = Categories(places=places, n_codes=n_codes, **known)
+    categories = Categories(index_of=places, n_codes=n_codes, **known)
     _check_codes(categories, part)
     return categories
 
