@@ -10,11 +10,12 @@ import typing as _typing
 if _typing.TYPE_CHECKING:
     from adforest.adaptation import BatchReport
     from adforest.adaptive import AdaptiveDecisionForestClassifier
+    from adforest.exceptions import ModelFileError
     from adforest.explaining import Explanation
     from adforest.next_batch import NextBatchVotingClassifier, VotingReport
     from adforest.paper import PaperADFClassifier
     from adforest.snapshot import Snapshot
-    from adforest.storage import ModelFileError, load
+    from adforest.storage import load
     from adforest.thresholds import threshold_for_cost
     from adforest.tracking import BatchBlock
 
@@ -40,7 +41,7 @@ _MODULES = {
     "BatchBlock": "adforest.tracking",
     "BatchReport": "adforest.adaptation",
     "Explanation": "adforest.explaining",
-    "ModelFileError": "adforest.storage",
+    "ModelFileError": "adforest.exceptions",
     "NextBatchVotingClassifier": "adforest.next_batch",
     "PaperADFClassifier": "adforest.paper",
     "Snapshot": "adforest.snapshot",

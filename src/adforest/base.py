@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from adforest.encoding import EncodingRules, LabelTable, TableEncoder
+from adforest.exceptions import InputError, InputTypeError, MissingSamplesError, ParameterError
 from adforest.forest import Samples
 from adforest.forest.types import AnyArray, Float64Array
 from adforest.growers import spawn_seeds
@@ -249,7 +250,7 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[StateT]):  # type:
             return BatchRules(1, None, listed, name, self._encoding_rules())
         self._check_fixed(before.fixed)
         if not before.has_samples:
-            raise ValueError(
+            raise MissingSamplesError(
                 f"this {name} was saved with samples=False: it answers, but cannot learn more batches, since the "
                 "samples that trees are grown from are not in the file. Load a file saved with samples=True, or "
                 "start anew with fit()."
@@ -261,7 +262,7 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[StateT]):  # type:
         for name, before in fixed.items():
             now = getattr(self, name)
             if now is not before and not _is_equal(now, before):
-                raise ValueError(
+                raise ParameterError(
                     f"{name} of {type(self).__name__} was {before!r} when the model learnt its first batch and is "
                     f"{now!r} now, but it cannot change between batches. Set it back, or start anew with fit()."
                 )
@@ -282,13 +283,13 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[StateT]):  # type:
         if not self._takes_categories and encoder.is_categorical.any():
             position = int(encoder.is_categorical.argmax())
             shown = ", ".join(map(repr, encoder.category_values(position)[:3]))
-            raise TypeError(
+            raise InputTypeError(
                 f"{name} learns numbers only, but {_column(encoder, position)} of {source} is categorical ({shown}). "
                 "Drop it, or convert it to numbers, for example to one 0/1 column a category."
             )
         if not self._takes_missing and np.isnan(matrix).any():
             position = int(np.isnan(matrix).any(axis=0).argmax())
-            raise ValueError(
+            raise InputError(
                 f"Input X contains NaN: {name} cannot learn missing values, but {_column(encoder, position)} of "
                 f"{source} lacks some. Drop those samples, or fill them in, for example with SimpleImputer."
             )

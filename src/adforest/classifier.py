@@ -13,7 +13,8 @@ import numpy as np
 from adforest.adaptation import RECIPES, BatchReport, ClassWeight, Settings, State, find_forest, votes, with_columns
 from adforest.adaptation.undrawn import LeafCounter, learning_trees, with_counts
 from adforest.base import EncodedBatch, FittedModel, VotingBatchClassifier, lock_of
-from adforest.encoding import LabelTable, TableEncoder, warn_caller
+from adforest.encoding import LabelTable, TableEncoder
+from adforest.exceptions import ParameterWarning, warn_caller
 from adforest.explaining import Explanation, explain
 from adforest.forest import Forest, GrowthParams, Samples, importances, in_threads
 from adforest.forest.types import Float64Array, Int32Array, Int64Array
@@ -166,7 +167,8 @@ class BaseADFClassifier(VotingBatchClassifier[State]):
         if given and not any(value in given for value in values):
             warn_caller(
                 f"class_weight names {', '.join(map(repr, list(given)[:3]))}, but the classes seen so far are "
-                f"{', '.join(map(repr, values[:3]))}: no weight applies yet. Name classes by the values of y."
+                f"{', '.join(map(repr, values[:3]))}: no weight applies yet. Name classes by the values of y.",
+                ParameterWarning,
             )
         return tuple(float(given.get(value, 1.0)) for value in values)
 

@@ -13,6 +13,8 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from sklearn.utils import check_random_state
 
+from adforest.exceptions import ParameterError
+
 
 class Rule(Protocol):
     """Values that a parameter may have; its text completes "expected ..."."""
@@ -202,13 +204,13 @@ COMMON: Rules = {  # parameters that several classifiers have
 
 
 def check_parameters(estimator: Any, rules: Rules) -> None:
-    """Raise ValueError if a parameter of an estimator has a value that its rules do not accept."""
+    """Raise `ParameterError` if a parameter of an estimator has a value that its rules do not accept."""
     kind: Any = type(estimator)
     for name in _parameter_names(kind):
         value = getattr(estimator, name)
         if not any(rule.accepts(value) for rule in rules[name]):
             expected = ", or ".join(map(str, rules[name]))
-            raise ValueError(
+            raise ParameterError(
                 f"{name} of {type(estimator).__name__} is {value!r}; expected {expected}. "
                 f"Set it with set_params({name}=...)."
             )

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adforest.encoding.columns import Coded, Column, FloatArray, Moments, code_numbers
+from adforest.exceptions import InputTypeError
 
 Value: TypeAlias = str | float
 Int32Array: TypeAlias = NDArray[np.int32]
@@ -250,7 +251,7 @@ class Categories:
     def coded(self, column: Column, where: str) -> Coded:
         """Return the column as categories, or raise if it holds text where numbers were learnt or the reverse."""
         if isinstance(column, Moments):
-            raise TypeError(
+            raise InputTypeError(
                 f"{where} holds {column.kind} ({column.dtype}) but is categorical. Convert it to text, or leave it out "
                 "of categorical_features and start a new model with fit()."
             )
@@ -259,7 +260,7 @@ class Categories:
             learnt = next(iter(self.index_of))
             if coded.holds_text != isinstance(learnt, str):
                 kind, other = ("text", "numbers") if coded.holds_text else ("numbers", "text")
-                raise TypeError(
+                raise InputTypeError(
                     f"{where} holds {kind} ({coded.values[0]!r}) but the model learnt it as categories that are "
                     f"{other} ({learnt!r}). Convert it to {other}, or start a new model with fit()."
                 )

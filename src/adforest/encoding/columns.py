@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adforest.encoding.text_columns import shown
+from adforest.exceptions import InputError, InputTypeError
 
 FloatArray: TypeAlias = NDArray[np.float64]
 
@@ -92,7 +93,9 @@ def code_values(values: list[Any], where: str) -> Coded:
     try:
         distinct = dict.fromkeys(values)
     except TypeError as error:
-        raise TypeError(f"{where} mixes text with other objects ({error}). Convert the whole column to text.") from None
+        raise InputTypeError(
+            f"{where} mixes text with other objects ({error}). Convert the whole column to text."
+        ) from None
     kept = [value for value in distinct if not is_missing(value)]
     lookup = dict.fromkeys(distinct, -1) | {value: code for code, value in enumerate(kept)}
     codes = np.fromiter(map(lookup.__getitem__, values), np.intp, len(values))
@@ -122,16 +125,16 @@ def plain_values(values: list[Any], where: str) -> list[str] | list[float]:
     if texts and all(isinstance(value, (Real, np.bool_)) for value in strangers):
         raise _mixed(texts, strangers, where)
     found = f"text ({texts[0]!r}) and " if texts else ""
-    raise TypeError(
+    raise InputTypeError(
         f"{where} holds {found}values of type {type(strangers[0]).__name__} ({strangers[0]!r}); categories are either "
         "all text or all numbers. Convert the whole column to text."
     )
 
 
-def _mixed(texts: list[str], numbers: list[Any], where: str) -> TypeError:
+def _mixed(texts: list[str], numbers: list[Any], where: str) -> InputTypeError:
     """Return the error for a column of numbers and text, which is most often one of numbers with odd values."""
     number = numbers[0].item() if isinstance(numbers[0], np.generic) else numbers[0]
-    return TypeError(
+    return InputTypeError(
         f"{where} holds numbers ({number!r}) and text ({shown(texts)}); expected all numbers or all text. If they are "
         "numbers, convert the column with pd.to_numeric(..., errors='coerce'), which makes the text missing; if they "
         "are categories, convert the whole column to text."
@@ -170,7 +173,7 @@ def _moments_of(values: list[Any], where: str) -> Moments:
     are_moments = all(isinstance(value, (date, timedelta, np.datetime64, np.timedelta64)) for value in known)
     if not are_moments or len(kinds) > 1 or len(zones) > 1:
         shown = " and ".join(sorted({type(value).__name__ for value in known}))
-        raise TypeError(
+        raise InputTypeError(
             f"{where} mixes values of type {shown}; a column is all dates, all dates with a time zone, or all "
             "durations. Convert it to one of these, or to numbers."
         )
@@ -181,12 +184,12 @@ def _moments_of(values: list[Any], where: str) -> Moments:
     return Moments.of(np.array(plain, dtype="m8[us]" if True in kinds else "M8[us]"), has_zone=has_zone)
 
 
-def complex_numbers(where: str) -> ValueError:
+def complex_numbers(where: str) -> InputError:
     """Return the error for complex numbers."""
-    return ValueError(f"Complex data not supported: {where}. Pass its real and imaginary parts as two columns.")
+    return InputError(f"Complex data not supported: {where}. Pass its real and imaginary parts as two columns.")
 
 
-def not_a_number(where: str, kind: str, cause: str = "") -> TypeError:
+def not_a_number(where: str, kind: str, cause: str = "") -> InputTypeError:
     """Return the error for columns that are neither numbers nor categories."""
     advice = "Convert it to numbers, or to text if its values are categories."
-    return TypeError(f"{where} holds values of type {kind}, which are neither numbers nor text{cause}. {advice}")
+    return InputTypeError(f"{where} holds values of type {kind}, which are neither numbers nor text{cause}. {advice}")

@@ -18,6 +18,7 @@ from adforest.encoding.encoder import TableEncoder
 from adforest.encoding.frames import Names
 from adforest.encoding.kinds import CATEGORIES, UNDECIDED
 from adforest.encoding.tables import Table, source_of
+from adforest.exceptions import InputError, InputTypeError
 
 TEXT = "text"
 PLAIN = {float: NUMBERS, int: NUMBERS, bool: NUMBERS, str: TEXT}
@@ -58,7 +59,7 @@ def new_kinds(sample: Mapping[Hashable, Any], known: Mapping[Hashable, str]) -> 
             if kind is not None:
                 new[name] = kind
         elif kind is not None and kind != expected:
-            raise TypeError(
+            raise InputTypeError(
                 f"feature {name!r} of this sample holds {kind} ({value!r}) but {expected} in those before. Convert it "
                 f"to {expected}."
             )
@@ -85,7 +86,7 @@ def _is_finite(value: Any, name: Hashable) -> bool:
         pass
     if value != value:
         return False
-    raise ValueError(
+    raise InputError(
         f"feature {name!r} of this sample is infinite or too large for a float. Replace it with a finite number, or "
         "with None if it is not known."
     )
@@ -97,7 +98,7 @@ def check_names(new: Iterable[Hashable], known: Mapping[Hashable, str]) -> None:
     texts = [name for name in names if isinstance(name, str)]
     if texts and len(texts) < len(names):
         other = next(name for name in names if not isinstance(name, str))
-        raise TypeError(
+        raise InputTypeError(
             f"names of features are either all text or none is, but {texts[0]!r} is text and {other!r} is not. Rename "
             "them, for example with str()."
         )

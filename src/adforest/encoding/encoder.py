@@ -23,7 +23,7 @@ from adforest.encoding.rates import CategoryRates
 from adforest.encoding.surveys import ColumnSurvey, TableSurvey
 from adforest.encoding.tables import ESTIMATOR_NAME, Table, are_text, column_label, read_table, source_of
 from adforest.encoding.text_columns import expression_of, warning_of
-from adforest.encoding.warning import warn_caller
+from adforest.exceptions import warn_caller
 
 DEFAULT_RULES = EncodingRules()
 

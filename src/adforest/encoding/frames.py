@@ -23,6 +23,7 @@ from adforest.encoding.columns import (
     object_column,
     plain_values,
 )
+from adforest.exceptions import InputError, InputTypeError
 
 Names: TypeAlias = tuple[Hashable, ...]
 ColumnLabel: TypeAlias = Callable[[int], str]
@@ -68,7 +69,9 @@ def open_frame(X: Any) -> Frame | None:
     if kind == "duckdb.DuckDBPyRelation":  # narwhals knows it only once duckdb was imported under that name
         raise _lazy(kind)
     if kind == "pyarrow.RecordBatchReader":
-        raise TypeError("X is a pyarrow RecordBatchReader, not a table. Pass X.read_all(), or its batches one by one.")
+        raise InputTypeError(
+            "X is a pyarrow RecordBatchReader, not a table. Pass X.read_all(), or its batches one by one."
+        )
     if kind == "pyarrow.RecordBatch":
         X = sys.modules["pyarrow"].Table.from_batches([X])
     try:
@@ -79,7 +82,7 @@ def open_frame(X: Any) -> Frame | None:
     if isinstance(frame, nw.LazyFrame):
         raise _lazy(kind)
     if isinstance(frame, nw.Series):
-        raise ValueError(
+        raise InputError(
             f"Expected 2D array, got a Series ({kind}) instead. Pass a table: X.to_frame() if it is one column, [X] if "
             "it is one sample."
         )
@@ -89,12 +92,12 @@ def open_frame(X: Any) -> Frame | None:
     return Frame(tuple(frame.columns), frame.shape, lambda label: _read(frame, label), library)
 
 
-def _lazy(kind: str) -> TypeError:
+def _lazy(kind: str) -> InputTypeError:
     """Return the error for a table whose samples are not here yet."""
     collect = COLLECT.get(kind.partition(".")[0])
     if collect is None:
         collect = "Pass the table it makes: " + ", ".join(COLLECT.values())
-    return TypeError(f"X is a lazy frame ({kind}), which holds no samples yet. {collect}.")
+    return InputTypeError(f"X is a lazy frame ({kind}), which holds no samples yet. {collect}.")
 
 
 def _read_pandas_like(X: Any, column_label: ColumnLabel) -> FloatArray | list[Column]:

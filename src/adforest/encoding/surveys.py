@@ -18,6 +18,7 @@ from adforest.encoding.frames import Names
 from adforest.encoding.kinds import CATEGORIES, UNDECIDED
 from adforest.encoding.odd_values import N_JUDGED
 from adforest.encoding.tables import are_text, column_label
+from adforest.exceptions import InputError, InputTypeError
 
 if TYPE_CHECKING:
     from adforest.encoding.encoder import TableEncoder
@@ -128,14 +129,14 @@ def _merged_names(surveys: Sequence[TableSurvey], column_changes: str | None) ->
             continue
         if other.names is None or are_text(other.names) != are_text(first.names) or first.names is None:
             shown = [_shown_names(one) for one in (other, first)]
-            raise ValueError(
+            raise InputError(
                 f"{other.source} has {shown[0]}, but {first.source} has {shown[1]}. Give all partitions the same "
                 "columns."
             )
         differing = sorted(set(first.names) ^ set(other.names), key=repr)
         if differing and column_changes != "allow":
             has, lacks = (other, first) if differing[0] in other.names else (first, other)
-            raise ValueError(
+            raise InputError(
                 f"{has.source} has the column {differing[0]!r}, but {lacks.source} has not. Give all partitions the "
                 "same columns" + (", or set column_changes='allow'." if column_changes == "error" else ".")
             )
@@ -169,7 +170,7 @@ def _merged_start(surveys: Sequence[TableSurvey], names: Names | None) -> TableE
     for start, survey in zip(starts, surveys, strict=True):
         for name, kind, known in zip(start.names or (), start.kinds, start.categories, strict=True):
             if listed.setdefault(name, (kind, known))[0] != kind:
-                raise ValueError(
+                raise InputError(
                     f"categorical_features lists column {name!r} by its position, which is another in {survey.source} "
                     f"than in {surveys[0].source}. List it by name, or give all partitions the same order of columns."
                 )
@@ -186,7 +187,7 @@ def _merge_columns(columns: Sequence[ColumnSurvey | None], names: Names | None, 
     first = holding[0]
     for other in holding:
         if other.held != first.held:
-            raise TypeError(
+            raise InputTypeError(
                 f"{column_label(other.source, names, position)} holds {other.held}"
                 f"{other.shown and f' ({other.shown})'} but {first.held}{first.shown and f' ({first.shown})'} in "
                 f"{first.source}. Convert the whole column to one kind."
@@ -198,7 +199,7 @@ def _merge_columns(columns: Sequence[ColumnSurvey | None], names: Names | None, 
         for value, count in zip(column.values, column.counts.tolist(), strict=True):
             counts[value] = counts.get(value, 0) + count
     if len(counts) > MAX_MERGED:
-        raise ValueError(
+        raise InputError(
             f"{column_label(first.source, names, position)} and later partitions has more than {MAX_MERGED:,} distinct "
             f"values, such as {first.shown}. If it identifies samples, drop the column; if not, convert it to numbers."
         )

@@ -18,6 +18,7 @@ from sklearn.utils import check_array
 
 from adforest.encoding.columns import Coded, Column, FloatArray, Moments, object_column, take_rows
 from adforest.encoding.frames import ColumnLabel, Names, open_frame
+from adforest.exceptions import InputError, InputTypeError
 
 ESTIMATOR_NAME = "AdaptiveDecisionForestClassifier"
 MAX_DENSE_BYTES = 2**30  # of a sparse matrix as float64: what a laptop has to spare
@@ -109,13 +110,13 @@ def _check_names(names: Names, source: str) -> None:
     """Raise if a name occurs twice, or if some are text and others are not, as scikit-learn does."""
     if len(set(names)) < len(names):
         repeated = next(name for name in names if names.count(name) > 1)
-        raise ValueError(
+        raise InputError(
             f"column name {repeated!r} occurs {names.count(repeated)} times in {source}; columns are matched by name, "
             "so every name must occur once. Rename or drop the others."
         )
     if len({isinstance(name, str) for name in names}) > 1:
         kinds = sorted({type(name).__qualname__ for name in names})
-        raise TypeError(
+        raise InputTypeError(
             "Feature names are only supported if all input features have string names, but your input has "
             f"{kinds} as feature name / column name types. Rename the columns of {source}, for example with "
             "X.columns = X.columns.astype(str)."
@@ -135,7 +136,7 @@ def _reject_infinity(table: Table) -> None:
         else:
             is_infinite = np.isinf(column).any()
         if is_infinite:
-            raise ValueError(
+            raise InputError(
                 "Input X contains infinity or a value too large for dtype('float64'): see "
                 f"{table.column_label(position)}. Replace it with a finite number, or with NaN if the value is "
                 "not known."
@@ -146,7 +147,7 @@ def _two_dimensional(X: Any, estimator_name: str) -> NDArray[Any]:
     """Return anything that is not a data frame as a 2-d array, with scikit-learn's own errors where it is none."""
     if type(X) is dict or (isinstance(X, (list, tuple)) and len(X) and isinstance(X[0], dict)):
         kind = "a dict" if type(X) is dict else f"a {type(X).__name__} of dicts"
-        raise TypeError(f"X is {kind}, not a table. Pass pandas.DataFrame(X) or polars.DataFrame(X).")
+        raise InputTypeError(f"X is {kind}, not a table. Pass pandas.DataFrame(X) or polars.DataFrame(X).")
     if isinstance(X, (list, tuple)):
         # NumPy would turn the number in [1.0, "a"] into text; as objects both stay what they are.
         array = np.asarray(X)
@@ -163,7 +164,7 @@ def _dense(X: Any) -> NDArray[Any]:
     """Return a sparse matrix or array as a dense one, or raise if that takes too much memory."""
     n_bytes = 8 * math.prod(X.shape)
     if n_bytes > MAX_DENSE_BYTES:
-        raise ValueError(
+        raise InputError(
             f"X is a sparse matrix of {' x '.join(f'{n:,}' for n in X.shape)} numbers, which would take "
             f"{n_bytes / 2**30:,.1f} GiB as the dense table that is learnt from; expected at most "
             f"{MAX_DENSE_BYTES / 2**30:,.0f} GiB. Make it fewer columns, with scikit-learn's SelectKBest or "

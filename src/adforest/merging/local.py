@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from adforest.encoding.tables import Table, source_of
+from adforest.exceptions import InputError
 from adforest.forest import LeafCounts, Samples
 from adforest.forest.types import BoolArray, Float64Array
 from adforest.merging.parts import ClassCounts, Counter, ReadPart, count, encode, read_part, take, totals_of
@@ -27,7 +28,7 @@ class LocalBatch:
         """Read the table, and return what it holds."""
         if self._given[1] is None:
             name = rules.estimator_name
-            raise ValueError(f"{name} requires y to be passed, but the target y is None. Pass the labels.")
+            raise InputError(f"{name} requires y to be passed, but the target y is None. Pass the labels.")
         self._read, survey = read_part(rules, *self._given, source_of(rules.number))
         return survey
 

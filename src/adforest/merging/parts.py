@@ -12,6 +12,7 @@ from adforest.encoding import TableEncoder, check_same_length
 from adforest.encoding.labels import distinct_labels
 from adforest.encoding.tables import Table, source_of
 from adforest.encoding.weights import read_weights
+from adforest.exceptions import InputError
 from adforest.forest import LeafCounts, Samples, Totals
 from adforest.forest._kernels.counting import put_in_order
 from adforest.forest.packed import PackedRows
@@ -175,7 +176,7 @@ def _encoded_part(plan: BatchPlan, X: Any, y: Any, sample_weight: Any, part: int
             weight = read_weights(sample_weight, n, source)
             samples = encode(plan, ReadPart(table, classes, codes, weight), part)
     if samples is None or len(samples) != plan.n_in(part):
-        raise ValueError(
+        raise InputError(
             f"{source} has changed since it was surveyed: it has other samples or labels now. A batch is read more "
             "than once, and must be the same each time. Persist it, or read it from a source that does not change."
         )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from adforest.exceptions import ModelFileError
 from adforest.forest.types import Float64Array, Int32Array
-from adforest.storage.errors import ModelFileError
 
 
 def check_codes(X: Float64Array, n_codes: Int32Array, what: str) -> None:

@@ -14,8 +14,8 @@ from adforest.adaptation.evidence import (
     OobBias,
     voters_of,
 )
+from adforest.exceptions import ModelFileError
 from adforest.forest.types import Float64Array
-from adforest.storage.errors import ModelFileError
 from adforest.storage.fields import Array, PartReader, PartWriter, Real, Sizes, read_fields, write_fields
 
 TOLERANCE = 1e-6  # by which weights that add up to 1 may miss it

@@ -14,8 +14,8 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
+from adforest.exceptions import ModelFileError
 from adforest.forest.types import AnyArray
-from adforest.storage.errors import ModelFileError
 
 # Fields that have another name in files: what a file calls them does not change with the code.
 FILE_NAMES = {"n_samples": "n_records", "has_samples": "has_records"}

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from adforest.exceptions import ModelFileError
 from adforest.origins import DIGEST_BYTES, Origins
-from adforest.storage.errors import ModelFileError
 from adforest.storage.fields import Array, PartReader, PartWriter, Whole
 
 PART = "origins"

@@ -14,12 +14,12 @@ from adforest.adaptation.names import ACTIVE, FORESTS, NEWEST, PERMANENT, TEMPOR
 from adforest.adaptation.recent_samples import N_SAMPLES, N_VARIANTS, N_VOTERS, SHIFT, RecentSamples
 from adforest.adaptation.state import ForestState
 from adforest.encoding.weights import LARGEST, SMALLEST
+from adforest.exceptions import ModelFileError
 from adforest.forest import Forest, Samples, Tree
 from adforest.forest.packed import PackedRows
 from adforest.forest.types import AnyArray, Int32Array
 from adforest.growers import SysForGrower
 from adforest.storage.codes import check_codes
-from adforest.storage.errors import ModelFileError
 from adforest.storage.evidence import TOLERANCE, read_evidence, write_evidence
 from adforest.storage.fields import (
     Array,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from adforest.storage.errors import ModelFileError
+from adforest.exceptions import ModelFileError
 
 NOT_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 ARRAYS = {"b": (bool, "bool"), "i": (int, "int64"), "u": (int, "uint64"), "f": (float, "float64"), "U": (str, "str")}
