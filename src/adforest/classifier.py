@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import replace
 from os import PathLike
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Literal, Self, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -20,21 +20,36 @@ from adforest.forest import Forest, GrowthParams, Samples, importances, in_threa
 from adforest.forest.types import Float64Array, Int32Array, Int64Array
 from adforest.growers import GROWERS, Grower, count_features
 from adforest.merging import BatchSource, LocalBatch
-from adforest.parameters import AT_LEAST_ONE, COMMON, NONE, Amount, Flag, OneOf, Rules, WeightsByClass, Whole
+from adforest.parameters import (
+    AT_LEAST_ONE,
+    COMMON,
+    NONE,
+    Amount,
+    BaseForest,
+    ColumnChanges,
+    Flag,
+    MaxFeatures,
+    OneOf,
+    Rules,
+    Splitting,
+    WeightsByClass,
+    Whole,
+    one_of,
+)
 from adforest.snapshot import FittedForests, Snapshot
 from adforest.tracking import BatchBlock, PrequentialAnswers, Track
 from adforest.tracking.columns import sampled
 
 FOREST_RULES: Rules = COMMON | {
-    "base_forest": (OneOf(*GROWERS),),
-    "splitting": (OneOf("entropy", "isat", "sat"),),
+    "base_forest": (one_of(BaseForest),),
+    "splitting": (one_of(Splitting),),
     "drift_threshold": (Whole(0),),
     "window_size": (AT_LEAST_ONE,),
     "max_depth": (AT_LEAST_ONE, NONE),
     "max_categories": (AT_LEAST_ONE, NONE),
     "min_frequency": (AT_LEAST_ONE, Amount(0, 1, is_low_excluded=True), NONE),
     "class_weight": (WeightsByClass(), OneOf("balanced", None)),
-    "column_changes": (OneOf("error", "allow"),),
+    "column_changes": (one_of(ColumnChanges),),
     "verbose": (Whole(0), Flag()),
 }
 
@@ -48,12 +63,12 @@ class BaseADFClassifier(VotingBatchClassifier[State]):
 
     _fixed: ClassVar[tuple[str, ...]] = ("n_estimators", "base_forest", *VotingBatchClassifier._fixed)
 
-    base_forest: str
-    max_features: str | float | None
+    base_forest: BaseForest
+    max_features: MaxFeatures | float | None
     min_samples_leaf: int
     max_depth: int | None
-    class_weight: dict[Any, float] | str | None
-    column_changes: str
+    class_weight: dict[Any, float] | Literal["balanced"] | None
+    column_changes: ColumnChanges
     n_jobs: int | None
     verbose: int
     _reuses_codes = True

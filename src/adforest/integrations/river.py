@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping
 from copy import copy
 from datetime import timedelta
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -20,7 +20,20 @@ from adforest.encoding.columns import is_empty
 from adforest.encoding.tables import Table, read_table
 from adforest.forest.types import Float64Array
 from adforest.integrations._waiting import WaitingSamples
-from adforest.parameters import AT_LEAST_ONE, NONE, Amount, Listed, OneOf, Rules, TimeSpan
+from adforest.parameters import (
+    AT_LEAST_ONE,
+    NONE,
+    Amount,
+    AnswerFor,
+    BaseForest,
+    Criterion,
+    Listed,
+    MaxFeatures,
+    OneOf,
+    Rules,
+    Splitting,
+    TimeSpan,
+)
 
 try:
     from river import base
@@ -114,23 +127,23 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
         n_estimators: int = 20,
         batch_size: int = 1,
         max_wait: float | timedelta | None = None,
-        base_forest: str = "random_forest",
-        splitting: str = "entropy",
+        base_forest: BaseForest = "random_forest",
+        splitting: Splitting = "entropy",
         drift_threshold: int = 3,
         window_size: int = 3,
         memory_size: int | str | None = 100_000,
         max_samples: int | None = 1_000_000,
         min_samples_leaf: int = 1,
-        max_features: str | float | None = "default",
+        max_features: MaxFeatures | float | None = "default",
         max_depth: int | None = None,
-        criterion: str = "auto",
+        criterion: Criterion = "auto",
         renewal: float = 1.0,
-        answer_for: str = "next_batch",
+        answer_for: AnswerFor = "next_batch",
         label_delay: int = 0,
         categorical_features: Any = "from_dtype",
         max_categories: int | None = None,
         min_frequency: float | None = None,
-        class_weight: dict[Any, float] | str | None = None,
+        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
         n_jobs: int | None = None,
         seed: int | None = None,
         verbose: int = 0,
