@@ -16,7 +16,7 @@ BOUND = 1_000
 @pytest.mark.parametrize("base_forest", ["random_forest", "sysfor", "hoeffding"])
 @pytest.mark.parametrize("memory_size", [None, 2_000])
 def test_trees_are_grown_from_no_more_samples_and_all_others_are_placed(base_forest, memory_size, monkeypatch):
-    grower = AdaptiveDecisionForestClassifier(base_forest=base_forest)._settings(2, 0).grower
+    grower = AdaptiveDecisionForestClassifier(base_forest=base_forest)._grower(2)
     kind, sizes = type(grower), []
 
     def build(self, samples, known, *args, **options):
@@ -58,7 +58,8 @@ def test_the_rest_of_a_batch_is_counted_in_the_leaves(base_forest, weighed, monk
     seen = []
 
     def none_counted(self, plan, counter, n_jobs):
-        seen.append(plan.are_drawn(self._samples.serial))
+        samples, _ = self._undrawn
+        seen.append(plan.are_drawn(samples.serial))
         return [LeafCounts.none() for _ in counter.shapes]
 
     def model():
