@@ -5,7 +5,7 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier, rivals
+from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
 from adforest.adaptation import READINGS
 from adforest.base import BatchClassifier
 from adforest.growers import GROWERS
@@ -20,6 +20,7 @@ from adforest.parameters import (
     Whole,
     check_parameters,
 )
+from experiments import rivals
 
 RULES = [
     (Whole(), [0, -3, np.int8(2)], [1.0, "1", None, True, np.bool_(True)]),

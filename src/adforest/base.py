@@ -17,9 +17,9 @@ from adforest.encoding import EncodingRules, LabelTable, TableEncoder
 from adforest.exceptions import InputError, InputTypeError, MissingSamplesError, ParameterError
 from adforest.forest import Samples
 from adforest.forest.types import AnyArray, Float64Array
-from adforest.growers import spawn_seeds
 from adforest.merging import BatchPlan, BatchRules, BatchSource, LocalBatch, plan_batch
 from adforest.origins import Origins
+from adforest.parallel import spawn_seeds
 from adforest.parameters import COMMON, Rules, check_parameters
 
 StateT = TypeVar("StateT")

@@ -16,10 +16,11 @@ from adforest.base import EncodedBatch, FittedModel, VotingBatchClassifier, lock
 from adforest.encoding import LabelTable, TableEncoder
 from adforest.exceptions import ParameterWarning, warn_caller
 from adforest.explaining import Explanation, explain
-from adforest.forest import Forest, GrowthParams, Samples, importances, in_threads
+from adforest.forest import Forest, GrowthParams, Samples, importances
 from adforest.forest.types import Float64Array, Int32Array, Int64Array
 from adforest.growers import GROWERS, Grower, count_features
 from adforest.merging import BatchSource, LocalBatch
+from adforest.parallel import in_threads
 from adforest.parameters import (
     AT_LEAST_ONE,
     COMMON,

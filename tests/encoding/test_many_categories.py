@@ -15,8 +15,8 @@ from adforest.adaptation.columns import with_columns
 from adforest.encoding import EncodingRules, categories
 from adforest.encoding.categories import INFREQUENT, MAX_VALUES
 from adforest.monitor import tree_text
-from adforest.rivals import RefitForestClassifier
 from encoded_tables import extend_table, learn_table
+from experiments.rivals import RefitForestClassifier
 
 NAN = np.nan
 REUSE = EncodingRules(reuses_codes=True)

@@ -10,7 +10,7 @@ import pytest
 
 from adforest import AdaptiveDecisionForestClassifier
 from adforest.encoding.text_columns import read_as
-from adforest.streams import read_batches
+from adforest.reading import read_batches
 from encoded_tables import extend_table, learn_table
 from table_files import write_text
 

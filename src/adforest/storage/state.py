@@ -19,7 +19,6 @@ from adforest.forest import Forest, Samples, Tree
 from adforest.forest.packed import PackedRows
 from adforest.forest.types import AnyArray, Int32Array
 from adforest.growers import SysForGrower
-from adforest.storage.codes import check_codes
 from adforest.storage.evidence import TOLERANCE, read_evidence, write_evidence
 from adforest.storage.fields import (
     Array,
@@ -30,6 +29,7 @@ from adforest.storage.fields import (
     Real,
     Sizes,
     Whole,
+    check_codes,
     read_fields,
     write_fields,
 )
