@@ -295,7 +295,7 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[StateT]):  # type:
             )
 
     def predict(self, X: Any) -> AnyArray:
-        """Predict the most likely class of each sample of X.
+        """Predict the class of each sample.
 
         Parameters
         ----------
@@ -369,7 +369,7 @@ class VotingBatchClassifier(BatchClassifier[StateT]):
     """Base class for batch-incremental classifiers whose votes can be scaled to class probabilities."""
 
     def predict_proba(self, X: Any) -> Float64Array:
-        """Predict class probabilities for X, columns in the order of ``classes_``.
+        """Predict class probabilities, in the order of ``classes_``.
 
         Parameters
         ----------
@@ -382,7 +382,7 @@ class VotingBatchClassifier(BatchClassifier[StateT]):
         return as_proba(self._answers(X)[1])
 
     def predict_log_proba(self, X: Any) -> Float64Array:
-        """Predict logarithms of class probabilities for X; minus infinity where a probability is 0.
+        """Predict logarithms of class probabilities; minus infinity where a probability is 0.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""A model as it was at one moment, to predict with while the model goes on learning."""
+"""Immutable copy of a model, to predict with while the model goes on learning."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class FittedForests(FittedModel[State]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Snapshot:
-    """What `AdaptiveDecisionForestClassifier.snapshot` returns: predicts only, and never changes.
+    """Immutable copy of a model, as `AdaptiveDecisionForestClassifier.snapshot` returns it; it can only predict.
 
-    It can be pickled and handed to other threads and processes. All its attributes are of one moment.
+    It can be pickled and passed to other threads and processes. All its attributes are of the same state.
 
     Attributes
     ----------
@@ -41,15 +41,15 @@ class Snapshot:
     feature_names_in_ : ndarray of str
         Only if the columns have names.
     n_batches_, n_samples_seen_ : int
-        Batches learnt, and their samples.
+        Number of batches given to the model, and of their samples.
     history_ : list of BatchReport
-        One report a batch, of the last 1,000 batches.
+        One report per batch, of the last 1,000 batches.
     history_blocks_ : list of BatchBlock
-        The batches before those, summarised.
+        Summaries of the batches before those.
     prequential_ : named tuple of y_true and y_proba
-        What the last samples were answered before they were learnt.
+        Labels of the last samples, and the probabilities predicted before they were learnt.
     has_samples : bool
-        Whether the samples that the model kept are in it.
+        Whether it holds the samples in the model's memory.
     """
 
     _model: FittedForests
@@ -60,7 +60,7 @@ class Snapshot:
         return f"Snapshot after {self.n_batches_} batches, {len(self.classes_)} classes ({names})"
 
     def predict(self, X: Any) -> AnyArray:
-        """Predict the most likely class of each sample of X.
+        """Predict the class of each sample.
 
         Parameters
         ----------
@@ -73,7 +73,7 @@ class Snapshot:
         return self._model.most_likely(self._votes(X))
 
     def predict_proba(self, X: Any) -> Float64Array:
-        """Predict class probabilities for X, columns in the order of ``classes_``.
+        """Predict class probabilities, in the order of ``classes_``.
 
         Parameters
         ----------
@@ -86,7 +86,7 @@ class Snapshot:
         return as_proba(self._votes(X))
 
     def predict_log_proba(self, X: Any) -> Float64Array:
-        """Predict logarithms of class probabilities for X; minus infinity where a probability is 0.
+        """Predict logarithms of class probabilities; minus infinity where a probability is 0.
 
         Parameters
         ----------
@@ -99,7 +99,7 @@ class Snapshot:
         return as_log_proba(self.predict_proba(X))
 
     def explain(self, X: Any) -> Explanation:
-        """Return why some samples are answered as they are, see `AdaptiveDecisionForestClassifier.explain`.
+        """Explain predictions, see `AdaptiveDecisionForestClassifier.explain`.
 
         Parameters
         ----------
