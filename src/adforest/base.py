@@ -50,7 +50,7 @@ class EncodedBatch:
     fixed : dict
         Parameters that cannot change between batches, as they were at the first one.
     source : BatchSource
-        Where it came from.
+        Where the samples lie.
     """
 
     plan: BatchPlan
@@ -204,7 +204,7 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[StateT]):  # type:
             return self._learn(None, LocalBatch(X, y))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
-        """Learn one more batch; class values not seen before are welcome.
+        """Learn one more batch, which may bring new classes.
 
         Parameters
         ----------

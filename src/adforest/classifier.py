@@ -391,16 +391,16 @@ class BaseADFClassifier(VotingBatchClassifier[State]):
 
 
 def mean_importances(state: State, encoder: TableEncoder) -> Float64Array:
-    """Return the importance of each attribute in the forest that answers, see `feature_importances_`."""
+    """Return the importance of each feature in the forest that answers, see `feature_importances_`."""
     grower, trees = state.settings.grower, state.forests[state.answering].forest.trees
     n_categories, n_tried = encoder.n_categories, grower.params.max_features
     found = [encoder.by_feature(importances(tree, n_categories, n_tried, grower.sample_weight)) for tree in trees]
-    shares = [one / one.sum() for one in found if one.any()]
-    return np.mean(shares, axis=0) if shares else np.zeros(encoder.n_features)
+    relative = [one / one.sum() for one in found if one.any()]
+    return np.mean(relative, axis=0) if relative else np.zeros(encoder.n_features)
 
 
 def _newly_learnt(start: State, state: State, batch: EncodedBatch) -> Samples | None:
-    """Return the samples that a batch brought into trees: its own, behind those that waited; None if it waits too."""
+    """Return the samples that trees learnt with a batch: pending ones, then its own; None if these are pending too."""
     if state.pending is not None:
         return None
     samples = batch.samples if start.pending is None else start.pending.joined(sampled(batch.samples))

@@ -1,4 +1,4 @@
-"""Checks of parameters: a table of rules for each class, and an error that says what arrived and what was expected."""
+"""Checks of parameters: a table of rules for each class, and errors that say what was given and what was expected."""
 
 from __future__ import annotations
 

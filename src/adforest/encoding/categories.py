@@ -1,7 +1,7 @@
-"""The categories of one column: which values there are, how often and when they came, and what code each has.
+"""The categories of one column: its values, how frequent they are, when they were last seen, and their codes.
 
-A value gets its code when it first arrives, or when it first is frequent enough, and keeps it. A column has room for
-65,533 values; when they become more, those not seen for longest give their codes back (see the decision sample 15).
+A value gets its code when it is first seen, or first frequent enough, and keeps it. A column has at most 65,533
+values; beyond that, the codes of those not seen for longest are recycled (see the decision sample 15).
 Everything here is immutable: learning a batch returns other categories.
 """
 
@@ -56,7 +56,7 @@ class EncodingRules:
         return self.max_categories is not None or self.min_frequency is not None
 
     def are_frequent(self, counts: Int64Array, n_samples: int) -> NDArray[np.bool_]:
-        """Return which values have a code of their own, given how often each came; of equal ones the first."""
+        """Return which values have a code of their own, given their counts; of equal ones the first."""
         least = 0 if self.min_frequency is None else self.min_frequency
         frequent: NDArray[np.bool_] = counts >= (least if isinstance(least, Integral) else least * n_samples)
         if self.max_categories is not None and self.max_categories <= np.count_nonzero(frequent):
@@ -77,12 +77,12 @@ class Categories:
     code : int32 (n_values,)
         The value's own code, -1 if it has none yet.
     count, last_batch : int64, int32 (n_values,)
-        Samples that had the value, and the last batch that brought one.
+        Samples with the value, and the last batch that had one.
     coded_as : float64 (n_values + 2,)
         What the value is translated to: its own code or that of infrequent values. The last but one is for values not
         known: the code of infrequent values where they are grouped, otherwise NaN. The last is for missing values: NaN.
     n_codes : int
-        Codes given so far; some may have been given back.
+        Codes assigned so far; some may be free again.
     infrequent : int
         The code of infrequent values, -1 while there are none.
     n_samples, n_known, n_distinct : int
@@ -119,7 +119,7 @@ class Categories:
         return is_text and self.n_known >= ID_SAMPLES and self.n_distinct >= ID_SHARE * self.n_known
 
     def by_code(self) -> list[Value | None]:
-        """Return the values in order of their codes, None for a code that was given back."""
+        """Return the values in order of their codes, None for a code that is free."""
         values: list[Value | None] = [None] * self.n_codes
         for value, index in self.index_of.items():
             if self.code[index] >= 0:
@@ -149,14 +149,14 @@ class Categories:
     def learn(
         self, values: Sequence[Value], counts: Int64Array, n_samples: int, batch: int, rules: EncodingRules
     ) -> tuple[Categories, Int32Array]:
-        """Return these categories after one more batch, and the codes that values gave back for it.
+        """Return these categories after one more batch, and the codes that were recycled for it.
 
         Parameters
         ----------
         values : sequence of text or of floats
             The distinct values of the column, in order of first appearance.
         counts : int64
-            How often each came.
+            Samples with each of them.
         n_samples : int
             Samples of the batch, those included whose value is missing.
         batch : int
@@ -184,7 +184,7 @@ class Categories:
     def _with_room(
         self, values: Sequence[Value], counts: Int64Array, new: list[int], batch: int, rules: EncodingRules
     ) -> tuple[Categories, Int32Array, list[int]]:
-        """Return categories with room for new values, the codes given back for it, and the new values that fit.
+        """Return categories without as many old values as new ones need, recycled codes, and the new values that fit.
 
         Values of this batch stay. Where new ones are too many even so, those that are most frequent in it fit.
         """

@@ -50,7 +50,7 @@ class Moments:
     kind : {"dates", "dates with a time zone", "durations"}
         They do not mix: what is a date here may be another hour there.
     dtype : str
-        How an error shows what arrived.
+        Type of the input, for errors.
     """
 
     seconds: FloatArray

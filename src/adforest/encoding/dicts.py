@@ -105,7 +105,7 @@ def check_names(new: Iterable[Hashable], known: Mapping[Hashable, str]) -> None:
 
 
 def sorted_names(names: Iterable[Hashable]) -> list[Hashable]:
-    """Return names in an order that does not depend on how they came."""
+    """Return names in an order that does not depend on that of the samples."""
     return sorted(names, key=lambda name: name if isinstance(name, str) else repr(name))
 
 

@@ -1,4 +1,4 @@
-"""What a model remembers of the tables it has learnt: names, kinds and categories of the columns.
+"""What a fitted model knows of its tables: names, kinds and categories of the columns.
 
 Codes are given in order of arrival and keep their meaning, so that a tree grown on an early batch reads a later one
 rightly. Everything here is immutable: learning a batch returns a new encoder, and a batch that fails leaves the old one
@@ -37,7 +37,7 @@ class TableEncoder:
     Attributes
     ----------
     names : tuple or None
-        Names of the columns: text, whole numbers, or tuples of a pandas MultiIndex; None where arrays were learnt.
+        Names of the columns: text, integers, or tuples of a pandas MultiIndex; None where arrays were learnt.
     kinds : tuple of str
         One a column: "numbers", "dates", "dates with a time zone", "durations", "categories" or "undecided".
     categories : tuple of Categories or None
@@ -54,7 +54,7 @@ class TableEncoder:
     rates : dict of int to CategoryRates
         By categorical column: what was counted of the batches so far.
     rate_columns : tuple of (int, int)
-        The last columns of the matrix, in the order in which they came: a column, and which of its rates.
+        The last columns of the matrix, in the order in which they were added: a column, and which of its rates.
     n_added : int
         Columns of tables that the last batch added.
 
@@ -117,7 +117,7 @@ class TableEncoder:
     def category_values(self, position: int) -> list[Value | None]:
         """Return the categories of one column in order of their codes; none for a numerical column.
 
-        None stands for a code that was given back and has no value now.
+        None stands for a code that is free.
         """
         known = self.categories[position]
         return [] if known is None else known.by_code()

@@ -47,7 +47,7 @@ class Frame(NamedTuple):
     Attributes
     ----------
     names : tuple
-        Of the columns: text, whole numbers or, of a pandas MultiIndex, tuples.
+        Of the columns: text, integers or, of a pandas MultiIndex, tuples.
     shape : tuple of int
     read : callable
         Given how errors call a column of some position, returns the columns, or one matrix if all are numbers.

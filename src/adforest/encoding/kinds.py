@@ -55,11 +55,11 @@ def as_numbers(column: Column, kind: str, where: str) -> FloatArray:
             f"{where} holds text ({_texts_of(column)}) but the model learnt it as {kind}. Convert it to {kind}"
             f"{CONVERSIONS.get(kind, '')}, or list it in categorical_features and start a new model with fit()."
         )
-    held = numbers.kind if isinstance(numbers, Moments) else NUMBERS
-    if held != kind and not is_empty(numbers):
+    found = numbers.kind if isinstance(numbers, Moments) else NUMBERS
+    if found != kind and not is_empty(numbers):
         raise InputTypeError(
-            f"{where} holds {held} ({numbers.dtype}) but the model learnt it as {kind}. Convert it to {kind}, or start "
-            "a new model with fit()."
+            f"{where} holds {found} ({numbers.dtype}) but the model learnt it as {kind}. Convert it to {kind}, or "
+            "start a new model with fit()."
         )
     return numbers.seconds if isinstance(numbers, Moments) else numbers
 

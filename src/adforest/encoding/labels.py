@@ -1,4 +1,4 @@
-"""Labels in: class values become codes in order of arrival by batch, and new ones are welcome in every batch."""
+"""Labels in: class values become codes in order of arrival by batch, and every batch may have new ones."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ MIN_JUDGED, MANY_CLASSES = 20, 0.5  # more samples, and a larger fraction of the
 class LabelTable:
     """The class values a model knows, in order of arrival; immutable, like the encoder of its tables.
 
-    Values that arrive in one batch are sorted among themselves. A class keeps its code for ever; `order` leads from
-    sorted classes to codes. Make a table with `learn`.
+    Values that arrive in one batch are sorted among themselves. A class keeps its code; `order` leads from sorted
+    classes to codes. Make a table with `learn`.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class LabelTable:
         Parameters
         ----------
         y : array-like of shape (n_samples,)
-            Labels: text, whole numbers or booleans; none may be missing.
+            Labels: text, integers or booleans; none may be missing.
         batch : int or None, default=1
             Number of the batch, for errors.
 
@@ -88,7 +88,7 @@ class LabelTable:
         Returns
         -------
         labels : LabelTable
-            A new table, or this one if the batch brought no new class.
+            A new table, or this one if the batch has no new class.
         codes : ndarray of int32 of shape (n_samples,)
             One code a sample.
         """
@@ -155,7 +155,7 @@ def distinct_labels(y: Any, source: str) -> tuple[NDArray[Any], NDArray[np.int32
     Parameters
     ----------
     y : array-like of shape (n_samples,)
-        Labels: text, whole numbers or booleans; none may be missing.
+        Labels: text, integers or booleans; none may be missing.
     source : str
         What errors call the samples: "batch 7".
     """
@@ -229,15 +229,15 @@ def check_same_length(n_samples: int, n_labels: int, source: str | None = None) 
         If the two differ.
     """
     if n_samples != n_labels:
-        came = "there are" if source is None else f"{source} has"
+        there_are = "there are" if source is None else f"{source} has"
         raise InputError(
-            f"Found input variables with inconsistent numbers of samples: [{n_samples}, {n_labels}]; {came} "
+            f"Found input variables with inconsistent numbers of samples: [{n_samples}, {n_labels}]; {there_are} "
             f"{n_samples} samples but {n_labels} labels. Pass one label a sample."
         )
 
 
 def _read_labels(y: Any, source: str) -> NDArray[Any]:
-    """Return labels as a 1-d array of text, whole numbers or booleans, or raise an error that says what they are."""
+    """Return labels as a 1-d array of text, integers or booleans, or raise an error that says what they are."""
     if y is None:
         raise InputError(f"{ESTIMATOR_NAME} requires y to be passed, but the target y is None. Pass its labels.")
     labels: NDArray[Any] = np.asarray(y)
@@ -290,7 +290,7 @@ def _is_changed_by_numpy(y: list[Any] | tuple[Any, ...], labels: NDArray[Any]) -
     """Return whether NumPy made something else of a list's values than they are.
 
     It makes NaN among texts the text "nan", drops the null characters at the end of a text, makes True among numbers a
-    1, and whole numbers floats where they are many bits wide or mixed with floats.
+    1, and integers floats where they are many bits wide or mixed with floats.
     """
     if labels.ndim != 1:
         return False
@@ -303,7 +303,7 @@ def _is_changed_by_numpy(y: list[Any] | tuple[Any, ...], labels: NDArray[Any]) -
 
 
 def _whole_numbers(values: list[Any], source: str) -> NDArray[Any]:
-    """Return whole numbers as the integers they are, floats only if all are floats; raise if no type holds them."""
+    """Return numbers without a fraction as integers, as floats only if all are; raise if no type holds them."""
     if all(isinstance(value, (float, np.floating)) for value in values):
         return np.array(values, dtype=np.float64)
     floats = np.array([value for value in values if isinstance(value, (float, np.floating))], dtype=np.float64)
@@ -342,7 +342,7 @@ def _joined(old: NDArray[Any], new: NDArray[Any], source: str) -> NDArray[Any]:
 
 
 def _check_whole(labels: NDArray[Any], source: str) -> None:
-    """Raise if labels are missing, infinite or no whole numbers."""
+    """Raise if labels are missing, infinite or not integers."""
     missing = np.isnan(labels)
     if missing.any():
         raise _missing_labels(int(missing.sum()), source)
@@ -360,7 +360,7 @@ def _check_whole(labels: NDArray[Any], source: str) -> None:
 
 
 def _not_exact(value: int, dtype: str, source: str) -> InputError:
-    """Return the error for whole numbers that a type of floats does not tell apart."""
+    """Return the error for integers that a type of floats does not tell apart."""
     return InputError(
         f"{source} hold {value} as {dtype}, which does not tell it from its neighbours. Pass integers in every "
         "batch, or text."

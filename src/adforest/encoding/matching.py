@@ -1,6 +1,6 @@
 """Columns that arrive, set beside those learnt: matched by name where both have names, by position otherwise.
 
-Whole numbers and the tuples of a pandas MultiIndex are names as text is; a model that learnt arrays expects the names
+Integers and the tuples of a pandas MultiIndex are names as text is; a model that learnt arrays expects the names
 0, 1, 2, ... Where one side has text and the other has not, columns go by position, with scikit-learn's warning.
 """
 

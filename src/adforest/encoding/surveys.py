@@ -33,19 +33,19 @@ class ColumnSurvey:
 
     Attributes
     ----------
-    held : str
+    holds : str
         "numbers", "dates", "dates with a time zone", "durations", "text", "categories that are numbers" or "nothing".
     shown : str
         One of its values, or their type, for errors.
     source : str
         Where it was found first: "batch 7", "partition 3 of batch 7".
     values, counts : sequence of text or of floats, int64
-        Of categories: the distinct values in order of first appearance, and how often each came.
+        Of categories: the distinct values in order of first appearance, and samples with each.
     is_categorical_type : bool
         Whether they are categories because the type of the column says so.
     """
 
-    held: str
+    holds: str
     shown: str
     source: str
     values: Sequence[Value] = ()
@@ -57,8 +57,8 @@ class ColumnSurvey:
         """Return the survey of one column."""
         if isinstance(column, Coded) and column.values:
             counts = np.bincount(column.codes + 1, minlength=len(column.values) + 1)[1:]
-            held = TEXT if column.holds_text else CODED_NUMBERS
-            return cls(held, repr(column.values[0]), source, column.values, counts, column.is_categorical_type)
+            holds = TEXT if column.holds_text else CODED_NUMBERS
+            return cls(holds, repr(column.values[0]), source, column.values, counts, column.is_categorical_type)
         if is_empty(column):
             return cls(NOTHING, "", source)
         if isinstance(column, Moments):
@@ -68,12 +68,14 @@ class ColumnSurvey:
     @property
     def texts(self) -> Sequence[str]:
         """The distinct values of a text column; none if they are categories because the user said so."""
-        return () if self.held != TEXT or self.is_categorical_type else [str(value) for value in self.values[:N_JUDGED]]
+        return (
+            () if self.holds != TEXT or self.is_categorical_type else [str(value) for value in self.values[:N_JUDGED]]
+        )
 
     @property
     def kind(self) -> str:
         """What kind the column is, if nothing else is known of it."""
-        return {TEXT: CATEGORIES, CODED_NUMBERS: CATEGORIES, NOTHING: UNDECIDED}.get(self.held, self.held)
+        return {TEXT: CATEGORIES, CODED_NUMBERS: CATEGORIES, NOTHING: UNDECIDED}.get(self.holds, self.holds)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -181,15 +183,15 @@ def _merged_start(surveys: Sequence[TableSurvey], names: Names | None) -> TableE
 def _merge_columns(columns: Sequence[ColumnSurvey | None], names: Names | None, position: int) -> ColumnSurvey | None:
     """Return what a column holds in all parts, or raise if they hold different kinds."""
     noted = [column for column in columns if column is not None]
-    holding = [column for column in noted if column.held != NOTHING]
+    holding = [column for column in noted if column.holds != NOTHING]
     if len(holding) < 2:
         return next(iter(holding or noted), None)
     first = holding[0]
     for other in holding:
-        if other.held != first.held:
+        if other.holds != first.holds:
             raise InputTypeError(
-                f"{column_label(other.source, names, position)} holds {other.held}"
-                f"{other.shown and f' ({other.shown})'} but {first.held}{first.shown and f' ({first.shown})'} in "
+                f"{column_label(other.source, names, position)} holds {other.holds}"
+                f"{other.shown and f' ({other.shown})'} but {first.holds}{first.shown and f' ({first.shown})'} in "
                 f"{first.source}. Convert the whole column to one kind."
             )
     if not first.values:

@@ -28,7 +28,7 @@ MAX_DENSE_BYTES = 2**30  # of a sparse matrix as float64: what a laptop has to s
 class Table:
     """A table as it arrived: its columns, or one matrix if all of them are numbers, and what to call it in errors.
 
-    The names of a data frame's columns are text, whole numbers or tuples (pandas' MultiIndex); arrays have none. The
+    The names of a data frame's columns are text, integers or tuples (pandas' MultiIndex); arrays have none. The
     library is that of a data frame: "pandas" for what is like it, "polars", "pyarrow", ...
     """
 
@@ -56,13 +56,13 @@ class Table:
 
 
 def source_of(batch: int | None, part: int | None = None) -> str:
-    """Return how an error calls what arrived; samples to be predicted have no batch number, a whole batch no part."""
+    """Return how errors call a table; samples to be predicted have no batch number, a whole batch no part."""
     source = "these samples" if batch is None else f"batch {batch}"
     return source if part is None else f"partition {part} of {source}"
 
 
 def read_table(X: Any, source: str, estimator_name: str) -> Table:
-    """Return what arrived as a `Table`, or raise an error that says why it is none.
+    """Return the input as a `Table`, or raise an error that says why it is none.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def _check_names(names: Names, source: str) -> None:
 
 
 def _reject_infinity(table: Table) -> None:
-    """Raise if a number is infinite; NaN is welcome, it means missing."""
+    """Raise if a number is infinite; NaN means missing."""
     if isinstance(table.content, np.ndarray) and not np.isinf(table.content).any():
         return
     for position in range(table.n_columns):

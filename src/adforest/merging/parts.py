@@ -239,7 +239,7 @@ def count(samples: Samples, is_counted: BoolArray, counter: Counter, n_jobs: int
 
 
 def narrow_counts(counts: list[LeafCounts]) -> list[LeafCounts]:
-    """Return counts by tree as they are sent: classes and whole numbers in the narrowest types that hold them."""
+    """Return counts by tree as they are sent: classes and integers in the narrowest types that hold them."""
     types = [[np.min_scalar_type(int(column.max(initial=0))) for column in rows[1:]] for rows in counts]
     return [
         LeafCounts(rows.node, rows.klass.astype(klass), rows.weight.astype(weight))
