@@ -88,5 +88,17 @@ def test_a_base_class_and_its_subclass_do_not_call_each_other_in_turns(calls):
     assert edges == {("classifier.py", "base.py"), *HOOKS}
 
 
+def test_what_is_fitted_is_asked_for_by_get_fitted():
+    """Modules besides those of the classifiers do not reach into an estimator, nor into a snapshot."""
+    own = {"base.py", "classifier.py", "snapshot.py", "origins.py"}
+    package = ROOT / "src/adforest"
+    reaching = {
+        path.relative_to(package).as_posix()
+        for path in package.rglob("*.py")
+        if re.search(r"(?<!\bself)\._model\b", path.read_text(encoding="utf-8"))
+    }
+    assert {name for name in reaching if not name.startswith("cli/")} <= own
+
+
 if __name__ == "__main__":
     print(*modules_entered(traced_calls()), sep="\n")

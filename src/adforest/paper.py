@@ -100,6 +100,8 @@ class PaperADFClassifier(BaseADFClassifier):
     ----------
     classes_ : ndarray
         Class values seen or declared so far, sorted.
+    n_batches_, n_samples_seen_ : int
+        Number of batches learnt, and of their samples.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only if the columns have names.
