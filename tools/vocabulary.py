@@ -22,6 +22,8 @@ SOURCES = tuple(
         *(
             f"{room}/**/*.py"
             for room in (
+                "encoding",
+                "merging",
                 "storage",
                 "tracking",
                 "next_batch",

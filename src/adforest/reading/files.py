@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adforest.encoding import warn_caller
+from adforest.exceptions import InputError, warn_caller
 from adforest.reading.paths import FilePath, find_files
 
 if TYPE_CHECKING:
@@ -304,7 +304,7 @@ def _first_with_records(files: Sequence[TableFile]) -> int:
     raise _no_records(files)
 
 
-class NoRecordsError(ValueError):
+class NoRecordsError(InputError):
     """Files hold nothing to learn."""
 
 

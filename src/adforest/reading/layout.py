@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import compute
 
-from adforest.encoding import warn_caller
+from adforest.exceptions import InputError, warn_caller
 from adforest.reading.bad_lines import Skipped
 from adforest.reading.formats import TableFile, naming, read_blocks, read_schema
 
@@ -26,7 +26,7 @@ EARLIER = "the batches before"
 LARGEST_EXACT = 2**53  # beyond it, neighbouring integers are one float
 
 
-class MissingTargetError(ValueError):
+class MissingTargetError(InputError):
     """A file has no column of the target's name."""
 
 

@@ -14,6 +14,7 @@ from adforest.adaptation.names import ACTIVE, FORESTS, NEWEST, PERMANENT, TEMPOR
 from adforest.adaptation.recent_samples import N_SAMPLES, N_VARIANTS, N_VOTERS, SHIFT, RecentSamples
 from adforest.adaptation.state import ForestState
 from adforest.encoding.weights import LARGEST, SMALLEST
+from adforest.exceptions import ModelFileError
 from adforest.forest import Forest, Samples, Tree
 from adforest.forest.packed import PackedRows
 from adforest.forest.types import AnyArray, Int32Array
@@ -33,7 +34,6 @@ from adforest.storage.fields import (
     write_fields,
 )
 from adforest.storage.trees import read_trees, write_trees
-from adforest.storage.values import ModelFileError
 
 MAX_SUM = 1e150  # of weights; squares of sums are finite
 MEMORY = (
