@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from adforest.adaptation.evidence import NEAR
-from adforest.adaptation.judging import MAX_JUDGED, judge
+from adforest.adaptation.judging import judge
 from adforest.adaptation.scoring import leaves_by_forest, score_batch
+from adforest.adaptation.tuning import TUNING
 from adforest.adaptation.voting import ratios_of, votes
 from adforest.forest import Samples
 from oracles import FORESTS, NUMERICAL, accuracy
@@ -45,6 +46,6 @@ def test_of_a_large_batch_a_sample_is_judged_and_all_of_it_is_scored():
     samples = Samples(X, y, np.arange(len(y)), NUMERICAL, 3)
     leaves = leaves_by_forest(state, samples, {})
     judged, scores = judge(state, samples, leaves)[1], score_batch(state, samples, leaves)[0]
-    assert (judged.n, scores.n_tested) == (MAX_JUDGED, 3_000)
+    assert (judged.n, scores.n_tested) == (TUNING.max_judged, 3_000)
     assert scores.accuracy["vote"] == accuracy(state, X, y, 3)
     assert judged.right["vote"] / judged.n == pytest.approx(scores.accuracy["vote"], abs=0.06)

@@ -10,19 +10,10 @@ from hypothesis import strategies as st
 
 from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
 from adforest.adaptation import votes
-from adforest.adaptation.class_mix import FIRST_KEPT, ClassMix, MixChanges
-from adforest.adaptation.evidence import FAR, NEAR, NEW_CLASS, RARE_CLASS, SHRINKAGE_STRENGTHS, Evidence
-from adforest.adaptation.steps import MIN_EXPECTED
-from adforest.adaptation.voting import (
-    FULL_PRESENCE,
-    MIN_WEIGHT,
-    STEEPNESS,
-    forest_votes,
-    ratios_of,
-    shrinkage_of,
-    unmet_classes,
-    with_unmet_classes,
-)
+from adforest.adaptation.class_mix import ClassMix, MixChanges
+from adforest.adaptation.evidence import FAR, NEAR, NEW_CLASS, RARE_CLASS, Evidence
+from adforest.adaptation.tuning import TUNING
+from adforest.adaptation.voting import forest_votes, ratios_of, shrinkage_of, unmet_classes, with_unmet_classes
 from oracles import accuracy, grid, learn, nearness, new_state, two_clusters
 from vote_oracles import crowded, shares_by_hand, with_new_class
 
@@ -93,17 +84,17 @@ def near_by_hand(state, X):
     forest = state.forest("permanent")
     young = state.memory.batch >= state.window_start
     near = [
-        np.array(nearness(tree, leaf_of[young], MIN_EXPECTED))[tree.route(X)]
+        np.array(nearness(tree, leaf_of[young], TUNING.min_expected))[tree.route(X)]
         for tree, leaf_of in zip(forest.trees, forest.leaf_of, strict=True)
     ]
-    return np.minimum(np.mean(near, axis=0) / FULL_PRESENCE, 1)
+    return np.minimum(np.mean(near, axis=0) / TUNING.full_recency, 1)
 
 
 def contexts_by_hand(state, shares, near):
     """Return how far each sample is in each of the four contexts."""
 
     def found_by(name, classes):
-        return 1 - (1 - shares[name][:, classes].sum(axis=1)) ** STEEPNESS
+        return 1 - (1 - shares[name][:, classes].sum(axis=1)) ** TUNING.steepness
 
     new = near * found_by("temporary", state.class_mix.new)
     rare = found_by("permanent", state.class_mix.rare)
@@ -124,14 +115,17 @@ def test_votes_are_what_the_formula_says(state):
                 expected += how_far[:, None] * weights[k, m] * corrected
     np.testing.assert_allclose(expected.sum(axis=1), 1)
     heard = {
-        name for voter, one in state.evidence.weights.items() if one[[NEAR, FAR]].max() >= MIN_WEIGHT for name in voter
+        name
+        for voter, one in state.evidence.weights.items()
+        if one[[NEAR, FAR]].max() >= TUNING.min_weight
+        for name in voter
     }
     heard |= {"permanent", "temporary"} if len(state.class_mix.new) else {"permanent"}
     silent = sum(
         one[:, m].max()
         for voter, one in state.evidence.weights.items()
         for m in range(3)
-        if not heard >= set(voter) or one[:, m].max() < MIN_WEIGHT
+        if not heard >= set(voter) or one[:, m].max() < TUNING.min_weight
     )
     found = forest_votes(state, PROBES, 3)
     # Mixtures of strengths may stop at 0.99 of a share where each strength by itself does not.
@@ -198,9 +192,10 @@ def test_strengths_of_little_weight_are_not_asked(mix):
     mix = np.array(mix) / np.sum(mix)
     evidence = replace(Evidence().with_forests(["permanent"]), shrinkage={"permanent": mix})
     strengths, shares = shrinkage_of(evidence, "permanent")
-    assert strengths.tolist() == [one for one, m in zip(SHRINKAGE_STRENGTHS, mix, strict=True) if m >= MIN_WEIGHT]
+    kept = mix >= TUNING.min_weight
+    assert strengths.tolist() == np.array(TUNING.shrinkage_strengths)[kept].tolist()
     assert shares.sum() == pytest.approx(1)
-    np.testing.assert_allclose(shares, mix[mix >= MIN_WEIGHT] / mix[mix >= MIN_WEIGHT].sum())
+    np.testing.assert_allclose(shares, mix[kept] / mix[kept].sum())
 
 
 def test_the_class_ratio_by_hand():
@@ -213,7 +208,7 @@ def test_the_class_ratio_by_hand():
     # The last 100 samples are of class 1.
     latest = (np.array([0, 100]) + overall) / 101 / overall
     # Before it there was one mix only, so that the batch counts as a change by the 0.5 of the less frequent class.
-    chance = 0.5 / (0.5 + FIRST_KEPT)
+    chance = 0.5 / (0.5 + TUNING.first_kept)
 
     def damped(ratio):
         return (1 - chance) * ratio + chance
@@ -236,13 +231,13 @@ def mix_of(seen, last, latest):
 
 def test_batches_speak_for_the_recent_or_the_overall_mix():
     changes, pause = MixChanges(), mix_of([600, 400], [300, 0], [59, 41])
-    np.testing.assert_array_equal(changes.chance, 0)
+    np.testing.assert_array_equal(changes.chance(), 0)
     for k in (1, 2, 3):  # batches of one class, as the last one
         changes = changes.after(pause, np.array([300.0, 0.0]))
         assert changes.in_a_row == (k, 0)
         assert changes.kept == (pytest.approx(sum(1 / i for i in range(1, k + 1))), 0.0)
         assert changes.changed == (0.0, k), "the mix of the last samples was the overall one"
-    np.testing.assert_allclose(changes.chance, [0, 3 / (3 + FIRST_KEPT)])
+    np.testing.assert_allclose(changes.chance(), [0, 3 / (3 + TUNING.first_kept)])
     ended = changes.after(pause, np.array([180.0, 120.0]))
     assert ended.changed == (1.0, pytest.approx(3.4)), "0.4: both mixes made it about as likely"
     assert ended.in_a_row == (0, 0)

@@ -3,7 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adforest.adaptation.weighing import LARGEST_MEAN, LEAST_MEAN, Weighing, rescaled
+from adforest.adaptation.tuning import TUNING
+from adforest.adaptation.weighing import Weighing, rescaled
 from adforest.forest import Samples
 
 WEIGHTS = st.lists(st.floats(1e-6, 1e6), min_size=1, max_size=30)
@@ -35,7 +36,7 @@ def test_the_mean_of_weights_is_brought_to_between_one_and_four(weights, class_w
     elif class_weight is not None:
         asked *= np.append(class_weight, np.ones(3))[y]
     np.testing.assert_allclose(counted / asked, counted[0] / asked[0])
-    assert counted.mean() == pytest.approx(np.clip(asked.mean(), LEAST_MEAN, LARGEST_MEAN))
+    assert counted.mean() == pytest.approx(np.clip(asked.mean(), TUNING.min_mean_weight, TUNING.max_mean_weight))
     np.testing.assert_allclose(found.totals(y, weights, 3), np.bincount(y, counted, minlength=3))
 
 
@@ -53,5 +54,5 @@ def test_what_is_grown_from_alone_has_a_mean_of_its_own(weights):
     assert rescaled(samples) is samples
     weights = np.array(weights)
     found = rescaled(Samples(samples.X, samples.y, samples.serial, samples.n_categories, 1, weight=weights)).weight
-    assert found.mean() == pytest.approx(np.clip(weights.mean(), LEAST_MEAN, LARGEST_MEAN))
+    assert found.mean() == pytest.approx(np.clip(weights.mean(), TUNING.min_mean_weight, TUNING.max_mean_weight))
     np.testing.assert_allclose(found / weights, found[0] / weights[0])

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from adforest.adaptation.tuning import TUNING, Tuning
 from adforest.adaptation.weighing import ClassWeight, Weighing
 from adforest.forest import Samples
 from adforest.forest._kernels.rows import take
@@ -19,9 +20,6 @@ from adforest.forest.packed import PackedRows
 from adforest.forest.samples import joined_weights
 from adforest.forest.types import BoolArray, Float64Array, Int32Array, Int64Array
 
-EXTRA_SAMPLES = 500  # that a batch may cost besides its own: small batches can afford more
-RARE_FACTOR = 5  # times that a rare class has fewer samples than its even share
-
 
 class WindowBound(NamedTuple):
     """How many samples a window may hold.
@@ -29,17 +27,20 @@ class WindowBound(NamedTuple):
     Attributes
     ----------
     growth : int
-        Times the samples of the last batch and `EXTRA_SAMPLES`: what a batch costs goes by its own samples.
+        Times the samples of the last batch and extra_samples: what a batch costs goes by its own samples.
     max_samples : int or None
         Samples that a tree is grown from at most.
+    extra_samples : int
+        See `Tuning`.
     """
 
     growth: int
     max_samples: int | None = None
+    extra_samples: int = TUNING.extra_samples
 
     def room(self, n: int) -> int:
         """Return how many samples a window may hold that ends with a batch of n samples."""
-        room = self.growth * (n + EXTRA_SAMPLES)
+        room = self.growth * (n + self.extra_samples)
         return room if self.max_samples is None else min(room, max(n, self.max_samples))
 
 
@@ -143,25 +144,25 @@ class Memory:
             place, stop, room = int(first), int(self.serial[first]), room - came
         return slice(place, None)
 
-    def rare_since(self, window_start: int, bound: WindowBound) -> BoolArray:
+    def rare_since(self, window_start: int, bound: WindowBound, tuning: Tuning = TUNING) -> BoolArray:
         """Return which classes are rare, both over all samples and in the window, of those that came before it."""
         n_classes = np.count_nonzero(self.seen_by_class)
         is_older = (self.first_batch > 0) & (self.first_batch < max(2, window_start))
         lately = np.bincount(self.y[self.window(window_start, bound)], minlength=len(self.seen_by_class))
         rare: BoolArray = is_older
         for seen in (self.seen_by_class, lately):
-            rare = rare & (RARE_FACTOR * n_classes * seen < seen.sum())
+            rare = rare & (tuning.rare_factor * n_classes * seen < seen.sum())
         return rare
 
     def samples(self, n_categories: Int32Array, n_classes: int) -> Samples:
         """Return everything at hand as a block to grow from."""
         return Samples(self.matrix(), self.y, self.serial, n_categories, n_classes, weight=self.weight)
 
-    def weighing(self, class_weight: ClassWeight, n_classes: int) -> Weighing:
+    def weighing(self, class_weight: ClassWeight, n_classes: int, tuning: Tuning = TUNING) -> Weighing:
         """Return what the weights of samples are multiplied by."""
-        return Weighing.of(class_weight, self.seen_by_class, self.weight_by_class, n_classes)
+        return Weighing.of(class_weight, self.seen_by_class, self.weight_by_class, n_classes, tuning)
 
-    def survivors(self, size: int | None, window_start: int) -> Int64Array | None:
+    def survivors(self, size: int | None, window_start: int, tuning: Tuning = TUNING) -> Int64Array | None:
         """Return the positions of the samples to keep, or None where all may stay.
 
         Parameters
@@ -174,7 +175,7 @@ class Memory:
             return None
         y = self.y[:n_older]
         held = np.bincount(y, minlength=len(self.seen_by_class))
-        quota = _quotas(held, self.seen_by_class, size)
+        quota = _quotas(held, self.seen_by_class, size, tuning.memory_exponent)
         # Ordered by class, then by hash, a sample stays if it comes before the first that is beyond its class's quota.
         key = (y.astype(np.uint64) << np.uint64(40)) | (hashes(self.serial[:n_older]) >> np.uint64(24))
         over = quota < held
@@ -190,14 +191,14 @@ def sample_bytes(value_bytes: int, n_trees: int) -> int:
     return value_bytes + klass + serial + batch + weight + known + leaf
 
 
-def _quotas(held: Int64Array, seen: Int64Array, room: int) -> Int64Array:
-    """Share out room among classes by the square root of how often they were seen, none more than it holds.
+def _quotas(held: Int64Array, seen: Int64Array, room: int, exponent: float = TUNING.memory_exponent) -> Int64Array:
+    """Share out room among classes by a power of how often they were seen, none more than it holds.
 
     No class goes without a sample while another has two.
     """
     quota = np.zeros_like(held)
     while room > 0 and (quota < held).any():
-        share = np.sqrt(seen) * (quota < held)
+        share = seen.astype(np.float64) ** exponent * (quota < held)
         offer = np.floor(room * share / share.sum() + 1e-9).astype(np.int64)
         given = np.minimum(offer, held - quota)
         quota += given

@@ -141,7 +141,7 @@ def score_batch(state: State, samples: Samples, leaves: Leaves, order: Int64Arra
     right, given, highest, positive, kept, recent = _joined(answers)
     kept = kept[-n_kept(samples.n_classes) :]
     ranked = ranking_metrics(y == order[1], positive) if len(order) == 2 else (None, None)
-    weighing = state.memory.weighing(state.settings.class_weight, samples.n_classes)
+    weighing = state.memory.weighing(state.settings.class_weight, samples.n_classes, state.settings.tuning)
     scores = BatchScores(
         shares_right(right),
         weighted_shares_right(right, weighing.weights(y, samples.weight)),
@@ -202,15 +202,15 @@ def _votes_by_forest(
     """
     if state.settings.algorithm == "paper":
         return {VOTE: votes(state, X, n_classes)}, None
-    evidence, n_jobs = state.evidence, state.settings.n_jobs
+    evidence, n_jobs, tuning = state.evidence, state.settings.n_jobs, state.settings.tuning
     # An active forest without a vote was the permanent one until lately.
     known_as = {name: name if name in evidence.shrinkage else PERMANENT for name in state.judged}
     shares, near = {}, np.ones(len(X))
     for name, forest in state.judged.items():
-        how = n_classes, *shrinkage_of(evidence, known_as[name])
+        how = n_classes, *shrinkage_of(evidence, known_as[name], tuning)
         if name == PERMANENT and state.nearness:
             shares[name], values = forest.shares_and_values(X, *how, state.nearness, n_jobs, leaves[name])
-            near = presence(values)
+            near = presence(values, tuning)
         else:
             shares[name] = forest.shares(X, *how, n_jobs, leaves[name])
     alone, vote = shares, shares[PERMANENT]
@@ -225,8 +225,9 @@ def _votes_by_forest(
         vote = plan.voters.votes(shares, contexts)
     recent = None
     if state.is_adjusted:
-        recent = state.recent.answers(vote, np.ascontiguousarray(leaves[PERMANENT]), **label_counts(state, n_classes))
-        vote = state.recent.adjusted(recent)
+        reached, counts = np.ascontiguousarray(leaves[PERMANENT]), label_counts(state, n_classes)
+        recent = state.recent.answers(vote, reached, **counts, tuning=tuning)
+        vote = state.recent.adjusted(recent, tuning)
     return alone | {VOTE: vote}, recent
 
 

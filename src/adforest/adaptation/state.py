@@ -13,12 +13,11 @@ from adforest.adaptation.evidence import Evidence
 from adforest.adaptation.memory import Memory, WindowBound, sample_bytes
 from adforest.adaptation.names import ACTIVE, FORESTS, PERMANENT
 from adforest.adaptation.recent_samples import RecentSamples
+from adforest.adaptation.tuning import TUNING, Tuning
 from adforest.adaptation.weighing import ClassWeight
 from adforest.forest import Forest, Samples
 from adforest.forest.types import Float32Array, Int64Array
 from adforest.growers import Grower
-
-WINDOW_GROWTH = 3  # batches of the size of the last one that a window may hold for each one that it has
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +61,7 @@ class Settings:
     answer_for: str = "next_batch"
     label_delay: int = 0
     class_weight: ClassWeight = None
+    tuning: Tuning = TUNING
 
     def n_kept(self, memory: Memory) -> int | None:
         """Return how many samples memory keeps: all where None."""
@@ -76,7 +76,7 @@ class Settings:
     @property
     def window_bound(self) -> WindowBound:
         """How many samples a window may hold, see `Memory.window`."""
-        return WindowBound(WINDOW_GROWTH * self.window_size, self.max_samples)
+        return WindowBound(self.tuning.window_growth * self.window_size, self.max_samples, self.tuning.extra_samples)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -189,7 +189,7 @@ class State:
         """Return the state that knows how frequent classes are in its memory."""
         settings = self.settings
         start, bound = settings.window_start(self.n_batches), settings.window_bound
-        mix = ClassMix.of(self.memory, self.n_batches, start, bound, settings.class_weight)
+        mix = ClassMix.of(self.memory, self.n_batches, start, bound, settings.class_weight, settings.tuning)
         return replace(self, class_mix=mix)
 
     def without_excess(self, n: int) -> State:
@@ -203,7 +203,7 @@ class State:
             return self
         n_window = len(memory) - memory.first_since(settings.window_start(self.n_batches + 1))
         size = max(n_kept, settings.window_bound.room(n))
-        kept = memory.survivors(size, self.n_batches + 1) if n_window > size else None
+        kept = memory.survivors(size, self.n_batches + 1, settings.tuning) if n_window > size else None
         return self if kept is None else self.with_samples(kept)
 
     def with_samples(self, kept: Int64Array) -> State:

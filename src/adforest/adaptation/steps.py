@@ -18,7 +18,6 @@ import numpy as np
 
 from adforest.adaptation.boxes import Box, Cut, root_cuts
 from adforest.adaptation.evidence import Evidence
-from adforest.adaptation.memory import EXTRA_SAMPLES
 from adforest.adaptation.names import ACTIVE, FORESTS, NEWEST, PERMANENT
 from adforest.adaptation.perturbation import perturbed_share
 from adforest.adaptation.recent_samples import RecentSamples
@@ -34,10 +33,6 @@ from adforest.forest.types import BoolArray, Float32Array, Int32Array, Int64Arra
 from adforest.growers import Grown, RandomForestGrower, build_trees, spawn_seeds
 
 BUILD, REPAIR, RENEW, BUILD_NEWEST, DRAW = range(5)  # what a seed is for
-SAMPLE_SLACK = 1.1  # times max_samples that is let pass: of a batch that is drawn from, a few samples more may come
-EXPANSION_TURNS = 5  # batches in which every tree has had its turn to expand leaves
-MIN_OUTSIDE_SHARE = 0.01  # share of a batch beyond a forest's box that a new root needs, but in the paper's algorithm
-MIN_EXPECTED = 10  # samples of the window to be expected below a node, for their number to be told from chance
 
 
 class BatchUpdate:
@@ -48,7 +43,7 @@ class BatchUpdate:
         self.settings = _settings(state, batch)
         self.number = state.n_batches + 1
         self.memory = state.memory.add(batch, self.number)
-        self.weighing = self.memory.weighing(self.settings.class_weight, batch.n_classes)
+        self.weighing = self.memory.weighing(self.settings.class_weight, batch.n_classes, self.settings.tuning)
         self.batch = self.weighing.weighed(batch)
         self.samples = self.weighing.weighed(self.memory.samples(batch.n_categories, batch.n_classes))
         self.box = Box.of(batch.X, batch.n_categories)
@@ -98,7 +93,8 @@ class BatchUpdate:
     def _with_batch_learnt(self, before: ForestState, share: float) -> ForestState:
         settings, forest = self.settings, before.forest
         known = np.flatnonzero(np.concatenate([forest.known, np.ones(len(self.batch), dtype=bool)])).astype(np.int32)
-        budget = before.budget + share * settings.renewal * len(forest) * (len(self.batch) + EXTRA_SAMPLES)
+        affordable = len(self.batch) + settings.tuning.extra_samples
+        budget = before.budget + share * settings.renewal * len(forest) * affordable
         n_turns = 0 if settings.memory_size == 0 else min(len(forest), int(budget / len(known)))
         turn = _places(before.n_renewed, n_turns, len(forest))
         at_hand = np.unique(self.samples.y[known]) if turn else known
@@ -138,7 +134,7 @@ class BatchUpdate:
         settings, at_least = self.settings, 1
         is_published = settings.algorithm == "paper"
         if not is_published:
-            at_least = max(2, settings.min_samples_leaf, math.ceil(MIN_OUTSIDE_SHARE * len(self.batch)))
+            at_least = max(2, settings.min_samples_leaf, math.ceil(settings.tuning.min_outside * len(self.batch)))
         return root_cuts(box, self.box, self.batch.X, settings.splitting, at_least, is_relative=not is_published)
 
     def _renewed(self, samples: Samples, known: Int32Array, places: list[int]) -> dict[int, Grown]:
@@ -149,7 +145,7 @@ class BatchUpdate:
         if not places:
             return {}
         settings = self.settings
-        rare = self.memory.rare_since(settings.window_start(self.number), settings.window_bound)
+        rare = self.memory.rare_since(settings.window_start(self.number), settings.window_bound, settings.tuning)
         seeds = self._seeds(RENEW, len(places))
         built = self._grown(samples, known, seeds, places=places, always_in_bag=rare)
         # A systematic base forest may have no trees for the last places.
@@ -174,7 +170,7 @@ class BatchUpdate:
             return []
         in_turn = settings.tree_repair == "turn" and settings.memory_size != 0
         if in_turn and forest.knows(self.samples.n_classes)[self.batch.y].all():
-            count = math.ceil(len(forest) / EXPANSION_TURNS)
+            count = math.ceil(len(forest) / settings.tuning.expansion_turns)
             return _places(self.number * count, count, len(forest))
         return list(range(len(forest)))
 
@@ -200,7 +196,7 @@ class BatchUpdate:
     def grow(self, places: slice | Int64Array, n_trees: int, purpose: int, *, is_placed: bool = True) -> list[Grown]:
         """Grow trees from the samples at some places in memory; unless they are placed, nobody may repair them."""
         part = self._coded_since(places.start) if isinstance(places, slice) else self.samples.part(places)
-        samples = rescaled(part)
+        samples = rescaled(part, self.settings.tuning)
         everything, seeds = np.arange(len(samples), dtype=np.int32), self._seeds(purpose, n_trees)
         return self._grown(samples, everything, seeds, route_oob_from=0 if is_placed else len(samples))
 
@@ -226,7 +222,7 @@ class BatchUpdate:
             always_in_bag=always_in_bag,
             route_oob_from=route_oob_from,
         )
-        if settings.max_samples is None or len(known) <= SAMPLE_SLACK * settings.max_samples:
+        if settings.max_samples is None or len(known) <= settings.tuning.sample_slack * settings.max_samples:
             return build(known)
         [seed] = self._seeds(DRAW, 1)
         is_drawn = are_drawn(samples.serial[known], settings.max_samples / len(known), seed)
@@ -258,7 +254,7 @@ class BatchUpdate:
         """Let memory go of what it has no room for, and return the state after the batch."""
         settings = self.settings
         first_kept = min(self.number, settings.window_start(self.number + 1))
-        kept = self.memory.survivors(settings.n_kept(self.memory), first_kept)
+        kept = self.memory.survivors(settings.n_kept(self.memory), first_kept, settings.tuning)
         state = replace(
             self.before,
             memory=self.memory,
@@ -288,7 +284,7 @@ class BatchUpdate:
             return ()
         window = memory.window(state.window_start, settings.window_bound)
         weight = self.weighing.weights(memory.y[window], memory.weight_at(window))
-        return state.forests[PERMANENT].forest.nearness(window, MIN_EXPECTED, settings.n_jobs, weight)
+        return state.forests[PERMANENT].forest.nearness(window, settings.tuning.min_expected, settings.n_jobs, weight)
 
 
 def _settings(state: State, batch: Samples) -> Settings:

@@ -44,7 +44,7 @@ class LeafCounter:
         """Return the counter for some trees of a state."""
         settings, memory = state.settings, state.memory
         shapes = tuple((tree.nodes, tree.category_bits, tree.seed) for tree in trees)
-        weighing = memory.weighing(settings.class_weight, len(memory.seen_by_class))
+        weighing = memory.weighing(settings.class_weight, len(memory.seen_by_class), settings.tuning)
         return cls(shapes, settings.grower, weighing)
 
     def count(self, samples: Samples, places: Int32Array, n_jobs: int | None = None) -> list[LeafCounts]:

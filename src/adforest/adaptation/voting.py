@@ -24,22 +24,17 @@ import numpy as np
 from adforest.adaptation.class_mix import ClassMix
 from adforest.adaptation.evidence import (
     FAR,
-    FIRST_SHRINKAGE,
-    MIN_WEIGHT,
     NEAR,
     NEW_CLASS,
     RARE_CLASS,
-    SHRINKAGE_STRENGTHS,
     Evidence,
     Voter,
 )
 from adforest.adaptation.names import PERMANENT, TEMPORARY
 from adforest.adaptation.state import ForestState, State
+from adforest.adaptation.tuning import TUNING, Tuning
 from adforest.forest._kernels import variants
 from adforest.forest.types import AnyArray, BoolArray, Float64Array, Int32Array
-
-STEEPNESS = 4  # how far a sample is in the context of some classes is 1 - (1 - their share) ** STEEPNESS
-FULL_PRESENCE = 0.8  # share of the window's samples about a place, over what is to be expected, that makes it near
 
 
 def votes(state: State, X: Float64Array, n_classes: int) -> Float64Array:
@@ -50,7 +45,9 @@ def votes(state: State, X: Float64Array, n_classes: int) -> Float64Array:
         return forest_votes(state, X, n_classes)
     leaves = state.forests[PERMANENT].forest.route(X, state.settings.n_jobs)
     by_forests = forest_votes(state, X, n_classes, leaves)
-    return state.recent.adjusted(state.recent.answers(by_forests, leaves, **label_counts(state, n_classes)))
+    tuning = state.settings.tuning
+    answers = state.recent.answers(by_forests, leaves, **label_counts(state, n_classes), tuning=tuning)
+    return state.recent.adjusted(answers, tuning)
 
 
 def forest_votes(state: State, X: Float64Array, n_classes: int, leaves: Int32Array | None = None) -> Float64Array:
@@ -124,7 +121,7 @@ def asked_forests(state: State) -> set[str]:
     if len(state.class_mix.rare):
         contexts.append(RARE_CLASS)
     for voter, weights in state.evidence.weights.items():
-        if weights[contexts].max() >= MIN_WEIGHT:
+        if weights[contexts].max() >= state.settings.tuning.min_weight:
             asked |= set(voter)
     return asked
 
@@ -165,7 +162,7 @@ def _ways_to_answer(state: State, shares: dict[str, Float64Array], contexts: Flo
         if shares.keys() >= set(voter):
             mean = np.mean([shares[name] for name in voter], axis=0)
             for weight, ratio in zip(weights.T, ratios, strict=True):
-                if weight.max() >= MIN_WEIGHT:
+                if weight.max() >= state.settings.tuning.min_weight:
                     # Summed row by row, a sample's votes do not depend on the samples it comes with.
                     yield Way(voter, mean, ratio, (weight[:, np.newaxis] * contexts).sum(axis=0))
 
@@ -193,23 +190,26 @@ class Voters(NamedTuple):
         See `adforest.adaptation.evidence.Evidence`.
     ratios : float64 (3, n_classes)
         See `ClassMix.ratios`.
+    min_weight : float
+        See `Tuning`.
     """
 
     names: list[Voter]
     weights: Float64Array
     ratios: Float64Array
+    min_weight: float
 
     @classmethod
     def of(cls, state: State, asked: set[str], n_classes: int) -> Voters:
         """Return the voters of those forests that are asked."""
         names = [voter for voter in state.evidence.weights if asked >= set(voter)]
         weights = np.stack([state.evidence.weights[voter] for voter in names])
-        return cls(names, weights, ratios_of(state, n_classes))
+        return cls(names, weights, ratios_of(state, n_classes), state.settings.tuning.min_weight)
 
     def votes(self, shares: dict[str, Float64Array], contexts: Float64Array) -> Float64Array:
         """Return the votes that class shares add up to, see `weighted_votes`."""
         voters = [tuple(shares[name] for name in voter) for voter in self.names]
-        return variants.weigh(voters, self.weights, variants.adding_up(contexts), self.ratios, MIN_WEIGHT)
+        return variants.weigh(voters, self.weights, variants.adding_up(contexts), self.ratios, self.min_weight)
 
 
 class Plan(NamedTuple):
@@ -245,7 +245,7 @@ def plan_of(state: State, n_classes: int) -> Plan:
     evidence, forests, plan = state.evidence, state.forests, _plans.get(state.class_mix)
     if plan is None or plan.n_classes != n_classes or plan.evidence is not evidence or plan.forests is not forests:
         asked = asked_forests(state)
-        shrinkage = {name: shrinkage_of(evidence, name) for name in sorted(asked)}
+        shrinkage = {name: shrinkage_of(evidence, name, state.settings.tuning) for name in sorted(asked)}
         voters, unmet = Voters.of(state, asked, n_classes), unmet_classes(state, state.judged, n_classes)
         plan = _plans[state.class_mix] = Plan(n_classes, evidence, forests, shrinkage, voters, unmet)
     return plan
@@ -269,19 +269,19 @@ def contexts_of(state: State, shares: dict[str, Float64Array], near: Float64Arra
     float64 (4, n)
         Near, far, new class, rare class.
     """
-    mix, permanent = state.class_mix, shares[PERMANENT]
+    mix, permanent, steepness = state.class_mix, shares[PERMANENT], state.settings.tuning.steepness
     new = mix.new if TEMPORARY in shares else mix.new[:0]
-    return variants.contexts(near, shares.get(TEMPORARY, permanent), new, permanent, mix.rare, STEEPNESS)
+    return variants.contexts(near, shares.get(TEMPORARY, permanent), new, permanent, mix.rare, steepness)
 
 
-def presence(near: Float64Array) -> Float64Array:
+def presence(near: Float64Array, tuning: Tuning) -> Float64Array:
     """Return how near samples are to those of the window, from 0 to 1, from the mean over trees of `State.nearness`."""
-    return np.minimum(near / FULL_PRESENCE, 1.0)
+    return np.minimum(near / tuning.full_recency, 1.0)
 
 
 def ratios_of(state: State, n_classes: int) -> Float64Array:
     """Return what class probabilities are multiplied by in each way to answer, see `ClassMix.ratios`."""
-    return state.class_mix.padded(n_classes).ratios(state.evidence.mix_changes)
+    return state.class_mix.padded(n_classes).ratios(state.evidence.mix_changes, state.settings.tuning)
 
 
 def corrected(shares: Float64Array, ratio: Float64Array) -> Float64Array:
@@ -329,17 +329,17 @@ def filled(shares: dict[str, Float64Array], unmet: dict[str, BoolArray]) -> dict
     return whole
 
 
-def shrinkage_of(evidence: Evidence, name: str) -> tuple[Float64Array, Float64Array]:
+def shrinkage_of(evidence: Evidence, name: str, tuning: Tuning = TUNING) -> tuple[Float64Array, Float64Array]:
     """Return the strengths of shrinkage that a forest's answers are mixed from, and the share of each."""
-    strengths = np.array(SHRINKAGE_STRENGTHS)
-    mix = evidence.shrinkage.get(name, np.array(FIRST_SHRINKAGE))
-    kept = mix >= MIN_WEIGHT
+    strengths = np.array(tuning.shrinkage_strengths)
+    mix = evidence.shrinkage.get(name, np.array(tuning.first_shrinkage))
+    kept = mix >= tuning.min_weight
     return strengths[kept], mix[kept] / mix[kept].sum()
 
 
 def _shares(state: State, name: str, X: Float64Array, n_classes: int, leaves: Int32Array | None = None) -> Float64Array:
     """Return the class shares that a forest gives some samples."""
-    strengths, mix = shrinkage_of(state.evidence, name)
+    strengths, mix = shrinkage_of(state.evidence, name, state.settings.tuning)
     return state.forests[name].forest.shares(X, n_classes, strengths, mix, state.settings.n_jobs, leaves)
 
 
@@ -355,4 +355,4 @@ def _shares_and_presence(
         return _shares(state, PERMANENT, X, n_classes, leaves), np.ones(len(X))
     forest, n_jobs = state.forests[PERMANENT].forest, state.settings.n_jobs
     shares, near = forest.shares_and_values(X, n_classes, *shrinkage, state.nearness, n_jobs, leaves)
-    return shares, presence(near)
+    return shares, presence(near, state.settings.tuning)

@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 
 from adforest.adaptation import FORESTS, State, votes
-from adforest.adaptation.evidence import MIN_WEIGHT
 from adforest.adaptation.names import PERMANENT
 from adforest.adaptation.recent_samples import FOREST_VOTE
 from adforest.adaptation.voting import (
@@ -124,7 +123,7 @@ def _adjusted(state: State, X: Float64Array, found: Attribution) -> Attribution:
 
     Contributions are changed in place. What an attribute adds to the forests' vote is corrected as that is.
     """
-    n_classes, recent = found.votes.shape[1], state.recent
+    n_classes, recent, tuning = found.votes.shape[1], state.recent, state.settings.tuning
     leaves, counts = state.forests[PERMANENT].forest.route(X), label_counts(state, n_classes)
     total = found.votes.sum(axis=1, keepdims=True)
     is_silent = total[:, 0] == 0
@@ -133,15 +132,15 @@ def _adjusted(state: State, X: Float64Array, found: Attribution) -> Attribution:
     start[is_silent] = 1 / n_classes
     bias = np.zeros_like(start)
     found.contributions[:] = 0.0
-    answers = recent.answers(found.votes, leaves, **counts)
+    answers = recent.answers(found.votes, leaves, **counts, tuning=tuning)
     (forests,), *others = answers.voters
     for m, ratio in enumerate(answers.ratios):
         for weight, (probabilities,) in zip(recent.weights[:, m], [(start,), *others], strict=True):
-            bias += (weight >= MIN_WEIGHT) * weight * corrected(probabilities, ratio)
-        if recent.weights[FOREST_VOTE, m] >= MIN_WEIGHT:
+            bias += (weight >= tuning.min_weight) * weight * corrected(probabilities, ratio)
+        if recent.weights[FOREST_VOTE, m] >= tuning.min_weight:
             way = Way(("forests",), forests, ratio, np.full(len(X), recent.weights[FOREST_VOTE, m]))
             _add_corrected(found.contributions, steps, [_Correction.of(way, start)])
-    votes = recent.adjusted(answers)
+    votes = recent.adjusted(answers, tuning)
     scale = votes.sum(axis=1) / total[:, 0]
     parts = {name: part._replace(weight=part.weight * scale) for name, part in found.forests.items()}
     return Attribution(votes, bias, found.contributions, parts)
@@ -151,8 +150,9 @@ def _mean_steps(state: State, name: str, X: Float64Array, like: Float64Array) ->
     """Return what each attribute adds to the class probabilities of a forest, and the leaves that samples reach."""
     forest = state.forests[name].forest
     leaves, steps = _leaves_of(forest, X), np.zeros_like(like)
+    shrinkage = shrinkage_of(state.evidence, name, state.settings.tuning)
     for tree, leaf in zip(forest.trees, leaves.numbers.T, strict=True):
-        tree.add_share_steps(np.ascontiguousarray(leaf), steps, *shrinkage_of(state.evidence, name))
+        tree.add_share_steps(np.ascontiguousarray(leaf), steps, *shrinkage)
     steps /= len(forest)
     return steps, leaves
 

@@ -75,7 +75,7 @@ def answers_of(model: Model[State], name: str) -> list[LeafAnswers]:
     shares of the leaf or one vote for its most frequent class.
     """
     state, n_classes = model.learnt, len(model.labels.by_arrival)
-    strengths, mix = shrinkage_of(state.evidence, name)
+    strengths, mix = shrinkage_of(state.evidence, name, state.settings.tuning)
     found = []
     for tree in state.forests[name].forest.trees:
         leaves = np.flatnonzero(tree.nodes["split"] < 0).astype(np.int32)

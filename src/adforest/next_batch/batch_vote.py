@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adforest.adaptation.evidence import MIN_WEIGHT
 from adforest.adaptation.judging import as_samples, judged_places
 from adforest.adaptation.memory import Memory, WindowBound
 from adforest.adaptation.metrics import log_loss
+from adforest.adaptation.tuning import TUNING
 from adforest.base import EncodedBatch
 from adforest.encoding import LabelTable, warn_caller
 from adforest.encoding.tables import Table
@@ -299,7 +299,7 @@ def _ask(
 def _asked_weights(state: VotingState, can_vote: BoolArray) -> Float64Array:
     """Return what members count in the vote; those of hardly any weight are not asked, and count nothing."""
     weights = state.weights.of_members(can_vote)
-    weights[weights < MIN_WEIGHT] = 0.0
+    weights[weights < TUNING.min_weight] = 0.0
     scaled: Float64Array = weights / weights.sum()
     return scaled
 

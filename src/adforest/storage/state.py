@@ -11,8 +11,9 @@ from adforest.adaptation.boxes import Box
 from adforest.adaptation.class_mix import ClassMix
 from adforest.adaptation.memory import Memory
 from adforest.adaptation.names import ACTIVE, FORESTS, NEWEST, PERMANENT, TEMPORARY
-from adforest.adaptation.recent_samples import N_SAMPLES, N_VARIANTS, N_VOTERS, SHIFT, RecentSamples
+from adforest.adaptation.recent_samples import N_VARIANTS, N_VOTERS, SHIFT, RecentSamples
 from adforest.adaptation.state import ForestState
+from adforest.adaptation.tuning import TUNING
 from adforest.encoding.weights import LARGEST, SMALLEST
 from adforest.forest import Forest, Samples, Tree
 from adforest.forest.packed import PackedRows
@@ -223,7 +224,7 @@ def _read_recent(part: PartReader, sizes: Sizes, permanent: Forest) -> RecentSam
     recent = RecentSamples(**read_fields(RECENT, part, own := dict(sizes)))
     part.finish()
     n_rows = len(permanent) if recent.is_used else 0
-    if own["n_rows"] != n_rows or own["n_near"] > own["n_recent"] or own["n_recent"] > N_SAMPLES:
+    if own["n_rows"] != n_rows or own["n_near"] > own["n_recent"] or own["n_recent"] > TUNING.n_neighbours:
         raise ModelFileError("the last samples are of another forest")
     first, second = np.divmod(recent.pairs, 1 << SHIFT)
     is_known = first.max(initial=0) < sizes["n_classes"] and second.max(initial=0) < sizes["n_classes"]

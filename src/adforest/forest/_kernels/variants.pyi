@@ -1,6 +1,6 @@
 from adforest.forest.types import Float64Array, Int32Array, Int64Array
 
-def class_ratios(recent: Float64Array, seen: Float64Array) -> Float64Array: ...
+def class_ratios(recent: Float64Array, seen: Float64Array, prior: float) -> Float64Array: ...
 def contexts(
     near: Float64Array,
     temporary: Float64Array,

@@ -6,8 +6,8 @@ from libc.stdlib cimport free, malloc
 import numpy as np
 
 
-def class_ratios(const double[:, ::1] recent, const double[::1] seen):
-    """Return how much more frequent each class is among recent samples, and one of the overall mix, than overall.
+def class_ratios(const double[:, ::1] recent, const double[::1] seen, double prior):
+    """Return how much more frequent each class is among recent samples, and a few of the overall mix, than overall.
 
     Parameters
     ----------
@@ -15,6 +15,8 @@ def class_ratios(const double[:, ::1] recent, const double[::1] seen):
         Samples of each class in several recent mixes.
     seen : float64 (n_classes,)
         Samples of each class over all; the ratio of a class without any is 1.
+    prior : float
+        Samples of the overall mix that recent ones are counted with.
     """
     cdef Py_ssize_t n_mixes = recent.shape[0], n_classes = recent.shape[1], i, k
     cdef double n_seen = 0, n_recent, overall
@@ -30,7 +32,7 @@ def class_ratios(const double[:, ::1] recent, const double[::1] seen):
             for k in range(n_classes):
                 overall = seen[k] / n_seen
                 if overall > 0:
-                    ratio[i, k] = (recent[i, k] + overall) / ((n_recent + 1) * overall)
+                    ratio[i, k] = (recent[i, k] + prior * overall) / ((n_recent + prior) * overall)
     return ratio_array
 
 

@@ -11,12 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from adforest.adaptation import State
-from adforest.adaptation.evidence import MIN_WEIGHT
 from adforest.adaptation.names import PERMANENT, TEMPORARY
-from adforest.adaptation.recent_samples import OWN_WEIGHT
+from adforest.adaptation.recent_samples import fading
 from adforest.adaptation.voting import (
-    FULL_PRESENCE,
-    STEEPNESS,
     asked_forests,
     is_permanent_alone,
     label_counts,
@@ -49,17 +46,20 @@ def add_votes(graph: Graph, matrix: str, model: Model[State]) -> str:
 def _add_recent_samples(graph: Graph, matrix: str, model: Model[State], votes: str) -> str:
     """Adjust votes by what the last samples before the export say, see `adforest.adaptation.recent_samples`."""
     state, n_classes = model.learnt, len(model.labels.by_arrival)
-    recent, counts = state.recent, label_counts(state, n_classes)
+    recent, counts, tuning = state.recent, label_counts(state, n_classes), state.settings.tuning
     total = graph.add("ReduceSum", votes, graph.constant(np.array([1])), keepdims=1)
     is_empty = graph.add("Equal", total, graph.constant(0.0))
     forests = graph.add("Div", votes, graph.add("Where", is_empty, graph.constant(1.0), total))
     forests = graph.add("Where", is_empty, graph.constant(np.full((1, n_classes), 1 / n_classes)), forests)
     frequencies = model.in_order((counts["seen"] / counts["seen"].sum())[np.newaxis])
     answers = [forests, _add_neighbours(graph, matrix, model, forests), graph.constant(frequencies)]
-    ratios, parts = model.in_order(recent.ratios(**counts)), [graph.add("Mul", forests, graph.constant(0.0))]
+    ratios, parts = (
+        model.in_order(recent.ratios(**counts, tuning=tuning)),
+        [graph.add("Mul", forests, graph.constant(0.0))],
+    )
     for voter, weights in zip(answers, recent.weights, strict=True):
         for weight, ratio in zip(weights, ratios, strict=True):
-            if weight >= MIN_WEIGHT:
+            if weight >= tuning.min_weight:
                 product = graph.add("Mul", voter, graph.constant(ratio[np.newaxis]))
                 sums = graph.add("ReduceSum", product, graph.constant(np.array([1])), keepdims=1)
                 parts.append(graph.add("Mul", graph.add("Div", product, sums), graph.constant(float(weight))))
@@ -68,15 +68,16 @@ def _add_recent_samples(graph: Graph, matrix: str, model: Model[State], votes: s
 
 def _add_neighbours(graph: Graph, matrix: str, model: Model[State], forests: str) -> str:
     """Add what the last samples answer, by the share of the permanent forest's trees in which they reach a leaf."""
-    recent = model.learnt.recent
+    recent, tuning = model.learnt.recent, model.learnt.settings.tuning
     trees, answers = model.learnt.forests[PERMANENT].forest.trees, answers_of(model, PERMANENT)
     numbers = [LeafAnswers(one.node, one.node[:, np.newaxis].astype(np.float64)) for one in answers]
     leaves = add_forest(graph, matrix, trees, numbers)  # (N, n_trees, 1)
     others = graph.constant(recent.leaves[np.newaxis].astype(np.float64))
     is_same = graph.add("Cast", graph.add("Equal", leaves, others), to=graph.onnx.TensorProto.DOUBLE)
-    near = graph.add("Pow", graph.mean(is_same, axis=1), graph.constant(4.0))
-    weight = recent.fading[:, np.newaxis] * (recent.near_y[:, np.newaxis] == model.labels.order)
-    own = graph.add("Mul", forests, graph.constant(OWN_WEIGHT))
+    near = graph.add("Pow", graph.mean(is_same, axis=1), graph.constant(float(tuning.steepness)))
+    fade = fading(tuning.fading, recent.leaves.shape[1])
+    weight = fade[:, np.newaxis] * (recent.near_y[:, np.newaxis] == model.labels.order)
+    own = graph.add("Mul", forests, graph.constant(tuning.own_weight))
     total = graph.add("Add", graph.add("MatMul", near, graph.constant(weight)), own)
     return graph.add("Div", total, graph.add("ReduceSum", total, graph.constant(np.array([1])), keepdims=1))
 
@@ -116,7 +117,7 @@ def _add_weighted_votes(graph: Graph, model: Model[State], shares: dict[str, str
     ratios = model.in_order(ratios_of(model.learnt, len(model.labels.by_arrival)))
     one, votes = graph.constant(1.0), []
     for voter, weights in model.learnt.evidence.weights.items():
-        kept = np.flatnonzero(weights.max(axis=0) >= MIN_WEIGHT)
+        kept = np.flatnonzero(weights.max(axis=0) >= model.learnt.settings.tuning.min_weight)
         if not len(kept) or not shares.keys() >= set(voter):
             continue
         mean = shares[voter[0]]
@@ -140,7 +141,9 @@ def _add_contexts(graph: Graph, model: Model[State], shares: dict[str, str], nea
             return None
         is_asked = np.isin(model.labels.order, classes).astype(np.float64)[:, np.newaxis]
         others = graph.add("Sub", one, graph.add("MatMul", shares[name], graph.constant(is_asked)))
-        return graph.add("Sub", one, graph.add("Pow", others, graph.constant(float(STEEPNESS))))
+        return graph.add(
+            "Sub", one, graph.add("Pow", others, graph.constant(float(model.learnt.settings.tuning.steepness)))
+        )
 
     none = graph.add("Sub", near, near)
     found = found_by(TEMPORARY, mix.new)
@@ -170,4 +173,5 @@ def _add_shares_and_presence(graph: Graph, matrix: str, model: Model[State]) -> 
     near = np.concatenate([by_node[one.node] for by_node, one in zip(nearness, answers, strict=True)])
     both = graph.mean(add_forest(graph, matrix, trees, answers, near.astype(np.float64)), axis=1)
     shares, mean = graph.columns(both, 0, n_classes), graph.columns(both, n_classes, n_classes + 1)
-    return shares, graph.add("Min", graph.add("Div", mean, graph.constant(FULL_PRESENCE)), graph.constant(1.0))
+    full = graph.constant(state.settings.tuning.full_recency)
+    return shares, graph.add("Min", graph.add("Div", mean, full), graph.constant(1.0))
