@@ -237,7 +237,7 @@ def test_many_answers_are_those_of_one_at_a_time(library):
     assert type(answers).__module__.startswith(library.__name__)
     assert type(shares).__module__.startswith(library.__name__)
     assert list(answers) == [learner.predict_one(x) for x, _ in pairs]
-    rows = shares.to_dict("samples") if library is pd else shares.rows(named=True)
+    rows = shares.to_dict("records") if library is pd else shares.rows(named=True)
     assert rows == [learner.predict_proba_one(x) for x, _ in pairs]
 
 

@@ -184,9 +184,9 @@ def test_class_rates_of_categories_are_those_of_the_classifier():
     classifier = AdaptiveDecisionForestClassifier(3, random_state=0, column_changes="allow")
     for X, y in batches:
         classifier.partial_fit(X[sorted(X)], y)
-        for x, label in zip(X.to_dict("samples"), y.tolist(), strict=True):
+        for x, label in zip(X.to_dict("records"), y.tolist(), strict=True):
             learner.learn_one(x, label)
     assert learner._classifier._model.encoder.rate_columns == classifier._model.encoder.rate_columns != ()
     shares = classifier.predict_proba(last[sorted(last)])
-    for x, expected in zip(last[:20].to_dict("samples"), shares, strict=False):
+    for x, expected in zip(last[:20].to_dict("records"), shares, strict=False):
         assert list(learner.predict_proba_one(x).values()) == pytest.approx(expected.tolist())

@@ -129,9 +129,9 @@ def advice(
     missing = f"na_values=[{first[:60]!r}] if it stands for a missing one"
     if is_target:
         return (
-            "Correct or remove the sample."
+            "Correct or remove the record."
             if is_known
-            else f"Pass {as_text} if it is a class, or correct or remove the sample."
+            else f"Pass {as_text} if it is a class, or correct or remove the record."
         )
     otherwise = "or correct the value" if is_known else f"or {as_text} to read the column as text"
     if is_missing_mark(first):
