@@ -15,7 +15,7 @@ BETTER = with_tuning("ADF-R", {}, learning_rate=SWEEPS["learning_rate"][0])
 
 def rows_of(run):
     change = {LOSES: -0.1, GAINS: 0.01, BETTER: 0.02}.get(run.method, 0.0)
-    return make_rows([0.8 + change] * 4, log_loss=0.5, train_seconds=0.1)
+    return make_rows([0.8 + change] * 4, retention=0.7 + change, log_loss=0.5, train_seconds=0.1)
 
 
 def test_every_constant_is_swept_once_or_is_a_switch_of_a_component():
@@ -43,7 +43,8 @@ def test_tuning_is_read_from_json():
 def test_chapter_says_what_costs_and_what_does_not():
     chapter = report(make_results(plan(FULL), rows_of), FULL)
     check_chapter(chapter, "ablation")
-    needed, idle, constants = chapter.findings
+    needed, idle, kept, constants = chapter.findings
     assert needed.endswith("no renewal (-10.0).")
     assert "shrinkage mixture fixed (+1.0)" in idle
+    assert "vanishing classes: no renewal (-10.0)" in kept
     assert f"learning_rate={SWEEPS['learning_rate'][0]} (+2.0)" in constants
