@@ -54,6 +54,22 @@ def test_a_tally_adds_up_weights_by_leaf_and_class(samples):
     assert lines == sorted(set(lines))
 
 
+@pytest.mark.parametrize(("n_classes", "n"), [(3, 200), (65, 130), (5_000, 9_000), (1 << 20, 2_000)])
+def test_many_lines_of_a_leaf_are_put_in_order_whatever_the_classes(n_classes, n):
+    rng = np.random.default_rng(n)
+    leaf, y = rng.choice([0, 0, 0, 4], n).astype(np.int32), rng.integers(n_classes, size=n).astype(np.int32)
+    weights = rng.integers(0, 3, n).astype(np.uint16)
+    rows = tally(leaf, y, weights, N_NODES)
+    assert as_counts(*rows) == oracles.tally(leaf.tolist(), y.tolist(), weights.tolist())
+    lines = list(zip(*(one.tolist() for one in rows[:2]), strict=True))
+    assert lines == sorted(set(lines))
+    start, nothing = np.searchsorted(rows[0], np.arange(N_NODES + 1)).astype(np.int32), np.zeros(N_NODES, np.uint8)
+    kept = rng.random(len(rows[0])) < 0.5
+    merged = merge(start, *rows[1:], np.zeros(N_NODES), nothing, *(one[kept] for one in rows), N_NODES)
+    np.testing.assert_array_equal(merged[1], rows[1])
+    np.testing.assert_array_equal(merged[2], rows[2] * (1 + kept))
+
+
 def near_of(tree, young, expected):
     """Call the kernel with what a tree knows of its nodes."""
     return nearness(tree.sums.order, tree.sums.parent, tree.sums.total, np.asarray(young, dtype=np.int32), expected)

@@ -6,10 +6,13 @@ A tree's counts are rows, one per node, empty for inner nodes:
     row_class   | 0 5 | 5 | ...              ascending within a row
     row_weight  | 7 1 | 4 | ...
 """
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
-from libc.string cimport memchr
+from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint16_t
+from libc.string cimport memchr, memcpy, memset
 
 import numpy as np
+
+cdef enum:
+    MASK = (1 << DIGIT) - 1
 
 
 def tally(const int32_t[::1] leaf, const int32_t[::1] y, const uint16_t[::1] weights, Py_ssize_t n_nodes):
@@ -102,6 +105,33 @@ cdef bint is_in_order(const int32_t[::1] node, const int32_t[::1] klass) noexcep
     return True
 
 
+cdef void sort_by_class(int32_t* klass, double* weight, Py_ssize_t n, int32_t* spare_class, double* spare_weight,
+                        Py_ssize_t* count) noexcept nogil:
+    """Sort lines by class, those of one class as they are; the spare arrays have room for n, count for 2 ** DIGIT."""
+    cdef Py_ssize_t i, at, seen, moved
+    cdef int shift = 0
+    cdef int32_t largest = 0
+    for i in range(n):
+        largest = max(largest, klass[i])
+    while shift < 32 and largest >> shift > 0:
+        memset(count, 0, (1 << DIGIT) * sizeof(Py_ssize_t))
+        for i in range(n):
+            count[(klass[i] >> shift) & MASK] += 1
+        seen = 0
+        for i in range(1 << DIGIT):
+            moved = count[i]
+            count[i] = seen
+            seen += moved
+        for i in range(n):
+            at = count[(klass[i] >> shift) & MASK]
+            count[(klass[i] >> shift) & MASK] += 1
+            spare_class[at] = klass[i]
+            spare_weight[at] = weight[i]
+        memcpy(klass, spare_class, n * sizeof(int32_t))
+        memcpy(weight, spare_weight, n * sizeof(double))
+        shift += DIGIT
+
+
 cpdef put_in_order(const int32_t[::1] node, const int32_t[::1] klass, const double[::1] weight, Py_ssize_t n_nodes):
     """Return the lines ascending by node and class, those that share both added up; nodes are below n_nodes."""
     cdef Py_ssize_t n = node.shape[0], i, j, at, first = 0, rows = 0
@@ -113,6 +143,10 @@ cpdef put_in_order(const int32_t[::1] node, const int32_t[::1] klass, const doub
     cdef int32_t[::1] start = np.zeros(n_nodes + 1, dtype=np.int32)
     cdef int32_t[::1] in_node = node_array, in_class = class_array
     cdef double[::1] in_weight = weight_array
+    cdef bint is_many = n > FEW
+    cdef int32_t[::1] spare_class = np.empty(n if is_many else 1, dtype=np.int32)
+    cdef double[::1] spare_weight = np.empty(n if is_many else 1)
+    cdef Py_ssize_t[::1] count = np.empty(1 << DIGIT if is_many else 1, dtype=np.intp)
     with nogil:
         for i in range(n):
             start[node[i] + 1] += 1
@@ -124,11 +158,14 @@ cpdef put_in_order(const int32_t[::1] node, const int32_t[::1] klass, const doub
             in_node[at] = node[i]
             in_class[at] = klass[i]
             in_weight[at] = weight[i]
-        for i in range(n):      # what came before is in order; lines of one node are few
-            k = in_class[i]
-            moving = in_weight[i]
+        for i in range(n):      # what came before is in order
             if rows == 0 or in_node[rows - 1] != in_node[i]:
                 first = rows
+                if start[in_node[i]] - i > FEW:     # a node's start has moved to the end of its lines
+                    sort_by_class(&in_class[i], &in_weight[i], start[in_node[i]] - i, &spare_class[0], &spare_weight[0],
+                                  &count[0])
+            k = in_class[i]
+            moving = in_weight[i]
             j = rows
             while j > first and in_class[j - 1] > k:
                 j -= 1
@@ -157,6 +194,9 @@ def merge(const int32_t[::1] row_start, const int32_t[::1] row_class, const doub
         new_node, new_class, new_weight = put_in_order(new_node, new_class, new_weight, n_nodes)
     cdef Py_ssize_t n_old = row_start.shape[0] - 1, n_new = new_node.shape[0], node, old, stop, i, at
     cdef Py_ssize_t n_rows = row_class.shape[0] + n_new
+    if n_rows > INT32_MAX:
+        raise ValueError(f"the leaves hold {n_rows} class counts; a tree can number {INT32_MAX}")
+    old = 0
     with nogil:
         for node in range(n_old):
             if dropped[node]:
@@ -164,8 +204,11 @@ def merge(const int32_t[::1] row_start, const int32_t[::1] row_class, const doub
         for i in range(n_new):
             node = new_node[i]
             if node < n_old and not dropped[node]:
-                for old in range(row_start[node], row_start[node + 1]):
-                    n_rows -= row_class[old] == new_class[i]
+                if i == 0 or new_node[i - 1] != node:
+                    old = row_start[node]
+                while old < row_start[node + 1] and row_class[old] < new_class[i]:
+                    old += 1
+                n_rows -= old < row_start[node + 1] and row_class[old] == new_class[i]
     start_array = np.empty(n_nodes + 1, dtype=np.int32)
     class_array = np.empty(n_rows, dtype=np.int32)
     weight_array = np.empty(n_rows, dtype=np.float64)
