@@ -134,7 +134,8 @@ def kept_streams(options: Options) -> dict[str, StreamSpec]:
     """Return the streams of which samples are held back, to ask for what came long ago: places and classes."""
     counts = batch_counts(options, full=(30, 400), quick=(8, 150))
     classes = {f"{variant} classes": StreamSpec.of("classes", variant, **counts) for variant in KEPT_CLASSES}
-    return {"wandering clusters": StreamSpec.of("clusters", "wandering", **counts), **({} if options.quick else classes)}
+    clusters = StreamSpec.of("clusters", "wandering", **counts)
+    return {"wandering clusters": clusters, **({} if options.quick else classes)}
 
 
 def sweep_streams(options: Options, condition: Condition | None = None) -> dict[str, StreamSpec]:
