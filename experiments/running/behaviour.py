@@ -10,7 +10,8 @@ import json
 from collections.abc import Iterable
 from functools import cache
 
-from experiments.running.measures import FORESTS, accuracy, describe_forests
+from adforest.adaptation import FORESTS
+from experiments.running.measures import accuracy, describe_forests
 from experiments.specs.methods import ADF, TUNING_SETTING, make_model
 from experiments.specs.run_spec import MethodSpec, RunSpec, StreamSpec
 from experiments.specs.sources import open_stream

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adforest.adaptation.evidence import FAR, NEAR, NEW_CLASS, RARE_CLASS, Evidence, OobBias, Scores, voters_of
-from adforest.adaptation.names import ACTIVE, NEWEST, PERMANENT, TEMPORARY
+from adforest.adaptation.report import ACTIVE, NEWEST, PERMANENT, TEMPORARY
 from adforest.adaptation.tuning import TUNING
 
 USUAL = [PERMANENT, TEMPORARY, NEWEST]

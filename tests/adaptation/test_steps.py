@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from adforest.adaptation import State
-from adforest.adaptation.steps import _places
+from adforest.adaptation.steps import _tree_indices
 from adforest.adaptation.tuning import TUNING
 from adforest.forest import GrowthParams
 from adforest.forest.tree import LEAF_EXPANDED
@@ -163,10 +163,10 @@ def test_all_trees_expand_leaves_at_once_where_asked_or_where_waiting_would_lose
 
 
 def test_places_go_round_the_forest():
-    assert _places(0, 3, 10) == [0, 1, 2]
-    assert _places(8, 3, 10) == [0, 8, 9]
-    assert _places(25, 0, 10) == []
-    assert _places(7, 4, 4) == [0, 1, 2, 3]
+    assert _tree_indices(0, 3, 10) == [0, 1, 2]
+    assert _tree_indices(8, 3, 10) == [0, 8, 9]
+    assert _tree_indices(25, 0, 10) == []
+    assert _tree_indices(7, 4, 4) == [0, 1, 2, 3]
 
 
 # --- one batch

@@ -9,13 +9,13 @@ from adforest.forest import Samples
 from oracles import learn, new_state, two_clusters
 
 
-def memory_of(*sizes, shares=(0.7, 0.3)):
+def memory_of(*sizes, proba=(0.7, 0.3)):
     """Return a memory of batches of some sizes."""
     memory, rng = Memory.empty(1), np.random.default_rng(0)
     for number, n in enumerate(sizes, start=1):
         serial = np.arange(memory.n_seen, memory.n_seen + n)
-        y = rng.choice(len(shares), n, p=shares).astype(np.int32)
-        samples = Samples(serial[:, np.newaxis].astype(float), y, serial, np.zeros(1, np.int32), len(shares))
+        y = rng.choice(len(proba), n, p=proba).astype(np.int32)
+        samples = Samples(serial[:, np.newaxis].astype(float), y, serial, np.zeros(1, np.int32), len(proba))
         memory = memory.add(samples, number)
     return memory
 
@@ -47,7 +47,7 @@ def test_of_a_batch_that_is_too_much_a_sample_is_drawn_and_later_ones_are_whole(
 
 def test_the_sample_is_the_same_after_memory_let_go_of_others():
     # A class of one sample in a hundred is kept more often than others, but not drawn more often.
-    memory = memory_of(200_000, 100, shares=(0.69, 0.3, 0.01))
+    memory = memory_of(200_000, 100, proba=(0.69, 0.3, 0.01))
     kept = memory.survivors(20_000, 2)
     fewer = memory.keep(kept)
     assert len(fewer) == pytest.approx(20_100, abs=3)  # room is shared out in whole samples

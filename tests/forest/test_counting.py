@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
-from adforest.forest._kernels.counting import compare, gather, merge, nearness, tally
+from adforest.forest._kernels.counting import compare, gather, merge, recency, tally
 
 N_NODES, N_CLASSES = 6, 5
 WEIGHTED = st.dictionaries(st.integers(0, N_CLASSES - 1), st.integers(1, 9).map(float), max_size=N_CLASSES)
@@ -72,7 +72,7 @@ def test_many_lines_of_a_leaf_are_put_in_order_whatever_the_classes(n_classes, n
 
 def near_of(tree, young, expected):
     """Call the kernel with what a tree knows of its nodes."""
-    return nearness(tree.sums.order, tree.sums.parent, tree.sums.total, np.asarray(young, dtype=np.int32), expected)
+    return recency(tree.sums.order, tree.sums.parent, tree.sums.total, np.asarray(young, dtype=np.int32), expected)
 
 
 @given(
@@ -88,7 +88,7 @@ def test_young_samples_are_near_where_they_are_many_for_the_place(b, share, expe
     found = near_of(tree, young, expected)
     assert found.dtype == np.float32
     assert found[0] == 1
-    np.testing.assert_allclose(found, oracles.nearness(tree, young, expected), rtol=1e-6)
+    np.testing.assert_allclose(found, oracles.recency(tree, young, expected), rtol=1e-6)
 
 
 def test_near_is_what_the_young_share_a_place_with():

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from adforest.adaptation.memory import Memory, WindowBound
+from adforest.adaptation.sample_weights import ClassWeight
 from adforest.adaptation.tuning import TUNING, Tuning
-from adforest.adaptation.weighing import ClassWeight
 from adforest.forest._kernels import variants
 from adforest.forest.types import AnyArray, Float64Array, Int64Array
 
@@ -52,17 +52,17 @@ class ClassMix:
     ) -> ClassMix:
         """Return the mix after some batches, of which the window begins with one."""
         n_classes = len(memory.seen_by_class)
-        weighing = memory.weighing(class_weight, n_classes, tuning)
+        sample_weights = memory.sample_weights(class_weight, n_classes, tuning)
         first = memory.first_since(n_batches)
         last, given = memory.y[first:], memory.weight_at(slice(first, None))
         seen: AnyArray = memory.seen_by_class
-        if weighing.by_class is not None:
-            seen = memory.weight_by_class * weighing.by_class
+        if sample_weights.by_class is not None:
+            seen = memory.weight_by_class * sample_weights.by_class
         latest = slice(-tuning.small_batch, None)
         return cls(
             seen,
-            weighing.totals(last, given, n_classes),
-            weighing.totals(last[latest], None if given is None else given[latest], n_classes),
+            sample_weights.totals(last, given, n_classes),
+            sample_weights.totals(last[latest], None if given is None else given[latest], n_classes),
             np.flatnonzero(memory.first_batch >= max(2, window_start)),
             np.flatnonzero(memory.rare_since(window_start, window_bound, tuning)),
         )
@@ -101,7 +101,7 @@ class MixChanges:
 
     A batch counts as one or the other by the likelihood ratio of its classes under both mixes. Of batches in a row that
     keep a mix the k-th counts 1 / k: a class that stays away for long is one observation of a pause, not many. A batch
-    that neither mix made clearly more likely counts as a change by 1 - (share of the most frequent class overall).
+    that neither mix made clearly more likely counts as a change by 1 - (fraction of the most frequent class overall).
 
     Attributes
     ----------

@@ -1,17 +1,17 @@
 """What is known of the forests from batches that they answered before learning them.
 
-A *voter* is a forest, or two that average their class shares, and answers in three ways: as it is, corrected for the
-class mix of the last batch, and for that of its last samples. Each way has a weight, which a batch multiplies by
-exp(learning_rate * gain) before all weights are scaled to a sum of 1, and a share of them is spread as it was to begin
-with (fixed-share Hedge, Herbster & Warmuth 1998). The gain is the number of right answers and log_gain times the sum of
-the logarithms of what right classes were given: who is sure of the wrong class loses more than who is not. The weighted
-vote is then hardly worse than the best way to answer, even if that changes a few times along the stream.
+A *voter* is a forest, or two that average their class probabilities, and answers in three variants: as it is, corrected
+for the class mix of the last batch, and for that of its last samples. Each variant has a weight, which a batch
+multiplies by exp(learning_rate * gain) before all weights are scaled to a sum of 1, and a fraction of them is spread as
+it was to begin with (fixed-share Hedge, Herbster & Warmuth 1998). The gain is the number of right answers and log_gain
+times the sum of the logarithms of what right classes were given: who is sure of the wrong class loses more than who is
+not. The weighted vote is then hardly worse than the best variant, even if that changes a few times along the stream.
 
 Weights are kept for each of four *contexts* of a sample:
 
-- near: as far as samples of the window are near; to begin with the permanent forest weighs as much as all others
-  together;
-- far: as far as they are not; to begin with the permanent forest has 0.9 of the weight;
+- near: as far as a sample is recent, which is where the window has samples; to begin with the permanent forest weighs
+  as much as all others together;
+- far: as far as it is not; to begin with the permanent forest has 0.9 of the weight;
 - new class: of what is near, as far as the temporary forest finds classes that are new within the window; to begin with
   it weighs as much as all others together;
 - rare class: as far as the permanent forest finds classes that are rare; it has 0.9 of the weight until rules change,
@@ -28,7 +28,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from adforest.adaptation.class_mix import N_MIXES, MixChanges
-from adforest.adaptation.names import ACTIVE, PERMANENT, TEMPORARY
+from adforest.adaptation.report import ACTIVE, PERMANENT, TEMPORARY
 from adforest.adaptation.tuning import TUNING, Tuning
 from adforest.forest.types import Float64Array
 
@@ -126,7 +126,7 @@ class Evidence:
             object.__setattr__(self, one.name, value)
 
     def votes(self) -> dict[str, float]:
-        """Return the weight of each forest where samples are near those of the window."""
+        """Return the weight of each forest for recent samples."""
         votes = dict.fromkeys(self.shrinkage, 0.0)
         for voter, weights in self.weights.items():
             for name in voter:
@@ -136,8 +136,8 @@ class Evidence:
     def with_forests(self, names: list[str], tuning: Tuning = TUNING) -> Evidence:
         """Return the evidence for these forests.
 
-        An active forest of its own, which begins as the temporary one, shares the weight of that; when it is gone, its
-        weight goes to the permanent one. With other forests than before everything begins anew.
+        An active forest of its own, which begins as the temporary one, takes two thirds of the weight of that; when it
+        is gone, its weight goes to the permanent one. With other forests than before everything begins anew.
         """
         voters, first = voters_of(names), np.array(tuning.first_shrinkage)
         if set(voters) == set(self.weights):
@@ -199,7 +199,7 @@ class Evidence:
         Parameters
         ----------
         logs : float64 (3,)
-            By strength: mean logarithm of the share given to the right class.
+            By strength: mean logarithm of the probability given to the right class.
         n : float
             Samples of the batch.
         """

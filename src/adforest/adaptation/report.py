@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+PERMANENT, ACTIVE, TEMPORARY, NEWEST = FORESTS = ("permanent", "active", "temporary", "newest")
 METRICS = ("balanced_accuracy", "log_loss", "roc_auc", "average_precision")  # of the vote, besides accuracy
 
 
@@ -38,7 +39,7 @@ class BatchReport:
     answering : {"permanent", "active", "temporary", "newest"}
         The forest that answers from now on, or whose vote is worth most.
     votes : dict of str to float
-        By forest that answers: its weight where samples of the last batches are near.
+        By forest that answers: its weight for recent samples.
     seconds : float
         What learning the batch took.
     confidence : float or None
@@ -48,8 +49,9 @@ class BatchReport:
     weighted_accuracy : dict of str to float
         As accuracy, samples counted by ``sample_weight`` and ``class_weight``; empty where there are no weights.
     balanced_accuracy : float or None
-        Mean over the batch's classes of the share that was answered right. This and the next three are scikit-learn's,
-        of what `predict` and `predict_proba` would have returned before the batch was learnt; None for the first batch.
+        Mean over the batch's classes of the fraction that was answered right. This and the next three are those of
+        scikit-learn, of what `predict` and `predict_proba` would have returned before the batch was learnt; None for
+        the first batch.
     log_loss : float or None
         A class that was not known has a probability of 0, which counts as 2.2e-16.
     roc_auc, average_precision : float or None

@@ -16,14 +16,13 @@ import numpy as np
 
 from adforest.adaptation.evidence import Evidence, Scores
 from adforest.adaptation.judging import judge, judge_recent
-from adforest.adaptation.names import ACTIVE, NEWEST, PERMANENT, TEMPORARY
 from adforest.adaptation.recent_samples import first_weights
-from adforest.adaptation.report import BatchReport
+from adforest.adaptation.report import ACTIVE, NEWEST, PERMANENT, TEMPORARY, BatchReport
+from adforest.adaptation.sample_weights import rescaled
 from adforest.adaptation.scoring import Answered, BatchScores, leaves_by_forest, score_batch
 from adforest.adaptation.state import ForestState, Settings, State
 from adforest.adaptation.steps import BUILD, BUILD_NEWEST, BatchUpdate, answering_votes, report_of
 from adforest.adaptation.tuning import Tuning
-from adforest.adaptation.weighing import rescaled
 from adforest.forest import Samples
 from adforest.forest.types import Int64Array
 
@@ -83,7 +82,7 @@ def _build(state: State, batch: Samples) -> Outcome:
 def _waits(state: State, batch: Samples) -> bool:
     """Return whether a batch waits for more samples: if it is small and brings no class that is unknown.
 
-    What learning a batch costs depends on the samples at hand, so small batches share it.
+    What learning a batch costs depends on the samples in memory, so small batches share it.
     """
     tuning = state.settings.tuning
     enough = min(tuning.small_batch, tuning.small_fraction * len(state.memory))
@@ -183,7 +182,7 @@ def _grow_temporary(work: BatchUpdate, regime_start: int) -> None:
     start = max(regime_start, settings.window_start(work.number))
     work.action[TEMPORARY] = "rebuilt" if TEMPORARY in work.forests else "built"
     window = work.memory.window(start, settings.window_bound)
-    grown = work.grow(window, _n_recent_trees(settings), BUILD, is_placed=False)
+    grown = work.grow(window, _n_recent_trees(settings), BUILD, is_repairable=False)
     work.forests[TEMPORARY] = ForestState(work.frozen_forest(grown, window), work.box_of(window))
 
 
@@ -194,9 +193,9 @@ def _grow_newest(work: BatchUpdate) -> float | None:
     """
     grower, tuning = work.settings.grower, work.settings.tuning
     batch = rescaled(work.batch, tuning)
-    places = slice(work.memory.first_since(work.number), None)
-    grown = work.grow(places, _n_recent_trees(work.settings), BUILD_NEWEST)
-    forest = work.frozen_forest(grown, places)
+    indices = slice(work.memory.first_since(work.number), None)
+    grown = work.grow(indices, _n_recent_trees(work.settings), BUILD_NEWEST)
+    forest = work.frozen_forest(grown, indices)
     work.action[NEWEST] = "rebuilt" if NEWEST in work.forests else "built"
     work.forests[NEWEST] = ForestState(forest, work.box)
     if not grower.uses_bootstrap:

@@ -1,8 +1,8 @@
-"""What votes are made of: what the roots of the trees say, and what each attribute adds to it.
+"""What votes are made of: what the roots of the trees say, and what each feature adds to it.
 
 With a(v) what a tree would answer if its node v were a leaf, the step from a node to the next one on a sample's path
-changes a; this is credited to the attribute that the node asks about (`forest/_kernels/steps.pyx`). Steps are averaged
-over the trees of a forest and over the forests of a voter, and then corrected for the class mix as the voter's shares
+changes a; this is credited to the feature that the node asks about (`forest/_kernels/steps.pyx`). Steps are averaged
+over the trees of a forest and over the forests of a voter, and then corrected for the class mix as the voter's proba
 are, see `adforest.explaining.correction`. Ways to answer are added up with the weights that they have for the sample.
 """
 
@@ -15,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from adforest.adaptation import FORESTS, State, votes
-from adforest.adaptation.names import PERMANENT
 from adforest.adaptation.recent_samples import FOREST_VOTE
+from adforest.adaptation.report import PERMANENT
 from adforest.adaptation.voting import (
-    Way,
+    Variant,
     corrected,
     filled,
     label_counts,
@@ -47,10 +47,10 @@ class Leaves(NamedTuple):
 
 
 class ForestPart(NamedTuple):
-    """What a forest says of some samples: its weight (n,), its class shares (n, n_classes), and its leaves."""
+    """What a forest says of some samples: its weight (n,), its class probabilities (n, n_classes), and its leaves."""
 
     weight: Float64Array
-    shares: Float64Array
+    proba: Float64Array
     leaves: Leaves
 
 
@@ -93,19 +93,19 @@ def attribute(state: State, X: Float64Array, n_classes: int) -> Attribution:
 def _weighted_votes(state: State, X: Float64Array, contributions: Float64Array) -> Attribution:
     """Attribute the votes of forests that vote together; contributions (n, n_features, n_classes) are filled in."""
     n, _, n_classes = contributions.shape
-    total, shares, ways = votes_in_parts(state, X, n_classes)
-    names = [name for name in shares if any(name in way.voter for way in ways)]
-    own_roots = {name: _root_shares(state.forests[name].forest, n_classes) for name in shares}
+    total, proba, variants = votes_in_parts(state, X, n_classes)
+    names = [name for name in proba if any(name in variant.voter for variant in variants)]
+    own_roots = {name: _root_proba(state.forests[name].forest, n_classes) for name in proba}
     unmet = unmet_classes(state, names, n_classes)
     roots = {name: one[0] for name, one in filled(own_roots, unmet).items()}
     bias, weight = np.zeros((n, n_classes)), {name: np.zeros(n) for name in names}
     corrections: dict[str, list[_Correction]] = {name: [] for name in names}
-    for way in ways:
-        start = np.mean([roots[name] for name in way.voter], axis=0)
-        bias += way.weight[:, np.newaxis] * corrected(start[np.newaxis], way.ratio)
-        correction = _Correction.of(way, start)
-        for name in way.voter:
-            weight[name] += way.weight / len(way.voter)
+    for variant in variants:
+        start = np.mean([roots[name] for name in variant.voter], axis=0)
+        bias += variant.weight[:, np.newaxis] * corrected(start[np.newaxis], variant.ratio)
+        correction = _Correction.of(variant, start)
+        for name in variant.voter:
+            weight[name] += variant.weight / len(variant.voter)
             corrections[name].append(correction)
     parts = {}
     permanent = _mean_steps(state, PERMANENT, X, contributions)[0] if unmet else None
@@ -114,7 +114,7 @@ def _weighted_votes(state: State, X: Float64Array, contributions: Float64Array) 
         if permanent is not None and name in unmet:
             _fill_steps(steps, permanent, own_roots[name], own_roots[PERMANENT], unmet[name])
         _add_corrected(contributions, steps, corrections[name])
-        parts[name] = ForestPart(weight[name], shares[name], leaves)
+        parts[name] = ForestPart(weight[name], proba[name], leaves)
     found = Attribution(total, bias, contributions, parts)
     return _adjusted(state, X, found) if state.is_adjusted else found
 
@@ -122,7 +122,7 @@ def _weighted_votes(state: State, X: Float64Array, contributions: Float64Array) 
 def _adjusted(state: State, X: Float64Array, found: Attribution) -> Attribution:
     """Attribute votes that the last samples adjust: what these say by themselves is part of the bias.
 
-    Contributions are changed in place. What an attribute adds to the forests' vote is corrected as that is.
+    Contributions are changed in place. What a feature adds to the forests' vote is corrected as that is.
     """
     n_classes, recent, tuning = found.votes.shape[1], state.recent, state.settings.tuning
     leaves, counts = state.forests[PERMANENT].forest.route(X), label_counts(state, n_classes)
@@ -139,8 +139,8 @@ def _adjusted(state: State, X: Float64Array, found: Attribution) -> Attribution:
         for weight, (probabilities,) in zip(recent.weights[:, m], [(start,), *others], strict=True):
             bias += (weight >= tuning.min_weight) * weight * corrected(probabilities, ratio)
         if recent.weights[FOREST_VOTE, m] >= tuning.min_weight:
-            way = Way(("forests",), forests, ratio, np.full(len(X), recent.weights[FOREST_VOTE, m]))
-            _add_corrected(found.contributions, steps, [_Correction.of(way, start)])
+            variant = Variant(("forests",), forests, ratio, np.full(len(X), recent.weights[FOREST_VOTE, m]))
+            _add_corrected(found.contributions, steps, [_Correction.of(variant, start)])
     votes = recent.adjusted(answers, tuning)
     scale = votes.sum(axis=1) / total[:, 0]
     parts = {name: part._replace(weight=part.weight * scale) for name, part in found.forests.items()}
@@ -148,12 +148,12 @@ def _adjusted(state: State, X: Float64Array, found: Attribution) -> Attribution:
 
 
 def _mean_steps(state: State, name: str, X: Float64Array, like: Float64Array) -> tuple[Float64Array, Leaves]:
-    """Return what each attribute adds to the class probabilities of a forest, and the leaves that samples reach."""
+    """Return what each feature adds to the class probabilities of a forest, and the leaves that samples reach."""
     forest = state.forests[name].forest
     leaves, steps = _leaves_of(forest, X), np.zeros_like(like)
     shrinkage = shrinkage_of(state.evidence, name, state.settings.tuning)
     for tree, leaf in zip(forest.trees, leaves.numbers.T, strict=True):
-        tree.add_share_steps(np.ascontiguousarray(leaf), steps, *shrinkage)
+        tree.add_proba_steps(np.ascontiguousarray(leaf), steps, *shrinkage)
     steps /= len(forest)
     return steps, leaves
 
@@ -161,10 +161,10 @@ def _mean_steps(state: State, name: str, X: Float64Array, like: Float64Array) ->
 def _fill_steps(
     steps: Float64Array, permanent: Float64Array, root: Float64Array, permanent_root: Float64Array, unmet: BoolArray
 ) -> None:
-    """Turn what attributes add to a forest's probabilities p into what they add to p * (1 - t²) + q * t.
+    """Turn what features add to a forest's probabilities p into what they add to p * (1 - t²) + q * t.
 
     q is what the permanent forest gives the classes that are not met, t their sum (see `filled`). Where p, q and t go
-    straight from the roots to the leaves, the changes of p * t² and of q * t are sums over attributes of means along
+    straight from the roots to the leaves, the changes of p * t² and of q * t are sums over features of means along
     the way: mean(t²) * change of p + 2 * mean(p * t) * change of t, and mean(q) * change of t + mean(t) * change of q.
     """
     taken, taken_root = permanent * unmet, permanent_root * unmet
@@ -179,7 +179,7 @@ def _fill_steps(
 
 
 class _Correction(NamedTuple):
-    """How one way to answer turns what an attribute adds to a forest's shares, a, into what it adds to votes.
+    """How a variant turns what a feature adds to a forest's probabilities, a, into what it adds to votes.
 
     That is own * a - joint * (a . ratio), with own and joint (n, n_classes).
     """
@@ -189,15 +189,15 @@ class _Correction(NamedTuple):
     ratio: Float64Array
 
     @classmethod
-    def of(cls, way: Way, start: Float64Array) -> _Correction:
-        """Return the correction of a way, given the class shares of the voter at its roots."""
-        first, second = mean_inverses(start, way.shares, way.ratio)
-        scale = (way.weight / len(way.voter))[:, np.newaxis] * way.ratio
-        return cls(scale * first[:, np.newaxis], scale * second, way.ratio)
+    def of(cls, variant: Variant, start: Float64Array) -> _Correction:
+        """Return the correction of a variant, given the class probabilities of the voter at its roots."""
+        first, second = mean_inverses(start, variant.proba, variant.ratio)
+        scale = (variant.weight / len(variant.voter))[:, np.newaxis] * variant.ratio
+        return cls(scale * first[:, np.newaxis], scale * second, variant.ratio)
 
 
 def _add_corrected(contributions: Float64Array, steps: Float64Array, corrections: Sequence[_Correction]) -> None:
-    """Add what the attributes add to votes through a forest, in all the ways that it is part of."""
+    """Add what the features add to votes through a forest, in all the variants that it is part of."""
     own = np.sum([one.own for one in corrections], axis=0)
     joint = np.stack([one.joint for one in corrections], axis=1)
     moved = steps @ np.column_stack([one.ratio for one in corrections])
@@ -206,7 +206,7 @@ def _add_corrected(contributions: Float64Array, steps: Float64Array, corrections
 
 
 def _votes_of_one(state: State, X: Float64Array, contributions: Float64Array) -> Attribution:
-    """Attribute the votes of the forest that answers alone (the paper's way); contributions are filled in."""
+    """Attribute the votes of the forest that answers alone (as in the paper); contributions are filled in."""
     n, _, n_classes = contributions.shape
     forest = state.forests[state.answering].forest
     total, bias, leaves = votes(state, X, n_classes), np.zeros((n, n_classes)), _leaves_of(forest, X)
@@ -217,8 +217,8 @@ def _votes_of_one(state: State, X: Float64Array, contributions: Float64Array) ->
     return Attribution(total, bias, contributions, {state.answering: ForestPart(spoke[:, 0], probabilities, leaves)})
 
 
-def _root_shares(forest: Forest, n_classes: int) -> Float64Array:
-    """Return the mean over trees of their class shares at the root, (1, n_classes)."""
+def _root_proba(forest: Forest, n_classes: int) -> Float64Array:
+    """Return the mean over trees of their class probabilities at the root, (1, n_classes)."""
     mean: Float64Array = np.mean([tree.root_shares(n_classes) for tree in forest.trees], axis=0, keepdims=True)
     return mean
 
@@ -234,7 +234,7 @@ def _leaves_of(forest: Forest, X: Float64Array) -> Leaves:
 
 def _joined(parts: Sequence[ForestPart]) -> ForestPart:
     """Return what a forest says of all samples from what it says of each part of them."""
-    weights, shares, leaves = zip(*parts, strict=True)
+    weights, proba, leaves = zip(*parts, strict=True)
     return ForestPart(
-        np.concatenate(weights), np.concatenate(shares), Leaves(*map(np.concatenate, zip(*leaves, strict=True)))
+        np.concatenate(weights), np.concatenate(proba), Leaves(*map(np.concatenate, zip(*leaves, strict=True)))
     )

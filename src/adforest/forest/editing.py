@@ -54,7 +54,7 @@ class TreeEditor:
         Parameters
         ----------
         feature : int
-            The attribute the new root asks about.
+            The feature the new root asks about.
         cut : float or bool array
             The largest value that goes left, or which categories go left.
         tree_left : bool
@@ -76,7 +76,7 @@ class TreeEditor:
         return leaf, moved
 
     def split(self, node: int, feature: int, cut: float | BoolArray, *, missing_left: bool, gain: float = 0.0) -> int:
-        """Make a node ask about an attribute; return the number of the first of its two new, empty leaves.
+        """Make a node ask about a feature; return the number of the first of its two new, empty leaves.
 
         Categories beyond those in cut go where missing values go; the gain, in bits times weight, counts as importance.
         """

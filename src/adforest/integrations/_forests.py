@@ -83,7 +83,7 @@ def answers_of(model: Model[State], name: str) -> list[LeafAnswers]:
         if state.settings.algorithm == "paper":
             tree.vote_from(leaves, shares, soft=state.settings.soft)
         else:
-            tree.add_shares_of(leaves, shares, strengths, mix)
+            tree.add_proba_of(leaves, shares, strengths, mix)
         found.append(LeafAnswers(leaves, model.in_order(shares)))
     return found
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adforest.adaptation.judging import as_samples, judged_places
+from adforest.adaptation.judging import as_samples, judged_indices
 from adforest.adaptation.memory import Memory, WindowBound
 from adforest.adaptation.metrics import log_loss
 from adforest.adaptation.tuning import TUNING
@@ -150,7 +150,7 @@ def _judge(
 ) -> tuple[VotingState, dict[str, Any]]:
     """Let members answer a batch, or a sample of it; return what is known of them then, and how they did."""
     n_classes, n = batch.samples.n_classes, len(labelled.y)
-    drawn = judged_places(batch.seed, batch.number, n)
+    drawn = judged_indices(batch.seed, batch.number, n)
     y = labelled.y[drawn]
     asked = [i for i, one in enumerate(state.members) if one.estimator is not None and not _unseen(one, state.memory)]
     samples = labelled.samples.rows(drawn).as_before(state.n_codes)

@@ -18,7 +18,7 @@ from adforest.forest.types import AnyArray, Float64Array, Int32Array
 from adforest.storage.values import ModelFileError
 
 # Fields that have another name in files: what a file calls them does not change with the code.
-FILE_NAMES = {"n_samples": "n_records", "has_samples": "has_records"}
+FILE_NAMES = {"n_samples": "n_records", "has_samples": "has_records", "recency": "nearness"}
 
 Sizes: TypeAlias = dict[str, int]  # by name: how many there are of something, as far as it has been read
 Bound: TypeAlias = float | str | None  # a number, or the name of a size

@@ -337,7 +337,7 @@ def gather(const int32_t[::1] leaf_of, const int32_t[::1] y, const int32_t[::1] 
     return index_array, start_array[: n_groups + 1].copy(), node_array[:n_groups].copy()
 
 
-def nearness(const int32_t[::1] order, const int32_t[::1] parent, const double[::1] total, const int32_t[::1] young,
+def recency(const int32_t[::1] order, const int32_t[::1] parent, const double[::1] total, const int32_t[::1] young,
              double expected, const double[::1] weight=None):
     """Return by node, as float32, the share of young samples about it over their share in the whole tree; 1 at most.
 
@@ -348,7 +348,7 @@ def nearness(const int32_t[::1] order, const int32_t[::1] parent, const double[:
     young : int32
         The leaf of each young sample; negative for samples that do not count.
     expected : float
-        About a node are the samples below it. But where they are so few that, by their shares in the whole tree, fewer
+        About a node are the samples below it. But where they are so few that, by their probabilities in the whole tree, fewer
         than these are to be expected of the young or of the old, it is those about its parent.
     weight : float64, optional
         How much each young sample counts, by default once.

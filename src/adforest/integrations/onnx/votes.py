@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from adforest.adaptation import State
-from adforest.adaptation.names import PERMANENT, TEMPORARY
 from adforest.adaptation.recent_samples import fading
+from adforest.adaptation.report import PERMANENT, TEMPORARY
 from adforest.adaptation.voting import (
     asked_forests,
     is_permanent_alone,
@@ -38,7 +38,7 @@ def add_votes(graph: Graph, matrix: str, model: Model[State]) -> str:
     """Add the whole vote to a graph; return the votes, of shape (N, n_classes)."""
     state = model.learnt
     if state.settings.algorithm == "paper":
-        return _add_shares(graph, matrix, model, state.answering)
+        return _add_proba(graph, matrix, model, state.answering)
     votes = _add_forest_votes(graph, matrix, model)
     return _add_recent_samples(graph, matrix, model, votes) if state.is_adjusted else votes
 
@@ -86,9 +86,9 @@ def _add_forest_votes(graph: Graph, matrix: str, model: Model[State]) -> str:
     """Add the votes of the forests together."""
     state = model.learnt
     if is_permanent_alone(state):
-        return _add_shares(graph, matrix, model, PERMANENT)
-    shares = {name: _add_shares(graph, matrix, model, name) for name in forests_of(state) if name != PERMANENT}
-    shares[PERMANENT], near = _add_shares_and_presence(graph, matrix, model)
+        return _add_proba(graph, matrix, model, PERMANENT)
+    shares = {name: _add_proba(graph, matrix, model, name) for name in forests_of(state) if name != PERMANENT}
+    shares[PERMANENT], near = _add_proba_and_recency(graph, matrix, model)
     contexts = _add_contexts(graph, model, shares, near)
     return _add_weighted_votes(graph, model, _add_unmet_classes(graph, model, shares), contexts)
 
@@ -159,18 +159,18 @@ def _add_contexts(graph: Graph, model: Model[State], shares: dict[str, str], nea
     return graph.add("Concat", *parts, axis=1)
 
 
-def _add_shares(graph: Graph, matrix: str, model: Model[State], name: str) -> str:
+def _add_proba(graph: Graph, matrix: str, model: Model[State], name: str) -> str:
     """Add a forest; return its class shares, the mean over trees."""
     trees = model.learnt.forests[name].forest.trees
     return graph.mean(add_forest(graph, matrix, trees, answers_of(model, name)), axis=1)
 
 
-def _add_shares_and_presence(graph: Graph, matrix: str, model: Model[State]) -> tuple[str, str]:
+def _add_proba_and_recency(graph: Graph, matrix: str, model: Model[State]) -> tuple[str, str]:
     """Add the permanent forest; return its class shares, and how near samples of the window are, of shape (N, 1)."""
     state, n_classes = model.learnt, len(model.labels.by_arrival)
     trees, answers = state.forests[PERMANENT].forest.trees, answers_of(model, PERMANENT)
-    nearness: Sequence[AnyArray] = state.nearness or [np.ones(len(tree.nodes)) for tree in trees]
-    near = np.concatenate([by_node[one.node] for by_node, one in zip(nearness, answers, strict=True)])
+    recency: Sequence[AnyArray] = state.recency or [np.ones(len(tree.nodes)) for tree in trees]
+    near = np.concatenate([by_node[one.node] for by_node, one in zip(recency, answers, strict=True)])
     both = graph.mean(add_forest(graph, matrix, trees, answers, near.astype(np.float64)), axis=1)
     shares, mean = graph.columns(both, 0, n_classes), graph.columns(both, n_classes, n_classes + 1)
     full = graph.constant(state.settings.tuning.full_recency)

@@ -20,7 +20,7 @@ ClassWeight: TypeAlias = tuple[float, ...] | str | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Weighing:
+class SampleWeights:
     """What weights are multiplied by.
 
     Attributes
@@ -40,8 +40,8 @@ class Weighing:
         given: Float64Array,
         n_classes: int,
         tuning: Tuning = TUNING,
-    ) -> Weighing:
-        """Return the weighing after some samples.
+    ) -> SampleWeights:
+        """Return the sample weights after some samples.
 
         Parameters
         ----------
@@ -65,20 +65,20 @@ class Weighing:
         total = float(by_class[: len(given)] @ given)
         return cls(by_class * _factor(total / seen.sum(), tuning) if total > 0 else by_class)
 
-    def weights(self, y: Int32Array, given: Float64Array | None) -> Float64Array | None:
+    def of_samples(self, y: Int32Array, given: Float64Array | None) -> Float64Array | None:
         """Return how much samples count, given their classes and the weights they came with; None: all count once."""
         if self.by_class is None:
             return given
         by_sample: Float64Array = self.by_class[y]
         return by_sample if given is None else by_sample * given
 
-    def weighed(self, samples: Samples) -> Samples:
+    def applied_to(self, samples: Samples) -> Samples:
         """Return samples with what each counts for its weight."""
-        return samples if self.by_class is None else replace(samples, weight=self.weights(samples.y, samples.weight))
+        return samples if self.by_class is None else replace(samples, weight=self.of_samples(samples.y, samples.weight))
 
     def totals(self, y: Int32Array, given: Float64Array | None, n_classes: int) -> AnyArray:
         """Return how much the samples of each class count together."""
-        return np.bincount(y, self.weights(y, given), minlength=n_classes)
+        return np.bincount(y, self.of_samples(y, given), minlength=n_classes)
 
 
 def rescaled(samples: Samples, tuning: Tuning = TUNING) -> Samples:
