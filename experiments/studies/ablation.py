@@ -192,7 +192,7 @@ def report(results: Results, options: Options) -> Chapter:
     quick = ("Quick: three short streams; it shows that everything runs, and little else.",) if options.quick else ()
     return Chapter(
         name="ablation",
-        title="What each component and each constant is worth",
+        title="Ablation",
         question="What does accuracy on the next batch lose when a component is switched off, or a constant changed?",
         findings=(
             _describe_needed(by_group),
