@@ -136,7 +136,7 @@ class Forest:
     def recency(
         self, young: slice | Int64Array, expected: float, n_jobs: int | None, weight: Float64Array | None = None
     ) -> tuple[Float32Array, ...]:
-        """Return for each tree how near its nodes are to the samples at some places, see `counting.recency`."""
+        """Return for each tree how recent its nodes are, given indices of recent samples, see `counting.recency`."""
 
         def measure(work: tuple[Tree, Int32Array]) -> Float32Array:
             sums = work[0].sums
@@ -166,7 +166,7 @@ class Forest:
         return csr_matrix((np.ones(len(row), dtype=np.int8), (row, column)), shape=(len(X), starts[-1])), starts
 
     def with_trees(self, changed: Mapping[int, Tree]) -> "Forest":
-        """Return the forest with other trees in the place of some, given by the id of those that they replace."""
+        """Return the forest with other trees instead of some, given by the id of those that they replace."""
         return replace(self, trees=tuple(changed.get(id(tree), tree) for tree in self.trees))
 
     def keep(self, kept: Int64Array) -> "Forest":

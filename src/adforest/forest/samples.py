@@ -76,7 +76,7 @@ class Samples:
         return Totals(len(self), by_class, weights)
 
     def since(self, first: int) -> "Samples":
-        """Return the samples from a place on, to be coded by themselves."""
+        """Return the samples from an index on, to be coded by themselves."""
         return self.part(slice(first, None))
 
     def part(self, positions: slice | AnyArray) -> "Samples":

@@ -211,7 +211,7 @@ class Tree:
         steps.add_vote_steps(self.sums, leaf, self.row_weight, self.row_scale, soft, added, roots)
 
     def read_leaves(self, leaf: Int32Array) -> tuple[Int32Array, Float64Array, Float64Array]:
-        """Return the most frequent class of leaves, its share, and the weight that they hold."""
+        """Return the most frequent class of leaves, its fraction, and the weight that they hold."""
         return steps.read_leaves(leaf, self.row_start, self.row_class, self.row_weight)
 
     def compare(self, rows: LeafCounts) -> tuple[Int32Array, Float64Array]:

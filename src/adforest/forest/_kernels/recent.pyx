@@ -9,7 +9,7 @@ def probabilities(const double[:, ::1] votes, const int32_t[:, ::1] leaves, cons
                   const double[::1] frequencies, int power):
     """Return class probabilities by the votes, by neighbours, and by class frequencies, float64 (3, n, n_classes).
 
-    Neighbours of a sample are others, each by weight * proximity ** power with proximity the share of trees in which both
+    Neighbours of a sample are others, each by weight * proximity ** power with proximity the fraction of trees in which both
     reach the same leaf (Breiman 2001), and the probabilities by the votes times own_weight.
 
     Parameters

@@ -1,4 +1,4 @@
-"""The ways in which voters answer: class probabilities of a forest, or the mean of two, corrected for several class mixes."""
+"""Variants of what voters answer: class probabilities of a forest, or the mean of two, corrected for class mixes."""
 from libc.math cimport log
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, malloc
@@ -36,9 +36,9 @@ def class_ratios(const double[:, ::1] recent, const double[::1] seen, double pri
     return ratio_array
 
 
-cdef inline double found_share(const double[:, ::1] proba, Py_ssize_t i, const int64_t[::1] classes,
-                               int steepness) noexcept nogil:
-    """Return how far some classes are found in sample i: 1 - (1 - their share) ** steepness."""
+cdef inline double found_classes(const double[:, ::1] proba, Py_ssize_t i, const int64_t[::1] classes,
+                                 int steepness) noexcept nogil:
+    """Return how far some classes are found in sample i: 1 - (1 - their probability) ** steepness."""
     cdef double rest = 1, power = 1
     cdef Py_ssize_t j
     for j in range(classes.shape[0]):
@@ -48,30 +48,30 @@ cdef inline double found_share(const double[:, ::1] proba, Py_ssize_t i, const i
     return 1 - power
 
 
-def contexts(const double[::1] near, const double[:, ::1] temporary, const int64_t[::1] new,
+def contexts(const double[::1] recency, const double[:, ::1] temporary, const int64_t[::1] new,
              const double[:, ::1] permanent, const int64_t[::1] rare, int steepness):
     """Return how far each sample is in each context, each by itself, float64 (4, n): near, far, new class, rare class.
 
     Parameters
     ----------
-    near : float64 (n,)
-        How near the window's samples are.
+    recency : float64 (n,)
+        How recent each sample is, from 0 to 1.
     temporary, permanent : float64 (n, n_classes)
         Class probabilities of the forests that find new classes, and rare ones.
     new, rare : int64
         Those classes.
     steepness : int
-        See `found_share`.
+        See `found_classes`.
     """
-    cdef Py_ssize_t n = near.shape[0], i
+    cdef Py_ssize_t n = recency.shape[0], i
     found_array = np.empty((4, n))
     cdef double[:, ::1] found = found_array
     with nogil:
         for i in range(n):
-            found[0, i] = near[i]
-            found[1, i] = 1 - near[i]
-            found[2, i] = near[i] * found_share(temporary, i, new, steepness)
-            found[3, i] = found_share(permanent, i, rare, steepness)
+            found[0, i] = recency[i]
+            found[1, i] = 1 - recency[i]
+            found[2, i] = recency[i] * found_classes(temporary, i, new, steepness)
+            found[3, i] = found_classes(permanent, i, rare, steepness)
     return found_array
 
 
@@ -95,7 +95,7 @@ cdef struct Voter:
     const double* other
 
 
-cdef inline void read_shares(const Voter* voter, Py_ssize_t i, Py_ssize_t n_classes, double* proba) noexcept nogil:
+cdef inline void read_proba(const Voter* voter, Py_ssize_t i, Py_ssize_t n_classes, double* proba) noexcept nogil:
     """Write the class probabilities that a voter gives sample i."""
     cdef Py_ssize_t k
     if voter.other == NULL:
@@ -134,18 +134,18 @@ cdef read_voters(list voters, Voter* into):
 
 def weigh(list voters, const double[:, :, ::1] weights, const double[:, ::1] contexts, const double[:, ::1] ratios,
           double at_least):
-    """Return the weighted sum of all voters in all ways, float64 (n, n_classes).
+    """Return the weighted sum of all voters in all variants, float64 (n, n_classes).
 
     Parameters
     ----------
     voters : list of tuple of float64 (n, n_classes) arrays
         Class probabilities of one forest or of two.
     weights : float64 (n_voters, n_contexts, n_variants)
-        A voter is not asked in a way whose weights are all below at_least.
+        A voter is not asked in a variant whose weights are all below at_least.
     contexts : float64 (n_contexts, n)
         How far each sample is in each context.
     ratios : float64 (n_variants, n_classes)
-        What class probabilities are multiplied by in each way before they are scaled to a sum of 1.
+        What class probabilities are multiplied by in each variant before they are scaled to a sum of 1.
     """
     cdef Py_ssize_t n = contexts.shape[1], n_classes = ratios.shape[1], n_variants = ratios.shape[0], i, v, w, c, k
     cdef double by_sample
@@ -170,7 +170,7 @@ def weigh(list voters, const double[:, :, ::1] weights, const double[:, ::1] con
                         is_asked[v, w] |= weights[v, c, w] >= at_least
             for i in range(n):
                 for v in range(n_voters):
-                    read_shares(&asked[v], i, n_classes, proba)
+                    read_proba(&asked[v], i, n_classes, proba)
                     for w in range(n_variants):
                         if is_asked[v, w]:
                             by_sample = 0
@@ -185,7 +185,7 @@ def weigh(list voters, const double[:, :, ::1] weights, const double[:, ::1] con
 
 
 def gains(list voters, const double[:, ::1] ratios, const int32_t[::1] y, double floor, double log_gain):
-    """Return what each voter gains by each sample of a known class in each way, float64 (n_voters, n_variants, n).
+    """Return what each voter gains by each sample of a known class in each variant, float64 (n_voters, n_variants, n).
 
     That is 1 for a right answer, which is the first of the classes with the largest probability, and log_gain times the
     logarithm of the probability of the right class, or of floor if that is larger. See `weigh` for voters and ratios.
@@ -207,7 +207,7 @@ def gains(list voters, const double[:, ::1] ratios, const int32_t[::1] y, double
         with nogil:
             for v in range(n_voters):
                 for i in range(n):
-                    read_shares(&asked[v], i, n_classes, proba)
+                    read_proba(&asked[v], i, n_classes, proba)
                     for w in range(n_variants):
                         correct(proba, &ratios[w, 0], n_classes, corrected)
                         best = 0
