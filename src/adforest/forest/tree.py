@@ -175,7 +175,7 @@ class Tree:
         return replace(self, nodes=nodes)
 
     def without_categories(self, feature: int, codes: Int32Array) -> "Tree":
-        """Return the tree that sends some categories of an attribute where it sends missing values."""
+        """Return the tree that sends some categories of a feature where it sends missing values."""
         split = self.nodes["split"]
         asks = np.flatnonzero((split >= 0) & (split >> 2 == feature) & (split & CATEGORICAL != 0))
         if not len(asks):
@@ -206,30 +206,30 @@ class Tree:
         """Add the answers of leaves already reached to votes."""
         routing.vote_from(leaf, self.row_start, self.row_class, self.row_weight, self.row_scale, soft, votes)
 
-    def add_shares_of(self, leaf: Int32Array, votes: Float64Array, strengths: Float64Array, mix: Float64Array) -> None:
-        """Add the shrunk class shares of leaves already reached to votes, see `shrinkage.vote`."""
+    def add_proba_of(self, leaf: Int32Array, votes: Float64Array, strengths: Float64Array, mix: Float64Array) -> None:
+        """Add the shrunk class probabilities of leaves already reached to votes, see `shrinkage.vote`."""
         shrinkage.vote_from(self.sums, leaf, strengths, mix, votes)
 
     def root_shares(self, n_classes: int) -> Float64Array:
-        """Return the class shares of all the tree has learnt; zeros if that is nothing."""
-        sums, shares = self.sums, np.zeros(n_classes)
+        """Return the class probabilities of all the tree has learnt; zeros if that is nothing."""
+        sums, proba = self.sums, np.zeros(n_classes)
         held = slice(sums.first[0], sums.stop[0])
         if sums.total[0] > 0:
-            shares[sums.klass[held]] = sums.weight[held] / sums.total[0]
-        return shares
+            proba[sums.klass[held]] = sums.weight[held] / sums.total[0]
+        return proba
 
-    def add_share_steps(
+    def add_proba_steps(
         self, leaf: Int32Array, added: Float64Array, strengths: Float64Array, mix: Float64Array
     ) -> None:
-        """Add what each attribute adds to the shrunk class shares of leaves, see `steps.add_share_steps`."""
-        steps.add_share_steps(self.sums, leaf, strengths, mix, added)
+        """Add what each feature adds to the shrunk class probabilities of leaves, see `steps.add_proba_steps`."""
+        steps.add_proba_steps(self.sums, leaf, strengths, mix, added)
 
     def add_vote_steps(self, leaf: Int32Array, added: Float64Array, roots: Float64Array, *, soft: bool) -> None:
-        """Add what each attribute adds to the votes of leaves, see `steps.add_vote_steps`."""
+        """Add what each feature adds to the votes of leaves, see `steps.add_vote_steps`."""
         steps.add_vote_steps(self.sums, leaf, self.row_weight, self.row_scale, soft, added, roots)
 
     def read_leaves(self, leaf: Int32Array) -> tuple[Int32Array, Float64Array, Float64Array]:
-        """Return the most frequent class of leaves, its share, and the weight that they hold."""
+        """Return the most frequent class of leaves, its fraction, and the weight that they hold."""
         return steps.read_leaves(leaf, self.row_start, self.row_class, self.row_weight)
 
     def compare(self, rows: LeafCounts) -> tuple[Int32Array, Float64Array]:
