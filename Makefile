@@ -28,6 +28,7 @@ test-spark: ## what needs Spark; skipped without Java 17 or newer (apt-get insta
 	else echo "test-spark: skipped, there is no Java 17 or newer: apt-get install default-jre-headless"; fi
 
 docs: .venv/docs ## the manual in build/docs, with all examples run; no network, a warning is an error
+	rm -rf docs/reference docs/gallery # made by the build: pages of names that are gone would stay
 	python -m sphinx -W --keep-going -n -q -b html -d build/doctrees docs build/docs
 	@echo "Open build/docs/index.html"
 

@@ -188,7 +188,7 @@ def find_method(spec: MethodSpec) -> Method:
 # How each is made
 
 
-def _adf(base_forest: str, *, as_published: bool) -> Method:
+def _adf(base_forest: Any, *, as_published: bool) -> Method:
     """Return ADF on a base forest."""
     if as_published:
         return Method(partial(PaperADFClassifier, base_forest=base_forest), _paper_leaf)

@@ -81,7 +81,7 @@ def test_last_labels_count_by_what_they_say_of_samples_that_come_as_much_later(l
     model = AdaptiveDecisionForestClassifier(5, label_delay=label_delay, random_state=0)
     for row in range(700):
         model.partial_fit(X[[row]], y[[row]])
-    in_force = model._model.learnt.state.recent.weights
+    in_force = model._model.state.recent.weights
     by_last_labels = in_force[:, 1:].sum()
     assert by_last_labels < 0.5 if label_delay else by_last_labels > 0.9
 
@@ -169,7 +169,7 @@ def test_where_labels_do_not_follow_each_other_nothing_is_lost(size):
     model.partial_fit(X[:500], y[:500])
     for start in range(500, 2_000, size):
         part = slice(start, start + size)
-        state = model._model.learnt.state
+        state = model._model.state
         right.extend(model.predict(X[part]) == y[part])
         forests.extend(
             model.classes_[forest_votes(state, X[part], 4)[:, model._model.labels.order].argmax(axis=1)] == y[part]

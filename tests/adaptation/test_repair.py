@@ -85,7 +85,9 @@ def check_forest(state, name):
         if name == "permanent" or state.settings.algorithm == "paper":
             np.testing.assert_array_equal(placed, forest.known)  # else some trees are older than the last batch
     known = memory.matrix()[forest.known]
-    if len(known):
+    if not state.settings.uses_boxes:
+        assert one.box.is_empty
+    elif len(known):
         box = Box.of(known, np.array([0, 0, max(len(one.box.categories[2]), 1)], dtype=np.int32))
         seen = ~np.isnan(box.low)
         assert (one.box.low[seen] <= box.low[seen]).all()

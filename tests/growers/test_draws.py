@@ -125,7 +125,7 @@ def test_models_are_the_same_on_one_and_four_threads_and_after_a_file(tmp_path):
 def state_of(model, **shape):
     for number in range(2):
         model.partial_fit(*wide(number, **shape))
-    return model._model.learnt.state
+    return model._model.state
 
 
 def draws_for(state, m):

@@ -79,11 +79,11 @@ def model():
 @pytest.mark.parametrize("name", ["permanent", "temporary", "newest"])
 def test_leaves_answer_what_their_forest_answers(model, name):
     known, X = read_model(model, "test"), numbers(9)[0]
-    state, forest = known.learnt, known.learnt.forests[name].forest
+    state, forest = known.state, known.state.forests[name].forest
     strengths, mix = np.array([0.0, 3.0, 30.0]), np.array([0.2, 0.3, 0.5])
     state = replace(state, evidence=replace(state.evidence, shrinkage={name: mix}))
     shares = np.zeros((len(X), 3))
-    for tree, one in zip(forest.trees, answers_of(replace(known, learnt=state), name), strict=True):
+    for tree, one in zip(forest.trees, answers_of(replace(known, state=state), name), strict=True):
         shares += one.shares[np.searchsorted(one.node, tree.route(X))]
     np.testing.assert_allclose(shares / len(forest), forest.proba(X, 3, strengths, mix), rtol=1e-12)
 

@@ -26,6 +26,17 @@ class Box:
     categories: dict[int, BoolArray]
 
     @classmethod
+    def empty(cls, n_features: int) -> "Box":
+        """Return the box of no samples."""
+        nothing = np.full(n_features, np.nan)
+        return cls(nothing, nothing, {})
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no value was seen of any feature."""
+        return not self.categories and bool(np.isnan(self.low).all())
+
+    @classmethod
     def of(cls, X: Float64Array, n_categories: Int32Array) -> "Box":
         """Return the box of some samples; missing values take no part."""
         categories = {}

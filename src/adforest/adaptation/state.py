@@ -74,6 +74,11 @@ class Settings:
         return number - self.window_size + 1
 
     @property
+    def uses_boxes(self) -> bool:
+        """Whether new roots are put between bounding boxes; where they are not, boxes stay empty."""
+        return self.splitting != "entropy"
+
+    @property
     def window_bound(self) -> WindowBound:
         """How many samples a window may hold, see `Memory.window`."""
         return WindowBound(self.tuning.window_growth * self.window_size, self.max_samples, self.tuning.extra_samples)
@@ -87,6 +92,7 @@ class ForestState:
     ----------
     forest : Forest
     box : Box
+        Empty where the settings use none.
     n_renewed : int
         Trees grown anew so far: the next one has this number modulo the number of trees.
     budget : float

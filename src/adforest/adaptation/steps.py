@@ -48,7 +48,8 @@ class BatchUpdate:
         )
         self.batch = self.sample_weights.applied_to(batch)
         self.samples = self.sample_weights.applied_to(self.memory.samples(batch.n_categories, batch.n_classes))
-        self.box = Box.of(batch.X, batch.n_categories)
+        uses_boxes, n_features = self.settings.uses_boxes, batch.X.shape[1]
+        self.box = Box.of(batch.X, batch.n_categories) if uses_boxes else Box.empty(n_features)
         self.forests = dict(state.forests)
         self.perturbed: dict[str, float] = {}
         self.action: dict[str, str] = {}
@@ -94,6 +95,7 @@ class BatchUpdate:
 
     def _with_batch_learnt(self, before: ForestState, fraction: float) -> ForestState:
         settings, forest = self.settings, before.forest
+        roots, box = self._roots_and_box(before)
         known = np.flatnonzero(np.concatenate([forest.known, np.ones(len(self.batch), dtype=bool)])).astype(np.int32)
         affordable = len(self.batch) + settings.tuning.extra_samples
         budget = before.budget + fraction * settings.renewal * len(forest) * affordable
@@ -111,7 +113,7 @@ class BatchUpdate:
             number=self.number,
             batch=self.batch,
             samples=samples,
-            roots=self._root_cuts(before.box),
+            roots=roots,
             grower=settings.grower,
             tree_threshold=settings.repair_threshold if settings.tree_repair == "share" else 0.0,
             expanding=expanding,
@@ -130,18 +132,26 @@ class BatchUpdate:
         ]
         return ForestState(
             Forest(tuple(trees), tuple(leaf_of), repaired.known),
-            before.box.union(self.box),
+            box,
             before.n_renewed + n_turns,
             min(budget - n_turns * len(known), float(len(known))),
         )
 
-    def _root_cuts(self, box: Box) -> list[tuple[Cut, BoolArray]]:
-        """Return the new roots for a forest that spans a box; the paper has no minimum of samples beyond a bound."""
+    def _roots_and_box(self, before: ForestState) -> tuple[list[tuple[Cut, BoolArray]], Box]:
+        """Return the new roots for a forest, and its box after the batch; none where the settings use no boxes.
+
+        Where earlier batches did without boxes, the box of a forest is that of the samples it knows. The paper has no
+        minimum of samples beyond a bound.
+        """
         settings, at_least = self.settings, 1
+        if not settings.uses_boxes:
+            return [], self.box
+        box = self.box_of(np.flatnonzero(before.forest.known)) if before.box.is_empty else before.box
         is_published = settings.algorithm == "paper"
         if not is_published:
             at_least = max(2, settings.min_samples_leaf, math.ceil(settings.tuning.min_outside * len(self.batch)))
-        return root_cuts(box, self.box, self.batch.X, settings.splitting, at_least, is_relative=not is_published)
+        roots = root_cuts(box, self.box, self.batch.X, settings.splitting, at_least, is_relative=not is_published)
+        return roots, box.union(self.box)
 
     def _renewed(self, samples: Samples, known: Int32Array, tree_indices: list[int]) -> dict[int, Grown]:
         """Grow the trees of some indices anew from all samples in memory that their forest knows.
@@ -252,7 +262,9 @@ class BatchUpdate:
         return Forest(tuple(one.tree.built_at(self.number) for one in grown), (), known)
 
     def box_of(self, indices: slice | Int64Array) -> Box:
-        """Return the box of the samples at some indices in memory."""
+        """Return the box of the samples at some indices in memory, an empty one where the settings use none."""
+        if not self.settings.uses_boxes:
+            return self.box
         return Box.of(self.samples.X[indices], self.samples.n_categories)
 
     def _seeds(self, purpose: int, n: int) -> list[int]:

@@ -13,18 +13,30 @@ from adforest.forest.types import BoolArray, Float32Array, Float64Array, Int32Ar
 from adforest.parallel import PART_SIZE, in_parts, in_threads
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Forest:
-    """Trees that answer together.
+    """Trees that answer together. A forest never changes: a batch makes another one.
 
     Attributes
     ----------
     trees : tuple of Tree
+    n_leaves, n_nodes : int
+        Leaves and nodes of all trees.
     leaf_of : tuple of int32 arrays
         For each tree the leaf of every sample in memory, -1 for samples that do not count in the tree; none at all
         where nobody asks, since a forest is not to be repaired.
     known : bool array
         Which samples in memory the forest has learnt.
+
+    Examples
+    --------
+    >>> from adforest import AdaptiveDecisionForestClassifier
+    >>> model = AdaptiveDecisionForestClassifier(random_state=0)
+    >>> model = model.fit([[1], [2], [8], [9]], ["low", "low", "high", "high"])
+    >>> model.permanent_forest_
+    Forest(n_trees=20, n_leaves=31)
+    >>> len(model.permanent_forest_)
+    20
     """
 
     trees: tuple[Tree, ...]
@@ -33,6 +45,9 @@ class Forest:
 
     def __len__(self) -> int:
         return len(self.trees)
+
+    def __repr__(self) -> str:
+        return f"Forest(n_trees={len(self)}, n_leaves={self.n_leaves})"
 
     @property
     def n_leaves(self) -> int:

@@ -34,13 +34,17 @@ class LeafCounts(NamedTuple):
         return LeafCounts(self.node[kept], self.klass[kept], self.weight[kept])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Tree:
-    """One decision tree with the class weights of its leaves.
+    """A decision tree with the class weights of its leaves. It never changes: a batch makes other trees.
 
     Attributes
     ----------
-    nodes : structured array
+    n_leaves : int
+        Number of leaves.
+    depth : int
+        Length of the longest path from the root.
+    nodes : structured array of shape (n_nodes,)
         ``threshold``, ``left`` (the right child is its neighbour) and ``split``: negative for a leaf, otherwise the
         feature times four plus two flags (missing values go left; the cut is by categories).
     category_bits : uint64
@@ -56,6 +60,17 @@ class Tree:
         By node: the batch that made it what it is, a question or a leaf.
     cause : uint8
         By node: what that batch did, see `CAUSES`.
+
+    Examples
+    --------
+    >>> from adforest import AdaptiveDecisionForestClassifier
+    >>> model = AdaptiveDecisionForestClassifier(random_state=0)
+    >>> model = model.fit([[1], [2], [8], [9]], ["low", "low", "high", "high"])
+    >>> tree = model.permanent_forest_.trees[0]
+    >>> tree
+    Tree(n_leaves=2, depth=1)
+    >>> tree.nodes["threshold"][0].item()
+    5.0
     """
 
     nodes: Nodes
@@ -76,6 +91,9 @@ class Tree:
     def __post_init__(self) -> None:
         # Every inner node has two children, so leaves are one more than half of the rest.
         object.__setattr__(self, "n_leaves", (len(self.nodes) + 1) // 2)
+
+    def __repr__(self) -> str:
+        return f"Tree(n_leaves={self.n_leaves}, depth={self.depth})"
 
     def __getstate__(self) -> list[Any]:
         """Leave out what can be found again, so that answering does not change what is saved."""

@@ -14,8 +14,9 @@ from adforest.adaptation.memory import Memory, WindowBound
 from adforest.adaptation.metrics import log_loss
 from adforest.adaptation.tuning import TUNING
 from adforest.base import EncodedBatch
-from adforest.encoding import LabelTable, warn_caller
+from adforest.encoding import LabelTable
 from adforest.encoding.tables import Table
+from adforest.exceptions import MemberWarning, warn_caller
 from adforest.forest._kernels.sampling import are_drawn
 from adforest.forest.types import BoolArray, Float64Array, Int32Array, Int64Array
 from adforest.merging import LocalBatch
@@ -112,7 +113,7 @@ def vote(state: VotingState, samples: Samples, n_classes: int) -> Float64Array:
         failed |= errors
         for i, error in errors.items():
             name = state.members[i].name
-            warn_caller(f"{name} could not answer and is left out of these answers: {_told(error)}")
+            warn_caller(f"{name} could not answer and is left out of these answers: {_told(error)}", MemberWarning)
     raise next(iter(failed.values()))
 
 
@@ -258,7 +259,8 @@ def _warned_of(member: Member) -> Member:
     """Return a member after a warning, if it is left out for a kind of reason that was not warned about yet."""
     if member.left_out is None or member.left_out.kind in member.warned_of:
         return member
-    warn_caller(f"{member.name} {member.left_out.reason}. It is left out of the vote as long as that lasts.")
+    reason = f"{member.name} {member.left_out.reason}. It is left out of the vote as long as that lasts."
+    warn_caller(reason, MemberWarning)
     return replace(member, warned_of=member.warned_of | {member.left_out.kind})
 
 

@@ -8,9 +8,9 @@ from adforest.adaptation import State
 from adforest.adaptation.class_mix import N_MIXES, MixChanges
 from adforest.adaptation.evidence import N_CONTEXTS, N_VARIANTS, Evidence, OobBias, voters_of
 from adforest.adaptation.tuning import TUNING
+from adforest.exceptions import ModelFileError
 from adforest.forest.types import Float64Array
 from adforest.storage.fields import Array, PartReader, PartWriter, Real, Sizes, read_fields, write_fields
-from adforest.storage.values import ModelFileError
 
 TOLERANCE = 1e-6  # of sums of weights that should be 1
 EVIDENCE = (Real("oob_accuracy", takes_none=True),)

@@ -15,6 +15,7 @@ from adforest.adaptation.report import ACTIVE, FORESTS, NEWEST, PERMANENT, TEMPO
 from adforest.adaptation.state import ForestState
 from adforest.adaptation.tuning import TUNING
 from adforest.encoding.weights import LARGEST, SMALLEST
+from adforest.exceptions import ModelFileError
 from adforest.forest import Forest, Samples, Tree
 from adforest.forest.packed import PackedRows
 from adforest.forest.types import AnyArray, Int32Array
@@ -34,7 +35,6 @@ from adforest.storage.fields import (
     write_fields,
 )
 from adforest.storage.trees import read_trees, write_trees
-from adforest.storage.values import ModelFileError
 
 MAX_SUM = 1e150  # of weights; squares of sums are finite
 MEMORY = (
