@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from adforest.adaptation import FORESTS
 from adforest.classifier import BaseADFClassifier
 from adforest.forest import Tree
 from adforest.forest.tree import ROOT_ADDED
@@ -16,7 +17,6 @@ from adforest.simulation import Batch
 Row = dict[str, Any]  # the columns of one batch
 Encode = Callable[[Any], Any]  # from a batch's records to those a model is given
 
-FORESTS = ("permanent", "active", "temporary", "newest")
 MIN_SHARE = 1e-3  # of the right class in the log loss; an unknown class has no share
 
 

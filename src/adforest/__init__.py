@@ -5,7 +5,15 @@ reports temporary and sustained concept drift, and keeps predicting samples like
 """
 
 import importlib as _importlib
+import sys as _sys
 import typing as _typing
+
+# Kernels pack samples into 64-bit words, and model files hold little-endian numbers.
+if _sys.byteorder != "little" or _sys.maxsize < 2**32:
+    raise ImportError(
+        f"this Python is {_sys.maxsize.bit_length() + 1}-bit and {_sys.byteorder}-endian; adforest needs a 64-bit "
+        "little-endian one, such as those for x86-64 and ARM64. Install it there."
+    )
 
 if _typing.TYPE_CHECKING:
     from adforest.adaptation import BatchReport

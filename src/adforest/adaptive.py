@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 from adforest.adaptation import Settings
+from adforest.adaptation.tuning import TUNING
 from adforest.classifier import FOREST_RULES, BaseADFClassifier
 from adforest.growers import Grower
 from adforest.parameters import (
@@ -159,6 +160,7 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
     """
 
     _adds_rates = True
+    _tuning = TUNING  # experiments set another one on an instance
     _rules: ClassVar[Rules] = FOREST_RULES | {
         "memory_size": (Whole(0), Bytes(), NONE),
         "max_samples": (Whole(1000), NONE),
@@ -239,6 +241,7 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
             label_delay=self.label_delay,
             n_jobs=self.n_jobs,
             seed=seed,
+            tuning=self._tuning,
         )
 
     def _answer_settings(self) -> dict[str, Any]:

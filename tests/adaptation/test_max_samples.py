@@ -134,14 +134,14 @@ def test_all_samples_are_counted_and_those_drawn_are_kept():
     waiting, report = learn(state, *two_clusters(5, n=30))
     assert report.action["permanent"] == "waiting"
     joined, n_first = waiting.pending.joined(later), int((waiting.pending.y == 0).sum())
-    assert joined.came.n == 4_030
-    assert joined.came.by_class.tolist() == [3_600 + n_first, 430 - n_first]
+    assert joined.batch_totals.n == 4_030
+    assert joined.batch_totals.by_class.tolist() == [3_600 + n_first, 430 - n_first]
     assert len(joined) == 30 + n_drawn
 
 
 def test_what_came_is_what_is_there_unless_more_is_known():
     samples = Samples(np.ones((3, 1)), np.array([0, 2, 0], np.int32), np.arange(3), np.zeros(1, np.int32), 4)
-    came = samples.came
+    came = samples.batch_totals
     assert (came.n, came.by_class.tolist(), came.weight_by_class.tolist()) == (3, [2, 0, 1, 0], [2, 0, 1, 0])
 
 

@@ -214,7 +214,7 @@ def test_leaves_grow_by_the_very_counts_that_the_batch_was_compared_in(base_fore
             for klass, weight in row.items():
                 brought[node][klass] -= weight
         expected = {node: {} for node in brought}
-        for node, klass, weight in zip(*found.brought, strict=True):
+        for node, klass, weight in zip(*found.batch_counts, strict=True):
             expected[node][klass] = weight
         assert {node: {k: w for k, w in row.items() if w} for node, row in brought.items()} == expected
         np.testing.assert_array_equal(found.weights, grower.weights(np.arange(200, 400), old.seed))

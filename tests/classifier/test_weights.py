@@ -170,9 +170,9 @@ def test_balanced_goes_by_all_that_was_seen():
     model = forest(class_weight="balanced")
     model.partial_fit(*overlapping(0, n=300, rare=0.03))
     model.partial_fit(*overlapping(1, n=3000, rare=0.5))
-    weighing = model._model.state.memory.weighing("balanced", 2)
+    sample_weights = model._model.state.memory.sample_weights("balanced", 2)
     seen = model._model.state.memory.seen_by_class
-    np.testing.assert_allclose(weighing.by_class * seen / seen.sum(), 0.5)
+    np.testing.assert_allclose(sample_weights.by_class * seen / seen.sum(), 0.5)
 
 
 def test_a_batch_of_small_weights_changes_little():

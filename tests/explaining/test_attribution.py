@@ -48,8 +48,8 @@ class Walks:
 
 def weighted_by_hand(state, X, n_classes):
     """Return bias and contributions of forests that vote together: every way of every voter, by quadrature."""
-    _, shares, ways = votes_in_parts(state, X, n_classes)
-    walks = {name: Walks(state.forests[name].forest) for name in shares}
+    _, proba, ways = votes_in_parts(state, X, n_classes)
+    walks = {name: Walks(state.forests[name].forest) for name in proba}
     bias, added = np.zeros((len(X), n_classes)), np.zeros((*X.shape, n_classes))
 
     def mean_of(name, sample):
@@ -60,7 +60,7 @@ def weighted_by_hand(state, X, n_classes):
         return roots / len(walks[name].trees), steps / len(walks[name].trees)
 
     for i, sample in enumerate(X):
-        forests = {name: mean_of(name, sample) for name in shares}
+        forests = {name: mean_of(name, sample) for name in proba}
         for way in ways:
             start = np.mean([forests[name][0] for name in way.voter], axis=0)
             steps = np.mean([forests[name][1] for name in way.voter], axis=0)
@@ -138,8 +138,8 @@ def test_forests_say_what_they_say_alone():
     model = mixed_model("adaptive", "random_forest")
     state, X, order = learnt(model, probes())
     for name, answers in model.explain(probes()).forests.items():
-        shares = state.forests[name].forest.shares(X, len(order), *shrinkage_of(state.evidence, name))
-        np.testing.assert_array_equal(answers.shares, shares[:, order])
+        proba = state.forests[name].forest.proba(X, len(order), *shrinkage_of(state.evidence, name))
+        np.testing.assert_array_equal(answers.shares, proba[:, order])
     paper = mixed_model("paper, hard", "random_forest")
     parts = paper.explain(probes()).forests.values()
     mixed = sum(one.weights[:, None] * one.shares for one in parts)

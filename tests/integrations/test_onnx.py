@@ -33,14 +33,14 @@ def test_these_models_have_all_that_a_graph_must_carry():
         else:
             found.add(("asked", len(asked_forests(state))))
             found |= {("new", len(state.class_mix.new) > 0), ("rare", len(state.class_mix.rare) > 0)}
-            found.add(("nearness", len(state.nearness) > 0))
+            found.add(("recency", len(state.recency) > 0))
         if state.pending is not None:
             found.add("samples that wait")
         found.add(("forest", model.base_forest))
         found.add(("unseen", bool(np.isnan(codes[X["kind"].notna(), 2]).any())))
     expected = {("paper", voting, other) for voting in ("hard", "soft") for other in (True, False)}
     expected |= {"permanent alone", "samples that wait", ("unseen", True)}
-    expected |= {(part, is_there) for part in ("new", "rare", "nearness") for is_there in (True, False)}
+    expected |= {(part, is_there) for part in ("new", "rare", "recency") for is_there in (True, False)}
     expected |= {("asked", n) for n in (3, 4)} | {("forest", name) for name in FORESTS}
     assert expected - found == set()
 

@@ -21,7 +21,7 @@ def own_answer(model, name, X):
     if isinstance(model, PaperADFClassifier):
         answers = forest.answer(matrix, n_classes, soft=model.voting == "soft") / len(forest)
     else:
-        answers = forest.shares(matrix, n_classes, *shrinkage_of(state.evidence, name))
+        answers = forest.proba(matrix, n_classes, *shrinkage_of(state.evidence, name))
     return answers[:, known.labels.order]
 
 

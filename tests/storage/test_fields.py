@@ -55,7 +55,7 @@ WRITTEN = {
             "pending",
             "class_mix",
             "recent",
-            "nearness",
+            "recency",
         },  # settings: parameters
     ),
     Evidence: (names(evidence.EVIDENCE), {"weights", "shrinkage", "oob_bias", "mix_changes"}),

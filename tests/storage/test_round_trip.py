@@ -49,7 +49,7 @@ def test_the_cases_are_of_every_kind():
     assert any(state.pending is not None and state.pending.weight is not None for state in states)
     assert any(state.memory.weight is not None for state in states)
     assert {state.class_mix.seen.dtype.kind for state in states} == {"i", "f"}
-    assert any(state.nearness for state in states)
+    assert any(state.recency for state in states)
     assert any(not state.forests["active"].is_same(state.forests["permanent"]) for state in states)
     assert any("temporary" in state.forests and state.settings.algorithm == "paper" for state in states)
     assert any(len(state.class_mix.new) for state in states)

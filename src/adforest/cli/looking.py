@@ -7,7 +7,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from adforest.adaptation.names import FORESTS
+from adforest.adaptation.report import FORESTS
 
 
 def describe(model: Any, path: Path) -> dict[str, Any]:

@@ -88,7 +88,7 @@ class Forest:
         in_parts(vote, len(X), n_jobs)
         return votes
 
-    def shares(
+    def proba(
         self,
         X: Float64Array,
         n_classes: int,
@@ -101,9 +101,9 @@ class Forest:
 
         The leaf of each sample in each tree may be given if it is known already.
         """
-        return self._shares(X, n_classes, strengths, mix, None, n_jobs, leaves)
+        return self._proba(X, n_classes, strengths, mix, None, n_jobs, leaves)
 
-    def shares_and_values(
+    def proba_and_values(
         self,
         X: Float64Array,
         n_classes: int,
@@ -113,11 +113,11 @@ class Forest:
         n_jobs: int | None = None,
         leaves: Int32Array | None = None,
     ) -> tuple[Float64Array, Float64Array]:
-        """Return the result of `shares`, and the mean over trees of some values by node at the leaf of each sample."""
-        both = self._shares(X, n_classes + 1, strengths, mix, values, n_jobs, leaves)
+        """Return the result of `proba`, and the mean over trees of some values by node at the leaf of each sample."""
+        both = self._proba(X, n_classes + 1, strengths, mix, values, n_jobs, leaves)
         return np.ascontiguousarray(both[:, :n_classes]), both[:, n_classes]
 
-    def _shares(
+    def _proba(
         self,
         X: Float64Array,
         n_columns: int,
@@ -127,35 +127,35 @@ class Forest:
         n_jobs: int | None,
         leaves: Int32Array | None,
     ) -> Float64Array:
-        shares, trees = np.zeros((len(X), n_columns)), [tree.sums for tree in self.trees]
+        proba, trees = np.zeros((len(X), n_columns)), [tree.sums for tree in self.trees]
 
         def add(part: slice) -> None:
             reached = None if leaves is None else leaves[:, part]
-            shrinkage.vote(trees, strengths, mix, X[part], shares[part], values, reached)
+            shrinkage.vote(trees, strengths, mix, X[part], proba[part], values, reached)
 
         in_parts(add, len(X), n_jobs, is_even=True)  # few parts: each makes tables of its own
-        shares /= len(self)
-        return shares
+        proba /= len(self)
+        return proba
 
-    def shares_from(self, leaves: Int32Array, n_classes: int, strengths: Float64Array) -> Float64Array:
-        """Return the result of `shares` for each strength alone, for samples whose leaves are known already."""
-        shares = np.zeros((len(strengths), len(leaves[0]), n_classes))
-        shrinkage.vote_each([tree.sums for tree in self.trees], leaves, strengths, shares)
-        shares /= len(self)
-        return shares
+    def proba_from(self, leaves: Int32Array, n_classes: int, strengths: Float64Array) -> Float64Array:
+        """Return the result of `proba` for each strength alone, for samples whose leaves are known already."""
+        proba = np.zeros((len(strengths), len(leaves[0]), n_classes))
+        shrinkage.vote_each([tree.sums for tree in self.trees], leaves, strengths, proba)
+        proba /= len(self)
+        return proba
 
     def find_sums(self, n_jobs: int | None) -> None:
         """Compute the class weights of all nodes now, so that the first prediction does not wait for them."""
         in_threads(lambda tree: tree.sums, self.trees, n_jobs)
 
-    def nearness(
+    def recency(
         self, young: slice | Int64Array, expected: float, n_jobs: int | None, weight: Float64Array | None = None
     ) -> tuple[Float32Array, ...]:
-        """Return for each tree the recency of its nodes, given the rows of recent samples; see `counting.nearness`."""
+        """Return for each tree the recency of its nodes, given the rows of recent samples; see `counting.recency`."""
 
         def measure(work: tuple[Tree, Int32Array]) -> Float32Array:
             sums = work[0].sums
-            return counting.nearness(sums.order, sums.parent, sums.total, work[1][young], expected, weight)
+            return counting.recency(sums.order, sums.parent, sums.total, work[1][young], expected, weight)
 
         return tuple(in_threads(measure, zip(self.trees, self.leaf_of, strict=True), n_jobs))
 

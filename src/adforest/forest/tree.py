@@ -206,23 +206,23 @@ class Tree:
         """Add the votes of known leaves."""
         routing.vote_from(leaf, self.row_start, self.row_class, self.row_weight, self.row_scale, soft, votes)
 
-    def add_shares_of(self, leaf: Int32Array, votes: Float64Array, strengths: Float64Array, mix: Float64Array) -> None:
+    def add_proba_of(self, leaf: Int32Array, votes: Float64Array, strengths: Float64Array, mix: Float64Array) -> None:
         """Add the shrunk class probabilities of known leaves to votes, see `shrinkage.vote`."""
         shrinkage.vote_from(self.sums, leaf, strengths, mix, votes)
 
     def root_shares(self, n_classes: int) -> Float64Array:
         """Return the class probabilities at the root; zeros if the tree is empty."""
-        sums, shares = self.sums, np.zeros(n_classes)
+        sums, proba = self.sums, np.zeros(n_classes)
         held = slice(sums.first[0], sums.stop[0])
         if sums.total[0] > 0:
-            shares[sums.klass[held]] = sums.weight[held] / sums.total[0]
-        return shares
+            proba[sums.klass[held]] = sums.weight[held] / sums.total[0]
+        return proba
 
-    def add_share_steps(
+    def add_proba_steps(
         self, leaf: Int32Array, added: Float64Array, strengths: Float64Array, mix: Float64Array
     ) -> None:
-        """Add the contributions of features to the shrunk probabilities of leaves, see `steps.add_share_steps`."""
-        steps.add_share_steps(self.sums, leaf, strengths, mix, added)
+        """Add the contributions of features to the shrunk probabilities of leaves, see `steps.add_proba_steps`."""
+        steps.add_proba_steps(self.sums, leaf, strengths, mix, added)
 
     def add_vote_steps(self, leaf: Int32Array, added: Float64Array, roots: Float64Array, *, soft: bool) -> None:
         """Add the contributions of features to the votes of leaves, see `steps.add_vote_steps`."""

@@ -78,7 +78,7 @@ def answers_of(model: FittedModel[State], name: str) -> list[LeafAnswers]:
     of the leaf or one vote for its most frequent class.
     """
     state, n_classes = model.state, len(model.labels.by_arrival)
-    strengths, mix = shrinkage_of(state.evidence, name)
+    strengths, mix = shrinkage_of(state.evidence, name, state.settings.tuning)
     found = []
     for tree in state.forests[name].forest.trees:
         leaves = np.flatnonzero(tree.nodes["split"] < 0).astype(np.int32)
@@ -86,7 +86,7 @@ def answers_of(model: FittedModel[State], name: str) -> list[LeafAnswers]:
         if state.settings.algorithm == "paper":
             tree.vote_from(leaves, shares, soft=state.settings.soft)
         else:
-            tree.add_shares_of(leaves, shares, strengths, mix)
+            tree.add_proba_of(leaves, shares, strengths, mix)
         found.append(LeafAnswers(leaves, model.in_order(shares)))
     return found
 

@@ -10,8 +10,7 @@ import numpy as np
 
 from adforest.adaptation import BatchReport, State
 from adforest.adaptation.memory import sample_bytes
-from adforest.adaptation.names import FORESTS
-from adforest.adaptation.report import METRICS
+from adforest.adaptation.report import FORESTS, METRICS
 from adforest.adaptation.steps import answering_votes
 from adforest.base import FittedModel, get_fitted
 from adforest.classifier import BaseADFClassifier, mean_importances

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adforest.adaptation.evidence import MIN_WEIGHT
-from adforest.adaptation.judging import as_samples, judged_places
+from adforest.adaptation.judging import as_samples, judged_indices
 from adforest.adaptation.memory import Memory, WindowBound
 from adforest.adaptation.metrics import log_loss
+from adforest.adaptation.tuning import TUNING
 from adforest.base import EncodedBatch
 from adforest.encoding import LabelTable
 from adforest.encoding.tables import Table
@@ -151,7 +151,7 @@ def _judge(
 ) -> tuple[VotingState, dict[str, Any]]:
     """Let members predict a batch, or a sample of it; return the updated state and their results."""
     n_classes, n = batch.samples.n_classes, len(labelled.y)
-    drawn = judged_places(batch.seed, batch.number, n)
+    drawn = judged_indices(batch.seed, batch.number, n)
     y = labelled.y[drawn]
     asked = [i for i, one in enumerate(state.members) if one.estimator is not None and not _unseen(one, state.memory)]
     samples = labelled.samples.rows(drawn).as_before(state.n_codes)
@@ -301,7 +301,7 @@ def _ask(
 def _asked_weights(state: VotingState, can_vote: BoolArray) -> Float64Array:
     """Return the weights of members in the vote; negligible ones are set to 0, and these members are skipped."""
     weights = state.weights.of_members(can_vote)
-    weights[weights < MIN_WEIGHT] = 0.0
+    weights[weights < TUNING.min_weight] = 0.0
     scaled: Float64Array = weights / weights.sum()
     return scaled
 

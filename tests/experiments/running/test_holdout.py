@@ -3,9 +3,10 @@ from itertools import count
 import numpy as np
 import pytest
 
+from adforest.adaptation import FORESTS
 from experiments.running import timing
 from experiments.running.holdout import run_holdout
-from experiments.running.measures import FORESTS, describe_forests
+from experiments.running.measures import describe_forests
 from experiments.specs.methods import make_model
 from experiments.specs.run_spec import MethodSpec, StreamSpec
 from experiments.specs.sources import open_stream

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from adforest.adaptation.names import ACTIVE, FORESTS, PERMANENT
+from adforest.adaptation.report import ACTIVE, FORESTS, PERMANENT
 from adforest.forest.types import Float64Array
 from adforest.monitor.model_parts import VOTE, ExpectedAccuracy
 from adforest.monitor.model_view import ModelView

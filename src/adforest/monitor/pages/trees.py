@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import numpy as np
 
 from adforest.adaptation import State, find_forest
-from adforest.adaptation.names import ACTIVE, FORESTS
+from adforest.adaptation.report import ACTIVE, FORESTS
 from adforest.forest.tree import BUILT, CAUSES, LEAF_EXPANDED, ROOT_ADDED
 from adforest.monitor.pages import words
 from adforest.monitor.pages.figures import part
