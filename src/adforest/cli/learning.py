@@ -73,6 +73,8 @@ class Learner:
 
     Attributes
     ----------
+    reading : dict
+        How files are read: as noted in the model, but for what was given.
     n_unlabelled : int
         Records without a class that were left out of the files read to their end.
     """
@@ -109,10 +111,10 @@ class Learner:
             learnt_columns(self.model)  # raises before anything is read
         self._set(parameters)
         self.target = self._checked_target(target)
-        self._reading = with_noted(reading, self.origins)
+        self.reading = with_noted(reading, self.origins)
         self.origins = replace(self.origins, target=self.target)
         if self.is_new:
-            noted = ((name, value if isinstance(value, str) else tuple(value)) for name, value in self._reading.items())
+            noted = ((name, value if isinstance(value, str) else tuple(value)) for name, value in self.reading.items())
             self.origins = replace(self.origins, reading=tuple(noted))
         self._take_over(self.origins)
 
@@ -281,7 +283,7 @@ class Learner:
         if found.n_values:  # of text, lines are counted as they are read
             self._limits.check(path, found)
         if self._limits.max_columns is not None:
-            self._limits.check_columns(path, len(column_names(path, self._reading)))
+            self._limits.check_columns(path, len(column_names(path, self.reading)))
         self._surveyed = path, state, found
         return found
 
@@ -293,7 +295,7 @@ class Learner:
         is_small = found.n_rows <= WHOLE_RECORDS
         if is_small and (found.n_values or found.n_bytes) <= WHOLE_VALUES:
             return None
-        n_columns = max(len(column_names(path, self._reading)), 1)
+        n_columns = max(len(column_names(path, self.reading)), 1)
         if is_small and found.n_rows * n_columns <= WHOLE_VALUES:
             return None
         return max(PIECE_VALUES // max(n_columns, PIECE_VALUES // PIECE_RECORDS), 1)
@@ -351,7 +353,7 @@ class Learner:
         from adforest.streams import read_batches
 
         types = None if self.is_new else known_types(self.model) | {self.target: class_type(self.model)}
-        return read_batches(paths, target=self.target, types=types, batch_size=batch_size, **self._reading)
+        return read_batches(paths, target=self.target, types=types, batch_size=batch_size, **self.reading)
 
     def _check_columns(self, batch: Any) -> None:
         """Raise if a batch lacks or adds columns and may not; the error names the file."""
@@ -376,7 +378,7 @@ class Learner:
         from adforest.streams.files import open_sources
 
         archives = [parent for parent in path.parents if parent.is_file()]
-        files, _ = open_sources([*archives, path][:1], self.target, self.target, **for_answers(self._reading))
+        files, _ = open_sources([*archives, path][:1], self.target, self.target, **for_answers(self.reading))
         return next(file.header_place for file in files if file.path == path)
 
 

@@ -11,7 +11,8 @@ import shlex
 import signal
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from email.message import EmailMessage
 from hashlib import sha256
 from pathlib import Path
@@ -41,6 +42,9 @@ class Delivery(Protocol):
     def deliver(self, alert: Alert) -> None:
         """Tell of an alert within the time that there is, or raise."""
 
+    def cancel(self) -> None:
+        """End a delivery under way that would outlive this process; called from another thread."""
+
 
 def _key(*parts: object) -> str:
     """Return a digest of what identifies a receiver."""
@@ -54,6 +58,7 @@ class Command:
     command: tuple[str, ...]
     timeout: float
     retry: float = 1.0
+    _running: list[subprocess.Popen[bytes]] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def __str__(self) -> str:
         return f"the command {shlex.quote(Path(self.command[0]).name)}"
@@ -79,16 +84,24 @@ class Command:
                 env=os.environ | given,
                 start_new_session=True,
             )
+            self._running.append(process)
             try:
                 code = process.wait(self.timeout)
             except subprocess.TimeoutExpired:
                 raise TimeoutError(f"it did not end within {self.timeout:g} s, and was killed") from None
             finally:
+                self._running.remove(process)
                 if process.poll() is None:
                     _kill_group(process)
             if code:
                 said.seek(0)
                 raise ValueError(f"it ended with code {code}{self._shown(said.read(10_000))}")
+
+    def cancel(self) -> None:
+        """Kill the program, if it runs, with all that it started."""
+        for process in list(self._running):
+            if process.poll() is None:
+                _kill_group(process)
 
     def _shown(self, said: bytes) -> str:
         """Return the end of what a program said of its failure, without its arguments."""
@@ -101,7 +114,8 @@ class Command:
 def _kill_group(process: subprocess.Popen[bytes]) -> None:
     """Kill a program with all that it started."""
     if hasattr(os, "killpg"):
-        os.killpg(process.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # it has just ended
+            os.killpg(process.pid, signal.SIGKILL)
     else:
         process.kill()
     process.wait()
@@ -133,6 +147,9 @@ class Webhook:
         if not 200 <= status < 300:
             elsewhere = "; redirects are not followed" if 300 <= status < 400 else ""
             raise ValueError(f"it answered {status}, expected 2xx{elsewhere}")
+
+    def cancel(self) -> None:
+        """Do nothing: the connection ends with the process."""
 
 
 @dataclass(frozen=True)
@@ -189,3 +206,6 @@ class Mail:
             refused = server.send_message(message)
         if refused:  # the others have it: to send it again would be to tell them again
             remark(f"warning: {self}: {counted(len(refused), 'receiver')} refused: {', '.join(refused)}")
+
+    def cancel(self) -> None:
+        """Do nothing: the connection ends with the process."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import tomllib
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,6 +18,8 @@ RETRY = 1.0  # seconds until the first attempt after one that failed
 # Programs that pass their arguments on to a shell: what stands in the message would be run.
 SHELLS = {"sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "csh", "tcsh", "busybox", "cmd", "powershell"}
 SHELLS |= {"pwsh", "ssh", "su", "runuser", "script", "watch", "parallel", "xargs", "at", "batch", "eval"}
+SHELLS |= {"awk", "gawk", "mawk", "nawk", "sed"}  # whose first argument is a program
+RUNS_NEXT = {"-c", "-e", "-E", "--eval", "--execute", "--command", "-command", "/c", "-exec"}  # the next argument
 PORTS = {"none": 25, "starttls": 587, "ssl": 465}  # of mail servers, by tls
 EXAMPLE = '[[rule]] when = "accuracy below" limit = 0.8'
 
@@ -138,6 +141,7 @@ def _command(table: TomlTable, timeout: float, retry: float) -> Delivery:
         raise table.wrong("command names no program; expected one and its arguments, as text or a list of text")
     holders = [one for one in arguments if MESSAGE in one]
     shells = [one for one in arguments if Path(one).name.lower().removesuffix(".exe") in SHELLS]
+    shells += [arguments[0] for one, after in pairwise(arguments) if after == MESSAGE and one in RUNS_NEXT]
     if holders and (shells or any(one != MESSAGE for one in holders)):
         where = f"in a command of {Path(shells[0]).name}" if shells else "within an argument"
         raise table.wrong(

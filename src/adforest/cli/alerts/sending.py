@@ -52,6 +52,10 @@ class Sender:
         for thread in self._threads:
             thread.join(max(0.0, end - time.monotonic()))
         self._is_over.set()
+        for thread, delivery in zip(self._threads, self._deliveries, strict=True):
+            if thread.is_alive():
+                delivery.cancel()
+                thread.join(1.0)
         for delivery in self._deliveries:
             if n := self._outbox.n_waiting(delivery.key):
                 remark(f"warning: {counted(n, 'alert')} for {delivery} not delivered yet: the next command sends them")

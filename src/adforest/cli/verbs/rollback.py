@@ -57,5 +57,6 @@ def rollback(
         print_json(told | {"digests_since": len(later)})
         return
     say(f"{model}: {counted(n_now, 'batch')}, was {counted(n_then, 'batch')}, kept as a version")
-    again = "are passed over" if pass_over else "are learnt again when they are met again"
-    say(f"{counted(len(later), 'batch')} learnt since {again}")
+    if later:
+        again = "passed over" if pass_over else "learnt again when they are met again"
+        say(f"{counted(len(later), 'batch')} learnt since: {again}")

@@ -123,7 +123,8 @@ def watch(
         learner = Learner(file, target, parameters, reading, batch_size, limits)
         rival = None
         if rival_file is not None:
-            beside_it = Learner(rival_file, target, parameters | changes, reading, batch_size, limits)
+            given = learner.target, parameters | changes, learner.reading  # files are read as for the champion
+            beside_it = Learner(rival_file, *given, batch_size, limits)
             rival = Challenger(learner, beside_it, changes)
         rules.begin(learner)
         by_time = reading.get("order") == "time"
