@@ -1,11 +1,11 @@
 """``python tests/kills.py 300``: kill ``adforest learn`` and ``adforest watch`` at random moments, and compare.
 
-The two models before the newest are kept (``--keep 2``). A third of the kills are of `learn`, a third of `watch` over a folder that stays as it is: each round learns it into a
-model, killed some times on the way, and ends with the model of a run that nobody disturbed. The last third are of
-`watch` while others write: files in pieces with pauses, files that grow, files renamed into place, a link that leads to
-one file after another, backups of the model restored in two ways, and a model that is a link to one file and then to
-another. In the end every record was learnt exactly once. Seeds are printed; ``python tests/kills.py 300 SEED`` makes
-the same draws, though not the same moments.
+The two models before the newest are kept (``--keep 2``). A third of the kills are of `learn`, a third of `watch` over a
+folder that stays as it is: each round learns it into a model, killed some times on the way, and ends with the model of
+a run that nobody disturbed. The last third are of `watch` while others write: files in pieces with pauses, files that
+grow, files renamed into place, a link that leads to one file after another, backups of the model restored in two ways,
+and a model that is a link to one file and then to another. In the end every record was learnt exactly once. Seeds are
+printed; ``python tests/kills.py 300 SEED`` makes the same draws, though not the same moments.
 """
 
 import itertools

@@ -360,7 +360,7 @@ class Learner:
         if self.is_new or self.model.column_changes == "allow":
             return
         learnt, came = learnt_columns(self.model), batch.X.column_names
-        lacks, adds = [name for name in learnt if name not in came], [name for name in came if name not in learnt]
+        lacks, adds = _without(learnt, came), _without(came, learnt)
         if not lacks and not adds:
             return
         parts = [
@@ -394,6 +394,12 @@ def _from(batch: Any, start: int, stop: int | None = None) -> Any:
     length = (len(batch.y) if stop is None else stop) - start
     X, y = batch.X.slice(start, length), batch.y[start : start + length]
     return replace(batch, X=X, y=y, first_row=batch.first_row + start)
+
+
+def _without(names: Sequence[str], others: Sequence[str]) -> list[str]:
+    """Return those of some names that are not among others."""
+    known = set(others)
+    return [name for name in names if name not in known]
 
 
 def _with_last(batches: Iterable[Any]) -> Iterator[tuple[Any, bool]]:
