@@ -137,7 +137,7 @@ class Alerts:
             status = path.stat()
             for rule in self.rules:
                 if rule.when == REJECTED:
-                    # The name of a file is not the first word: a program may take what begins with a dash for an option.
+                    # Not with the name first: a program may take what begins with a dash for an option.
                     message = f"the file {path.name} cannot be learnt and is set aside: {reason}"
                     same = (path.name, str(status.st_size), str(status.st_mtime_ns))
                     self._keep(self._alert(rule, message, path.name, same, files=[str(path)]))
