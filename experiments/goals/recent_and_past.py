@@ -41,7 +41,7 @@ def plan(options: Options) -> list[RunSpec]:
 
 def cluster_stream(options: Options) -> StreamSpec:
     """Return the stream of wandering clusters."""
-    counts = selections.batch_counts(options, full=(20, 4_000), quick=(12, selections.QUICK_RECORDS // 12))
+    counts = selections.batch_counts(options, full=(20, 4_000), quick=(12, selections.QUICK_SAMPLES // 12))
     return StreamSpec.of("clusters", "wandering", **counts)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from adforest.forest.types import Floats, Longs
+from adforest.forest.types import Float64Array, Int64Array
 from adforest.streams import (
     Batch,
     concept_categorical,
@@ -78,7 +78,7 @@ def _categories_of_concept(spec: StreamSpec) -> tuple[int, ...]:
 # Classes: the variant is who comes and goes
 
 
-def class_shares(variant: str, n_batches: int) -> Floats:
+def class_shares(variant: str, n_batches: int) -> Float64Array:
     """Return the share of every class in every batch.
 
     Parameters
@@ -146,7 +146,7 @@ def _six_numbers(spec: StreamSpec) -> tuple[int, ...]:
 # Labels that follow each other, with features that say little: the variant is how
 
 
-def draw_labels(variant: str, n: int, rng: np.random.Generator) -> Longs:
+def draw_labels(variant: str, n: int, rng: np.random.Generator) -> Int64Array:
     """Return labels that follow each other.
 
     Parameters
@@ -246,7 +246,7 @@ def _draw_toy(spec: StreamSpec, seed: int) -> Iterator[Batch]:
         yield Batch(number, name, *_table(houses), *_table(tested), *_table(()))
 
 
-def _table(houses: Any) -> tuple[Floats, Any]:
+def _table(houses: Any) -> tuple[Float64Array, Any]:
     """Return area and bedrooms as a matrix, and the rents."""
     X = np.array([house[:2] for house in houses], dtype=np.float64).reshape(len(houses), 2)
     return X, np.array([house[2] for house in houses], dtype="U6")

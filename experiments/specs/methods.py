@@ -37,7 +37,7 @@ class Method:
     """
 
     make: Callable[[], Any]
-    settings: Callable[[int], dict[str, Any]] = field(default=lambda n_records: {})
+    settings: Callable[[int], dict[str, Any]] = field(default=lambda n_samples: {})
     library: str = ""
     one_hot: bool = False
 
@@ -67,7 +67,7 @@ def make_model(spec: MethodSpec, stream: Stream, seed: int) -> Any:
     }
     known = model.get_params()
     shared = {name: value for name, value in shared.items() if name in known}
-    return model.set_params(**{**shared, **method.settings(stream.n_records), **dict(spec.settings)})
+    return model.set_params(**{**shared, **method.settings(stream.n_samples), **dict(spec.settings)})
 
 
 def paper_tree_counts(model: Any) -> dict[str, int]:
@@ -167,14 +167,14 @@ def _adf(base_forest: str, *, as_published: bool) -> Method:
     return Method(partial(AdaptiveDecisionForestClassifier, base_forest=base_forest))
 
 
-def _paper_leaf(n_records: int) -> dict[str, Any]:
+def _paper_leaf(n_samples: int) -> dict[str, Any]:
     """Return the minimum leaf size that the paper gave to all methods alike."""
-    return {"min_samples_leaf": 100 if n_records > 100_000 else 20}
+    return {"min_samples_leaf": 100 if n_samples > 100_000 else 20}
 
 
-def _paper_grace_period(n_records: int) -> dict[str, Any]:
+def _paper_grace_period(n_samples: int) -> dict[str, Any]:
     """Return the grace period of Hoeffding trees, which the paper set as it did the minimum leaf size."""
-    return {"grace_period": _paper_leaf(n_records)["min_samples_leaf"]}
+    return {"grace_period": _paper_leaf(n_samples)["min_samples_leaf"]}
 
 
 def _refit(window: int | None) -> Method:

@@ -34,7 +34,7 @@ class Stream:
     batches : sequence of Batch
     n_categories : tuple of int
         Per column, its number of categories; 0 where it is numerical.
-    n_records : int
+    n_samples : int
         Size of the whole data set.
     is_tested_once : bool
         Whether only the model after the last batch is tested.
@@ -42,7 +42,7 @@ class Stream:
 
     batches: Sequence[Batch]
     n_categories: tuple[int, ...]
-    n_records: int
+    n_samples: int
     is_tested_once: bool = False
 
     @property
@@ -121,9 +121,9 @@ def find_source(spec: StreamSpec) -> Source:
 
 
 def _cut_dataset(spec: StreamSpec, seed: int, folder: Path | None) -> Stream:
-    """Return a data set of the paper in batches; option ``n_records`` draws a House of that size."""
-    n_records = dict(spec.options).get("n_records")
-    data = load_dataset(spec.name, folder) if n_records is None else make_house(int(n_records), random_state=0)
+    """Return a data set of the paper in batches; option ``n_samples`` draws a House of that size."""
+    n_samples = dict(spec.options).get("n_samples")
+    data = load_dataset(spec.name, folder) if n_samples is None else make_house(int(n_samples), random_state=0)
     if spec.variant == IN_ORDER:
         return _cut_in_order(data, spec)
     is_whole = spec.variant == "whole"
@@ -137,7 +137,7 @@ def _cut_dataset(spec: StreamSpec, seed: int, folder: Path | None) -> Stream:
     return Stream(
         batches=[_joined(batches)] if is_whole else batches,
         n_categories=_count_categories(data),
-        n_records=len(data.y),
+        n_samples=len(data.y),
         is_tested_once=spec.variant in ("big", "whole"),
     )
 
@@ -158,7 +158,7 @@ def _joined(batches: Sequence[Batch]) -> Batch:
 
 def _size_dataset(spec: StreamSpec) -> int:
     """Return how many records a data set has."""
-    return int(dict(spec.options).get("n_records") or DATASET_SIZES[spec.name])
+    return int(dict(spec.options).get("n_samples") or DATASET_SIZES[spec.name])
 
 
 @cache

@@ -47,7 +47,7 @@ DELAYS = (0, 1, 10, 100, 1_000)  # samples
 def real_streams(options: Options, batch_size: int = 1) -> dict[str, StreamSpec]:
     """Return the first samples of the real streams; in quick runs a small House instead."""
     if options.quick:
-        return {"House": StreamSpec.of("house", IN_ORDER, n_records=QUICK_SAMPLES, batch_size=batch_size)}
+        return {"House": StreamSpec.of("house", IN_ORDER, n_samples=QUICK_SAMPLES, batch_size=batch_size)}
     return {
         title: StreamSpec.of(name, IN_ORDER, n_samples=N_SAMPLES, batch_size=batch_size) for title, name in REAL.items()
     }

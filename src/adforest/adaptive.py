@@ -32,19 +32,19 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
     drift_threshold : int, default=3
         A drift is sustained once it has been seen in more than this many batches in a row [λ].
     window_size : int, default=3
-        Batches a temporary forest is built from [γ], sampled where they hold far more records than the last one.
+        Batches a temporary forest is built from [γ], sampled where they hold far more samples than the last one.
     memory_size : int, str or None, default=100_000
-        Records kept from before the window's batches, for growing trees; a text such as "200MB" says how many bytes
+        Samples kept from before the window's batches, for growing trees; a text such as "200MB" says how many bytes
         they may take between batches, with their places in the trees of the permanent forest. A column takes 2 bytes a
-        record if it is categorical or of whole numbers from 0 to 65,534, 4 if its numbers are exact in single
+        sample if it is categorical or of whole numbers from 0 to 65,534, 4 if its numbers are exact in single
         precision, else 8. None keeps everything, 0 lets leaves know nothing but the batch at hand. Each class has room
         by the square root of its frequency.
     max_samples : int or None, default=1_000_000
-        Records that a tree is grown from at most, at least 1,000. Of a larger batch about so many are drawn: trees cut
+        Samples that a tree is grown from at most, at least 1,000. Of a larger batch about so many are drawn: trees cut
         by them, the forests are judged by them, and memory keeps of them. The others are counted in the leaves of the
         trees. None sets no bound.
     min_samples_leaf : int, default=1
-        Records a leaf must keep.
+        Samples a leaf must keep.
     max_features : {"default", "log2", "log2+1", "sqrt"}, int, float or None, default="default"
         Attributes tried at each node. Of m attributes, "log2+1" is int(log2 m) + 1, the paper's choice, "default" that
         or int(sqrt m), whichever is more; the rest as in scikit-learn. Where these are few of many, a random forest
@@ -56,29 +56,29 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
         "log_loss" means too. "auto" is entropy, but in half of the trees Gini impurity at nodes of more than ten
         classes. SysFor and Hoeffding trees go by entropy.
     renewal : float, default=1.0
-        How much is grown anew from memory: a batch of n records pays for as many trees of a repaired forest, in turn,
-        as can be grown from ``renewal * (n + 500)`` records for each of its trees. While few records are at hand these
+        How much is grown anew from memory: a batch of n samples pays for as many trees of a repaired forest, in turn,
+        as can be grown from ``renewal * (n + 500)`` samples for each of its trees. While few samples are at hand these
         are all trees at every batch. 0 only ever repairs.
     answer_for : {"next_batch", "everything"}, default="next_batch"
-        What the model is asked about. "next_batch": records like those that come next. "everything": records of any
+        What the model is asked about. "next_batch": samples like those that come next. "everything": samples of any
         time, old ones as well; the permanent forest answers alone, whatever came lately.
     label_delay : int, default=0
         How many samples are predicted before the label of one is learnt, where samples come one by one or a few at a
         time. The last labels count by how much they say of samples that come so much later; with 250 or more the
         forests answer alone. It does not matter after batches of 100 samples or more.
     class_weight : dict, "balanced" or None, default=None
-        What the weights of records are multiplied by, by class value; classes not named have 1. "balanced" makes all
-        classes seen so far count the same: n / (number of classes * records of the class), over all batches.
+        What the weights of samples are multiplied by, by class value; classes not named have 1. "balanced" makes all
+        classes seen so far count the same: n / (number of classes * samples of the class), over all batches.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Which columns are categorical: those of text or categorical type, those given by mask, position or name, none.
     max_categories, min_frequency : int, float or None, default=None
         Which values of a categorical column share one code for infrequent ones, as in scikit-learn's OneHotEncoder:
-        those that came less often than ``min_frequency`` (an int counts records, a float is a share of them), and all
+        those that came less often than ``min_frequency`` (an int counts samples, a float is a share of them), and all
         but the most frequent ``max_categories - 1``. They are counted over all batches so far: a value gets its own
         code with the batch that makes it frequent. Values never seen count as infrequent.
     column_changes : {"error", "allow"}, default="error"
         Whether a batch may add or drop columns, which are matched by name. "allow": a column that is not there is
-        missing in its records, a new one is learnt from that batch on; records to be predicted may lack columns, and
+        missing in its samples, a new one is learnt from that batch on; samples to be predicted may lack columns, and
         what was never learnt is left out.
     n_jobs : int or None, default=None
         Threads. The forest is the same for any number.
@@ -109,10 +109,10 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
 
     Notes
     -----
-    What weights the forests have depends on the record: whether records of the last batches are near it, and whether
+    What weights the forests have depends on the sample: whether samples of the last batches are near it, and whether
     classes are found that are new or rare (`adforest.adaptation.evidence`). A leaf's
     class shares are shrunk towards those of the nodes above it, as far as that proved right on the batches so far.
-    Batches of fewer than 100 records (or a twentieth of the records at hand, if that is less) are answered and counted,
+    Batches of fewer than 100 samples (or a twentieth of the samples at hand, if that is less) are answered and counted,
     and wait until together they are enough to grow trees from, unless they bring an unknown class.
 
     The class rates of a categorical feature of at least 100 values, counted before each batch, are further columns to

@@ -14,7 +14,7 @@ class PaperADFClassifier(BaseADFClassifier):
 
     Three forests: the *permanent* one learns every batch. So does the *active* one, unless a batch perturbs too many of
     its leaves to be repaired, which is a drift: then a *temporary* forest of the last batches is built, and takes the
-    active one's place if the drift lasts. The forest that gets most records of the last batch right, after learning it,
+    active one's place if the drift lasts. The forest that gets most samples of the last batch right, after learning it,
     answers alone.
 
     For new work prefer `AdaptiveDecisionForestClassifier`; this class is for comparison with the paper.
@@ -27,7 +27,7 @@ class PaperADFClassifier(BaseADFClassifier):
         Who builds the trees: random forest (ADF-R), SysFor (ADF-S) or Hoeffding trees (ADF-H).
     reading : {"program", "text"}, default="program"
         Where program and text of the paper disagree, which is followed. "program" is how the author's program behaves,
-        which made the published tables: leaves know all records they ever received, confidence is that of merged
+        which made the published tables: leaves know all samples they ever received, confidence is that of merged
         counts, any perturbed leaf makes a tree change. "text" is how the pseudo-code reads: leaves know the batch only,
         confidence is the batch's, a tree changes if more than θ of its leaves are perturbed. It decides
         ``memory_size``, ``perturbation`` and ``tree_repair`` where these are "reading".
@@ -43,35 +43,35 @@ class PaperADFClassifier(BaseADFClassifier):
     window_size : int, default=3
         Batches a temporary forest is built from [γ].
     memory_size : "reading", int or None, default="reading"
-        Records kept from before the window's batches. None keeps everything, as the program does, 0 lets leaves know
+        Samples kept from before the window's batches. None keeps everything, as the program does, 0 lets leaves know
         nothing but the batch at hand, as the text does.
     perturbation : {"reading", "merged", "batch", "predicted"}, default="reading"
         What a leaf's confidence after a batch means: that of old and new counts together (the program), that of the new
-        counts alone (the text), or the share of the batch's records that are of the class the leaf predicts.
+        counts alone (the text), or the share of the batch's samples that are of the class the leaf predicts.
     tree_repair : {"reading", "any", "share"}, default="reading"
         When a tree changes its shape: if any of its leaves is perturbed (the program), or if more than
         ``repair_threshold`` of them are (the text).
     voting : {"hard", "soft"}, default="hard"
         Whether trees cast one vote each or add up class shares.
     min_samples_leaf : int, default=20
-        Records a leaf must keep. The paper's experiments have 100 for data sets of more than 100,000 records. For
+        Samples a leaf must keep. The paper's experiments have 100 for data sets of more than 100,000 samples. For
         Hoeffding trees this is the grace period.
     max_features : {"log2+1", "default", "log2", "sqrt"}, int, float or None, default="log2+1"
         Attributes tried at each node, see `AdaptiveDecisionForestClassifier`.
     max_depth : int or None, default=None
         Depth at which growing stops.
     class_weight : dict, "balanced" or None, default=None
-        What the weights of records are multiplied by, by class value, see `AdaptiveDecisionForestClassifier`.
+        What the weights of samples are multiplied by, by class value, see `AdaptiveDecisionForestClassifier`.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Which columns are categorical: those of text or categorical type, those given by mask, position or name, none.
     max_categories, min_frequency : int, float or None, default=None
         Which values of a categorical column share one code for infrequent ones, as in scikit-learn's OneHotEncoder:
-        those that came less often than ``min_frequency`` (an int counts records, a float is a share of them), and all
+        those that came less often than ``min_frequency`` (an int counts samples, a float is a share of them), and all
         but the most frequent ``max_categories - 1``. They are counted over all batches so far: a value gets its own
         code with the batch that makes it frequent. Values never seen count as infrequent.
     column_changes : {"error", "allow"}, default="error"
         Whether a batch may add or drop columns, which are matched by name. "allow": a column that is not there is
-        missing in its records, a new one is learnt from that batch on; records to be predicted may lack columns, and
+        missing in its samples, a new one is learnt from that batch on; samples to be predicted may lack columns, and
         what was never learnt is left out.
     n_jobs : int or None, default=None
         Threads. The forest is the same for any number.

@@ -8,7 +8,7 @@ from typing import Any
 from adforest.adaptation import BatchReport, State, votes
 from adforest.base import Model, as_logs, as_shares
 from adforest.explaining import Explanation, explain
-from adforest.forest.types import AnyArray, Floats
+from adforest.forest.types import AnyArray, Float64Array
 from adforest.tracking import BatchBlock, PrequentialAnswers, Track
 
 
@@ -33,21 +33,21 @@ class Snapshot:
         The batches before those, summarised.
     prequential_ : named tuple of y_true and y_proba
         What the last samples were answered before they were learnt.
-    has_records : bool
-        Whether the records that the model kept are in it.
+    has_samples : bool
+        Whether the samples that the model kept are in it.
     """
 
     _model: Model[State]
     _track: Track
     _column_changes: str
-    has_records: bool
+    has_samples: bool
 
     def __repr__(self) -> str:
         names = ", ".join(map(str, self.classes_[:5].tolist())) + (", ..." if len(self.classes_) > 5 else "")
         return f"Snapshot after {self.n_batches_} batches, {len(self.classes_)} classes ({names})"
 
     def predict(self, X: Any) -> AnyArray:
-        """Return the most likely class of each record.
+        """Return the most likely class of each sample.
 
         Parameters
         ----------
@@ -59,7 +59,7 @@ class Snapshot:
         """
         return self._model.most_likely(self._votes(X))
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: Any) -> Float64Array:
         """Return the share of each class, in the order of ``classes_``.
 
         Parameters
@@ -72,7 +72,7 @@ class Snapshot:
         """
         return as_shares(self._votes(X))
 
-    def predict_log_proba(self, X: Any) -> Floats:
+    def predict_log_proba(self, X: Any) -> Float64Array:
         """Return the logarithm of `predict_proba`; minus infinity where a class has no share.
 
         Parameters
@@ -86,7 +86,7 @@ class Snapshot:
         return as_logs(self.predict_proba(X))
 
     def explain(self, X: Any) -> Explanation:
-        """Return why some records are answered as they are, see `AdaptiveDecisionForestClassifier.explain`.
+        """Return why some samples are answered as they are, see `AdaptiveDecisionForestClassifier.explain`.
 
         Parameters
         ----------
@@ -101,7 +101,7 @@ class Snapshot:
         return explain(model.learnt, model.encoder, model.labels, matrix)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy on some records.
+        """Return the accuracy on some samples.
 
         Parameters
         ----------
@@ -117,7 +117,7 @@ class Snapshot:
 
         return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
 
-    def _votes(self, X: Any) -> Floats:
+    def _votes(self, X: Any) -> Float64Array:
         """Return votes with columns in the order of the sorted classes."""
         model = self._model
         matrix = model.encoder.translate(X, self._column_changes)

@@ -175,6 +175,6 @@ def test_a_model_without_records(capsys, folder, tmp_path):
     assert answers[0] == answers[1]
     code, _, err = run(capsys, "learn", folder, "-m", out)
     assert code == 1
-    assert "records" in err
+    assert "samples" in err
     assert run(capsys, "export", path, "-o", tmp_path / "x.adf")[0] == 1
     assert not os.path.exists(tmp_path / "x.adf")

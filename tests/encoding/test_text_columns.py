@@ -109,7 +109,7 @@ def test_a_column_is_judged_when_its_kind_is_decided():
 
 
 def test_one_warning_is_enough():
-    # It would be said as well that the column identifies records: drop it.
+    # It would be said as well that the column identifies samples: drop it.
     texts = [f"{x}" for x in range(200)]
     with pytest.warns(UserWarning, match="reads as numbers") as caught:
         TableEncoder.learn(pd.DataFrame({"a": texts}))

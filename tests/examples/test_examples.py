@@ -24,8 +24,8 @@ CLAIMS = {
         and np.mean(it["accuracy"]["adaptive forest"]) > np.mean(it["accuracy"]["refitted on the last 3"]) + 0.03
     ),
     "explaining_an_answer": lambda it: (
-        it["before"].startswith("record 0: high 0.")
-        and it["after"].startswith("record 0: low 0.")
+        it["before"].startswith("sample 0: high 0.")
+        and it["after"].startswith("sample 0: low 0.")
         and all(told.splitlines()[4].startswith("  district = centre ") for told in (it["before"], it["after"]))
     ),
     "monitoring": lambda it: it["frame"].shape[0] == 34 and np.nanmean(it["grid"]) > 0.7,

@@ -46,8 +46,8 @@ def check_cut(codes, classes, weights, n_codes, n_classes, min_leaf=1, gini=Fals
 
 
 @st.composite
-def coded_nodes(draw, records, codes, classes, missing=True):
-    n = draw(st.integers(*records))
+def coded_nodes(draw, samples, codes, classes, missing=True):
+    n = draw(st.integers(*samples))
     n_codes = draw(st.integers(*codes))
     n_classes = draw(st.integers(*classes))
     drawn = st.lists(st.integers(0, n_codes if missing else n_codes - 1), min_size=n, max_size=n)
@@ -60,11 +60,11 @@ def coded_nodes(draw, records, codes, classes, missing=True):
     )
 
 
-# Counted by (code, class) where records are at least twice as many as such pairs; else sorted.
+# Counted by (code, class) where samples are at least twice as many as such pairs; else sorted.
 WAYS = {
-    "histogram": {"records": (24, 70), "codes": (1, 3), "classes": (1, 3)},
-    "few records": {"records": (1, 40), "codes": (1, 60), "classes": (2, 9)},
-    "many codes": {"records": (41, 70), "codes": (30, 300), "classes": (2, 40)},
+    "histogram": {"samples": (24, 70), "codes": (1, 3), "classes": (1, 3)},
+    "few samples": {"samples": (1, 40), "codes": (1, 60), "classes": (2, 9)},
+    "many codes": {"samples": (41, 70), "codes": (30, 300), "classes": (2, 40)},
 }
 
 
@@ -121,7 +121,7 @@ def test_missing_values_join_the_side_they_resemble(n):
 
 
 @pytest.mark.parametrize("n", [10, 100])
-def test_min_leaf_counts_records_and_not_their_weight(n):
+def test_min_leaf_counts_samples_and_not_their_weight(n):
     codes = np.zeros(n, dtype=int)
     codes[0] = 1
     weights = np.ones(n)

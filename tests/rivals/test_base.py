@@ -88,7 +88,7 @@ def test_classes_are_sorted_whatever_their_order_of_arrival(model, values):
 
 
 @named(OWN)
-def test_declared_classes_are_there_before_their_first_record(model):
+def test_declared_classes_are_there_before_their_first_sample(model):
     model = clone(model).partial_fit(*clusters(0), classes=[0, 1, 7])
     assert model.classes_.tolist() == [0, 1, 7]
     X, y = clusters(1)
@@ -109,11 +109,11 @@ BAD_BATCHES = {
     "an extra column": (np.ones((4, 3)), [0, 1, 0, 1], ValueError, "3 features, but .* expecting 2"),
     "infinity": ([[np.inf, 1], [1, 2]], [0, 1], ValueError, "infinity"),
     "text": ([["a", 1], ["b", 2]], [0, 1], TypeError, "column 0 of batch 3 holds text"),
-    "too few labels": (np.ones((3, 2)), [0, 1], ValueError, "3 records but 2 labels"),
+    "too few labels": (np.ones((3, 2)), [0, 1], ValueError, "3 samples but 2 labels"),
     "no labels": (np.ones((3, 2)), None, ValueError, "Classifier requires y to be passed"),
     "a missing label": (np.ones((2, 2)), [0, np.nan], ValueError, "contains NaN"),
     "labels of another kind": (np.ones((2, 2)), ["a", "b"], TypeError, "the model learnt numbers"),
-    "no records": (np.ones((0, 2)), [], ValueError, "minimum of 1 is required"),
+    "no samples": (np.ones((0, 2)), [], ValueError, "minimum of 1 is required"),
 }
 
 

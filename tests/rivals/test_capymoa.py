@@ -173,7 +173,7 @@ def test_a_grace_period_that_is_no_number_of_samples_is_refused(grace_period):
 
 @pytest.mark.parametrize("name", ["HT", "HAT", "OzaBag", "LeveragingBag", "ARF"])
 def test_a_method_of_the_experiments_runs_with_the_paper_s_settings(name):
-    run = RunSpec(StreamSpec.of("house", "34", n_records=1200), MethodSpec(f"{name} (MOA)"), 0)
+    run = RunSpec(StreamSpec.of("house", "34", n_samples=1200), MethodSpec(f"{name} (MOA)"), 0)
     assert is_installed(run.method)
     evaluation = evaluate_holdout(run, None)
     assert len(evaluation.rows) == 34

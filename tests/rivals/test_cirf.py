@@ -24,7 +24,7 @@ def held(tree):
 
 
 def counted(tree, X, y):
-    """Return what the leaves hold after each record is added where it goes, one by one."""
+    """Return what the leaves hold after each sample is added where it goes, one by one."""
     rows = held(tree)
     for leaf, code in zip(tree.route(X).tolist(), y, strict=True):
         rows[leaf][code] = rows[leaf].get(code, 0) + 1
@@ -97,7 +97,7 @@ def test_the_box_grows_with_every_batch():
     assert model.forest_.n_nodes == n_nodes + 2 * len(model.forest_)
 
 
-def test_a_declared_class_is_unknown_until_its_first_record():
+def test_a_declared_class_is_unknown_until_its_first_sample():
     model = CIRFClassifier(random_state=0).partial_fit(KNOWN, CLASSES, classes=["a", "b", "c"])
     n_nodes = model.forest_.n_nodes
     model.partial_fit([[50.0, 50.0]], ["c"])
@@ -105,7 +105,7 @@ def test_a_declared_class_is_unknown_until_its_first_record():
     assert model.predict([[60.0, 60.0]]) == ["c"]
 
 
-def test_records_that_lack_the_value_asked_for_stay_with_the_tree():
+def test_samples_that_lack_the_value_asked_for_stay_with_the_tree():
     model = first().partial_fit([[50.0, 2.0], [60.0, 1.0], [np.nan, 2.0]], ["c", "c", "c"])
     for tree in model.forest_.trees:
         assert tree.nodes["split"][0] >> 2 == 0

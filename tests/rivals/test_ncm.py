@@ -1,4 +1,4 @@
-"""Class means against the means of all records seen, distances against scikit-learn's."""
+"""Class means against the means of all samples seen, distances against scikit-learn's."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def learnt(batches):
 
 
 @given(batches=streams())
-def test_means_are_exactly_those_of_all_records_seen(batches):
+def test_means_are_exactly_those_of_all_samples_seen(batches):
     model = learnt(batches)
     X, y = (np.concatenate(parts) for parts in zip(*batches, strict=True))
     assert model.classes_.tolist() == np.unique(y).tolist()

@@ -18,7 +18,7 @@ def blobs(seed, classes, n=120):
 
 
 def check(model, X, y):
-    """Every record seen is counted once, in the leaf it reaches."""
+    """Every sample seen is counted once, in the leaf it reaches."""
     state = model._model.learnt
     codes = {value: code for code, value in enumerate(model._model.labels.by_arrival.tolist())}
     for tree, leaf_of in zip(state.trees, state.leaf_of, strict=True):
@@ -32,7 +32,7 @@ def check(model, X, y):
         assert sorted(children) == list(range(1, len(tree.counts)))
 
 
-def test_counts_are_those_of_all_records_after_every_batch():
+def test_counts_are_those_of_all_samples_after_every_batch():
     model = NCMForestClassifier(n_estimators=3, min_samples_leaf=3, random_state=0)
     seen = []
     for seed, classes in enumerate([[0, 1], [0, 1], [0, 2], [1, 3], [4]]):
@@ -54,7 +54,7 @@ def test_a_leaf_grows_only_when_it_meets_a_class_new_to_it():
     model = NCMForestClassifier(random_state=0).partial_fit(*blobs(0, [0, 1]))
     before = model.trees_
     model.partial_fit(*blobs(0, [0, 1]))
-    # The records of the first batch again: no leaf meets a class that is new to it.
+    # The samples of the first batch again: no leaf meets a class that is new to it.
     assert [tree.rules.keys() for tree in model.trees_] == [tree.rules.keys() for tree in before]
     np.testing.assert_array_equal([tree.counts.sum() for tree in model.trees_], 2 * 120)
     n_leaves = sum(tree.n_leaves for tree in model.trees_)
@@ -65,7 +65,7 @@ def test_a_leaf_grows_only_when_it_meets_a_class_new_to_it():
 
 
 @pytest.mark.parametrize("min_leaf", [1, 5, 30])
-def test_leaves_keep_at_least_so_many_of_the_records_they_were_grown_from(min_leaf):
+def test_leaves_keep_at_least_so_many_of_the_samples_they_were_grown_from(min_leaf):
     X, y = blobs(0, [0, 1, 2, 3], n=300)
     tree = NCMTree.bare(4).grown({0: np.arange(300)}, X, y, NCMParams(10, min_leaf), np.random.default_rng(0))
     leaves = [node for node in range(len(tree.counts)) if node not in tree.rules]

@@ -56,11 +56,11 @@ def test_answers_are_rivers_own_by_value():
     for seed, classes in enumerate([["walk"], ["sit", "walk"], ["run", "sit"]]):
         X, y = clusters(seed, classes)
         model.partial_fit(X, y)
-        for record, value in zip(X.tolist(), y.tolist(), strict=True):
-            own.learn_one(dict(enumerate(record)), value)
+        for sample, value in zip(X.tolist(), y.tolist(), strict=True):
+            own.learn_one(dict(enumerate(sample)), value)
     X, _ = clusters(9, ["walk", "sit", "run"])
-    for record, shares in zip(X.tolist(), model.predict_proba(X), strict=True):
-        expected = own.predict_proba_one(dict(enumerate(record)))
+    for sample, shares in zip(X.tolist(), model.predict_proba(X), strict=True):
+        expected = own.predict_proba_one(dict(enumerate(sample)))
         np.testing.assert_allclose(shares, [expected.get(value, 0) for value in ["run", "sit", "walk"]])
 
 
@@ -72,8 +72,8 @@ def test_errors_leave_the_model_as_it_was(name, monkeypatch):
     with pytest.raises(ValueError, match="infinity"):
         model.partial_fit([[np.inf, 1, 2]], ["run"])
 
-    def broken(records, encoder):
-        yield from [dict(enumerate(record)) for record in records[:50].tolist()]
+    def broken(samples, encoder):
+        yield from [dict(enumerate(sample)) for sample in samples[:50].tolist()]
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:

@@ -1,4 +1,4 @@
-"""scikit-learn's forest refitted on a window: the same forest as scikit-learn makes of the same records."""
+"""scikit-learn's forest refitted on a window: the same forest as scikit-learn makes of the same samples."""
 
 import numpy as np
 import pandas as pd

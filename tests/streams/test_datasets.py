@@ -103,7 +103,7 @@ def small_archive(tmp_path, monkeypatch):
     path = tmp_path / "small.zip"
     path.write_bytes(packed.getvalue())
     digest = digest_columns(parse_archive("arem", path))
-    monkeypatch.setitem(SOURCES, "arem", replace(SOURCES["arem"], n_records=4, digest=digest))
+    monkeypatch.setitem(SOURCES, "arem", replace(SOURCES["arem"], n_samples=4, digest=digest))
     return packed.getvalue()
 
 
@@ -121,7 +121,7 @@ def test_folder_may_hold_the_archive(tmp_path, small_archive, name):
 
 def test_archive_with_other_records_is_refused(tmp_path, small_archive, monkeypatch):
     (tmp_path / "arem.zip").write_bytes(small_archive)
-    monkeypatch.setitem(SOURCES, "arem", replace(SOURCES["arem"], n_records=42_239))
+    monkeypatch.setitem(SOURCES, "arem", replace(SOURCES["arem"], n_samples=42_239))
     with pytest.raises(ValueError, match=r"'arem\.zip' does not hold .*gave 4 records .* expected 42,239 records"):
         load_dataset("arem", tmp_path)
 

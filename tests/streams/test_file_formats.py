@@ -73,14 +73,14 @@ def test_csv_as_programs_write_it(tmp_path):
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "utf-16"])
-@pytest.mark.parametrize("n_records", [3, 200_000])
-def test_csv_in_other_dialects(tmp_path, encoding, n_records):
-    text = "größe;y\n" + "1,5;ü\n-;a\n?;a\n" * (n_records // 3)
+@pytest.mark.parametrize("n_samples", [3, 200_000])
+def test_csv_in_other_dialects(tmp_path, encoding, n_samples):
+    text = "größe;y\n" + "1,5;ü\n-;a\n?;a\n" * (n_samples // 3)
     write_text(tmp_path, {"x.csv": text}, encoding)
     options = {"delimiter": ";", "decimal": ",", "encoding": encoding, "na_values": ["-", "?"], "batch_size": 100_000}
     batches = list(read_batches(tmp_path, target="y", **options))
     assert batches[0].X.slice(0, 3).to_pydict() == {"größe": [1.5, None, None]}
-    assert sum(batch.X["größe"].null_count for batch in batches) == n_records // 3 * 2
+    assert sum(batch.X["größe"].null_count for batch in batches) == n_samples // 3 * 2
     assert batches[0].y[0] == "ü"
 
 

@@ -87,12 +87,12 @@ def three_files(tmp_path_factory):
 
 @pytest.mark.filterwarnings("ignore:.* holds no records, and is passed over")
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "arrow", "arrows", "arff"])
-@given(batch_size=st.integers(1, 25), n_records=st.integers(1, 25))
+@given(batch_size=st.integers(1, 25), n_samples=st.integers(1, 25))
 @settings(deadline=None, max_examples=15)
-def test_any_batch_size_gives_the_same_sequence(three_files, suffix, batch_size, n_records):
+def test_any_batch_size_gives_the_same_sequence(three_files, suffix, batch_size, n_samples):
     with pytest.MonkeyPatch.context() as patch:
         for limit in ("BLOCK_VALUES", "BLOCK_RECORDS"):
-            patch.setattr(f"adforest.streams.formats.{limit}", n_records)
+            patch.setattr(f"adforest.streams.formats.{limit}", n_samples)
         batches = list(read_batches(three_files / suffix, target="rent", batch_size=batch_size))
     records, classes = joined(batches)
     assert records["n"] == records["beds"] == list(range(20))
@@ -114,8 +114,8 @@ import sys
 import pyarrow as pa
 from adforest.streams import read_batches
 for path in sys.argv[1:]:
-    n_records = sum(len(batch.y) for batch in read_batches(path, target="rent", batch_size=1000))
-    print(n_records, pa.default_memory_pool().max_memory())
+    n_samples = sum(len(batch.y) for batch in read_batches(path, target="rent", batch_size=1000))
+    print(n_samples, pa.default_memory_pool().max_memory())
 """
 
 
@@ -129,7 +129,7 @@ def test_a_large_file_is_never_in_memory_as_a_whole(tmp_path):
     paths = [str(tmp_path / name) for name in ("x.parquet", "x.feather", "x.csv")]
     result = subprocess.run([sys.executable, "-c", MEASURE, *paths], capture_output=True, text=True, check=True)
     found = [tuple(map(int, line.split())) for line in result.stdout.splitlines()]
-    assert [n_records for n_records, _ in found] == [200_000] * 3
+    assert [n_samples for n_samples, _ in found] == [200_000] * 3
     peaks = [peak for _, peak in found]
     assert peaks[0] < table.nbytes / 3
     assert peaks[1] < table.nbytes / 3
@@ -138,11 +138,11 @@ def test_a_large_file_is_never_in_memory_as_a_whole(tmp_path):
 
 def test_a_large_arff_file_is_never_in_memory_as_a_whole(tmp_path, monkeypatch):
     monkeypatch.setattr("adforest.streams.formats.BLOCK_VALUES", 1)  # the smallest block has 256 records
-    n_records = 20_000
-    write(pa.table({"a": np.arange(n_records) / 7, "rent": ["low"] * n_records}), tmp_path / "x.arff")
+    n_samples = 20_000
+    write(pa.table({"a": np.arange(n_samples) / 7, "rent": ["low"] * n_samples}), tmp_path / "x.arff")
     tracemalloc.start()
     try:
-        assert sum(len(batch.y) for batch in read_batches(tmp_path, target="rent", batch_size=100)) == n_records
+        assert sum(len(batch.y) for batch in read_batches(tmp_path, target="rent", batch_size=100)) == n_samples
         assert tracemalloc.get_traced_memory()[1] < (tmp_path / "x.arff").stat().st_size / 2
     finally:
         tracemalloc.stop()

@@ -59,7 +59,7 @@ TYPES = {"street, name": TEXT, "beds": NUMBERS, "view": NUMBERS}
 def test_records_of_every_format(tmp_path, suffix):
     path = tmp_path / f"x.{suffix}"
     write(TABLE, path)
-    tables = [X for X, _ in read_records(path, TYPES, n_records=3)]
+    tables = [X for X, _ in read_records(path, TYPES, n_samples=3)]
     found = pa.concat_tables(tables)
     assert found.to_pydict() == {name: EXPECTED[name] for name in TYPES}
     assert found.schema.types == [TEXT, NUMBERS, NUMBERS]

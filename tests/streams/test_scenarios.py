@@ -22,7 +22,7 @@ LDPA_CLASS_COUNTS = [54480, 32710, 27244, 18361, 11779, 6168, 5210, 2973, 2848, 
 
 
 def table(class_counts):
-    """Records that know their row number, with every class in a place of its own: a tree's leaf is a class."""
+    """Samples that know their row number, with every class in a place of its own: a tree's leaf is a class."""
     rng = np.random.default_rng(0)
     y = rng.permutation(np.repeat(np.arange(len(class_counts)), class_counts))
     return np.column_stack([np.arange(len(y)), y + rng.uniform(0, 0.5, len(y))]), y

@@ -255,7 +255,7 @@ def test_another_table_is_refused_with_what_it_is(pack, monkeypatch):
         rf"{SOURCES['uifwa'].digest}\. Fetch https://archive.*286.* or put 'uifwa\.parquet' in a folder",
     ):
         read_archive("uifwa", archive)
-    monkeypatch.setitem(SOURCES, "uifwa", replace(SOURCES["uifwa"], n_records=2, digest=digest))
+    monkeypatch.setitem(SOURCES, "uifwa", replace(SOURCES["uifwa"], n_samples=2, digest=digest))
     assert_table(read_archive("uifwa", archive), {name: values.tolist() for name, values in columns.items()})
 
 

@@ -1,4 +1,4 @@
-"""Records without a class are an error, or left out and counted by choice."""
+"""Samples without a class are an error, or left out and counted by choice."""
 
 import pyarrow as pa
 import pytest

@@ -14,7 +14,7 @@ class BatchReport:
     ----------
     batch : int
         Its number, from 1.
-    n_records : int
+    n_samples : int
     scenario : {"SKC", "MKC", "SUC", "MUC", "MKUC"}
         Its classes against those known before, see `adforest.adaptation.scenario`.
     new_classes : tuple
@@ -26,7 +26,7 @@ class BatchReport:
         By forest: how much of it the batch perturbs [ϑ], see `adforest.adaptation.perturbation`.
     action : dict of str to str
         By forest: "built", "repaired", "rebuilt", "kept" as it was, "replaced" by the temporary forest, "rejoined" to
-        the permanent one, "dropped", or "waiting" for more records.
+        the permanent one, "dropped", or "waiting" for more samples.
     accuracy : dict of str to float
         Share of the batch's samples that were answered right before it was learnt: "vote" is what `predict` would have
         answered, by the parameters as they were (``answer_for`` among them), so that it is what `score` would have
@@ -38,7 +38,7 @@ class BatchReport:
     answering : {"permanent", "active", "temporary", "newest"}
         The forest that answers from now on, or whose vote is worth most.
     votes : dict of str to float
-        By forest that answers: its weight where records of the last batches are near.
+        By forest that answers: its weight where samples of the last batches are near.
     seconds : float
         What learning the batch took.
     confidence : float or None
@@ -59,20 +59,20 @@ class BatchReport:
     source : tuple of str
         The files it came from, as far as a program that reads files noted them; see `adforest.origins.note_source`.
     rows : tuple of (int, int) or None
-        Its first and last record among those of these files that have a class, counted from 1.
+        Its first and last sample among those of these files that have a class, counted from 1.
 
     Examples
     --------
     >>> print(BatchReport(2, 400, "MKC", (), "none", {"permanent": 0.1, "active": 0.1},
     ...                   {"permanent": "repaired", "active": "repaired"}, {"permanent": 0.9, "active": 0.88},
     ...                   {"permanent": 120, "active": 110}, "permanent", {"permanent": 1.0}, 0.25))
-    batch 2: 400 records, MKC, drift none, permanent answers (0.250 s)
+    batch 2: 400 samples, MKC, drift none, permanent answers (0.250 s)
       permanent   repaired   perturbed 0.100  accuracy 0.900  leaves 120
       active      repaired   perturbed 0.100  accuracy 0.880  leaves 110
     """
 
     batch: int
-    n_records: int
+    n_samples: int
     scenario: str
     new_classes: tuple[Any, ...]
     drift: str
@@ -99,10 +99,10 @@ class BatchReport:
         return flat_row(self)
 
     def __str__(self) -> str:
-        plural = "" if self.n_records == 1 else "s"
+        plural = "" if self.n_samples == 1 else "s"
         new = f", new classes {', '.join(map(str, self.new_classes))}" if self.new_classes else ""
         lines = [
-            f"batch {self.batch}: {self.n_records} record{plural}, {self.scenario}{new}, drift {self.drift}, "
+            f"batch {self.batch}: {self.n_samples} sample{plural}, {self.scenario}{new}, drift {self.drift}, "
             f"{self.answering} answers ({self.seconds:.3f} s)"
         ]
         for name, action in self.action.items():

@@ -209,7 +209,7 @@ def _write_title(figure: Figure, run: DemoRun) -> None:
     figure.text(
         0.1,
         0.925,
-        f"{settings.n_records:,} made-up houses in 34 batches by the paper's protocol; A and B are the two halves of "
+        f"{settings.n_samples:,} made-up houses in 34 batches by the paper's protocol; A and B are the two halves of "
         f"the classes. One thread, one run, seed {settings.seed}.",
         fontsize=10,
         color=FAINT,

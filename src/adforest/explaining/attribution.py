@@ -1,9 +1,9 @@
 """What votes are made of: what the roots of the trees say, and what each attribute adds to it.
 
-With a(v) what a tree would answer if its node v were a leaf, the step from a node to the next one on a record's path
+With a(v) what a tree would answer if its node v were a leaf, the step from a node to the next one on a sample's path
 changes a; this is credited to the attribute that the node asks about (`forest/_kernels/steps.pyx`). Steps are averaged
 over the trees of a forest and over the forests of a voter, and then corrected for the class mix as the voter's shares
-are, see `adforest.explaining.correction`. Ways to answer are added up with the weights that they have for the record.
+are, see `adforest.explaining.correction`. Ways to answer are added up with the weights that they have for the sample.
 """
 
 from __future__ import annotations
@@ -29,28 +29,28 @@ from adforest.adaptation.voting import (
 )
 from adforest.explaining.correction import mean_inverses
 from adforest.forest import Forest, in_threads
-from adforest.forest.types import AnyArray, Bytes, Floats, Ints, Mask
+from adforest.forest.types import AnyArray, BoolArray, Float64Array, Int32Array, UInt8Array
 
-PART_SIZE = 2**19  # numbers in the contributions of the records that are explained at a time, to stay in the cache
-MAX_PART = 2048  # records that are explained at a time
+PART_SIZE = 2**19  # numbers in the contributions of the samples that are explained at a time, to stay in the cache
+MAX_PART = 2048  # samples that are explained at a time
 
 
 class Leaves(NamedTuple):
-    """The leaves of a forest that some records reach, each array (n, n_trees); see `ForestAnswers`."""
+    """The leaves of a forest that some samples reach, each array (n, n_trees); see `ForestAnswers`."""
 
-    numbers: Ints
-    batches: Ints
-    causes: Bytes
-    classes: Ints
-    confidence: Floats
-    records: Floats
+    numbers: Int32Array
+    batches: Int32Array
+    causes: UInt8Array
+    classes: Int32Array
+    confidence: Float64Array
+    samples: Float64Array
 
 
 class ForestPart(NamedTuple):
-    """What a forest says of some records: its weight (n,), its class shares (n, n_classes), and its leaves."""
+    """What a forest says of some samples: its weight (n,), its class shares (n, n_classes), and its leaves."""
 
-    weight: Floats
-    shares: Floats
+    weight: Float64Array
+    shares: Float64Array
     leaves: Leaves
 
 
@@ -67,14 +67,14 @@ class Attribution:
         Those that are asked; weights add up to what the votes add up to.
     """
 
-    votes: Floats
-    bias: Floats
-    contributions: Floats
+    votes: Float64Array
+    bias: Float64Array
+    contributions: Float64Array
     forests: dict[str, ForestPart]
 
 
-def attribute(state: State, X: Floats, n_classes: int) -> Attribution:
-    """Return the votes for some records and what they are made of; a loop over trees, not over records."""
+def attribute(state: State, X: Float64Array, n_classes: int) -> Attribution:
+    """Return the votes for some samples and what they are made of; a loop over trees, not over samples."""
     n, m = X.shape
     size = max(1, min(MAX_PART, PART_SIZE // max(1, m * n_classes)))
     parts = [slice(start, start + size) for start in range(0, n, size)] or [slice(0)]
@@ -90,7 +90,7 @@ def attribute(state: State, X: Floats, n_classes: int) -> Attribution:
     )
 
 
-def _weighted_votes(state: State, X: Floats, contributions: Floats) -> Attribution:
+def _weighted_votes(state: State, X: Float64Array, contributions: Float64Array) -> Attribution:
     """Attribute the votes of forests that vote together; contributions (n, n_features, n_classes) are filled in."""
     n, _, n_classes = contributions.shape
     total, shares, ways = votes_in_parts(state, X, n_classes)
@@ -119,7 +119,7 @@ def _weighted_votes(state: State, X: Floats, contributions: Floats) -> Attributi
     return _adjusted(state, X, found) if state.is_adjusted else found
 
 
-def _adjusted(state: State, X: Floats, found: Attribution) -> Attribution:
+def _adjusted(state: State, X: Float64Array, found: Attribution) -> Attribution:
     """Attribute votes that the last samples adjust: what these say by themselves is part of the bias.
 
     Contributions are changed in place. What an attribute adds to the forests' vote is corrected as that is.
@@ -147,8 +147,8 @@ def _adjusted(state: State, X: Floats, found: Attribution) -> Attribution:
     return Attribution(votes, bias, found.contributions, parts)
 
 
-def _mean_steps(state: State, name: str, X: Floats, like: Floats) -> tuple[Floats, Leaves]:
-    """Return what each attribute adds to the class probabilities of a forest, and the leaves that records reach."""
+def _mean_steps(state: State, name: str, X: Float64Array, like: Float64Array) -> tuple[Float64Array, Leaves]:
+    """Return what each attribute adds to the class probabilities of a forest, and the leaves that samples reach."""
     forest = state.forests[name].forest
     leaves, steps = _leaves_of(forest, X), np.zeros_like(like)
     for tree, leaf in zip(forest.trees, leaves.numbers.T, strict=True):
@@ -157,7 +157,9 @@ def _mean_steps(state: State, name: str, X: Floats, like: Floats) -> tuple[Float
     return steps, leaves
 
 
-def _fill_steps(steps: Floats, permanent: Floats, root: Floats, permanent_root: Floats, unmet: Mask) -> None:
+def _fill_steps(
+    steps: Float64Array, permanent: Float64Array, root: Float64Array, permanent_root: Float64Array, unmet: BoolArray
+) -> None:
     """Turn what attributes add to a forest's probabilities p into what they add to p * (1 - t²) + q * t.
 
     q is what the permanent forest gives the classes that are not met, t their sum (see `filled`). Where p, q and t go
@@ -181,19 +183,19 @@ class _Correction(NamedTuple):
     That is own * a - joint * (a . ratio), with own and joint (n, n_classes).
     """
 
-    own: Floats
-    joint: Floats
-    ratio: Floats
+    own: Float64Array
+    joint: Float64Array
+    ratio: Float64Array
 
     @classmethod
-    def of(cls, way: Way, start: Floats) -> _Correction:
+    def of(cls, way: Way, start: Float64Array) -> _Correction:
         """Return the correction of a way, given the class shares of the voter at its roots."""
         first, second = mean_inverses(start, way.shares, way.ratio)
         scale = (way.weight / len(way.voter))[:, np.newaxis] * way.ratio
         return cls(scale * first[:, np.newaxis], scale * second, way.ratio)
 
 
-def _add_corrected(contributions: Floats, steps: Floats, corrections: Sequence[_Correction]) -> None:
+def _add_corrected(contributions: Float64Array, steps: Float64Array, corrections: Sequence[_Correction]) -> None:
     """Add what the attributes add to votes through a forest, in all the ways that it is part of."""
     own = np.sum([one.own for one in corrections], axis=0)
     joint = np.stack([one.joint for one in corrections], axis=1)
@@ -202,7 +204,7 @@ def _add_corrected(contributions: Floats, steps: Floats, corrections: Sequence[_
     contributions -= moved @ joint
 
 
-def _votes_of_one(state: State, X: Floats, contributions: Floats) -> Attribution:
+def _votes_of_one(state: State, X: Float64Array, contributions: Float64Array) -> Attribution:
     """Attribute the votes of the forest that answers alone (the paper's way); contributions are filled in."""
     n, _, n_classes = contributions.shape
     forest = state.forests[state.answering].forest
@@ -214,14 +216,14 @@ def _votes_of_one(state: State, X: Floats, contributions: Floats) -> Attribution
     return Attribution(total, bias, contributions, {state.answering: ForestPart(spoke[:, 0], probabilities, leaves)})
 
 
-def _root_shares(forest: Forest, n_classes: int) -> Floats:
+def _root_shares(forest: Forest, n_classes: int) -> Float64Array:
     """Return the mean over trees of their class shares at the root, (1, n_classes)."""
-    mean: Floats = np.mean([tree.root_shares(n_classes) for tree in forest.trees], axis=0, keepdims=True)
+    mean: Float64Array = np.mean([tree.root_shares(n_classes) for tree in forest.trees], axis=0, keepdims=True)
     return mean
 
 
-def _leaves_of(forest: Forest, X: Floats) -> Leaves:
-    """Return the leaves that records reach, and what is known of each."""
+def _leaves_of(forest: Forest, X: Float64Array) -> Leaves:
+    """Return the leaves that samples reach, and what is known of each."""
     columns: list[tuple[AnyArray, ...]] = []
     for tree in forest.trees:
         leaf = tree.route(X)
@@ -230,7 +232,7 @@ def _leaves_of(forest: Forest, X: Floats) -> Leaves:
 
 
 def _joined(parts: Sequence[ForestPart]) -> ForestPart:
-    """Return what a forest says of all records from what it says of each part of them."""
+    """Return what a forest says of all samples from what it says of each part of them."""
     weights, shares, leaves = zip(*parts, strict=True)
     return ForestPart(
         np.concatenate(weights), np.concatenate(shares), Leaves(*map(np.concatenate, zip(*leaves, strict=True)))

@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from adforest.forest.types import Floats
+from adforest.forest.types import Float64Array
 
 SMALL = 1e-3  # relative change of Z below which a series is exact and the formula is not
 
 
-def mean_inverses(start: Floats, end: Floats, ratio: Floats) -> tuple[Floats, Floats]:
+def mean_inverses(start: Float64Array, end: Float64Array, ratio: Float64Array) -> tuple[Float64Array, Float64Array]:
     """Return the means of 1 / Z and of (b + s * (p - b)) / Z² over s from 0 to 1.
 
     Parameters
@@ -28,7 +28,7 @@ def mean_inverses(start: Floats, end: Floats, ratio: Floats) -> tuple[Floats, Fl
     start : float64 (n_classes,) or (n, n_classes)
         The class shares at the roots, b.
     end : float64 (n, n_classes)
-        The class shares of some records, p.
+        The class shares of some samples, p.
     ratio : float64 (n_classes,)
         What each class is corrected by; positive.
 

@@ -1,4 +1,4 @@
-"""Records in, explanations out: votes become probabilities, codes become class values."""
+"""Samples in, explanations out: votes become probabilities, codes become class values."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from adforest.encoding import LabelTable, TableEncoder
 from adforest.encoding.writing import write_column
 from adforest.explaining.attribution import Attribution, ForestPart, attribute
 from adforest.explaining.explanation import Explanation, ForestAnswers
-from adforest.forest.types import AnyArray, Floats
+from adforest.forest.types import AnyArray, Float64Array
 
 
-def explain(state: State, encoder: TableEncoder, labels: LabelTable, X: Floats) -> Explanation:
-    """Return why a model answers some records as it does.
+def explain(state: State, encoder: TableEncoder, labels: LabelTable, X: Float64Array) -> Explanation:
+    """Return why a model answers some samples as it does.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def explain(state: State, encoder: TableEncoder, labels: LabelTable, X: Floats) 
     labels : LabelTable
         Knows the class values.
     X : float64 (n, n_columns)
-        The records, translated by the encoder.
+        The samples, translated by the encoder.
     """
     found = attribute(state, X, len(labels.by_arrival))
     found = replace(found, contributions=encoder.by_feature(found.contributions, axis=1))
@@ -71,5 +71,5 @@ def _answers_of(part: ForestPart, order: AnyArray) -> ForestAnswers:
         causes=leaves.causes,
         leaf_classes=np.where(leaves.classes >= 0, place[leaves.classes], -1),
         leaf_confidence=leaves.confidence,
-        leaf_records=leaves.records,
+        leaf_samples=leaves.samples,
     )

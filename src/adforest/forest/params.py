@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from adforest.forest.types import Ints
+from adforest.forest.types import Int32Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +14,7 @@ class GrowthParams:
     max_features : int
         Attributes drawn at each node.
     min_samples_leaf : int
-        Records a leaf must keep.
+        Samples a leaf must keep.
     max_bins : int
         Codes per numerical attribute while a node is large; at most 255.
     max_depth, max_nodes : int or None
@@ -38,4 +38,4 @@ class GrowthParams:
     by_ratio: bool = False
     prune_confidence: float = 0.0
     criterion: str = "entropy"
-    draws: Ints | None = field(default=None, compare=False)
+    draws: Int32Array | None = field(default=None, compare=False)

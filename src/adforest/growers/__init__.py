@@ -1,4 +1,4 @@
-"""Who builds trees from a block of records."""
+"""Who builds trees from a block of samples."""
 
 from adforest.growers.by_name import GROWERS
 from adforest.growers.features import count_features, draws_by_worth

@@ -1,6 +1,6 @@
 """Functions run on the workers of a Dask cluster: plain tasks that Dask may retry, move or run twice.
 
-Nothing waits for others: no barrier, no port. What workers share (rules, plans, records to build trees from) is
+Nothing waits for others: no barrier, no port. What workers share (rules, plans, samples to build trees from) is
 scattered; where a dying worker takes it along, it is sent again.
 """
 
@@ -17,7 +17,7 @@ import dask
 from distributed import Client, Future, wait
 
 from adforest.encoding.tables import source_of
-from adforest.forest import LeafCounts, Records
+from adforest.forest import LeafCounts, Samples
 from adforest.merging import (
     BatchPlan,
     BatchRules,
@@ -149,14 +149,14 @@ class DaskBatch:
         )
         return survey
 
-    def draw(self, plan: BatchPlan) -> Records:
-        """Return the records drawn from all partitions."""
+    def draw(self, plan: BatchPlan) -> Samples:
+        """Return the samples drawn from all partitions."""
         place_of = partial(source_of, plan.number)
         parts = self.cluster.each("draw", draw_part, lambda: self.cluster.send(plan), self.parts, place_of)
         return join_parts(plan, parts)
 
     def count(self, plan: BatchPlan, counter: Counter, n_jobs: int | None) -> list[LeafCounts]:
-        """Return the records of all partitions that were not drawn, counted by leaf."""
+        """Return the samples of all partitions that were not drawn, counted by leaf."""
         counts = self._merged("count", _count_part, "merge_counts", _merge_counts, (plan, counter), plan.number)
         return merge_counts([counts])
 

@@ -12,7 +12,7 @@ from adforest.base import Model
 from adforest.classifier import BaseADFClassifier
 from adforest.forest import Tree
 from adforest.forest.tree import CATEGORICAL, MISSING_LEFT
-from adforest.forest.types import Floats, Ints, Mask
+from adforest.forest.types import BoolArray, Float64Array, Int32Array
 from adforest.snapshot import Snapshot
 
 
@@ -27,8 +27,8 @@ class LeafAnswers(NamedTuple):
         Columns in the order of the sorted classes. Zeros where a leaf has nothing to say.
     """
 
-    node: Ints
-    shares: Floats
+    node: Int32Array
+    shares: Float64Array
 
 
 class Questions(NamedTuple):
@@ -47,13 +47,13 @@ class Questions(NamedTuple):
         The left child; the right one is its neighbour.
     """
 
-    node: Ints
-    feature: Ints
-    threshold: Floats
-    by_categories: Mask
-    missing_left: Mask
-    members: dict[int, Ints]
-    left: Ints
+    node: Int32Array
+    feature: Int32Array
+    threshold: Float64Array
+    by_categories: BoolArray
+    missing_left: BoolArray
+    members: dict[int, Int32Array]
+    left: Int32Array
 
 
 def read_model(model: Any, asked_by: str) -> Model[State]:
@@ -61,7 +61,7 @@ def read_model(model: Any, asked_by: str) -> Model[State]:
     if isinstance(model, Snapshot):
         return model._model
     if isinstance(model, BaseADFClassifier):
-        return model.snapshot(records=True)._model
+        return model.snapshot(samples=True)._model
     raise TypeError(
         f"{asked_by} was given {type(model).__name__}; expected an AdaptiveDecisionForestClassifier, a "
         "PaperADFClassifier or a Snapshot of one."
@@ -100,7 +100,7 @@ def questions_of(tree: Tree) -> Questions:
     return Questions(nodes, split >> 2, threshold, by_categories, missing_left, members, left)
 
 
-def _members(tree: Tree, first: int, missing_left: bool) -> Ints:
+def _members(tree: Tree, first: int, missing_left: bool) -> Int32Array:
     """Return the categories in the bit set at a place that take the other side than missing values."""
     words = tree.category_bits[first + 1 : first + 1 + int(tree.category_bits[first])]
     goes_left = np.unpackbits(words.view(np.uint8), bitorder="little").astype(bool)

@@ -1,4 +1,4 @@
-"""Right answers to the records of a partition, counted for any engine."""
+"""Right answers to the samples of a partition, counted for any engine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from adforest.snapshot import Snapshot
 
 
 def count_right(model: Snapshot, X: Any, y: Any, weight: Any, place: int) -> tuple[int, int]:
-    """Return how many records of a partition a model answers rightly, and how many there are, by weight.
+    """Return how many samples of a partition a model answers rightly, and how many there are, by weight.
 
     Both are exact sums, so that scores do not depend on partitions. Labels of another kind than those learnt are an
     error that names the partition.
@@ -40,8 +40,8 @@ def add_counts(counts: Iterable[tuple[int, int]]) -> tuple[int, int]:
 
 
 def accuracy(counts: Iterable[tuple[int, int]]) -> float:
-    """Return the share of right answers in all partitions, or raise if no record counts."""
+    """Return the share of right answers in all partitions, or raise if no sample counts."""
     right, total = add_counts(counts)
     if not total:
-        raise ValueError("there are no records to score, or none that has a weight. Pass some.")
+        raise ValueError("there are no samples to score, or none that has a weight. Pass some.")
     return right / total

@@ -32,7 +32,7 @@ class Columns(NamedTuple):
     weight: str | None = None
 
     def read(self, table: pa.Table) -> tuple[Any, AnyArray | None, AnyArray | None]:
-        """Return records, labels and weights of a table that has these columns, and perhaps more to the right."""
+        """Return samples, labels and weights of a table that has these columns, and perhaps more to the right."""
         named = table.select(range(len(self.names))).rename_columns(list(self.names))
         y, weight = (None if name is None else named.column(name).to_numpy() for name in (self.label, self.weight))
         return named.select(list(self.features)), y, weight

@@ -1,7 +1,7 @@
 """Functions run on the workers of a Spark cluster, and what starts them: plain tasks that Spark may retry or run twice.
 
 Nothing waits for others: no barrier mode, no accumulator, no port. What a task finds comes back as one row, with the
-number of its partition; so does an error in the records, which Spark would else try again, and bury in a Java trace.
+number of its partition; so does an error in the samples, which Spark would else try again, and bury in a Java trace.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pyspark.sql import functions
 
 from adforest.base import as_shares
 from adforest.encoding.tables import source_of
-from adforest.forest import LeafCounts, Records
+from adforest.forest import LeafCounts, Samples
 from adforest.integrations._scoring import add_counts, count_right
 from adforest.integrations._spark_columns import Columns, by_position
 from adforest.merging import (
@@ -52,9 +52,9 @@ Work: TypeAlias = Callable[..., Any]
 
 
 class Fingerprint(NamedTuple):
-    """What tells whether a partition holds the same records in the same order when it is read again."""
+    """What tells whether a partition holds the same samples in the same order when it is read again."""
 
-    n_records: int = 0
+    n_samples: int = 0
     digest: bytes = b""
 
 
@@ -79,15 +79,15 @@ class SparkBatch:
         places = range(max(found, default=0) + 1)
         return merge_surveys([found[part][1] if part in found else NOTHING for part in places], rules)
 
-    def draw(self, plan: BatchPlan) -> Records:
-        """Return the records drawn from all partitions, or raise if these are not what was surveyed."""
+    def draw(self, plan: BatchPlan) -> Samples:
+        """Return the samples drawn from all partitions, or raise if these are not what was surveyed."""
         found = self._each("draw from", plan.number, _draw, (plan, self._seen))
         for part in self._seen.keys() - found.keys():
             _check_same(self._seen[part], Fingerprint(), source_of(plan.number, part))
         return join_parts(plan, list(found.values()))
 
     def count(self, plan: BatchPlan, counter: Counter, n_jobs: int | None) -> list[LeafCounts]:
-        """Return the records of all partitions that were not drawn, counted by leaf."""
+        """Return the samples of all partitions that were not drawn, counted by leaf."""
         n_parts = max(self._seen, default=0) + 1
         found = self._each("count", plan.number, _count, (plan, self._seen, counter), _merge_counts, n_parts)
         return merge_counts(list(found.values()))
@@ -258,7 +258,7 @@ def _answered(model: Snapshot, columns: Columns, batch: pa.RecordBatch) -> pa.Re
 
 
 def count_answers(model: Snapshot, columns: Columns, batches: Batches, part: int) -> tuple[int, int]:
-    """Return how many records of a partition a model answers rightly, and how many there are, by weight."""
+    """Return how many samples of a partition a model answers rightly, and how many there are, by weight."""
     return add_counts(count_right(model, *columns.read(pa.Table.from_batches([batch])), part) for batch in batches)
 
 
@@ -287,14 +287,14 @@ def _count(
 
 
 def _merge_counts(counts: Sequence[list[LeafCounts] | None]) -> list[LeafCounts] | None:
-    """Add up the counts of several partitions; None: they have no records."""
+    """Add up the counts of several partitions; None: they have no samples."""
     return narrow_counts(merge_counts(counts)) or None
 
 
 def _read_again(
     columns: Columns, batches: Batches, seen: dict[int, Fingerprint], number: int, part: int
 ) -> tuple[Any, Any, Any]:
-    """Return the records of a partition, or raise if they are not what was seen in the first pass.
+    """Return the samples of a partition, or raise if they are not what was seen in the first pass.
 
     A partition that was not there then may have none.
     """
@@ -304,7 +304,7 @@ def _read_again(
 
 
 def _read(columns: Columns, batches: Batches) -> tuple[Fingerprint, tuple[Any, Any, Any]]:
-    """Return the records of a partition with its fingerprint, made of the hashes in the last column."""
+    """Return the samples of a partition with its fingerprint, made of the hashes in the last column."""
     filled = [batch for batch in batches if batch.num_rows]
     if not filled:
         return Fingerprint(), (np.empty((0, len(columns.features))), [], None)
@@ -318,7 +318,7 @@ def _check_same(first: Fingerprint, second: Fingerprint, source: str) -> None:
     """Raise if a partition is not what it was in the first pass."""
     if first != second:
         raise RuntimeError(
-            f"{source} has other records, or the same in another order, than when it was first read "
-            f"({second.n_records:,} records now, {first.n_records:,} then). The model is as it was before. A batch is "
+            f"{source} has other samples, or the same in another order, than when it was first read "
+            f"({second.n_samples:,} samples now, {first.n_samples:,} then). The model is as it was before. A batch is "
             "read twice: keep the DataFrame as it is with df.persist() or df.checkpoint(), and pass it again."
         )

@@ -1,4 +1,4 @@
-"""Records that came one at a time and wait to be learnt as one batch."""
+"""Samples that came one at a time and wait to be learnt as one batch."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from adforest.encoding import LabelTable, dicts
 from adforest.encoding.weights import LARGEST, SMALLEST
 
 
-class WaitingRecords:
-    """Records with labels and weights; each is checked when it comes, so that together they always make a batch.
+class WaitingSamples:
+    """Samples with labels and weights; each is checked when it comes, so that together they always make a batch.
 
     Parameters
     ----------
@@ -30,43 +30,43 @@ class WaitingRecords:
         self.categorical = categorical
         self.max_wait = max_wait
         self.kinds: dict[Hashable, str] = {}
-        self._classes: LabelTable | None = None  # of all records ever taken
+        self._classes: LabelTable | None = None  # of all samples ever taken
         self._seen: set[tuple[type, Any]] = set()  # labels that are in it, with their types: True is not 1
         self.clear()
 
     def clear(self) -> None:
-        """Let no record wait any more."""
-        self.records: list[dict[Hashable, Any]] = []
+        """Let no sample wait any more."""
+        self.samples: list[dict[Hashable, Any]] = []
         self.labels: list[Any] = []
         self.weights: list[float] = []
         self._since: float | None = None
 
     def __len__(self) -> int:
-        return len(self.records)
+        return len(self.samples)
 
     def copy(self) -> Self:
-        """Return a copy that takes records of its own."""
+        """Return a copy that takes samples of its own."""
         other = type(self)(self.categorical, self.max_wait)
         for name, value in vars(self).items():
             setattr(other, name, value.copy() if isinstance(value, list | dict | set) else value)
         return other
 
     def take(self, x: Mapping[Hashable, Any], y: Any, weight: float = 1.0) -> None:
-        """Let a record wait, or raise if it does not fit those before; one without weight is checked only."""
+        """Let a sample wait, or raise if it does not fit those before; one without weight is checked only."""
         new = dicts.new_kinds(x, self.kinds)
         for name, kind in new.items():
             if kind == dicts.TEXT and self.categorical is not None and name not in self.categorical:
                 raise TypeError(
-                    f"feature {name!r} of this record holds text ({x[name]!r}) but is not among categorical_features. "
+                    f"feature {name!r} of this sample holds text ({x[name]!r}) but is not among categorical_features. "
                     "Add it there, drop it, or convert it to a number."
                 )
         if not 0 <= weight <= LARGEST:
-            raise ValueError(f"the weight of this record is {weight!r}; expected a number from 0 to {LARGEST:g}.")
+            raise ValueError(f"the weight of this sample is {weight!r}; expected a number from 0 to {LARGEST:g}.")
         self.take_label(y)
         if weight < SMALLEST:
             return
         self.kinds.update(new)
-        self.records.append(dict(x))
+        self.samples.append(dict(x))
         self.labels.append(y)
         self.weights.append(weight)
         if self.max_wait is not None and self._since is None:
@@ -85,7 +85,7 @@ class WaitingRecords:
 
     @property
     def is_time(self) -> bool:
-        """Whether the first record has waited long enough."""
+        """Whether the first sample has waited long enough."""
         return self.max_wait is not None and self._since is not None and time.time() - self._since >= self.max_wait
 
     @property

@@ -13,7 +13,7 @@ from adforest.adaptive import AdaptiveDecisionForestClassifier
 from adforest.base import as_shares
 from adforest.encoding.columns import Coded, Column
 from adforest.encoding.tables import Table
-from adforest.forest.types import Floats
+from adforest.forest.types import Float64Array
 from adforest.parameters import AT_LEAST_ONE, check_parameters
 
 try:
@@ -129,7 +129,7 @@ class_weight, n_jobs, verbose
         self._names = tuple(str(attribute.name()) for attribute in attributes)
         nominal = {j: attribute for j, attribute in enumerate(attributes) if attribute.isNominal()}
         self._values = {j: list(map(str, one.getAttributeValues())) for j, one in nominal.items()}
-        self._waiting: list[Floats] = []
+        self._waiting: list[Float64Array] = []
         self._waiting_labels: list[int] = []
 
     @property
@@ -144,9 +144,9 @@ class_weight, n_jobs, verbose
         ----------
         instance : capymoa.core.LabeledInstance
         """
-        record = np.array(instance.x, dtype=np.float64)
-        if np.isinf(record).any():
-            name = self._names[int(np.isinf(record).argmax())]
+        sample = np.array(instance.x, dtype=np.float64)
+        if np.isinf(sample).any():
+            name = self._names[int(np.isinf(sample).argmax())]
             raise ValueError(
                 f"attribute {name!r} of this instance is infinite. Replace it with a finite number, or with NaN if it "
                 "is not known."
@@ -156,7 +156,7 @@ class_weight, n_jobs, verbose
                 f"the class index of this instance is {instance.y_index}; expected one of the schema's, 0 to "
                 f"{self.schema.get_num_classes() - 1}."
             )
-        self._waiting.append(record)
+        self._waiting.append(sample)
         self._waiting_labels.append(int(instance.y_index))
         if len(self._waiting) >= self.batch_size:
             self.learn_waiting()
@@ -167,7 +167,7 @@ class_weight, n_jobs, verbose
             self.classifier.partial_fit(self._table(np.array(self._waiting)), self._waiting_labels)
             self._waiting, self._waiting_labels = [], []
 
-    def predict_proba(self, instance: Any) -> Floats | None:
+    def predict_proba(self, instance: Any) -> Float64Array | None:
         """Return the share of each class of the schema, None before the first instance was learnt.
 
         Parameters
@@ -185,9 +185,9 @@ class_weight, n_jobs, verbose
             return None
         return shares
 
-    def _table(self, X: Floats) -> Table:
-        """Return records as a table: numbers as they are, indexes of nominal values as text."""
-        content: Floats | list[Column] = X
+    def _table(self, X: Float64Array) -> Table:
+        """Return samples as a table: numbers as they are, indexes of nominal values as text."""
+        content: Float64Array | list[Column] = X
         if self._values:
             columns = enumerate(np.ascontiguousarray(X.T))
             content = [_coded(column, self._values[j]) if j in self._values else column for j, column in columns]
@@ -197,7 +197,7 @@ class_weight, n_jobs, verbose
         return "AdaptiveDecisionForest"
 
 
-def _coded(indexes: Floats, values: list[str]) -> Coded:
+def _coded(indexes: Float64Array, values: list[str]) -> Coded:
     """Return a nominal attribute as categories: those values of the schema that are in it."""
     is_known = ~np.isnan(indexes)
     present, codes = np.unique(indexes[is_known].astype(np.intp), return_inverse=True)

@@ -45,8 +45,8 @@ class _Sent(NamedTuple):
 class DaskAdaptiveDecisionForestClassifier(AdaptiveDecisionForestClassifier):
     """`adforest.AdaptiveDecisionForestClassifier` on a Dask cluster: bit by bit the model that one machine would learn.
 
-    It does not matter how the records are partitioned, how many workers there are, or whether some of them die
-    meanwhile. Records and labels are dask DataFrames, Series or arrays, or lists of delayed tables; tables that are
+    It does not matter how the samples are partitioned, how many workers there are, or whether some of them die
+    meanwhile. Samples and labels are dask DataFrames, Series or arrays, or lists of delayed tables; tables that are
     here already are learnt and answered here, as by the local classifier.
 
     Parameters
@@ -56,14 +56,14 @@ class DaskAdaptiveDecisionForestClassifier(AdaptiveDecisionForestClassifier):
     client : distributed.Client, optional
         The cluster; by default the last client made. It is no part of the model: copies and pickles have none.
     **parameters
-        All other parameters of `adforest.AdaptiveDecisionForestClassifier`. ``max_samples`` says how many records of a
+        All other parameters of `adforest.AdaptiveDecisionForestClassifier`. ``max_samples`` says how many samples of a
         batch are brought here to learn from; ``n_jobs`` are threads here.
 
     Notes
     -----
-    A batch is read twice, once to find out what it holds, once to draw records from it, and a third time if it has more
+    A batch is read twice, once to find out what it holds, once to draw samples from it, and a third time if it has more
     than ``max_samples``, to count the others. Persist it if it fits into the workers' memory. Trees are built on the
-    workers, everything else is done here, from the records drawn. Between batches nothing of the model is on the
+    workers, everything else is done here, from the samples drawn. Between batches nothing of the model is on the
     cluster.
 
     Examples
@@ -103,7 +103,7 @@ class DaskAdaptiveDecisionForestClassifier(AdaptiveDecisionForestClassifier):
         y : dask Series or array, list of delayed labels, or array-like
             With the same partitions as X.
         sample_weight : dask Series or array, list of delayed arrays, float, or array-like, optional
-            How much each record counts, with the same partitions as X.
+            How much each sample counts, with the same partitions as X.
 
         Returns
         -------
@@ -124,7 +124,7 @@ class DaskAdaptiveDecisionForestClassifier(AdaptiveDecisionForestClassifier):
         classes : array-like, optional
             Class values to expect.
         sample_weight : dask Series or array, list of delayed arrays, float, or array-like, optional
-            How much each record counts, with the same partitions as X.
+            How much each sample counts, with the same partitions as X.
 
         Returns
         -------
@@ -134,7 +134,7 @@ class DaskAdaptiveDecisionForestClassifier(AdaptiveDecisionForestClassifier):
             return self._learn_batch(getattr(self, "_model", None), X, y, classes, sample_weight)
 
     def _learn_batch(self, before: Any, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
-        """Let a local classifier learn a batch, wherever its records lie, and take over its model."""
+        """Let a local classifier learn a batch, wherever its samples lie, and take over its model."""
         local, cluster = self._local(), Cluster(self._cluster_client())
         with building_on(cluster):
             if are_delayed(X):
@@ -145,7 +145,7 @@ class DaskAdaptiveDecisionForestClassifier(AdaptiveDecisionForestClassifier):
         return self
 
     def predict(self, X: Any) -> Any:
-        """Return the most likely class of each record, in one pass over the partitions, when it is computed.
+        """Return the most likely class of each sample, in one pass over the partitions, when it is computed.
 
         Parameters
         ----------
@@ -210,7 +210,7 @@ class DaskAdaptiveDecisionForestClassifier(AdaptiveDecisionForestClassifier):
         return answering
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy on some records, in one pass over the partitions.
+        """Return the accuracy on some samples, in one pass over the partitions.
 
         Parameters
         ----------
@@ -228,17 +228,17 @@ class DaskAdaptiveDecisionForestClassifier(AdaptiveDecisionForestClassifier):
         parts = [(*part, place) for place, part in enumerate(in_parts(X, y, sample_weight))]
         return accuracy(Cluster(self._cluster_client()).each("score", count_right, self._sent_model, parts))
 
-    def save(self, path: str | PathLike[str], *, records: bool = True) -> None:
+    def save(self, path: str | PathLike[str], *, samples: bool = True) -> None:
         """Write the model to a file, from which `adforest.load` makes a local one; see `from_local`.
 
         Parameters
         ----------
         path : str or path-like
             Where to write; the usual ending is ``.adf``.
-        records : bool, default=True
-            Whether the records that the model keeps for growing trees are in the file.
+        samples : bool, default=True
+            Whether the samples that the model keeps for growing trees are in the file.
         """
-        self.to_local().save(path, records=records)
+        self.to_local().save(path, samples=samples)
 
     def to_local(self) -> AdaptiveDecisionForestClassifier:
         """Return the model as a local classifier, which goes on by itself.

@@ -50,10 +50,10 @@ def save_model(
     mlflow_model : mlflow.models.Model, optional
         The description that the flavour is added to.
     signature : mlflow.models.ModelSignature, optional
-        Names and types of what comes in and goes out. MLflow enforces them: it refuses records that lack a column or
+        Names and types of what comes in and goes out. MLflow enforces them: it refuses samples that lack a column or
         hold another type, before the model sees them. By default that of `input_example`, if there is one.
     input_example : data frame or array, optional
-        A few records.
+        A few samples.
     pip_requirements : list of str, optional
         What an environment that serves the model installs; by default this version of adforest.
     metadata : dict, optional
@@ -147,7 +147,7 @@ def load_model(model_uri: str, dst_path: str | None = None) -> Any:
 
 
 class ServedModel:
-    """What `mlflow.pyfunc.load_model` makes of a model, in a scoring server too: records in, classes or shares out.
+    """What `mlflow.pyfunc.load_model` makes of a model, in a scoring server too: samples in, classes or shares out.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ class ServedModel:
         return self.model
 
     def predict(self, model_input: Any, params: dict[str, Any] | None = None) -> Any:
-        """Return the most likely class of each record, or the share of each class.
+        """Return the most likely class of each sample, or the share of each class.
 
         Parameters
         ----------

@@ -51,21 +51,21 @@ __all__ = ["SparkAdaptiveDecisionForest", "foreach_batch"]
 class SparkAdaptiveDecisionForest(AdaptiveDecisionForestClassifier):
     """`adforest.AdaptiveDecisionForestClassifier` on Spark: bit by bit the model that one machine would have learnt.
 
-    It does not matter how the records are partitioned, how many workers there are, or whether tasks fail and are
+    It does not matter how the samples are partitioned, how many workers there are, or whether tasks fail and are
     tried again meanwhile. Batches are DataFrames; everything else, such as ``history_`` or ``explain`` of a few
-    records, is as in the local classifier.
+    samples, is as in the local classifier.
 
     Parameters
     ----------
     n_estimators : int, default=20
         Trees in the permanent and the active forest. All other parameters are those of
-        `adforest.AdaptiveDecisionForestClassifier` too: ``max_samples`` says how many records of a batch are brought to
+        `adforest.AdaptiveDecisionForestClassifier` too: ``max_samples`` says how many samples of a batch are brought to
         the driver to learn from; ``n_jobs`` are threads there.
 
     Notes
     -----
-    The order of records is that of ``df.collect()``: partitions in order, in each of them rows in order. A batch is
-    read twice, once to find out what it holds, once to draw records from it, and a third time if it has more than
+    The order of samples is that of ``df.collect()``: partitions in order, in each of them rows in order. A batch is
+    read twice, once to find out what it holds, once to draw samples from it, and a third time if it has more than
     ``max_samples``, to count the others; where it does not hold the same again, there is an error and the model stays
     as it was. ``df.persist()`` saves reading it again, and keeps its order where that would differ from time to time,
     as after a join or a grouping.
@@ -89,7 +89,7 @@ class SparkAdaptiveDecisionForest(AdaptiveDecisionForestClassifier):
         label_col : str
             The column that holds the classes. All others are learnt from: drop those that say nothing.
         weight_col : str, optional
-            The column that says how much each record counts.
+            The column that says how much each sample counts.
 
         Returns
         -------
@@ -110,9 +110,9 @@ class SparkAdaptiveDecisionForest(AdaptiveDecisionForestClassifier):
         label_col : str
             The column that holds the classes. All others are learnt from: drop those that say nothing.
         weight_col : str, optional
-            The column that says how much each record counts.
+            The column that says how much each sample counts.
         classes : array-like, optional
-            Class values to expect. They appear in ``classes_`` before their first record.
+            Class values to expect. They appear in ``classes_`` before their first sample.
 
         Returns
         -------
@@ -122,7 +122,7 @@ class SparkAdaptiveDecisionForest(AdaptiveDecisionForestClassifier):
             return self._learn_frame(getattr(self, "_model", None), df, label_col, weight_col, classes)
 
     def _learn_frame(self, before: Any, df: Any, label_col: str, weight_col: str | None, classes: Any = None) -> Self:
-        """Learn a batch whose records lie on the workers."""
+        """Learn a batch whose samples lie on the workers."""
         check_frame(df, "Learn from a stream with foreach_batch().")
         roles = [label_col] if weight_col is None else [label_col, weight_col]
         check_names(df, roles)
@@ -169,7 +169,7 @@ class SparkAdaptiveDecisionForest(AdaptiveDecisionForestClassifier):
         return by_position(df).mapInArrow(answers(sent), schema)
 
     def score(self, df: Any, label_col: str, weight_col: str | None = None) -> float:
-        """Return the accuracy on some records, in one pass.
+        """Return the accuracy on some samples, in one pass.
 
         Parameters
         ----------
@@ -178,7 +178,7 @@ class SparkAdaptiveDecisionForest(AdaptiveDecisionForestClassifier):
         label_col : str
             The column that holds the classes.
         weight_col : str, optional
-            The column that says how much each record counts.
+            The column that says how much each sample counts.
 
         Returns
         -------
@@ -206,17 +206,17 @@ class SparkAdaptiveDecisionForest(AdaptiveDecisionForestClassifier):
         check_types(df, features)
         return Columns(tuple(df.columns), tuple(features))
 
-    def save(self, path: str | PathLike[str], *, records: bool = True) -> None:
+    def save(self, path: str | PathLike[str], *, samples: bool = True) -> None:
         """Write the model to a file, from which `adforest.load` makes a local one, and `load` one on Spark.
 
         Parameters
         ----------
         path : str or path-like
             Where to write, on the driver; the usual ending is ``.adf``.
-        records : bool, default=True
-            Whether the records that the model keeps for growing trees are in the file.
+        samples : bool, default=True
+            Whether the samples that the model keeps for growing trees are in the file.
         """
-        self.to_local().save(path, records=records)
+        self.to_local().save(path, samples=samples)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
@@ -286,7 +286,7 @@ def foreach_batch(
     label_col : str
         The column that holds the classes. All others are learnt from: drop those that say nothing.
     weight_col : str, optional
-        The column that says how much each record counts.
+        The column that says how much each sample counts.
     model : SparkAdaptiveDecisionForest or AdaptiveDecisionForestClassifier, optional
         What to start with where there is no file, fitted or not; by default one with default parameters.
 
@@ -350,7 +350,7 @@ class _ModelFile:
             raise ValueError(
                 f"'{os.fspath(self._path)}' has learnt the stream {noted.stream} up to micro-batch {noted.epoch}, but "
                 f"micro-batch {epoch} is of the stream {stream}: the checkpoint was thrown away, or belongs to another "
-                f"query, and records may come again. {advice}"
+                f"query, and samples may come again. {advice}"
             )
         if epoch < noted.epoch:
             raise ValueError(

@@ -6,7 +6,7 @@ from typing import Any
 
 from adforest.adaptation import find_forest
 from adforest.forest import Tree
-from adforest.forest.types import Floats
+from adforest.forest.types import Float64Array
 from adforest.integrations._forests import LeafAnswers, answers_of, questions_of, read_model
 from adforest.libraries import require
 from adforest.snapshot import Snapshot
@@ -31,7 +31,7 @@ def to_treelite(model: Any, forest: str = "permanent") -> Any:
     Returns
     -------
     treelite.Model
-        Thresholds and leaves are float64. Outputs are in the order of ``classes_``. They add up to 1, but for records
+        Thresholds and leaves are float64. Outputs are in the order of ``classes_``. They add up to 1, but for samples
         that reach a leaf of `PaperADFClassifier` that never had one.
 
     Examples
@@ -41,8 +41,8 @@ def to_treelite(model: Any, forest: str = "permanent") -> Any:
     >>> from adforest.integrations.treelite import encode_table, to_treelite
     >>> model = AdaptiveDecisionForestClassifier(answer_for="everything", random_state=0)
     >>> model = model.fit([[1.0, "a"], [2.0, "a"], [8.0, "b"]], ["low", "low", "high"])
-    >>> records = encode_table(model, [[1.5, "a"], [None, "b"]])
-    >>> shares = treelite.gtil.predict(to_treelite(model), records)[:, 0, :]
+    >>> samples = encode_table(model, [[1.5, "a"], [None, "b"]])
+    >>> shares = treelite.gtil.predict(to_treelite(model), samples)[:, 0, :]
     >>> bool(abs(shares - model.predict_proba([[1.5, "a"], [None, "b"]])).max() < 1e-12)
     True
     """
@@ -71,8 +71,8 @@ def to_treelite(model: Any, forest: str = "permanent") -> Any:
     return builder.commit()
 
 
-def encode_table(model: Any, X: Any) -> Floats:
-    """Return records as the trees of a model read them, and as a Treelite model of it does.
+def encode_table(model: Any, X: Any) -> Float64Array:
+    """Return samples as the trees of a model read them, and as a Treelite model of it does.
 
     Parameters
     ----------

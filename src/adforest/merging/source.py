@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from adforest.forest import LeafCounts, Records
+from adforest.forest import LeafCounts, Samples
 from adforest.merging.parts import Counter
 from adforest.merging.plan import BatchPlan
 from adforest.merging.survey import BatchRules, Survey
@@ -15,12 +15,12 @@ class BatchSource(Protocol):
         """Return the survey of all parts: `survey_part` of each, merged by `merge_surveys` in their order."""
         ...
 
-    def draw(self, plan: BatchPlan) -> Records:
-        """Return the records drawn: `draw_part` of each part, joined by `join_parts` in their order."""
+    def draw(self, plan: BatchPlan) -> Samples:
+        """Return the samples drawn: `draw_part` of each part, joined by `join_parts` in their order."""
         ...
 
     def count(self, plan: BatchPlan, counter: Counter, n_jobs: int | None) -> list[LeafCounts]:
-        """Return the records not drawn, counted by leaf: `count_part` of each part, merged by `merge_counts`.
+        """Return the samples not drawn, counted by leaf: `count_part` of each part, merged by `merge_counts`.
 
         Asked for only where some are not drawn.
         """

@@ -83,7 +83,7 @@ def challenge_of(champion: Any, challenger: Any) -> Challenge | None:
     pairs = {
         one.batch: (one, theirs[digest])
         for digest, one in _answered(champion).items()
-        if digest in theirs and one.n_records == theirs[digest].n_records
+        if digest in theirs and one.n_samples == theirs[digest].n_samples
     }
     shared = [
         SharedBatch(batch, one.n_tested, one.accuracy[VOTE], other.accuracy[VOTE])

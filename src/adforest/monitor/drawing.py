@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from adforest.forest.tree import BUILT, LEAF_EXPANDED, ROOT_ADDED
-from adforest.forest.types import Floats
+from adforest.forest.types import Float64Array
 from adforest.monitor.style import FAINT, INK, check_matplotlib
 from adforest.monitor.views import NodeView, view_tree
 
@@ -101,8 +101,8 @@ class _Layout(NamedTuple):
     along y, and x counts characters.
     """
 
-    x: Floats
-    y: Floats
+    x: Float64Array
+    y: Float64Array
     x_limits: tuple[float, float]
     y_limits: tuple[float, float]
     room: tuple[float, float]  # width and height of the drawing in font sizes
@@ -129,7 +129,7 @@ class _Layout(NamedTuple):
         return cls(across, -depth, (-0.5, n_leaves - 0.5), (0.5 - n_levels, 0.5), room, sideways)
 
 
-def _places(views: list[NodeView]) -> Floats:
+def _places(views: list[NodeView]) -> Float64Array:
     """Return each node's place across the tree, in leaves."""
     places = np.zeros(len(views))
     places[[view.condition is None for view in views]] = np.arange((len(views) + 1) // 2)

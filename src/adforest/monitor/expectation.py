@@ -137,7 +137,7 @@ def expectation(record: Record, confidence: float | None, n: float) -> ExpectedA
         low=low,
         high=high,
         confidence=confidence,
-        n_records=int(n),
+        n_samples=int(n),
         bias=calibration.bias if calibration.n_steps else None,
         error=calibration.error if calibration.n_judged else None,
         n_batches=len(said),

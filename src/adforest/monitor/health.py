@@ -158,11 +158,11 @@ def _accuracy_findings(trend: Trend | None) -> list[Finding]:
 
 def _chance_findings(trend: Trend | None, classes: Sequence[ClassView]) -> list[Finding]:
     """Return that naming always the same class would do as well."""
-    total = sum(one.n_records for one in classes)
+    total = sum(one.n_samples for one in classes)
     if trend is None or not total:
         return []
-    most = max(classes, key=lambda one: one.n_records)
-    share = most.n_records / total
+    most = max(classes, key=lambda one: one.n_samples)
+    share = most.n_samples / total
     lead = trend.last - share
     if lead > NOISE * trend.last_error:
         return []

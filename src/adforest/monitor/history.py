@@ -10,7 +10,7 @@ import numpy as np
 
 from adforest.adaptation import BatchReport
 from adforest.classifier import BaseADFClassifier
-from adforest.forest.types import AnyArray, Floats
+from adforest.forest.types import AnyArray, Float64Array
 from adforest.monitor.model_parts import VOTE
 from adforest.monitor.pages.accuracy import without_twins
 from adforest.monitor.style import BAND, FAINT, FORESTS, GRID, INK, STYLE, check_matplotlib, drift_mark, label_ends
@@ -126,7 +126,7 @@ class HistoryDisplay:
             self._label_lines(numbers)
         return self
 
-    def accuracies(self) -> dict[str, Floats]:
+    def accuracies(self) -> dict[str, Float64Array]:
         """Return accuracy by forest and batch, "vote" last; NaN where a forest was not there.
 
         The active forest is left out if it has been the permanent one all along.

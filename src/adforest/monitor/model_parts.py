@@ -94,7 +94,7 @@ class Timeline:
     ----------
     first, last : tuple of int
         First and last batch of each place; the same for a batch that is kept whole.
-    n_records : tuple of int
+    n_samples : tuple of int
     accuracy : dict of str to Series
         By forest, if it answered alone, and "vote" for what `predict` answers: before learning. `PaperADFClassifier`:
         the vote before learning, forests after it.
@@ -122,7 +122,7 @@ class Timeline:
 
     first: tuple[int, ...]
     last: tuple[int, ...]
-    n_records: tuple[int, ...]
+    n_samples: tuple[int, ...]
     accuracy: dict[str, Series]
     metrics: dict[str, tuple[float | None, ...]]
     confidence: tuple[float | None, ...]
@@ -169,12 +169,12 @@ class ClassView:
         of the records since would have been of it. "returned": was gone and has come again in the last batches.
         "declared": announced, but not seen yet.
     first_batch, last_batch : int or None
-    n_records : int
-        Records ever seen.
+    n_samples : int
+        Samples ever seen.
     n_returns : int
         How often it came again after it was gone.
     n_in_memory : int
-        Records kept.
+        Samples kept.
     bytes_in_memory : int
     """
 
@@ -182,7 +182,7 @@ class ClassView:
     status: str
     first_batch: int | None
     last_batch: int | None
-    n_records: int
+    n_samples: int
     n_returns: int
     n_in_memory: int
     bytes_in_memory: int
@@ -299,9 +299,9 @@ class MemoryView:
 
     Attributes
     ----------
-    n_records : int
+    n_samples : int
     n_waiting : int
-        Records of small batches that wait to be learnt.
+        Samples of small batches that wait to be learnt.
     limit : int or None
         ``memory_size``: how many may be kept besides those of the last batches; None for all.
     bytes : int
@@ -309,7 +309,7 @@ class MemoryView:
         False where the model was saved, or the snapshot taken, without records: all are 0 then.
     """
 
-    n_records: int
+    n_samples: int
     n_waiting: int
     limit: int | None
     bytes: int
@@ -328,8 +328,8 @@ class ExpectedAccuracy:
         Band that held the accuracy of about nine of ten recent batches of such a size, see docs/health.md.
     confidence : float or None
         Mean share that the vote gave to the class it named.
-    n_records : int
-        Records that it is said of.
+    n_samples : int
+        Samples that it is said of.
     bias : float or None
         Mean of accuracy minus confidence over recent batches.
     error : float or None
@@ -344,7 +344,7 @@ class ExpectedAccuracy:
     low: float | None
     high: float | None
     confidence: float | None
-    n_records: int
+    n_samples: int
     bias: float | None
     error: float | None
     n_batches: int

@@ -32,7 +32,7 @@ class ModelView:
     ----------
     kind : str
         Name of the class of the model.
-    n_batches, n_records, n_classes, n_columns : int
+    n_batches, n_samples, n_classes, n_columns : int
         Given to it so far, classes and columns known.
     health : Health
         As it was when the view was made, see `at`.
@@ -62,7 +62,7 @@ class ModelView:
 
     kind: str
     n_batches: int
-    n_records: int
+    n_samples: int
     n_classes: int
     n_columns: int
     health: Health

@@ -12,7 +12,7 @@ from adforest.encoding.rates import STEP
 from adforest.encoding.writing import DIGITS, FULL_DIGITS, write_column, write_number, write_value
 from adforest.forest import Tree
 from adforest.forest.tree import CATEGORICAL, MISSING_LEFT
-from adforest.forest.types import AnyArray, Floats
+from adforest.forest.types import AnyArray, Float64Array
 
 MOST_CATEGORIES = 8  # named in one question
 
@@ -35,11 +35,11 @@ class Questions:
     classes : ndarray
         Class values by code, for questions about class rates of categories.
     records : float64 (n, m)
-        Records at hand. Thresholds are written so that they separate these as the tree does, and the side of missing
+        Samples at hand. Thresholds are written so that they separate these as the tree does, and the side of missing
         values is told for columns in which one of them lacks its value.
     """
 
-    def __init__(self, tree: Tree, encoder: TableEncoder, classes: AnyArray, records: Floats) -> None:
+    def __init__(self, tree: Tree, encoder: TableEncoder, classes: AnyArray, records: Float64Array) -> None:
         self._tree = tree
         self._encoder = encoder
         self._classes = classes
@@ -108,12 +108,12 @@ class Questions:
         high = min(values[place], (threshold + others[rank + 1]) / 2)
         return write_number(threshold, low, high)
 
-    def _sorted_values(self, feature: int) -> Floats:
+    def _sorted_values(self, feature: int) -> Float64Array:
         """Return the values of the records at hand in one column, between two infinities."""
         column = self._records[:, feature]
         return np.sort(np.concatenate([[-np.inf], column[~np.isnan(column)], [np.inf]]))
 
-    def _sorted_thresholds(self, feature: int) -> Floats:
+    def _sorted_thresholds(self, feature: int) -> Float64Array:
         """Return all thresholds of the tree for one column, between two infinities."""
         split = self._tree.nodes["split"]
         asks = (split >= 0) & (split >> 2 == feature) & (split & CATEGORICAL == 0)

@@ -16,7 +16,7 @@ from adforest.encoding.writing import write_value
 from adforest.forest import Tree
 from adforest.forest._kernels import routing
 from adforest.forest.tree import CAUSES
-from adforest.forest.types import AnyArray, Longs
+from adforest.forest.types import AnyArray, Int64Array
 from adforest.monitor.questions import Condition, Questions
 
 # Okabe and Ito's colours, which colour-blind people can tell apart; those that carry black text best come first.
@@ -191,7 +191,7 @@ def _check_depth(max_depth: int | None) -> None:
         raise ValueError(f"max_depth is {max_depth!r}; expected a whole number from 0 on, or None for the whole tree")
 
 
-def _shown_by(tree: Tree, max_depth: int | None, root: int) -> Longs:
+def _shown_by(tree: Tree, max_depth: int | None, root: int) -> Int64Array:
     """Return for every node the one that shows it: itself, or the one above it at which the view ends.
 
     The view ends some depth below its root; nodes that are not below it are not shown at all.
@@ -211,7 +211,7 @@ def _shown_by(tree: Tree, max_depth: int | None, root: int) -> Longs:
     return shown_by
 
 
-def _walk(tree: Tree, n_below: Longs, root: int) -> Iterator[tuple[int, int, bool]]:
+def _walk(tree: Tree, n_below: Int64Array, root: int) -> Iterator[tuple[int, int, bool]]:
     """Visit the nodes to be shown: number, place of the one above among those visited, and whether it is left of it.
 
     A stack of our own, since trees may be deeper than Python's.
@@ -230,7 +230,7 @@ def _walk(tree: Tree, n_below: Longs, root: int) -> Iterator[tuple[int, int, boo
 class _Counts:
     """The class weights of the nodes to be shown, largest first."""
 
-    def __init__(self, tree: Tree, shown_by: Longs, names: AnyArray) -> None:
+    def __init__(self, tree: Tree, shown_by: Int64Array, names: AnyArray) -> None:
         node = shown_by[np.repeat(np.arange(len(tree.nodes)), np.diff(tree.row_start))]
         pair, inverse = np.unique(node * len(names) + tree.row_class, return_inverse=True)
         weight = np.bincount(inverse, weights=tree.row_weight, minlength=len(pair))

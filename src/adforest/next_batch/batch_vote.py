@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adforest.adaptation.evidence import MIN_WEIGHT
-from adforest.adaptation.judging import as_records, judged_places
+from adforest.adaptation.judging import as_samples, judged_places
 from adforest.adaptation.memory import Memory, WindowBound
 from adforest.adaptation.metrics import log_loss
 from adforest.base import EncodedBatch
 from adforest.encoding import LabelTable, warn_caller
 from adforest.encoding.tables import Table
-from adforest.forest._kernels.lots import are_drawn
-from adforest.forest.types import Floats, Ints, Longs, Mask
+from adforest.forest._kernels.sampling import are_drawn
+from adforest.forest.types import BoolArray, Float64Array, Int32Array, Int64Array
 from adforest.growers import spawn_seeds
 from adforest.merging import LocalBatch
 from adforest.next_batch.experts import ExpertWeights
@@ -65,7 +65,7 @@ class VotingState:
     members: tuple[Member, ...]
     weights: ExpertWeights
     memory: Memory
-    n_codes: Ints
+    n_codes: Int32Array
     library: str | None = None
     history: tuple[VotingReport, ...] = ()
 
@@ -76,7 +76,7 @@ class VotingState:
         weights = ExpertWeights.begin([member.is_refitted for member in members])
         return cls(members, weights, Memory.empty(n_features), np.zeros(n_features, dtype=np.int32))
 
-    def can_vote(self, failed: Iterable[int] = ()) -> Mask:
+    def can_vote(self, failed: Iterable[int] = ()) -> BoolArray:
         """Return which members vote: those not left out, but refitted ones only once judged, if others can.
 
         If all are left out, those may answer that could not answer the last batch.
@@ -98,7 +98,7 @@ class VotingState:
         return {member.name: float(weight) for member, weight in zip(self.members, weights, strict=True)}
 
 
-def vote(state: VotingState, samples: Samples, n_classes: int) -> Floats:
+def vote(state: VotingState, samples: Samples, n_classes: int) -> Float64Array:
     """Return the weighted mean of the members' class probabilities, columns by class code.
 
     Members of hardly any weight are not asked; those that raise are left out, with a warning.
@@ -121,20 +121,20 @@ def learn_batch(
 ) -> VotingState:
     """Return the members after a batch, which they answer first; those before do not change."""
     assert isinstance(batch.source, LocalBatch)
-    table, records = batch.source.table, batch.records
+    table, samples = batch.source.table, batch.samples
     library = table.library if isinstance(table, Table) else None
     labelled = LabelledSamples(
-        Samples(records.X, batch.encoder, library, table), records.y, records.weight, batch.labels
+        Samples(samples.X, batch.encoder, library, table), samples.y, samples.weight, batch.labels
     )
     seconds = dict.fromkeys(templates, 0.0)
     state, scores = _judge(before, labelled, batch, seconds)
-    memory = _bounded(before.memory.add(records, batch.number), batch.number, rules.samples)
+    memory = _bounded(before.memory.add(samples, batch.number), batch.number, rules.samples)
     state = replace(state, memory=memory, n_codes=batch.encoder.n_categories, library=library)
     state, action = _learn_members(state, labelled, batch, templates, rules, seconds)
     is_new = memory.first_batch == batch.number
     report = VotingReport(
         batch=batch.number,
-        n_samples=len(records),
+        n_samples=len(samples),
         new_classes=tuple(np.sort(batch.labels.by_arrival[np.flatnonzero(is_new)]).tolist()),
         **scores,
         weight=state.member_weights(),
@@ -149,7 +149,7 @@ def _judge(
     state: VotingState, labelled: LabelledSamples, batch: EncodedBatch, seconds: dict[str, float]
 ) -> tuple[VotingState, dict[str, Any]]:
     """Let members answer a batch, or a sample of it; return what is known of them then, and how they did."""
-    n_classes, n = batch.records.n_classes, len(labelled.y)
+    n_classes, n = batch.samples.n_classes, len(labelled.y)
     drawn = judged_places(batch.seed, batch.number, n)
     y = labelled.y[drawn]
     asked = [i for i, one in enumerate(state.members) if one.estimator is not None and not _unseen(one, state.memory)]
@@ -166,7 +166,7 @@ def _judge(
     }
     weights = state.weights
     if answers:
-        weight = as_records(batch.records.weight_at(drawn), len(y))
+        weight = as_samples(batch.samples.weight_at(drawn), len(y))
         weights = weights.after_answers(answers, y, weight, float(weight.sum()) * n / len(y))
     members = list(state.members)
     for i in answers:
@@ -282,7 +282,7 @@ def _ask(
     samples: Samples,
     n_classes: int,
     seconds: dict[str, float] | None = None,
-) -> tuple[dict[int, Floats], dict[int, Exception]]:
+) -> tuple[dict[int, Float64Array], dict[int, Exception]]:
     """Return what some members answer, and what those raise that cannot."""
     answers, errors = {}, {}
     for i in asked:
@@ -296,23 +296,23 @@ def _ask(
     return answers, errors
 
 
-def _asked_weights(state: VotingState, can_vote: Mask) -> Floats:
+def _asked_weights(state: VotingState, can_vote: BoolArray) -> Float64Array:
     """Return what members count in the vote; those of hardly any weight are not asked, and count nothing."""
     weights = state.weights.of_members(can_vote)
     weights[weights < MIN_WEIGHT] = 0.0
-    scaled: Floats = weights / weights.sum()
+    scaled: Float64Array = weights / weights.sum()
     return scaled
 
 
-def _mean(weights: Floats, answers: Mapping[int, Floats]) -> Floats:
+def _mean(weights: Float64Array, answers: Mapping[int, Float64Array]) -> Float64Array:
     """Return the weighted mean of some answers."""
     return sum((weights[i] * one for i, one in answers.items() if weights[i]), start=np.zeros(()))
 
 
-def _most_likely(proba: Floats, labels: LabelTable) -> Longs:
+def _most_likely(proba: Float64Array, labels: LabelTable) -> Int64Array:
     """Return the codes of the most likely classes; of two the one whose value comes first, as `predict` does."""
     order = labels.order
-    best: Longs = order[proba[:, order].argmax(axis=1)]
+    best: Int64Array = order[proba[:, order].argmax(axis=1)]
     return best
 
 

@@ -10,7 +10,7 @@ from sklearn.utils.metaestimators import _BaseComposition
 
 from adforest.base import EncodedBatch, Model, VotingBatchClassifier, lock_of
 from adforest.encoding.tables import read_table, source_of
-from adforest.forest.types import Floats
+from adforest.forest.types import Float64Array
 from adforest.libraries import require
 from adforest.next_batch.batch_vote import VOTE, RefitRules, VotingState, learn_batch, vote
 from adforest.next_batch.member_input import Samples
@@ -178,7 +178,7 @@ class NextBatchVotingClassifier(VotingBatchClassifier[VotingState], _BaseComposi
     def _learnt_from(self, before: VotingState | None, encoded: EncodedBatch) -> VotingState:
         templates = self._templates()
         if before is None:
-            before = VotingState.begin(templates, encoded.records.X.shape[1])
+            before = VotingState.begin(templates, encoded.samples.X.shape[1])
         names = [member.name for member in before.members]
         if names != list(templates):
             raise ValueError(
@@ -211,13 +211,13 @@ class NextBatchVotingClassifier(VotingBatchClassifier[VotingState], _BaseComposi
                 )
         return templates
 
-    def _answers(self, X: Any) -> tuple[Model[VotingState], Floats]:
+    def _answers(self, X: Any) -> tuple[Model[VotingState], Float64Array]:
         model = self._checked()
         table = X if type(X) is np.ndarray else read_table(X, source_of(None), type(self).__name__)
         matrix = model.encoder.translate(table)
         return model, model.in_order(self._votes(model, matrix, table))
 
-    def _votes(self, model: Model[VotingState], X: Floats, table: Any = None) -> Floats:
+    def _votes(self, model: Model[VotingState], X: Float64Array, table: Any = None) -> Float64Array:
         samples = Samples(X, model.encoder, model.learnt.library, table)
         return vote(model.learnt, samples, len(model.labels.by_arrival))
 

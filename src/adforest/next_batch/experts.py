@@ -26,8 +26,8 @@ from itertools import combinations
 import numpy as np
 
 from adforest.adaptation.evidence import LOG_GAIN, MIN_SHARE, hedge
-from adforest.forest._kernels import ways
-from adforest.forest.types import Floats, Ints, Mask
+from adforest.forest._kernels import variants
+from adforest.forest.types import BoolArray, Float64Array, Int32Array
 
 MIXTURES = (0.75, 0.5, 0.25)  # what the first of two members counts
 REFIT_TRUST = 0.1  # first weight of a refitted member, of that of one that learns every batch
@@ -47,9 +47,9 @@ class ExpertWeights:
         Weights now.
     """
 
-    mixtures: Floats
-    first: Floats
-    weights: Floats
+    mixtures: Float64Array
+    first: Float64Array
+    weights: Float64Array
 
     @classmethod
     def begin(cls, are_refitted: Sequence[bool]) -> ExpertWeights:
@@ -62,13 +62,15 @@ class ExpertWeights:
         first /= first.sum()
         return cls(mixtures, first, first)
 
-    def of_members(self, can_answer: Mask) -> Floats:
+    def of_members(self, can_answer: BoolArray) -> Float64Array:
         """Return what each member counts in the vote of those that can answer, some of which there must be."""
         weights = np.where(self._can_answer(can_answer), self.weights, 0.0)
-        of_members: Floats = weights / weights.sum() @ self.mixtures
+        of_members: Float64Array = weights / weights.sum() @ self.mixtures
         return of_members
 
-    def after_answers(self, answers: Mapping[int, Floats], y: Ints, weight: Floats, n: float) -> ExpertWeights:
+    def after_answers(
+        self, answers: Mapping[int, Float64Array], y: Int32Array, weight: Float64Array, n: float
+    ) -> ExpertWeights:
         """Return the weights after some members answered a batch, or a sample of it.
 
         Parameters
@@ -85,17 +87,17 @@ class ExpertWeights:
         can_answer = np.isin(np.arange(self.mixtures.shape[1]), list(answers))
         asked = self._can_answer(can_answer)
         proba = np.array(list(answers.values()))
-        mixed: list[tuple[Floats, ...]] = [
+        mixed: list[tuple[Float64Array, ...]] = [
             (np.tensordot(parts, proba, 1),) for parts in self.mixtures[asked][:, list(answers)]
         ]
         as_they_are = np.ones((1, proba.shape[2]))
-        gain = ways.gains(mixed, as_they_are, y, MIN_SHARE, LOG_GAIN)[:, 0] @ weight / weight.sum()
+        gain = variants.gains(mixed, as_they_are, y, MIN_SHARE, LOG_GAIN)[:, 0] @ weight / weight.sum()
         before, first = self.weights[asked], self.first[asked]
         weights = self.weights.copy()
         weights[asked] = before.sum() * hedge(before / before.sum(), first / first.sum(), gain, n)
         return replace(self, weights=weights)
 
-    def _can_answer(self, members: Mask) -> Mask:
+    def _can_answer(self, members: BoolArray) -> BoolArray:
         """Return which experts can answer if some members can."""
-        can: Mask = np.logical_not((self.mixtures[:, ~members] > 0).any(axis=1))
+        can: BoolArray = np.logical_not((self.mixtures[:, ~members] > 0).any(axis=1))
         return can

@@ -13,7 +13,7 @@ from adforest.base import BatchClassifier
 from adforest.encoding import TableEncoder
 from adforest.encoding.rebuilding import as_frame, rebuilt_table
 from adforest.encoding.tables import Table
-from adforest.forest.types import AnyArray, Floats, Ints, Longs, Mask
+from adforest.forest.types import AnyArray, BoolArray, Float64Array, Int32Array, Int64Array
 
 TABLE, FRAME, NUMBERS = "table", "frame", "numbers"  # forms of samples
 MISSING_CODE = -1  # of a category, for members that cannot take NaN
@@ -38,19 +38,19 @@ class Samples(NamedTuple):
         As they came, if they are not from memory.
     """
 
-    matrix: Floats
+    matrix: Float64Array
     encoder: TableEncoder
     library: str | None
     table: Table | AnyArray | None = None
 
-    def rows(self, index: slice | Longs) -> Samples:
+    def rows(self, index: slice | Int64Array) -> Samples:
         """Return some of the samples."""
         if isinstance(index, slice):
             return self
         table = self.table.rows(index) if isinstance(self.table, Table) else self.table
         return self._replace(matrix=self.matrix[index], table=table[index] if isinstance(table, np.ndarray) else table)
 
-    def as_before(self, n_codes: Ints) -> Samples:
+    def as_before(self, n_codes: Int32Array) -> Samples:
         """Return them as they were read when there were so many codes in each column: others are missing."""
         is_new = (n_codes > 0) & (self.matrix >= n_codes)
         return self._replace(matrix=np.where(is_new, np.nan, self.matrix)) if is_new.any() else self
@@ -78,8 +78,8 @@ class MemberInput:
     """
 
     form: str
-    fill: Floats | None = None
-    whole: Longs | None = None
+    fill: Float64Array | None = None
+    whole: Int64Array | None = None
 
     @classmethod
     def of(cls, estimator: Any, samples: Samples) -> Self:
@@ -112,7 +112,7 @@ class MemberInput:
         return matrix
 
 
-def tell_categories(estimator: Any, X: Any, is_categorical: Mask) -> tuple[Any, dict[str, Any]]:
+def tell_categories(estimator: Any, X: Any, is_categorical: BoolArray) -> tuple[Any, dict[str, Any]]:
     """Tell an estimator which columns of a matrix are categories, if it can be told.
 
     Returns the matrix to be learnt, in which the rarest categories are missing where the estimator cannot take as many,
@@ -166,7 +166,7 @@ def _input_tags(estimator: Any) -> Any:
         return None
 
 
-def _fill(matrix: Floats, is_categorical: Mask) -> Floats:
+def _fill(matrix: Float64Array, is_categorical: BoolArray) -> Float64Array:
     """Return what missing values are replaced by: medians, 0 where all are missing, a code of their own."""
     fill = np.zeros(matrix.shape[1])
     there = ~np.isnan(matrix).all(axis=0)
@@ -182,7 +182,7 @@ def _with_some_values(X: Any) -> Any:
     return np.where(is_empty, 0.0, X)
 
 
-def _with_frequent(X: Floats, columns: Longs, most: int) -> Floats:
+def _with_frequent(X: Float64Array, columns: Int64Array, most: int) -> Float64Array:
     """Return a matrix with at most so many categories in each of some columns, the others missing."""
     X = X.copy()
     for j in columns:

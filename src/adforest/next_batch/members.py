@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from adforest.base import BatchClassifier
 from adforest.encoding import LabelTable
-from adforest.forest.types import Floats, Ints, Longs
+from adforest.forest.types import Float64Array, Int32Array, Int64Array
 from adforest.next_batch.member_input import NUMBERS, TABLE, MemberInput, Samples, takes_weights, tell_categories
 
 
@@ -19,8 +19,8 @@ class LabelledSamples(NamedTuple):
     """Samples with their classes by code; weights None are all 1."""
 
     samples: Samples
-    y: Ints
-    weight: Floats | None
+    y: Int32Array
+    weight: Float64Array | None
     labels: LabelTable
 
 
@@ -62,7 +62,7 @@ class Member:
     name: str
     is_refitted: bool
     estimator: Any = None
-    classes: Longs = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    classes: Int64Array = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     input: MemberInput = field(default_factory=lambda: MemberInput(TABLE))
     fitted_after: int = 0
     is_judged: bool = False
@@ -74,7 +74,7 @@ class Member:
         """Whether it votes, or would if it had answered the last batch."""
         return self.left_out is None or self.left_out.kind == ANSWER
 
-    def proba(self, samples: Samples, n_classes: int) -> Floats:
+    def proba(self, samples: Samples, n_classes: int) -> Float64Array:
         """Return the class probabilities of samples, columns by class code; raises whatever the classifier raises."""
         proba = np.zeros((len(samples.matrix), n_classes))
         if len(self.classes) == 1:  # some answer one class with two probabilities, as if there were another

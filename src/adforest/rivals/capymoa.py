@@ -8,7 +8,7 @@ import numpy as np
 
 from adforest.base import EncodedBatch, Model, VotingBatchClassifier
 from adforest.encoding import TableEncoder
-from adforest.forest.types import Floats
+from adforest.forest.types import Float64Array
 from adforest.libraries import require
 from adforest.parameters import AT_LEAST_ONE, COMMON, NONE, OneOf, Rules
 
@@ -127,7 +127,7 @@ class CapyMOAClassifier(VotingBatchClassifier["Learner"]):
         else:
             before.check_room(encoded)
             learner = before if before.model == UNCOPIED else before.copy()
-        learner.train(encoded.records.X, encoded.records.y.tolist())
+        learner.train(encoded.samples.X, encoded.samples.y.tolist())
         return learner
 
     def _new(self, encoded: EncodedBatch) -> Learner:
@@ -135,10 +135,10 @@ class CapyMOAClassifier(VotingBatchClassifier["Learner"]):
         require("capymoa.classifier", type(self).__name__, "capymoa", " and Java 17 or newer")
         nominal = np.flatnonzero(encoded.encoder.is_categorical).tolist()
         room = {j: _room(len(encoded.encoder.category_values(j))) for j in nominal}
-        room[encoded.encoder.n_features] = _room(encoded.records.n_classes)
+        room[encoded.encoder.n_features] = _room(encoded.samples.n_classes)
         return Learner(self.model, room, encoded.seed, self.n_estimators, self.grace_period)
 
-    def _votes(self, model: Model[Learner], X: Floats) -> Floats:
+    def _votes(self, model: Model[Learner], X: Float64Array) -> Float64Array:
         return model.learnt.votes(X, len(model.labels.by_arrival))
 
     @property
@@ -190,7 +190,7 @@ class Learner:
                     "model with fit()."
                 )
         for j, n in self.room.items():
-            arrived = encoded.records.n_classes if j == target else len(encoder.category_values(j))
+            arrived = encoded.samples.n_classes if j == target else len(encoder.category_values(j))
             if arrived > n:
                 what = "classes" if j == target else f"categories of column {_name(encoder, j)}"
                 raise ValueError(
@@ -198,18 +198,18 @@ class Learner:
                     f"room for {n}. Start a new model with fit(), or merge rare ones."
                 )
 
-    def train(self, X: Floats, y: list[int]) -> None:
+    def train(self, X: Float64Array, y: list[int]) -> None:
         """Learn samples in place, one after the other."""
         instance = require("capymoa.core", "CapyMOAClassifier", "capymoa").LabeledInstance
-        for record, code in zip(X, y, strict=True):
-            self.capy.train(instance.from_array(self.schema, record, code))
+        for sample, code in zip(X, y, strict=True):
+            self.capy.train(instance.from_array(self.schema, sample, code))
 
-    def votes(self, X: Floats, n_classes: int) -> Floats:
+    def votes(self, X: Float64Array, n_classes: int) -> Float64Array:
         """Return MOA's votes by class; none where they leave the range of a float."""
         instance = require("capymoa.core", "CapyMOAClassifier", "capymoa").Instance
         votes = np.zeros((len(X), n_classes))
-        for row, record in zip(votes, X, strict=True):
-            java = instance.from_array(self.schema, record).java_instance
+        for row, sample in zip(votes, X, strict=True):
+            java = instance.from_array(self.schema, sample).java_instance
             found = np.array(self.capy.moa_learner.getVotesForInstance(java))
             if np.isfinite(found).all():
                 row[: len(found)] = found[:n_classes]

@@ -9,9 +9,9 @@ import numpy as np
 
 from adforest.adaptation.boxes import Box, Cut, cuts_between
 from adforest.base import EncodedBatch, Model
-from adforest.forest import Forest, GrowthParams, LeafCounts, Records, Tree, TreeEditor, in_threads
+from adforest.forest import Forest, GrowthParams, LeafCounts, Samples, Tree, TreeEditor, in_threads
 from adforest.forest._kernels import counting
-from adforest.forest.types import Floats, Mask
+from adforest.forest.types import BoolArray, Float64Array
 from adforest.growers import Grower, SysForGrower
 from adforest.parameters import COMMON, OneOf, Rules
 from adforest.rivals.forests import ForestRival, forest_of
@@ -23,7 +23,7 @@ class Boxed:
 
     forest: Forest
     box: Box
-    known: Mask
+    known: BoolArray
 
 
 BASE_FORESTS = ("random_forest", "sysfor")
@@ -33,7 +33,7 @@ class CIRFClassifier(ForestRival[Boxed]):
     """Class-incremental random forest: batches of known classes are counted, a new class gets a root and a leaf.
 
     The first batch makes a forest. A later batch of known classes only adds to the counts of the leaves its
-    records reach. A batch with unknown classes puts a new root above every tree where the batch's box and the
+    samples reach. A batch with unknown classes puts a new root above every tree where the batch's box and the
     forest's are apart (the separating axis theorem, SAT): the tree keeps one side, the other is one leaf with all of
     the batch. Where the boxes overlap, the batch is just counted.
 
@@ -115,7 +115,7 @@ class CIRFClassifier(ForestRival[Boxed]):
         self.random_state = random_state
 
     def _learnt_from(self, before: Boxed | None, encoded: EncodedBatch) -> Boxed:
-        batch = encoded.records
+        batch = encoded.samples
         box = Box.of(batch.X, batch.n_categories)
         present = np.bincount(batch.y, minlength=batch.n_classes) > 0
         if before is None:
@@ -130,7 +130,7 @@ class CIRFClassifier(ForestRival[Boxed]):
             return SysForGrower(GrowthParams(n_features, self.min_samples_leaf))
         return super()._grower(n_features)
 
-    def _votes(self, model: Model[Boxed], X: Floats) -> Floats:
+    def _votes(self, model: Model[Boxed], X: Float64Array) -> Float64Array:
         soft = self.base_forest == "random_forest"
         return model.learnt.forest.answer(X, len(model.labels.by_arrival), soft=soft, n_jobs=self.n_jobs)
 
@@ -138,7 +138,7 @@ class CIRFClassifier(ForestRival[Boxed]):
         return state.forest
 
 
-def _counted(tree: Tree, batch: Records, roots: list[Cut]) -> Tree:
+def _counted(tree: Tree, batch: Samples, roots: list[Cut]) -> Tree:
     """Return the tree with the batch added to its counts, below a new root if there is one."""
     for cut in roots:
         editor = TreeEditor(tree)

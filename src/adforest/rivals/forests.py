@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adforest.base import EncodedBatch, Model, State, VotingBatchClassifier
-from adforest.forest import Forest, GrowthParams, Records, Tree
-from adforest.forest.types import Floats, Ints
+from adforest.forest import Forest, GrowthParams, Samples, Tree
+from adforest.forest.types import Float64Array, Int32Array
 from adforest.growers import Grower, RandomForestGrower, count_features, spawn_seeds
 from adforest.parameters import AT_LEAST_ONE, COMMON, Rules
 
@@ -29,13 +29,13 @@ class ForestRival(VotingBatchClassifier[State]):
         """Return who builds the trees."""
         return RandomForestGrower(GrowthParams(count_features(self.max_features, n_features), self.min_samples_leaf))
 
-    def _grown(self, records: Records, seeds: list[int]) -> Forest:
-        """Grow a forest from all of the records."""
-        everything = np.arange(len(records), dtype=np.int32)
-        grown = self._grower(records.X.shape[1]).build(records, everything, seeds, n_jobs=self.n_jobs)
+    def _grown(self, samples: Samples, seeds: list[int]) -> Forest:
+        """Grow a forest from all of the samples."""
+        everything = np.arange(len(samples), dtype=np.int32)
+        grown = self._grower(samples.X.shape[1]).build(samples, everything, seeds, n_jobs=self.n_jobs)
         return forest_of(tree for tree, _ in grown)
 
-    def _votes(self, model: Model[State], X: Floats) -> Floats:
+    def _votes(self, model: Model[State], X: Float64Array) -> Float64Array:
         n_classes = len(model.labels.by_arrival)
         return self._forest_of(model.learnt).answer(X, n_classes, soft=True, n_jobs=self.n_jobs)
 
@@ -45,10 +45,10 @@ class ForestRival(VotingBatchClassifier[State]):
         return self._forest_of(self._known("forest_").learnt)
 
 
-Batches = tuple[tuple[Floats, Ints], ...]
+Batches = tuple[tuple[Float64Array, Int32Array], ...]
 
 
-def keep_batches(before: Batches, batch: Records, window: int | None) -> Batches:
+def keep_batches(before: Batches, batch: Samples, window: int | None) -> Batches:
     """Return the last batches, one more among them; all of them if there is no window.
 
     The new one is copied: its matrix may be the caller's own array, which is free to change after the call.
@@ -79,7 +79,7 @@ class RefitForestClassifier(ForestRival[Refit]):
         Attributes tried at each node; "log2+1" is int(log2 m) + 1,
         "default" that or int(sqrt m), whichever is more, the rest as in scikit-learn.
     min_samples_leaf : int, default=1
-        Records a leaf must keep.
+        Samples a leaf must keep.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Which columns are categorical: those of text or categorical type, those given by mask, position or name, none.
     n_jobs : int or None, default=None
@@ -126,12 +126,12 @@ class RefitForestClassifier(ForestRival[Refit]):
         self.random_state = random_state
 
     def _learnt_from(self, before: Refit | None, encoded: EncodedBatch) -> Refit:
-        batch = encoded.records
+        batch = encoded.samples
         batches = keep_batches(before.batches if before else (), batch, self.window)
         X, y = (np.concatenate(parts) for parts in zip(*batches, strict=True))
-        # Records are numbered afresh: a refit is the very forest that fit() makes of the same records.
+        # Samples are numbered afresh: a refit is the very forest that fit() makes of the same samples.
         serial = np.arange(len(y), dtype=np.int64)
-        window = Records(X, y, serial, batch.n_categories, batch.n_classes)
+        window = Samples(X, y, serial, batch.n_categories, batch.n_classes)
         return Refit(batches, self._grown(window, spawn_seeds([encoded.seed], self.n_estimators)))
 
     def _forest_of(self, state: Refit) -> Forest:
@@ -141,7 +141,7 @@ class RefitForestClassifier(ForestRival[Refit]):
 class AddTreesForestClassifier(ForestRival[Forest]):
     """Random forest that grows new trees on every batch and drops none; all of them vote.
 
-    Ten lines and no memory of records: what any cleverer method must visibly beat. A tree never votes for classes
+    Ten lines and no memory of samples: what any cleverer method must visibly beat. A tree never votes for classes
     that came after it, so a new class needs several batches to be heard among many old trees.
 
     Parameters
@@ -152,7 +152,7 @@ class AddTreesForestClassifier(ForestRival[Forest]):
         Attributes tried at each node; "log2+1" is int(log2 m) + 1,
         "default" that or int(sqrt m), whichever is more, the rest as in scikit-learn.
     min_samples_leaf : int, default=1
-        Records a leaf must keep.
+        Samples a leaf must keep.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Which columns are categorical: those of text or categorical type, those given by mask, position or name, none.
     n_jobs : int or None, default=None
@@ -200,7 +200,7 @@ class AddTreesForestClassifier(ForestRival[Forest]):
         self.random_state = random_state
 
     def _learnt_from(self, before: Forest | None, encoded: EncodedBatch) -> Forest:
-        new = self._grown(encoded.records, encoded.seeds(self.trees_per_batch))
+        new = self._grown(encoded.samples, encoded.seeds(self.trees_per_batch))
         return new if before is None else forest_of((*before.trees, *new.trees))
 
     def _forest_of(self, state: Forest) -> Forest:
@@ -208,7 +208,7 @@ class AddTreesForestClassifier(ForestRival[Forest]):
 
 
 def forest_of(trees: Any) -> Forest:
-    """Return a forest that remembers no records."""
+    """Return a forest that remembers no samples."""
     trees = tuple[Tree, ...](trees)
-    nowhere: Ints = np.empty(0, dtype=np.int32)
+    nowhere: Int32Array = np.empty(0, dtype=np.int32)
     return Forest(trees, (nowhere,) * len(trees), np.empty(0, dtype=bool))

@@ -9,7 +9,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from adforest.base import EncodedBatch, Model, VotingBatchClassifier
-from adforest.forest.types import Floats, Ints
+from adforest.forest.types import Float64Array, Int32Array
 from adforest.libraries import require
 from adforest.parameters import AT_LEAST_ONE, COMMON, Rules
 from adforest.rivals.forests import Batches, keep_batches
@@ -18,8 +18,8 @@ NONE = -1
 
 
 def boost(
-    X: Floats,
-    y: Ints,
+    X: Float64Array,
+    y: Int32Array,
     encoded: EncodedBatch,
     *,
     asked_by: str,
@@ -27,7 +27,7 @@ def boost(
     n_rounds: int,
     n_jobs: int | None,
     last: Any = None,
-    init_score: Floats | None = None,
+    init_score: Float64Array | None = None,
 ) -> Any:
     """Return a booster of LightGBM for that many classes, numbered from 0; for n_classes=0 one that tells 1 from 0."""
     lightgbm = require("lightgbm", asked_by, "rivals")
@@ -58,7 +58,7 @@ class ContinuedLightGBMClassifier(VotingBatchClassifier[Boosted]):
     """LightGBM that goes on boosting its last model with every batch.
 
     LightGBM's number of classes is fixed when a model is made. A class that was declared, by
-    ``partial_fit(X, y, classes=...)`` at the first batch, is learnt when its first record arrives. **A class that was
+    ``partial_fit(X, y, classes=...)`` at the first batch, is learnt when its first sample arrives. **A class that was
     not declared makes it start again** from the batch that brings it: what was learnt before is lost. ``n_restarts_``
     says how often that happened.
 
@@ -91,8 +91,8 @@ class ContinuedLightGBMClassifier(VotingBatchClassifier[Boosted]):
 
     Notes
     -----
-    Everything else is LightGBM's default, among it at least 20 records a leaf: batches of fewer than 40 teach it
-    nothing. It starts from equal scores instead of class frequencies, because a declared class without records would
+    Everything else is LightGBM's default, among it at least 20 samples a leaf: batches of fewer than 40 teach it
+    nothing. It starts from equal scores instead of class frequencies, because a declared class without samples would
     start so low that it could not be learnt later.
 
     Examples
@@ -123,7 +123,7 @@ class ContinuedLightGBMClassifier(VotingBatchClassifier[Boosted]):
 
     def _learnt_from(self, before: Boosted | None, encoded: EncodedBatch) -> Boosted:
         require("lightgbm", type(self).__name__, "rivals")
-        batch = encoded.records
+        batch = encoded.samples
         n_classes = max(2, batch.n_classes)
         n_restarts = 0 if before is None else before.n_restarts + (before.n_classes != n_classes)
         last = before.booster if before is not None and before.n_classes == n_classes else None
@@ -143,11 +143,11 @@ class ContinuedLightGBMClassifier(VotingBatchClassifier[Boosted]):
         )
         return Boosted(booster, NONE, n_classes, n_restarts)
 
-    def _votes(self, model: Model[Boosted], X: Floats) -> Floats:
+    def _votes(self, model: Model[Boosted], X: Float64Array) -> Float64Array:
         n_classes = len(model.labels.by_arrival)
         if model.learnt.booster is None:
             return np.tile(np.eye(n_classes)[model.learnt.only], (len(X), 1))
-        shares: Floats = model.learnt.booster.predict(X, num_threads=effective_n_jobs(self.n_jobs))
+        shares: Float64Array = model.learnt.booster.predict(X, num_threads=effective_n_jobs(self.n_jobs))
         return shares[:, :n_classes]
 
     @property
@@ -166,7 +166,7 @@ class RefitBooster:
     """The batches at hand, the codes of their classes, and the booster, None where there is one class only."""
 
     batches: Batches
-    present: Ints
+    present: Int32Array
     booster: Any
 
 
@@ -201,7 +201,7 @@ class RefitLightGBMClassifier(VotingBatchClassifier[RefitBooster]):
 
     Notes
     -----
-    Everything else is LightGBM's default, among it at least 20 records a leaf: fewer than 40 records teach it how
+    Everything else is LightGBM's default, among it at least 20 samples a leaf: fewer than 40 samples teach it how
     frequent the classes are and nothing else.
 
     Examples
@@ -234,7 +234,7 @@ class RefitLightGBMClassifier(VotingBatchClassifier[RefitBooster]):
     def _learnt_from(self, before: RefitBooster | None, encoded: EncodedBatch) -> RefitBooster:
         name = type(self).__name__
         require("lightgbm", name, "rivals")
-        batches = keep_batches(before.batches if before else (), encoded.records, self.window)
+        batches = keep_batches(before.batches if before else (), encoded.samples, self.window)
         X, y = (np.concatenate(parts) for parts in zip(*batches, strict=True))
         present, codes = np.unique(y, return_inverse=True)
         if len(present) == 1:
@@ -251,12 +251,12 @@ class RefitLightGBMClassifier(VotingBatchClassifier[RefitBooster]):
         )
         return RefitBooster(batches, present, booster)
 
-    def _votes(self, model: Model[RefitBooster], X: Floats) -> Floats:
+    def _votes(self, model: Model[RefitBooster], X: Float64Array) -> Float64Array:
         state, votes = model.learnt, np.zeros((len(X), len(model.labels.by_arrival)))
         if state.booster is None:
             votes[:, state.present] = 1.0
             return votes
-        shares: Floats = state.booster.predict(X, num_threads=effective_n_jobs(self.n_jobs))
+        shares: Float64Array = state.booster.predict(X, num_threads=effective_n_jobs(self.n_jobs))
         votes[:, state.present] = shares if shares.ndim == 2 else np.column_stack([1 - shares, shares])
         return votes
 

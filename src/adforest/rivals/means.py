@@ -1,4 +1,4 @@
-"""Class means and how far records are from them; missing values take no part in either."""
+"""Class means and how far samples are from them; missing values take no part in either."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from adforest.forest.types import Floats, Ints, Longs
+from adforest.forest.types import Float64Array, Int32Array, Int64Array
 
 TOO_LARGE, HUGE = 1e150, 1e300  # beyond it squares leave the range of a float; dividing by that brings them back
 AT_ONCE = 1_000_000  # differences held at a time
@@ -15,12 +15,12 @@ AT_ONCE = 1_000_000  # differences held at a time
 class ClassSums(NamedTuple):
     """Sums of the values of each class and their number, float64 (k, m); missing values are not counted."""
 
-    total: Floats
-    known: Floats
+    total: Float64Array
+    known: Float64Array
 
     @classmethod
-    def of(cls, X: Floats, y: Ints | Longs, n_classes: int) -> ClassSums:
-        """Add up records by class.
+    def of(cls, X: Float64Array, y: Int32Array | Int64Array, n_classes: int) -> ClassSums:
+        """Add up samples by class.
 
         Raises
         ------
@@ -31,8 +31,10 @@ class ClassSums(NamedTuple):
         known = ~np.isnan(X)
         place = (y.astype(np.intp)[:, None] * m + np.arange(m)).ravel()
 
-        def added(weights: Floats) -> Floats:
-            sums: Floats = np.bincount(place, weights.ravel(), n_classes * m).reshape(n_classes, m).astype(np.float64)
+        def added(weights: Float64Array) -> Float64Array:
+            sums: Float64Array = (
+                np.bincount(place, weights.ravel(), n_classes * m).reshape(n_classes, m).astype(np.float64)
+            )
             return sums
 
         return cls(added(np.where(known, X, 0.0)), added(known.astype(np.float64))).checked()
@@ -54,14 +56,14 @@ class ClassSums(NamedTuple):
         return self
 
     @property
-    def means(self) -> Floats:
+    def means(self) -> Float64Array:
         """Mean of each class by attribute, NaN where it has shown no value."""
         unknown = np.full_like(self.total, np.nan)
         return np.divide(self.total, self.known, out=unknown, where=self.known > 0)
 
 
-def squared_distances(X: Floats, means: Floats) -> Floats:
-    """Return the squared Euclidean distance of each record to each mean.
+def squared_distances(X: Float64Array, means: Float64Array) -> Float64Array:
+    """Return the squared Euclidean distance of each sample to each mean.
 
     It is taken over the attributes known on both sides, and scaled up to all of them, as
     `sklearn.metrics.pairwise.nan_euclidean_distances` does; infinite where no attribute is known on both sides.
@@ -76,8 +78,8 @@ def squared_distances(X: Floats, means: Floats) -> Floats:
     float64 (n, k)
     """
     distances = np.empty((len(X), len(means)))
-    # Differences, not a product of matrices: they keep their digits, and a record's answer does not depend on the
-    # records it comes with.
+    # Differences, not a product of matrices: they keep their digits, and a sample's answer does not depend on the
+    # samples it comes with.
     step = max(1, AT_ONCE // means.size)
     with np.errstate(over="ignore"):
         for start in range(0, len(X), step):
@@ -89,7 +91,7 @@ def squared_distances(X: Floats, means: Floats) -> Floats:
     return distances
 
 
-def _odd_distances(X: Floats, means: Floats) -> Floats:
+def _odd_distances(X: Float64Array, means: Float64Array) -> Float64Array:
     """Return squared distances where values are missing on either side, or so large that squares overflow."""
     largest = np.maximum(_largest(X, axis=1), _largest(means, axis=None))
     scale = np.where(largest > TOO_LARGE, HUGE, 1.0)[:, None]
@@ -103,7 +105,7 @@ def _odd_distances(X: Floats, means: Floats) -> Floats:
     return distances
 
 
-def _largest(values: Floats, axis: int | None) -> Floats:
+def _largest(values: Float64Array, axis: int | None) -> Float64Array:
     """Return the largest magnitudes; 0 where there is no value."""
-    largest: Floats = np.fmax.reduce(np.abs(values), axis=axis, initial=0.0)
+    largest: Float64Array = np.fmax.reduce(np.abs(values), axis=axis, initial=0.0)
     return largest

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from adforest.base import BatchClassifier, EncodedBatch, Model
-from adforest.forest.types import Floats
+from adforest.forest.types import Float64Array
 from adforest.rivals.means import ClassSums, squared_distances
 
 
 class NCMClassifier(BatchClassifier[ClassSums]):
-    """Nearest class mean: each class is the mean of all its records, and the nearest mean answers.
+    """Nearest class mean: each class is the mean of all its samples, and the nearest mean answers.
 
-    Means are kept as sums and counts, so after any number of batches they are those of all records seen.
+    Means are kept as sums and counts, so after any number of batches they are those of all samples seen.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class NCMClassifier(BatchClassifier[ClassSums]):
     first (`sklearn.preprocessing.StandardScaler`) if their units differ.
 
     A missing value takes no part: means are over the values that are there, distances over the attributes that are
-    there on both sides, scaled up to all attributes. A record without any value is answered by the first class.
+    there on both sides, scaled up to all attributes. A sample without any value is answered by the first class.
 
     There are distances but no shares of classes, hence no ``predict_proba``.
 
@@ -58,16 +58,16 @@ class NCMClassifier(BatchClassifier[ClassSums]):
         self.random_state = random_state
 
     def _learnt_from(self, before: ClassSums | None, encoded: EncodedBatch) -> ClassSums:
-        batch = encoded.records
+        batch = encoded.samples
         sums = ClassSums.of(batch.X, batch.y, batch.n_classes)
         return sums if before is None else before.plus(sums)
 
-    def _votes(self, model: Model[ClassSums], X: Floats) -> Floats:
+    def _votes(self, model: Model[ClassSums], X: Float64Array) -> Float64Array:
         return -squared_distances(X, model.learnt.means)
 
     @property
-    def means_(self) -> Floats:
+    def means_(self) -> Float64Array:
         """Mean of each class, in the order of ``classes_``."""
         model = self._known("means_")
-        means: Floats = model.learnt.means[model.labels.order]
+        means: Float64Array = model.learnt.means[model.labels.order]
         return means

@@ -9,28 +9,28 @@ import numpy as np
 
 from adforest.base import EncodedBatch, Model, VotingBatchClassifier
 from adforest.forest import in_threads
-from adforest.forest.types import Floats, Ints, Longs
+from adforest.forest.types import Float64Array, Int32Array, Int64Array
 from adforest.parameters import AT_LEAST_ONE, COMMON, Rules
 from adforest.rivals.ncm_tree import NCMParams, NCMTree
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grove:
-    """Trees, all records seen, and the leaf of every record in each tree."""
+    """Trees, all samples seen, and the leaf of every sample in each tree."""
 
     trees: tuple[NCMTree, ...]
-    X: Floats
-    y: Ints
-    leaf_of: tuple[Longs, ...]
+    X: Float64Array
+    y: Int32Array
+    leaf_of: tuple[Int64Array, ...]
 
 
 class NCMForestClassifier(VotingBatchClassifier[Grove]):
-    """Forest whose nodes send a record to the side of its nearest class mean.
+    """Forest whose nodes send a sample to the side of its nearest class mean.
 
     A node knows the means of the classes that were there when it was made, each drawn at random to be positive or
     negative; of a few such drawings it keeps the one that gains most entropy. The first batch makes the trees, each
     from a bootstrap sample. A later batch is added to the counts of the leaves it reaches, and a leaf reached by a
-    class it has never held grows on, from all records seen there.
+    class it has never held grows on, from all samples seen there.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class NCMForestClassifier(VotingBatchClassifier[Grove]):
     n_assignments : int, default=10
         Drawings of positive and negative means tried at each node.
     min_samples_leaf : int, default=10
-        Records each side of a node must keep.
+        Samples each side of a node must keep.
     n_jobs : int or None, default=None
         Threads. The forest is the same for any number.
     random_state : int, RandomState or None, default=None
@@ -57,7 +57,7 @@ class NCMForestClassifier(VotingBatchClassifier[Grove]):
     Notes
     -----
     Numerical attributes only, Euclidean distances in the attributes' own units, missing values as in `NCMClassifier`.
-    All records are kept, since growing a leaf needs them: memory grows with the stream. The publication lets a node
+    All samples are kept, since growing a leaf needs them: memory grows with the stream. The publication lets a node
     know a random subset of the class means; here it knows those of all classes that reach it.
 
     References
@@ -93,7 +93,7 @@ class NCMForestClassifier(VotingBatchClassifier[Grove]):
         self.random_state = random_state
 
     def _learnt_from(self, before: Grove | None, encoded: EncodedBatch) -> Grove:
-        batch, params = encoded.records, NCMParams(self.n_assignments, self.min_samples_leaf)
+        batch, params = encoded.samples, NCMParams(self.n_assignments, self.min_samples_leaf)
         if before is None:
             X, y = batch.X.copy(), batch.y
             seeds = encoded.seeds(self.n_estimators)
@@ -105,9 +105,9 @@ class NCMForestClassifier(VotingBatchClassifier[Grove]):
         trees, leaf_of = zip(*grown, strict=True)
         return Grove(trees, X, y, leaf_of)
 
-    def _votes(self, model: Model[Grove], X: Floats) -> Floats:
+    def _votes(self, model: Model[Grove], X: Float64Array) -> Float64Array:
         answers = in_threads(lambda tree: tree.vote(X), model.learnt.trees, self.n_jobs)
-        votes: Floats = np.sum(answers, axis=0)
+        votes: Float64Array = np.sum(answers, axis=0)
         return np.pad(votes, ((0, 0), (0, len(model.labels.by_arrival) - votes.shape[1])))
 
     @property
@@ -116,8 +116,8 @@ class NCMForestClassifier(VotingBatchClassifier[Grove]):
         return self._known("trees_").learnt.trees
 
 
-def _built(X: Floats, y: Ints, n_classes: int, params: NCMParams, seed: int) -> tuple[NCMTree, Longs]:
-    """Build a tree from a bootstrap sample; its leaves then hold every record once."""
+def _built(X: Float64Array, y: Int32Array, n_classes: int, params: NCMParams, seed: int) -> tuple[NCMTree, Int64Array]:
+    """Build a tree from a bootstrap sample; its leaves then hold every sample once."""
     rng = np.random.default_rng(seed)
     drawn = np.sort(rng.integers(0, len(y), len(y)))
     tree = NCMTree.bare(n_classes).grown({0: drawn}, X, y, params, rng)
@@ -126,9 +126,9 @@ def _built(X: Floats, y: Ints, n_classes: int, params: NCMParams, seed: int) -> 
 
 
 def _extended(
-    tree: NCMTree, leaf_of: Longs, seed: int, X: Floats, y: Ints, n_classes: int, params: NCMParams
-) -> tuple[NCMTree, Longs]:
-    """Add the records that leaf_of does not cover yet to a tree; grow the leaves that meet a class new to them."""
+    tree: NCMTree, leaf_of: Int64Array, seed: int, X: Float64Array, y: Int32Array, n_classes: int, params: NCMParams
+) -> tuple[NCMTree, Int64Array]:
+    """Add the samples that leaf_of does not cover yet to a tree; grow the leaves that meet a class new to them."""
     start = len(leaf_of)
     reached = tree.route(X[start:])
     counted = tree.counting(reached, y[start:], n_classes)
@@ -142,8 +142,8 @@ def _extended(
     return grown, leaf_of
 
 
-def _by_leaf(leaf_of: Longs, leaves: Longs) -> dict[int, Longs]:
-    """Return the records in each of the given leaves."""
+def _by_leaf(leaf_of: Int64Array, leaves: Int64Array) -> dict[int, Int64Array]:
+    """Return the samples in each of the given leaves."""
     rows = np.flatnonzero(np.isin(leaf_of, leaves))
     rows = rows[np.argsort(leaf_of[rows], kind="stable")]
     starts = np.searchsorted(leaf_of[rows], leaves[1:])

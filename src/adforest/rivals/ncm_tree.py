@@ -1,4 +1,4 @@
-"""The trees of NCM forests: a node sends a record to the side of its nearest class mean."""
+"""The trees of NCM forests: a node sends a sample to the side of its nearest class mean."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from adforest.forest.types import Floats, Ints, Longs, Mask
+from adforest.forest.types import BoolArray, Float64Array, Int32Array, Int64Array
 from adforest.rivals.means import ClassSums, squared_distances
 
 
@@ -19,17 +19,17 @@ class Rule(NamedTuple):
     """
 
     left: int
-    means: Floats
-    positive: Mask
+    means: Float64Array
+    positive: BoolArray
 
-    def sends_left(self, X: Floats) -> Mask:
-        """Return which records are nearest to a positive mean."""
-        sides: Mask = self.positive[squared_distances(X, self.means).argmin(axis=1)]
+    def sends_left(self, X: Float64Array) -> BoolArray:
+        """Return which samples are nearest to a positive mean."""
+        sides: BoolArray = self.positive[squared_distances(X, self.means).argmin(axis=1)]
         return sides
 
 
 class NCMParams(NamedTuple):
-    """How trees grow: random assignments of signs tried at a node, and the records a leaf must keep."""
+    """How trees grow: random assignments of signs tried at a node, and the samples a leaf must keep."""
 
     n_assignments: int
     min_samples_leaf: int
@@ -44,11 +44,11 @@ class NCMTree:
     rules : mapping of int to Rule
         By inner node. Node 0 is the root; a node without a rule is a leaf.
     counts : float64 (n_nodes, n_classes)
-        Records by leaf and class.
+        Samples by leaf and class.
     """
 
     rules: Mapping[int, Rule]
-    counts: Floats
+    counts: Float64Array
 
     @classmethod
     def bare(cls, n_classes: int) -> NCMTree:
@@ -60,8 +60,8 @@ class NCMTree:
         """Nodes without a rule."""
         return len(self.counts) - len(self.rules)
 
-    def route(self, X: Floats) -> Longs:
-        """Return the number of the leaf that each record reaches."""
+    def route(self, X: Float64Array) -> Int64Array:
+        """Return the number of the leaf that each sample reaches."""
         leaf = np.zeros(len(X), dtype=np.int64)
         waiting = [(0, np.arange(len(X)))]
         while waiting:
@@ -73,28 +73,33 @@ class NCMTree:
                 waiting += [(rule.left, rows[left]), (rule.left + 1, rows[~left])]
         return leaf
 
-    def vote(self, X: Floats) -> Floats:
-        """Return the shares of the classes in the leaf that each record reaches."""
+    def vote(self, X: Float64Array) -> Float64Array:
+        """Return the shares of the classes in the leaf that each sample reaches."""
         held = self.counts.sum(axis=1, keepdims=True)
         shares = np.divide(self.counts, held, out=np.zeros_like(self.counts), where=held > 0)
-        answers: Floats = shares[self.route(X)]
+        answers: Float64Array = shares[self.route(X)]
         return answers
 
-    def counting(self, leaf: Longs, y: Ints, n_classes: int) -> NCMTree:
-        """Return the tree with records added to the counts of their leaves; there may be more classes than before."""
+    def counting(self, leaf: Int64Array, y: Int32Array, n_classes: int) -> NCMTree:
+        """Return the tree with samples added to the counts of their leaves; there may be more classes than before."""
         counts = np.pad(self.counts, ((0, 0), (0, n_classes - self.counts.shape[1])))
         np.add.at(counts, (leaf, y), 1.0)
         return NCMTree(self.rules, counts)
 
     def grown(
-        self, groups: Mapping[int, Longs], X: Floats, y: Ints, params: NCMParams, rng: np.random.Generator
+        self,
+        groups: Mapping[int, Int64Array],
+        X: Float64Array,
+        y: Int32Array,
+        params: NCMParams,
+        rng: np.random.Generator,
     ) -> NCMTree:
-        """Return the tree with a subtree at each given leaf, grown from its group of records (by position).
+        """Return the tree with a subtree at each given leaf, grown from its group of samples (by position).
 
-        The new leaves hold these records, and what the old ones held is dropped.
+        The new leaves hold these samples, and what the old ones held is dropped.
         """
         rules, n_nodes, n_classes = dict(self.rules), len(self.counts), self.counts.shape[1]
-        counts: dict[int, Floats] = {}
+        counts: dict[int, Float64Array] = {}
         waiting = list(groups.items())
         while waiting:
             node, rows = waiting.pop()
@@ -112,8 +117,10 @@ class NCMTree:
         return NCMTree(rules, held)
 
 
-def _best_rule(X: Floats, y: Ints, left: int, params: NCMParams, rng: np.random.Generator) -> tuple[Rule, Mask] | None:
-    """Return the rule of the best assignment and the records it sends left; None where no assignment helps."""
+def _best_rule(
+    X: Float64Array, y: Int32Array, left: int, params: NCMParams, rng: np.random.Generator
+) -> tuple[Rule, BoolArray] | None:
+    """Return the rule of the best assignment and the samples it sends left; None where no assignment helps."""
     if len(y) < 2 * params.min_samples_leaf or (y == y[0]).all():
         return None
     present, codes = np.unique(y, return_inverse=True)
@@ -131,7 +138,7 @@ def _best_rule(X: Floats, y: Ints, left: int, params: NCMParams, rng: np.random.
     return rule, rule.positive[nearest]
 
 
-def _assignments(k: int, n: int, rng: np.random.Generator) -> Mask:
+def _assignments(k: int, n: int, rng: np.random.Generator) -> BoolArray:
     """Draw n times which of k means are positive; never all of them, never none.
 
     The first one always is: with all signs turned round, the two sides would only change places.
@@ -143,29 +150,29 @@ def _assignments(k: int, n: int, rng: np.random.Generator) -> Mask:
     return positive
 
 
-def _gains(left: Longs, right: Longs, min_samples_leaf: int) -> Floats:
-    """Return the entropy gain of each assignment, in bits times records; 0 where a side is too small.
+def _gains(left: Int64Array, right: Int64Array, min_samples_leaf: int) -> Float64Array:
+    """Return the entropy gain of each assignment, in bits times samples; 0 where a side is too small.
 
     Parameters
     ----------
     left, right : int64 (n_assignments, k)
-        Records by class on either side.
+        Samples by class on either side.
     """
     gains = _entropy(left + right) - _entropy(left) - _entropy(right)
     too_small = np.minimum(left.sum(axis=1), right.sum(axis=1)) < min_samples_leaf
     # What is no more than rounding gains nothing: a cut must tell classes apart.
-    worth: Floats = np.where(too_small | (gains < 1e-9), 0.0, gains)
+    worth: Float64Array = np.where(too_small | (gains < 1e-9), 0.0, gains)
     return worth
 
 
-def _entropy(counts: Longs) -> Floats:
+def _entropy(counts: Int64Array) -> Float64Array:
     """Return the entropy of each row of counts, in bits, times its sum."""
     total = counts.sum(axis=1)
-    entropy: Floats = _xlogx(total) - _xlogx(counts).sum(axis=1)
+    entropy: Float64Array = _xlogx(total) - _xlogx(counts).sum(axis=1)
     return entropy
 
 
-def _xlogx(x: Longs) -> Floats:
+def _xlogx(x: Int64Array) -> Float64Array:
     """Return x·log2 x, and 0 for 0."""
-    logarithms: Floats = np.log2(np.maximum(x, 1))
+    logarithms: Float64Array = np.log2(np.maximum(x, 1))
     return x * logarithms

@@ -10,7 +10,7 @@ import numpy as np
 
 from adforest.base import EncodedBatch, Model, VotingBatchClassifier
 from adforest.encoding import TableEncoder
-from adforest.forest.types import Floats
+from adforest.forest.types import Float64Array
 from adforest.libraries import require
 from adforest.parameters import COMMON, OneOf, Rules
 
@@ -29,7 +29,7 @@ LARGEST_SEED = 2**31
 
 
 class RiverClassifier(VotingBatchClassifier[Any]):
-    """A learner of River 0.26, fed one record after the other, class values by value.
+    """A learner of River 0.26, fed one sample after the other, class values by value.
 
     ============================  =====================================================================  ==========
     ``model``                     what it is in River, with River's own defaults                         categories
@@ -69,8 +69,8 @@ class RiverClassifier(VotingBatchClassifier[Any]):
 
     Notes
     -----
-    A missing value is left out of the record, which River's trees cope with. SRP takes the columns of its very first
-    record for all there are. AMF and KNN expect attributes of like ranges; River's manual scales them to [0, 1], but
+    A missing value is left out of the sample, which River's trees cope with. SRP takes the columns of its very first
+    sample for all there are. AMF and KNN expect attributes of like ranges; River's manual scales them to [0, 1], but
     that moves all that was learnt whenever a new class widens a range, and standard scores did better.
 
     A batch is learnt by a copy of the learner, so that an error leaves it as it was.
@@ -106,9 +106,9 @@ class RiverClassifier(VotingBatchClassifier[Any]):
 
     def _learnt_from(self, before: Any, encoded: EncodedBatch) -> Any:
         learner = self._new(encoded.seed % LARGEST_SEED) if before is None else copy.deepcopy(before)
-        values = encoded.labels.by_arrival[encoded.records.y].tolist()
-        for record, value in zip(_as_dicts(encoded.records.X, encoded.encoder), values, strict=True):
-            learner.learn_one(record, value)
+        values = encoded.labels.by_arrival[encoded.samples.y].tolist()
+        for sample, value in zip(_as_dicts(encoded.samples.X, encoded.encoder), values, strict=True):
+            learner.learn_one(sample, value)
         return learner
 
     def _new(self, seed: int) -> Any:
@@ -136,11 +136,11 @@ class RiverClassifier(VotingBatchClassifier[Any]):
         """Return one of River's packages."""
         return require(f"river.{room}", type(self).__name__, "rivals")
 
-    def _votes(self, model: Model[Any], X: Floats) -> Floats:
+    def _votes(self, model: Model[Any], X: Float64Array) -> Float64Array:
         votes = np.zeros((len(X), len(model.labels.by_arrival)))
         code = {value: code for code, value in enumerate(model.labels.by_arrival.tolist())}
-        for row, record in zip(votes, _as_dicts(X, model.encoder), strict=True):
-            for value, share in model.learnt.predict_proba_one(record).items():
+        for row, sample in zip(votes, _as_dicts(X, model.encoder), strict=True):
+            for value, share in model.learnt.predict_proba_one(sample).items():
                 row[code[value]] = share
         return votes
 
@@ -150,12 +150,12 @@ class RiverClassifier(VotingBatchClassifier[Any]):
         return self._known("river_model_").learnt
 
 
-def _as_dicts(X: Floats, encoder: TableEncoder) -> Iterator[dict[int, Any]]:
-    """Yield records as River reads them: by column, categories as text, what is missing left out."""
+def _as_dicts(X: Float64Array, encoder: TableEncoder) -> Iterator[dict[int, Any]]:
+    """Yield samples as River reads them: by column, categories as text, what is missing left out."""
     nominal = np.flatnonzero(encoder.is_categorical).tolist()
     categories = {j: list(map(str, encoder.category_values(j))) for j in nominal}
     for values in X.tolist():
-        record = {j: value for j, value in enumerate(values) if value == value}
-        for j in categories.keys() & record.keys():
-            record[j] = categories[j][int(record[j])]
-        yield record
+        sample = {j: value for j, value in enumerate(values) if value == value}
+        for j in categories.keys() & sample.keys():
+            sample[j] = categories[j][int(sample[j])]
+        yield sample

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
 from adforest.base import EncodedBatch, Model, VotingBatchClassifier
-from adforest.forest.types import Floats
+from adforest.forest.types import Float64Array
 from adforest.rivals.forests import Batches, keep_batches
 
 
@@ -80,12 +80,12 @@ class SklearnForestClassifier(VotingBatchClassifier[RefitSklearn]):
         self.random_state = random_state
 
     def _learnt_from(self, before: RefitSklearn | None, encoded: EncodedBatch) -> RefitSklearn:
-        batches = keep_batches(before.batches if before else (), encoded.records, self.window)
+        batches = keep_batches(before.batches if before else (), encoded.samples, self.window)
         X, y = (np.concatenate(parts) for parts in zip(*batches, strict=True))
         forest = RandomForestClassifier(self.n_estimators, n_jobs=self.n_jobs, random_state=encoded.seed)
         return RefitSklearn(batches, forest.fit(X, y))
 
-    def _votes(self, model: Model[RefitSklearn], X: Floats) -> Floats:
+    def _votes(self, model: Model[RefitSklearn], X: Float64Array) -> Float64Array:
         votes = np.zeros((len(X), len(model.labels.by_arrival)))
         votes[:, model.learnt.forest.classes_] = model.learnt.forest.predict_proba(X)
         return votes

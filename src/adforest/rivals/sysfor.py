@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from adforest.base import Model
 from adforest.forest import GrowthParams
-from adforest.forest.types import Floats
+from adforest.forest.types import Float64Array
 from adforest.growers import Grower, SysForGrower
 from adforest.parameters import COMMON, SHARE, Rules
 from adforest.rivals.forests import Refit, RefitForestClassifier
@@ -29,7 +29,7 @@ class SysForClassifier(RefitForestClassifier):
     separation : float, default=0.3
         Share of its range by which the cuts of one numerical attribute must lie apart.
     min_samples_leaf : int, default=1
-        Records a leaf must keep.
+        Samples a leaf must keep.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Which columns are categorical: those of text or categorical type, those given by mask, position or name, none.
     n_jobs : int or None, default=None
@@ -77,6 +77,6 @@ class SysForClassifier(RefitForestClassifier):
     def _grower(self, n_features: int) -> Grower:
         return SysForGrower(GrowthParams(n_features, self.min_samples_leaf), self.goodness, self.separation)
 
-    def _votes(self, model: Model[Refit], X: Floats) -> Floats:
+    def _votes(self, model: Model[Refit], X: Float64Array) -> Float64Array:
         n_classes = len(model.labels.by_arrival)
         return self._forest_of(model.learnt).answer(X, n_classes, soft=False, n_jobs=self.n_jobs)

@@ -14,7 +14,7 @@ from adforest.encoding.columns import DATES, DURATIONS, NUMBERS, ZONED_DATES
 from adforest.encoding.kinds import CATEGORIES, UNDECIDED
 from adforest.encoding.rates import MAX_COUNTED, MAX_RATES, CategoryRates
 from adforest.encoding.tables import are_text
-from adforest.forest.types import AnyArray, Ints
+from adforest.forest.types import AnyArray, Int32Array
 from adforest.storage.errors import ModelFileError
 from adforest.storage.fields import Array, Flag, PartReader, PartWriter, Sizes, Whole, read_fields, write_fields
 from adforest.storage.values import decode_name, encode, text_array
@@ -33,7 +33,7 @@ CATEGORIES_FIELDS = (
     Array("coded_as", np.float64, ("n_values_and_2",), low=0, below="n_codes", takes_nan=True),
     Whole("n_codes", below=MAX_VALUES + 2),
     Whole("infrequent", low=-1, below="n_codes"),
-    Whole("n_records"),
+    Whole("n_samples"),
     Whole("n_known"),
     Whole("n_distinct"),
 )
@@ -98,7 +98,7 @@ def read_encoder(part: PartReader, sizes: Sizes, estimator_name: str) -> TableEn
     )
 
 
-def codes_by_column(encoder: TableEncoder) -> Ints:
+def codes_by_column(encoder: TableEncoder) -> Int32Array:
     """Return how many codes each column of matrices has: -1 where it holds numbers, 0 where none came yet."""
     kinds = [*encoder.kinds, *[NUMBERS] * len(encoder.rate_columns)]
     return np.where(np.isin(kinds, MEASURED), np.int32(-1), encoder.n_categories)

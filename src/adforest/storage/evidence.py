@@ -8,19 +8,19 @@ from adforest.adaptation import State
 from adforest.adaptation.class_mix import N_MIXES, MixChanges
 from adforest.adaptation.evidence import (
     FIRST_TRUST,
-    N_WAYS,
+    N_VARIANTS,
     SHRINKAGE_STRENGTHS,
     Evidence,
-    Optimism,
+    OobBias,
     voters_of,
 )
-from adforest.forest.types import Floats
+from adforest.forest.types import Float64Array
 from adforest.storage.errors import ModelFileError
 from adforest.storage.fields import Array, PartReader, PartWriter, Real, Sizes, read_fields, write_fields
 
 TOLERANCE = 1e-6  # by which weights that add up to 1 may miss it
 EVIDENCE = (Real("oob_accuracy", takes_none=True),)
-WEIGHTS = Array("weights", np.float64, ("n_voters", len(FIRST_TRUST), N_WAYS), low=0)
+WEIGHTS = Array("weights", np.float64, ("n_voters", len(FIRST_TRUST), N_VARIANTS), low=0)
 SHRINKAGE = Array("shrinkage", np.float64, ("n_voting", len(SHRINKAGE_STRENGTHS)), low=0)
 ERRORS = Array("errors", np.float64, ("n_errors",))
 MIX_CHANGES = Array(
@@ -36,9 +36,9 @@ def write_evidence(evidence: Evidence, out: PartWriter) -> None:
     out.values["forests"] = names
     weights = np.array([evidence.weights[voter] for voter in voters])
     shrinkage = np.array([evidence.shrinkage[name] for name in names])
-    WEIGHTS.write(weights.reshape(-1, len(FIRST_TRUST), N_WAYS), out)
+    WEIGHTS.write(weights.reshape(-1, len(FIRST_TRUST), N_VARIANTS), out)
     SHRINKAGE.write(shrinkage.reshape(-1, len(SHRINKAGE_STRENGTHS)), out)
-    ERRORS.write(np.array(evidence.optimism.errors, dtype=np.float64), out)
+    ERRORS.write(np.array(evidence.oob_bias.errors, dtype=np.float64), out)
     write_fields(EVIDENCE, evidence, out)
     changes = evidence.mix_changes
     MIX_CHANGES.write(np.array([changes.changed, changes.kept, changes.in_a_row], dtype=np.float64), out)
@@ -66,7 +66,7 @@ def read_evidence(part: PartReader, state: State) -> Evidence:
     return Evidence(
         weights={voter: one.copy() for voter, one in zip(voters, weights, strict=True)},
         shrinkage={name: one.copy() for name, one in zip(names, shrinkage, strict=True)},
-        optimism=Optimism(tuple(errors.tolist())),
+        oob_bias=OobBias(tuple(errors.tolist())),
         mix_changes=changes,
         **known,
     )
@@ -80,6 +80,6 @@ def _read_mix_changes(part: PartReader, sizes: Sizes) -> MixChanges:
     return MixChanges(tuple(changed), tuple(kept), tuple(map(int, in_a_row)))
 
 
-def _add_up_to_one(sums: Floats) -> bool:
+def _add_up_to_one(sums: Float64Array) -> bool:
     """Return whether some sums are 1, but for rounding."""
     return bool((np.abs(sums - 1) < TOLERANCE).all())

@@ -17,8 +17,20 @@ import numpy as np
 from adforest.forest.types import AnyArray
 from adforest.storage.errors import ModelFileError
 
+# Fields that have another name in files: what a file calls them does not change with the code.
+FILE_NAMES = {"n_samples": "n_records", "has_samples": "has_records"}
+
 Sizes: TypeAlias = dict[str, int]  # by name: how many there are of something, as far as it has been read
 Bound: TypeAlias = float | str | None  # a number, or the name of a size
+
+
+def file_name(name: str) -> str:
+    """Return what files call a field.
+
+    >>> file_name("n_samples"), file_name("seed")
+    ('n_records', 'seed')
+    """
+    return FILE_NAMES.get(name, name)
 
 
 class PartWriter:
@@ -37,7 +49,11 @@ class PartWriter:
 
     def put(self, name: str, array: AnyArray) -> None:
         """Write an array."""
-        self.arrays[self._prefix + name] = array
+        self.arrays[self._prefix + file_name(name)] = array
+
+    def set(self, name: str, value: Any) -> None:
+        """Write the JSON value of a field."""
+        self.values[file_name(name)] = value
 
 
 class PartReader:
@@ -51,21 +67,21 @@ class PartReader:
         self._prefix = prefix
 
     def __contains__(self, name: str) -> bool:
-        return name in self._values or self._prefix + name in self._arrays
+        return file_name(name) in self._values or self.where(name) in self._arrays
 
     def part(self, name: str) -> PartReader:
         """Return a part of this one."""
         return PartReader(self.value(name), self._arrays, f"{self._prefix}{name}.")
 
     def where(self, name: str) -> str:
-        """Return what an error calls a field."""
-        return self._prefix + name
+        """Return what a file, and so an error, calls a field."""
+        return self._prefix + file_name(name)
 
     def value(self, name: str) -> Any:
         """Take a JSON value out."""
-        if name not in self._values:
+        if file_name(name) not in self._values:
             raise ModelFileError(f"{self.where(name)} is missing")
-        return self._values.pop(name)
+        return self._values.pop(file_name(name))
 
     def items(self, name: str) -> list[Any]:
         """Take a list out."""
@@ -76,9 +92,9 @@ class PartReader:
 
     def array(self, name: str) -> AnyArray:
         """Take an array out."""
-        if self._prefix + name not in self._arrays:
+        if self.where(name) not in self._arrays:
             raise ModelFileError(f"the array {self.where(name)} is missing")
-        return self._arrays.pop(self._prefix + name)
+        return self._arrays.pop(self.where(name))
 
     def wrong(self, name: str, value: Any, expected: str) -> ModelFileError:
         """Return the error for a value that is not what it should be."""
@@ -96,7 +112,7 @@ class Field(Protocol):
 
     @property
     def name(self) -> str:
-        """The field's name, in the dataclass and in the file."""
+        """The field's name in the dataclass; see `file_name`."""
         ...
 
     def write(self, value: Any, out: PartWriter) -> None:
@@ -212,7 +228,7 @@ class Whole:
 
     def write(self, value: int, out: PartWriter) -> None:
         """Write the number."""
-        out.values[self.name] = int(value)
+        out.set(self.name, int(value))
 
     def read(self, part: PartReader, sizes: Sizes) -> int:
         """Return the number, checked."""
@@ -233,7 +249,7 @@ class Real:
 
     def write(self, value: float | None, out: PartWriter) -> None:
         """Write the number."""
-        out.values[self.name] = None if value is None else float(value)
+        out.set(self.name, None if value is None else float(value))
 
     def read(self, part: PartReader, sizes: Sizes) -> float | None:
         """Return the number, checked."""
@@ -251,7 +267,7 @@ class Flag:
 
     def write(self, value: bool, out: PartWriter) -> None:
         """Write the flag."""
-        out.values[self.name] = bool(value)
+        out.set(self.name, bool(value))
 
     def read(self, part: PartReader, sizes: Sizes) -> bool:
         """Return the flag, checked."""
@@ -270,7 +286,7 @@ class Choice:
 
     def write(self, value: str, out: PartWriter) -> None:
         """Write the text."""
-        out.values[self.name] = value
+        out.set(self.name, value)
 
     def read(self, part: PartReader, sizes: Sizes) -> str:
         """Return the text, checked."""

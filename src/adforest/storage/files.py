@@ -14,7 +14,7 @@ from adforest.storage.errors import ModelFileError
 if TYPE_CHECKING:
     from adforest.classifier import BaseADFClassifier
 
-PRIVATE = 0o600  # a model holds records, which others on the machine need not see
+PRIVATE = 0o600  # a model holds samples, which others on the machine need not see
 # What reading damaged content may raise where no check comes first; a model that is loaded passed all of them.
 DAMAGE = (ArithmeticError, LookupError, RecursionError, TypeError, ValueError)
 
@@ -23,14 +23,14 @@ def save(
     model: BaseADFClassifier,
     path: str | os.PathLike[str],
     *,
-    records: bool = True,
+    samples: bool = True,
     before_replacing: Callable[[], None] | None = None,
 ) -> os.stat_result:
     """Write a model to a file, see `BaseADFClassifier.save` and `write_atomically`."""
     from adforest import __version__
     from adforest.storage.models import classifier_of, content_of
 
-    content = content_of(model, records=records)
+    content = content_of(model, samples=samples)
     try:
         document = dump_document(content.document)
         # What cannot be read again is not written: it would replace a file that can.
@@ -55,7 +55,7 @@ def load(path: str | os.PathLike[str]) -> BaseADFClassifier:
     -------
     AdaptiveDecisionForestClassifier or PaperADFClassifier
         It answers as the model that was saved, and goes on learning as that would have. If it was saved with
-        ``records=False``, it answers only.
+        ``samples=False``, it answers only.
 
     Raises
     ------

@@ -30,14 +30,14 @@ BEFORE = {"criterion": "entropy"}  # what parameters were before they were any, 
 MAX_TREES = 2**20  # that a forest may be asked to have
 MODEL = (
     Whole("n_batches", low=1, below=2**31 - 1),
-    Whole("n_records", low=1),
+    Whole("n_samples", low=1),
     Whole("seed", below=2**31),
-    Flag("has_records"),
+    Flag("has_samples"),
 )
 N_TRIED = Whole("n_tried_features", low=1, below="n_columns_and_1")  # at each node, when trees were last grown
 
 
-def content_of(classifier: BaseADFClassifier, *, records: bool) -> Content:
+def content_of(classifier: BaseADFClassifier, *, samples: bool) -> Content:
     """Return what the file of a classifier holds; a thread may teach it more meanwhile."""
     kind = type(classifier).__name__
     if CLASSIFIERS.get(kind) is not type(classifier):
@@ -48,17 +48,17 @@ def content_of(classifier: BaseADFClassifier, *, records: bool) -> Content:
     model = classifier._checked()
     check_parameters(classifier, classifier._rules)
     state = model.learnt.state
-    has_records = records and model.has_records
+    has_samples = samples and model.has_samples
     out = PartWriter({"kind": kind}, {})
     _write_parameters(classifier.get_params(deep=False), out.part("parameters"))
     _write_parameters(model.fixed, out.part("fixed"))
     write_fields(MODEL, model, out)
-    out.values["has_records"] = has_records
+    out.set("has_samples", has_samples)
     N_TRIED.write(state.settings.grower.params.max_features, out)
     write_encoder(model.encoder, out.part("columns"))
     write_labels(model.labels, out.part("classes"))
-    write_state(state if has_records else state.without_records(), out.part("state"))
-    track = model.learnt.track if has_records else model.learnt.track.without_records()
+    write_state(state if has_samples else state.without_samples(), out.part("state"))
+    track = model.learnt.track if has_samples else model.learnt.track.without_samples()
     write_history(track.history, out.part("history"))
     write_track(track, out.part("track"))
     write_origins(model.origins, out)
@@ -74,8 +74,8 @@ def classifier_of(content: Content) -> BaseADFClassifier:
     classifier, fixed = _read_classifier(part, CLASSIFIERS[kind])
     sizes: Sizes = {}
     known = read_fields(MODEL, part, sizes)
-    sizes |= {"next_call": known["n_batches"] + 1, "n_records": known["n_records"]}
-    sizes["n_records_and_1"] = known["n_records"] + 1
+    sizes |= {"next_call": known["n_batches"] + 1, "n_samples": known["n_samples"]}
+    sizes["n_samples_and_1"] = known["n_samples"] + 1
     encoder = read_encoder(part.part("columns"), sizes, kind)
     labels = read_labels(part.part("classes"), sizes)
     n_codes = codes_by_column(encoder)
@@ -84,7 +84,7 @@ def classifier_of(content: Content) -> BaseADFClassifier:
     n_tried = N_TRIED.read(part, {"n_columns_and_1": encoder.n_columns + 1})
     params = replace(settings.grower.params, max_features=n_tried)
     settings = replace(settings, grower=GROWERS[as_learnt.base_forest](params))
-    state = read_state(part.part("state"), sizes, settings, n_codes, has_records=known["has_records"])
+    state = read_state(part.part("state"), sizes, settings, n_codes, has_samples=known["has_samples"])
     history = read_history(part.part("history"), state.n_calls)
     learnt = Learnt(state, read_track(part.part("track"), sizes, n_codes, history))
     origins = read_origins(part)

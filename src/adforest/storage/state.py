@@ -14,9 +14,9 @@ from adforest.adaptation.names import ACTIVE, FORESTS, NEWEST, PERMANENT, TEMPOR
 from adforest.adaptation.recent_samples import N_SAMPLES, N_VARIANTS, N_VOTERS, SHIFT, RecentSamples
 from adforest.adaptation.state import ForestState
 from adforest.encoding.weights import LARGEST, SMALLEST
-from adforest.forest import Forest, Records, Tree
+from adforest.forest import Forest, Samples, Tree
 from adforest.forest.packed import PackedRows
-from adforest.forest.types import AnyArray, Ints
+from adforest.forest.types import AnyArray, Int32Array
 from adforest.growers import SysForGrower
 from adforest.storage.codes import check_codes
 from adforest.storage.errors import ModelFileError
@@ -38,9 +38,9 @@ from adforest.storage.trees import read_trees, write_trees
 MAX_SUM = 1e150  # of weights; squares of sums are finite
 MEMORY = (
     Array("y", np.int32, ("n_memory",), low=0, below="n_classes"),
-    Array("serial", np.int64, ("n_memory",), low=0, below="n_records"),
+    Array("serial", np.int64, ("n_memory",), low=0, below="n_samples"),
     Array("batch", np.int32, ("n_memory",), low=1, below="next_batch"),
-    Whole("n_seen", below="n_records_and_1"),
+    Whole("n_seen", below="n_samples_and_1"),
     Array("seen_by_class", np.int64, ("n_seen_classes",), low=0, below=2**53),
     Array("weight_by_class", np.float64, ("n_seen_classes",), low=0, below=MAX_SUM),
     Array("first_batch", np.int32, ("n_seen_classes",), low=0, below="next_batch"),
@@ -55,7 +55,7 @@ VALUES = (
 PENDING = (
     Array("X", np.float64, ("n_pending", "n_columns"), takes_nan=True),
     Array("y", np.int32, ("n_pending",), low=0, below="n_classes"),
-    Array("serial", np.int64, ("n_pending",), low=0, below="n_records"),
+    Array("serial", np.int64, ("n_pending",), low=0, below="n_samples"),
     Array("n_categories", np.int32, ("n_pending_features",), low=0, below=2**16),
     Whole("n_classes", low=1, below="n_classes_and_1"),
     Array("weight", np.float64, ("n_pending",), low=SMALLEST, below=2 * LARGEST, takes_none=True),
@@ -145,13 +145,13 @@ def _are_equal(one: ForestState, other: ForestState) -> bool:
     )
 
 
-def read_state(part: PartReader, sizes: Sizes, settings: Settings, n_codes: Ints, *, has_records: bool) -> State:
+def read_state(part: PartReader, sizes: Sizes, settings: Settings, n_codes: Int32Array, *, has_samples: bool) -> State:
     """Return all that is learnt.
 
     Parameters
     ----------
     sizes : dict
-        n_columns, n_classes, n_records and next_call are known.
+        n_columns, n_classes, n_samples and next_call are known.
     n_codes : int32 (n_columns,)
         See `codes_by_column`.
     """
@@ -164,7 +164,7 @@ def read_state(part: PartReader, sizes: Sizes, settings: Settings, n_codes: Ints
     pending = _read_pending(part.part("pending"), sizes, n_codes) if "pending" in part else None
     class_mix = _read_class_mix(part.part("class_mix"), sizes)
     trees = read_trees(part.part("trees"), sizes, n_codes > 0)
-    forests = _read_forests(part, sizes, settings, n_codes, trees, has_records=has_records)
+    forests = _read_forests(part, sizes, settings, n_codes, trees, has_samples=has_samples)
     state = State(settings, memory, forests, pending=pending, class_mix=class_mix, **learnt)
     if state.answering not in forests:
         raise part.wrong("answering", state.answering, " or ".join(forests))
@@ -177,7 +177,7 @@ def read_state(part: PartReader, sizes: Sizes, settings: Settings, n_codes: Ints
     return replace(state, evidence=evidence, recent=recent, nearness=nearness)
 
 
-def _read_memory(part: PartReader, sizes: Sizes, n_codes: Ints) -> Memory:
+def _read_memory(part: PartReader, sizes: Sizes, n_codes: Int32Array) -> Memory:
     """Return the records at hand, which are in the order in which they came."""
     packed = part.part("values")
     values = PackedRows(**read_fields(VALUES, packed, sizes))
@@ -196,10 +196,10 @@ def _read_memory(part: PartReader, sizes: Sizes, n_codes: Ints) -> Memory:
     return memory
 
 
-def _read_pending(part: PartReader, sizes: Sizes, n_codes: Ints) -> Records:
+def _read_pending(part: PartReader, sizes: Sizes, n_codes: Int32Array) -> Samples:
     """Return the records that wait."""
     sizes["n_classes_and_1"] = sizes["n_classes"] + 1
-    pending = Records(**read_fields(PENDING, part, sizes))
+    pending = Samples(**read_fields(PENDING, part, sizes))
     part.finish()
     check_codes(pending.X, n_codes, "pending.X")
     if not len(pending) or sizes["n_pending_features"] > sizes["n_columns"]:
@@ -233,7 +233,7 @@ def _read_recent(part: PartReader, sizes: Sizes, permanent: Forest) -> RecentSam
 
 
 def _read_forests(
-    part: PartReader, sizes: Sizes, settings: Settings, n_codes: Ints, trees: list[Tree], *, has_records: bool
+    part: PartReader, sizes: Sizes, settings: Settings, n_codes: Int32Array, trees: list[Tree], *, has_samples: bool
 ) -> dict[str, ForestState]:
     """Return the forests by name, in the order in which they were written."""
     names = part.items("forests")
@@ -252,7 +252,7 @@ def _read_forests(
                 raise ModelFileError("the active forest is the same as one that is not there")
             forests[name] = forests[PERMANENT]
         else:
-            is_placed = has_records and not (name in (TEMPORARY, NEWEST) and settings.algorithm != "paper")
+            is_placed = has_samples and not (name in (TEMPORARY, NEWEST) and settings.algorithm != "paper")
             numbers = _read_numbers(inner, len(trees))
             unused -= set(numbers)
             forests[name] = _read_forest(inner, sizes, n_codes, [trees[number] for number in numbers], is_placed)
@@ -276,7 +276,9 @@ def _read_numbers(part: PartReader, n_trees: int) -> list[int]:
     return numbers
 
 
-def _read_forest(part: PartReader, sizes: Sizes, n_codes: Ints, trees: list[Tree], is_placed: bool) -> ForestState:
+def _read_forest(
+    part: PartReader, sizes: Sizes, n_codes: Int32Array, trees: list[Tree], is_placed: bool
+) -> ForestState:
     """Return a forest of some trees; where it is placed it knows the leaves of the records in memory."""
     shape = ("n_memory",)
     own = sizes | {"n_placed": len(trees) if is_placed else 0}
@@ -291,7 +293,7 @@ def _read_forest(part: PartReader, sizes: Sizes, n_codes: Ints, trees: list[Tree
     return ForestState(forest, box, **read_fields(FOREST_STATE, part, own))
 
 
-def _read_box(part: PartReader, sizes: Sizes, n_codes: Ints) -> Box:
+def _read_box(part: PartReader, sizes: Sizes, n_codes: Int32Array) -> Box:
     """Return the box of what a forest has learnt."""
     bounds = read_fields(BOX, part, sizes)
     listed = part.items("categories")

@@ -14,7 +14,7 @@ from adforest.forest import Tree
 from adforest.forest._kernels import routing
 from adforest.forest._kernels.growing import NODE
 from adforest.forest.tree import CATEGORICAL, CAUSES
-from adforest.forest.types import AnyArray, Ints, Longs, Mask, Nodes
+from adforest.forest.types import AnyArray, BoolArray, Int32Array, Int64Array, Nodes
 from adforest.storage.errors import ModelFileError
 from adforest.storage.fields import Array, PartReader, PartWriter, Sizes, read_fields
 
@@ -68,7 +68,7 @@ def write_trees(trees: Sequence[Tree], out: PartWriter) -> None:
         field.write(columns[field.name], out)
 
 
-def read_trees(part: PartReader, sizes: Sizes, is_categorical: Mask) -> list[Tree]:
+def read_trees(part: PartReader, sizes: Sizes, is_categorical: BoolArray) -> list[Tree]:
     """Return the trees of a file, or raise if one of them is none.
 
     Parameters
@@ -97,12 +97,12 @@ def read_trees(part: PartReader, sizes: Sizes, is_categorical: Mask) -> list[Tre
     return trees
 
 
-def _starts(lengths: AnyArray) -> Longs:
+def _starts(lengths: AnyArray) -> Int64Array:
     """Return where each of some parts begins, and where the last one ends."""
     return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(lengths, dtype=np.int64)])
 
 
-def _check_children(nodes: Nodes, n_nodes: Longs) -> None:
+def _check_children(nodes: Nodes, n_nodes: Int64Array) -> None:
     """Raise unless every node but the roots is the child of exactly one node of its own tree."""
     first = _starts(n_nodes)[:-1]
     inner = np.flatnonzero(nodes["split"] >= 0)
@@ -118,7 +118,7 @@ def _check_children(nodes: Nodes, n_nodes: Longs) -> None:
 
 
 def _check_questions(
-    nodes: Nodes, n_nodes: Longs, n_words: Longs, category_bits: AnyArray, is_categorical: Mask
+    nodes: Nodes, n_nodes: Int64Array, n_words: Int64Array, category_bits: AnyArray, is_categorical: BoolArray
 ) -> None:
     """Raise if a node asks about a column or a set of categories that is not there."""
     inner = np.flatnonzero(nodes["split"] >= 0)
@@ -138,7 +138,7 @@ def _check_questions(
         raise ModelFileError("a node's set of categories is too long")
 
 
-def _check_rows(nodes: Nodes, n_rows: Ints, row_start: Longs, row_class: Ints) -> None:
+def _check_rows(nodes: Nodes, n_rows: Int32Array, row_start: Int64Array, row_class: Int32Array) -> None:
     """Raise if an inner node holds class weights, or a leaf does not name its classes in ascending order."""
     if n_rows[nodes["split"] >= 0].any():
         raise ModelFileError("a node that is no leaf holds class weights")
@@ -148,7 +148,9 @@ def _check_rows(nodes: Nodes, n_rows: Ints, row_start: Longs, row_class: Ints) -
         raise ModelFileError("the classes of a leaf are not in ascending order")
 
 
-def _cut(nodes: Nodes, n_nodes: Longs, n_words: Longs, row_start: Longs, columns: dict[str, AnyArray]) -> list[Tree]:
+def _cut(
+    nodes: Nodes, n_nodes: Int64Array, n_words: Int64Array, row_start: Int64Array, columns: dict[str, AnyArray]
+) -> list[Tree]:
     """Return the trees, each with arrays of its own: one that is forgotten later shall take no memory."""
     trees, node, word = [], _starts(n_nodes), _starts(n_words)
     for number in range(len(n_nodes)):

@@ -59,12 +59,12 @@ class ArffFile(TypedTextFile):
         """Names and Arrow types of the attributes."""
         return pa.schema([(attribute.name, attribute.type) for attribute in self._header[0]])
 
-    def blocks(self, wanted: Mapping[str, Any], n_records: int) -> Iterator[Any]:
-        """Yield the wanted columns as record batches of up to n_records."""
+    def blocks(self, wanted: Mapping[str, Any], n_samples: int) -> Iterator[Any]:
+        """Yield the wanted columns as record batches of up to n_samples."""
         with self._data() as numbered:
             rows = self._rows(numbered, self.bad_lines)
             while True:
-                lines, values, error = _gather(islice(rows, n_records))
+                lines, values, error = _gather(islice(rows, n_samples))
                 if lines:
                     yield from self._blocks(lines, values, wanted)
                 if error is not None:

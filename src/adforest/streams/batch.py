@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Batch:
-    """Records that arrive together, and the records that judge the model after it has learnt them.
+    """Samples that arrive together, and the records that judge the model after it has learnt them.
 
     Attributes
     ----------
@@ -20,11 +20,11 @@ class Batch:
     scenario : str
         The paper's name of the batch's class mixture, such as ``"MKC-1"`` or ``"SUC"``.
     X_train, y_train : table and array
-        Records to learn and their class values. Tables are of the kind the simulator was given.
+        Samples to learn and their class values. Tables are of the kind the simulator was given.
     X_test, y_test : table and array
-        Records of this batch and of the two before it; no batch ever trains on them.
+        Samples of this batch and of the two before it; no batch ever trains on them.
     X_held, y_held : table and array
-        Records of this batch alone that no batch ever trains on, for measuring what is retained of it later. The tests
+        Samples of this batch alone that no batch ever trains on, for measuring what is retained of it later. The tests
         of the two following batches draw from them; the test of this batch does not.
     large_leaf_share : float or None
         In the paper's simulation: the share of the batch from the two largest leaves of a half's tree, where its stage

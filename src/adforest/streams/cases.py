@@ -44,7 +44,7 @@ def simulate_case(
     n_batches : int, default=40
         Batches in the stream.
     batch_size : int, default=500
-        Records in a batch.
+        Samples in a batch.
     random_state : int, Generator or None, default=None
         Seed or source of all draws; the same seed gives the same stream.
 

@@ -69,10 +69,10 @@ class CsvFile:
         """Whether there is no line beside the names."""
         return self._head.is_empty
 
-    def blocks(self, wanted: Mapping[str, Any], n_records: int) -> Iterator[Any]:
-        """Yield the wanted columns in the types the stream has for them; blocks are bytes here, n_records is unused.
+    def blocks(self, wanted: Mapping[str, Any], n_samples: int) -> Iterator[Any]:
+        """Yield the wanted columns in the types the stream has for them; blocks are bytes here, n_samples is unused.
 
-        Records before a line or a value that is wrong come before the error.
+        Samples before a line or a value that is wrong come before the error.
         """
         types = {name: self._parsed_as(name, kind) for name, kind in wanted.items()}
         bad: deque[Any] = deque()  # Arrow reads ahead: some belong to blocks still to come
@@ -94,11 +94,11 @@ class CsvFile:
     def check(self, wanted: Mapping[str, Any]) -> None:
         """Raise if a column holds something that cannot be read as what the column was guessed to hold."""
         suspects = {name: kind for name, kind in wanted.items() if name in self._head.suspects}
-        n_records = 0
+        n_samples = 0
         for block, odd in self._blocks(suspects, deque()) if suspects else ():
-            n_records += block.num_rows
+            n_samples += block.num_rows
             if odd is not None:
-                raise self._refused(odd, n_records)
+                raise self._refused(odd, n_samples)
 
     def locate(self, record: int, column: str) -> tuple[str, str]:
         """Return how an error calls a record, counted from 0 without bad lines, and what one of its fields says."""

@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Records, their class values, and what the columns mean.
+    """Samples, their class values, and what the columns mean.
 
     Attributes
     ----------
     name : str
         The name the data set was asked for.
-    X : ndarray of float64, shape (n_records, n_columns)
+    X : ndarray of float64, shape (n_samples, n_columns)
         The records; a categorical column holds positions in its category labels. NaN where a value is missing.
-    y : ndarray, shape (n_records,)
+    y : ndarray, shape (n_samples,)
         The class values.
     feature_names : tuple of str
         One name per column.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FileBatch:
-    """Records that were read together.
+    """Samples that were read together.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class FileBatches(Iterator[FileBatch]):
     n_skipped : int
         Lines with a wrong number of fields that were left out so far; 0 unless on_bad_lines is "skip".
     n_unlabelled : int
-        Records without a class that were left out so far; 0 unless unlabelled is "skip".
+        Samples without a class that were left out so far; 0 unless unlabelled is "skip".
     """
 
     def __init__(self, batches: Iterator[FileBatch], bad_lines: BadLines, unlabelled: Skipped) -> None:
@@ -81,7 +81,7 @@ class FileBatches(Iterator[FileBatch]):
 
     @property
     def n_unlabelled(self) -> int:
-        """Records without a class that were left out so far."""
+        """Samples without a class that were left out so far."""
         return self._unlabelled.count
 
     def __next__(self) -> FileBatch:
@@ -142,7 +142,7 @@ def read_batches(
     target : str
         The column that holds the classes.
     batch_size : int, optional
-        Records in a batch. The files are then one sequence: large ones are cut, small ones joined, and only the last
+        Samples in a batch. The files are then one sequence: large ones are cut, small ones joined, and only the last
         batch may be smaller. No file is in memory as a whole, unless it is an Arrow file written as one record batch.
         By default each file is read whole and is one batch.
     columns : list of str, optional
@@ -177,7 +177,7 @@ def read_batches(
         before it, or leave it out. Lines left out are counted in `n_skipped` of what is returned, and a warning at the
         end of the stream says how many there were.
     unlabelled : {"error", "skip"}, default="error"
-        What to do about a record without a class: raise an error after all records before it, or leave it out. Records
+        What to do about a record without a class: raise an error after all records before it, or leave it out. Samples
         left out are counted in `n_unlabelled` of what is returned, and a warning at the end of the stream says how many
         there were.
 

@@ -51,7 +51,7 @@ class TableFile(Protocol):
     def is_empty(self) -> bool:
         """Whether there are no records."""
 
-    def blocks(self, wanted: Mapping[str, Any], n_records: int) -> Iterator[Any]:
+    def blocks(self, wanted: Mapping[str, Any], n_samples: int) -> Iterator[Any]:
         """Yield the wanted columns, given with the types the stream has for them, as record batches."""
 
     def check(self, wanted: Mapping[str, Any]) -> None:
@@ -172,12 +172,12 @@ class ParquetFile(TypedFile):
         with self._open() as file:
             return without_index(file.schema_arrow)
 
-    def blocks(self, wanted: Mapping[str, Any], n_records: int) -> Iterator[Any]:
-        """Yield the wanted columns as record batches of up to n_records."""
+    def blocks(self, wanted: Mapping[str, Any], n_samples: int) -> Iterator[Any]:
+        """Yield the wanted columns as record batches of up to n_samples."""
         # Both are needed, or the columns of a row group, which may be all of the file, are in memory as a whole.
         with self._open(buffer_size=BUFFER_BYTES, pre_buffer=False) as file:
             # Blocks are so small that threads would cost more than they bring.
-            yield from file.iter_batches(n_records, columns=list(wanted), use_threads=False)
+            yield from file.iter_batches(n_samples, columns=list(wanted), use_threads=False)
 
     @contextmanager
     def _open(self, **options: Any) -> Iterator[Any]:
@@ -211,12 +211,12 @@ class ArrowFile(TypedFile):
         with self._open() as reader:
             return without_index(reader.schema)
 
-    def blocks(self, wanted: Mapping[str, Any], n_records: int) -> Iterator[Any]:
-        """Yield the wanted columns as record batches of up to n_records."""
+    def blocks(self, wanted: Mapping[str, Any], n_samples: int) -> Iterator[Any]:
+        """Yield the wanted columns as record batches of up to n_samples."""
         with self._batches() as batches:
             for batch in batches:
-                for start in range(0, batch.num_rows, n_records):
-                    yield batch.slice(start, n_records)
+                for start in range(0, batch.num_rows, n_samples):
+                    yield batch.slice(start, n_samples)
 
     @contextmanager
     def _batches(self) -> Iterator[Iterator[Any]]:

@@ -16,7 +16,7 @@ YES_OR_NO = ("CTS", "CTC", "CTT", "Heating", "View")
 SURPRISE = 0.125
 
 
-def make_house(n_records: int = 300_000, *, random_state: int | np.random.Generator | None = None) -> Dataset:
+def make_house(n_samples: int = 300_000, *, random_state: int | np.random.Generator | None = None) -> Dataset:
     """Draw a table of rented houses like the synthetic data set of the paper.
 
     View, CTC, CTS, the number of beds and whether the area reaches 400 add up to a rent; the other four attributes have
@@ -24,7 +24,7 @@ def make_house(n_records: int = 300_000, *, random_state: int | np.random.Genera
 
     Parameters
     ----------
-    n_records : int, default=300_000
+    n_samples : int, default=300_000
         How many houses to draw, each independently of the others.
     random_state : int, Generator or None, default=None
         Seed or source of the draws; the same seed gives the same table.
@@ -44,8 +44,8 @@ def make_house(n_records: int = 300_000, *, random_state: int | np.random.Genera
     ('Area', 'Beds', 'Baths', 'Parkings')
     """
     rng = np.random.default_rng(random_state)
-    columns = {name: rng.integers(low, high, n_records, endpoint=True) for name, (low, high) in NUMERICAL.items()}
-    columns |= {name: rng.integers(0, 2, n_records) for name in YES_OR_NO}
+    columns = {name: rng.integers(low, high, n_samples, endpoint=True) for name, (low, high) in NUMERICAL.items()}
+    columns |= {name: rng.integers(0, 2, n_samples) for name in YES_OR_NO}
     rent = _surprise(_deserved_rent(columns), rng)
     return Dataset(
         name="house",

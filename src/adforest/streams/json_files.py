@@ -51,12 +51,12 @@ class JsonFile(TypedTextFile):
                 "Correct the file, or leave it out."
             ) from error
 
-    def blocks(self, wanted: Mapping[str, Any], n_records: int) -> Iterator[Any]:
-        """Yield the wanted columns as record batches of up to n_records."""
+    def blocks(self, wanted: Mapping[str, Any], n_samples: int) -> Iterator[Any]:
+        """Yield the wanted columns as record batches of up to n_samples."""
         expected = pa.schema([(name, self._parsed_as(name, kind)) for name, kind in wanted.items()])
         options = json.ParseOptions(explicit_schema=expected, unexpected_field_behavior="ignore")
         for chunk in self._chunks():
-            yield from self._parsed(chunk, options).combine_chunks().to_batches(n_records)
+            yield from self._parsed(chunk, options).combine_chunks().to_batches(n_samples)
 
     def locate(self, record: int, column: str) -> tuple[str, str]:
         """Return how an error calls a record, counted from 0."""

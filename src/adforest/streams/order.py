@@ -15,12 +15,12 @@ def cut_in_order(X: NDArray[np.float64], y: NDArray[np.generic], batch_size: int
 
     Parameters
     ----------
-    X : ndarray of shape (n_records, n_columns)
-        Records in the order in which they came.
-    y : ndarray of shape (n_records,)
+    X : ndarray of shape (n_samples, n_columns)
+        Samples in the order in which they came.
+    y : ndarray of shape (n_samples,)
         Their class values.
     batch_size : int
-        Records in a batch. What is left at the end is a batch if it has at least half as many, and dropped otherwise.
+        Samples in a batch. What is left at the end is a batch if it has at least half as many, and dropped otherwise.
 
     Returns
     -------

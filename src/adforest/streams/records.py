@@ -1,4 +1,4 @@
-"""Records to be answered, from files of any size: the columns that a model knows, and some to be kept beside them."""
+"""Samples to be answered, from files of any size: the columns that a model knows, and some to be kept beside them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def read_records(
     *,
     keep: Sequence[str] = (),
     may_lack: bool = False,
-    n_records: int = 1 << 16,
+    n_samples: int = 1 << 16,
     **reading: Any,
 ) -> Iterator[tuple[Any, Any]]:
     """Yield tables of records, and tables of the columns to be kept beside them; memory holds one of each.
@@ -30,8 +30,8 @@ def read_records(
         Columns to be kept as they are; of a CSV file as text.
     may_lack : bool, default=False
         Whether some of the columns, not all, may lack.
-    n_records : int
-        Records in a table, about.
+    n_samples : int
+        Samples in a table, about.
     **reading
         How files are written: ``order``, ``delimiter``, ``decimal``, … as in `read_batches`.
 
@@ -41,11 +41,11 @@ def read_records(
     """
     files, _ = open_sources(source, None, next(iter(types)), frozenset(types), **reading)
     for file in files:
-        yield from _read(file, types, keep, n_records, may_lack=may_lack)
+        yield from _read(file, types, keep, n_samples, may_lack=may_lack)
 
 
 def _read(
-    file: Any, types: Mapping[str, Any], keep: Sequence[str], n_records: int, *, may_lack: bool
+    file: Any, types: Mapping[str, Any], keep: Sequence[str], n_samples: int, *, may_lack: bool
 ) -> Iterator[tuple[Any, Any]]:
     """Yield the tables of one file."""
     import pyarrow as pa
@@ -74,7 +74,7 @@ def _read(
     for block in layout.read(file):
         blocks.append(block)
         n_gathered += block.num_rows
-        if n_gathered >= n_records:
+        if n_gathered >= n_samples:
             yield _parted(pa.Table.from_batches(blocks), wanted, keep)
             blocks, n_gathered = [], 0
     if blocks:

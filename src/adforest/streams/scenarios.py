@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from adforest.forest import GrowthParams
-from adforest.forest import Records as Block
+from adforest.forest import Samples as Block
 from adforest.growers import SysForGrower
 from adforest.streams.batch import Batch
 
-Records = NDArray[np.intp]  # row numbers of the table
+Samples = NDArray[np.intp]  # row numbers of the table
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Stage:
     n_batches : int
         How many batches follow it.
     size : float
-        Records per batch, in thousands on the paper's LDPA stream; other data sets keep the proportions.
+        Samples per batch, in thousands on the paper's LDPA stream; other data sets keep the proportions.
     from_first_half : float
         Share of each batch that comes from the first half's classes; the rest comes from the second.
     from_large_leaves : float or None
@@ -146,20 +146,20 @@ class _Planned(NamedTuple):
     """The records of a batch; the share of them from the two largest leaves where its stage asks for one."""
 
     scenario: str
-    records: Records
+    records: Samples
     large_leaf_share: float | None
 
 
 class _Half:
     """The records of half the class values that no batch has taken yet, in random order."""
 
-    def __init__(self, records: Records, is_in_large_leaves: NDArray[np.bool_], rng: np.random.Generator) -> None:
+    def __init__(self, records: Samples, is_in_large_leaves: NDArray[np.bool_], rng: np.random.Generator) -> None:
         order = rng.permutation(len(records))
         self.rng = rng
         self.large = records[order][is_in_large_leaves[order]]
         self.rest = records[order][~is_in_large_leaves[order]]
 
-    def take_class(self, is_of_class: NDArray[np.bool_], n: int) -> Records:
+    def take_class(self, is_of_class: NDArray[np.bool_], n: int) -> Samples:
         """Remove and return n records of one class, or as many as a single-class batch may have of it."""
         left = np.concatenate([self.large, self.rest])
         pool = self.rng.permutation(left[is_of_class[left]])
@@ -168,7 +168,7 @@ class _Half:
         self.rest = self.rest[~np.isin(self.rest, taken)]
         return taken
 
-    def take_leaves(self, n: int, n_large: int) -> Records:
+    def take_leaves(self, n: int, n_large: int) -> Samples:
         """Remove and return n records, n_large of them from the large leaves as far as both groups last."""
         n_large = min(max(n_large, n - len(self.rest)), len(self.large))
         n_rest = min(n - n_large, len(self.rest))
@@ -176,7 +176,7 @@ class _Half:
         self.large, self.rest = self.large[n_large:], self.rest[n_rest:]
         return taken
 
-    def take_any(self, n: int) -> Records:
+    def take_any(self, n: int) -> Samples:
         """Remove and return n records, each group giving in proportion to what it has left."""
         left = len(self.large) + len(self.rest)
         return self.take_leaves(n, round(n * len(self.large) / max(left, 1)))
@@ -204,7 +204,7 @@ def _plan(
     halves = [_Half(part, is_large[part], rng) for part in records]
     unit = _unit(stages, [len(part) for part in records])
 
-    taken: dict[str, list[Records]] = {}
+    taken: dict[str, list[Samples]] = {}
     for stage in (stage for stage in stages if stage.is_single_class):
         side = 0 if stage.from_first_half else 1
         chosen = _choose_classes(codes, split[side], stage, rng)
@@ -293,7 +293,7 @@ def _choose_classes(
     return rng.choice(half, size=stage.n_batches, replace=False, p=weights / weights.sum())
 
 
-def _take_leaf_stages(half: _Half, stages: list[Stage], unit: float) -> dict[str, list[Records]]:
+def _take_leaf_stages(half: _Half, stages: list[Stage], unit: float) -> dict[str, list[Samples]]:
     """Return the batches that follow the leaves of a half's tree; they share scarce large leaves fairly."""
     shares = {stage.scenario: stage.from_large_leaves or 0.0 for stage in stages}
     wanted = sum(stage.n_batches * unit * stage.size * shares[stage.scenario] for stage in stages)
@@ -311,7 +311,7 @@ def _take_leaf_stages(half: _Half, stages: list[Stage], unit: float) -> dict[str
 
 def _cut_batches(X: Any, y: NDArray[np.generic], plan: list[_Planned], rng: np.random.Generator) -> Iterator[Batch]:
     """Yield each planned batch, cut into what trains, what tests and what is held back."""
-    recent: list[Records] = []  # what the two batches before hold back
+    recent: list[Samples] = []  # what the two batches before hold back
     for number, (scenario, records, large_leaf_share) in enumerate(plan, start=1):
         shuffled = rng.permutation(records)
         n_test, n_held = round(TEST_SHARE * len(records)), round(HELD_SHARE * len(records))
@@ -335,7 +335,7 @@ def _deal_big(X: Any, y: NDArray[np.generic], rng: np.random.Generator) -> list[
 
 
 def _batch(
-    X: Any, y: NDArray[np.generic], number: int, scenario: str, train: Records, test: Records, held: Records
+    X: Any, y: NDArray[np.generic], number: int, scenario: str, train: Samples, test: Samples, held: Samples
 ) -> Batch:
     """Return the batch made of these rows."""
     return Batch(
@@ -350,7 +350,7 @@ def _batch(
     )
 
 
-def _rows(X: Any, records: Records) -> Any:
+def _rows(X: Any, records: Samples) -> Any:
     """Return some rows of a NumPy or pandas table."""
     return X.iloc[records] if hasattr(X, "iloc") else X[records]
 

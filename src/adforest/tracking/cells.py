@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from adforest.forest.types import Floats, Ints, Longs
+from adforest.forest.types import Float64Array, Int32Array, Int64Array
 
 N_BOUNDS = 15
 OTHER = N_BOUNDS  # the cell of other categories, or of numbers beyond the last bound
@@ -22,8 +22,8 @@ MIN_VALUES = 20  # that bounds are made from, or of a category that takes the ce
 FREQUENT = 0.05  # share of a batch from which a category has a cell of its own
 
 
-def first_bounds(X: Floats, n_categories: Ints) -> Floats:
-    """Return bounds from some records; all are infinite for a column of too few values.
+def first_bounds(X: Float64Array, n_categories: Int32Array) -> Float64Array:
+    """Return bounds from some samples; all are infinite for a column of too few values.
 
     Numbers: the range and 13 quantiles. Categories: the most frequent codes.
 
@@ -58,7 +58,7 @@ def first_bounds(X: Floats, n_categories: Ints) -> Floats:
     return bounds
 
 
-def cuts(values: Floats, n_cuts: int) -> Floats:
+def cuts(values: Float64Array, n_cuts: int) -> Float64Array:
     """Return up to n cuts between sorted values, about as many of these in each part; frequent ones stand alone."""
     n = len(values)
     found = values[np.arange(1, n_cuts + 1) * n // (n_cuts + 1)]
@@ -70,11 +70,13 @@ def cuts(values: Floats, n_cuts: int) -> Floats:
     # What is nearest to a frequent value comes sooner or later, and would make its cell one to be split.
     around = np.concatenate([np.nextafter(frequent, -np.inf), np.nextafter(frequent, np.inf)])
     between = np.unique(np.concatenate([_between(values[places - 1], values[places]), around]))
-    inner: Floats = between[(between > values[0]) & (between < values[-1])]
+    inner: Float64Array = between[(between > values[0]) & (between < values[-1])]
     return inner
 
 
-def split(bounds: Floats, cell: int, values: Floats, weight: Floats) -> tuple[Floats, Floats]:
+def split(
+    bounds: Float64Array, cell: int, values: Float64Array, weight: Float64Array
+) -> tuple[Float64Array, Float64Array]:
     """Split a cell of numbers that holds most of them; where room is lacking, the emptiest neighbours are joined.
 
     Parameters
@@ -114,7 +116,9 @@ def split(bounds: Floats, cell: int, values: Floats, weight: Floats) -> tuple[Fl
     return padded(after), shares
 
 
-def with_frequent(bounds: Floats, codes: Floats, counts: Longs, n: int, share: Floats) -> Floats | None:
+def with_frequent(
+    bounds: Float64Array, codes: Float64Array, counts: Int64Array, n: int, share: Float64Array
+) -> Float64Array | None:
     """Return the codes that have cells of their own after a batch, or None where they stay as they are.
 
     New codes have free cells. Where none is free, a code that has a good part of the batch, and twice as much as the
@@ -126,9 +130,9 @@ def with_frequent(bounds: Floats, codes: Floats, counts: Longs, n: int, share: F
     codes, counts : float64, int64
         Those of the batch without a cell of their own.
     n : int
-        Records of the batch with a category.
+        Samples of the batch with a category.
     share : float64 (15,)
-        What those with a cell had of all records so far.
+        What those with a cell had of all samples so far.
     """
     held = bounds[np.isfinite(bounds)].tolist()
     shares = dict(zip(held, share.tolist(), strict=False))
@@ -145,12 +149,12 @@ def with_frequent(bounds: Floats, codes: Floats, counts: Longs, n: int, share: F
     return padded(np.sort(np.array(held))) if changed else None
 
 
-def _between(below: Floats, above: Floats) -> Floats:
+def _between(below: Float64Array, above: Float64Array) -> Float64Array:
     """Return numbers between pairs of numbers, not as large as the greater one unless both are the same."""
-    middle: Floats = below / 2 + above / 2
+    middle: Float64Array = below / 2 + above / 2
     return np.where(middle < above, middle, below)
 
 
-def padded(bounds: Floats) -> Floats:
+def padded(bounds: Float64Array) -> Float64Array:
     """Return bounds with infinite ones behind them, 15 in all."""
     return np.append(bounds, np.full(N_BOUNDS - len(bounds), np.inf))

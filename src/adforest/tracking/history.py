@@ -20,16 +20,16 @@ class BatchBlock:
     ----------
     first, last : int
         Numbers of its first and last batch.
-    n_records : int
+    n_samples : int
     n_tested : float
         Samples that accuracy was measured on.
     accuracy, lowest, highest : dict of str to float
-        By forest and for "vote", see `BatchReport.accuracy`: mean over records, least and greatest of its batches.
+        By forest and for "vote", see `BatchReport.accuracy`: mean over samples, least and greatest of its batches.
     n_temporary, n_sustained : int
         Batches that were called a temporary or a sustained drift.
     n_new_classes : int
     confidence : float or None
-        Mean over records, see `BatchReport.confidence`.
+        Mean over samples, see `BatchReport.confidence`.
     votes : dict of str to float
         By forest: mean weight over batches.
     answering : str
@@ -39,14 +39,14 @@ class BatchBlock:
         Of all batches together.
     weighted_accuracy : dict of str to float
     balanced_accuracy, log_loss, roc_auc, average_precision : float or None
-        Means over records, see `BatchReport`; None where no batch has the figure.
+        Means over samples, see `BatchReport`; None where no batch has the figure.
     first_at, last_at : float or None
         When its first and last batch were learnt, see `BatchReport.learnt_at`.
     """
 
     first: int
     last: int
-    n_records: int
+    n_samples: int
     n_tested: float
     accuracy: dict[str, float]
     lowest: dict[str, float]
@@ -73,7 +73,7 @@ class BatchBlock:
         return cls(
             first=report.batch,
             last=report.batch,
-            n_records=report.n_records,
+            n_samples=report.n_samples,
             n_tested=report.n_tested,
             accuracy=report.accuracy,
             lowest=report.accuracy,
@@ -100,7 +100,7 @@ class BatchBlock:
         tested = self.n_tested, later.n_tested
         sums: dict[str, Any] = {
             name: getattr(self, name) + getattr(later, name)
-            for name in ("n_records", "n_tested", "n_temporary", "n_sustained", "n_new_classes", "seconds")
+            for name in ("n_samples", "n_tested", "n_temporary", "n_sustained", "n_new_classes", "seconds")
         }
         return BatchBlock(
             first=self.first,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adforest.forest.types import AnyArray, Floats, Ints, Singles
+from adforest.forest.types import AnyArray, Float32Array, Float64Array, Int32Array
 
 MAX_BLOCKS = 64  # even, since they are joined in pairs when there is one too many
 
@@ -20,19 +20,19 @@ class FiguresOverTime:
     batches : int32 (b, 3)
         First batch, last batch and number of learnt batches of each block. All have the same number of these, a power
         of 2, but the last one, which may have fewer.
-    n_records : float64 (b,)
-        Records counted.
+    n_samples : float64 (b,)
+        Samples counted.
     missing, unseen : float32 (b, m)
-        Share of the records that have no value, and a category that had never been learnt before their batch.
+        Share of the samples that have no value, and a category that had never been learnt before their batch.
     distance : float32 (b, m)
         Mean over batches of how far the last ones were from the past, see `adforest.tracking.distance`.
     """
 
-    batches: Ints
-    n_records: Floats
-    missing: Singles
-    unseen: Singles
-    distance: Singles
+    batches: Int32Array
+    n_samples: Float64Array
+    missing: Float32Array
+    unseen: Float32Array
+    distance: Float32Array
 
     @classmethod
     def none(cls, n_features: int) -> FiguresOverTime:
@@ -46,13 +46,15 @@ class FiguresOverTime:
         missing, unseen, distance = (
             np.pad(one, more, constant_values=np.nan) for one in (self.missing, self.unseen, self.distance)
         )
-        return FiguresOverTime(self.batches, self.n_records, missing, unseen, distance)
+        return FiguresOverTime(self.batches, self.n_samples, missing, unseen, distance)
 
-    def after(self, batch: int, n_records: int, missing: Floats, unseen: Floats, distance: Floats) -> FiguresOverTime:
-        """Return the figures after one more batch, of which some records were counted."""
+    def after(
+        self, batch: int, n_samples: int, missing: Float64Array, unseen: Float64Array, distance: Float64Array
+    ) -> FiguresOverTime:
+        """Return the figures after one more batch, of which some samples were counted."""
         one = np.array([missing, unseen, distance], dtype=np.float32)[:, np.newaxis]
         first = self.batches[-1, 1] + 1 if len(self.batches) else 1
-        new = FiguresOverTime(np.array([[first, batch, 1]], dtype=np.int32), np.array([float(n_records)]), *one)
+        new = FiguresOverTime(np.array([[first, batch, 1]], dtype=np.int32), np.array([float(n_samples)]), *one)
         n_last, size = (self.batches[-1, 2], self.batches[0, 2]) if len(self.batches) else (0, 0)
         if n_last < size:
             return self._part(slice(None, -1))._followed_by(_joined(self._part(slice(-1, None)), new))
@@ -70,24 +72,24 @@ class FiguresOverTime:
 
     @property
     def _arrays(self) -> tuple[AnyArray, ...]:
-        return self.batches, self.n_records, self.missing, self.unseen, self.distance
+        return self.batches, self.n_samples, self.missing, self.unseen, self.distance
 
 
 def _joined(one: FiguresOverTime, other: FiguresOverTime) -> FiguresOverTime:
     """Return as many blocks, each of two in a row."""
     n_batches = one.batches[:, 2] + other.batches[:, 2]
     batches = np.column_stack([one.batches[:, 0], other.batches[:, 1], n_batches]).astype(np.int32)
-    by_records, by_batches = (one.n_records, other.n_records), (one.batches[:, 2], other.batches[:, 2])
+    by_samples, by_batches = (one.n_samples, other.n_samples), (one.batches[:, 2], other.batches[:, 2])
     return FiguresOverTime(
         batches,
-        one.n_records + other.n_records,
-        _mean(one.missing, other.missing, *by_records),
-        _mean(one.unseen, other.unseen, *by_records),
+        one.n_samples + other.n_samples,
+        _mean(one.missing, other.missing, *by_samples),
+        _mean(one.unseen, other.unseen, *by_samples),
         _mean(one.distance, other.distance, *by_batches),
     )
 
 
-def _mean(one: Singles, other: Singles, n_one: AnyArray, n_other: AnyArray) -> Singles:
+def _mean(one: Float32Array, other: Float32Array, n_one: AnyArray, n_other: AnyArray) -> Float32Array:
     """Return the weighted mean of two figures, or the one that is known."""
     weight = (n_other / (n_one + n_other))[:, np.newaxis]
     mean = np.where(np.isnan(one), other, np.where(np.isnan(other), one, one + weight * (other - one)))

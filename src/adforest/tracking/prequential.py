@@ -9,7 +9,7 @@ import numpy as np
 
 from adforest.adaptation.scoring import Answered, n_kept
 from adforest.encoding import LabelTable
-from adforest.forest.types import AnyArray, Ints, Singles
+from adforest.forest.types import AnyArray, Float32Array, Int32Array
 
 
 class PrequentialAnswers(NamedTuple):
@@ -24,7 +24,7 @@ class PrequentialAnswers(NamedTuple):
     """
 
     y_true: AnyArray
-    y_proba: Singles
+    y_proba: Float32Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,8 +38,8 @@ class Prequential:
         Columns by class code.
     """
 
-    codes: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int32))
-    probabilities: Singles = field(default_factory=lambda: np.empty((0, 0), dtype=np.float32))
+    codes: Int32Array = field(default_factory=lambda: np.empty(0, dtype=np.int32))
+    probabilities: Float32Array = field(default_factory=lambda: np.empty((0, 0), dtype=np.float32))
 
     def after(self, answered: Answered) -> Prequential:
         """Return what is kept after one more batch, which may bring classes that were not known."""
@@ -56,7 +56,7 @@ class Prequential:
         probabilities = self._padded(len(labels.by_arrival))
         return PrequentialAnswers(labels.by_arrival[self.codes], probabilities[:, labels.order])
 
-    def _padded(self, n_classes: int) -> Singles:
+    def _padded(self, n_classes: int) -> Float32Array:
         """Return probabilities with columns of zeros for classes that came later."""
         if n_classes == self.probabilities.shape[1]:
             return self.probabilities

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from adforest.adaptation import BatchReport
 from adforest.adaptation.scoring import Answered
-from adforest.forest import Records
-from adforest.forest.types import Ints
+from adforest.forest import Samples
+from adforest.forest.types import Int32Array
 from adforest.tracking.classes import ClassLives
 from adforest.tracking.columns import ColumnSketches
 from adforest.tracking.history import History
@@ -35,8 +35,8 @@ class Track:
     def after(
         self,
         report: BatchReport,
-        learnt: Records | None,
-        given_back: Mapping[int, Ints],
+        learnt: Samples | None,
+        recycled_codes: Mapping[int, Int32Array],
         answered: Answered,
         *,
         is_new_regime: bool,
@@ -46,10 +46,10 @@ class Track:
         Parameters
         ----------
         report : BatchReport
-        learnt : Records or None
-            What is learnt now: records of earlier batches that waited, and those of this one, or a sample of them with
+        learnt : Samples or None
+            What is learnt now: samples of earlier batches that waited, and those of this one, or a sample of them with
             totals of all, see `adforest.tracking.columns.sampled`; None if this batch waits itself.
-        given_back : dict of int to int32 arrays
+        recycled_codes : dict of int to int32 arrays
             By column: codes that meant other categories until now.
         answered : Answered
             What the last samples of the batch were answered before it was learnt.
@@ -62,8 +62,8 @@ class Track:
         if learnt is None:
             return replace(self, history=history, prequential=prequential)
         classes = self.classes.after(learnt.came.by_class, report.batch)
-        return Track(history, classes, self.columns.after(learnt, report.batch, given_back), prequential)
+        return Track(history, classes, self.columns.after(learnt, report.batch, recycled_codes), prequential)
 
-    def without_records(self) -> Track:
-        """Return the track without records of which no bounds were made yet."""
-        return replace(self, columns=self.columns.without_records())
+    def without_samples(self) -> Track:
+        """Return the track without samples of which no bounds were made yet."""
+        return replace(self, columns=self.columns.without_samples())

@@ -7,7 +7,7 @@ from experiments.running.fingerprints import digest_method, digest_run, digest_s
 from experiments.specs.methods import METHODS
 from experiments.specs.run_spec import HOLDOUT, PREQUENTIAL, MethodSpec, RunSpec, StreamSpec
 
-HOUSE = StreamSpec.of("house", "34", n_records=1200)
+HOUSE = StreamSpec.of("house", "34", n_samples=1200)
 DRIFT = StreamSpec.of("drift", "abrupt", concept="sea", n_batches=4, batch_size=20)
 KERNELS = "forest/_kernels"
 

@@ -17,7 +17,7 @@ from experiments.specs.methods import Method
 from experiments.specs.options import Options
 from experiments.specs.run_spec import MethodSpec, RunSpec, StreamSpec
 
-HOUSE = StreamSpec.of("house", "34", n_records=1200)
+HOUSE = StreamSpec.of("house", "34", n_samples=1200)
 FAST = [RunSpec(HOUSE, MethodSpec(name), seed) for name in ("RF batch", "NCMC", "CIRF") for seed in (0, 1)]
 
 

@@ -35,7 +35,7 @@ def test_streams_are_what_their_shape_says(spec):
     stream, shape = open_stream(spec, 0, None), empty_stream(spec)
     assert stream.categorical == shape.categorical
     assert len(stream.categorical) == stream.batches[0].X_train.shape[1]
-    assert stream.n_records == stream_size(spec) == sum(len(batch.y_train) for batch in stream.batches)
+    assert stream.n_samples == stream_size(spec) == sum(len(batch.y_train) for batch in stream.batches)
     again = list(GENERATORS[spec.name].draw(spec, 0))
     assert stream.digest() == type(stream)(again, (), 0).digest()
 

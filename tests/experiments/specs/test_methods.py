@@ -8,7 +8,7 @@ from experiments.specs.run_spec import MethodSpec, StreamSpec
 from experiments.specs.selections import ALL_METHODS, RESTRICTED_TO
 from experiments.specs.sources import open_stream
 
-STREAM = open_stream(StreamSpec.of("house", "34", n_records=1200), 0, None)
+STREAM = open_stream(StreamSpec.of("house", "34", n_samples=1200), 0, None)
 
 
 @pytest.mark.parametrize("name", METHODS)

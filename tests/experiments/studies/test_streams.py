@@ -232,7 +232,7 @@ def test_one_seed_is_asked_for_again():
 
 
 def test_quick_run_ends_in_report_and_markdown(tmp_path, monkeypatch):
-    monkeypatch.setattr(selections, "QUICK_RECORDS", 1500)
+    monkeypatch.setattr(selections, "QUICK_SAMPLES", 1500)
     monkeypatch.setattr(selections, "NOT_QUICK", (ARF, *LIGHTGBM))
     run_studies(["streams"], Options(quick=True, out=tmp_path))
     for name in ("report.html", "results.md"):

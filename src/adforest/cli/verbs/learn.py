@@ -37,7 +37,7 @@ def learn(
     batch_size: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Records in a batch: files are cut and joined. By default each file is one batch unless large."
+            min=1, help="Samples in a batch: files are cut and joined. By default each file is one batch unless large."
         ),
     ] = None,
     max_records: MaxRecords = None,

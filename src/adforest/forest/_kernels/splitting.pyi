@@ -1,6 +1,12 @@
-from adforest.forest.types import Floats, Ints, Words16
+from adforest.forest.types import Float64Array, Int32Array, UInt16Array
 
-def xlogx_table() -> Floats: ...
+def xlogx_table() -> Float64Array: ...
 def best_cut(
-    codes: Words16, classes: Ints, weights: Words16, n_codes: int, n_classes: int, min_leaf: int, gini: bool = ...
+    codes: UInt16Array,
+    classes: Int32Array,
+    weights: UInt16Array,
+    n_codes: int,
+    n_classes: int,
+    min_leaf: int,
+    gini: bool = ...,
 ) -> tuple[float, int, int, bool] | None: ...

@@ -31,7 +31,7 @@ def best_cut(const uint16_t[::1] codes, const int32_t[::1] classes, const uint16
     by_code = np.empty((2, n_codes + 1), dtype=np.int32)
     histogram = np.empty((n_codes + 1) * n_classes, dtype=np.uint64)
     cdef double[::1] table_view = table
-    cdef const uint64_t[::1] records = records_array
+    cdef const uint64_t[::1] samples = records_array
     cdef int32_t[:, ::1] counts_view = counts
     cdef uint64_t[::1] keys_view = keys
     cdef int32_t[:, ::1] by_code_view = by_code
@@ -47,18 +47,18 @@ def best_cut(const uint16_t[::1] codes, const int32_t[::1] classes, const uint16
     s.n_classes = n_classes
     s.histogram_size = histogram.size
     for i in range(n):
-        s.right[class_of(records[i])] += records[i] & MAX_WEIGHT
-        total += records[i] & MAX_WEIGHT
+        s.right[class_of(samples[i])] += samples[i] & MAX_WEIGHT
+        total += samples[i] & MAX_WEIGHT
     for i in range(n_classes):
         node_sum += <double>s.right[i] * s.right[i] if gini else xlogx(s.table, s.right[i])
     best.score = -INFINITY
     if suits_histogram(&s, n, n_codes):
-        present = fill_histogram(&s, &codes[0], &records[0], n, n_codes)
+        present = fill_histogram(&s, &codes[0], &samples[0], n, n_codes)
         try_histogram(&s, present, n_codes, n, count_missing(&s, n_codes), node_sum, total, min_leaf, &best)
         if best.score > -INFINITY:
             name_codes(&s, present, n_codes, &best)
     else:
-        sort_keys(&s, &codes[0], &records[0], n, n_codes)
+        sort_keys(&s, &codes[0], &samples[0], n, n_codes)
         try_keys(&s, s.keys, n, count_known(s.keys, n, n_codes), n_codes, node_sum, total, min_leaf, &best)
     if best.score == -INFINITY:
         return None

@@ -20,8 +20,8 @@ from adforest.libraries import require
 def to_onnx(model: Any, *, missing_text: str = "", output_names: tuple[str, str] = ("label", "probabilities")) -> Any:
     """Return a model, as it answers now, as one ONNX graph.
 
-    The graph holds the whole vote: all forests that are asked, their weights, and how records are told apart. Before it
-    is returned, ONNX Runtime answers the records that the model keeps, and made-up ones at the bounds of all
+    The graph holds the whole vote: all forests that are asked, their weights, and how samples are told apart. Before it
+    is returned, ONNX Runtime answers the samples that the model keeps, and made-up ones at the bounds of all
     questions, and must agree with the model.
 
     Parameters

@@ -9,7 +9,7 @@ import numpy as np
 from adforest.encoding import TableEncoder
 from adforest.encoding.categories import Categories, Value
 from adforest.encoding.rates import CategoryRates
-from adforest.forest.types import AnyArray, Floats
+from adforest.forest.types import AnyArray, Float64Array
 from adforest.integrations.onnx.graph import ML, Graph
 
 MATRIX = "X"
@@ -58,7 +58,7 @@ class Input:
         table = self.rates.look_up(self.categories.coded_as)
         return [self._looked_up(graph, column, missing_text) for column in table.T]
 
-    def _looked_up(self, graph: Graph, numbers: Floats, missing_text: str) -> str:
+    def _looked_up(self, graph: Graph, numbers: Float64Array, missing_text: str) -> str:
         """Return the numbers of values; the last but one is that of values not known, the last is NaN."""
         found, unknown = numbers[:-2], numbers[-2]
         keys = np.array(self.values, dtype=object if self.is_text else np.float64)

@@ -1,4 +1,4 @@
-"""Trees as an operator: TreeEnsemble finds the leaf of each record, a table says what leaves answer.
+"""Trees as an operator: TreeEnsemble finds the leaf of each sample, a table says what leaves answer.
 
 A leaf of TreeEnsemble speaks of one target only, so that it cannot hold the shares of several classes. Each tree is a
 target here, and the value of a leaf is its row in a table of all leaves.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from adforest.forest import Tree
-from adforest.forest.types import AnyArray, Floats, Ints
+from adforest.forest.types import AnyArray, Float64Array, Int32Array
 from adforest.integrations._forests import LeafAnswers, questions_of
 from adforest.integrations.onnx.graph import ML, Graph
 
@@ -19,14 +19,14 @@ NO_CODE = -1.0  # a category that does not occur, for sets that would be empty
 
 
 def add_forest(
-    graph: Graph, matrix: str, trees: tuple[Tree, ...], answers: list[LeafAnswers], more: Floats | None = None
+    graph: Graph, matrix: str, trees: tuple[Tree, ...], answers: list[LeafAnswers], more: Float64Array | None = None
 ) -> str:
     """Add a forest to a graph; return what its trees answer, of shape (N, n_trees, n_classes).
 
     Parameters
     ----------
     matrix : str
-        The records, of shape (N, n_features).
+        The samples, of shape (N, n_features).
     more : float64 (n_leaves,), optional
         One more value by leaf, all trees one after the other: it follows behind the classes.
     """
@@ -36,7 +36,7 @@ def add_forest(
 
 
 def _add_ensemble(graph: Graph, matrix: str, trees: tuple[Tree, ...], answers: list[LeafAnswers]) -> str:
-    """Add the operator that finds the row of each record's leaf, in each tree, of shape (N, n_trees)."""
+    """Add the operator that finds the row of each sample's leaf, in each tree, of shape (N, n_trees)."""
     roots, parts, sets, rows, n_nodes, n_leaves, n_rows = [], [], [], [], 0, 0, 0
     for tree, one in zip(trees, answers, strict=True):
         part, members, own_rows = _flat(tree, one.node, n_nodes, n_leaves)
@@ -69,8 +69,8 @@ def _add_ensemble(graph: Graph, matrix: str, trees: tuple[Tree, ...], answers: l
 
 
 def _flat(
-    tree: Tree, leaves: Ints, first_node: int, first_leaf: int
-) -> tuple[dict[str, AnyArray], list[Ints], AnyArray]:
+    tree: Tree, leaves: Int32Array, first_node: int, first_leaf: int
+) -> tuple[dict[str, AnyArray], list[Int32Array], AnyArray]:
     """Return the attributes of one tree's nodes, behind those of others, their sets, and which leaf is at which place.
 
     Where a question is for categories, those in the set go on to its true side, and all others to its false side, as
@@ -106,6 +106,6 @@ def _flat(
     return nodes, [asked.members[node] for node in asked.node[asked.by_categories].tolist()], order
 
 
-def _with_ends(sets: list[Ints]) -> Floats:
+def _with_ends(sets: list[Int32Array]) -> Float64Array:
     """Return sets of categories one after the other, NaN behind each."""
     return np.concatenate([np.append(codes if len(codes) else NO_CODE, np.nan) for codes in sets])

@@ -24,7 +24,7 @@ from adforest.adaptation.voting import (
     unmet_classes,
 )
 from adforest.base import Model
-from adforest.forest.types import AnyArray, Longs
+from adforest.forest.types import AnyArray, Int64Array
 from adforest.integrations._forests import LeafAnswers, answers_of
 from adforest.integrations.onnx.graph import Graph
 from adforest.integrations.onnx.trees import add_forest
@@ -105,7 +105,7 @@ def _add_unmet_classes(graph: Graph, model: Model[State], shares: dict[str, str]
 
 
 def _add_weighted_votes(graph: Graph, model: Model[State], shares: dict[str, str], contexts: str) -> str:
-    """Add up the voters' shares, corrected for each class mix and weighted by the contexts of each record.
+    """Add up the voters' shares, corrected for each class mix and weighted by the contexts of each sample.
 
     With r_m(c) the class ratios and w_m(x) the weights of a voter v, its votes are written as
 
@@ -132,10 +132,10 @@ def _add_weighted_votes(graph: Graph, model: Model[State], shares: dict[str, str
 
 
 def _add_contexts(graph: Graph, model: Model[State], shares: dict[str, str], near: str) -> str:
-    """Return how far each record is in each context, adding up to 1, of shape (N, 4)."""
+    """Return how far each sample is in each context, adding up to 1, of shape (N, 4)."""
     mix, one = model.learnt.class_mix, graph.constant(1.0)
 
-    def found_by(name: str, classes: Longs) -> str | None:
+    def found_by(name: str, classes: Int64Array) -> str | None:
         if name not in shares or not len(classes):
             return None
         is_asked = np.isin(model.labels.order, classes).astype(np.float64)[:, np.newaxis]
@@ -163,7 +163,7 @@ def _add_shares(graph: Graph, matrix: str, model: Model[State], name: str) -> st
 
 
 def _add_shares_and_presence(graph: Graph, matrix: str, model: Model[State]) -> tuple[str, str]:
-    """Add the permanent forest; return its class shares, and how near records of the window are, of shape (N, 1)."""
+    """Add the permanent forest; return its class shares, and how near samples of the window are, of shape (N, 1)."""
     state, n_classes = model.learnt, len(model.labels.by_arrival)
     trees, answers = state.forests[PERMANENT].forest.trees, answers_of(model, PERMANENT)
     nearness: Sequence[AnyArray] = state.nearness or [np.ones(len(tree.nodes)) for tree in trees]

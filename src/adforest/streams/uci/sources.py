@@ -28,7 +28,7 @@ class Source:
         the class of all records of a file.
     layout : dict of str to type or None
         The fields of a record in the order of the file, the label last; a field without a type is left out.
-    n_records : int
+    n_samples : int
         How many records the table has.
     digest : str
         What `digest_columns` returns for the table.
@@ -39,7 +39,7 @@ class Source:
     address: str
     members: str
     layout: Layout
-    n_records: int
+    n_samples: int
     digest: str
     undigested: tuple[str, ...] = ()
 
@@ -63,7 +63,7 @@ SOURCES = {
         layout={"time": np.int64}
         | _numbers("avg_rss12", "var_rss12", "avg_rss13", "var_rss13", "avg_rss23", "var_rss23")
         | {CLASS_COLUMN: np.str_},
-        n_records=42_239,
+        n_samples=42_239,
         digest="02fdf711e7b3bb3d912464c6be61063b2fb1b78a923ba6edd35120ca8f5b199c",
     ),
     "avila": Source(
@@ -82,14 +82,14 @@ SOURCES = {
             "modular_ratio_by_interlinear_spacing",
         )
         | {CLASS_COLUMN: np.str_},
-        n_records=20_867,
+        n_samples=20_867,
         digest="8de8ad678f5eb6b0fe18a1e175be27344174e52d4875c9ba055d01c019bffe07",
     ),
     "eb": Source(
         address="290/tamilnadu+electricity+board+hourly+readings.zip",
         members=r"eb\.arff",
         layout=_numbers("forkva", "forkw") | {"type": np.str_, "sector": np.int64, CLASS_COLUMN: np.str_},
-        n_records=45_781,
+        n_samples=45_781,
         digest="74b0c9a216b6923ec2fb735df979d5cbf6c47985551bcae82c87a475a3a047b4",
     ),
     "ldpa": Source(
@@ -99,7 +99,7 @@ SOURCES = {
         layout={"sequence": np.str_, "tag": np.str_, "timestamp": None, "date": None}
         | _numbers("x", "y", "z")
         | {CLASS_COLUMN: np.str_},
-        n_records=164_860,
+        n_samples=164_860,
         digest="2d9c631a23e00b72874bfa7f35eba49e2451ff8b4d9802f69380014cb19dfd2f",
         # Copies in circulation round the coordinates in different ways; all else is the same in each.
         undigested=("x", "y", "z"),
@@ -108,7 +108,7 @@ SOURCES = {
         address="286/user+identification+from+walking+activity.zip",
         members=r"(?P<label>\d+)\.csv",
         layout=_numbers("time", "x", "y", "z") | {CLASS_COLUMN: np.str_},
-        n_records=149_332,
+        n_samples=149_332,
         digest="3c4a1b7bc6b80f78d6657fd610b45ec53d7d3e790f5d26429b6eec771a6c316a",
     ),
 }
@@ -155,10 +155,10 @@ def check_columns(name: str, columns: Columns) -> None:
         If the number of records or the digest differs.
     """
     source = SOURCES[name]
-    n_records = len(columns[CLASS_COLUMN])
+    n_samples = len(columns[CLASS_COLUMN])
     digest = digest_columns(columns, source.undigested)
-    if (n_records, digest) != (source.n_records, source.digest):
+    if (n_samples, digest) != (source.n_samples, source.digest):
         raise ValueError(
-            f"it gave {n_records:,} records of {', '.join(columns)} with digest {digest}, expected "
-            f"{source.n_records:,} records with digest {source.digest}"
+            f"it gave {n_samples:,} records of {', '.join(columns)} with digest {digest}, expected "
+            f"{source.n_samples:,} records with digest {source.digest}"
         )

@@ -1,4 +1,4 @@
-"""Records with room for more behind them, so that a batch is added without copying all that is there."""
+"""Samples with room for more behind them, so that a batch is added without copying all that is there."""
 
 from threading import Lock
 from typing import Any, Self, TypeVar
@@ -7,14 +7,14 @@ import numpy as np
 import numpy.typing as npt
 
 from adforest.forest._kernels.rows import take_into
-from adforest.forest.types import AnyArray, Longs
+from adforest.forest.types import AnyArray, Int64Array
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 SPARE_SHARE, MIN_SPARE = 1 / 16, 1024  # room that is set aside: a share of the rows that are there, and rows at least
 
 
-class Room(np.ndarray[Any, np.dtype[Any]]):
+class GrowableRows(np.ndarray[Any, np.dtype[Any]]):
     """Rows of which several owners read the first ones, each as many as it knows; those that are there never change.
 
     Owners hold plain arrays, views of this one, and whoever holds all rows that are there may add more. Others, such as
@@ -49,23 +49,23 @@ def more_rows(rows: npt.NDArray[Scalar], n_more: int) -> npt.NDArray[Scalar]:
     n = len(rows)
     room = _room_of(rows)
     if room is None or not room._takes(n, n_more):
-        room = Room(n + n_more, rows.shape[1], rows.dtype)
+        room = GrowableRows(n + n_more, rows.shape[1], rows.dtype)
         room._first(n)[:] = rows
     return room._first(n + n_more)
 
 
-def taken(rows: npt.NDArray[Scalar], kept: Longs) -> npt.NDArray[Scalar]:
+def taken(rows: npt.NDArray[Scalar], kept: Int64Array) -> npt.NDArray[Scalar]:
     """Return the rows at some positions, ascending, with room for more behind them."""
-    room = Room(len(kept), rows.shape[1], rows.dtype)
+    room = GrowableRows(len(kept), rows.shape[1], rows.dtype)
     take_into(rows, kept, np.asarray(room))
     return room._first(len(kept))
 
 
-def _room_of(rows: AnyArray) -> Room | None:
+def _room_of(rows: AnyArray) -> GrowableRows | None:
     """Return the room that an array's rows are the first ones of."""
     base: AnyArray | None = rows
     while isinstance(base, np.ndarray):
-        if isinstance(base, Room):
+        if isinstance(base, GrowableRows):
             return base if rows.ctypes.data == base.ctypes.data and rows.flags.c_contiguous else None
         base = base.base
     return None

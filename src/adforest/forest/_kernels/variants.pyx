@@ -36,7 +36,7 @@ def class_ratios(const double[:, ::1] recent, const double[::1] seen):
 
 cdef inline double found_share(const double[:, ::1] shares, Py_ssize_t i, const int64_t[::1] classes,
                                int steepness) noexcept nogil:
-    """Return how far some classes are found in record i: 1 - (1 - their share) ** steepness."""
+    """Return how far some classes are found in sample i: 1 - (1 - their share) ** steepness."""
     cdef double rest = 1, power = 1
     cdef Py_ssize_t j
     for j in range(classes.shape[0]):
@@ -48,12 +48,12 @@ cdef inline double found_share(const double[:, ::1] shares, Py_ssize_t i, const 
 
 def contexts(const double[::1] near, const double[:, ::1] temporary, const int64_t[::1] new,
              const double[:, ::1] permanent, const int64_t[::1] rare, int steepness):
-    """Return how far each record is in each context, each by itself, float64 (4, n): near, far, new class, rare class.
+    """Return how far each sample is in each context, each by itself, float64 (4, n): near, far, new class, rare class.
 
     Parameters
     ----------
     near : float64 (n,)
-        How near the window's records are.
+        How near the window's samples are.
     temporary, permanent : float64 (n, n_classes)
         Class shares of the forests that find new classes, and rare ones.
     new, rare : int64
@@ -94,7 +94,7 @@ cdef struct Voter:
 
 
 cdef inline void read_shares(const Voter* voter, Py_ssize_t i, Py_ssize_t n_classes, double* shares) noexcept nogil:
-    """Write the class shares that a voter gives record i."""
+    """Write the class shares that a voter gives sample i."""
     cdef Py_ssize_t k
     if voter.other == NULL:
         for k in range(n_classes):
@@ -141,12 +141,12 @@ def weigh(list voters, const double[:, :, ::1] weights, const double[:, ::1] con
     weights : float64 (n_voters, n_contexts, n_ways)
         A voter is not asked in a way whose weights are all below at_least.
     contexts : float64 (n_contexts, n)
-        How far each record is in each context.
+        How far each sample is in each context.
     ratios : float64 (n_ways, n_classes)
         What class shares are multiplied by in each way before they are scaled to a sum of 1.
     """
     cdef Py_ssize_t n = contexts.shape[1], n_classes = ratios.shape[1], n_ways = ratios.shape[0], i, v, w, c, k
-    cdef double by_record
+    cdef double by_sample
     votes_array = np.zeros((n, n_classes))
     if n == 0 or n_classes == 0 or not voters:
         return votes_array
@@ -171,19 +171,19 @@ def weigh(list voters, const double[:, :, ::1] weights, const double[:, ::1] con
                     read_shares(&asked[v], i, n_classes, shares)
                     for w in range(n_ways):
                         if is_asked[v, w]:
-                            by_record = 0
+                            by_sample = 0
                             for c in range(contexts.shape[0]):
-                                by_record += weights[v, c, w] * contexts[c, i]
+                                by_sample += weights[v, c, w] * contexts[c, i]
                             correct(shares, &ratios[w, 0], n_classes, corrected)
                             for k in range(n_classes):
-                                votes[i, k] += by_record * corrected[k]
+                                votes[i, k] += by_sample * corrected[k]
     finally:
         free(asked)
     return votes_array
 
 
 def gains(list voters, const double[:, ::1] ratios, const int32_t[::1] y, double floor, double log_gain):
-    """Return what each voter gains by each record of a known class in each way, float64 (n_voters, n_ways, n).
+    """Return what each voter gains by each sample of a known class in each way, float64 (n_voters, n_ways, n).
 
     That is 1 for a right answer, which is the first of the classes with the largest probability, and log_gain times the
     logarithm of the probability of the right class, or of floor if that is larger. See `weigh` for voters and ratios.

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from adforest.forest._kernels.ways import gains, weigh
+from adforest.forest._kernels.variants import gains, weigh
 
 
 def drawn(n_classes, n=40, seed=0):
@@ -46,7 +46,7 @@ def test_gains_are_right_answers_and_logarithms_of_what_the_right_class_is_given
     np.testing.assert_allclose(gains(voters, ratios, y, 0.05, 0.3), expected, rtol=0, atol=1e-12)
 
 
-def test_no_records():
+def test_no_samples():
     none = np.empty((0, 3))
     assert weigh([(none,)], np.ones((1, 4, 3)), np.empty((4, 0)), np.ones((3, 3)), 0.0).shape == (0, 3)
     assert gains([(none,)], np.ones((3, 3)), np.empty(0, dtype=np.int32), 0.1, 0.2).shape == (1, 3, 0)

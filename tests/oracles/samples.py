@@ -1,15 +1,15 @@
-"""Blocks of records that kernels and oracles are both asked about."""
+"""Blocks of samples that kernels and oracles are both asked about."""
 
 from typing import NamedTuple
 
 import numpy as np
 from hypothesis import strategies as st
 
-from adforest.forest import Records
+from adforest.forest import Samples
 
 
 class Block(NamedTuple):
-    """Records as kernels take them."""
+    """Samples as kernels take them."""
 
     X: np.ndarray
     y: np.ndarray
@@ -18,9 +18,9 @@ class Block(NamedTuple):
     n_classes: int
 
     @property
-    def records(self):
+    def samples(self):
         """The same as growers take them."""
-        return Records(self.X, self.y, np.arange(len(self.y)), self.n_categories, self.n_classes)
+        return Samples(self.X, self.y, np.arange(len(self.y)), self.n_categories, self.n_classes)
 
 
 def block(X, y, *, weights=None, n_categories=None, n_classes=None):
@@ -39,9 +39,9 @@ FEW_VALUES = (-np.inf, -2.0, -5e-324, -0.0, 0.0, 5e-324, 1.0, np.nextafter(1.0, 
 
 
 @st.composite
-def blocks(draw, max_records=40, max_features=4, max_classes=4, categories=(0, 0, 1, 3, 7, 70), max_weight=255):
+def blocks(draw, max_samples=40, max_features=4, max_classes=4, categories=(0, 0, 1, 3, 7, 70), max_weight=255):
     """Draw a block with ties, missing and infinite values; categories lists what n_categories is drawn from."""
-    n = draw(st.integers(1, max_records))
+    n = draw(st.integers(1, max_samples))
     n_categories = draw(st.lists(st.sampled_from(categories), min_size=1, max_size=max_features))
     columns = [
         draw(st.lists(st.sampled_from([*range(k), np.nan] if k else FEW_VALUES), min_size=n, max_size=n))

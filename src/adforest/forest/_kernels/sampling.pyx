@@ -1,6 +1,6 @@
-"""How often a record counts in a tree: whole numbers drawn by lot, fixed by the record's serial number and a seed.
+"""How often a sample counts in a tree: whole numbers drawn by lot, fixed by the sample's serial number and a seed.
 
-All lots of a record in a tree go by one number u in [0, 1). Of a record with weight w a Poisson draw of mean w is at
+All lots of a sample in a tree go by one number u in [0, 1). Of a sample with weight w a Poisson draw of mean w is at
 least 1 only if w rounded by the same u is, since exp(-w) >= 1 - w: what is in the bag also counts outside of it.
 """
 from libc.math cimport exp, floor
@@ -12,12 +12,12 @@ from .splitmix cimport GAMMA, as_unit, hash64
 from .splitting cimport MAX_WEIGHT
 
 cdef enum:
-    LARGEST = 40        # draw that is never exceeded for the means that all records share
-    MAX_DRAWN = 500     # larger means of single records are rounded instead, which is off by 4 %
+    LARGEST = 40        # draw that is never exceeded for the means that all samples share
+    MAX_DRAWN = 500     # larger means of single samples are rounded instead, which is off by 4 %
 
 
 cdef inline double lot(int64_t serial, uint64_t seed) noexcept nogil:
-    """Return the number in [0, 1) that decides on a record in a tree."""
+    """Return the number in [0, 1) that decides on a sample in a tree."""
     return as_unit(hash64(seed + <uint64_t>serial * GAMMA))
 
 
@@ -55,9 +55,9 @@ def hashes(const int64_t[::1] serial):
 
 
 def are_drawn(const int64_t[::1] serial, double share, uint64_t seed=0):
-    """Return which records are drawn if a share of all is, below 1: those whose `hashes` are the smallest.
+    """Return which samples are drawn if a share of all is, below 1: those whose `hashes` are the smallest.
 
-    A decision for each record by itself. Of a smaller share a subset is drawn, for the same seed.
+    A decision for each sample by itself. Of a smaller share a subset is drawn, for the same seed.
     """
     cdef Py_ssize_t i
     cdef uint64_t bound = <uint64_t>(share * 18446744073709551616.0)   # 2 ** 64
@@ -70,7 +70,7 @@ def are_drawn(const int64_t[::1] serial, double share, uint64_t seed=0):
 
 
 def poisson_weights(const int64_t[::1] serial, uint64_t seed, double mean, const double[::1] weight=None):
-    """Return a Poisson draw for each record, of a mean that is multiplied by the record's weight if there are any."""
+    """Return a Poisson draw for each sample, of a mean that is multiplied by the sample's weight if there are any."""
     cdef Py_ssize_t n = serial.shape[0], i
     drawn_array = np.empty(n, dtype=np.uint16)
     cdef uint16_t[::1] out = drawn_array
@@ -99,7 +99,7 @@ def poisson_weights(const int64_t[::1] serial, uint64_t seed, double mean, const
 
 
 def whole_weights(const int64_t[::1] serial, uint64_t seed, const double[::1] weight=None):
-    """Return the weight of each record rounded up or down by lot, 1 for all where there are none."""
+    """Return the weight of each sample rounded up or down by lot, 1 for all where there are none."""
     cdef Py_ssize_t n = serial.shape[0], i
     if weight is None:
         return np.ones(n, dtype=np.uint16)

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from adforest.forest._kernels.lots import are_drawn, hashes, poisson_weights, whole_weights
+from adforest.forest._kernels.sampling import are_drawn, hashes, poisson_weights, whole_weights
 
 SERIALS = np.arange(100_000, dtype=np.int64)
 
@@ -18,7 +18,7 @@ def test_poisson_weights_are_poisson_with_mean_one(seed):
     np.testing.assert_allclose(shares, np.exp(-1) / np.array([1, 1, 2, 6, 24]), atol=0.006)
 
 
-def test_a_record_keeps_its_weight_wherever_it_stands():
+def test_a_sample_keeps_its_weight_wherever_it_stands():
     weights = poisson_weights(SERIALS, 5, 1.0)
     np.testing.assert_array_equal(weights, poisson_weights(SERIALS, 5, 1.0))
     order = np.random.default_rng(0).permutation(len(SERIALS))[:1000]
@@ -32,7 +32,7 @@ def test_other_seeds_draw_other_weights(other):
     assert abs(both[0, 1]) < 0.015
 
 
-def test_neighbouring_records_draw_on_their_own():
+def test_neighbouring_samples_draw_on_their_own():
     weights = poisson_weights(SERIALS, 3, 1.0)
     for lag in (1, 2, 64):
         assert abs(np.corrcoef(weights[lag:], weights[:-lag])[0, 1]) < 0.015
@@ -56,7 +56,7 @@ def test_a_weighted_draw_is_poisson_with_the_weight_for_its_mean(weight):
     np.testing.assert_allclose(shares, expected.cdf(values), atol=5 * 0.5 / np.sqrt(len(SERIALS)))
 
 
-def test_each_record_draws_by_its_own_weight():
+def test_each_sample_draws_by_its_own_weight():
     weight = np.random.default_rng(0).uniform(0, 5, len(SERIALS))
     drawn, whole = poisson_weights(SERIALS, 3, 1.0, weight), whole_weights(SERIALS, 3, weight)
     for i in range(0, len(SERIALS), 997):
@@ -96,7 +96,7 @@ def test_hashes_are_those_of_splitmix64():
 
 
 @given(serial=st.lists(st.integers(0, 2**40), max_size=50, unique=True), share=st.floats(0, 0.999))
-def test_records_are_drawn_by_the_smallest_hashes(serial, share):
+def test_samples_are_drawn_by_the_smallest_hashes(serial, share):
     serial = np.array(serial, dtype=np.int64)
     drawn = are_drawn(serial, share)
     assert drawn.dtype == bool
