@@ -251,7 +251,11 @@ def test_a_trial(capsys, tmp_path):
         ),
         (rule("new class") + '[[deliver]]\nmail = "a"\ntls = "yes"\n', "'{path}': [[deliver]] 1: expected mail ="),
         (rule("new class") + '[[deliver]]\nmail = "a"\nuser = "b"\n', "'{path}': [[deliver]] 1: user needs password_v"),
-        (rule("health", level="bad"), "'{path}': [[rule]] 1: level is 'bad'; expected 'watch' or 'act'."),
+        (rule("health", level="bad"), "'{path}': [[rule]] 1: level is 'bad'; expected 'warning' or 'critical'."),
+        (
+            rule("health", level="act"),
+            "'{path}': [[rule]] 1: level is 'act'; expected 'warning' or 'critical'; 'act' is called 'critical' now.",
+        ),
         (rule("no batch for"), "'{path}': [[rule]] 1: limit is None; expected a number from 0 on"),
         (rule("files rejected", batches=2), "'{path}': [[rule]] 1: batches is not known here."),
         (rule("new class") + "[deliver]\n", "'{path}': deliver is no array of tables; expected [[deliver]]."),

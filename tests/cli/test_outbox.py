@@ -399,9 +399,9 @@ def test_the_verdict_on_health_is_told(capsys, tmp_path):
     folder = write_months(tmp_path / "months", 8, n=300)
     for number in range(9, 12):
         write(month(number, n=300, turned=True), folder / f"month-{number:02}.csv")
-    *_, err = learn(capsys, folder, rules(tmp_path, rule("health", level="act")))
+    *_, err = learn(capsys, folder, rules(tmp_path, rule("health", level="critical")))
     message = told(err)[0]
-    assert message.startswith("after batch 9 the model's health is act: Accuracy on new batches ")
+    assert message.startswith("after batch 9 the model's health is critical: Accuracy on new batches ")
 
 
 def test_other_receivers_are_told_of_one_that_fails(capsys, folder, tmp_path):

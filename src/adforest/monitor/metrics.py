@@ -77,7 +77,7 @@ class ModelFigures:
     drift : {0, 1, 2}
         Of the last batch: none, temporary, sustained.
     level : {0, 1, 2}
-        Health: good, watch, act.
+        Health: ok, warning, critical.
     learnt_at : float or None
     """
 
@@ -145,7 +145,7 @@ OF_MODELS = (
     Family("temporary_drift_batches_total", "counter", "Batches of temporary drift.", lambda one: one.n_temporary),
     Family("sustained_drift_batches_total", "counter", "Batches of sustained drift.", lambda one: one.n_sustained),
     Family("drift", "gauge", "Of the last batch: 0 none, 1 temporary, 2 sustained.", lambda one: one.drift),
-    Family("health", "gauge", "0 good, 1 watch, 2 act.", lambda one: one.level),
+    Family("health", "gauge", "0 ok, 1 warning, 2 critical.", lambda one: one.level),
 )
 OF_STATUS = (
     Family("files_waiting", "gauge", "Files that are not learnt yet.", lambda one: one.files_waiting),

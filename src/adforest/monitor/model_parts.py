@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-GOOD, WATCH, ACT = LEVELS = ("good", "watch", "act")
+OK, WARNING, CRITICAL = LEVELS = ("ok", "warning", "critical")
 VOTE = "vote"  # all forests together, among figures by forest
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something that speaks against a model being well.
+    """A reason for a warning, or for more than that.
 
     Attributes
     ----------
-    level : {"watch", "act"}
+    level : {"warning", "critical"}
     kind : {"accuracy", "chance", "drift", "class", "column", "missing", "unseen", "age"}
         What it is about, see docs/health.md for the rule of each.
     sentence : str
@@ -33,11 +33,11 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """Whether a model is well.
+    """Model health.
 
     Attributes
     ----------
-    level : {"good", "watch", "act"}
+    level : {"ok", "warning", "critical"}
         The worst level of all findings.
     reason : str
         One sentence: that of the first finding, or what was looked at where there is none.
@@ -58,13 +58,13 @@ class Freshness:
     ----------
     learnt_at : float or None
         Seconds since 1970; None where that was not kept.
-    watch_after, act_after : float
+    warning_after, critical_after : float
         Seconds without a batch after which that is a finding.
     """
 
     learnt_at: float | None
-    watch_after: float
-    act_after: float
+    warning_after: float
+    critical_after: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -150,7 +150,7 @@ class Alerts:
         for delivery in self.deliveries:
             try:
                 delivery.deliver(trial)
-            except Exception as error:  # the next receiver may be well
+            except Exception as error:  # the next receiver may work
                 failures.append(f"{delivery} failed ({reason_of(error)})")
                 remark(f"warning: {failures[-1]}")
         return failures

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 MISSING, UNSEEN, NEW_CLASS, HEALTH = "missing above", "unseen categories above", "new class", "health"
 NO_BATCH, REJECTED, NOT_DELIVERED = "no batch for", "files rejected", "alerts not delivered"
-HEALTH_LEVELS = ("watch", "act")
+HEALTH_LEVELS = ("warning", "critical")
+FORMER_LEVELS = {"watch": "warning", "act": "critical"}
 MAX_NAMED = 5  # of what a rule found in one batch, in the message; the alert's values list more
 MAX_VALUES = 1_000
 

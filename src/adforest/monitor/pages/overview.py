@@ -1,4 +1,4 @@
-"""The first lines: whether the model is well and why, and the figures that say most."""
+"""The first lines: the health of the model and why, and the figures that say most."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from adforest.monitor.pages import words
 from adforest.monitor.pages.figures import marked
 from adforest.monitor.pages.markup import Markup, join, tag
 
-NAMES = {"good": "Good", "watch": "Watch", "act": "Act"}
+NAMES = {"ok": "OK", "warning": "Warning", "critical": "Critical"}
 
 
 def overview(view: ModelView, changed: float | None = None) -> Markup:
-    """Return whether a model is well, why, and its main figures.
+    """Return the health of a model, why, and its main figures.
 
     Parameters
     ----------
