@@ -13,7 +13,7 @@ test: .venv/test ## the whole suite
 	pytest -n auto
 
 test-capymoa: .venv-capymoa/made ## what needs CapyMOA; Java 17 or newer must be there (apt-get install default-jre-headless)
-	PATH=$(CURDIR)/.venv-capymoa/bin:$$PATH pytest tests/integrations/test_capymoa.py tests/rivals/test_capymoa.py
+	PATH=$(CURDIR)/.venv-capymoa/bin:$$PATH pytest tests/integrations/test_capymoa.py tests/experiments/rivals/test_capymoa.py
 
 test-mlflow: .venv-mlflow/made ## what needs MLflow, against a store in a temporary folder
 	PATH=$(CURDIR)/.venv-mlflow/bin:$$PATH pytest tests/integrations/test_mlflow.py

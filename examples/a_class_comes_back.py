@@ -13,10 +13,10 @@ forgotten it. The adaptive forest has not, and says so as soon as the class is b
 
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.ensemble import RandomForestClassifier
 
 from adforest import AdaptiveDecisionForestClassifier
-from adforest.rivals import RefitForestClassifier
-from adforest.streams import simulate_new_classes
+from adforest.simulation import simulate_new_classes
 
 FIRST_GONE, BACK, N_BATCHES = 10, 50, 60
 shares = np.ones((N_BATCHES, 5))
@@ -36,17 +36,17 @@ X_old = np.concatenate(
 )
 print(len(X_old), "fresh records of class 0")
 
-models = {
-    "refitted on the last 3": RefitForestClassifier(window=3, n_estimators=20, random_state=0),
-    "refitted on everything": RefitForestClassifier(window=None, n_estimators=20, random_state=0),
-    "adaptive forest": AdaptiveDecisionForestClassifier(random_state=0),
-}
-recall = {name: [] for name in [*models, 'adaptive, answer_for="everything"']}
+refits = {"refitted on the last 3": 3, "refitted on everything": N_BATCHES}  # batches
+ours = AdaptiveDecisionForestClassifier(random_state=0)
+recall = {name: [] for name in [*refits, "adaptive forest", 'adaptive, answer_for="everything"']}
 for batch in stream:
-    for name, model in models.items():
-        model.partial_fit(batch.X_train, batch.y_train)
-        recall[name].append(np.mean(model.predict(X_old) == 0))
-    ours = models["adaptive forest"]
+    for name, n_last in refits.items():
+        window = stream[max(0, batch.number - n_last) : batch.number]
+        refit = RandomForestClassifier(n_estimators=20, random_state=0)
+        refit.fit(np.concatenate([one.X_train for one in window]), np.concatenate([one.y_train for one in window]))
+        recall[name].append(np.mean(refit.predict(X_old) == 0))
+    ours.partial_fit(batch.X_train, batch.y_train)
+    recall["adaptive forest"].append(np.mean(ours.predict(X_old) == 0))
     everything = ours.set_params(answer_for="everything").predict(X_old)
     recall['adaptive, answer_for="everything"'].append(np.mean(everything == 0))
     ours.set_params(answer_for="next_batch")

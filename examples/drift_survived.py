@@ -16,10 +16,10 @@ change with the first batch of new rules.
 
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.ensemble import RandomForestClassifier
 
 from adforest import AdaptiveDecisionForestClassifier
-from adforest.rivals import RefitForestClassifier
-from adforest.streams import concept_categorical, drift_points, simulate_drift
+from adforest.simulation import concept_categorical, drift_points, simulate_drift
 
 N_BATCHES = 32
 stream = list(simulate_drift("abrupt", "rules", n_batches=N_BATCHES, batch_size=400, random_state=0))
@@ -29,24 +29,23 @@ print("the rules change with batches", changes)
 # %%
 # Each batch is answered before it is learnt
 # ------------------------------------------
-# Nobody has seen its labels then. All forests have 20 trees and are told which columns are categorical.
+# Nobody has seen its labels then. All forests have 20 trees; scikit-learn's take the categories as numbers.
 
-categorical = concept_categorical("rules")
-models = {
-    "refitted on everything": RefitForestClassifier(
-        window=None, n_estimators=20, categorical_features=categorical, random_state=0
-    ),
-    "refitted on the last 3": RefitForestClassifier(
-        window=3, n_estimators=20, categorical_features=categorical, random_state=0
-    ),
-    "adaptive forest": AdaptiveDecisionForestClassifier(categorical_features=categorical, random_state=0),
-}
+refits = {"refitted on everything": N_BATCHES, "refitted on the last 3": 3}  # batches
+models = {name: RandomForestClassifier(n_estimators=20, random_state=0) for name in refits}
+models["adaptive forest"] = AdaptiveDecisionForestClassifier(
+    categorical_features=concept_categorical("rules"), random_state=0
+)
 accuracy = {name: [] for name in models}
 for batch in stream:
     for name, model in models.items():
         if batch.number > 1:
             accuracy[name].append(np.mean(model.predict(batch.X_train) == batch.y_train))
-        model.partial_fit(batch.X_train, batch.y_train)
+        if name in refits:
+            window = stream[max(0, batch.number - refits[name]) : batch.number]
+            model.fit(np.concatenate([one.X_train for one in window]), np.concatenate([one.y_train for one in window]))
+        else:
+            model.partial_fit(batch.X_train, batch.y_train)
 for name, values in accuracy.items():
     print(f"{name:24} mean accuracy {np.mean(values):.3f}")
 

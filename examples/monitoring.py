@@ -8,23 +8,24 @@ What a model says of itself while it learns: the history as a picture, as a tabl
 # %%
 # A stream with everything in it
 # ------------------------------
-# The paper's simulation turns one table into 34 batches: known classes, single classes, unknown ones and mixtures.
-# Here of 20,000 made-up houses and their rents.
+# 20,000 made-up houses and their rents, in 34 batches as in the paper's simulation: known classes, single classes,
+# unknown ones and mixtures.
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 
 from adforest import AdaptiveDecisionForestClassifier
 from adforest.monitor import HistoryDisplay, ModelView
-from adforest.streams import make_house, simulate_scenarios
+from adforest.simulation import make_house, simulate_houses
 
-house = make_house(20_000, random_state=0)
-batches = list(simulate_scenarios(house.to_pandas(), house.y, random_state=0))
+batches = simulate_houses(20_000, random_state=0)
+columns = make_house(1).feature_names
 model = AdaptiveDecisionForestClassifier(random_state=0)
 recalls = []
 for batch in batches:
-    model.partial_fit(batch.X_train, batch.y_train)
-    answers = model.predict(batch.X_test)
+    model.partial_fit(pd.DataFrame(batch.X_train, columns=columns), batch.y_train)
+    answers = model.predict(pd.DataFrame(batch.X_test, columns=columns))
     recalls.append({rent: np.mean(answers[batch.y_test == rent] == rent) for rent in np.unique(batch.y_test)})
 
 # %%

@@ -14,8 +14,8 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PUBLIC = (
     "adforest",
-    "adforest.streams",
-    "adforest.rivals",
+    "adforest.reading",
+    "adforest.simulation",
     "adforest.monitor",
     "adforest.integrations.onnx",
     "adforest.integrations.treelite",
@@ -46,7 +46,7 @@ def test_the_reference_lists_every_public_name_once():
 
 
 def test_every_parameter_of_a_classifier_says_what_it_does():
-    for name in ("adforest", "adforest.rivals"):
+    for name in ("adforest", "experiments.rivals"):
         package = importlib.import_module(name)
         for key in package.__all__:
             if key.endswith("Classifier"):

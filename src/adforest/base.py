@@ -16,9 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 from adforest.encoding import EncodingRules, LabelTable, TableEncoder
 from adforest.forest import Samples
 from adforest.forest.types import AnyArray, Float64Array
-from adforest.growers import spawn_seeds
 from adforest.merging import BatchPlan, BatchRules, BatchSource, LocalBatch, plan_batch
 from adforest.origins import Origins
+from adforest.parallel import spawn_seeds
 from adforest.parameters import COMMON, Rules, check_parameters
 
 State = TypeVar("State")

@@ -14,10 +14,11 @@ from adforest.adaptation.undrawn import LeafCounter, learning_trees, with_counts
 from adforest.base import EncodedBatch, Model, VotingBatchClassifier, lock_of
 from adforest.encoding import LabelTable, TableEncoder, warn_caller
 from adforest.explaining import Explanation, explain
-from adforest.forest import Forest, GrowthParams, importances, in_threads
+from adforest.forest import Forest, GrowthParams, importances
 from adforest.forest.types import Float64Array, Int32Array, Int64Array
 from adforest.growers import GROWERS, Grower, count_features
 from adforest.merging import BatchPlan, BatchSource
+from adforest.parallel import in_threads
 from adforest.parameters import AT_LEAST_ONE, COMMON, NONE, Amount, Flag, OneOf, Rules, WeightsByClass, Whole
 from adforest.snapshot import Snapshot
 from adforest.tracking import BatchBlock, PrequentialAnswers, Track

@@ -34,8 +34,9 @@ CLAIMS = {
         == [False, False, True]
     ),
     "real_stream_in_time_order": lambda it: (
-        sorted(it["right"], key=lambda name: np.mean(it["right"][name]))[2:]
-        == ["adaptive forest", "refitted on everything"]
+        set(sorted(it["right"], key=lambda name: np.mean(it["right"][name]))[2:])
+        == {"adaptive forest", "refitted on the last 3"}
+        and np.ptp([np.mean(right) for right in it["right"].values()]) < 0.02
         and len(it["streams"]) == 9
     ),
     "sat_and_isat": lambda it: (

@@ -28,8 +28,9 @@ from adforest.adaptation.voting import (
     votes_in_parts,
 )
 from adforest.explaining.correction import mean_inverses
-from adforest.forest import Forest, in_threads
+from adforest.forest import Forest
 from adforest.forest.types import AnyArray, BoolArray, Float64Array, Int32Array, UInt8Array
+from adforest.parallel import in_threads
 
 PART_SIZE = 2**19  # numbers in the contributions of the samples that are explained at a time, to stay in the cache
 MAX_PART = 2048  # samples that are explained at a time

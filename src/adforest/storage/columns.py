@@ -15,9 +15,8 @@ from adforest.encoding.kinds import CATEGORIES, UNDECIDED
 from adforest.encoding.rates import MAX_COUNTED, MAX_RATES, CategoryRates
 from adforest.encoding.tables import are_text
 from adforest.forest.types import AnyArray, Int32Array
-from adforest.storage.errors import ModelFileError
 from adforest.storage.fields import Array, Flag, PartReader, PartWriter, Sizes, Whole, read_fields, write_fields
-from adforest.storage.values import decode_name, encode, text_array
+from adforest.storage.values import ModelFileError, decode_name, encode, text_array
 
 MEASURED = (NUMBERS, DATES, ZONED_DATES, DURATIONS)  # numbers to trees
 KINDS = (*MEASURED, CATEGORIES, UNDECIDED)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from adforest.forest.types import AnyArray
-from adforest.storage.errors import ModelFileError
+from adforest.storage.values import ModelFileError
 
 Buffer: TypeAlias = bytes | memoryview
 SCHEMA = 1  # of the files that this version writes; it reads all up to this one

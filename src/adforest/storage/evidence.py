@@ -15,8 +15,8 @@ from adforest.adaptation.evidence import (
     voters_of,
 )
 from adforest.forest.types import Float64Array
-from adforest.storage.errors import ModelFileError
 from adforest.storage.fields import Array, PartReader, PartWriter, Real, Sizes, read_fields, write_fields
+from adforest.storage.values import ModelFileError
 
 TOLERANCE = 1e-6  # by which weights that add up to 1 may miss it
 EVIDENCE = (Real("oob_accuracy", takes_none=True),)

@@ -14,8 +14,8 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from adforest.forest.types import AnyArray
-from adforest.storage.errors import ModelFileError
+from adforest.forest.types import AnyArray, Float64Array, Int32Array
+from adforest.storage.values import ModelFileError
 
 # Fields that have another name in files: what a file calls them does not change with the code.
 FILE_NAMES = {"n_samples": "n_records", "has_samples": "has_records"}
@@ -312,3 +312,12 @@ def _range(low: Bound, below: Bound, sizes: Sizes) -> str:
     least, limit = resolve(low, sizes), resolve(below, sizes)
     ends = [f"at least {least}" * (least is not None), f"below {limit}" * (limit is not None)]
     return " and ".join(end for end in ends if end) or "any"
+
+
+def check_codes(X: Float64Array, n_codes: Int32Array, what: str) -> None:
+    """Raise if a column that is or may become categorical holds other than its codes, by which kernels count."""
+    for column in np.flatnonzero(n_codes >= 0):
+        codes = X[:, column]
+        known = codes[~np.isnan(codes)]
+        if len(known) and ((known < 0) | (known >= n_codes[column]) | (known != np.floor(known))).any():
+            raise ModelFileError(f"{what} holds codes that column {column} has not")

@@ -15,13 +15,12 @@ from adforest.paper import PaperADFClassifier
 from adforest.parameters import check_parameters
 from adforest.storage.columns import codes_by_column, read_encoder, read_labels, write_encoder, write_labels
 from adforest.storage.container import Content
-from adforest.storage.errors import ModelFileError
 from adforest.storage.fields import Flag, PartReader, PartWriter, Sizes, Whole, read_fields, write_fields
 from adforest.storage.history import read_history, write_history
 from adforest.storage.origins import read_origins, write_origins
 from adforest.storage.state import read_state, write_state
 from adforest.storage.tracking import read_track, write_track
-from adforest.storage.values import decode, encode
+from adforest.storage.values import ModelFileError, decode, encode
 
 CLASSIFIERS: dict[str, type[BaseADFClassifier]] = {
     kind.__name__: kind for kind in (AdaptiveDecisionForestClassifier, PaperADFClassifier)

@@ -18,8 +18,6 @@ from adforest.forest import Forest, Samples, Tree
 from adforest.forest.packed import PackedRows
 from adforest.forest.types import AnyArray, Int32Array
 from adforest.growers import SysForGrower
-from adforest.storage.codes import check_codes
-from adforest.storage.errors import ModelFileError
 from adforest.storage.evidence import TOLERANCE, read_evidence, write_evidence
 from adforest.storage.fields import (
     Array,
@@ -30,10 +28,12 @@ from adforest.storage.fields import (
     Real,
     Sizes,
     Whole,
+    check_codes,
     read_fields,
     write_fields,
 )
 from adforest.storage.trees import read_trees, write_trees
+from adforest.storage.values import ModelFileError
 
 MAX_SUM = 1e150  # of weights; squares of sums are finite
 MEMORY = (

@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from adforest.storage.errors import ModelFileError
-
 NOT_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 ARRAYS = {"b": (bool, "bool"), "i": (int, "int64"), "u": (int, "uint64"), "f": (float, "float64"), "U": (str, "str")}
 MAX_PLAIN_TEXT = 2**24  # characters that an array of texts may have room for, however few of them are used
 DTYPES = {name: kind for kind, name in ARRAYS.values()}
+
+
+class ModelFileError(ValueError):
+    """A file is no model that this version can read, or a model cannot be written to a file."""
 
 
 def encode(value: Any, what: str) -> Any:
