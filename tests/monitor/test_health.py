@@ -7,9 +7,10 @@ import pytest
 
 from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
 from adforest.monitor import ModelView
+from adforest.monitor.column_drift import ColumnView
 from adforest.monitor.expectation import steps_of
 from adforest.monitor.health import freshness_of, health_at, health_of, trend_of
-from adforest.monitor.model_parts import ClassView, ColumnView
+from adforest.monitor.model_view import ClassView
 from made_reports import report
 
 N_BATCHES, CHANGE = 26, 14

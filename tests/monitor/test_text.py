@@ -8,7 +8,7 @@ from sklearn.exceptions import NotFittedError
 from adforest import AdaptiveDecisionForestClassifier
 from adforest.forest import Tree
 from adforest.monitor import draw_tree, tree_dot, tree_text
-from adforest.monitor.views import view_tree
+from adforest.monitor.tree_nodes import view_tree
 from planted_trees import TOY, planted, systematic
 
 SHORT = """\

@@ -8,7 +8,7 @@ from adforest import AdaptiveDecisionForestClassifier
 from adforest.monitor import ModelView
 from adforest.monitor.pages.trees import TreeChoice, trees_part
 from adforest.monitor.pages.what_if import last_record, read_record, what_if_part
-from adforest.monitor.views import view_path, view_tree
+from adforest.monitor.tree_nodes import view_path, view_tree
 from rent_stream import rent_model
 from saved_models import CASES, table
 

@@ -15,13 +15,48 @@ from math import sqrt
 from typing import Any, NamedTuple
 
 from adforest.adaptation import BatchReport
-from adforest.monitor.model_parts import VOTE, ExpectedAccuracy
+from adforest.adaptation.scoring import VOTE
 
 MIN_TESTED = 100  # records of a step
 FADING = 0.5 ** (1 / 10)  # a step
 MIN_STEPS = 3  # from which a bias is known
 WIDTH = 1.645  # standard deviations on each side that hold nine of ten
 HITS_OVER = 30  # steps, the last ones
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedAccuracy:
+    """What accuracy is to be expected from the confidence of the vote, and how well that did so far.
+
+    Attributes
+    ----------
+    mean : float or None
+        Confidence, corrected by how far it was off lately. None where no batch was answered before it was learnt.
+    low, high : float or None
+        Band that held the accuracy of about nine of ten recent batches of such a size, see docs/health.md.
+    confidence : float or None
+        Mean share that the vote gave to the class it named.
+    n_samples : int
+        Samples that it is said of.
+    bias : float or None
+        Mean of accuracy minus confidence over recent batches.
+    error : float or None
+        Mean distance of accuracy from what had been expected, over recent batches.
+    n_batches : int
+        Recent batches that this is known from.
+    hits : float or None
+        Share of those whose accuracy was within the band said before they were learnt.
+    """
+
+    mean: float | None
+    low: float | None
+    high: float | None
+    confidence: float | None
+    n_samples: int
+    bias: float | None
+    error: float | None
+    n_batches: int
+    hits: float | None
 
 
 class Step(NamedTuple):

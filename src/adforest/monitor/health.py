@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice, pairwise
 from math import sqrt
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from adforest.adaptation import BatchReport
+from adforest.monitor.column_drift import ColumnView
 from adforest.monitor.expectation import Step
-from adforest.monitor.model_parts import CRITICAL, OK, LEVELS, WARNING, ClassView, ColumnView, Finding, Freshness, Health
 
+if TYPE_CHECKING:
+    from adforest.monitor.model_view import ClassView
+
+OK, WARNING, CRITICAL = LEVELS = ("ok", "warning", "critical")
 LAST = 3  # steps of at least 100 tested records that are compared with those before
 FADING = 0.5 ** (1 / 32)  # of the past, a step
 NOISE = 3.0  # standard errors that a change must exceed
@@ -27,6 +32,65 @@ SHORTEST_PAUSE, FEWEST_PAUSES = 60.0, 3  # seconds: batches learnt in one go tel
 USUAL_PAUSE = 10 * DAY  # where nothing is known
 WARNING_PAUSE, CRITICAL_PAUSE = 3.0, 30.0  # times the usual
 MAX_NAMED = 3  # columns or classes that are named in findings of one kind
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A reason for a warning, or for more than that.
+
+    Attributes
+    ----------
+    level : {"warning", "critical"}
+    kind : {"accuracy", "chance", "drift", "class", "column", "missing", "unseen", "age"}
+        What it is about, see docs/health.md for the rule of each.
+    sentence : str
+    batch : int or None
+        The last batch that shows it.
+    column : str or None
+        Name of the column it is about.
+    """
+
+    level: str
+    kind: str
+    sentence: str
+    batch: int | None = None
+    column: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """Model health.
+
+    Attributes
+    ----------
+    level : {"ok", "warning", "critical"}
+        The worst level of all findings.
+    reason : str
+        One sentence: that of the first finding, or what was looked at where there is none.
+    findings : tuple of Finding
+        Worst first.
+    """
+
+    level: str
+    reason: str
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """When a model last learnt, and how long it may be without a batch.
+
+    Attributes
+    ----------
+    learnt_at : float or None
+        Seconds since 1970; None where that was not kept.
+    warning_after, critical_after : float
+        Seconds without a batch after which that is a finding.
+    """
+
+    learnt_at: float | None
+    warning_after: float
+    critical_after: float
 
 
 class Trend(NamedTuple):

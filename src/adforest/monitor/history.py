@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adforest.adaptation import BatchReport
+from adforest.adaptation.scoring import VOTE
 from adforest.classifier import BaseADFClassifier
 from adforest.forest.types import AnyArray, Float64Array
-from adforest.monitor.model_parts import VOTE
 from adforest.monitor.pages.accuracy import without_twins
 from adforest.monitor.style import BAND, FAINT, FORESTS, GRID, INK, STYLE, check_matplotlib, drift_mark, label_ends
 from adforest.paper import PaperADFClassifier

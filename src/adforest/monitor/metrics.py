@@ -9,7 +9,8 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from adforest.monitor.model_parts import LEVELS, VOTE
+from adforest.adaptation.scoring import VOTE
+from adforest.monitor.health import LEVELS
 from adforest.monitor.model_view import ModelView
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"

@@ -103,10 +103,11 @@ def _rule(table: TomlTable) -> Rule:
     if most is not None and (limit is None or not 0 <= limit <= most):
         expected = "a share between 0 and 1, such as 0.8" if most == 1 else "a number from 0 on, such as 0.5"
         raise table.wrong(f"limit is {limit!r}; expected {expected}")
-    level = table.take("level", str, " or ".join(map(repr, HEALTH_LEVELS)), HEALTH_LEVELS[-1]) if when == HEALTH else None
+    levels = " or ".join(map(repr, HEALTH_LEVELS))
+    level = table.take("level", str, levels, HEALTH_LEVELS[-1]) if when == HEALTH else None
     if level not in (None, *HEALTH_LEVELS):
         called = f"; {level!r} is called {FORMER_LEVELS[level]!r} now" if level in FORMER_LEVELS else ""
-        raise table.wrong(f"level is {level!r}; expected {' or '.join(map(repr, HEALTH_LEVELS))}{called}")
+        raise table.wrong(f"level is {level!r}; expected {levels}{called}")
     columns = table.names("columns") if when in WITH_COLUMNS else ()
     if KINDS[when].find is None:
         table.finish()

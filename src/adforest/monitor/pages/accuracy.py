@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from adforest.adaptation.names import ACTIVE, FORESTS, PERMANENT
+from adforest.adaptation.scoring import VOTE
 from adforest.forest.types import Float64Array
-from adforest.monitor.model_parts import VOTE, ExpectedAccuracy
+from adforest.monitor.expectation import ExpectedAccuracy
 from adforest.monitor.model_view import ModelView
 from adforest.monitor.pages import words
 from adforest.monitor.pages.figures import figure, part, table_of

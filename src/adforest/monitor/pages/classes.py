@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from adforest.monitor.model_parts import ClassView, EventView
-from adforest.monitor.model_view import ModelView
+from adforest.monitor.model_view import ClassView, EventView, ModelView
 from adforest.monitor.pages import words
 from adforest.monitor.pages.figures import bar, part, scroll, table_of
 from adforest.monitor.pages.markup import Child, Markup, join, tag

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from adforest.adaptation.names import FORESTS
-from adforest.monitor.model_parts import ForestView
-from adforest.monitor.model_view import ModelView
+from adforest.monitor.model_view import ForestView, ModelView
 from adforest.monitor.pages import words
 from adforest.monitor.pages.accuracy import batch_ticks, places_of, without_twins
 from adforest.monitor.pages.figures import figure, part, scroll, swatch, table_of

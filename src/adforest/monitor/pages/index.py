@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import quote
 
-from adforest.monitor.health import health_at
+from adforest.adaptation.scoring import VOTE
+from adforest.monitor.health import CRITICAL, LEVELS, OK, Freshness, Health, health_at
 from adforest.monitor.metrics import ModelFigures
-from adforest.monitor.model_parts import CRITICAL, LEVELS, OK, VOTE, Freshness, Health
 from adforest.monitor.model_view import ModelView
 from adforest.monitor.pages import words
 from adforest.monitor.pages.figures import marked

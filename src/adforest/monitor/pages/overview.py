@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from adforest.adaptation.report import METRICS
-from adforest.monitor.model_parts import VOTE
+from adforest.adaptation.scoring import VOTE
 from adforest.monitor.model_view import ModelView
 from adforest.monitor.pages import words
 from adforest.monitor.pages.figures import marked

@@ -14,7 +14,7 @@ from adforest.forest.tree import BUILT, CAUSES, LEAF_EXPANDED, ROOT_ADDED
 from adforest.monitor.pages import words
 from adforest.monitor.pages.figures import part
 from adforest.monitor.pages.markup import Markup, tag
-from adforest.monitor.views import NodeView, view_path, view_tree
+from adforest.monitor.tree_nodes import NodeView, view_path, view_tree
 
 ROW, GAP, CHARACTER, PAD = 30, 34, 6.7, 12  # pixels: of a leaf, between levels, width of a letter, around words
 LONGEST, LONGEST_CLASS = 40, 16  # characters of a question, and of the name of a class

@@ -12,24 +12,16 @@ from adforest.adaptation import BatchReport, State
 from adforest.adaptation.memory import sample_bytes
 from adforest.adaptation.names import FORESTS
 from adforest.adaptation.report import METRICS
+from adforest.adaptation.scoring import VOTE
 from adforest.adaptation.steps import answering_votes
 from adforest.base import Model
 from adforest.classifier import BaseADFClassifier, mean_importances
 from adforest.encoding.writing import write_value
 from adforest.forest._kernels import routing
-from adforest.monitor.column_views import column_views, none_where_unknown
+from adforest.monitor.column_drift import column_views, none_where_unknown
 from adforest.monitor.expectation import Record, expectation, followed
 from adforest.monitor.health import freshness_of, health_at, health_of
-from adforest.monitor.model_parts import (
-    VOTE,
-    ClassView,
-    EventView,
-    ForestView,
-    MemoryView,
-    Series,
-    Timeline,
-)
-from adforest.monitor.model_view import ModelView
+from adforest.monitor.model_view import ClassView, EventView, ForestView, MemoryView, ModelView, Series, Timeline
 from adforest.snapshot import Snapshot
 from adforest.tracking import BatchBlock, ClassLives, Track
 
