@@ -100,6 +100,21 @@ class Model(Generic[State]):
         return best
 
 
+def get_fitted(estimator: Any) -> Any:
+    """Return the `Model` of a classifier or a `Snapshot`, or raise `NotFittedError`.
+
+    It never changes. Read it once: another thread may teach the classifier one more batch meanwhile.
+    """
+    if not hasattr(estimator, "_model"):
+        check_is_fitted(estimator)
+    return estimator._model
+
+
+def set_fitted(estimator: Any, fitted: Any) -> None:
+    """Let a classifier be fitted as another one of its kind is, or as a file says."""
+    estimator._model = fitted
+
+
 def as_shares(votes: Float64Array) -> Float64Array:
     """Return votes scaled to a sum of 1; where nothing speaks for any class, all are alike."""
     votes[~votes.any(axis=1)] = 1.0
@@ -303,6 +318,16 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
     def classes_(self) -> AnyArray:
         """Class values seen or declared so far, sorted."""
         return self._known("classes_").labels.classes
+
+    @property
+    def n_batches_(self) -> int:
+        """Number of batches learnt."""
+        return self._known("n_batches_").n_batches
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """Number of samples learnt, those of weight 0 left out."""
+        return self._known("n_samples_seen_").n_samples
 
     @property
     def n_features_in_(self) -> int:
