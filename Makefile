@@ -31,10 +31,12 @@ test-docs: docs .venv/test ## every page of it in Chromium (apt-get install chro
 	pytest tests/browse_docs.py
 
 # -S hides the editable install's import hook, behind which import-linter would see no files.
-check: .venv/check ## style, types, import graph
+check: .venv/check ## style, types, spelling, vocabulary, import graph
 	ruff check
 	ruff format --check
 	mypy
+	codespell README.md CHANGELOG.md Makefile pyproject.toml benchmarks docs examples experiments src tools
+	python tools/vocabulary.py
 	PYTHONPATH=src:.:$$(python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') \
 	python -S -c 'from importlinter.cli import lint_imports_command as lint; lint()' --no-cache
 

@@ -90,7 +90,7 @@ README_TABLES = {
     ("The next batch", "Accuracy on the next batch, real streams"): (
         *("ADF-R", "RF batch", "RF last 3", "RF all", "sklearn RF all", "LightGBM all", "ARF"),
     ),
-    ("Record by record", "Accuracy record by record"): (
+    ("One sample at a time", "Accuracy, one sample at a time"): (
         *("ADF-R", "No change", "Markov", "ARF", "LeveragingBag", "ARF (MOA)"),
     ),
 }
@@ -110,7 +110,7 @@ def test_the_tables_of_the_readme_are_those_of_the_results(results, number, name
 
 
 def test_the_sentence_of_the_readme_on_independent_labels(results):
-    accuracy = results.find_table("Record by record", "Accuracy record by record")
+    accuracy = results.find_table("One sample at a time", "Accuracy, one sample at a time")
     column = {name: float(row[accuracy.place("independent labels")]) for name, row in accuracy.rows.items()}
     assert max(column, key=column.__getitem__) == "HAT"
     assert f"River's adaptive Hoeffding tree has {column['HAT']:.3f}.".replace("0.", ".", 1) in PAGES[0].read_text()

@@ -279,7 +279,7 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
             )
 
     def predict(self, X: Any) -> AnyArray:
-        """Return the most likely class of each sample.
+        """Predict the class of each sample.
 
         Parameters
         ----------
@@ -354,7 +354,7 @@ class VotingBatchClassifier(BatchClassifier[State]):
     """A classifier whose votes can be read as shares."""
 
     def predict_proba(self, X: Any) -> Float64Array:
-        """Return the share of each class, in the order of ``classes_``.
+        """Predict class probabilities, in the order of ``classes_``.
 
         Parameters
         ----------
@@ -367,7 +367,7 @@ class VotingBatchClassifier(BatchClassifier[State]):
         return as_shares(self._answers(X)[1])
 
     def predict_log_proba(self, X: Any) -> Float64Array:
-        """Return the logarithm of `predict_proba`; minus infinity where a class has no share.
+        """Predict logarithms of class probabilities; minus infinity where a probability is 0.
 
         Parameters
         ----------

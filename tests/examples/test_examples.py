@@ -19,11 +19,11 @@ CLAIMS = {
         and it["recall"]['adaptive, answer_for="everything"'][it["BACK"] - 1] > 0.5
     ),
     "comparing_with_river": lambda it: all(answers.mean() > 0.8 for answers in it["right"].values()),
-    "drift_survived": lambda it: (
+    "recovering_from_drift": lambda it: (
         {report.batch for report in it["history"] if report.drift != "none"} >= set(it["changes"])
         and np.mean(it["accuracy"]["adaptive forest"]) > np.mean(it["accuracy"]["refitted on the last 3"]) + 0.03
     ),
-    "explaining_an_answer": lambda it: (
+    "explaining_predictions": lambda it: (
         it["before"].startswith("sample 0: high 0.")
         and it["after"].startswith("sample 0: low 0.")
         and all(told.splitlines()[4].startswith("  district = centre ") for told in (it["before"], it["after"]))

@@ -23,12 +23,12 @@ class BinView:
     Attributes
     ----------
     label : str
-        As it is written: "12.5 to 20", "above 20", a category, "other categories", "missing".
+        Text: "12.5 to 20", "above 20", a category, "other categories", "missing".
     kind : {"range", "category", "other", "missing"}
     low, high : float or None
         Bounds of a range of numbers, the upper one included; None where it is open, and for other kinds.
     past, last : float
-        Share of the records before and of the last batches.
+        Share of the samples before and of the last batches.
     """
 
     label: str
@@ -41,7 +41,7 @@ class BinView:
 
 @dataclass(frozen=True, slots=True)
 class ColumnView:
-    """A column: how far its last batches are from the past, and whether it matters.
+    """A column: distance of its last batches from the past, and its importance.
 
     Attributes
     ----------
@@ -50,23 +50,23 @@ class ColumnView:
     kind : str
         "numbers", "dates", "dates with a time zone", "durations", "categories" or "undecided".
     distance : float
-        Jensen-Shannon distance (0 to 1) of the last batches from the past, beyond what chance gives unchanged columns.
+        Jensen-Shannon distance (0 to 1) of the last batches from the past, corrected for chance.
     usual_distance : float
         Mean of that distance over the earlier blocks.
     importance : float
         See `feature_importances_`; all columns sum to 1.
     impact : float
-        distance * importance: what drifts and matters.
+        distance * importance.
     bins : tuple of BinView
         Both distributions; the first bins are in order, then "other categories" and "missing".
     outside : float
-        Share of the last batches beyond the range that the past had when bins were made.
+        Fraction of the last batches outside the range of the past when bins were made.
     missing, unseen : float
-        Share of the last batches without a value, and with a category that had never been learnt.
+        Fraction of the last batches without a value, and with a category that had never been learnt.
     missing_before, unseen_before : float or None
         The same of the past; None where there is none.
     missing_by_block, unseen_by_block, distance_by_block : tuple of float or None
-        The same over time, by place of `ModelView.column_blocks`; None before the column was known.
+        The same over time, by entry of `ModelView.column_blocks`; None before the column was known.
     """
 
     name: str
@@ -88,7 +88,7 @@ class ColumnView:
 
 
 class Shares(NamedTuple):
-    """By column and cell: shares of the past and of the last batches; 0 where there are no records."""
+    """By column and cell: shares of the past and of the last batches; 0 where there are no samples."""
 
     past: Float64Array
     last: Float64Array

@@ -1,4 +1,4 @@
-"""Model health: ok, warning or critical, and why. docs/health.md has the rules as a table."""
+"""Health of a model: ok, warning or critical, and the reason. docs/health.md has the rules as a table."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from adforest.monitor.model_view import ClassView
 
 OK, WARNING, CRITICAL = LEVELS = ("ok", "warning", "critical")
-LAST = 3  # steps of at least 100 tested records that are compared with those before
+LAST = 3  # steps of at least 100 tested samples that are compared with those before
 FADING = 0.5 ** (1 / 32)  # of the past, a step
 NOISE = 3.0  # standard errors that a change must exceed
 WARNING_FALL, CRITICAL_FALL = 0.05, 0.10  # of accuracy
@@ -36,18 +36,18 @@ MAX_NAMED = 3  # columns or classes that are named in findings of one kind
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A reason for a warning, or for more than that.
+    """One problem of a model.
 
     Attributes
     ----------
     level : {"warning", "critical"}
     kind : {"accuracy", "chance", "drift", "class", "column", "missing", "unseen", "age"}
-        What it is about, see docs/health.md for the rule of each.
+        Kind of the problem, see docs/health.md for the rule of each.
     sentence : str
     batch : int or None
         The last batch that shows it.
     column : str or None
-        Name of the column it is about.
+        Name of the column concerned.
     """
 
     level: str
@@ -59,14 +59,14 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """Model health.
+    """Health of a model.
 
     Attributes
     ----------
     level : {"ok", "warning", "critical"}
         The worst level of all findings.
     reason : str
-        One sentence: that of the first finding, or what was looked at where there is none.
+        One sentence: that of the first finding, or what was checked if there is none.
     findings : tuple of Finding
         Worst first.
     """
@@ -83,7 +83,7 @@ class Freshness:
     Attributes
     ----------
     learnt_at : float or None
-        Seconds since 1970; None where that was not kept.
+        Seconds since 1970; None where that was not stored.
     warning_after, critical_after : float
         Seconds without a batch after which that is a finding.
     """
@@ -100,9 +100,9 @@ class Trend(NamedTuple):
     ----------
     last, past : float
     error : float
-        Standard error of last - past: chance of records, and how much steps of the past differ beyond it.
+        Standard error of last - past: chance of samples, and how much steps of the past differ beyond it.
     last_error : float
-        Standard error of last by its records.
+        Standard error of last by its samples.
     first_batch, last_batch : int
         Of the last steps.
     """
@@ -127,12 +127,12 @@ def health_of(
     columns: Sequence[ColumnView],
     classes: Sequence[ClassView],
 ) -> Health:
-    """Return the health of a model without regard to when it last learnt; see `health_at`.
+    """Return the health of a model, regardless of when it last learnt; see `health_at`.
 
     Parameters
     ----------
     reports : sequence of BatchReport
-        Those that are kept whole.
+        Those that are kept in full.
     steps : sequence of Step
         What they say of the vote.
     columns, classes
@@ -161,7 +161,7 @@ def freshness_of(reports: Sequence[BatchReport]) -> Freshness:
 
 
 def health_at(health: Health, freshness: Freshness, now: float) -> Health:
-    """Return the health of a model at a moment, in seconds since 1970: also by when it last learnt."""
+    """Return the health of a model at a time in seconds since 1970, which includes the time since the last batch."""
     others = [one for one in health.findings if one.kind != AGE]
     calm = health.reason if health.level == OK else "Nothing else speaks against it."
     if freshness.learnt_at is None:
@@ -181,7 +181,7 @@ def _in_words(seconds: float) -> str:
 
 
 def _judged(found: Sequence[Finding], calm: str) -> Health:
-    """Return the verdict of findings, and what is said where there are none."""
+    """Return the health by some findings, with another reason if there are none."""
     findings = tuple(sorted(found, key=lambda one: -LEVELS.index(one.level)))
     if findings:
         return Health(findings[0].level, findings[0].sentence, findings)
@@ -303,7 +303,7 @@ def _matters(column: ColumnView, columns: Sequence[ColumnView]) -> bool:
 
 
 def _calm(trend: Trend | None, n_reports: int) -> str:
-    """Return the reason that is given for a model without findings."""
+    """Return the reason for a model without findings."""
     if trend is None:
         batches = "1 batch" if n_reports == 1 else f"{n_reports} batches"
         return f"Nothing speaks against it yet; {batches} are too few to compare accuracy with the past."

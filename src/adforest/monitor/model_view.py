@@ -1,6 +1,6 @@
-"""All that is to see of a model at one moment: plain figures, ready to be drawn or written as JSON.
+"""All figures of a model that the monitor shows, ready to be drawn or written as JSON.
 
-`ModelView.from_estimator` makes it in one pass from a model, a snapshot or a loaded file; nothing here holds records or
+`ModelView.from_estimator` makes it in one pass from a model, a snapshot or a loaded file; nothing here holds samples or
 trees. Figures over time are columns of equal length, oldest first, so that a chart takes them as they are.
 """
 
@@ -23,7 +23,7 @@ class Series:
     Attributes
     ----------
     mean : tuple of float or None
-        None where a batch has no such figure.
+        None where a batch has no such value.
     low, high : tuple of float or None
         Bounds of the 95 % interval (Wilson 1927) by the number of samples that were tested.
     """
@@ -35,36 +35,36 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """What happened, oldest first: a place is a batch, or a block of older batches that were summarised.
+    """Series over time, oldest first: an entry is a batch, or a block of older batches.
 
     All tuples have the same length.
 
     Attributes
     ----------
     first, last : tuple of int
-        First and last batch of each place; the same for a batch that is kept whole.
+        First and last batch of each entry; the same for a single batch.
     n_samples : tuple of int
     accuracy : dict of str to Series
-        By forest, if it answered alone, and "vote" for what `predict` answers: before learning. `PaperADFClassifier`:
-        the vote before learning, forests after it.
+        By forest alone, and "vote" for `predict`: before learning. `PaperADFClassifier`: the vote before learning,
+        forests after it.
     metrics : dict of str to tuple of float or None
         "balanced_accuracy", "log_loss", "roc_auc" and "average_precision" of the vote before learning, see
         `BatchReport` (mean over a block).
     confidence : tuple of float or None
-        Mean share that the vote gave to the class it named, before learning.
+        Mean probability of the predicted class, before learning.
     expected : tuple of float or None
-        Accuracy of the vote as it was to be expected from its confidence by what batches before had shown.
+        Accuracy of the vote, estimated from its confidence and earlier batches.
     votes : dict of str to tuple of float
         By forest: its weight in the vote after the batch (mean over a block).
     answering : tuple of str
-        The forest whose vote is worth most after the place.
+        The forest with the most weight after the entry.
     n_temporary, n_sustained : tuple of int
-        How many batches of the place were called temporary and sustained drift.
+        Number of batches of the entry with temporary and with sustained drift.
     n_new_classes : tuple of int
     n_leaves : dict of str to tuple of int or None
-        By forest after the place.
+        By forest, after the entry.
     seconds : tuple of float
-        What learning took a batch (mean over a block).
+        Time of learning per batch (mean over a block).
     learnt_at : tuple of float or None
         When its last batch was learnt, in seconds since 1970.
     """
@@ -88,16 +88,16 @@ class Timeline:
 
 @dataclass(frozen=True, slots=True)
 class EventView:
-    """Something rare that happened.
+    """A rare event.
 
     Attributes
     ----------
     batch : int
     kind : {"drift temporary", "drift sustained", "class born", "class gone", "class returned"}
-        Temporary drifts are listed for batches that are kept whole, sustained ones also before.
+        Temporary drifts are listed for batches whose reports are kept in full, sustained ones also before.
         "class gone": batch is the last one that had it.
     klass : str or None
-        The class, as it is written.
+        The class, as text.
     """
 
     batch: int
@@ -107,7 +107,7 @@ class EventView:
 
 @dataclass(frozen=True, slots=True)
 class ClassView:
-    """A class: since when it is known, whether it still comes, and what memory keeps of it.
+    """A class: since when it is known, whether it still comes, and how much memory keeps of it.
 
     Attributes
     ----------
@@ -115,7 +115,7 @@ class ClassView:
         As it is written.
     status : {"present", "new", "gone", "returned", "declared"}
         "new": first seen in the last batches, and not in the first one. "gone": by its share until then, seven or more
-        of the records since would have been of it. "returned": was gone and has come again in the last batches.
+        of the samples since would have been of it. "returned": was gone and has come again in the last batches.
         "declared": announced, but not seen yet.
     first_batch, last_batch : int or None
     n_samples : int
@@ -139,7 +139,7 @@ class ClassView:
 
 @dataclass(frozen=True, slots=True)
 class ForestView:
-    """A forest as it stands.
+    """A forest.
 
     Attributes
     ----------
@@ -147,16 +147,16 @@ class ForestView:
     same_as : str or None
         The forest whose trees it has, as the active one mostly has those of the permanent one.
     vote : float
-        Its weight in the vote, where records of the last batches are near.
+        Its weight in the vote, where samples of the last batches are near.
     answers : bool
-        Whether its vote is worth most.
+        Whether it has the most weight in the vote.
     n_trees, n_leaves, n_nodes : int
     max_depth : int
         Of its deepest leaf.
     mean_depth : float
         Mean over leaves.
     bytes : int
-        What its trees take.
+        Size of its trees.
     """
 
     name: str
@@ -173,18 +173,18 @@ class ForestView:
 
 @dataclass(frozen=True, slots=True)
 class MemoryView:
-    """The records at hand; by class see `ClassView`.
+    """The samples in memory; by class see `ClassView`.
 
     Attributes
     ----------
     n_samples : int
     n_waiting : int
-        Samples of small batches that wait to be learnt.
+        Number of pending samples of small batches.
     limit : int or None
-        ``memory_size``: how many may be kept besides those of the last batches; None for all.
+        ``memory_size``: maximum number of samples besides those of the last batches; None for all.
     bytes : int
     is_complete : bool
-        False where the model was saved, or the snapshot taken, without records: all are 0 then.
+        False where the model was saved, or the snapshot taken, without samples: all are 0 then.
     """
 
     n_samples: int
@@ -196,14 +196,14 @@ class MemoryView:
 
 @dataclass(frozen=True, slots=True)
 class ModelView:
-    """All that is to see of a model at one moment.
+    """All figures of a model that the monitor shows.
 
     Attributes
     ----------
     kind : str
         Name of the class of the model.
     n_batches, n_samples, n_classes, n_columns : int
-        Given to it so far, classes and columns known.
+        Batches and samples so far, known classes and columns.
     health : Health
         As it was when the view was made, see `at`.
     freshness : Freshness
@@ -217,17 +217,17 @@ class ModelView:
     columns : tuple of ColumnView
         Worst first: by impact, then by distance.
     column_blocks : tuple of (int, int)
-        First and last batch of each place of what columns have over time.
+        First and last batch of each entry of the columns' series over time.
     last_batches : tuple of (int, int) or None
-        First and last batch of what is called "the last batches" of columns; None before there are any.
+        First and last batch of "the last batches" of columns; None before there are any.
     past_batches : tuple of (int, int) or None
-        The same of the past that they are compared with.
+        First and last batch of the past that they are compared with.
     forests : tuple of ForestView
     memory : MemoryView
     expected : ExpectedAccuracy
-        Of the next batch, if it is answered with the confidence of the last ones and is as large as the last.
+        Of the next batch, if it is predicted with the confidence of the last ones and is as large as the last.
     batches : tuple of BatchReport
-        The table of batches that are kept whole, oldest first.
+        Reports that are kept in full, oldest first.
     """
 
     kind: str
@@ -251,7 +251,7 @@ class ModelView:
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> ModelView:
-        """Return what is to see of a model now.
+        """Return the view of a model.
 
         Parameters
         ----------
@@ -267,17 +267,17 @@ class ModelView:
         return view_of(estimator)
 
     def at(self, now: float) -> ModelView:
-        """Return the view with the verdict at a moment, in seconds since 1970: time passes without batches, too."""
+        """Return the view with the health at a time in seconds since 1970: age counts from the last batch."""
         return replace(self, health=health_at(self.health, self.freshness, now))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as dictionaries, lists, text, finite numbers and None: what JSON can hold."""
+        """Return it as dictionaries, lists, text, finite numbers and None, for JSON."""
         plain: dict[str, Any] = _plain(self)
         return plain
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as JSON can hold it."""
+    """Return a value that JSON can hold."""
     kind = type(value)
     if kind is float:
         return value if isfinite(value) else None

@@ -50,7 +50,7 @@ class Asked:
     before : int or None
         The table lists batches before this one.
     tree : TreeChoice
-    record : dict of str to str or None
+    sample : dict of str to str or None
         What was typed into the what-if box.
     """
 
@@ -117,16 +117,16 @@ def report_page(name: str, model: Any, view: ModelView) -> Markup:
 
 
 def write_report(model: Any, path: str | os.PathLike[str], *, name: str | None = None) -> None:
-    """Write what the monitor shows of a model as one HTML file, which needs no network, no script and nothing else.
+    """Write the monitor's page of a model as one self-contained HTML file without scripts.
 
     Parameters
     ----------
     model : AdaptiveDecisionForestClassifier or PaperADFClassifier
         A fitted or loaded one.
     path : str or path-like
-        Where to; a file that is there is replaced at once.
+        Path of the file; an existing one is replaced atomically.
     name : str, optional
-        What the model is called in the report, by default its class.
+        Name of the model in the report, by default its class.
 
     Examples
     --------

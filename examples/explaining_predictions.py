@@ -1,9 +1,9 @@
 """
-Why a flat is thought to be dear
-================================
+Explaining predictions
+======================
 
-Forty batches of made-up flats. What they rent for depends on area and district; batches 12 and 13 were labelled the
-wrong way round by mistake; from batch 26 on it is the suburb that is dear, not the centre. The same flat is explained
+Forty batches of simulated flats. Their rent depends on area and district; batches 12 and 13 have swapped labels by
+mistake; from batch 26 on the suburb is expensive, not the centre. The prediction for the same flat is explained
 before and after.
 """
 
@@ -24,7 +24,7 @@ LAST_OF_OLD_RULES = 25
 
 
 def draw_batch(number, rng):
-    """Return some flats and what class of rent they are in."""
+    """Return some flats and their rent classes."""
     flats = pd.DataFrame(
         {
             "area": rng.normal(70, 20, SIZE).round(),
@@ -45,8 +45,8 @@ def draw_batch(number, rng):
 # %%
 # One flat, before and after
 # --------------------------
-# An explanation begins with the answer of the roots, the class shares of all that was learnt, and adds what each
-# attribute changes on the way to the leaves.
+# An explanation begins with the probabilities at the roots, the class frequencies of all samples learnt, and adds what
+# each feature changes on the paths to the leaves.
 
 flat = pd.DataFrame({"area": [68.0], "district": ["centre"], "floor": [2], "balcony": ["yes"]})
 model, rng = AdaptiveDecisionForestClassifier(random_state=0), np.random.default_rng(0)
@@ -57,7 +57,7 @@ for number in range(1, N_BATCHES + 1):
         print(before)
 
 # %%
-# Under the new rules the same district speaks for a low rent:
+# Under the new rules the same district contributes to a low rent:
 
 after = model.explain(flat).text()
 print(after)
@@ -67,9 +67,9 @@ explanation = ExplanationDisplay.from_estimator(model, flat)
 plt.show()
 
 # %%
-# What the model noticed on the way
-# ---------------------------------
-# Two mislabelled batches were a drift that passed; the change at batch 26 one that stayed.
+# Reported drift
+# --------------
+# The two mislabelled batches were reported as a temporary drift, the change at batch 26 as a sustained one.
 
 history = HistoryDisplay.from_estimator(model)
 plt.show()

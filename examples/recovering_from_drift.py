@@ -1,18 +1,18 @@
 """
-Drift, seen and survived
-========================
+Recovering from drift
+=====================
 
-The rules that decide the class change three times. A forest refitted on everything keeps answering by rules that are
-gone; one refitted on the last three batches needs three batches to forget them. The adaptive forest notices the
+The rules that decide the class change three times. A forest refitted on everything keeps predicting by the old
+rules; one refitted on the last three batches needs three batches to forget them. The adaptive forest detects the
 change with the first batch of new rules.
 """
 
 # %%
 # The stream
 # ----------
-# Six attributes, three of them categorical, and five classes. After each quarter of the stream another list of rules
-# decides the class; the attributes themselves are drawn as before. One label in twenty is wrong, so that nobody can
-# be right more than 95 times in 100.
+# Six features, three of them categorical, and five classes. After each quarter of the stream another list of rules
+# decides the class; the features themselves are drawn as before. One label in twenty is wrong, so that no model can
+# have an accuracy above 95 %.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -27,9 +27,9 @@ changes = drift_points("abrupt", N_BATCHES)
 print("the rules change with batches", changes)
 
 # %%
-# Each batch is answered before it is learnt
-# ------------------------------------------
-# Nobody has seen its labels then. All forests have 20 trees; scikit-learn's take the categories as numbers.
+# Each batch is predicted before it is learnt
+# -------------------------------------------
+# Its labels are unknown then. All forests have 20 trees; scikit-learn's take the categories as numbers.
 
 refits = {"refitted on everything": N_BATCHES, "refitted on the last 3": 3}  # batches
 models = {name: RandomForestClassifier(n_estimators=20, random_state=0) for name in refits}
@@ -50,7 +50,7 @@ for name, values in accuracy.items():
     print(f"{name:24} mean accuracy {np.mean(values):.3f}")
 
 # %%
-# The batch that brings new rules is lost to everybody. What differs is how long it takes afterwards. Triangles mark
+# No model can predict the first batch of new rules. They differ in how long they take afterwards. Triangles mark
 # the batches that the adaptive forest reports as drift: hollow while it may be temporary, filled once it is
 # sustained.
 
