@@ -115,6 +115,13 @@ def set_fitted(estimator: Any, fitted: Any) -> None:
     estimator._model = fitted
 
 
+def check_changed_parameters(estimator: Any) -> None:
+    """Raise if a parameter of a classifier has a value that it cannot have, or that cannot change between batches."""
+    check_parameters(estimator, estimator._rules)
+    if hasattr(estimator, "_model"):
+        estimator._check_fixed(estimator._model.fixed)
+
+
 def as_shares(votes: Float64Array) -> Float64Array:
     """Return votes scaled to a sum of 1; where nothing speaks for any class, all are alike."""
     votes[~votes.any(axis=1)] = 1.0

@@ -119,7 +119,9 @@ def column(**changes):
     figures = {"distance": 0.0, "usual_distance": 0.0, "importance": 1.0, "impact": 0.0, "bins": (), "outside": 0.0}
     figures |= {"missing": 0.0, "unseen": 0.0, "missing_before": 0.0, "unseen_before": 0.0}
     over_time = dict.fromkeys(("missing_by_block", "unseen_by_block", "distance_by_block"), ())
-    return ColumnView(**{"name": "size", "position": 0, "kind": "numbers"} | figures | over_time | changes)
+    return ColumnView(
+        **{"name": "size", "position": 0, "kind": "numbers", "n_categories": None} | figures | over_time | changes
+    )
 
 
 def health(history, *, columns=(), sizes=(500, 500), known=None):

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from adforest.base import get_fitted, set_fitted
 from adforest.cli.batches import learnt_columns
 
 
 def without_records_of(model: Any, column: str, values: Sequence[str]) -> tuple[Any, int]:
     """Return a model whose memory has no record with some values in a column, and how many it had."""
-    known = model._model
+    known = get_fitted(model)
     names = learnt_columns(model)
     if column not in names:
         raise ValueError(
@@ -36,7 +37,7 @@ def without_records_of(model: Any, column: str, values: Sequence[str]) -> tuple[
         left = replace(waiting, X=waiting.X[kept], y=waiting.y[kept], serial=waiting.serial[kept], weight=weight)
         state = replace(state, pending=left if len(left) else None)
     changed = copy(model)
-    changed._model = replace(known, learnt=replace(known.learnt, state=state))
+    set_fitted(changed, replace(known, learnt=replace(known.learnt, state=state)))
     return changed, n_dropped
 
 

@@ -96,7 +96,7 @@ class Learner:
         self._surveyed: tuple[Path, Signature, Survey] | None = None
         self._given = target, dict(parameters), dict(reading)
         self._open()
-        self._n_before = 0 if self.is_new else self.model._model.n_batches
+        self._n_before = 0 if self.is_new else self.model.n_batches_
 
     def _open(self) -> None:
         """Read the model of the file, or make a new one, and set what was given."""
@@ -133,7 +133,7 @@ class Learner:
 
     def _set(self, parameters: Mapping[str, str]) -> None:
         """Set parameters of the model, or raise if one has a value that it cannot have."""
-        from adforest.parameters import check_parameters
+        from adforest.base import check_changed_parameters
 
         names = self.model.get_params()
         unknown = [name for name in parameters if name not in names]
@@ -141,9 +141,7 @@ class Learner:
             raise ValueError(f"a {type(self.model).__name__} has no {option(unknown[0])}. Leave it out.")
         self.model.set_params(**{name: read_value(value) for name, value in parameters.items()})
         try:
-            check_parameters(self.model, self.model._rules)
-            if not self.is_new:
-                self.model._check_fixed(self.model._model.fixed)
+            check_changed_parameters(self.model)
         except ValueError as error:
             raise ValueError(_as_option(str(error), parameters)) from None
 
@@ -163,7 +161,7 @@ class Learner:
         """Return how many batches more than at the beginning are in the file, also if the last was hardly written."""
         from adforest import load
 
-        return load(self.path)._model.n_batches - self._n_before if self.path.exists() else 0
+        return load(self.path).n_batches_ - self._n_before if self.path.exists() else 0
 
     def is_known(self, digest: bytes) -> bool:
         """Return whether a batch was learnt already."""

@@ -49,6 +49,8 @@ class ColumnView:
     position : int
     kind : str
         "numbers", "dates", "dates with a time zone", "durations", "categories" or "undecided".
+    n_categories : int or None
+        Distinct values of a categorical column.
     distance : float
         Jensen-Shannon distance (0 to 1) of the last batches from the past, corrected for chance.
     usual_distance : float
@@ -72,6 +74,7 @@ class ColumnView:
     name: str
     position: int
     kind: str
+    n_categories: int | None
     distance: float
     usual_distance: float
     importance: float
@@ -117,6 +120,7 @@ def column_views(encoder: TableEncoder, sketches: ColumnSketches, importance: Fl
                 name=write_column(encoder.names, column),
                 position=column,
                 kind=encoder.kinds[column],
+                n_categories=len(encoder.category_values(column)) or None,
                 distance=float(distance[column]),
                 usual_distance=float(usual[column]),
                 importance=float(importance[column]),

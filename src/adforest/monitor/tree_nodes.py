@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from adforest.adaptation import State, find_forest
-from adforest.base import Model
+from adforest.base import Model, get_fitted
 from adforest.classifier import BaseADFClassifier, Learnt
 from adforest.encoding.writing import write_value
 from adforest.forest import Tree
@@ -161,7 +161,7 @@ def _open_tree(model: Any, forest: str, tree: int) -> tuple[Model[Learnt], Tree]
     if not isinstance(model, BaseADFClassifier):
         kinds = "AdaptiveDecisionForestClassifier or PaperADFClassifier"
         raise TypeError(f"got {type(model).__name__}; expected a fitted {kinds}")
-    learnt = model._checked()
+    learnt = get_fitted(model)
     return learnt, _find_tree(learnt.learnt.state, forest, tree)
 
 

@@ -14,7 +14,7 @@ from adforest.adaptation.names import FORESTS
 from adforest.adaptation.report import METRICS
 from adforest.adaptation.scoring import VOTE
 from adforest.adaptation.steps import answering_votes
-from adforest.base import Model
+from adforest.base import Model, get_fitted
 from adforest.classifier import BaseADFClassifier, mean_importances
 from adforest.encoding.writing import write_value
 from adforest.forest._kernels import routing
@@ -77,14 +77,14 @@ def view_of(estimator: Any) -> ModelView:
 def _seen(estimator: Any) -> Seen:
     """Return what there is of an estimator, read once: another thread may teach it more."""
     if isinstance(estimator, Snapshot):
-        frozen = estimator._model
+        frozen = get_fitted(estimator)
         is_paper = frozen.learnt.settings.algorithm == "paper"
         kind = "PaperADFClassifier" if is_paper else "AdaptiveDecisionForestClassifier"
         return Seen(kind, frozen, frozen.learnt, estimator._track, estimator.has_samples)
     if not isinstance(estimator, BaseADFClassifier):
         kinds = "AdaptiveDecisionForestClassifier, PaperADFClassifier or Snapshot"
         raise TypeError(f"got {type(estimator).__name__}; expected a fitted {kinds}")
-    model = estimator._checked()
+    model = get_fitted(estimator)
     return Seen(
         type(estimator).__name__, model, estimator._answering_state(model), model.learnt.track, model.has_samples
     )

@@ -29,8 +29,8 @@ from adforest.cli.alerts.rules import (
     NOT_DELIVERED,
     REJECTED,
     UNSEEN,
-    Finding,
     Looked,
+    Match,
     Rule,
     message_of,
     missing_shares,
@@ -202,7 +202,7 @@ class Alerts:
                 if self._sender is not None:
                     self._sender.wake()
 
-    def _of_batch(self, rule: Rule, report: Any, found: list[Finding], digest: str) -> dict[str, Any]:
+    def _of_batch(self, rule: Rule, report: Any, found: list[Match], digest: str) -> dict[str, Any]:
         """Return one alert for all that a rule found in a batch."""
         values = [one.value for one in found[:MAX_VALUES]]
         alert = self._alert(

@@ -16,7 +16,7 @@ MAX_VALUES = 1_000
 
 
 @dataclass(frozen=True)
-class Finding:
+class Match:
     """Something that a rule is about.
 
     Attributes
@@ -84,7 +84,7 @@ class Rule:
         row = f", {self.batches} batches in a row" if self.batches > 1 else ""
         return f"{self.when}{limit}{level}{columns}{row}{', told at every batch' if self.repeat else ''}"
 
-    def find(self, report: Any, looked: Looked) -> list[Finding]:
+    def find(self, report: Any, looked: Looked) -> list[Match]:
         """Return what there is in a batch, nothing for a rule that is about something else.
 
         Parameters
@@ -101,7 +101,7 @@ class Rule:
         return n_in_a_row == self.batches or (self.repeat and n_in_a_row > self.batches)
 
 
-def message_of(rule: Rule, report: Any, found: Sequence[Finding]) -> str:
+def message_of(rule: Rule, report: Any, found: Sequence[Match]) -> str:
     """Return one sentence for all that a rule found in a batch."""
     if len(found) == 1:
         return found[0].message
@@ -114,23 +114,23 @@ def message_of(rule: Rule, report: Any, found: Sequence[Finding]) -> str:
     return f"more than {rule.limit:.1%} of values {what}: {named}{more}"
 
 
-def _drift(rule: Rule, report: Any, _: Looked) -> list[Finding]:
+def _drift(rule: Rule, report: Any, _: Looked) -> list[Match]:
     is_found = report.drift == rule.when.removeprefix("drift ")
-    return [Finding("", report.drift, f"drift is {report.drift} in batch {report.batch}")] * is_found
+    return [Match("", report.drift, f"drift is {report.drift} in batch {report.batch}")] * is_found
 
 
-def _below(rule: Rule, report: Any, _: Looked) -> list[Finding]:
+def _below(rule: Rule, report: Any, _: Looked) -> list[Match]:
     name = rule.when.removesuffix(" below")
     value = _metric(report, name)
     is_found = value is not None and rule.limit is not None and value < rule.limit
-    return [_metric_finding(name, value, report, f"below {rule.limit:g}")] if is_found else []
+    return [_metric_match(name, value, report, f"below {rule.limit:g}")] if is_found else []
 
 
-def _above(rule: Rule, report: Any, _: Looked) -> list[Finding]:
+def _above(rule: Rule, report: Any, _: Looked) -> list[Match]:
     name = rule.when.removesuffix(" above")
     value = _metric(report, name)
     is_found = value is not None and rule.limit is not None and value > rule.limit
-    return [_metric_finding(name, value, report, f"above {rule.limit:g}")] if is_found else []
+    return [_metric_match(name, value, report, f"above {rule.limit:g}")] if is_found else []
 
 
 def _metric(report: Any, name: str) -> float | None:
@@ -139,23 +139,21 @@ def _metric(report: Any, name: str) -> float | None:
     return value
 
 
-def _metric_finding(name: str, value: float | None, report: Any, limit: str) -> Finding:
+def _metric_match(name: str, value: float | None, report: Any, limit: str) -> Match:
     shown = name.replace("roc auc", "ROC AUC")
-    return Finding("", value, f"{shown} on batch {report.batch} before learning it is {value:.3f}, {limit}")
+    return Match("", value, f"{shown} on batch {report.batch} before learning it is {value:.3f}, {limit}")
 
 
-def _new_class(_: Rule, report: Any, __: Looked) -> list[Finding]:
+def _new_class(_: Rule, report: Any, __: Looked) -> list[Match]:
     values = report.new_classes if report.batch > 1 else ()
-    return [Finding(str(value), value, f"batch {report.batch} brings the new class {value}") for value in values]
+    return [Match(str(value), value, f"batch {report.batch} brings the new class {value}") for value in values]
 
 
-def _share_above(rule: Rule, report: Any, looked: Looked) -> list[Finding]:
+def _share_above(rule: Rule, report: Any, looked: Looked) -> list[Match]:
     limit = rule.limit or 0.0
     what = _of_shares(rule)
     return [
-        Finding(
-            name, share, f"{share:.1%} of values {what} in column {name} of batch {report.batch}, above {limit:.1%}"
-        )
+        Match(name, share, f"{share:.1%} of values {what} in column {name} of batch {report.batch}, above {limit:.1%}")
         for name, share in looked.shares.get(rule.when, {}).items()
         if share > limit
     ]
@@ -166,11 +164,11 @@ def _of_shares(rule: Rule) -> str:
     return "are missing" if rule.when == MISSING else "were never seen before"
 
 
-def _health(rule: Rule, report: Any, looked: Looked) -> list[Finding]:
+def _health(rule: Rule, report: Any, looked: Looked) -> list[Match]:
     if looked.health is None or looked.health.level not in HEALTH_LEVELS[HEALTH_LEVELS.index(str(rule.level)) :]:
         return []
     verdict = f"after batch {report.batch} the model's health is {looked.health.level}"
-    return [Finding("", looked.health.level, f"{verdict}: {looked.health.reason.rstrip('.')}")]
+    return [Match("", looked.health.level, f"{verdict}: {looked.health.reason.rstrip('.')}")]
 
 
 class Kind(NamedTuple):
@@ -186,7 +184,7 @@ class Kind(NamedTuple):
         Of the limit.
     """
 
-    find: Callable[[Rule, Any, Looked], list[Finding]] | None
+    find: Callable[[Rule, Any, Looked], list[Match]] | None
     most: float | None = None
     unit: str = ""
 
@@ -224,7 +222,9 @@ def unseen_shares(X: Any, model: Any) -> dict[str, float]:
     import pyarrow as pa
     from pyarrow import compute
 
-    encoder = model._model.encoder
+    from adforest.base import get_fitted
+
+    encoder = get_fitted(model).encoder
     found = {}
     for position, name in enumerate(encoder.names or ()):
         if not encoder.is_categorical[position] or name not in X.column_names:

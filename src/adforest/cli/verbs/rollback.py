@@ -51,7 +51,7 @@ def rollback(
             note_origins(older, origins)
         file.keep = len(kept) + 1
         file.save(older)
-    n_then, n_now = before._model.n_batches, older._model.n_batches
+    n_then, n_now = before.n_batches_, older.n_batches_
     if as_json:
         told = {"model": str(model), "batches": n_now, "batches_before": n_then, "passed_over": pass_over}
         print_json(told | {"digests_since": len(later)})

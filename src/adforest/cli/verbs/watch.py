@@ -103,9 +103,8 @@ def watch(
     from adforest.cli.folder import Folder
     from adforest.cli.learning import Learner
     from adforest.cli.model_file import locked
-    from adforest.cli.notifying import notify
     from adforest.cli.progress import BatchTable
-    from adforest.cli.status import StatusFiles
+    from adforest.cli.status import StatusFiles, notify
     from adforest.cli.surveying import Limits
     from adforest.cli.watching import Watcher
     from adforest.monitor.challenge import challenger_path

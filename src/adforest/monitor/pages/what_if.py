@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from adforest.adaptation.memory import Memory
+from adforest.base import get_fitted
 from adforest.encoding import TableEncoder
 from adforest.encoding.columns import DATES, DURATIONS, NUMBERS, ZONED_DATES, Column, Moments, object_column
 from adforest.encoding.tables import Table, source_of
@@ -40,7 +41,7 @@ def what_if_part(model: Any, view: ModelView, given: Mapping[str, str] | None) -
     given : dict of str to str or None
         By field ``c0``, ``c1`` and so on: what was typed. None for the last sample that memory holds.
     """
-    learnt = model._checked()
+    learnt = get_fitted(model)
     encoder: TableEncoder = learnt.encoder
     values = last_record(encoder, learnt.learnt.state.memory)
     if given is not None:
