@@ -114,7 +114,7 @@ def _since(model: Any, n_same: int) -> dict[str, Any]:
     return {
         "batches": model.n_batches_ - n_same,
         "records": sum(one.n_samples for one in reports),
-        "accuracy": sum(share * n for share, n in tested) / n_tested if n_tested else None,
+        "accuracy": sum(accuracy * n for accuracy, n in tested) / n_tested if n_tested else None,
         "new_classes": [value for one in reports for value in one.new_classes],
         "drift": [one.batch for one in reports if one.drift != "none"],
     }
@@ -128,10 +128,10 @@ def answers_between(first: Any, second: Any, sources: Sequence[str], reading: Ma
     n_samples, moved = 0, 0.0
     with found_files(sources, None) as paths:
         for path in paths:
-            (labels, shares), (others, theirs) = (_answers(model, path, reading, shared) for model in models)
+            (labels, proba), (others, theirs) = (_answers(model, path, reading, shared) for model in models)
             pairs.update(zip(labels, others, strict=True))
             n_samples += len(labels)
-            moved += float(abs(shares - theirs).max(axis=1, initial=0.0).sum())
+            moved += float(abs(proba - theirs).max(axis=1, initial=0.0).sum())
     differ = [(pair, n) for pair, n in pairs.most_common() if pair[0] != pair[1]]
     return {
         "records": n_samples,
@@ -149,11 +149,11 @@ def _answers(model: Any, path: Path, reading: Mapping[str, Any], classes: Sequen
 
     may_lack = model.column_changes == "allow"
     blocks = read_records([path], all_types(model), may_lack=may_lack, **reading_for_answers(model, reading))
-    places = [model.classes_.tolist().index(value) for value in classes]
+    indices = [model.classes_.tolist().index(value) for value in classes]
     labels: list[Any] = []
-    shares = [np.empty((0, len(places)))]
+    proba = [np.empty((0, len(indices)))]
     for X, _ in blocks:
         found = model.predict_proba(X)
         labels += model.classes_[found.argmax(axis=1)].tolist()
-        shares.append(found[:, places])
-    return labels, np.vstack(shares)
+        proba.append(found[:, indices])
+    return labels, np.vstack(proba)

@@ -259,15 +259,15 @@ class Learner:
             return Part(b"")
         n_bytes, digest = max(learnt)
         n_samples = self._sized[digest][1]
-        place = f"'{path}' went on since its first {n_bytes:,} bytes were learnt"
+        grown = f"'{path}' went on since its first {n_bytes:,} bytes were learnt"
         if not path.exists() or path.suffix.lower() not in TEXT_SUFFIXES:
             raise ValueError(
-                f"{place}; expected that of text files alone (.csv, .jsonl, not compressed), of which the rest can be "
+                f"{grown}; expected that of text files alone (.csv, .jsonl, not compressed), of which the rest can be "
                 "told from the beginning. Write the rest to a file of its own."
             )
         if not ends_a_line(path, n_bytes):
             raise ValueError(
-                f"{place}, in the middle of a line, so that record {n_samples:,} was learnt before it was whole. Write "
+                f"{grown}, in the middle of a line, so that record {n_samples:,} was learnt before it was whole. Write "
                 "the rest to a file of its own."
             )
         return Part(digest, n_bytes, n_samples)
@@ -365,9 +365,9 @@ class Learner:
             f"{what} {', '.join(map(repr, names[:5]))}" for what, names in (("lacks", lacks), ("adds", adds)) if names
         ]
         advice = "Rename the columns" if lacks and adds else "Add the column" if lacks else "Leave it out with --drop"
-        place = self._header_place(batch.files[0])
+        header = self._header_place(batch.files[0])
         raise ValueError(
-            f"{place} {' and '.join(parts)}; expected the {len(learnt)} columns that '{self.path}' learnt. "
+            f"{header} {' and '.join(parts)}; expected the {len(learnt)} columns that '{self.path}' learnt. "
             f"{advice}, or set --column-changes allow."
         )
 

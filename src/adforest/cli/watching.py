@@ -99,7 +99,7 @@ class Watcher:
         self._backoff = Backoff(self.interval)
 
     def run(self, show: Any, *, once: bool) -> None:
-        """Look and learn until nothing is left to do, or for ever.
+        """Look and learn until nothing is left to do, or until a signal comes.
 
         Parameters
         ----------

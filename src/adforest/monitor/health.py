@@ -233,7 +233,7 @@ def _chance_findings(trend: Trend | None, classes: Sequence[ClassView]) -> list[
     worse = lead < -NOISE * trend.last_error
     sentence = (
         f"Accuracy on new batches is {trend.last:.2f}, {'worse than' if worse else 'no better than'} always naming "
-        f"the most frequent class, {most.value} ({share:.2f} of all records)."
+        f"the most frequent class, {most.value} ({share:.2f} of all samples)."
     )
     return [Finding(CRITICAL if lead < -max(CRITICAL_FALL, NOISE * trend.last_error) else WARNING, "chance", sentence)]
 

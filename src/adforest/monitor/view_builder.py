@@ -164,7 +164,7 @@ def _classes(seen: Seen, since: int) -> tuple[ClassView, ...]:
     model, lives = seen.model, seen.track.classes
     n_classes, memory = len(model.labels.by_arrival), seen.state.memory
     kept = np.bincount(memory.y, minlength=n_classes)
-    per_record = _record_bytes(seen.state)
+    per_sample = _sample_bytes(seen.state)
     back = {code: batch for code, _, batch in lives.returns.tolist()}
     gone = lives.is_gone
     names = _class_names(model)
@@ -173,7 +173,7 @@ def _classes(seen: Seen, since: int) -> tuple[ClassView, ...]:
         value = names[code]
         is_known = code < len(lives.n_samples) and lives.n_samples[code] > 0
         if not is_known:
-            return ClassView(value, "declared", None, None, 0, 0, int(kept[code]), int(kept[code]) * per_record)
+            return ClassView(value, "declared", None, None, 0, 0, int(kept[code]), int(kept[code]) * per_sample)
         return ClassView(
             value=value,
             status=_status(lives, code, bool(gone[code]), back.get(code, 0), since),
@@ -182,7 +182,7 @@ def _classes(seen: Seen, since: int) -> tuple[ClassView, ...]:
             n_samples=int(lives.n_samples[code]),
             n_returns=int(lives.n_returns[code]),
             n_in_memory=int(kept[code]),
-            bytes_in_memory=int(kept[code]) * per_record,
+            bytes_in_memory=int(kept[code]) * per_sample,
         )
 
     return tuple(view(int(code)) for code in model.labels.order)
@@ -197,7 +197,7 @@ def _status(lives: ClassLives, code: int, is_gone: bool, back: int, since: int) 
     return "returned" if back >= since else "present"
 
 
-def _record_bytes(state: State) -> int:
+def _sample_bytes(state: State) -> int:
     """Return what a sample in memory takes."""
     trees = {id(tree) for one in state.forests.values() if one.forest.leaf_of for tree in one.forest.trees}
     return sample_bytes(state.memory.values.row_bytes, len(trees))
@@ -211,7 +211,7 @@ def _memory(seen: Seen) -> MemoryView:
         n_samples=n,
         n_waiting=0 if state.pending is None else len(state.pending),
         limit=state.settings.n_kept(state.memory),
-        bytes=n * _record_bytes(state),
+        bytes=n * _sample_bytes(state),
         is_complete=seen.has_samples,
     )
 

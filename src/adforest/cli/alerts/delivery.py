@@ -10,6 +10,7 @@ import os
 import shlex
 import signal
 import subprocess
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ from email.message import EmailMessage
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import urlsplit
 
 from adforest.cli.output import counted, printable, remark
@@ -28,21 +29,30 @@ IN_ENVIRONMENT = ("id", "time", "message", "rule", "batch", "model")  # of an al
 MAX_SAID = 200  # characters of what a program says of its failure
 
 
-class Delivery(Protocol):
-    """A way to tell someone."""
+class Delivery(ABC):
+    """A receiver of alerts.
+
+    Attributes
+    ----------
+    timeout : float
+        Seconds for the whole of an attempt.
+    retry : float
+        Seconds until an alert that could not be delivered is sent again, twice as many each time.
+    """
+
+    timeout: float
+    retry: float
 
     @property
+    @abstractmethod
     def key(self) -> str:
-        """What stands for the receiver in an outbox: the same in every process, and no secret."""
+        """Identifies the receiver in an outbox: the same in every process, and no secret."""
 
-    @property
-    def retry(self) -> float:
-        """Seconds until an alert that could not be delivered is sent again, twice as many each time."""
-
+    @abstractmethod
     def deliver(self, alert: Alert) -> None:
-        """Tell of an alert within the time that there is, or raise."""
+        """Deliver an alert before the timeout, or raise."""
 
-    def cancel(self) -> None:
+    def cancel(self) -> None:  # noqa: B027 - connections end with the process, commands do not
         """End a delivery under way that would outlive this process; called from another thread."""
 
 
@@ -52,7 +62,7 @@ def _key(*parts: object) -> str:
 
 
 @dataclass(frozen=True)
-class Command:
+class Command(Delivery):
     """Runs a program that gets the alert as JSON on its standard input, and its parts in the environment."""
 
     command: tuple[str, ...]
@@ -122,7 +132,7 @@ def _kill_group(process: subprocess.Popen[bytes]) -> None:
 
 
 @dataclass(frozen=True)
-class Webhook:
+class Webhook(Delivery):
     """Posts the alert as JSON to a web address; an answer of success (2xx) is a delivery, nothing else is."""
 
     webhook: str
@@ -148,12 +158,9 @@ class Webhook:
             elsewhere = "; redirects are not followed" if 300 <= status < 400 else ""
             raise ValueError(f"it answered {status}, expected 2xx{elsewhere}")
 
-    def cancel(self) -> None:
-        """Do nothing: the connection ends with the process."""
-
 
 @dataclass(frozen=True)
-class Mail:
+class Mail(Delivery):
     """Sends the alert by SMTP.
 
     Attributes
@@ -206,6 +213,3 @@ class Mail:
             refused = server.send_message(message)
         if refused:  # the others have it: to send it again would be to tell them again
             remark(f"warning: {self}: {counted(len(refused), 'receiver')} refused: {', '.join(refused)}")
-
-    def cancel(self) -> None:
-        """Do nothing: the connection ends with the process."""

@@ -101,7 +101,7 @@ def _rule(table: TomlTable) -> Rule:
     most = KINDS[when].most
     limit = None if most is None else table.take("limit", (int, float), "a number")
     if most is not None and (limit is None or not 0 <= limit <= most):
-        expected = "a share between 0 and 1, such as 0.8" if most == 1 else "a number from 0 on, such as 0.5"
+        expected = "a fraction between 0 and 1, such as 0.8" if most == 1 else "a number from 0 on, such as 0.5"
         raise table.wrong(f"limit is {limit!r}; expected {expected}")
     levels = " or ".join(map(repr, HEALTH_LEVELS))
     level = table.take("level", str, levels, HEALTH_LEVELS[-1]) if when == HEALTH else None

@@ -39,13 +39,13 @@ class Looked(NamedTuple):
 
     Attributes
     ----------
-    shares : dict of str to dict of str to float
-        By kind of rule and column: the share of records, as far as it was counted.
+    fractions : dict of str to dict of str to float
+        By kind of rule and column: the fraction of records, as far as it was counted.
     health : Health or None
         The verdict after the batch, where a rule asks for it.
     """
 
-    shares: Mapping[str, Mapping[str, float]]
+    fractions: Mapping[str, Mapping[str, float]]
     health: Any = None
 
 
@@ -110,7 +110,7 @@ def message_of(rule: Rule, report: Any, found: Sequence[Match]) -> str:
         named = ", ".join(one.about for one in found[:MAX_NAMED])
         return f"batch {report.batch} brings {len(found):,} new classes: {named}{more}"
     named = ", ".join(f"{one.about} {one.value:.1%}" for one in found[:MAX_NAMED])
-    what = f"{_of_shares(rule)} in {len(found):,} columns of batch {report.batch}"
+    what = f"{_of_values(rule)} in {len(found):,} columns of batch {report.batch}"
     return f"more than {rule.limit:.1%} of values {what}: {named}{more}"
 
 
@@ -119,18 +119,14 @@ def _drift(rule: Rule, report: Any, _: Looked) -> list[Match]:
     return [Match("", report.drift, f"drift is {report.drift} in batch {report.batch}")] * is_found
 
 
-def _below(rule: Rule, report: Any, _: Looked) -> list[Match]:
-    name = rule.when.removesuffix(" below")
+def _beyond(rule: Rule, report: Any, _: Looked) -> list[Match]:
+    name, side = rule.when.rsplit(maxsplit=1)
     value = _metric(report, name)
-    is_found = value is not None and rule.limit is not None and value < rule.limit
-    return [_metric_match(name, value, report, f"below {rule.limit:g}")] if is_found else []
-
-
-def _above(rule: Rule, report: Any, _: Looked) -> list[Match]:
-    name = rule.when.removesuffix(" above")
-    value = _metric(report, name)
-    is_found = value is not None and rule.limit is not None and value > rule.limit
-    return [_metric_match(name, value, report, f"above {rule.limit:g}")] if is_found else []
+    if value is None or rule.limit is None or not (value < rule.limit if side == "below" else value > rule.limit):
+        return []
+    shown = name.replace("roc auc", "ROC AUC")
+    message = f"{shown} on batch {report.batch} before learning it is {value:.3f}, {side} {rule.limit:g}"
+    return [Match("", value, message)]
 
 
 def _metric(report: Any, name: str) -> float | None:
@@ -139,27 +135,22 @@ def _metric(report: Any, name: str) -> float | None:
     return value
 
 
-def _metric_match(name: str, value: float | None, report: Any, limit: str) -> Match:
-    shown = name.replace("roc auc", "ROC AUC")
-    return Match("", value, f"{shown} on batch {report.batch} before learning it is {value:.3f}, {limit}")
-
-
 def _new_class(_: Rule, report: Any, __: Looked) -> list[Match]:
     values = report.new_classes if report.batch > 1 else ()
     return [Match(str(value), value, f"batch {report.batch} brings the new class {value}") for value in values]
 
 
-def _share_above(rule: Rule, report: Any, looked: Looked) -> list[Match]:
-    limit = rule.limit or 0.0
-    what = _of_shares(rule)
+def _fraction_above(rule: Rule, report: Any, looked: Looked) -> list[Match]:
+    limit, what = rule.limit or 0.0, _of_values(rule)
+    of_batch = f"of batch {report.batch}, above {limit:.1%}"
     return [
-        Match(name, share, f"{share:.1%} of values {what} in column {name} of batch {report.batch}, above {limit:.1%}")
-        for name, share in looked.shares.get(rule.when, {}).items()
-        if share > limit
+        Match(name, fraction, f"{fraction:.1%} of values {what} in column {name} {of_batch}")
+        for name, fraction in looked.fractions.get(rule.when, {}).items()
+        if fraction > limit
     ]
 
 
-def _of_shares(rule: Rule) -> str:
+def _of_values(rule: Rule) -> str:
     """Return what is true of the values that a rule counts."""
     return "are missing" if rule.when == MISSING else "were never seen before"
 
@@ -192,14 +183,14 @@ class Kind(NamedTuple):
 KINDS = {
     "drift sustained": Kind(_drift),
     "drift temporary": Kind(_drift),
-    "accuracy below": Kind(_below, 1),
-    "balanced accuracy below": Kind(_below, 1),
-    "roc auc below": Kind(_below, 1),
-    "average precision below": Kind(_below, 1),
-    "log loss above": Kind(_above, math.inf),
+    "accuracy below": Kind(_beyond, 1),
+    "balanced accuracy below": Kind(_beyond, 1),
+    "roc auc below": Kind(_beyond, 1),
+    "average precision below": Kind(_beyond, 1),
+    "log loss above": Kind(_beyond, math.inf),
     NEW_CLASS: Kind(_new_class),
-    UNSEEN: Kind(_share_above, 1),
-    MISSING: Kind(_share_above, 1),
+    UNSEEN: Kind(_fraction_above, 1),
+    MISSING: Kind(_fraction_above, 1),
     HEALTH: Kind(_health),
     NO_BATCH: Kind(None, math.inf, "hours"),
     REJECTED: Kind(None),
@@ -208,8 +199,8 @@ KINDS = {
 WITH_COLUMNS = (UNSEEN, MISSING)
 
 
-def missing_shares(X: Any) -> dict[str, float]:
-    """Return the share of missing values by column of a table."""
+def missing_fractions(X: Any) -> dict[str, float]:
+    """Return the fraction of missing values by column of a table."""
     from pyarrow import compute
 
     n_samples = max(X.num_rows, 1)
@@ -217,8 +208,8 @@ def missing_shares(X: Any) -> dict[str, float]:
     return {name: (count or 0) / n_samples for name, count in counts.items()}
 
 
-def unseen_shares(X: Any, model: Any) -> dict[str, float]:
-    """Return the share of values that a model has not learnt by categorical column of a table."""
+def unseen_fractions(X: Any, model: Any) -> dict[str, float]:
+    """Return the fraction of values that a model has not learnt by categorical column of a table."""
     import pyarrow as pa
     from pyarrow import compute
 

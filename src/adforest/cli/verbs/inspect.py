@@ -213,9 +213,9 @@ def _in_words(stretches: list[dict[str, Any]]) -> str:
     return ("…, " if len(stretches) > 8 else "") + ", ".join(told)
 
 
-def _bar(share: float | None) -> str:
-    """Return a share as a bar one character wide; nothing where there is none."""
-    return " " if share is None else BARS[min(int(share * len(BARS)), len(BARS) - 1)]
+def _bar(value: float | None) -> str:
+    """Return a value from 0 to 1 as a bar one character wide; nothing where there is none."""
+    return " " if value is None else BARS[min(int(value * len(BARS)), len(BARS) - 1)]
 
 
 def _number(value: int | None) -> str:

@@ -31,7 +31,7 @@ def batches_part(view: ModelView, before: int | None, *, is_live: bool) -> Marku
         "batch",
         "learnt",
         "source",
-        "records",
+        "samples",
         "classes",
         "new",
         "drift",

@@ -107,12 +107,12 @@ def _drift(view: ModelView) -> tuple[str, str, str]:
 
 
 def _answering(view: ModelView) -> tuple[str, str, str]:
-    """Return who answers."""
+    """Return the weights of the forests in the vote."""
     one = next(forest for forest in view.forests if forest.answers)
     rest = sorted((forest for forest in view.forests if forest is not one), key=lambda forest: -forest.vote)
     others = [f"{forest.name} {words.share(forest.vote, 0)}" for forest in rest if forest.vote >= 0.005]
     return (
-        "Who answers",
+        "Most weight",
         one.name,
         f"{words.share(one.vote, 0)} of the vote" + (f", {', '.join(others)}" if others else ""),
     )

@@ -33,7 +33,7 @@ class TreeChoice:
     forest : str
         Empty for the active one, whose trees are changed where a batch perturbs them; young ones are all new.
     tree : int or None
-        None for the one that the latest batch changed most, of those that it did not grow anew.
+        None for the one that the latest batch changed most, of those that it did not regrow.
     node : int
     depth : int
     """
@@ -206,7 +206,7 @@ def _words(view: NodeView) -> str:
         f"{words.shortened(name, LONGEST_CLASS)} {words.number(weight)}" for name, weight in view.counts[:MOST_CLASSES]
     ]
     more = len(view.counts) - len(named)
-    told = ", ".join(named) + (f" +{more}" if more else "") if named else "no records"
+    told = ", ".join(named) + (f" +{more}" if more else "") if named else "no samples"
     new = f", {view.n_new_below:,} new" if 0 < view.n_new_below < view.n_below else ""
     return told + (f" … {view.n_below:,} below{new}" if view.n_below else "")
 
