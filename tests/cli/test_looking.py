@@ -104,7 +104,7 @@ def test_why(capsys, model, new):
     expected = [explanation.text(place).replace(f"sample {place}", f"row {place + 1}") for place in (6, 1)]
     assert out == "\n".join(expected) + "\n"
     told = run(capsys, "explain", new, "-m", model, "--class", "high", "--most", 1)[1]
-    assert told == explanation.text(0, "high", 1).replace("record 0", "row 1") + "\n"
+    assert told == explanation.text(0, "high", 1).replace("sample 0", "row 1") + "\n"
 
 
 def test_why_as_json(capsys, model, new):
