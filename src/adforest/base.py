@@ -152,6 +152,13 @@ def set_fitted(estimator: Any, fitted: Any) -> None:
     estimator._model = fitted
 
 
+def check_changed_parameters(estimator: Any) -> None:
+    """Raise if a parameter of a classifier has a value that it cannot have, or that cannot change between batches."""
+    check_parameters(estimator, estimator._rules)
+    if hasattr(estimator, "_model"):
+        estimator._check_fixed(estimator._model.fixed)
+
+
 def as_proba(votes: Float64Array) -> Float64Array:
     """Return votes scaled to class probabilities; uniform where there are no votes."""
     votes[~votes.any(axis=1)] = 1.0
