@@ -137,7 +137,7 @@ class Evidence:
         """Return the evidence for these forests.
 
         An active forest of its own, which begins as the temporary one, takes two thirds of the weight of that; when it
-        is gone, its weight goes to the permanent one. With other forests than before everything begins anew.
+        is gone, its weight goes to the permanent one. With other forests than before all weights restart.
         """
         voters, first = voters_of(names), np.array(tuning.first_shrinkage)
         if set(voters) == set(self.weights):

@@ -1,4 +1,4 @@
-"""Who answers: all there is between what was learnt, some samples, and the votes for their classes.
+"""The weighted vote of the forests: from the fitted state and some samples to votes for classes.
 
 A forest answers a sample x with class probabilities, those of its leaves shrunk towards the nodes above them. A voter v
 is a forest, or the mean of two. It answers in three variants: with v_m(x), which is v(x) times ratio_m scaled to a sum
@@ -236,7 +236,7 @@ class Plan(NamedTuple):
 
 
 # Beside the states, which are saved without them. A class mix is of one learnt batch, so that states that differ in the
-# samples that wait share a plan.
+# pending samples share a plan.
 _plans: WeakKeyDictionary[ClassMix, Plan] = WeakKeyDictionary()
 
 
@@ -298,8 +298,8 @@ def corrected(proba: Float64Array, ratio: Float64Array) -> Float64Array:
 def unmet_classes(state: State, names: Iterable[str], n_classes: int) -> dict[str, BoolArray]:
     """Return the classes for which the permanent forest answers, by forest of recent samples that has not met them.
 
-    A forest that has met one class answers with it whatever the sample. As long as no class mix has ever changed back,
-    that is what came next. Once one has, classes that pause are expected again.
+    A forest that has seen one class predicts it for every sample. As long as no class mix has ever changed back, the
+    next batches had that class, too. Once one has, classes that pause are expected again.
     """
     if not state.evidence.mix_changes.changed[0]:
         return {}
