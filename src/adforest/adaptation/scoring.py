@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from adforest.adaptation.evidence import NEAR
-from adforest.adaptation.metrics import balanced_accuracy, log_loss, ranking_metrics
+from adforest.adaptation.metrics import balanced_accuracy, brier_score, log_loss, ranking_metrics
 from adforest.adaptation.names import ACTIVE, PERMANENT
 from adforest.adaptation.recent_samples import RecentAnswers
 from adforest.adaptation.state import State
@@ -45,6 +45,7 @@ class BatchScores(NamedTuple):
     weighted_accuracy: dict[str, float]
     balanced_accuracy: float
     log_loss: float
+    brier_score: float
     roc_auc: float | None
     average_precision: float | None
     confidence: float
@@ -82,6 +83,8 @@ class Answers(NamedTuple):
         Probability of the right class, 0 where it was not known.
     highest : float64 (n,)
         Probability of the class that is answered.
+    squares : float64 (n,)
+        Sum over classes of their squared probabilities.
     positive : float64 (n,)
         Probability of the second of two classes; of all zeros where there are more.
     kept : float32 (at most `n_kept` of n, n_classes)
@@ -93,6 +96,7 @@ class Answers(NamedTuple):
     right: dict[str, BoolArray]
     given: Float64Array
     highest: Float64Array
+    squares: Float64Array
     positive: Float64Array
     kept: Float32Array
     recent: RecentAnswers | None
@@ -138,7 +142,7 @@ def score_batch(state: State, samples: Samples, leaves: Leaves, order: Int64Arra
     y, order = samples.y, np.arange(samples.n_classes) if order is None else order
     parts = [slice(start, start + PART) for start in range(0, len(y), PART)]
     answers = [_answers(state, samples, leaves, order, part) for part in parts]
-    right, given, highest, positive, kept, recent = _joined(answers)
+    right, given, highest, squares, positive, kept, recent = _joined(answers)
     kept = kept[-n_kept(samples.n_classes) :]
     ranked = ranking_metrics(y == order[1], positive) if len(order) == 2 else (None, None)
     weighing = state.memory.weighing(state.settings.class_weight, samples.n_classes)
@@ -147,6 +151,7 @@ def score_batch(state: State, samples: Samples, leaves: Leaves, order: Int64Arra
         weighted_shares_right(right, weighing.weights(y, samples.weight)),
         balanced_accuracy(y, right[VOTE]),
         log_loss(given),
+        brier_score(given, squares, len(order)),
         *ranked,
         confidence=float(highest.mean()),
         n_tested=float(len(y)),
@@ -171,8 +176,8 @@ def _joined(answers: list[Answers]) -> Answers:
     if len(answers) == 1:
         return answers[0]
     right = {name: np.concatenate([one.right[name] for one in answers]) for name in answers[0].right}
-    given, highest, positive, kept = (np.concatenate(parts) for parts in list(zip(*answers, strict=True))[1:-1])
-    return Answers(right, given, highest, positive, kept, None)
+    columns = [np.concatenate(parts) for parts in list(zip(*answers, strict=True))[1:-1]]
+    return Answers(right, *columns, None)
 
 
 def _answers(state: State, samples: Samples, leaves: Leaves, order: Int64Array, part: slice) -> Answers:
@@ -188,9 +193,10 @@ def _answers(state: State, samples: Samples, leaves: Leaves, order: Int64Array, 
     probabilities = np.zeros((len(y), samples.n_classes))
     probabilities[:, known] = _as_probabilities(by_name[VOTE][:, known])
     given, highest = probabilities[np.arange(len(y)), y], probabilities.max(axis=1)
+    squares = np.einsum("ij,ij->i", probabilities, probabilities)
     positive = probabilities[:, order[-1]] if len(order) == 2 else np.zeros(len(y))
     kept = probabilities[-n_kept(samples.n_classes) :].astype(np.float32)
-    return Answers(right, given, highest, positive, kept, recent)
+    return Answers(right, given, highest, squares, positive, kept, recent)
 
 
 def _votes_by_forest(
