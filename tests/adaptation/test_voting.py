@@ -21,9 +21,10 @@ from adforest.adaptation.voting import (
     ratios_of,
     shrinkage_of,
     unmet_classes,
+    votes_in_parts,
     with_unmet_classes,
 )
-from oracles import accuracy, grid, learn, nearness, new_state, two_clusters
+from oracles import accuracy, calibrated, grid, learn, nearness, new_state, two_clusters
 from vote_oracles import crowded, shares_by_hand, with_new_class
 
 
@@ -133,7 +134,9 @@ def test_votes_are_what_the_formula_says(state):
         for m in range(3)
         if not heard >= set(voter) or one[:, m].max() < MIN_WEIGHT
     )
-    found = forest_votes(state, PROBES, 3)
+    sharpened = calibrated(expected, state.evidence.calibration, state.class_mix.seen)
+    assert np.abs(forest_votes(state, PROBES, 3) - sharpened).max() <= 3 * (silent + 0.011)
+    found = votes_in_parts(state, PROBES, 3).votes
     # Mixtures of strengths may stop at 0.99 of a share where each strength by itself does not.
     assert np.abs(found - expected).max() <= silent + 0.011
     assert np.abs(found - expected).mean() <= silent / 2 + 0.002
@@ -161,7 +164,7 @@ def test_for_everything_the_permanent_forest_answers_alone(state):
 def test_after_one_batch_the_permanent_forest_answers_alone():
     state, _ = learn(new_state(), *two_clusters(0))
     expected = state.forest("permanent").shares(PROBES, 2, *shrinkage_of(state.evidence, "permanent"))
-    np.testing.assert_array_equal(votes(state, PROBES, 2), expected)
+    np.testing.assert_array_equal(votes_in_parts(state, PROBES, 2).votes, expected)
 
 
 def test_a_class_that_was_declared_but_never_seen_gets_no_votes():

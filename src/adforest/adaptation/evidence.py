@@ -27,6 +27,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from adforest.adaptation.calibration import first_calibration
 from adforest.adaptation.class_mix import N_MIXES, MixChanges
 from adforest.adaptation.names import ACTIVE, PERMANENT, TEMPORARY
 from adforest.forest.types import Float64Array
@@ -120,6 +121,8 @@ class Evidence:
         Out-of-bag accuracy of the newest forest on the batch that it was grown from, where it could be measured.
     mix_changes : MixChanges
         How often recent class mixes changed.
+    calibration : float64 (3,)
+        How far the votes of the forests together are sharpened or flattened, see `adforest.adaptation.calibration`.
     """
 
     weights: dict[Voter, Float64Array] = field(default_factory=dict)
@@ -127,6 +130,7 @@ class Evidence:
     oob_bias: OobBias = OobBias()
     oob_accuracy: float | None = None
     mix_changes: MixChanges = field(default_factory=MixChanges)
+    calibration: Float64Array = field(default_factory=first_calibration)
 
     def __getstate__(self) -> list[Any]:
         """Return the fields as they are saved: weights in pairs, since skops has no dicts with tuples for keys."""

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from adforest.adaptation.calibration import weights_after
 from adforest.adaptation.class_mix import ratio_of
 from adforest.adaptation.evidence import LOG_GAIN, MIN_SHARE, NEAR, SHRINKAGE_STRENGTHS, Evidence, Scores, Voter
 from adforest.adaptation.names import ACTIVE, NEWEST, PERMANENT, TEMPORARY
@@ -96,7 +97,8 @@ def judge(state: State, samples: Samples, leaves: Mapping[str, Int32Array]) -> t
     for name in evidence.shrinkage:
         evidence = evidence.after_shrinkage(name, _mean_logs(answers, name), n)
     by_class = np.bincount(answers.y, answers.weight * (n / answers.n), n_classes).astype(np.float64)
-    return replace(evidence, mix_changes=evidence.mix_changes.after(state.class_mix, by_class)), scores
+    mix_changes = evidence.mix_changes.after(state.class_mix, by_class)
+    return replace(evidence, mix_changes=mix_changes, calibration=_calibration(state, answers, vote)), scores
 
 
 def judge_recent(state: State, samples: Samples, leaves: Int32Array, answers: RecentAnswers | None) -> RecentSamples:
@@ -166,6 +168,14 @@ def _gains_by_voter(state: State, answers: Answers) -> dict[Voter, Float64Array]
     shares = [tuple(answers.shares[name] for name in voter) for voter in voters]
     gains = variants.gains(shares, answers.ratios, answers.y, MIN_SHARE, LOG_GAIN)
     return dict(zip(voters, gains, strict=True))
+
+
+def _calibration(state: State, answers: Answers, vote: Float64Array) -> Float64Array:
+    """Return how votes are calibrated after a batch, by its samples of classes that were known before it."""
+    seen = state.class_mix.seen
+    known = answers.y < len(seen)
+    vote, y, weight = np.ascontiguousarray(vote[known, : len(seen)]), answers.y[known], answers.weight[known]
+    return weights_after(state.evidence.calibration, vote, seen, y, weight)
 
 
 def _mean_logs(answers: Answers, name: str) -> Float64Array:

@@ -26,6 +26,7 @@ from adforest.adaptation.voting import (
     presence,
     shrinkage_of,
     votes,
+    with_calibration,
 )
 from adforest.forest import Samples
 from adforest.forest._kernels import variants
@@ -176,8 +177,9 @@ def _joined(answers: list[Answers]) -> Answers:
     if len(answers) == 1:
         return answers[0]
     right = {name: np.concatenate([one.right[name] for one in answers]) for name in answers[0].right}
-    columns = [np.concatenate(parts) for parts in list(zip(*answers, strict=True))[1:-1]]
-    return Answers(right, *columns, None)
+    columns = list(zip(*answers, strict=True))[1:-1]
+    given, highest, squares, positive, kept = (np.concatenate(parts) for parts in columns)
+    return Answers(right, given, highest, squares, positive, kept, None)
 
 
 def _answers(state: State, samples: Samples, leaves: Leaves, order: Int64Array, part: slice) -> Answers:
@@ -229,6 +231,7 @@ def _votes_by_forest(
             for name, one in shares.items()
         }
         vote = plan.voters.votes(shares, contexts)
+    vote = with_calibration(state, vote)
     recent = None
     if state.is_adjusted:
         recent = state.recent.answers(vote, np.ascontiguousarray(leaves[PERMANENT]), **label_counts(state, n_classes))

@@ -7,8 +7,9 @@ recent ones (m = 0: no correction; 1: the last batch; 2: its last 100 samples, s
 class), see `ClassMix.ratios`. With context_k(x) how far the sample is in context k (see
 `adforest.adaptation.evidence`), adding up to 1,
 
-    forest_votes(x) = sum over v, k and m of context_k(x) * weight[v, k, m] * v_m(x).
+    sum over v, k and m of context_k(x) * weight[v, k, m] * v_m(x)
 
+are the votes of the forests together, which are then sharpened or flattened, see `adforest.adaptation.calibration`.
 Forests of the last batches leave classes that they have not met to the permanent forest, see `filled`. Where samples
 come in small batches, the last of them adjust these votes, see `adforest.adaptation.recent_samples`.
 """
@@ -21,6 +22,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from adforest.adaptation.calibration import calibrated, no_calibration
 from adforest.adaptation.class_mix import ClassMix
 from adforest.adaptation.evidence import (
     FAR,
@@ -56,9 +58,19 @@ def votes(state: State, X: Float64Array, n_classes: int) -> Float64Array:
 def forest_votes(state: State, X: Float64Array, n_classes: int, leaves: Int32Array | None = None) -> Float64Array:
     """Return the votes of the forests together; the leaves of the permanent one may be known already."""
     if is_permanent_alone(state):
-        return _shares(state, PERMANENT, X, n_classes, leaves)
+        return with_calibration(state, _shares(state, PERMANENT, X, n_classes, leaves))
     plan = plan_of(state, n_classes)
-    return plan.voters.votes(*_shares_and_contexts(state, X, plan, leaves))
+    return with_calibration(state, plan.voters.votes(*_shares_and_contexts(state, X, plan, leaves)))
+
+
+def with_calibration(state: State, votes: Float64Array) -> Float64Array:
+    """Return the votes of the forests together, calibrated."""
+    return calibrated(votes, calibration_of(state), state.class_mix.seen)
+
+
+def calibration_of(state: State) -> Float64Array:
+    """Return the weights that votes are calibrated by: by what came next, unless asked for everything learnt."""
+    return no_calibration() if state.settings.answer_for == "everything" else state.evidence.calibration
 
 
 class LabelCounts(TypedDict):
@@ -79,7 +91,7 @@ def label_counts(state: State, n_classes: int) -> LabelCounts:
 
 
 def votes_in_parts(state: State, X: Float64Array, n_classes: int) -> VotesInParts:
-    """Return what `votes` does, and what it adds up, for forests that vote together."""
+    """Return the votes of the forests together before they are calibrated, and what they add up."""
     if is_permanent_alone(state):
         shares = _shares(state, PERMANENT, X, n_classes)
         alone = Way((PERMANENT,), shares, np.ones(n_classes), np.ones(len(X)))

@@ -3,7 +3,8 @@
 With a(v) what a tree would answer if its node v were a leaf, the step from a node to the next one on a sample's path
 changes a; this is credited to the attribute that the node asks about (`forest/_kernels/steps.pyx`). Steps are averaged
 over the trees of a forest and over the forests of a voter, and then corrected for the class mix as the voter's shares
-are, see `adforest.explaining.correction`. Ways to answer are added up with the weights that they have for the sample.
+are, see `adforest.explaining.correction`. Ways to answer are added up with the weights that they have for the sample,
+and the votes are calibrated.
 """
 
 from __future__ import annotations
@@ -15,19 +16,22 @@ from typing import NamedTuple
 import numpy as np
 
 from adforest.adaptation import FORESTS, State, votes
+from adforest.adaptation.calibration import PLAIN, SHARP
 from adforest.adaptation.evidence import MIN_WEIGHT
 from adforest.adaptation.names import PERMANENT
 from adforest.adaptation.recent_samples import FOREST_VOTE
 from adforest.adaptation.voting import (
     Way,
+    calibration_of,
     corrected,
     filled,
     label_counts,
     shrinkage_of,
     unmet_classes,
     votes_in_parts,
+    with_calibration,
 )
-from adforest.explaining.correction import mean_inverses
+from adforest.explaining.correction import mean_inverses, sharpened_steps
 from adforest.forest import Forest, in_threads
 from adforest.forest.types import AnyArray, BoolArray, Float64Array, Int32Array, UInt8Array
 
@@ -115,8 +119,23 @@ def _weighted_votes(state: State, X: Float64Array, contributions: Float64Array) 
             _fill_steps(steps, permanent, own_roots[name], own_roots[PERMANENT], unmet[name])
         _add_corrected(contributions, steps, corrections[name])
         parts[name] = ForestPart(weight[name], shares[name], leaves)
-    found = Attribution(total, bias, contributions, parts)
+    found = _calibrated(state, Attribution(total, bias, contributions, parts))
     return _adjusted(state, X, found) if state.is_adjusted else found
+
+
+def _calibrated(state: State, found: Attribution) -> Attribution:
+    """Attribute votes that are sharpened or flattened; contributions are changed in place."""
+    weights = calibration_of(state)
+    votes = with_calibration(state, found.votes)
+    if votes is found.votes:
+        return found
+    total = found.votes.sum(axis=1, keepdims=True)
+    total[total == 0] = 1.0
+    found.contributions[:] /= total[..., np.newaxis]
+    sharp = sharpened_steps(found.bias / total, found.votes / total, found.contributions)
+    found.contributions[:] = weights[SHARP] * sharp + weights[PLAIN] * found.contributions
+    parts = {name: part._replace(weight=part.weight / total[:, 0]) for name, part in found.forests.items()}
+    return Attribution(votes, votes - found.contributions.sum(axis=1), found.contributions, parts)
 
 
 def _adjusted(state: State, X: Float64Array, found: Attribution) -> Attribution:

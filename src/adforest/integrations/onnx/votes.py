@@ -18,6 +18,7 @@ from adforest.adaptation.voting import (
     FULL_PRESENCE,
     STEEPNESS,
     asked_forests,
+    calibration_of,
     is_permanent_alone,
     label_counts,
     ratios_of,
@@ -85,11 +86,33 @@ def _add_forest_votes(graph: Graph, matrix: str, model: Model[State]) -> str:
     """Add the votes of the forests together."""
     state = model.learnt
     if is_permanent_alone(state):
-        return _add_shares(graph, matrix, model, PERMANENT)
+        return _add_calibration(graph, model, _add_shares(graph, matrix, model, PERMANENT))
     shares = {name: _add_shares(graph, matrix, model, name) for name in forests_of(state) if name != PERMANENT}
     shares[PERMANENT], near = _add_shares_and_presence(graph, matrix, model)
     contexts = _add_contexts(graph, model, shares, near)
-    return _add_weighted_votes(graph, model, _add_unmet_classes(graph, model, shares), contexts)
+    votes = _add_weighted_votes(graph, model, _add_unmet_classes(graph, model, shares), contexts)
+    return _add_calibration(graph, model, votes)
+
+
+def _add_calibration(graph: Graph, model: Model[State], votes: str) -> str:
+    """Sharpen or flatten votes, see `adforest.adaptation.calibration`; votes that are all 0 stay so."""
+    sharp, plain, uniform = calibration_of(model.learnt).tolist()
+    if plain == 1:
+        return votes
+    seen = model.learnt.class_mix.padded(len(model.labels.by_arrival)).seen > 0
+    alike = model.in_order(seen[np.newaxis] / seen.sum())
+    axis, one = graph.constant(np.array([1])), graph.constant(1.0)
+    total = graph.add("ReduceSum", votes, axis, keepdims=1)
+    is_empty = graph.add("Equal", total, graph.constant(0.0))
+    p = graph.add("Div", votes, graph.add("Where", is_empty, one, total))
+    cubes = graph.add("Mul", graph.add("Mul", p, p), p)
+    sums = graph.add("Where", is_empty, one, graph.add("ReduceSum", cubes, axis, keepdims=1))
+    parts = (
+        graph.add("Mul", graph.add("Div", cubes, sums), graph.constant(sharp)),
+        graph.add("Mul", p, graph.constant(plain)),
+        graph.add("Where", is_empty, graph.constant(0.0), graph.constant(uniform * alike)),
+    )
+    return graph.add("Sum", *parts)
 
 
 def _add_unmet_classes(graph: Graph, model: Model[State], shares: dict[str, str]) -> dict[str, str]:
