@@ -21,8 +21,9 @@ from adforest.forest.types import AnyArray, Float64Array, Int32Array
 
 SHARP, PLAIN, UNIFORM = range(3)
 # Measured in docs/decisions/0030-calibrated-votes.md.
-FIRST_WEIGHTS = (0.2, 0.78, 0.02)  # to begin with, and where each estimate begins
-MEMORY = 2_000  # samples that the weights before a batch count for
+FIRST_WEIGHTS = (0.0, 0.98, 0.02)  # to begin with
+FIRST_ESTIMATE = (0.2, 0.78, 0.02)  # of a batch, before the first step
+MEMORY = 1_000  # samples that the weights before a batch count for
 N_STEPS = 30  # of expectation maximization
 SMALLEST = 1e-12  # probability of a right class, lest an estimate divides by 0
 
@@ -73,7 +74,7 @@ def weights_after(
     n = float(weight.sum())
     if not n:
         return weights
-    estimate, counts = first_calibration(), seen.astype(np.float64)
+    estimate, counts = np.array(FIRST_ESTIMATE), seen.astype(np.float64)
     given = np.stack([variants.calibrate(votes, part, counts)[np.arange(len(y)), y] for part in np.eye(3)])
     given = np.maximum(given, SMALLEST)
     for _ in range(N_STEPS):
