@@ -28,7 +28,7 @@ def measure_probabilities(shares: Float64Array, classes: AnyArray, y: AnyArray) 
     -------
     dict
         - ``brier_score``, by scikit-learn's default: halved where there are two classes;
-        - ``top_5_accuracy`` where there are more than five;
+        - ``top_5_accuracy`` where there are more than five; of classes as probable as the fifth, a part counts;
         - ``reliability_top``, ``reliability_all``: how many samples, the sum of their probabilities and how many were
           right, by ten bins of the probability of the most probable class, and of each class against all others;
         - where there are two classes ``average_precision`` of the second one, None in a batch of one class,
@@ -54,8 +54,8 @@ def measure_probabilities(shares: Float64Array, classes: AnyArray, y: AnyArray) 
         "reliability_all": _reliability(shares.ravel(), is_class.ravel()),
     }
     if n_classes > TOP:
-        n_above = (shares > right[:, np.newaxis]).sum(axis=1)
-        row["top_5_accuracy"] = float(np.mean(is_known & (n_above < TOP)))
+        n_above, n_alike = ((compare(shares, right[:, np.newaxis])).sum(axis=1) for compare in (np.greater, np.equal))
+        row["top_5_accuracy"] = float(np.mean(is_known * ((TOP - n_above) / np.maximum(n_alike, 1)).clip(0, 1)))
     if n_classes == 2:
         row |= _measure_positives(y == classes[1], shares[:, 1])
     return row

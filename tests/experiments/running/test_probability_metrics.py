@@ -47,6 +47,9 @@ def test_a_class_that_is_unknown_has_no_probability():
     row = measure_probabilities(shares, classes, np.array([0, 0, 7, 7]))
     assert row["brier_score"] == pytest.approx((0 + 0 + 2 + 2) / 4)
     assert row["top_5_accuracy"] == 0.5
+    assert measure_probabilities(shares, classes, np.array([0, 1, 2, 7]))["top_5_accuracy"] == pytest.approx(
+        (1 + 4 / 5 + 4 / 5 + 0) / 4
+    )
     assert (row["reliability_top"]["right"][9], sum(row["reliability_all"]["right"])) == (2, 2)
 
 
