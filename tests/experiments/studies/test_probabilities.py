@@ -59,7 +59,7 @@ def test_chapter_has_every_measure():
 def test_a_quick_run_ends_in_a_chapter(monkeypatch):
     from experiments.running.protocols import find_protocol
 
-    monkeypatch.setattr(selections, "QUICK_SAMPLES", 1_000)
+    monkeypatch.setattr(selections, "QUICK_SAMPLES", 4_000)
     runs = [run for run in plan(QUICK) if run.method.name not in LIGHTGBM]
     results = make_results(runs, lambda run: find_protocol(run).evaluate(run, None).rows)
     monkeypatch.setattr(probabilities, "METHODS", {k: v for k, v in METHODS.items() if k not in LIGHTGBM})
