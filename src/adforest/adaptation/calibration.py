@@ -21,7 +21,7 @@ from adforest.forest.types import AnyArray, Float64Array, Int32Array
 
 SHARP, PLAIN, UNIFORM = range(3)
 # Measured in docs/decisions/0030-calibrated-votes.md.
-FIRST_WEIGHTS = (0.0, 0.98, 0.02)  # to begin with
+FIRST_WEIGHTS = (0.0, 0.995, 0.005)  # to begin with
 FIRST_ESTIMATE = (0.2, 0.78, 0.02)  # of a batch, before the first step
 MEMORY = 1_000  # samples that the weights before a batch count for
 N_STEPS = 30  # of expectation maximization
