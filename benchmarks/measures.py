@@ -26,7 +26,9 @@ from timing import clusters, medians, ours, print_line, seconds, theirs
 from adforest import AdaptiveDecisionForestClassifier
 from adforest.forest import GrowthParams, Samples
 from adforest.growers import HoeffdingGrower
-from adforest.streams import Batch, load_dataset, simulate_scenarios
+from adforest.simulation import Batch
+from experiments.streams.datasets import load_dataset
+from experiments.streams.scenarios import simulate_scenarios
 
 DATA = Path(os.environ.get("ADFOREST_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 DATASETS = ("avila", "arem", "eb", "uifwa", "ldpa", "house")

@@ -24,7 +24,7 @@ def offers_no_cut(b, here):
     return True
 
 
-def check_tree(b, tree, samples=None, *, start=0, min_leaf=1, max_depth=-1, room_left=True, depth=0):
+def check_tree(b, tree, samples=None, *, start=0, min_leaf=1, max_depth=-1, depth=0):
     """Check all that is true of any subtree; return by attribute what its cuts gain, less the price of categories."""
     samples = np.arange(len(b.y)) if samples is None else np.asarray(samples)
     passing = oracles.samples_at(tree.nodes, tree.category_bits, b.X, samples, start)
@@ -45,7 +45,7 @@ def check_tree(b, tree, samples=None, *, start=0, min_leaf=1, max_depth=-1, room
             continue
         assert (tree.leaf_of[here] == node).all()
         assert tree.rows[node] == oracles.tally([node] * len(here), y, weights)[node]
-        stops = len(set(y)) == 1 or len(here) < 2 * min_leaf or level == max_depth or not room_left
+        stops = len(set(y)) == 1 or len(here) < 2 * min_leaf or level == max_depth
         # A larger minimum may rule out all the cuts that are tried, which is for other tests to know.
         assert stops or min_leaf > 1 or offers_no_cut(b, here)
     return gains

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from adforest import AdaptiveDecisionForestClassifier
-from adforest.streams import make_house
+from adforest.simulation import make_house
 
 NEW_CLASS, GONE_FROM, AWAY, NEW_RULES, NEW_HOUSES = 10, 20, range(15, 25), 24, 30  # batches
 

@@ -1,4 +1,4 @@
-"""Reliability: how often classes are right to which a method gives some probability."""
+"""Reliability: how often predictions of some probability are right."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from experiments.running.probability_metrics import N_BINS
 from experiments.specs.run_spec import MethodSpec, StreamSpec
 
 TOP, ALL = "reliability_top", "reliability_all"
-IDEAL = "as often as said"
+IDEAL = "ideal"
 MIN_IN_BIN = 30  # samples below which a bin is left out of a figure
 
 
@@ -52,7 +52,7 @@ def calibration_error(column: str = TOP) -> Callable[[list[Row]], float]:
 
 
 def draw_reliability(compared: Comparison, title: str, names: Sequence[str], shown: Sequence[str]) -> Figure:
-    """Return the reliability diagram of some methods on a stream: how often the answer was right, by its probability.
+    """Return the reliability diagram of some methods: how often predictions were right, by probability.
 
     Parameters
     ----------
@@ -75,12 +75,14 @@ def draw_reliability(compared: Comparison, title: str, names: Sequence[str], sho
     plot = lines(
         series,
         middle,
-        x_title="probability of the answer, bins of 0.1",
-        y_title="share that was right",
+        x_title="probability of the predicted class, bins of 0.1",
+        y_title="fraction that was right",
         hidden=[name for name in names if name not in shown],
     )
-    caption = f"Below the line “{IDEAL}” a method is too sure. Bins of fewer than {MIN_IN_BIN} samples are left out."
-    return Figure(f"{title}: reliability of the answer", plot, caption)
+    caption = (
+        f"Below the line “{IDEAL}” a method is overconfident. Bins of fewer than {MIN_IN_BIN} samples are left out."
+    )
+    return Figure(f"{title}: reliability of the prediction", plot, caption)
 
 
 def _share_right(results: Results, stream: StreamSpec, method: MethodSpec) -> list[float | None]:

@@ -11,7 +11,7 @@ from adforest.classifier import BaseADFClassifier
 from adforest.forest import Tree
 from adforest.forest.tree import ROOT_ADDED
 from adforest.forest.types import AnyArray, Float64Array
-from adforest.streams import Batch
+from adforest.simulation import Batch
 
 Row = dict[str, Any]  # the columns of one batch
 Encode = Callable[[Any], Any]  # from a batch's records to those a model is given

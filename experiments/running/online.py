@@ -9,9 +9,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from adforest.forest.types import AnyArray, Float64Array
-from adforest.rivals import CapyMOAClassifier, RiverClassifier
-from adforest.rivals.capymoa import ROOM
-from adforest.rivals.capymoa import Learner as MOAModel
+from experiments.rivals import CapyMOAClassifier, RiverClassifier
+from experiments.rivals.capymoa import ROOM
+from experiments.rivals.capymoa import Learner as MOAModel
 from experiments.running.measures import MIN_SHARE, Row, make_encoder
 from experiments.running.timing import timed
 from experiments.specs.sources import Stream

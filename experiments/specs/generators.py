@@ -9,17 +9,10 @@ from typing import Any
 import numpy as np
 
 from adforest.forest.types import Float64Array, Int64Array
-from adforest.streams import (
-    Batch,
-    concept_categorical,
-    cut_in_order,
-    simulate_case,
-    simulate_clusters,
-    simulate_drift,
-    simulate_new_classes,
-)
-from adforest.streams.cases import N_RULES, case_categories
+from adforest.simulation import Batch, concept_categorical, simulate_clusters, simulate_drift, simulate_new_classes
 from experiments.specs.run_spec import StreamSpec
+from experiments.streams.cases import N_RULES, case_categories, simulate_case
+from experiments.streams.order import cut_in_order
 
 HERE = "experiments.specs.generators"
 N_CATEGORIES = {"rules": N_RULES}  # of the concepts that have categorical attributes
@@ -308,21 +301,21 @@ def _table(houses: Any) -> tuple[Float64Array, Any]:
 
 
 GENERATORS = {
-    "drift": Generator(_draw_drift, _categories_of_concept, count_records, (HERE, "adforest.streams.drift")),
-    "classes": Generator(_draw_classes, _six_numbers, count_records, (HERE, "adforest.streams.clusters")),
-    "clusters": Generator(_draw_clusters, _six_numbers, count_records, (HERE, "adforest.streams.clusters")),
+    "drift": Generator(_draw_drift, _categories_of_concept, count_records, (HERE, "adforest.simulation.drift")),
+    "classes": Generator(_draw_classes, _six_numbers, count_records, (HERE, "adforest.simulation.clusters")),
+    "clusters": Generator(_draw_clusters, _six_numbers, count_records, (HERE, "adforest.simulation.clusters")),
     "case": Generator(
         _draw_case,
         lambda spec: case_categories(spec.variant),
         count_records,
-        (HERE, "adforest.streams.cases"),
+        (HERE, "experiments.streams.cases"),
     ),
     "frauds": Generator(
-        _draw_frauds, lambda spec: (0,) * N_FRAUD_COLUMNS, count_records, (HERE, "adforest.streams.batch")
+        _draw_frauds, lambda spec: (0,) * N_FRAUD_COLUMNS, count_records, (HERE, "adforest.simulation.batch")
     ),
-    "labels": Generator(_draw_labels, _six_numbers, count_records, (HERE, "adforest.streams.order")),
-    "uniform": Generator(_draw_uniform, _uniform_columns, count_records, (HERE, "adforest.streams.batch")),
+    "labels": Generator(_draw_labels, _six_numbers, count_records, (HERE, "experiments.streams.order")),
+    "uniform": Generator(_draw_uniform, _uniform_columns, count_records, (HERE, "adforest.simulation.batch")),
     "toy": Generator(
-        _draw_toy, lambda spec: (0, 0), lambda spec: sum(map(len, TOY_BATCHES)), (HERE, "adforest.streams.batch")
+        _draw_toy, lambda spec: (0, 0), lambda spec: sum(map(len, TOY_BATCHES)), (HERE, "adforest.simulation.batch")
     ),
 }

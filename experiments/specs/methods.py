@@ -8,15 +8,16 @@ from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier, rivals
+from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
 from adforest.libraries import require
+from experiments import rivals
 from experiments.specs.run_spec import MethodSpec, Scalar
 from experiments.specs.sources import Stream
 from experiments.specs.trivial import MAJORITY, MARKOV, NO_CHANGE, TrivialClassifier
 
 PAPER_TREES = 10  # of every forest, unless a method is asked for with others
 N_TREES = int(AdaptiveDecisionForestClassifier().n_estimators)  # ADF's default
-# Arguments of `require`: the extra that brings a library, if it is not "rivals", and what it needs besides.
+# Arguments of `require`: the extra that brings a library, if it is not "experiments", and what it needs besides.
 EXTRAS = {"capymoa": ("capymoa", " and Java 17 or newer")}
 
 
@@ -114,7 +115,7 @@ def check_library(spec: MethodSpec) -> None:
     """Raise an ImportError that says what to install, if a method's library is missing."""
     library = find_method(spec).library
     if library:
-        require(library, spec.name, *EXTRAS.get(library, ("rivals",)))
+        require(library, spec.name, *EXTRAS.get(library, ("experiments",)))
 
 
 def is_installed(method: MethodSpec | str) -> bool:

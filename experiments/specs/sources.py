@@ -12,12 +12,14 @@ from pathlib import Path
 import numpy as np
 
 from adforest.libraries import require
-from adforest.streams import Batch, cut_in_order, load_dataset, load_stream, make_house, simulate_scenarios
-from adforest.streams.dataset import Dataset
-from adforest.streams.datasets import FOLDER_VARIABLE, NAMES, STREAM_FOLDER, STREAMS
-from adforest.streams.uci import CLASS_COLUMN
+from adforest.simulation import Batch, make_house
+from adforest.simulation.house import Dataset
 from experiments.specs.generators import GENERATORS
 from experiments.specs.run_spec import StreamSpec
+from experiments.streams.datasets import FOLDER_VARIABLE, NAMES, STREAM_FOLDER, STREAMS, load_dataset, load_stream
+from experiments.streams.order import cut_in_order
+from experiments.streams.scenarios import simulate_scenarios
+from experiments.streams.uci import CLASS_COLUMN
 
 DATASET_SIZES = {"arem": 42_239, "avila": 20_867, "eb": 45_781, "house": 300_000, "ldpa": 164_860, "uifwa": 149_332}
 STREAM_SIZES = {"elec2": 45_312, "gas": 6_697, "hotel": 119_390, "outdoor": 4_000}
@@ -237,10 +239,10 @@ def empty_stream(spec: StreamSpec) -> Stream:
 
 
 HERE = "experiments.specs.sources"
-CUTTING = (HERE, "adforest.streams.order", "adforest.streams.scenarios")
+CUTTING = (HERE, "experiments.streams.order", "experiments.streams.scenarios")
 SOURCES = {
     **{name: Source(_cut_dataset, _size_dataset, CUTTING, is_loaded=True) for name in NAMES},
-    "house": Source(_cut_dataset, _size_dataset, (*CUTTING, "adforest.streams.house")),
+    "house": Source(_cut_dataset, _size_dataset, (*CUTTING, "adforest.simulation.house")),
     **{name: Source(_open_in_order, _size_in_order, CUTTING[:2], is_loaded=True) for name in (*STREAMS, COVTYPE)},
     **{name: Source(_generate, generator.size, generator.modules) for name, generator in GENERATORS.items()},
 }

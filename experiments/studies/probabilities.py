@@ -1,4 +1,4 @@
-"""Probabilities: frauds of 0.1 to 3 % whose patterns change, and two hundred classes; what probabilities are worth."""
+"""Probabilities: frauds of 0.1 to 3 % whose patterns change, and 200 classes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from experiments.specs.options import Options
 from experiments.specs.run_spec import PREQUENTIAL, MethodSpec, RunSpec, StreamSpec
 from experiments.specs.selections import Streams, batch_counts
 
-SUMMARY = "rare positives and two hundred classes: average precision, recall at a rate of alarms, log loss, Brier score"
+SUMMARY = "rare positives and 200 classes: average precision, recall at a fixed alarm rate, log loss, Brier score"
 ADF_R, LIGHTGBM = "ADF-R", ("LightGBM last 3", "LightGBM all")
 METHODS = {
     **{name: with_default_trees(name) for name in (ADF_R, "RF last 3", "RF all")},
@@ -28,7 +28,7 @@ SHARES = (0.001, 0.005, 0.03)  # of frauds
 LESS_IS_BETTER: dict[str, Measure] = {
     "Log loss": "log_loss",
     "Brier score": "brier_score",
-    "Calibration error of the answer": calibration_error(),
+    "Calibration error of the prediction": calibration_error(),
 }
 
 
@@ -53,21 +53,21 @@ def report(results: Results, options: Options) -> Chapter:
     return Chapter(
         name="probabilities",
         title="Rare positives and many classes",
-        question="How good are probabilities where one class is rare, and where there are two hundred?",
+        question="How good are probabilities where one class is rare, and where there are 200?",
         findings=(
             f"Highest average precision: {precision.describe_leaders(list(METHODS))}.",
             *(
-                f"Most frauds in {rate:.0%} alarms: {one.describe_leaders(list(METHODS))}."
+                f"Most frauds at an alarm rate of {rate:.0%}: {one.describe_leaders(list(METHODS))}."
                 for rate, one in recalls.items()
             ),
-            f"Top-5 accuracy with two hundred classes: {top.describe_leaders(top.present(METHODS))}.",
+            f"Top-5 accuracy with 200 classes: {top.describe_leaders(top.present(METHODS))}.",
         ),
         caveats=(
-            "The streams are made up, and the frauds follow patterns that a forest can learn; the constants of ADF "
-            "were not chosen on them.",
-            "Average precision is that of each batch, by the number of its frauds; of the rarest ones there are a few "
-            "a batch, and differences of a few points are chance.",
-            "LightGBM grows a tree a class and round, and did not run on two hundred classes.",
+            "The streams are simulated, and the frauds follow patterns that a forest can learn. The initial uniform "
+            "part of the calibration was reduced because of them; the other constants of ADF were not chosen on them.",
+            "Average precision is that of each batch, by the number of its frauds; the rarest have a few "
+            "per batch, and differences of a few points are chance.",
+            "LightGBM grows a tree a class and round, and did not run on 200 classes.",
             *caveat_one_seed(options),
             *(
                 ["Quick: short streams of frauds of one share; they show that everything runs."]
@@ -77,10 +77,10 @@ def report(results: Results, options: Options) -> Chapter:
         ),
         tables=(
             precision.table("Average precision of frauds on the next batch"),
-            *(one.table(f"Share of frauds found in {rate:.0%} of alarms") for rate, one in recalls.items()),
+            *(one.table(f"Fraction of frauds found at an alarm rate of {rate:.0%}") for rate, one in recalls.items()),
             *_compare(found, rare, "frauds"),
-            top.table("Top-5 accuracy on the next batch, two hundred classes"),
-            *_compare(found, many, "two hundred classes"),
+            top.table("Top-5 accuracy on the next batch, 200 classes"),
+            *_compare(found, many, "200 classes"),
         ),
         figures=(*_draw_precision(found, rare), *_draw_reliability(found, rare | many)),
         command=options.command("probabilities"),
@@ -112,7 +112,7 @@ def _rare(options: Options) -> dict[str, StreamSpec]:
 
 
 def _many(options: Options) -> dict[str, StreamSpec]:
-    """Return the stream of two hundred classes."""
+    """Return the stream of 200 classes."""
     counts = batch_counts(options, full=(30, 2_000), quick=(12, selections.QUICK_SAMPLES // 20))
     return {"200 classes": StreamSpec.of("classes", "many", **counts)}
 

@@ -40,7 +40,8 @@ SUMMARY = (
 SHOWN = (ADF_R, "RF last 3", "RF all")
 BRIER_NOTE = "By scikit-learn's default: from 0 to 1 where there are two classes, from 0 to 2 where there are more."
 ERROR_NOTE = (
-    "Mean distance between the probability of the answer and how often it was right, over all batches, in bins of 0.1."
+    "Mean distance between the probability of the predicted class and how often it was right, over all batches, in "
+    "bins of 0.1."
 )
 
 
@@ -182,8 +183,8 @@ def _compare(found: NextBatch, streams: Streams, what: str) -> tuple[Table, ...]
         accuracy.table(f"Accuracy on the next batch, {what}", METHODS, note="Dash: not run."),
         loss.table(f"Log loss on the next batch, {what}", METHODS, note=loss_note),
         brier.table(f"Brier score on the next batch, {what}", METHODS, note=BRIER_NOTE),
-        error.table(f"Calibration error of the answer, {what}", METHODS, note=ERROR_NOTE),
-        seconds.table(f"CPU seconds a batch, answering and learning, {what}", METHODS),
+        error.table(f"Calibration error of the prediction, {what}", METHODS, note=ERROR_NOTE),
+        seconds.table(f"CPU seconds per batch, predicting and learning, {what}", METHODS),
     )
 
 

@@ -16,9 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 from adforest.encoding import EncodingRules, LabelTable, TableEncoder
 from adforest.forest import Samples
 from adforest.forest.types import AnyArray, Float64Array
-from adforest.growers import spawn_seeds
 from adforest.merging import BatchPlan, BatchRules, BatchSource, LocalBatch, plan_batch
 from adforest.origins import Origins
+from adforest.parallel import spawn_seeds
 from adforest.parameters import COMMON, Rules, check_parameters
 
 State = TypeVar("State")
@@ -264,7 +264,7 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
             )
 
     def predict(self, X: Any) -> AnyArray:
-        """Return the most likely class of each sample.
+        """Predict the class of each sample.
 
         Parameters
         ----------
@@ -329,7 +329,7 @@ class VotingBatchClassifier(BatchClassifier[State]):
     """A classifier whose votes can be read as shares."""
 
     def predict_proba(self, X: Any) -> Float64Array:
-        """Return the share of each class, in the order of ``classes_``.
+        """Predict class probabilities, in the order of ``classes_``.
 
         Parameters
         ----------
@@ -342,7 +342,7 @@ class VotingBatchClassifier(BatchClassifier[State]):
         return as_shares(self._answers(X)[1])
 
     def predict_log_proba(self, X: Any) -> Float64Array:
-        """Return the logarithm of `predict_proba`; minus infinity where a class has no share.
+        """Predict logarithms of class probabilities; minus infinity where a probability is 0.
 
         Parameters
         ----------

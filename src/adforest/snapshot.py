@@ -1,4 +1,4 @@
-"""A model as it was at one moment, to predict with while the model goes on learning."""
+"""Immutable copy of a model, to predict with while the model goes on learning."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from adforest.tracking import BatchBlock, PrequentialAnswers, Track
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Snapshot:
-    """What `AdaptiveDecisionForestClassifier.snapshot` returns: predicts only, and never changes.
+    """Immutable copy of a model, as `AdaptiveDecisionForestClassifier.snapshot` returns it; it can only predict.
 
-    It can be pickled and handed to other threads and processes. All its attributes are of one moment.
+    It can be pickled and passed to other threads and processes. All its attributes are of the same state.
 
     Attributes
     ----------
@@ -26,15 +26,15 @@ class Snapshot:
     feature_names_in_ : ndarray of str or None
         None if the columns have no names.
     n_batches_ : int
-        Batches given to the model.
+        Number of batches given to the model.
     history_ : list of BatchReport
-        One report a batch, of the last 1,000 batches.
+        One report per batch, of the last 1,000 batches.
     history_blocks_ : list of BatchBlock
-        The batches before those, summarised.
+        Summaries of the batches before those.
     prequential_ : named tuple of y_true and y_proba
-        What the last samples were answered before they were learnt.
+        Labels of the last samples, and the probabilities predicted before they were learnt.
     has_samples : bool
-        Whether the samples that the model kept are in it.
+        Whether it holds the samples in the model's memory.
     """
 
     _model: Model[State]
@@ -47,7 +47,7 @@ class Snapshot:
         return f"Snapshot after {self.n_batches_} batches, {len(self.classes_)} classes ({names})"
 
     def predict(self, X: Any) -> AnyArray:
-        """Return the most likely class of each sample.
+        """Predict the class of each sample.
 
         Parameters
         ----------
@@ -60,7 +60,7 @@ class Snapshot:
         return self._model.most_likely(self._votes(X))
 
     def predict_proba(self, X: Any) -> Float64Array:
-        """Return the share of each class, in the order of ``classes_``.
+        """Predict class probabilities, in the order of ``classes_``.
 
         Parameters
         ----------
@@ -73,7 +73,7 @@ class Snapshot:
         return as_shares(self._votes(X))
 
     def predict_log_proba(self, X: Any) -> Float64Array:
-        """Return the logarithm of `predict_proba`; minus infinity where a class has no share.
+        """Predict logarithms of class probabilities; minus infinity where a probability is 0.
 
         Parameters
         ----------
@@ -86,7 +86,7 @@ class Snapshot:
         return as_logs(self.predict_proba(X))
 
     def explain(self, X: Any) -> Explanation:
-        """Return why some samples are answered as they are, see `AdaptiveDecisionForestClassifier.explain`.
+        """Explain predictions, see `AdaptiveDecisionForestClassifier.explain`.
 
         Parameters
         ----------

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier, Snapshot
 from adforest.base import lock_of
-from adforest.rivals import RefitForestClassifier
+from experiments.rivals import RefitForestClassifier
 from small_forests import clusters, forest, swapped
 
 MODELS = {

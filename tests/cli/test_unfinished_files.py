@@ -215,7 +215,7 @@ def test_what_cannot_be_told_from_its_beginning_is_refused(capsys, tmp_path, who
 
 def test_a_file_written_to_while_it_is_read(capsys, folder, monkeypatch):
     """What was read may be parts of two files: it is no batch."""
-    from adforest.streams import files
+    from adforest.reading import files
 
     real = files._cut
 

@@ -98,7 +98,7 @@ def test_what_was_learnt_between_two_models(capsys, folder, model):
     assert (told["only"]["first"]["batches"], told["only"]["second"]["batches"]) == (0, 2)
     assert told["sizes"]["records"] == [360, 600]
     answers = told["answers"]
-    X = adforest.streams.read_batches(folder / "month-5.csv", target="rent")
+    X = adforest.reading.read_batches(folder / "month-5.csv", target="rent")
     table = next(X).X
     differ = adforest.load(older).predict(table) != adforest.load(model).predict(table)
     assert (answers["records"], answers["differ"]) == (120, differ.sum())

@@ -178,7 +178,7 @@ def test_misuse_is_named(arguments, expected, capsys):
     [
         (["--samples", "0"], "expected 1 sample or more"),
         (["--seed", "-1"], "got --samples 150000 and --seed -1"),
-        (["--samples", "100"], "records or more"),
+        (["--samples", "100"], "samples or more"),
         (["--out", "demo.txt"], "expected a file that ends in .png"),
     ],
 )

@@ -15,7 +15,7 @@ from adforest.adaptation.columns import with_columns
 from adforest.encoding import EncodingRules, TableEncoder, categories
 from adforest.encoding.categories import INFREQUENT, MAX_VALUES
 from adforest.monitor import tree_text
-from adforest.rivals import RefitForestClassifier
+from experiments.rivals import RefitForestClassifier
 
 NAN = np.nan
 REUSE = EncodingRules(reuses_codes=True)

@@ -11,7 +11,7 @@ import pytest
 from adforest import AdaptiveDecisionForestClassifier
 from adforest.encoding import TableEncoder
 from adforest.encoding.text_columns import read_as
-from adforest.streams import read_batches
+from adforest.reading import read_batches
 from table_files import write_text
 
 RNG = np.random.default_rng(0)

@@ -31,7 +31,7 @@ def houses():
 
 def test_repr_is_one_short_line(explanation):
     assert repr(explanation) == (
-        "Explanation of 27 samples: 4 attributes, 3 classes, forests permanent, active, temporary, newest"
+        "Explanation of 27 samples: 4 features, 3 classes, forests permanent, active, temporary, newest"
     )
     assert repr(explanation.forests["newest"]).startswith("ForestAnswers of 3 trees on 27 samples, mean weight 0.")
 
@@ -81,12 +81,12 @@ def test_text_adds_up(explanation):
     assert sum(float(line.split()[-1]) for line in lines[3:]) == pytest.approx(float(share), abs=4e-3)
 
 
-def test_text_of_another_class_and_of_few_attributes(explanation):
+def test_text_of_another_class_and_of_few_features(explanation):
     full, short = explanation.text(5, "a", None).splitlines(), explanation.text(5, "a", max_features=1).splitlines()
     assert full[0] == short[0] == f"sample 5: a {explanation.probabilities[5, 0]:.3f}"
     assert len(full) == 3 + 5
     assert len(short) == 3 + 3
-    assert short[-1].split()[:3] == ["3", "other", "attributes"]
+    assert short[-1].split()[:3] == ["3", "other", "features"]
 
 
 def test_batches_share_the_vote(model, explanation):

@@ -157,12 +157,11 @@ def test_no_lots_are_drawn(binned, confidence, n):
         assert len({getattr(tree, name).tobytes() for tree in trees}) == 1
 
 
-@given(b=oracles.blocks(max_samples=60), min_leaf=st.integers(1, 6), depth=st.integers(0, 3), room=st.integers(1, 12))
-def test_limits_are_kept(b, min_leaf, depth, room):
+@given(b=oracles.blocks(max_samples=60), min_leaf=st.integers(1, 6), depth=st.integers(0, 3))
+def test_limits_are_kept(b, min_leaf, depth):
     for confidence in (0, CONFIDENCE):
-        limits = {"min_samples_leaf": min_leaf, "max_depth": depth, "max_nodes": room, "prune_confidence": confidence}
+        limits = {"min_samples_leaf": min_leaf, "max_depth": depth, "prune_confidence": confidence}
         tree, leaf_of = oracles.grow_c45(b, **limits)
         check_whole(b, tree, leaf_of, range(len(b.y)))
         assert tree.depth <= depth
-        assert len(tree.nodes) <= room
         assert len(tree.nodes) == 1 or np.unique(leaf_of, return_counts=True)[1].min() >= min_leaf

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
-from adforest.forest import GrowthParams, LeafCounts, Tree, TreeEditor
+from adforest.forest import LeafCounts, Tree, TreeEditor
 from adforest.forest._kernels.counting import tally
 
 ROOT_SIDES = pytest.mark.parametrize("tree_left", [True, False], ids=["tree left", "tree right"])
@@ -204,23 +204,6 @@ def test_depth_counts_from_the_root_of_the_tree():
     starts = np.searchsorted(leaf_of[order], np.append(leaves, len(tree.nodes)))
     oracles.grow_at(editor, b, order, starts, leaves, leaf_of, max_depth=5)
     assert editor.finish().depth == 5
-
-
-@pytest.mark.parametrize("max_nodes", [1, 2, 3, 10, 11])
-def test_a_limit_on_nodes_counts_those_the_tree_has(max_nodes):
-    b = oracles.random_block(100)
-    editor = TreeEditor(Tree.bare(3, 0))
-    editor.grow(
-        b.samples,
-        b.weights,
-        np.arange(100, dtype=np.int32),
-        np.array([0, 100]),
-        np.zeros(1, dtype=np.int32),
-        np.empty(100, dtype=np.int32),
-        GrowthParams(max_features=3, max_nodes=max_nodes),
-        seed=0,
-    )
-    assert len(editor.finish().nodes) == (max_nodes - 1) // 2 * 2 + 1
 
 
 def test_weights_added_twice_add_up():

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import oracles
-from adforest.forest import Forest, Tree, in_threads
+from adforest.forest import Forest, Tree
+from adforest.parallel import in_threads
 
 SOFT = pytest.mark.parametrize("soft", [True, False], ids=["soft", "hard"])
 

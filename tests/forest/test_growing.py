@@ -28,23 +28,6 @@ def test_limits_on_leaves_and_depth_are_kept(binned, b, min_leaf, max_depth):
     np.testing.assert_allclose(tree.importance, gains, rtol=1e-9, atol=1e-6)
 
 
-@given(b=oracles.blocks(categories=(0,)), room=st.integers(0, 9))
-def test_the_limit_on_new_nodes_is_kept_and_used(b, room):
-    full = oracles.grow_tree(b)
-    tree = oracles.grow_tree(b, max_new_nodes=room)
-    assert len(tree.nodes) - 1 == min(room // 2 * 2, len(full.nodes) - 1)
-    check_tree(b, tree, room_left=len(tree.nodes) - 1 + 2 <= room)
-
-
-@SHARED
-def test_the_limit_on_new_nodes_stops_large_branches_at_about_one_depth(binned):
-    b = oracles.random_block(4000, missing=0)
-    tree = oracles.grow_tree(b, max_new_nodes=14, binned=binned)
-    assert len(tree.nodes) == 15
-    assert max(oracles.depths(tree.nodes).values()) <= 5
-    check_tree(b, tree, room_left=False)
-
-
 @given(b=oracles.blocks(), data=st.data())
 def test_only_samples_count_and_weights_go_with_them(b, data):
     indices = data.draw(st.lists(st.integers(0, len(b.y) - 1), unique=True, min_size=1))

@@ -7,7 +7,7 @@ import pytest
 
 from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
 from adforest.integrations.onnx import to_onnx
-from adforest.streams import load_dataset
+from experiments.streams.datasets import load_dataset
 from exported_models import FORESTS, assert_same_answers, feed, run
 
 DATA = Path(os.environ.get("ADFOREST_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data")

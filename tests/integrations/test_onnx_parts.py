@@ -17,7 +17,7 @@ from adforest.integrations.onnx import to_onnx
 from adforest.integrations.onnx.export import _add_outputs
 from adforest.integrations.onnx.graph import Graph
 from adforest.integrations.onnx.trees import add_forest
-from adforest.rivals import RefitForestClassifier
+from experiments.rivals import RefitForestClassifier
 
 
 def run(graph, value, dtype, X, *width):

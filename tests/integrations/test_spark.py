@@ -226,7 +226,7 @@ def test_what_is_no_frame_of_samples(here):
 
 def test_the_examples_of_the_page_run():
     session()
-    names = run_section("Learn and answer", "docs/spark.md")
+    names = run_section("Learn and predict", "docs/spark.md")
     assert names["accuracy"] == 1
     assert names["local"].classes_.tolist() == ["off", "work"]
-    assert names["answered"].columns[-3:] == ["prediction", "probability", "confidence"]
+    assert names["predicted"].columns[-3:] == ["prediction", "probability", "confidence"]

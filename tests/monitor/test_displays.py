@@ -128,7 +128,7 @@ def test_another_class_few_bars_and_axes_of_ones_own(model):
     assert display.ax_ is ax
     assert display.figure_ is ax.figure
     assert len(display.bars_) == 3
-    assert [label.get_text() for label in ax.get_yticklabels()][-2:] == ["2 other attributes", "probability of a"]
+    assert [label.get_text() for label in ax.get_yticklabels()][-2:] == ["2 other features", "probability of a"]
     assert any("Sample 0: why a has probability" in text for text in texts(ax))
 
 

@@ -10,7 +10,7 @@ from scipy.stats import binomtest
 
 from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier, load
 from adforest.monitor import ModelView
-from adforest.rivals import RefitForestClassifier
+from experiments.rivals import RefitForestClassifier
 from made_reports import report
 from saved_models import CASES, long_history, ours
 

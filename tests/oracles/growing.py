@@ -35,7 +35,6 @@ def grow_groups(
     min_leaf=1,
     max_bins=255,
     max_depth=-1,
-    max_new_nodes=10**6,
     criterion="entropy",
     draws=None,
     seed=0,
@@ -56,7 +55,6 @@ def grow_groups(
         min_samples_leaf=min_leaf,
         max_bins=max_bins,
         max_depth=max_depth if max_depth >= 0 else None,
-        max_nodes=base + max_new_nodes,
         criterion=criterion,
         draws=draws,
     )

@@ -23,11 +23,11 @@ from adforest.encoding.rates import CategoryRates
 from adforest.forest import Forest, Samples, Tree
 from adforest.forest.packed import PackedRows
 from adforest.origins import Origins
-from adforest.rivals import RefitForestClassifier
 from adforest.storage import columns, evidence, history, models, origins, state, tracking, trees
 from adforest.storage.values import decode, encode, text_array
 from adforest.tracking import BatchBlock, ClassLives, ColumnSketches, History, Prequential, Track
 from adforest.tracking.over_time import FiguresOverTime
+from experiments.rivals import RefitForestClassifier
 from saved_models import numbers, ours
 
 

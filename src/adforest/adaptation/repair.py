@@ -7,10 +7,11 @@ import numpy as np
 
 from adforest.adaptation.boxes import Cut
 from adforest.adaptation.perturbation import LeafStatistics, is_perturbed
-from adforest.forest import Forest, LeafCounts, Samples, Tree, TreeEditor, in_threads
+from adforest.forest import Forest, LeafCounts, Samples, Tree, TreeEditor
 from adforest.forest._kernels import counting
 from adforest.forest.types import BoolArray, Int32Array, UInt16Array
 from adforest.growers import Grower, Grown, StreamingGrower
+from adforest.parallel import in_threads
 
 
 @dataclass(frozen=True, slots=True, eq=False)

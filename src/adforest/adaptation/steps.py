@@ -28,10 +28,11 @@ from adforest.adaptation.scenario import scenario_of
 from adforest.adaptation.state import ForestState, Settings, State
 from adforest.adaptation.undrawn import place
 from adforest.adaptation.weighing import rescaled
-from adforest.forest import Forest, Samples, in_threads
+from adforest.forest import Forest, Samples
 from adforest.forest._kernels.sampling import are_drawn
 from adforest.forest.types import BoolArray, Float32Array, Int32Array, Int64Array
-from adforest.growers import Grown, RandomForestGrower, build_trees, spawn_seeds
+from adforest.growers import Grown, RandomForestGrower, build_trees
+from adforest.parallel import in_threads, spawn_seeds
 
 BUILD, REPAIR, RENEW, BUILD_NEWEST, DRAW = range(5)  # what a seed is for
 SAMPLE_SLACK = 1.1  # times max_samples that is let pass: of a batch that is drawn from, a few samples more may come

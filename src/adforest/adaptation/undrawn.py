@@ -12,11 +12,12 @@ import numpy as np
 
 from adforest.adaptation.state import State
 from adforest.adaptation.weighing import Weighing
-from adforest.forest import LeafCounts, Samples, Tree, in_threads
+from adforest.forest import LeafCounts, Samples, Tree
 from adforest.forest._kernels.counting import tally
 from adforest.forest._kernels.routing import route
 from adforest.forest.types import Int32Array, Nodes, UInt64Array
 from adforest.growers import Grower
+from adforest.parallel import in_threads
 
 LEARNING = frozenset({"built", "rebuilt", "repaired", "rejoined", "replaced"})  # what forests do that learn a batch
 

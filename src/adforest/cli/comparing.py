@@ -96,7 +96,7 @@ def _answers(model: Any, path: Path, reading: Mapping[str, Any], classes: Sequen
     """Return the labels that a model gives the records of a file, and the probabilities of some classes."""
     import numpy as np
 
-    from adforest.streams.records import read_records
+    from adforest.reading.records import read_records
 
     may_lack = model.column_changes == "allow"
     blocks = read_records([path], all_types(model), may_lack=may_lack, **reading_for_answers(model, reading))

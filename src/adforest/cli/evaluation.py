@@ -37,7 +37,7 @@ class Evaluation:
 
     def answers(self, path: Path) -> Iterator[tuple[list[Any], list[Any]]]:
         """Answer the records of a file, compare, and yield classes and answers of some at a time."""
-        from adforest.streams import read_batches
+        from adforest.reading import read_batches
 
         n_samples = n_right = 0
         batches = read_batches([path], **self._reading)

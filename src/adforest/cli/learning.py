@@ -252,7 +252,7 @@ class Learner:
         """Return the longest beginning of a file that was learnt, an empty one if none was; it is an error in a format
         of which the rest cannot be told from the beginning.
         """
-        from adforest.streams.paths import TEXT_SUFFIXES
+        from adforest.reading.paths import TEXT_SUFFIXES
 
         learnt = [(n_bytes, digest) for n_bytes, digest in found.beginnings.items() if self._sized.get(digest, (0,))[0]]
         if not learnt:
@@ -348,7 +348,7 @@ class Learner:
 
     def _read(self, paths: list[Path], batch_size: int | None) -> Any:
         """Read batches; what columns hold is what the model learnt that they do."""
-        from adforest.streams import read_batches
+        from adforest.reading import read_batches
 
         types = None if self.is_new else known_types(self.model) | {self.target: class_type(self.model)}
         return read_batches(paths, target=self.target, types=types, batch_size=batch_size, **self._reading)
@@ -373,7 +373,7 @@ class Learner:
 
     def _header_place(self, path: Path) -> str:
         """Return how an error about the columns of a file calls it."""
-        from adforest.streams.files import open_sources
+        from adforest.reading.files import open_sources
 
         archives = [parent for parent in path.parents if parent.is_file()]
         files, _ = open_sources([*archives, path][:1], self.target, self.target, **for_answers(self._reading))

@@ -1,4 +1,4 @@
-"""Running the demo: ADF-R along the paper's 34 batches, against random forests that are refitted for every batch."""
+"""Running the demo: ADF-R along 34 batches of houses, against random forests that are refitted for every batch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
 from adforest import AdaptiveDecisionForestClassifier
-from adforest.streams import Batch, make_house, simulate_scenarios
+from adforest.simulation import Batch, make_house, simulate_houses
 
 SAMPLES = 150_000
 N_TREES = int(AdaptiveDecisionForestClassifier().n_estimators)
@@ -88,12 +88,12 @@ def run_demo(settings: DemoSettings, on_progress: Callable[[float], None] = lamb
     -------
     DemoRun
     """
-    house = make_house(settings.n_samples, random_state=settings.seed)
-    batches = simulate_scenarios(house.X, house.y, categorical=house.categorical, random_state=settings.seed)
+    batches = simulate_houses(settings.n_samples, random_state=settings.seed)
+    categorical = list(make_house(1).categorical)
     model = AdaptiveDecisionForestClassifier(
-        N_TREES, categorical_features=list(house.categorical), n_jobs=1, random_state=settings.seed
+        N_TREES, categorical_features=categorical, n_jobs=1, random_state=settings.seed
     )
-    max_features = int(math.log2(house.X.shape[1])) + 1  # what our default comes to
+    max_features = int(math.log2(len(categorical))) + 1  # what our default comes to
     # Refitting on everything costs most, so progress goes by the samples it learns.
     work = np.cumsum(np.cumsum([len(batch.y_train) for batch in batches]))
     results = []

@@ -52,8 +52,8 @@ def describe_setting(run: DemoRun) -> str:
         "every sample" if run.memory_size is None else f"at most {run.memory_size:,} samples besides the last batches"
     )
     return _wrap(
-        f"House, {settings.n_samples:,} made-up samples, seed {settings.seed}, in 34 batches by the paper's protocol; "
-        "all methods on one thread (CPU seconds), all tested on the same samples, which nobody learns.",
+        f"House, {settings.n_samples:,} made-up samples, seed {settings.seed}, in 34 batches, classes as in the "
+        "paper's stream; all methods on one thread (CPU seconds), all tested on the same samples, which nobody learns.",
         f"ADF-R: AdaptiveDecisionForestClassifier as it comes, {N_TREES} trees in each of its two or three forests; it "
         f"sees each batch once and keeps {kept}.",
         f"RF: scikit-learn's RandomForestClassifier, {N_TREES} trees, entropy, {run.max_features} features tried at a "

@@ -1,8 +1,8 @@
-"""What votes are made of: what the roots of the trees say, and what each attribute adds to it.
+"""Decomposition of votes into a bias, the votes of the roots, and the contribution of each feature.
 
-With a(v) what a tree would answer if its node v were a leaf, the step from a node to the next one on a sample's path
-changes a; this is credited to the attribute that the node asks about (`forest/_kernels/steps.pyx`). Steps are averaged
-over the trees of a forest and over the forests of a voter, and then corrected for the class mix as the voter's shares
+With a(v) the prediction of a tree if its node v were a leaf, the step from a node to the next one on a sample's path
+changes a; this is credited to the feature that the node splits on (`forest/_kernels/steps.pyx`). Steps are averaged
+over trees and over the forests of a voter, and then corrected for the class mix as the voter's probabilities
 are, see `adforest.explaining.correction`. Ways to answer are added up with the weights that they have for the sample,
 and the votes are calibrated.
 """
@@ -32,10 +32,11 @@ from adforest.adaptation.voting import (
     with_calibration,
 )
 from adforest.explaining.correction import mean_inverses, sharpened_steps
-from adforest.forest import Forest, in_threads
+from adforest.forest import Forest
 from adforest.forest.types import AnyArray, BoolArray, Float64Array, Int32Array, UInt8Array
+from adforest.parallel import in_threads
 
-PART_SIZE = 2**19  # numbers in the contributions of the samples that are explained at a time, to stay in the cache
+PART_SIZE = 2**19  # numbers in the contributions of samples explained at a time, to stay in the cache
 MAX_PART = 2048  # samples that are explained at a time
 
 
@@ -51,7 +52,7 @@ class Leaves(NamedTuple):
 
 
 class ForestPart(NamedTuple):
-    """What a forest says of some samples: its weight (n,), its class shares (n, n_classes), and its leaves."""
+    """Predictions of a forest: its weight (n,), its class probabilities (n, n_classes), and its leaves."""
 
     weight: Float64Array
     shares: Float64Array
@@ -60,7 +61,7 @@ class ForestPart(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Attribution:
-    """Votes and what they are made of, classes by code.
+    """Votes and their decomposition, classes by code.
 
     Attributes
     ----------
@@ -68,7 +69,7 @@ class Attribution:
     contributions : float64 (n, n_features, n_classes)
         Add up with bias to votes.
     forests : dict of str to ForestPart
-        Those that are asked; weights add up to what the votes add up to.
+        Those in the vote; their weights have the same sum as the votes.
     """
 
     votes: Float64Array
@@ -78,7 +79,7 @@ class Attribution:
 
 
 def attribute(state: State, X: Float64Array, n_classes: int) -> Attribution:
-    """Return the votes for some samples and what they are made of; a loop over trees, not over samples."""
+    """Return the votes for some samples and their decomposition; a loop over trees, not over samples."""
     n, m = X.shape
     size = max(1, min(MAX_PART, PART_SIZE // max(1, m * n_classes)))
     parts = [slice(start, start + size) for start in range(0, n, size)] or [slice(0)]
@@ -141,7 +142,7 @@ def _calibrated(state: State, found: Attribution) -> Attribution:
 def _adjusted(state: State, X: Float64Array, found: Attribution) -> Attribution:
     """Attribute votes that the last samples adjust: what these say by themselves is part of the bias.
 
-    Contributions are changed in place. What an attribute adds to the forests' vote is corrected as that is.
+    Contributions are changed in place. The contribution of a feature to the forests' vote is corrected as the vote is.
     """
     n_classes, recent = found.votes.shape[1], state.recent
     leaves, counts = state.forests[PERMANENT].forest.route(X), label_counts(state, n_classes)
@@ -167,7 +168,7 @@ def _adjusted(state: State, X: Float64Array, found: Attribution) -> Attribution:
 
 
 def _mean_steps(state: State, name: str, X: Float64Array, like: Float64Array) -> tuple[Float64Array, Leaves]:
-    """Return what each attribute adds to the class probabilities of a forest, and the leaves that samples reach."""
+    """Return the contribution of each feature to the class probabilities of a forest, and the leaves of the samples."""
     forest = state.forests[name].forest
     leaves, steps = _leaves_of(forest, X), np.zeros_like(like)
     for tree, leaf in zip(forest.trees, leaves.numbers.T, strict=True):
@@ -179,11 +180,12 @@ def _mean_steps(state: State, name: str, X: Float64Array, like: Float64Array) ->
 def _fill_steps(
     steps: Float64Array, permanent: Float64Array, root: Float64Array, permanent_root: Float64Array, unmet: BoolArray
 ) -> None:
-    """Turn what attributes add to a forest's probabilities p into what they add to p * (1 - t²) + q * t.
+    """Convert contributions to a forest's probabilities p into contributions to p * (1 - t²) + q * t.
 
-    q is what the permanent forest gives the classes that are not met, t their sum (see `filled`). Where p, q and t go
-    straight from the roots to the leaves, the changes of p * t² and of q * t are sums over attributes of means along
-    the way: mean(t²) * change of p + 2 * mean(p * t) * change of t, and mean(q) * change of t + mean(t) * change of q.
+    q are the permanent forest's probabilities of classes that the forest has not seen, t their sum (see `filled`). If
+    p, q and t change linearly from the roots to the leaves, the changes of p * t² and of q * t are sums over features
+    of means on the path: mean(t²) * change of p + 2 * mean(p * t) * change of t, and mean(q) * change of t + mean(t) *
+    change of q.
     """
     taken, taken_root = permanent * unmet, permanent_root * unmet
     change = taken.sum(axis=2, keepdims=True)
@@ -197,7 +199,7 @@ def _fill_steps(
 
 
 class _Correction(NamedTuple):
-    """How one way to answer turns what an attribute adds to a forest's shares, a, into what it adds to votes.
+    """How one variant converts a feature's contribution to a forest's probabilities, a, into one to the votes.
 
     That is own * a - joint * (a . ratio), with own and joint (n, n_classes).
     """
@@ -208,14 +210,14 @@ class _Correction(NamedTuple):
 
     @classmethod
     def of(cls, way: Way, start: Float64Array) -> _Correction:
-        """Return the correction of a way, given the class shares of the voter at its roots."""
+        """Return the correction of a variant, given the class probabilities of the voter at its roots."""
         first, second = mean_inverses(start, way.shares, way.ratio)
         scale = (way.weight / len(way.voter))[:, np.newaxis] * way.ratio
         return cls(scale * first[:, np.newaxis], scale * second, way.ratio)
 
 
 def _add_corrected(contributions: Float64Array, steps: Float64Array, corrections: Sequence[_Correction]) -> None:
-    """Add what the attributes add to votes through a forest, in all the ways that it is part of."""
+    """Add the contributions of features to the votes through a forest, in all variants that it is part of."""
     own = np.sum([one.own for one in corrections], axis=0)
     joint = np.stack([one.joint for one in corrections], axis=1)
     moved = steps @ np.column_stack([one.ratio for one in corrections])
@@ -224,7 +226,7 @@ def _add_corrected(contributions: Float64Array, steps: Float64Array, corrections
 
 
 def _votes_of_one(state: State, X: Float64Array, contributions: Float64Array) -> Attribution:
-    """Attribute the votes of the forest that answers alone (the paper's way); contributions are filled in."""
+    """Attribute the votes of the one forest that predicts in the paper's algorithm; contributions are filled in."""
     n, _, n_classes = contributions.shape
     forest = state.forests[state.answering].forest
     total, bias, leaves = votes(state, X, n_classes), np.zeros((n, n_classes)), _leaves_of(forest, X)
@@ -236,13 +238,13 @@ def _votes_of_one(state: State, X: Float64Array, contributions: Float64Array) ->
 
 
 def _root_shares(forest: Forest, n_classes: int) -> Float64Array:
-    """Return the mean over trees of their class shares at the root, (1, n_classes)."""
+    """Return the mean over trees of their class probabilities at the root, (1, n_classes)."""
     mean: Float64Array = np.mean([tree.root_shares(n_classes) for tree in forest.trees], axis=0, keepdims=True)
     return mean
 
 
 def _leaves_of(forest: Forest, X: Float64Array) -> Leaves:
-    """Return the leaves that samples reach, and what is known of each."""
+    """Return the leaves that samples reach, with their batches, causes and contents."""
     columns: list[tuple[AnyArray, ...]] = []
     for tree in forest.trees:
         leaf = tree.route(X)
@@ -251,7 +253,7 @@ def _leaves_of(forest: Forest, X: Float64Array) -> Leaves:
 
 
 def _joined(parts: Sequence[ForestPart]) -> ForestPart:
-    """Return what a forest says of all samples from what it says of each part of them."""
+    """Return the predictions of a forest for all samples, joined from parts."""
     weights, shares, leaves = zip(*parts, strict=True)
     return ForestPart(
         np.concatenate(weights), np.concatenate(shares), Leaves(*map(np.concatenate, zip(*leaves, strict=True)))

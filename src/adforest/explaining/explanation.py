@@ -1,4 +1,4 @@
-"""What `explain` returns: arrays for programs, rows and lines of text for people."""
+"""Results of `explain`: arrays for programs, rows and text for people."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ SHOWN_BATCHES = 6  # in a line of text
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ForestAnswers:
-    """What one forest says of some samples, and which of its leaves say so.
+    """Predictions of one forest for some samples, and the leaves they come from.
 
     Attributes
     ----------
     weights : ndarray of shape (n_samples,)
-        How much of the vote is the forest's, between 0 and 1.
+        The forest's weight in the vote, between 0 and 1.
     shares : ndarray of shape (n_samples, n_classes)
-        What it answers by itself.
+        Its own class probabilities.
     leaves : ndarray of int of shape (n_samples, n_trees)
         The leaf that each sample reaches in each tree, as `apply` returns.
     batches : ndarray of int of shape (n_samples, n_trees)
@@ -34,11 +34,11 @@ class ForestAnswers:
     causes : ndarray of int of shape (n_samples, n_trees)
         How: 0 the tree was built, 1 a root was added, 2 a leaf was expanded.
     leaf_classes : ndarray of int of shape (n_samples, n_trees)
-        Position in ``classes`` of the class that the leaf has most samples of; -1 where it has none.
+        Index in ``classes`` of the leaf's most frequent class; -1 where the leaf has no samples.
     leaf_confidence : ndarray of shape (n_samples, n_trees)
-        The share of that class in the leaf.
+        The frequency of that class in the leaf.
     leaf_samples : ndarray of shape (n_samples, n_trees)
-        Samples in the leaf, those drawn twice counted twice.
+        Number of samples in the leaf, with their bootstrap weights.
     """
 
     weights: Float64Array
@@ -56,18 +56,18 @@ class ForestAnswers:
 
 
 class Summary(NamedTuple):
-    """Why a sample has the probability of a class, as far as it is shown.
+    """The part of an explanation that is shown: of one sample and one class.
 
     Attributes
     ----------
     class_name : str
     probability, bias : float
     names : list of str
-        An attribute and its value each, the one that adds or takes most first; all others together at the end.
+        A feature and its value each, by decreasing size of the contribution; all others together at the end.
     added : list of float
-        What they add to the bias.
+        Their contributions.
     forests, batches : str
-        Who is asked with which weight, and which batches made the leaves that speak.
+        The weights of the forests, and the batches that made the leaves.
     """
 
     class_name: str
@@ -81,7 +81,7 @@ class Summary(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
 class Explanation:
-    """Why a model answers some samples as it does: what `AdaptiveDecisionForestClassifier.explain` returns.
+    """Explanation of predictions, as `AdaptiveDecisionForestClassifier.explain` returns it.
 
     ``bias + contributions.sum(axis=1)`` equals ``probabilities``, which is what `predict_proba` returns. Over classes,
     ``bias`` adds up to 1 and each contribution to 0.
@@ -96,12 +96,12 @@ class Explanation:
         The most likely class of each sample.
     probabilities : ndarray of shape (n_samples, n_classes)
     bias : ndarray of shape (n_samples, n_classes)
-        What the model would answer if every tree were cut down to its root: the class shares of all that the forests
-        have learnt, mixed by the weights that they have for the sample, and corrected for the class mix of late.
+        Probabilities if every tree were cut down to its root: the class frequencies of all samples that the forests
+        have learnt, mixed by their weights for the sample, and corrected for the recent class mix.
     contributions : ndarray of shape (n_samples, n_features, n_classes)
-        What each attribute adds to each class's probability.
+        What each feature adds to each class probability.
     forests : dict of str to ForestAnswers
-        By forest that is asked: its weight, its own answer, and the leaves that speak.
+        By forest in the vote: its weight, its own probabilities, and its leaves.
     """
 
     classes: AnyArray
@@ -120,13 +120,13 @@ class Explanation:
     def __repr__(self) -> str:
         n, n_features, n_classes = self.contributions.shape
         return (
-            f"Explanation of {_counted(n, 'sample')}: {_counted(n_features, 'attribute')}, "
+            f"Explanation of {_counted(n, 'sample')}: {_counted(n_features, 'feature')}, "
             f"{n_classes} class{'es' if n_classes != 1 else ''}, forests {', '.join(self.forests)}"
         )
 
     @property
     def confidence(self) -> Float64Array:
-        """Probability of the class that is predicted, by sample."""
+        """Probability of the predicted class, by sample."""
         most: Float64Array = self.probabilities.max(axis=1)
         return most
 
@@ -136,30 +136,30 @@ class Explanation:
         Parameters
         ----------
         sample : int, default=0
-            Position of the sample.
+            Index of the sample.
 
         Returns
         -------
         list
-            One a column: a number (dates and durations are seconds), a category, or None where the value is missing or
-            a category that was never learnt.
+            One per column: a number (dates and durations are seconds), a category, or None where the value is missing
+            or a category that was never learnt.
         """
         found = self._X[self._checked(sample)]
         return [self._value(position, value) for position, value in enumerate(found.tolist())]
 
     def rows(self, sample: int = 0) -> list[dict[str, Any]]:
-        """Return a sample's contributions as a table without a library: one dictionary a row.
+        """Return a sample's contributions as a table without a library: one dictionary per row.
 
         Parameters
         ----------
         sample : int, default=0
-            Position of the sample.
+            Index of the sample.
 
         Returns
         -------
         list of dict
-            The first row is the bias, then come the columns by size of what they add to the predicted class. Keys are
-            ``feature``, ``value``, and one a class, such as ``contribution_low``.
+            The first row is the bias, then come the columns by decreasing size of their contribution to the predicted
+            class. Keys are ``feature``, ``value``, and one per class, such as ``contribution_low``.
         """
         sample, values = self._checked(sample), self.values(sample)
         keys = [f"contribution_{write_value(value)}" for value in self.classes.tolist()]
@@ -180,7 +180,7 @@ class Explanation:
         Parameters
         ----------
         sample : int, default=0
-            Position of the sample.
+            Index of the sample.
 
         Returns
         -------
@@ -198,8 +198,8 @@ class Explanation:
     def to_shap(self) -> Any:
         """Return bias and contributions as an explanation of the SHAP library, for its plots.
 
-        The numbers are those of this explanation, read off the paths of the samples, and not Shapley values: SHAP only
-        draws them. Needs ``pip install shap``.
+        The numbers are the contributions of this explanation, not Shapley values: SHAP only draws them. Needs
+        ``pip install shap``.
 
         Returns
         -------
@@ -222,12 +222,12 @@ class Explanation:
         )
 
     def batches(self, sample: int = 0) -> dict[int, float]:
-        """Return how much of the vote comes from leaves that each batch made.
+        """Return the fraction of the vote that comes from leaves made by each batch.
 
         Parameters
         ----------
         sample : int, default=0
-            Position of the sample.
+            Index of the sample.
 
         Returns
         -------
@@ -243,16 +243,16 @@ class Explanation:
         return {batch: share for batch, share in sorted(total.items()) if share > 0}
 
     def text(self, sample: int = 0, class_value: Any = None, max_features: int | None = 10) -> str:
-        """Return why a sample has the probability of a class, in a few lines.
+        """Return the explanation of a sample's probability of a class as text.
 
         Parameters
         ----------
         sample : int, default=0
-            Position of the sample.
+            Index of the sample.
         class_value : object, optional
             By default the predicted class.
         max_features : int or None, default=10
-            Attributes to list, those that add or take most.
+            Number of features to list, those with the largest contributions.
 
         Returns
         -------
@@ -270,7 +270,7 @@ class Explanation:
         return "\n".join([*head, *(f"  {name:<{width}}  {number}" for name, number in lines)])
 
     def summary(self, sample: int = 0, class_value: Any = None, max_features: int | None = 10) -> Summary:
-        """Return what `text` writes and displays draw; for the parameters see `text`."""
+        """Return the figures that `text` and displays show; for the parameters see `text`."""
         sample = self._checked(sample)
         column = self._column_of(class_value, sample)
         order, added, values = self._ranking(sample, column), self.contributions[sample, :, column], self.values(sample)
@@ -278,7 +278,7 @@ class Explanation:
         rest = order[len(shown) :]
         names, sizes = [self._describe(j, values[j]) for j in shown.tolist()], added[shown].tolist()
         if len(rest):
-            names.append(_counted(len(rest), "other attribute"))
+            names.append(_counted(len(rest), "other feature"))
             sizes.append(float(added[rest].sum()))
         return Summary(
             write_value(self.classes[column : column + 1].tolist()[0]),
@@ -291,16 +291,16 @@ class Explanation:
         )
 
     def _describe(self, feature: int, value: Any) -> str:
-        """Return a column's name and a value of it in a few words."""
+        """Return a column's name and a value as text."""
         shown = "?" if value is None else write_number(value) if isinstance(value, float) else write_value(value)
         return f"{self.feature_names[feature]} = {shown}"
 
     def _ranking(self, sample: int, column: int) -> Int64Array:
-        """Return the columns by size of what they add to a class, the largest first."""
+        """Return the columns by decreasing size of their contribution to a class."""
         return np.argsort(-np.abs(self.contributions[sample, :, column]), kind="stable")
 
     def _column_of(self, class_value: Any, sample: int) -> int:
-        """Return the position of a class in ``classes``: of the sample's predicted one if none is given."""
+        """Return the index of a class in ``classes``: of the sample's predicted one if none is given."""
         found = np.flatnonzero(self.classes == (self.predictions[sample] if class_value is None else class_value))
         if not len(found):
             names = ", ".join(map(repr, self.classes[:10].tolist())) + (", ..." if len(self.classes) > 10 else "")
@@ -308,26 +308,26 @@ class Explanation:
         return int(found[0])
 
     def _forests_in_words(self, sample: int) -> str:
-        """Return who is asked, with which weight."""
+        """Return the weights of the forests as text."""
         weights = {name: float(one.weights[sample]) for name, one in self.forests.items()}
         return ", ".join(f"{name} {weight:.2f}" for name, weight in weights.items() if weight >= 0.005)
 
     def _batches_in_words(self, sample: int) -> str:
-        """Return the batches that most of the vote comes from, in order."""
+        """Return the batches with the largest fractions of the vote as text, in order."""
         by_batch = self.batches(sample)
         largest = sorted(sorted(by_batch, key=lambda batch: -by_batch[batch])[:SHOWN_BATCHES])
         told = ", ".join(f"{batch} ({by_batch[batch]:.0%})" for batch in largest)
         return told + (", ..." if len(by_batch) > len(largest) else "")
 
     def _value(self, position: int, value: float) -> Any:
-        """Return what a number of the matrix stands for."""
+        """Return the value that a number of the matrix encodes."""
         if np.isnan(value):
             return None
         known = self._encoder.category_values(position)
         return known[int(value)] if known else value
 
     def _checked(self, sample: int) -> int:
-        """Return the position of a sample from the start, or say which there are."""
+        """Return the index of a sample from the start, or raise an error that says which there are."""
         try:
             place = index(sample)
         except TypeError:
@@ -339,5 +339,5 @@ class Explanation:
 
 
 def _counted(n: int, word: str) -> str:
-    """Return a number and what it counts."""
+    """Return a number with its noun, in the plural unless it is 1."""
     return f"{n:,} {word}{'' if n == 1 else 's'}"

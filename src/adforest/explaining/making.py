@@ -1,4 +1,4 @@
-"""Samples in, explanations out: votes become probabilities, codes become class values."""
+"""Make explanations of samples: votes become probabilities, codes become class values."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from adforest.forest.types import AnyArray, Float64Array
 
 
 def explain(state: State, encoder: TableEncoder, labels: LabelTable, X: Float64Array) -> Explanation:
-    """Return why a model answers some samples as it does.
+    """Return the explanation of the predictions for some samples.
 
     Parameters
     ----------
     state : State
     encoder : TableEncoder
-        Knows what columns and categories are called.
+        Has the names of columns and categories.
     labels : LabelTable
-        Knows the class values.
+        Has the class values.
     X : float64 (n, n_columns)
-        The samples, translated by the encoder.
+        The encoded samples.
     """
     found = attribute(state, X, len(labels.by_arrival))
     found = replace(found, contributions=encoder.by_feature(found.contributions, axis=1))
@@ -49,7 +49,7 @@ def explain(state: State, encoder: TableEncoder, labels: LabelTable, X: Float64A
 
 
 def _scale(found: Attribution) -> None:
-    """Scale what votes are made of as votes are; where nothing speaks for any class, all are alike."""
+    """Scale the decomposition of votes to a sum of 1; uniform where there are no votes."""
     total = found.votes.sum(axis=1)
     is_silent = ~found.votes.any(axis=1)
     found.bias[is_silent] = 1.0
@@ -61,7 +61,7 @@ def _scale(found: Attribution) -> None:
 
 
 def _answers_of(part: ForestPart, order: AnyArray) -> ForestAnswers:
-    """Return what a forest says with classes in sorted order; order holds their codes."""
+    """Return the predictions of a forest with classes in sorted order; order holds their codes."""
     leaves, place = part.leaves, np.argsort(order)
     return ForestAnswers(
         weights=part.weight,

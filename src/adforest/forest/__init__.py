@@ -1,7 +1,7 @@
 """The structure everyone shares: trees as flat arrays, forests of them, samples to grow them from."""
 
 from adforest.forest.editing import TreeEditor
-from adforest.forest.forest import Forest, in_threads
+from adforest.forest.forest import Forest
 from adforest.forest.importance import importances
 from adforest.forest.params import GrowthParams
 from adforest.forest.samples import Groups, Samples, Totals
@@ -17,5 +17,4 @@ __all__ = [
     "Tree",
     "TreeEditor",
     "importances",
-    "in_threads",
 ]

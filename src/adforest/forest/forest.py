@@ -1,32 +1,16 @@
 """A forest: trees, and which leaf of each tree every sample in memory is in."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 import numpy as np
-from joblib import effective_n_jobs
 from scipy.sparse import csr_matrix
 
 from adforest.forest._kernels import counting, shrinkage
 from adforest.forest._kernels.rows import take
 from adforest.forest.tree import Tree
 from adforest.forest.types import BoolArray, Float32Array, Float64Array, Int32Array, Int64Array
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
-SHARE = 4096  # samples that are worth a thread of their own
-
-
-def in_threads(work: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | None) -> list[Result]:
-    """Apply work to every item, in as many threads as n_jobs says; results keep the order of the items."""
-    items = list(items)
-    n_threads = min(effective_n_jobs(n_jobs), len(items))
-    if n_threads <= 1:
-        return [work(item) for item in items]
-    with ThreadPoolExecutor(n_threads) as pool:
-        return list(pool.map(work, items))
+from adforest.parallel import PART_SIZE, in_parts, in_threads
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,7 +47,7 @@ class Forest:
     def route(self, X: Float64Array, n_jobs: int | None = None) -> Int32Array:
         """Return the leaf of each sample in each tree, (n_trees, n); threads share out trees where samples are many."""
         leaf, trees = np.empty((len(self), len(X)), dtype=np.int32), [tree.sums for tree in self.trees]
-        if len(X) < 2 * SHARE:
+        if len(X) < 2 * PART_SIZE:
             shrinkage.route(trees, X, leaf)
         else:
             in_threads(lambda k: shrinkage.route(trees[k : k + 1], X, leaf[k : k + 1]), range(len(self)), n_jobs)
@@ -86,7 +70,7 @@ class Forest:
             for tree in self.trees:
                 tree.vote(X[part], votes[part], soft=soft)
 
-        _in_parts(vote, len(X), n_jobs)
+        in_parts(vote, len(X), n_jobs)
         return votes
 
     def shares(
@@ -134,7 +118,7 @@ class Forest:
             reached = None if leaves is None else leaves[:, part]
             shrinkage.vote(trees, strengths, mix, X[part], shares[part], values, reached)
 
-        _in_parts(add, len(X), n_jobs, is_even=True)  # few parts: each makes tables of its own
+        in_parts(add, len(X), n_jobs, is_even=True)  # few parts: each makes tables of its own
         shares /= len(self)
         return shares
 
@@ -193,12 +177,3 @@ class Forest:
         """Return the forest with no sample known to any leaf."""
         nowhere = np.full(len(self.known), -1, dtype=np.int32)
         return Forest(self.trees, (nowhere,) * len(self.leaf_of), np.zeros_like(self.known))
-
-
-def _in_parts(work: Callable[[slice], None], n: int, n_jobs: int | None, *, is_even: bool = False) -> None:
-    """Apply work to n samples, in parts and threads where they are many; one part a thread if they are to be even."""
-    if n < 2 * SHARE or (n_threads := effective_n_jobs(n_jobs)) == 1:
-        work(slice(None))
-    else:
-        share = max(SHARE, -(-n // n_threads)) if is_even else SHARE
-        in_threads(work, [slice(start, start + share) for start in range(0, n, share)], n_jobs)

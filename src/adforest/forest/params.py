@@ -17,8 +17,8 @@ class GrowthParams:
         Samples a leaf must keep.
     max_bins : int
         Codes per numerical attribute while a node is large; at most 255.
-    max_depth, max_nodes : int or None
-        Limits of the whole tree.
+    max_depth : int or None
+        Limit of the whole tree.
     by_ratio : bool
         Choose cuts as C4.5 does: of all attributes, by gain ratio among those of at least average gain.
     prune_confidence : float
@@ -34,7 +34,6 @@ class GrowthParams:
     min_samples_leaf: int = 1
     max_bins: int = 255
     max_depth: int | None = None
-    max_nodes: int | None = None
     by_ratio: bool = False
     prune_confidence: float = 0.0
     criterion: str = "entropy"

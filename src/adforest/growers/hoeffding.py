@@ -7,11 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from adforest.forest import Groups, GrowthParams, LeafCounts, Samples, Tree, TreeEditor, in_threads
+from adforest.forest import Groups, GrowthParams, LeafCounts, Samples, Tree, TreeEditor
 from adforest.forest._kernels import counting, sampling
 from adforest.forest._kernels.streaming import stream
 from adforest.forest.types import BoolArray, Float64Array, Int32Array, Int64Array, UInt16Array
 from adforest.growers.protocol import Grown
+from adforest.parallel import in_threads
 
 LEAST_GRACE = 20  # a leaf of one sample is too eager to split
 

@@ -9,11 +9,6 @@ from adforest.forest import GrowthParams, Samples, Tree, TreeEditor
 from adforest.forest.types import BoolArray, Float64Array, Int32Array, Int64Array, UInt16Array
 
 
-def spawn_seeds(entropy: list[int], n: int) -> list[int]:
-    """Return n seeds for trees, fixed by some numbers."""
-    return [int(seed) for seed in np.random.SeedSequence(entropy).generate_state(n, np.uint64)]
-
-
 class Grown(NamedTuple):
     """A new tree and the leaf of every sample in it, -1 for samples that do not count in it."""
 

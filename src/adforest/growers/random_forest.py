@@ -6,13 +6,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from adforest.forest import GrowthParams, Samples, Tree, TreeEditor, importances, in_threads
+from adforest.forest import GrowthParams, Samples, Tree, TreeEditor, importances
 from adforest.forest._kernels import growing
 from adforest.forest._kernels.binning import bin_columns
 from adforest.forest._kernels.sampling import poisson_weights, whole_weights
 from adforest.forest.types import BoolArray, Float64Array, Int32Array, Int64Array, UInt16Array
 from adforest.growers.features import draws_by_worth, uniform_share
 from adforest.growers.protocol import Grown
+from adforest.parallel import in_threads
 
 WORTH_BINNING = 512  # with fewer samples the grower codes nodes by their own values anyway
 

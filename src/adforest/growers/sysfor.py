@@ -8,13 +8,14 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from adforest.forest import GrowthParams, Samples, Tree, TreeEditor, in_threads
+from adforest.forest import GrowthParams, Samples, Tree, TreeEditor
 from adforest.forest._kernels.binning import bin_columns
 from adforest.forest._kernels.categories import price_of_subset
 from adforest.forest._kernels.sampling import whole_weights
 from adforest.forest.importance import xlogx
 from adforest.forest.types import BoolArray, Float64Array, Int32Array, Int64Array, UInt16Array
 from adforest.growers.protocol import Grown
+from adforest.parallel import in_threads
 
 PRUNE_CONFIDENCE = 0.25  # of C4.5
 
@@ -176,7 +177,6 @@ class SysForGrower:
             params.min_samples_leaf,
             params.max_bins,
             params.max_depth,
-            params.max_nodes,
             by_ratio=True,
             prune_confidence=PRUNE_CONFIDENCE,
         )

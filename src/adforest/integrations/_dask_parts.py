@@ -1,4 +1,4 @@
-"""Dask's collections as partitions that are delayed, and answers to partitions as collections again."""
+"""Dask's collections as delayed partitions, and predictions for partitions as collections."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from adforest.forest.types import AnyArray
 
 
 def are_delayed(X: Any) -> bool:
-    """Return whether samples are a dask collection or a list of delayed tables, and not here."""
+    """Return whether samples are a dask collection or a list of delayed tables."""
     if isinstance(X, (list, tuple)):
         return bool(len(X)) and all(isinstance(one, Future) or is_dask_collection(one) for one in X)
     return bool(is_dask_collection(X))
 
 
 def in_parts(X: Any, y: Any, sample_weight: Any) -> list[tuple[Any, Any, Any]]:
-    """Return samples, labels and weights by partition, or raise if they do not go together."""
+    """Return samples, labels and weights by partition, or raise if their partitions differ."""
     y = _one_dimensional(y)
     if _is_array(X):
         y, sample_weight = (_rechunked(one, X.chunks[0]) for one in (y, sample_weight))
@@ -64,7 +64,7 @@ def partitions(X: Any) -> list[Any]:
 
 
 def together(method: str, X: Any, model: Any, classes: AnyArray) -> Any:
-    """Return what a model answers to all partitions, lazily, as a collection of the kind that they are."""
+    """Return the predictions for all partitions, lazily, as a collection of the same kind."""
     task, token = dask.delayed(answer_part, pure=False, traverse=False), f"adforest.{method}-{uuid4().hex}"
     parts = enumerate(partitions(X))
     found = [task(method, model, part, dask_key_name=(token, place)) for place, part in parts]
@@ -84,18 +84,18 @@ def together(method: str, X: Any, model: Any, classes: AnyArray) -> Any:
 
 
 def answer_part(method: str, model: Any, X: Any) -> Any:
-    """Return what a model answers to one partition; a data frame's index is kept."""
+    """Return the predictions for one partition; a data frame's index is kept."""
     answers = getattr(model, method)(X) if len(X) else _no_answers(method, model.classes_)
     return _indexed(answers, X, model.classes_) if hasattr(X, "iloc") else answers
 
 
 def _no_answers(method: str, classes: AnyArray) -> AnyArray:
-    """Return what a method of a model returns for no samples."""
+    """Return the result of a method of a model for no samples."""
     return classes[:0] if method == "predict" else np.empty((0, len(classes)))
 
 
 def _indexed(answers: AnyArray, frame: Any, classes: AnyArray) -> Any:
-    """Return answers as a pandas Series, or a DataFrame with a column for each class, with the index of a frame."""
+    """Return predictions as a pandas Series, or a DataFrame with a column for each class, with the index of a frame."""
     import pandas
 
     if answers.ndim == 1:

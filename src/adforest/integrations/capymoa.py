@@ -28,19 +28,19 @@ __all__ = ["AdaptiveDecisionForest"]
 
 
 class AdaptiveDecisionForest(Classifier):  # type: ignore[misc]
-    """Adaptive Decision Forest: a forest that keeps learning, with new classes welcome at any time.
+    """Adaptive Decision Forest: a batch-incremental forest that learns new classes at any time.
 
-    Each instance goes to `adforest.AdaptiveDecisionForestClassifier` at once, so that the next answer goes by the last
-    labels, too; trees grow when enough instances have come together. With a larger ``batch_size`` instances wait until
-    there are so many of them, and are then learnt as one batch, at less cost.
+    Each instance is learnt by `adforest.AdaptiveDecisionForestClassifier` at once, so that the next prediction uses the
+    last labels, too; trees are updated when enough instances have been collected. With a larger ``batch_size``
+    that many instances are collected and learnt as one batch, at less cost.
 
     Parameters
     ----------
     schema : capymoa.stream.Schema
-        Says which attributes are nominal: these are categorical.
+        Its nominal attributes are categorical features.
     random_seed : int, default=1
     batch_size : int, default=1
-        Instances that are learnt together. Answers go by the last instances' labels after batches of fewer than 100.
+        Number of instances that are learnt together. Predictions use the last labels after batches of fewer than 100.
     n_estimators, base_forest, splitting, drift_threshold, window_size, memory_size, max_samples, min_samples_leaf, \
 max_features, max_depth, criterion, renewal, answer_for, label_delay, max_categories, min_frequency, \
 class_weight, n_jobs, verbose
@@ -54,11 +54,11 @@ class_weight, n_jobs, verbose
 
     Notes
     -----
-    Until the first batch is learnt, the answer is how frequent each class is among the instances that wait; before the
-    first instance there is none, and `predict` returns None.
+    Until the first batch is learnt, class frequencies of the collected instances are predicted; before the first
+    instance `predict` returns None.
 
-    Batches are made here, not by the evaluation: ``prequential_evaluation(batch_size=...)`` is for learners on PyTorch,
-    which this one does without. `capymoa.core.io.save_model` saves it, with the instances that wait.
+    Batches are made here, not by the evaluation: ``prequential_evaluation(batch_size=...)`` is for learners on PyTorch.
+    `capymoa.core.io.save_model` saves it, with the collected instances.
 
     Examples
     --------
@@ -134,11 +134,11 @@ class_weight, n_jobs, verbose
 
     @property
     def n_waiting(self) -> int:
-        """Number of instances that wait to be learnt."""
+        """Number of collected instances that are not learnt yet."""
         return len(self._waiting)
 
     def train(self, instance: Any) -> None:
-        """Take an instance, and learn a batch if enough of them wait.
+        """Add an instance, and learn a batch if enough are collected.
 
         Parameters
         ----------
@@ -162,13 +162,13 @@ class_weight, n_jobs, verbose
             self.learn_waiting()
 
     def learn_waiting(self) -> None:
-        """Learn the instances that wait as one batch, however few they are."""
+        """Learn the collected instances as one batch, however few they are."""
         if self._waiting:
             self.classifier.partial_fit(self._table(np.array(self._waiting)), self._waiting_labels)
             self._waiting, self._waiting_labels = [], []
 
     def predict_proba(self, instance: Any) -> Float64Array | None:
-        """Return the share of each class of the schema, None before the first instance was learnt.
+        """Predict the probabilities of the schema's classes, None before the first instance was learnt.
 
         Parameters
         ----------

@@ -7,6 +7,7 @@ parts are and wherever they lie. A batch on one machine is a batch of one part.
 
 from adforest.merging.local import LocalBatch
 from adforest.merging.parts import (
+    BatchSource,
     Counter,
     DrawnPart,
     count_part,
@@ -17,7 +18,6 @@ from adforest.merging.parts import (
     survey_part,
 )
 from adforest.merging.plan import BatchPlan, plan_batch
-from adforest.merging.source import BatchSource
 from adforest.merging.survey import BatchRules, Survey, merge_surveys
 
 __all__ = [

@@ -78,7 +78,7 @@ def challenge_of(champion: Any, challenger: Any) -> Challenge | None:
         Models that learnt batches from files: these are known by what they hold.
     """
     theirs = _answered(challenger)
-    # A batch may have two digests, of its records and of the file that ends with it; of a file that went on, one model
+    # A batch may have two digests, of its samples and of the file that ends with it; of a file that went on, one model
     # may have learnt the rest and another the whole.
     pairs = {
         one.batch: (one, theirs[digest])

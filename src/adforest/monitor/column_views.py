@@ -17,7 +17,7 @@ from adforest.tracking.cells import MISSING, OTHER
 
 
 class Shares(NamedTuple):
-    """By column and cell: shares of the past and of the last batches; 0 where there are no records."""
+    """By column and cell: shares of the past and of the last batches; 0 where there are no samples."""
 
     past: Float64Array
     last: Float64Array

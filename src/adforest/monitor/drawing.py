@@ -37,9 +37,9 @@ def draw_tree(
 ) -> Axes:
     """Draw a tree with matplotlib.
 
-    The answer yes leads to the left, or upwards in trees of many leaves, whose root is on the left. Leaves have the
-    colour of the class they predict and show the weight of each class. A tag says which batch made a node, and why,
-    where that differs from the node above; nodes of roots added later have a thick border, those of expanded leaves a
+    A true condition leads to the left, or upwards in trees of many leaves, whose root is on the left. Leaves have the
+    colour of the class they predict and show the weight of each class. A tag names the batch that made a node, and the
+    cause, where they differ from the node above; roots added later have a thick border, nodes of expanded leaves a
     dashed one.
 
     Parameters
@@ -48,11 +48,11 @@ def draw_tree(
         A fitted one.
     forest : {"permanent", "active", "temporary", "newest"}, default="permanent"
     tree : int, default=0
-        Number of the tree in the forest.
+        Index of the tree in the forest.
     max_depth : int or None, default=None
         Depth at which the drawing ends; up to about 60 leaves it can be read.
     ax : matplotlib Axes, optional
-        Where to draw; letters are made to fit. By default a new figure that is large enough.
+        Axes to draw in; the font size is adapted. By default a new figure that is large enough.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def draw_tree(
     ImportError
         If matplotlib is not installed.
     sklearn.exceptions.NotFittedError
-        If the model has learnt nothing.
+        If the model is not fitted.
     ValueError, IndexError
         If there is no such forest or tree.
 

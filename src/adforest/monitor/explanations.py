@@ -1,4 +1,4 @@
-"""An explanation as a picture: from what the roots say to the probability of a class, attribute by attribute."""
+"""Plot of an explanation: from the bias to the probability of a class, feature by feature."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROW = 0.36  # inches
 
 
 class ExplanationDisplay:
-    """What each attribute adds to the probability of a class, as bars that lead from the bias to the probability.
+    """Bar plot of an explanation: contributions of features, from the bias to the probability of a class.
 
     Use `from_estimator` or `from_explanation`.
 
@@ -29,7 +29,7 @@ class ExplanationDisplay:
     ----------
     explanation : Explanation
     sample : int, default=0
-        Position of the sample.
+        Index of the sample.
     class_value : object, optional
         The class whose probability is drawn, by default the predicted one.
 
@@ -38,7 +38,7 @@ class ExplanationDisplay:
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
     bars_ : matplotlib BarContainer
-        One bar an attribute, the largest first, and one for all others together if there are more.
+        One bar per feature, the largest first, and one for all others together if there are more.
 
     Examples
     --------
@@ -77,13 +77,13 @@ class ExplanationDisplay:
         X : array-like or data frame of shape (n_samples, n_features)
             All of them are explained, so pass few.
         sample : int, default=0
-            Position of the sample to draw.
+            Index of the sample to draw.
         class_value : object, optional
             The class whose probability is drawn, by default the predicted one.
         max_features : int or None, default=10
-            Attributes with a bar of their own, those that add or take most.
+            Number of features with a bar of their own, those with the largest contributions.
         ax : matplotlib Axes, optional
-            Where to draw, by default in a new figure.
+            Axes to draw in, by default in a new figure.
 
         Returns
         -------
@@ -116,9 +116,9 @@ class ExplanationDisplay:
         Parameters
         ----------
         max_features : int or None, default=10
-            Attributes with a bar of their own, those that add or take most.
+            Number of features with a bar of their own, those with the largest contributions.
         ax : matplotlib Axes, optional
-            Where to draw, by default in a new figure.
+            Axes to draw in, by default in a new figure.
 
         Returns
         -------
@@ -146,7 +146,7 @@ def _new_axes(n_rows: int) -> Axes:
 
 
 def _draw_bars(ax: Axes, told: Summary) -> BarContainer:
-    """Draw a bar an attribute, each from where the last one ended, with its size beside it."""
+    """Draw one bar per feature, each from where the last one ended, with its size beside it."""
     ends = told.bias + np.cumsum(told.added)
     starts, places = ends - told.added, np.arange(1, len(ends) + 1)
     colours = [MORE if added >= 0 else LESS for added in told.added]
@@ -182,7 +182,7 @@ def _draw_ends(ax: Axes, told: Summary) -> None:
 
 
 def _write_title(ax: Axes, told: Summary, sample: int) -> None:
-    """Write which sample and class is drawn, who is asked, and which batches made the leaves."""
+    """Write which sample and class is drawn, the weights of the forests, and the batches that made the leaves."""
     ax.set_title(
         f"Forests by weight: {told.forests}\nBatches that made the leaves: {told.batches}",
         loc="left",

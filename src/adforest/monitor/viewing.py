@@ -138,7 +138,7 @@ def _timeline(blocks: Sequence[BatchBlock], reports: Sequence[BatchReport], reco
 
 
 def _series(places: Sequence[BatchBlock], name: str) -> Series:
-    """Return an accuracy over time, and its interval (Wilson 1927) by the records that were tested."""
+    """Return an accuracy over time, and its interval (Wilson 1927) by the samples that were tested."""
     mean = np.array([place.accuracy.get(name, np.nan) for place in places])
     n = np.array([max(place.n_tested, 1.0) for place in places])
     z = 1.96
@@ -206,7 +206,7 @@ def _status(lives: ClassLives, code: int, is_gone: bool, back: int, since: int) 
 
 
 def _record_bytes(state: State) -> int:
-    """Return what a record in memory takes."""
+    """Return what a sample in memory takes."""
     trees = {id(tree) for one in state.forests.values() if one.forest.leaf_of for tree in one.forest.trees}
     return sample_bytes(state.memory.values.row_bytes, len(trees))
 

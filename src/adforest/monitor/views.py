@@ -22,7 +22,7 @@ from adforest.monitor.questions import Condition, Questions
 # Okabe and Ito's colours, which colour-blind people can tell apart; those that carry black text best come first.
 COLOURS = ("56B4E9", "E69F00", "009E73", "CC79A7", "F0E442", "D55E00", "0072B2", "999999")
 PALER = 0.3  # share of white in the first round of colours
-NOBODY = "#FFFFFF"  # the colour of a leaf without records
+NOBODY = "#FFFFFF"  # the colour of a leaf without samples
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ def view_tree(model: Any, forest: str, tree: int, max_depth: int | None, root: i
     model : AdaptiveDecisionForestClassifier
     forest : {"permanent", "active", "temporary", "newest"}
     tree : int
-        Number of the tree in the forest.
+        Index of the tree in the forest.
     max_depth : int or None
         Where the view ends.
     root : int, default=0

@@ -1,8 +1,8 @@
-"""What a dataclass writes to a model file and reads from it: one line a field, with the values it may have.
+"""Fields of dataclasses in a model file: one line per field, with the values it may have.
 
 A file is a tree of *parts*. A part has values, which are JSON, and arrays; an array belongs to the file under the name
-of its part and its own, such as "memory.y". Nothing that is read is believed: types, shapes and ranges are checked
-here, what several fields must have in common where the object is made.
+of its part and its own, such as "memory.y". Everything that is read is validated: types, shapes and ranges here,
+conditions on several fields where the object is made.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from adforest.forest.types import AnyArray
-from adforest.storage.errors import ModelFileError
+from adforest.forest.types import AnyArray, Float64Array, Int32Array
+from adforest.storage.values import ModelFileError
 
-# Fields that have another name in files: what a file calls them does not change with the code.
+# Fields that have another name in files: names in files do not change with the code.
 FILE_NAMES = {"n_samples": "n_records", "has_samples": "has_records"}
 
-Sizes: TypeAlias = dict[str, int]  # by name: how many there are of something, as far as it has been read
+Sizes: TypeAlias = dict[str, int]  # by name, as far as they have been read
 Bound: TypeAlias = float | str | None  # a number, or the name of a size
 
 
 def file_name(name: str) -> str:
-    """Return what files call a field.
+    """Return the name of a field in files.
 
     >>> file_name("n_samples"), file_name("seed")
     ('n_records', 'seed')
@@ -57,7 +57,7 @@ class PartWriter:
 
 
 class PartReader:
-    """A part of a file that is being read; what has been read is taken out, so that what is left is known."""
+    """A part of a file that is being read; values are removed as they are read, so that unread ones are known."""
 
     def __init__(self, values: Any, arrays: dict[str, AnyArray], prefix: str = "") -> None:
         if type(values) is not dict:
@@ -74,35 +74,35 @@ class PartReader:
         return PartReader(self.value(name), self._arrays, f"{self._prefix}{name}.")
 
     def where(self, name: str) -> str:
-        """Return what a file, and so an error, calls a field."""
+        """Return the name of a field in files and errors."""
         return self._prefix + file_name(name)
 
     def value(self, name: str) -> Any:
-        """Take a JSON value out."""
+        """Return a JSON value, and remove it."""
         if file_name(name) not in self._values:
             raise ModelFileError(f"{self.where(name)} is missing")
         return self._values.pop(file_name(name))
 
     def items(self, name: str) -> list[Any]:
-        """Take a list out."""
+        """Return a list, and remove it."""
         value = self.value(name)
         if type(value) is not list:
             raise self.wrong(name, value, "a list")
         return value
 
     def array(self, name: str) -> AnyArray:
-        """Take an array out."""
+        """Return an array, and remove it."""
         if self.where(name) not in self._arrays:
             raise ModelFileError(f"the array {self.where(name)} is missing")
         return self._arrays.pop(self.where(name))
 
     def wrong(self, name: str, value: Any, expected: str) -> ModelFileError:
-        """Return the error for a value that is not what it should be."""
+        """Return the error for an invalid value."""
         shown = repr(value)
         return ModelFileError(f"{self.where(name)} is {shown[:60]}{'…' * (len(shown) > 60)}, expected {expected}")
 
     def finish(self) -> None:
-        """Raise if some value of this part was not asked for."""
+        """Raise if some value of this part was not read."""
         if self._values:
             raise ModelFileError(f"{self.where(next(iter(self._values)))} is not known to this version")
 
@@ -120,7 +120,7 @@ class Field(Protocol):
         ...
 
     def read(self, part: PartReader, sizes: Sizes) -> Any:
-        """Return the value, or raise if it is none that the field may have."""
+        """Return the value, or raise if it is invalid."""
         ...
 
 
@@ -131,7 +131,7 @@ def write_fields(fields: Sequence[Field], owner: Any, out: PartWriter) -> None:
 
 
 def read_fields(fields: Sequence[Field], part: PartReader, sizes: Sizes) -> dict[str, Any]:
-    """Return some fields by name; sizes met for the first time are noted."""
+    """Return some fields by name; new sizes are added."""
     return {field.name: field.read(part, sizes) for field in fields}
 
 
@@ -142,17 +142,17 @@ class Array:
     Attributes
     ----------
     shape : tuple of str or int
-        Sizes by name: one not known yet is what the array says it is.
+        Sizes by name: one not known yet is taken from the array.
     low, below : float or str
         Bounds of its numbers, the upper one excluded.
     takes_nan, takes_infinity : bool
-        Whether these may be among them.
+        Whether these are allowed.
     or_dtype : type, optional
         Another type that the array may have.
     takes_none : bool
-        Whether there may be None instead, which is no array in the file.
+        Whether it may be None, which is no array in the file.
     absent : callable, optional
-        Makes what files mean that were written before there was this field; sizes are given to it.
+        Returns the value for files that were written before the field existed; it gets the sizes.
     """
 
     name: str
@@ -167,7 +167,7 @@ class Array:
     absent: Callable[[Sizes], AnyArray] | None = None
 
     def write(self, value: AnyArray | None, out: PartWriter) -> None:
-        """Write the array; its type may not lose anything."""
+        """Write the array; its type must hold all values exactly."""
         if value is None and self.takes_none:
             return
         array = np.asarray(value)
@@ -219,7 +219,7 @@ class Array:
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """A whole number, from low to below, which is excluded."""
+    """An integer, from low to below, which is excluded."""
 
     name: str
     low: Bound = 0
@@ -308,7 +308,16 @@ def _is_outside(value: float, low: Bound, below: Bound, sizes: Sizes) -> bool:
 
 
 def _range(low: Bound, below: Bound, sizes: Sizes) -> str:
-    """Return how an error tells bounds."""
+    """Return bounds as text for an error."""
     least, limit = resolve(low, sizes), resolve(below, sizes)
     ends = [f"at least {least}" * (least is not None), f"below {limit}" * (limit is not None)]
     return " and ".join(end for end in ends if end) or "any"
+
+
+def check_codes(X: Float64Array, n_codes: Int32Array, what: str) -> None:
+    """Raise if a column that is or may become categorical holds anything but its codes; kernels index by them."""
+    for column in np.flatnonzero(n_codes >= 0):
+        codes = X[:, column]
+        known = codes[~np.isnan(codes)]
+        if len(known) and ((known < 0) | (known >= n_codes[column]) | (known != np.floor(known))).any():
+            raise ModelFileError(f"{what} holds codes that column {column} has not")

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from adforest.storage.atomic import write_atomically
 from adforest.storage.container import Content, dump_document, pack, parse_document, unpack
-from adforest.storage.errors import ModelFileError
+from adforest.storage.values import ModelFileError
 
 if TYPE_CHECKING:
     from adforest.classifier import BaseADFClassifier
 
-PRIVATE = 0o600  # a model holds samples, which others on the machine need not see
-# What reading damaged content may raise where no check comes first; a model that is loaded passed all of them.
+PRIVATE = 0o600  # a model holds samples, which other users of the machine must not read
+# Errors that reading damaged content may raise before a check; a loaded model has passed all checks.
 DAMAGE = (ArithmeticError, LookupError, RecursionError, TypeError, ValueError)
 
 
@@ -33,7 +33,7 @@ def save(
     content = content_of(model, samples=samples)
     try:
         document = dump_document(content.document)
-        # What cannot be read again is not written: it would replace a file that can.
+        # A model that cannot be read again is not written: it would replace a file that can.
         classifier_of(Content(parse_document(document), dict(content.arrays)))
     except DAMAGE as error:
         raise ModelFileError(f"this model cannot be saved: {error}") from error
@@ -42,10 +42,10 @@ def save(
 
 
 def load(path: str | os.PathLike[str]) -> BaseADFClassifier:
-    """Return the model that was saved to a file.
+    """Load a model from a file.
 
-    No code from the file is run, and nothing in it is believed before it is checked, so that files of strangers do no
-    harm. Files of this and of earlier versions can be read, not those of later ones.
+    No code from the file is run, and everything in it is validated, so that files from unknown sources do no harm.
+    Files of this and of earlier versions can be read, not those of later ones.
 
     Parameters
     ----------
@@ -54,13 +54,13 @@ def load(path: str | os.PathLike[str]) -> BaseADFClassifier:
     Returns
     -------
     AdaptiveDecisionForestClassifier or PaperADFClassifier
-        It answers as the model that was saved, and goes on learning as that would have. If it was saved with
-        ``samples=False``, it answers only.
+        It predicts and goes on learning as the saved model. If it was saved with ``samples=False``, it can only
+        predict.
 
     Raises
     ------
     ModelFileError
-        If the file is no model, is damaged, or was written by a later version.
+        If the file is not a model, is damaged, or was written by a later version.
 
     Examples
     --------

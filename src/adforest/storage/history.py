@@ -1,4 +1,4 @@
-"""The history in a model file: a row each, in the order of the fields of `BatchReport` and `BatchBlock`."""
+"""The history in a model file: one row each, in the order of the fields of `BatchReport` and `BatchBlock`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 from adforest.adaptation import BatchReport
 from adforest.adaptation.report import METRICS
 from adforest.origins import MAX_SOURCES
-from adforest.storage.errors import ModelFileError
 from adforest.storage.fields import PartReader, PartWriter, file_name
+from adforest.storage.values import ModelFileError
 from adforest.tracking import BatchBlock, History
 from adforest.tracking.history import MAX_BLOCKS, MAX_REPORTS
 
@@ -88,7 +88,7 @@ BLOCK_FIELDS: dict[str, Callable[[Any], bool]] = {
     "first_at": _is_moment,
     "last_at": _is_moment,
 }
-# What reports and blocks mean that were written before there was a field.
+# Values of fields in reports and blocks that were written before the fields existed.
 ABSENT: dict[str, Any] = {
     "weighted_accuracy": {},
     **dict.fromkeys((*METRICS, "learnt_at", "rows", "first_at", "last_at")),
@@ -132,7 +132,7 @@ def _tuples(row: dict[str, Any]) -> dict[str, Any]:
 def _read_rows(
     part: PartReader, fields: str, rows: str, checks: dict[str, Callable[[Any], bool]]
 ) -> list[dict[str, Any]]:
-    """Return what rows say by field, checked."""
+    """Return the values of rows by field, checked."""
     in_file, found = part.items(fields), part.items(rows)
     names = [name for name in checks if file_name(name) in in_file or name not in ABSENT]
     if in_file != list(map(file_name, names)):
@@ -148,7 +148,7 @@ def _read_rows(
 
 
 def _are_in_a_row(blocks: tuple[BatchBlock, ...], n_batches: int) -> bool:
-    """Return whether blocks are those of some batches: of the same length, a power of 2, but for the last one."""
+    """Return whether blocks are those of some batches: of the same length, a power of 2, except the last one."""
     length = len(blocks[0]) if blocks and blocks[0].last >= blocks[0].first else 1
     expected = [
         (first, min(first + length - 1, n_batches)) for first in range(1, n_batches + 1, length)[: MAX_BLOCKS + 1]

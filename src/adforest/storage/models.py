@@ -15,19 +15,18 @@ from adforest.paper import PaperADFClassifier
 from adforest.parameters import check_parameters
 from adforest.storage.columns import codes_by_column, read_encoder, read_labels, write_encoder, write_labels
 from adforest.storage.container import Content
-from adforest.storage.errors import ModelFileError
 from adforest.storage.fields import Flag, PartReader, PartWriter, Sizes, Whole, read_fields, write_fields
 from adforest.storage.history import read_history, write_history
 from adforest.storage.origins import read_origins, write_origins
 from adforest.storage.state import read_state, write_state
 from adforest.storage.tracking import read_track, write_track
-from adforest.storage.values import decode, encode
+from adforest.storage.values import ModelFileError, decode, encode
 
 CLASSIFIERS: dict[str, type[BaseADFClassifier]] = {
     kind.__name__: kind for kind in (AdaptiveDecisionForestClassifier, PaperADFClassifier)
 }
-BEFORE = {"criterion": "entropy"}  # what parameters were before they were any, where their default is another value
-MAX_TREES = 2**20  # that a forest may be asked to have
+BEFORE = {"criterion": "entropy"}  # values from before a parameter existed, where its default differs
+MAX_TREES = 2**20  # maximum of n_estimators
 MODEL = (
     Whole("n_batches", low=1, below=2**31 - 1),
     Whole("n_samples", low=1),
@@ -38,7 +37,7 @@ N_TRIED = Whole("n_tried_features", low=1, below="n_columns_and_1")  # at each n
 
 
 def content_of(classifier: BaseADFClassifier, *, samples: bool) -> Content:
-    """Return what the file of a classifier holds; a thread may teach it more meanwhile."""
+    """Return the content of a classifier's file; another thread may be learning meanwhile."""
     kind = type(classifier).__name__
     if CLASSIFIERS.get(kind) is not type(classifier):
         raise ModelFileError(
@@ -66,7 +65,7 @@ def content_of(classifier: BaseADFClassifier, *, samples: bool) -> Content:
 
 
 def classifier_of(content: Content) -> BaseADFClassifier:
-    """Return the classifier that a file holds, or raise if it holds none."""
+    """Return the classifier of a file, or raise if there is none."""
     part = PartReader(content.document, content.arrays)
     kind = part.value("kind")
     if type(kind) is not str or kind not in CLASSIFIERS:
@@ -96,7 +95,7 @@ def classifier_of(content: Content) -> BaseADFClassifier:
 
 
 def _write_parameters(parameters: dict[str, Any], out: PartWriter) -> None:
-    """Write parameters. A generator is not kept, but the seed that the model drew from it."""
+    """Write parameters. A random generator is not saved, but the seed that the model drew from it."""
     for name, value in parameters.items():
         if name == "random_state" and not isinstance(value, int | np.integer):
             value = None
@@ -104,9 +103,9 @@ def _write_parameters(parameters: dict[str, Any], out: PartWriter) -> None:
 
 
 def _read_classifier(part: PartReader, kind: type[BaseADFClassifier]) -> tuple[BaseADFClassifier, dict[str, Any]]:
-    """Return a classifier that knows nothing yet, and the parameters that cannot change between batches.
+    """Return an unfitted classifier, and the parameters that cannot change between batches.
 
-    Parameters that a file lacks, since there were none when it was written, have the value that all models had then.
+    Parameters that did not exist when a file was written have the value that all models had then.
     """
     names = list(kind._get_param_names())
     then = {name: value for name, value in BEFORE.items() if name in names}

@@ -1,4 +1,4 @@
-"""What a model keeps of its stream in a model file: lives of classes, sketches of columns, last answers."""
+"""Statistics of a model's stream in a model file: of classes and columns, and the last predictions."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ import numpy as np
 
 from adforest.adaptation.scoring import n_kept
 from adforest.forest.types import Int32Array
-from adforest.storage.codes import check_codes
-from adforest.storage.errors import ModelFileError
-from adforest.storage.fields import Array, PartReader, PartWriter, Sizes, Whole, read_fields, write_fields
+from adforest.storage.fields import Array, PartReader, PartWriter, Sizes, Whole, check_codes, read_fields, write_fields
+from adforest.storage.values import ModelFileError
 from adforest.tracking import ClassLives, ColumnSketches, History, Prequential, Track
 from adforest.tracking.cells import N_BOUNDS, N_CELLS
 from adforest.tracking.classes import MAX_RETURNS
 from adforest.tracking.columns import MAX_LAST
 from adforest.tracking.over_time import MAX_BLOCKS, FiguresOverTime
 
-MAX_SUM = 1e15  # of records
+MAX_SUM = 1e15  # of samples
 LIVES = (
     Whole("n_total", below="n_samples_and_1"),
     Array("n_samples", np.int64, ("n_lives",), low=0, below="n_samples_and_1"),
@@ -51,7 +50,7 @@ PREQUENTIAL = (
 
 
 def write_track(track: Track, out: PartWriter) -> None:
-    """Write what is kept of a stream, but for the history."""
+    """Write the statistics of a stream, except the history."""
     write_fields(LIVES, track.classes, out.part("classes"))
     columns = out.part("columns")
     write_fields(SKETCHES, track.columns, columns)
@@ -60,7 +59,7 @@ def write_track(track: Track, out: PartWriter) -> None:
 
 
 def read_track(part: PartReader, sizes: Sizes, n_codes: Int32Array, history: History) -> Track:
-    """Return what is kept of a stream.
+    """Return the statistics of a stream.
 
     Parameters
     ----------
@@ -119,7 +118,7 @@ def _read_columns(part: PartReader, sizes: Sizes, n_codes: Int32Array) -> Column
 
 
 def _read_prequential(part: PartReader, sizes: Sizes) -> Prequential:
-    """Return what was answered to the last samples."""
+    """Return the predictions for the last samples."""
     prequential = Prequential(**read_fields(PREQUENTIAL, part, own := dict(sizes)))
     part.finish()
     if own["n_answer_classes"] > sizes["n_classes"] or own["n_answered"] > n_kept(max(1, own["n_answer_classes"])):
@@ -128,7 +127,7 @@ def _read_prequential(part: PartReader, sizes: Sizes) -> Prequential:
 
 
 def _check_cells(sketches: ColumnSketches, n_codes: Int32Array, part: PartReader) -> None:
-    """Raise if bounds are not in order, or cells of categories are those of none."""
+    """Raise if bounds are not in order, or cells are of categories that do not exist."""
     bounds = sketches.bounds
     rises = (bounds[:, 1:] > bounds[:, :-1]) | np.isinf(bounds[:, 1:])
     if (bounds == -np.inf).any() or not rises.all():

@@ -1,4 +1,4 @@
-"""When classes came, whether they still come, and when they came again."""
+"""First and last batch of classes, which classes are gone, and their returns."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import numpy as np
 
 from adforest.forest.types import BoolArray, Float64Array, Int32Array, Int64Array
 
-MISSED = 7.0  # samples of a class to be expected, of which none came: by chance once in a thousand times
+MISSED = 7.0  # expected samples of a class of which none came: by chance once in a thousand times
 MAX_RETURNS = 512  # that are kept, the last ones
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassLives:
-    """By class code: when it came.
+    """Statistics by class code.
 
-    A class is gone once, by its share of all samples until it was last seen, `MISSED` samples of it would have been
-    expected since.
+    A class is gone once `MISSED` samples of it would have been expected since it was last seen, given its frequency
+    until then.
 
     Attributes
     ----------
@@ -30,9 +30,9 @@ class ClassLives:
     last_total : int64 (n_classes,)
         Samples learnt when it was last seen, itself included.
     n_returns : int32 (n_classes,)
-        How often it came again after it was gone.
+        Number of returns after it was gone.
     returns : int32 (n, 3)
-        The last returns: class code, last batch before it was gone, batch in which it came again.
+        The last returns: class code, last batch before it was gone, batch of its return.
     """
 
     n_total: int
@@ -45,12 +45,12 @@ class ClassLives:
 
     @classmethod
     def none(cls) -> ClassLives:
-        """Return what is known before the first batch."""
+        """Return the statistics before the first batch."""
         ints, longs = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64)
         return cls(0, longs, ints, ints, longs, ints, np.empty((0, 3), dtype=np.int32))
 
     def after(self, came: Int64Array, batch: int) -> ClassLives:
-        """Return what is known after a batch, of which so many samples of each class came."""
+        """Return the statistics after a batch with some number of samples of each class."""
         more = (0, len(came) - len(self.n_samples))
         n_samples, last_total = np.pad(self.n_samples, more), np.pad(self.last_total, more)
         first, last = np.pad(self.first_batch, more), np.pad(self.last_batch, more)
@@ -80,6 +80,6 @@ class ClassLives:
 
 
 def _missed(n_samples: Int64Array, last_total: Int64Array, n_total: int) -> Float64Array:
-    """Return how many samples of each class were to be expected since it was last seen."""
+    """Return the expected number of samples of each class since it was last seen."""
     missed: Float64Array = (n_total - last_total) * (n_samples / np.maximum(last_total, 1))
     return missed

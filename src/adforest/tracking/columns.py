@@ -1,4 +1,4 @@
-"""Sketches of columns: which values the last batches had, and which those before them, counted in cells.
+"""Sketches of columns: counts of values in cells, of the last batches and of those before.
 
 Of a batch at most 2,000 samples are counted, drawn by the hash of their serial numbers, so that the same samples make
 the same sketch wherever they are counted.
@@ -30,13 +30,13 @@ from adforest.tracking.distance import distances
 from adforest.tracking.over_time import FiguresOverTime
 
 MAX_DRAWN = 2_000  # samples of a batch that are counted
-MAX_VALUES = 1_000_000  # of these; from 500 columns on fewer samples are drawn, but no fewer than MIN_EARLY
-MIN_EARLY = 500  # samples that the first bounds are made from
-MIN_STEP = 250  # samples; smaller batches are put together
-MAX_LAST = 3  # steps that "the last batches" are
-HALF_LIFE = 16  # steps after which what came counts half as much in the past
+MAX_VALUES = 1_000_000  # values of these samples; with 500 columns or more fewer are drawn, at least MIN_EARLY
+MIN_EARLY = 500  # samples that the first bounds are computed from
+MIN_STEP = 250  # samples; smaller batches are joined
+MAX_LAST = 3  # steps in "the last batches"
+HALF_LIFE = 16  # steps, of counts of the past
 FADING = 0.5 ** (1 / HALF_LIFE)
-CROWDED = 0.5  # share of a column's values beyond which a cell is too coarse
+CROWDED = 0.5  # fraction of a column's values above which a cell is split
 MAX_CHANGED = 32  # columns whose cells may change at one batch: those that need it most
 
 NO_CODES = np.empty(0, dtype=np.int32)
@@ -44,7 +44,7 @@ NO_CODES = np.empty(0, dtype=np.int32)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ColumnSketches:
-    """What is counted of m columns; cells as in `adforest.tracking.cells`.
+    """Counts of m columns; cells as in `adforest.tracking.cells`.
 
     Attributes
     ----------
@@ -52,9 +52,9 @@ class ColumnSketches:
     past : float64 (m, 17)
         Samples by column and cell before the last batches; those of 16 steps earlier count half.
     past_squares : float64 (m,)
-        Sum of the squares of what these samples count.
+        Sum of the squared weights of these samples.
     past_unseen : float64 (m,)
-        How many of them had a category that had never been learnt before their batch.
+        Number of them with a category that had never been learnt before their batch.
     past_batches : int32 (2,)
         First and last batch of the past; 0 before there is one.
     last : float64 (k, m, 17)
@@ -65,7 +65,7 @@ class ColumnSketches:
     n_codes : int32 (m,)
         Categories learnt; those from this code on were never seen.
     early : float64 (n, m)
-        Samples that wait until they are enough to make bounds; none from then on.
+        Samples collected to compute bounds from; none after that.
     over_time : FiguresOverTime
     """
 
@@ -100,17 +100,17 @@ class ColumnSketches:
 
     @property
     def distances(self) -> Float64Array:
-        """By column: how far the last batches are from the past, NaN as long as there is none."""
+        """By column: distance of the last batches from the past, NaN as long as there is none."""
         last = self.last.sum(axis=0)
         n_past = self.past.sum(axis=1) ** 2 / np.where(self.past_squares > 0, self.past_squares, 1.0)
         return distances(self.past, last, n_past, last.sum(axis=1))
 
     def without_samples(self) -> ColumnSketches:
-        """Return the sketches without samples that wait."""
+        """Return the sketches without collected samples."""
         return replace(self, early=self.early[:0])
 
     def with_early_counted(self, n_categories: Int32Array) -> ColumnSketches:
-        """Return the sketches with bounds made of the samples that wait, however few they are, and these counted."""
+        """Return the sketches with bounds from the collected samples, however few, and these counted."""
         if not len(self.early):
             return self
         X = self.early
@@ -125,9 +125,9 @@ class ColumnSketches:
         Parameters
         ----------
         batch : int
-            Its number, as it was given.
+            Number of the batch.
         recycled_codes : dict of int to int32 arrays
-            By column: codes that meant other categories until now.
+            By column: codes that encoded other categories until now.
         """
         X, n_categories, rows = samples.X, samples.n_categories, drawn(samples)
         before = self.with_columns(X.shape[1])._without_codes(recycled_codes)
@@ -143,7 +143,7 @@ class ColumnSketches:
         return sketch._with_figures(batch, counts[:, MISSING], unseen, len(rows), n_categories)
 
     def _after_early(self, X: Float64Array, batch: int, n_categories: Int32Array) -> ColumnSketches:
-        """Return the sketches after a batch that came before there were bounds: its samples wait for them."""
+        """Return the sketches after a batch before there are bounds: its samples are collected."""
         rows = np.arange(len(X))
         counts, unseen, _ = count_cells(X, rows, self.bounds, n_categories, self.n_codes)
         sketch = replace(self, early=np.concatenate([self.early, X]))
@@ -151,7 +151,7 @@ class ColumnSketches:
         return sketch.with_early_counted(n_categories) if len(sketch.early) >= MIN_EARLY else sketch
 
     def with_columns(self, n_features: int) -> ColumnSketches:
-        """Return the sketches of more columns, of which nothing was counted."""
+        """Return the sketches with more columns, without counts."""
         more = n_features - len(self.bounds)
         if not more:
             return self
@@ -170,7 +170,7 @@ class ColumnSketches:
         )
 
     def _without_codes(self, recycled_codes: Mapping[int, Int32Array]) -> ColumnSketches:
-        """Return the sketches in which samples of some codes are of other categories, or missing while they wait."""
+        """Return the sketches with counts of some codes moved to other categories; collected samples become missing."""
         sketch = replace(self, early=self.early.copy()) if recycled_codes else self
         for column, codes in recycled_codes.items():
             sketch.early[np.isin(sketch.early[:, column], codes), column] = np.nan
@@ -181,8 +181,8 @@ class ColumnSketches:
     def _with_bounds(self, column: int, bounds: Float64Array, shares: Float64Array | None = None) -> ColumnSketches:
         """Return the sketches with other cells of a column.
 
-        Shares say which part of each old cell goes to which new one; without them, cells are categories, and what has
-        no cell any more becomes other categories.
+        Shares are the fractions of each old cell that go to each new one; without them, cells are categories, and those
+        without a cell are counted as other categories.
         """
         if shares is None:
             shares = np.zeros((MISSING, MISSING))
@@ -198,7 +198,7 @@ class ColumnSketches:
         return changed
 
     def _with_opened(self, X: Float64Array, rows: Int64Array, n_categories: Int32Array) -> ColumnSketches:
-        """Return the sketches with bounds of columns that had too few values; what these were is not known any more."""
+        """Return the sketches with bounds for columns that had too few values, whose counts restart."""
         is_open = np.isinf(self.bounds[:, 0])
         if not is_open.any():
             return self
@@ -213,7 +213,7 @@ class ColumnSketches:
         return sketch
 
     def _with_step(self, counts: Int64Array, unseen: AnyArray, batch: int) -> ColumnSketches:
-        """Return the sketches with the counts of a batch; what is no longer among the last steps is the past."""
+        """Return the sketches with the counts of a batch; older steps are added to the past."""
         last, last_unseen, batches = self.last, self.last_unseen, self.last_batches
         first = batches[-1, 1] + 1 if len(batches) else 1
         if len(last) and last[-1].sum(axis=1).max() < MIN_STEP:
@@ -247,7 +247,7 @@ class ColumnSketches:
         n_categories: Int32Array,
         recycled_codes: Mapping[int, Int32Array],
     ) -> ColumnSketches:
-        """Return the sketches with cells split that hold most of a column, and cells for categories grown frequent."""
+        """Return the sketches after splitting crowded cells and adding cells for categories that became frequent."""
         known = np.maximum(counts[:, :MISSING].sum(axis=1), 1)
         is_number = n_categories == 0
         fullest = counts[:, :MISSING].argmax(axis=1)
@@ -286,14 +286,14 @@ class ColumnSketches:
         is_new = is_other & np.isin(codes, found)
         is_unseen = (codes >= self.n_codes[column]) | np.isin(codes, reused)
         first, known = codes[is_new & is_unseen], codes[is_new & ~is_unseen]
-        # Codes never seen before are those of this batch; of others nobody knows how many there were: as in this batch.
+        # Codes never seen before are those of this batch; the past counts of others are unknown: as in this batch.
         rest = self.last[:, column, OTHER].copy()
         rest[-1] = max(rest[-1] - counts[is_other & is_unseen].sum(), 0.0)
         share = counts[is_new & ~is_unseen] / max(counts[is_other & ~is_unseen].sum(), 1)
         pairs = [(sketch.past[column], self.past[column, OTHER]), *zip(sketch.last[:, column], rest, strict=True)]
         for cells, others in pairs:
             cells[np.searchsorted(found, known)] += share * others
-            cells[OTHER] = max(cells[OTHER] - share.sum() * others, 0.0)  # but for rounding
+            cells[OTHER] = max(cells[OTHER] - share.sum() * others, 0.0)  # negative by rounding
         sketch.last[-1, column, np.searchsorted(found, first)] += counts[is_new & is_unseen]
         sketch.last[-1, column, OTHER] = max(sketch.last[-1, column, OTHER] - counts[is_new & is_unseen].sum(), 0.0)
         return sketch
@@ -308,9 +308,9 @@ class ColumnSketches:
 
 
 def drawn(samples: Samples) -> Int64Array:
-    """Return the places of the samples that are counted: all, or about 2,000 drawn by the hash of serial numbers.
+    """Return the indices of the samples that are counted: all, or about 2,000 drawn by the hash of serial numbers.
 
-    Where the samples are drawn themselves, which goes by the same hash, they are those that would be drawn of all.
+    If the samples were drawn from a larger batch, by the same hash, the result is that of the whole batch.
     """
     most = min(MAX_DRAWN, max(MIN_EARLY, MAX_VALUES // samples.X.shape[1]))
     n = len(samples) if samples.totals is None else samples.totals.n
@@ -320,7 +320,7 @@ def drawn(samples: Samples) -> Int64Array:
 
 
 def sampled(samples: Samples) -> Samples:
-    """Return the samples that are counted, and how many there were of all."""
+    """Return the samples that are counted, and the number of all."""
     rows = drawn(samples)
     return samples if len(rows) == len(samples) else replace(samples.part(rows), totals=samples.came)
 

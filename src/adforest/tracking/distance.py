@@ -1,4 +1,4 @@
-"""How far two counted distributions are apart, beyond what chance makes of two samples of one distribution."""
+"""Distance between two empirical distributions, corrected for chance."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import numpy as np
 
 from adforest.forest.types import Float64Array
 
-CHANCE = 3.0  # standard deviations above its mean, up to which a divergence may be chance
+CHANCE = 3.0  # standard deviations above its mean up to which a divergence counts as chance
 
 
 def distances(one: Float64Array, other: Float64Array, n_one: Float64Array, n_other: Float64Array) -> Float64Array:
-    """Return the Jensen-Shannon distance of two distributions without what chance adds, 0 where it may be chance.
+    """Return the Jensen-Shannon distance of two distributions corrected for chance, 0 where it may be chance.
 
     To first order, the divergence D in bits of two samples, of n and m samples of one distribution over k cells, is a
     chi-squared variable with the mean E = (k - 1) / (8 ln 2) * (1 / n + 1 / m) and the standard deviation
@@ -21,7 +21,7 @@ def distances(one: Float64Array, other: Float64Array, n_one: Float64Array, n_oth
     one, other : float64 (m, k)
         Counts, or weights, by column and cell.
     n_one, n_other : float64 (m,)
-        As many samples as say as much as those weights.
+        Effective sample sizes.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What the last samples were answered before they were learnt: what thresholds are chosen by."""
+"""Predictions for the last samples before they were learnt, from which thresholds are chosen."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from adforest.forest.types import AnyArray, Float32Array, Int32Array
 
 
 class PrequentialAnswers(NamedTuple):
-    """What a model answered to the last samples before it learnt them.
+    """Labels of the last samples, and the probabilities predicted before they were learnt.
 
     Attributes
     ----------
     y_true : ndarray of shape (n_samples,)
-        Their class values, oldest first.
+        Class values, oldest first.
     y_proba : ndarray of float32 of shape (n_samples, n_classes)
         What `predict_proba` would have returned, columns in the order of ``classes_``; 0 for a class not known then.
     """
@@ -42,7 +42,7 @@ class Prequential:
     probabilities: Float32Array = field(default_factory=lambda: np.empty((0, 0), dtype=np.float32))
 
     def after(self, answered: Answered) -> Prequential:
-        """Return what is kept after one more batch, which may bring classes that were not known."""
+        """Return the predictions after one more batch, which may bring new classes."""
         n_classes = answered.probabilities.shape[1]
         n, before = n_kept(n_classes), self._padded(n_classes)
         first = max(0, len(before) + len(answered.y) - n)

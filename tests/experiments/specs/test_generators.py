@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
 
-from adforest.streams import concept_categorical
-from adforest.streams.cases import CASES
-from adforest.streams.concepts import FAMILIES
+from adforest.simulation import concept_categorical
+from adforest.simulation.concepts import FAMILIES
 from experiments.specs.generators import (
     GENERATORS,
     LABEL_CLASSES,
@@ -18,6 +17,7 @@ from experiments.specs.generators import (
 )
 from experiments.specs.run_spec import StreamSpec
 from experiments.specs.sources import empty_stream, open_stream, stream_size
+from experiments.streams.cases import CASES
 
 SMALL = {"n_batches": 12, "batch_size": 40}
 SPECS = [

@@ -63,6 +63,6 @@ def test_unknown_method_is_named():
 
 def test_missing_library_is_named_with_its_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "river", None)
-    with pytest.raises(ImportError, match=r"ARF needs river.*pip install 'adforest\[rivals\]'"):
+    with pytest.raises(ImportError, match=r"ARF needs river.*pip install 'adforest\[experiments\]'"):
         check_library(MethodSpec("ARF"))
     check_library(MethodSpec("ADF-R"))

@@ -3,11 +3,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from adforest.streams import make_house
-from adforest.streams.datasets import NAMES, STREAMS
+from adforest.simulation import make_house
 from experiments.running.fingerprints import digest_stream
 from experiments.specs.run_spec import StreamSpec
 from experiments.specs.sources import COVTYPE, DATASET_SIZES, IN_ORDER, SOURCES, STREAM_SIZES, open_stream, stream_size
+from experiments.streams.datasets import NAMES, STREAMS
 
 SMALL = {"n_samples": 1200}
 

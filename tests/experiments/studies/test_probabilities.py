@@ -45,13 +45,13 @@ def test_chapter_has_every_measure():
     check_chapter(chapter, "probabilities")
     tables = {table.title: table for table in chapter.tables}
     assert tables["Average precision of frauds on the next batch"].rows[0][:2] == ("frauds, 0.1%", pytest.approx(0.55))
-    assert tables["Share of frauds found in 1% of alarms"].best == "max"
+    assert tables["Fraction of frauds found at an alarm rate of 1%"].best == "max"
     assert tables["Log loss, frauds"].best == "min"
-    errors = tables["Calibration error of the answer, two hundred classes"].rows[0]
+    errors = tables["Calibration error of the prediction, 200 classes"].rows[0]
     assert errors[1:] == (pytest.approx(0), pytest.approx(14 / 40), pytest.approx(14 / 40))
     assert [figure.title.partition(": ")[2] for figure in chapter.figures] == [
         *["average precision on the next batch"] * 3,
-        *["reliability of the answer"] * 4,
+        *["reliability of the prediction"] * 4,
     ]
     assert chapter.findings[0].startswith("Highest average precision: ADF-R on frauds, 0.1%, ")
 

@@ -219,10 +219,10 @@ def test_tables_have_streams_and_methods(chapter):
     assert made.best == "min"
     brier = table(chapter, "Brier score on the next batch, real streams")
     assert (brier.best, brier.rows[0][4]) == ("min", "0.800 ± 0.000")
-    error = table(chapter, "Calibration error of the answer, real streams")
+    error = table(chapter, "Calibration error of the prediction, real streams")
     assert [row[1] for row in error.rows[:3]] == ["0.100 ± 0.000", "0.100 ± 0.000", "0.350 ± 0.000"]
     assert error.rows[0][error.columns.index("RF all")] == "0.000 ± 0.000"
-    seconds = table(chapter, "CPU seconds a batch, answering and learning, real streams")
+    seconds = table(chapter, "CPU seconds per batch, predicting and learning, real streams")
     assert seconds.rows[0][1] == "0.600 ± 0.000"
     above = table(chapter, "Points of ADF-R above the best of three refits, real streams")
     assert above.rows[2] == ("gas", "RF all", "-1.9 ± 0.1", "sklearn RF all", pytest.approx(-1.0))
@@ -234,10 +234,10 @@ def test_tables_have_streams_and_methods(chapter):
     assert forests.columns == ("stream", "permanent", "active", "temporary", "newest", "vote")
 
 
-def test_reliability_diagrams_say_how_often_answers_were_right(chapter):
-    (gas,) = [figure for figure in chapter.figures if figure.title == "gas: reliability of the answer"]
+def test_reliability_diagrams_show_how_often_predictions_were_right(chapter):
+    (gas,) = [figure for figure in chapter.figures if figure.title == "gas: reliability of the prediction"]
     drawn = {trace["name"]: trace["y"] for trace in gas.plot["data"]}
-    assert drawn["as often as said"] == pytest.approx([0.05, 0.15, 0.25, 0.35, 0.45, 0.55, 0.65, 0.75, 0.85, 0.95])
+    assert drawn["ideal"] == pytest.approx([0.05, 0.15, 0.25, 0.35, 0.45, 0.55, 0.65, 0.75, 0.85, 0.95])
     assert drawn[ADF_R] == [None] * 8 + [0.5, None]
     assert drawn["RF all"][8] == pytest.approx(34 / 40)
 

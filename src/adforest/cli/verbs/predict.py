@@ -83,7 +83,7 @@ def _answer_all(
     from adforest.cli.answers import answered, columns_of_answers, without_formulas
     from adforest.cli.batches import about_records, all_types
     from adforest.cli.writing import opened_writer
-    from adforest.streams.records import read_records
+    from adforest.reading.records import read_records
 
     names = columns_of_answers(model, keep, has_shares=has_shares)
     types, may_lack = all_types(model), model.column_changes == "allow"

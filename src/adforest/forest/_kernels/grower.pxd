@@ -42,7 +42,6 @@ cdef struct Grower:
     uint64_t* spare         # as many, for partitioning
     Block exact             # the block of at most BLOCK samples at hand
     int32_t max_depth       # -1 for no limit
-    Py_ssize_t max_new_nodes
     bint out_of_memory
 
 

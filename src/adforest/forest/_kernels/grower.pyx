@@ -1,6 +1,6 @@
 """The growing loop: split a node or make it a leaf, node after node, block after block; see grower.pxd."""
 from libc.math cimport INFINITY
-from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
@@ -96,10 +96,9 @@ cdef Outcome close_leaf(Grower* g, const Block* block, const Task* task, const N
 
 
 cdef inline bint may_split(const Grower* g, const Task* task, const NodeSamples* node) noexcept nogil:
-    """Return whether a node holds several classes, and limits of depth, leaves and nodes allow for a cut."""
+    """Return whether a node holds several classes, and limits of depth and leaves allow for a cut."""
     return (node.n > 0 and g.search.scratch.right[class_of(node.samples[0])] != node.weight
-            and node.n >= 2 * g.search.rules.min_leaf and (g.max_depth < 0 or task.depth < g.max_depth)
-            and g.subtrees.nodes.n + 2 <= g.max_new_nodes)
+            and node.n >= 2 * g.search.rules.min_leaf and (g.max_depth < 0 or task.depth < g.max_depth))
 
 
 cdef Outcome split_node(Grower* g, Block* block, const Task* task, Task* children) noexcept nogil:
@@ -189,36 +188,27 @@ cdef void grow_recoded(Grower* g, const Block* parent, Task root) noexcept nogil
 
 
 cdef void grow_large(Grower* g, Block* block, Task root) noexcept nogil:
-    """Grow everything below a node: depth first, but where nodes are limited breadth first.
-
-    Breadth first, the limit stops all branches at about one depth.
-    """
+    """Grow everything below a node, depth first."""
     cdef Task* tasks = NULL
     cdef Task task
     cdef Outcome outcome
-    cdef Py_ssize_t room = 0, head = 0, tail = 1
-    cdef bint limited = g.max_new_nodes < INT32_MAX
+    cdef Py_ssize_t room = 0, n_tasks = 1
     if not reserve(<void**>&tasks, &room, 64, sizeof(Task)):
         g.out_of_memory = True
         return
     tasks[0] = root
-    while head < tail and not g.out_of_memory:
-        if limited:
-            task = tasks[head]
-            task.n_features = block.n_features
-            head += 1
-        else:
-            tail -= 1
-            task = tasks[tail]
+    while n_tasks > 0 and not g.out_of_memory:
+        n_tasks -= 1
+        task = tasks[n_tasks]
         if task.stop - task.start <= BLOCK:
             grow_exact(g, block, &task)
             continue
-        if not reserve(<void**>&tasks, &room, tail + 2, sizeof(Task)):
+        if not reserve(<void**>&tasks, &room, n_tasks + 2, sizeof(Task)):
             g.out_of_memory = True
             break
-        outcome = split_node(g, block, &task, tasks + tail)
+        outcome = split_node(g, block, &task, tasks + n_tasks)
         if outcome == IS_CUT:
-            tail += 2
+            n_tasks += 2
         elif outcome == IS_STUCK:
             grow_recoded(g, block, task)
     free(tasks)

@@ -12,11 +12,19 @@ from .grower cimport Grower, Task, close_grower, grow_group, open_grower
 from .node cimport Node
 from .pruning cimport prune_group
 from .routing cimport walk
-from .splitting cimport CLASS_SHIFT, MAX_CLASSES, MAX_WEIGHT
+from .splitting cimport CLASS_SHIFT, MAX_CLASSES, MAX_WEIGHT, TABLE
 from .subtrees cimport LeafCounts, Subtrees, copy_out, make_leaf
 
-from .splitting import xlogx_table
 from .subtrees import NODE
+
+
+
+def xlogx_table():
+    """Return f(x) = x log2 x for x below 65,536."""
+    x = np.arange(TABLE, dtype=np.float64)
+    x[1:] *= np.log2(x[1:])
+    return x
+
 
 cdef double[::1] XLOGX = xlogx_table()
 cdef double MANY_CLASSES = 10   # effective ones, beyond which Gini impurity tends to cut better, see decision 24
@@ -29,8 +37,8 @@ cdef double gini_above(str criterion, uint64_t seed):
     return 0.0 if criterion == "gini" else INFINITY
 
 
-cdef set_params(Grower* g, params, Py_ssize_t n_nodes, uint64_t seed):
-    """Write what the caller asks for into an empty grower; n_nodes is how many nodes the tree has already."""
+cdef set_params(Grower* g, params, uint64_t seed):
+    """Write what the caller asks for into an empty grower."""
     g.search.random = seed
     g.search.rules.max_features = params.max_features
     g.search.rules.min_leaf = max(params.min_samples_leaf, 1)
@@ -38,7 +46,6 @@ cdef set_params(Grower* g, params, Py_ssize_t n_nodes, uint64_t seed):
     g.search.rules.by_ratio = params.by_ratio
     g.search.table.max_bins = params.max_bins
     g.max_depth = -1 if params.max_depth is None else params.max_depth
-    g.max_new_nodes = INT32_MAX if params.max_nodes is None else max(0, params.max_nodes - n_nodes)
     g.pruning.confidence = params.prune_confidence
     g.pruning.deviate = NormalDist().inv_cdf(1 - params.prune_confidence) if params.prune_confidence else 0.0
 
@@ -103,7 +110,7 @@ cdef prepare(Grower* g, Block* shared, samples, params, weights, double[::1] imp
         raise ValueError(f"there are {n_classes} classes; trees can tell {MAX_CLASSES} apart")
     if len(weights) > INT32_MAX // MAX_WEIGHT and weights.sum(dtype=np.int64) > INT32_MAX:
         raise ValueError(f"the samples weigh more than {INT32_MAX} together, which is as far as a tree can count")
-    set_params(g, params, n_nodes, seed)
+    set_params(g, params, seed)
     if draws is not None:
         g.search.rules.draws = &draws[0]
         g.search.rules.n_draws = draws.shape[0]

@@ -1,4 +1,4 @@
-"""Ask ONNX Runtime and the model the same samples, before a graph is handed out."""
+"""Compare predictions of ONNX Runtime and the model, before a graph is returned."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from adforest.integrations.onnx.inputs import Input
 from adforest.libraries import require
 
 TOLERANCE = 1e-5  # of probabilities, which are float32
-TIE = 1e-9  # share of all votes: where two classes are as near as that, rounding may decide
+TIE = 1e-9  # fraction of all votes: below this difference of two classes, rounding may decide
 MADE_UP = 1_000  # samples besides those in memory
-MISSING_SHARE = 0.1  # of the values of made-up samples
+MISSING_SHARE = 0.1  # of the values of simulated samples
 PART = 4_096  # samples at a time
 
 
 def check_answers(graph: bytes, model: Model[State], inputs: list[Input], missing_text: str) -> None:
-    """Raise if ONNX Runtime answers otherwise than the model on its samples in memory or on made-up ones."""
+    """Raise if ONNX Runtime and the model differ on samples in memory or on simulated ones."""
     runtime = require("onnxruntime", "to_onnx", "onnx")
     session = runtime.InferenceSession(graph, providers=["CPUExecutionProvider"])
     for samples in (model.learnt.memory.matrix()[:, : model.encoder.n_features], _made_up(model)):
@@ -34,17 +34,17 @@ def check_answers(graph: bytes, model: Model[State], inputs: list[Input], missin
 def _check_part(
     session: Any, model: Model[State], inputs: list[Input], missing_text: str, samples: Float64Array
 ) -> None:
-    """Raise if answers differ on samples of numbers and codes."""
+    """Raise if predictions differ on encoded samples."""
     matrix, fed = samples.copy(), {}
     for position, one in enumerate(inputs):
         values: AnyArray = samples if one.width > 1 else samples[:, [position]]
         if one.categories is not None:
             values = _values(one.categories, samples[:, position])[:, np.newaxis]
-            # What a code means can have changed since a sample came: a value may be infrequent now.
+            # The meaning of a code can have changed since a sample came: a value may be infrequent now.
             matrix[:, position] = one.categories.translate(code_values(values[:, 0].tolist(), one.name), one.name)
         fed[one.name] = one.feed(values, missing_text)
     label, probabilities = session.run(None, fed)
-    matrix = model.encoder.with_rates(matrix)  # as they are now, not as they were when samples came
+    matrix = model.encoder.with_rates(matrix)  # current ones, not those from when samples came
     votes_by_class = model.in_order(votes(model.learnt, matrix, len(model.labels.by_arrival)))
     expected, shares = model.most_likely(votes_by_class), as_shares(votes_by_class)
     far = np.abs(probabilities - shares).max(axis=1) > TOLERANCE
@@ -60,7 +60,7 @@ def _check_part(
 
 
 def is_tie(shares: Float64Array) -> AnyArray:
-    """Return which samples have two classes that are likeliest, as far as rounding tells."""
+    """Return which samples have two most likely classes, up to rounding."""
     if shares.shape[1] < 2:
         return np.zeros(len(shares), dtype=bool)
     second, first = np.partition(shares, -2, axis=1)[:, -2:].T
@@ -69,7 +69,7 @@ def is_tie(shares: Float64Array) -> AnyArray:
 
 
 def _made_up(model: Model[State]) -> Float64Array:
-    """Return samples at the bounds of all questions or just beyond, with unknown categories and gaps."""
+    """Return samples at the thresholds of all splits or just beyond, with unknown categories and missing values."""
     rng = np.random.default_rng(0)
     bounds: list[list[Float64Array]] = [[np.zeros(1)] for _ in range(model.encoder.n_columns)]
     for one in model.learnt.forests.values():
@@ -90,7 +90,7 @@ def _made_up(model: Model[State]) -> Float64Array:
 
 
 def _values(known: Categories, codes: Float64Array) -> AnyArray:
-    """Return the categories that codes stand for; one never seen for -1 and infrequent ones, None for missing ones."""
+    """Return the categories of codes; one never seen for -1 and infrequent ones, None for missing ones."""
     by_code: list[Value | None] = [*known.by_code(), None]
     if known.infrequent >= 0:
         by_code[known.infrequent] = _unseen(known)
@@ -101,7 +101,7 @@ def _values(known: Categories, codes: Float64Array) -> AnyArray:
 
 
 def _unseen(known: Categories) -> Value:
-    """Return a value that is no category."""
+    """Return a value that is not among the categories."""
     values = list(known.places)
     if isinstance(values[0], str):
         return max(map(str, values)) + "?"

@@ -1,6 +1,6 @@
 """The vote as a graph: from the matrix that trees read to votes for classes, see `adforest.adaptation.voting`.
 
-All that is fixed at export is computed here: which forests are asked, what leaves answer, weights and class ratios.
+Everything that is fixed at export is computed here: the forests, predictions of leaves, weights and class ratios.
 Columns are in the order of the sorted classes throughout, and numbers are doubles.
 """
 
@@ -32,7 +32,7 @@ from adforest.integrations.onnx.trees import add_forest
 
 
 def forests_of(state: State) -> list[str]:
-    """Return the forests that a graph holds."""
+    """Return the forests in the graph."""
     if state.settings.algorithm == "paper":
         return [state.answering]
     return [PERMANENT] if is_permanent_alone(state) else sorted(asked_forests(state))
@@ -48,7 +48,7 @@ def add_votes(graph: Graph, matrix: str, model: Model[State]) -> str:
 
 
 def _add_recent_samples(graph: Graph, matrix: str, model: Model[State], votes: str) -> str:
-    """Adjust votes by what the last samples before the export say, see `adforest.adaptation.recent_samples`."""
+    """Adjust votes by the last samples before the export, see `adforest.adaptation.recent_samples`."""
     state, n_classes = model.learnt, len(model.labels.by_arrival)
     recent, counts = state.recent, label_counts(state, n_classes)
     total = graph.add("ReduceSum", votes, graph.constant(np.array([1])), keepdims=1)
@@ -68,7 +68,7 @@ def _add_recent_samples(graph: Graph, matrix: str, model: Model[State], votes: s
 
 
 def _add_neighbours(graph: Graph, matrix: str, model: Model[State], forests: str) -> str:
-    """Add what the last samples answer, by the share of the permanent forest's trees in which they reach a leaf."""
+    """Add the vote of the last samples, by the fraction of the permanent forest's trees in which leaves agree."""
     recent = model.learnt.recent
     trees, answers = model.learnt.forests[PERMANENT].forest.trees, answers_of(model, PERMANENT)
     numbers = [LeafAnswers(one.node, one.node[:, np.newaxis].astype(np.float64)) for one in answers]
@@ -83,7 +83,7 @@ def _add_neighbours(graph: Graph, matrix: str, model: Model[State], forests: str
 
 
 def _add_forest_votes(graph: Graph, matrix: str, model: Model[State]) -> str:
-    """Add the votes of the forests together."""
+    """Add the weighted vote of the forests."""
     state = model.learnt
     if is_permanent_alone(state):
         return _add_calibration(graph, model, _add_shares(graph, matrix, model, PERMANENT))
@@ -116,7 +116,7 @@ def _add_calibration(graph: Graph, model: Model[State], votes: str) -> str:
 
 
 def _add_unmet_classes(graph: Graph, model: Model[State], shares: dict[str, str]) -> dict[str, str]:
-    """Return class probabilities by forest, with the permanent one's for classes that a forest has not met."""
+    """Return class probabilities by forest, with the permanent one's for classes that a forest has not seen."""
     filled, one = dict(shares), graph.constant(1.0)
     for name, unmet in unmet_classes(model.learnt, shares, len(model.labels.by_arrival)).items():
         classes = model.in_order(unmet[np.newaxis].astype(np.float64))
@@ -128,7 +128,7 @@ def _add_unmet_classes(graph: Graph, model: Model[State], shares: dict[str, str]
 
 
 def _add_weighted_votes(graph: Graph, model: Model[State], shares: dict[str, str], contexts: str) -> str:
-    """Add up the voters' shares, corrected for each class mix and weighted by the contexts of each sample.
+    """Add up the voters' probabilities, corrected for each class mix and weighted by the contexts of each sample.
 
     With r_m(c) the class ratios and w_m(x) the weights of a voter v, its votes are written as
 
@@ -155,7 +155,7 @@ def _add_weighted_votes(graph: Graph, model: Model[State], shares: dict[str, str
 
 
 def _add_contexts(graph: Graph, model: Model[State], shares: dict[str, str], near: str) -> str:
-    """Return how far each sample is in each context, adding up to 1, of shape (N, 4)."""
+    """Return the membership of each sample in each context, adding up to 1, of shape (N, 4)."""
     mix, one = model.learnt.class_mix, graph.constant(1.0)
 
     def found_by(name: str, classes: Int64Array) -> str | None:
@@ -180,13 +180,13 @@ def _add_contexts(graph: Graph, model: Model[State], shares: dict[str, str], nea
 
 
 def _add_shares(graph: Graph, matrix: str, model: Model[State], name: str) -> str:
-    """Add a forest; return its class shares, the mean over trees."""
+    """Add a forest; return its class probabilities, the mean over trees."""
     trees = model.learnt.forests[name].forest.trees
     return graph.mean(add_forest(graph, matrix, trees, answers_of(model, name)), axis=1)
 
 
 def _add_shares_and_presence(graph: Graph, matrix: str, model: Model[State]) -> tuple[str, str]:
-    """Add the permanent forest; return its class shares, and how near samples of the window are, of shape (N, 1)."""
+    """Add the permanent forest; return its class probabilities, and the recency of samples, of shape (N, 1)."""
     state, n_classes = model.learnt, len(model.labels.by_arrival)
     trees, answers = state.forests[PERMANENT].forest.trees, answers_of(model, PERMANENT)
     nearness: Sequence[AnyArray] = state.nearness or [np.ones(len(tree.nodes)) for tree in trees]
