@@ -3,8 +3,8 @@
 Real streams in the folder that ADFOREST_DATA names, in time order. Their batches are answered before they are learnt,
 without calibration; each rule then changes the answers by what came before. A JSON line a stream: accuracy, and for
 each rule the log loss on the next batch with probabilities of at least 1e-15 and 1e-3, means over batches and seeds.
-Rules were chosen on elec2, outdoor, gas and hotel with seed 0. ``--divide 25`` learns small batches, where neighbours
-and the last labels adjust the votes: there the model itself is run with and without calibration.
+Rules were chosen on elec2, outdoor, gas and hotel with seed 0. ``--divide 25`` runs the model itself with and without
+calibration, in batches of a 25th of the size: votes that neighbours and the last labels adjust are not calibrated.
 """
 
 import argparse
@@ -99,7 +99,7 @@ class Mixture:
 
     def parts(self, votes: np.ndarray) -> np.ndarray:
         """Return the probabilities to each power, scaled to a sum of 1."""
-        found = [votes**power for power in self.powers]
+        found = [np.maximum(votes, 0.0) ** power for power in self.powers]
         return np.stack([one / one.sum(axis=1, keepdims=True) for one in found])
 
     def answer(self, one: Answered) -> np.ndarray:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import oracles
 from adforest import AdaptiveDecisionForestClassifier
-from adforest.adaptation.voting import shrinkage_of, unmet_classes, votes_in_parts
+from adforest.adaptation.voting import calibration_of, shrinkage_of, unmet_classes, votes_in_parts
 from adforest.base import as_shares
 from adforest.explaining import attribution
 from adforest.explaining.correction import mean_inverses
@@ -69,8 +69,7 @@ def weighted_by_hand(state, X, n_classes):
             bias[i] += way.weight[i] * oracles.corrected(start, way.ratio)
             steps = oracles.aumann_shapley(start, steps, partial(oracles.corrected, ratio=way.ratio))
             added[i] += way.weight[i] * steps
-        if state.settings.answer_for != "everything":
-            bias[i], added[i] = calibrated_by_hand(state, bias[i], added[i])
+        bias[i], added[i] = calibrated_by_hand(state, bias[i], added[i])
     return bias, added
 
 
@@ -78,7 +77,7 @@ def calibrated_by_hand(state, bias, added):
     """Return bias and contributions of a sample's calibrated votes, by quadrature."""
     total = (bias + added.sum(axis=0)).sum()
     start, steps = bias / total, added / total
-    weights, seen = state.evidence.calibration, state.class_mix.seen
+    weights, seen = calibration_of(state), state.class_mix.seen
     found = oracles.aumann_shapley(start, steps, lambda p: oracles.calibrated(p, weights, seen))
     return oracles.calibrated(start[np.newaxis], weights, seen)[0], found
 

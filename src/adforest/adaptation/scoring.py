@@ -231,12 +231,11 @@ def _votes_by_forest(
             for name, one in shares.items()
         }
         vote = plan.voters.votes(shares, contexts)
-    vote = with_calibration(state, vote)
     recent = None
     if state.is_adjusted:
         recent = state.recent.answers(vote, np.ascontiguousarray(leaves[PERMANENT]), **label_counts(state, n_classes))
         vote = state.recent.adjusted(recent)
-    return alone | {VOTE: vote}, recent
+    return alone | {VOTE: with_calibration(state, vote)}, recent
 
 
 def _as_probabilities(by_class: Float64Array) -> Float64Array:

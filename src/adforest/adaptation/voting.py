@@ -9,7 +9,7 @@ class), see `ClassMix.ratios`. With context_k(x) how far the sample is in contex
 
     sum over v, k and m of context_k(x) * weight[v, k, m] * v_m(x)
 
-are the votes of the forests together, which are then sharpened or flattened, see `adforest.adaptation.calibration`.
+are the votes of the forests together, which are then calibrated, see `adforest.adaptation.calibration`.
 Forests of the last batches leave classes that they have not met to the permanent forest, see `filled`. Where samples
 come in small batches, the last of them adjust these votes, see `adforest.adaptation.recent_samples`.
 """
@@ -49,7 +49,7 @@ def votes(state: State, X: Float64Array, n_classes: int) -> Float64Array:
     if state.settings.algorithm == "paper":
         return _votes_of_one(state, X, n_classes)
     if not state.is_adjusted:
-        return forest_votes(state, X, n_classes)
+        return with_calibration(state, forest_votes(state, X, n_classes))
     leaves = state.forests[PERMANENT].forest.route(X, state.settings.n_jobs)
     by_forests = forest_votes(state, X, n_classes, leaves)
     return state.recent.adjusted(state.recent.answers(by_forests, leaves, **label_counts(state, n_classes)))
@@ -58,19 +58,24 @@ def votes(state: State, X: Float64Array, n_classes: int) -> Float64Array:
 def forest_votes(state: State, X: Float64Array, n_classes: int, leaves: Int32Array | None = None) -> Float64Array:
     """Return the votes of the forests together; the leaves of the permanent one may be known already."""
     if is_permanent_alone(state):
-        return with_calibration(state, _shares(state, PERMANENT, X, n_classes, leaves))
+        return _shares(state, PERMANENT, X, n_classes, leaves)
     plan = plan_of(state, n_classes)
-    return with_calibration(state, plan.voters.votes(*_shares_and_contexts(state, X, plan, leaves)))
+    return plan.voters.votes(*_shares_and_contexts(state, X, plan, leaves))
 
 
 def with_calibration(state: State, votes: Float64Array) -> Float64Array:
-    """Return the votes of the forests together, calibrated."""
+    """Return calibrated votes."""
     return calibrated(votes, calibration_of(state), state.class_mix.seen)
 
 
 def calibration_of(state: State) -> Float64Array:
-    """Return the weights that votes are calibrated by: by what came next, unless asked for everything learnt."""
-    return no_calibration() if state.settings.answer_for == "everything" else state.evidence.calibration
+    """Return the weights of the calibration.
+
+    They are learnt from the forests' votes on the next batch: votes that the last labels adjust, and those of the
+    permanent forest for samples of any time, are not calibrated.
+    """
+    is_learnt = state.settings.answer_for != "everything" and not state.is_adjusted
+    return state.evidence.calibration if is_learnt else no_calibration()
 
 
 class LabelCounts(TypedDict):

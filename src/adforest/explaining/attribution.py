@@ -120,8 +120,8 @@ def _weighted_votes(state: State, X: Float64Array, contributions: Float64Array) 
             _fill_steps(steps, permanent, own_roots[name], own_roots[PERMANENT], unmet[name])
         _add_corrected(contributions, steps, corrections[name])
         parts[name] = ForestPart(weight[name], shares[name], leaves)
-    found = _calibrated(state, Attribution(total, bias, contributions, parts))
-    return _adjusted(state, X, found) if state.is_adjusted else found
+    found = Attribution(total, bias, contributions, parts)
+    return _calibrated(state, _adjusted(state, X, found) if state.is_adjusted else found)
 
 
 def _calibrated(state: State, found: Attribution) -> Attribution:

@@ -44,7 +44,8 @@ def add_votes(graph: Graph, matrix: str, model: Model[State]) -> str:
     if state.settings.algorithm == "paper":
         return _add_shares(graph, matrix, model, state.answering)
     votes = _add_forest_votes(graph, matrix, model)
-    return _add_recent_samples(graph, matrix, model, votes) if state.is_adjusted else votes
+    votes = _add_recent_samples(graph, matrix, model, votes) if state.is_adjusted else votes
+    return _add_calibration(graph, model, votes)
 
 
 def _add_recent_samples(graph: Graph, matrix: str, model: Model[State], votes: str) -> str:
@@ -86,12 +87,11 @@ def _add_forest_votes(graph: Graph, matrix: str, model: Model[State]) -> str:
     """Add the weighted vote of the forests."""
     state = model.learnt
     if is_permanent_alone(state):
-        return _add_calibration(graph, model, _add_shares(graph, matrix, model, PERMANENT))
+        return _add_shares(graph, matrix, model, PERMANENT)
     shares = {name: _add_shares(graph, matrix, model, name) for name in forests_of(state) if name != PERMANENT}
     shares[PERMANENT], near = _add_shares_and_presence(graph, matrix, model)
     contexts = _add_contexts(graph, model, shares, near)
-    votes = _add_weighted_votes(graph, model, _add_unmet_classes(graph, model, shares), contexts)
-    return _add_calibration(graph, model, votes)
+    return _add_weighted_votes(graph, model, _add_unmet_classes(graph, model, shares), contexts)
 
 
 def _add_calibration(graph: Graph, model: Model[State], votes: str) -> str:
