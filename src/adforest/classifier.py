@@ -218,11 +218,11 @@ class BaseADFClassifier(VotingBatchClassifier["Learnt"]):
         >>> model = AdaptiveDecisionForestClassifier(random_state=0)
         >>> model = model.fit([[1, 5], [2, 5], [8, 5], [9, 5]], ["low", "low", "high", "high"])
         >>> print(model.explain([[8, 5]]).text())
-        sample 0: high 0.579
+        sample 0: high 0.581
           forests by weight: permanent 1.00
           batches that made the leaves: 1 (100%)
-          (roots)   0.334
-          x[0] = 8  +0.246
+          (roots)   0.330
+          x[0] = 8  +0.251
           x[1] = 5  +0.000
         """
         model = self._checked()  # read once: another thread may swap in the next one
