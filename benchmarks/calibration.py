@@ -11,16 +11,17 @@ import argparse
 import os
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
-from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
 from timing import print_line
 
 from adforest import AdaptiveDecisionForestClassifier
-from adforest.adaptation import calibration, voting
+from adforest.adaptation import calibration
+from adforest.adaptation.tuning import TUNING
 
 SIZES = {  # samples in a batch, and how many are taken
     **{"elec2": (1_000, None), "outdoor": (200, None), "gas": (150, None), "hotel": (2_500, None)},
@@ -30,7 +31,6 @@ SIZES = {  # samples in a batch, and how many are taken
 }
 MAX_SMALL = 6_000  # samples that are taken in small batches
 FLOORS = {"log loss": 1e-15, "log loss, 1e-3": 1e-3}
-MAX_JUDGED = 500  # samples of a batch that a rule sees, as the model does
 TEMPERATURES = (0.5, 0.7, 1.0, 1.4, 2.0)
 
 
@@ -58,16 +58,15 @@ def read_stream(name: str, divide: int) -> Iterator[tuple[pd.DataFrame, np.ndarr
 def answers_of(name: str, seed: int, divide: int, *, is_calibrated: bool) -> list[Answered]:
     """Return what the model answers to each batch but the first."""
     model, found = AdaptiveDecisionForestClassifier(random_state=seed, n_jobs=1), []
-    plain = voting.calibration_of if is_calibrated else (lambda state: calibration.no_calibration())
-    with patch.object(voting, "calibration_of", plain):
-        for number, (X, y) in enumerate(read_stream(name, divide)):
-            if number:
-                classes = model.classes_
-                column = np.searchsorted(classes, y).clip(0, len(classes) - 1)
-                right = np.where(classes[column] == y, column, -1).astype(np.int32)
-                votes = np.ascontiguousarray(model.predict_proba(X))
-                found.append(Answered(votes, np.ones(len(classes)), right))
-            model.partial_fit(X, y)
+    model._tuning = replace(TUNING, calibrates=is_calibrated)
+    for number, (X, y) in enumerate(read_stream(name, divide)):
+        if number:
+            classes = model.classes_
+            column = np.searchsorted(classes, y).clip(0, len(classes) - 1)
+            right = np.where(classes[column] == y, column, -1).astype(np.int32)
+            votes = np.ascontiguousarray(model.predict_proba(X))
+            found.append(Answered(votes, np.ones(len(classes)), right))
+        model.partial_fit(X, y)
     return found
 
 
@@ -78,7 +77,7 @@ class Adopted:
     """The rule of the model: sharpened, plain and uniform, see `adforest.adaptation.calibration`."""
 
     def __init__(self) -> None:
-        self.weights = calibration.first_calibration()
+        self.weights = np.array(TUNING.first_calibration)
 
     def answer(self, one: Answered) -> np.ndarray:
         """Return other probabilities."""
@@ -87,7 +86,7 @@ class Adopted:
     def learn(self, one: Answered) -> None:
         """Learn which classes were right."""
         votes, right = np.ascontiguousarray(one.votes), one.right
-        self.weights = calibration.weights_after(self.weights, votes, one.seen, right, np.ones(len(right)))
+        self.weights = calibration.weights_after(self.weights, votes, one.seen, right, np.ones(len(right)), TUNING)
 
 
 class Mixture:
@@ -116,9 +115,9 @@ class Mixture:
             self.weights = 0.99 * grown / grown.sum() + 0.01 * self.first
             return
         estimate, given = self.first, np.maximum(given, calibration.SMALLEST)
-        for _ in range(calibration.N_STEPS):
+        for _ in range(TUNING.calibration_steps):
             estimate = estimate * (given / (estimate @ given)).mean(axis=1)
-        self.weights = (calibration.MEMORY * self.weights + n * estimate) / (calibration.MEMORY + n)
+        self.weights = (TUNING.calibration_memory * self.weights + n * estimate) / (TUNING.calibration_memory + n)
 
 
 RULES: dict[str, Callable[[], Any]] = {
@@ -139,7 +138,7 @@ def losses(batches: list[Answered], rule: Any = None) -> list[list[float]]:
         given = np.where(one.right >= 0, probabilities[np.arange(len(one.right)), one.right], 0.0)
         found.append([float(-np.log(given.clip(floor, 1.0)).mean()) for floor in FLOORS.values()])
         known = np.flatnonzero(one.right >= 0)
-        known = np.random.default_rng(len(found)).permutation(known)[:MAX_JUDGED]
+        known = np.random.default_rng(len(found)).permutation(known)[: TUNING.max_judged]
         if rule is not None and len(known):
             rule.learn(Answered(one.votes[known], one.seen, one.right[known]))
     return found

@@ -76,8 +76,9 @@ def class_shares(variant: str, n_batches: int) -> Float64Array:
 
     Parameters
     ----------
-    variant : {"vanishing", "new", "rare", "shifting", "many"}
-        ``"vanishing"``: the first of five classes is there for five batches and never again. ``"new"``: four classes,
+    variant : {"vanishing", "returning", "new", "rare", "shifting", "many"}
+        ``"vanishing"``: the first of five classes is there for five batches and never again. ``"returning"``: it comes
+        back after two thirds of the stream. ``"new"``: four classes,
         then one more every third batch. ``"rare"``: of seven classes the first two have one record in a hundred each.
         ``"shifting"``: the shares of five classes rise and fall in turn, all within twenty batches. ``"many"``: 200
         classes, the k-th of them one k-th as frequent as the first on average; their shares rise and fall likewise.
@@ -96,6 +97,9 @@ def class_shares(variant: str, n_batches: int) -> Float64Array:
     if variant == "vanishing":
         shares = np.ones((n_batches, 5))
         shares[LAST_SEEN:, 0] = 0
+    elif variant == "returning":
+        shares = np.ones((n_batches, 5))
+        shares[LAST_SEEN : 2 * n_batches // 3, 0] = 0
     elif variant == "new":
         arrival = np.concatenate([np.zeros(FIRST_CLASSES), np.arange(NEW_EVERY, n_batches, NEW_EVERY)])
         shares = (batch >= arrival).astype(np.float64)
@@ -108,7 +112,7 @@ def class_shares(variant: str, n_batches: int) -> Float64Array:
         rank = np.arange(1, N_MANY + 1)
         shares = (1 + SWING * np.sin(2 * np.pi * (batch / SHIFT_PERIOD + rank / 5))) / rank
     else:
-        raise ValueError(f"classes cannot be {variant!r}; expected 'vanishing', 'new', 'rare', 'shifting' or 'many'")
+        raise ValueError(f"classes cannot be {variant!r}; expected {', '.join(map(repr, CLASS_VARIANTS))}")
     return shares
 
 
@@ -116,6 +120,7 @@ LAST_SEEN = 5  # the last batch that has the class that vanishes, class 0
 FIRST_CLASSES, NEW_EVERY = 4, 3
 RARE = [0, 1]
 N_MANY = 200
+CLASS_VARIANTS = ("vanishing", "returning", "new", "rare", "shifting", "many")
 SHIFT_PERIOD, SWING = 20, 0.9  # batches until the shares are the same again, and how far they move from their mean of 1
 
 

@@ -21,6 +21,7 @@ from experiments.studies import (
     ldpa,
     nemenyi,
     online,
+    parameters,
     probabilities,
     readings,
     rearranged,
@@ -69,6 +70,7 @@ STUDIES: dict[str, Study] = {
     "streams": streams,
     "probabilities": probabilities,
     "online": online,
+    "parameters": parameters,
     "ablation": ablation,
     "beyond": beyond,
 }

@@ -12,14 +12,15 @@ from adforest.adaptation.calibration import (
     SHARP,
     UNIFORM,
     calibrated,
-    first_calibration,
     no_calibration,
     weights_after,
 )
+from adforest.adaptation.tuning import TUNING
 from adforest.adaptation.voting import calibration_of
+from adforest.base import get_fitted
 from model_file_parts import Sample, arrays_of, from_arrays
 
-SEEN = np.array([5, 1, 0, 7])
+FIRST, SEEN = np.array(TUNING.first_calibration), np.array([5, 1, 0, 7])
 
 
 def drawn(n, n_classes=4, concentration=1.0, seed=0):
@@ -32,9 +33,9 @@ def mean_log(weights, votes, y):
 
 def moved(votes, y, n_times=60):
     """Return the weights after the same samples came many times."""
-    weights = first_calibration()
+    weights = FIRST
     for _ in range(n_times):
-        weights = weights_after(weights, votes, np.ones(votes.shape[1]), y, np.ones(len(y)))
+        weights = weights_after(weights, votes, np.ones(votes.shape[1]), y, np.ones(len(y)), TUNING)
     return weights
 
 
@@ -47,7 +48,7 @@ def test_calibrated_votes_are_what_the_formula_says(seen):
 
 
 def test_votes_for_no_class_and_no_votes_stay_so():
-    weights = first_calibration()
+    weights = FIRST
     assert not calibrated(np.zeros((2, 4)), weights, SEEN).any()
     assert calibrated(np.empty((0, 4)), weights, SEEN).shape == (0, 4)
     votes = drawn(3)
@@ -76,22 +77,22 @@ def test_weights_follow_the_true_classes():
     assert uniform[UNIFORM] > 0.6
     for weights, y in zip((plain, sharp, uniform), true, strict=True):
         assert weights.sum() == pytest.approx(1)
-        assert mean_log(weights, votes, y) > mean_log(first_calibration(), votes, y) - 5e-3
+        assert mean_log(weights, votes, y) > mean_log(FIRST, votes, y) - 5e-3
 
 
 def test_a_sample_of_weight_two_counts_as_two():
     votes, y, seen = drawn(40), np.arange(40, dtype=np.int32) % 4, np.ones(4)
     twice = np.arange(40) < 10
-    weighted = weights_after(first_calibration(), votes, seen, y, 1.0 + twice)
+    weighted = weights_after(FIRST, votes, seen, y, 1.0 + twice, TUNING)
     votes, y = (np.concatenate([one, one[twice]]) for one in (votes, y))
-    np.testing.assert_allclose(weighted, weights_after(first_calibration(), votes, seen, y, np.ones(len(y))))
+    np.testing.assert_allclose(weighted, weights_after(FIRST, votes, seen, y, np.ones(len(y)), TUNING))
 
 
 def test_right_classes_without_any_vote_raise_the_least_probability():
     votes, y = np.tile([1.0, 0.0], (100, 1)), (np.arange(100) < 10).astype(np.int32)
     assert calibrated(votes[:1], moved(votes, y), np.ones(2))[0, 1] == pytest.approx(0.1, abs=0.03)
-    unchanged = weights_after(first_calibration(), votes[:0], np.ones(2), y[:0], np.ones(0))
-    assert unchanged is first_calibration()
+    unchanged = weights_after(FIRST, votes[:0], np.ones(2), y[:0], np.ones(0), TUNING)
+    assert unchanged is FIRST
 
 
 def stream(n_batches=12, n=300):
@@ -105,12 +106,12 @@ def test_calibration_changes_probabilities_and_no_answer():
     model = AdaptiveDecisionForestClassifier(8, random_state=0)
     for X, y in stream():
         model.partial_fit(X, y)
-    weights = model._model.learnt.state.evidence.calibration
-    assert np.abs(weights - first_calibration()).max() > 0.02
+    weights = get_fitted(model).state.evidence.calibration
+    assert np.abs(weights - FIRST).max() > 0.02
     plain = AdaptiveDecisionForestClassifier(8, random_state=0)
     for X, y in stream():
         plain.partial_fit(X, y)
-    object.__setattr__(plain._model.learnt.state.evidence, "calibration", no_calibration())
+    object.__setattr__(get_fitted(plain).state.evidence, "calibration", no_calibration())
     assert np.abs(model.predict_proba(X) - plain.predict_proba(X)).max() > 0.02
     np.testing.assert_array_equal(model.predict(X), plain.predict(X))
     for one in (model, plain):
@@ -122,10 +123,10 @@ def test_votes_that_the_last_labels_adjust_are_not_calibrated():
     model = AdaptiveDecisionForestClassifier(8, random_state=0)
     for X, y in stream(6):
         model.partial_fit(X, y)
-    assert not np.array_equal(calibration_of(model._model.learnt.state), no_calibration())
+    assert not np.array_equal(calibration_of(get_fitted(model).state), no_calibration())
     model.partial_fit(X[:5], y[:5])
-    assert model._model.learnt.state.is_adjusted
-    np.testing.assert_array_equal(calibration_of(model._model.learnt.state), no_calibration())
+    assert get_fitted(model).state.is_adjusted
+    np.testing.assert_array_equal(calibration_of(get_fitted(model).state), no_calibration())
 
 
 def test_files_of_before_are_not_calibrated_until_they_learn(tmp_path):
@@ -135,7 +136,7 @@ def test_files_of_before_are_not_calibrated_until_they_learn(tmp_path):
     del arrays[name]
     (tmp_path / "old.adf").write_bytes(from_arrays(sample, document, arrays))
     old = load(tmp_path / "old.adf")
-    state = old._model.learnt.state
+    state = get_fitted(old).state
     np.testing.assert_array_equal(state.evidence.calibration, no_calibration())
     old.partial_fit(sample.X, sample.y)
-    assert old._model.learnt.state.evidence.calibration[PLAIN] < 1
+    assert get_fitted(old).state.evidence.calibration[PLAIN] < 1

@@ -64,9 +64,9 @@ def aumann_shapley(start, steps, changed, n_points=64):
     return total
 
 
-def corrected(shares, ratio):
-    """Return shares corrected by a ratio."""
-    return shares * ratio / (shares * ratio).sum(axis=-1, keepdims=True)
+def corrected(proba, ratio):
+    """Return probabilities corrected by a ratio."""
+    return proba * ratio / (proba * ratio).sum(axis=-1, keepdims=True)
 
 
 def calibrated(votes, weights, seen):

@@ -6,8 +6,8 @@ With p the votes scaled to a sum of 1, the calibrated probabilities are
 
 The order of the classes is that of p, so `predict` does not change. Each batch, predicted before it is learnt, gives an
 estimate of the weights: a few steps of expectation maximization of the likelihood of its true classes. The weights are
-a moving average of these estimates, in which a batch of n samples counts n / (n + `MEMORY`). Where leaves are too
-cautious the first weight grows; where true classes had probabilities near 0, the last one.
+a moving average of these estimates, in which a batch of n samples counts n / (n + ``calibration_memory``). Where leaves
+are too cautious the first weight grows; where true classes had probabilities near 0, the last one.
 """
 
 from __future__ import annotations
@@ -16,35 +16,20 @@ from functools import cache
 
 import numpy as np
 
+from adforest.adaptation.tuning import Tuning
 from adforest.forest._kernels import variants
 from adforest.forest.types import AnyArray, Float64Array, Int32Array
 
 SHARP, PLAIN, UNIFORM = range(3)
-# Measured in docs/decisions/0030-calibrated-votes.md.
-FIRST_WEIGHTS = (0.0, 0.995, 0.005)  # initially
-FIRST_ESTIMATE = (0.2, 0.78, 0.02)  # of a batch, before the first step
-MEMORY = 1_000  # samples that the weights before a batch count for
-N_STEPS = 30  # of expectation maximization
 SMALLEST = 1e-12  # probability of a true class, to avoid a division by 0
-
-
-@cache
-def first_calibration() -> Float64Array:
-    """Return the initial weights, read-only."""
-    return _fixed(FIRST_WEIGHTS)
 
 
 @cache
 def no_calibration() -> Float64Array:
     """Return the weights that leave votes as they are, read-only."""
-    return _fixed((0.0, 1.0, 0.0))
-
-
-def _fixed(weights: tuple[float, ...]) -> Float64Array:
-    """Return weights as a read-only array."""
-    array = np.array(weights)
-    array.setflags(write=False)
-    return array
+    weights = np.array([0.0, 1.0, 0.0])
+    weights.setflags(write=False)
+    return weights
 
 
 def calibrated(votes: Float64Array, weights: Float64Array, seen: AnyArray) -> Float64Array:
@@ -61,7 +46,7 @@ def calibrated(votes: Float64Array, weights: Float64Array, seen: AnyArray) -> Fl
 
 
 def weights_after(
-    weights: Float64Array, votes: Float64Array, seen: AnyArray, y: Int32Array, weight: Float64Array
+    weights: Float64Array, votes: Float64Array, seen: AnyArray, y: Int32Array, weight: Float64Array, tuning: Tuning
 ) -> Float64Array:
     """Return the weights after some samples of known classes were predicted.
 
@@ -77,12 +62,13 @@ def weights_after(
         Weight of each sample.
     """
     n = float(weight.sum())
-    if not n:
+    if not n or not tuning.calibrates:
         return weights
-    estimate, counts = np.array(FIRST_ESTIMATE), seen.astype(np.float64)
+    estimate, counts = np.array(tuning.calibration_estimate), seen.astype(np.float64)
     given = np.stack([variants.calibrate(votes, part, counts)[np.arange(len(y)), y] for part in np.eye(3)])
     given = np.maximum(given, SMALLEST)
-    for _ in range(N_STEPS):
+    for _ in range(tuning.calibration_steps):
         estimate = estimate * (given @ (weight / (estimate @ given))) / n
-    now: Float64Array = (MEMORY * weights + n * estimate) / (MEMORY + n)
+    memory = tuning.calibration_memory
+    now: Float64Array = (memory * weights + n * estimate) / (memory + n)
     return now

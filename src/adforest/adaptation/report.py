@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+PERMANENT, ACTIVE, TEMPORARY, NEWEST = FORESTS = ("permanent", "active", "temporary", "newest")
 # Of the vote, besides accuracy.
 METRICS = ("balanced_accuracy", "log_loss", "brier_score", "roc_auc", "average_precision")
 

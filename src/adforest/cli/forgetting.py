@@ -23,7 +23,7 @@ def without_records_of(model: Any, column: str, values: Sequence[str]) -> tuple[
         )
     place = names.index(column)
     codes = _codes(known.encoder, place, column, values)
-    state = known.learnt.state
+    state = known.state
     is_dropped = np.isin(state.memory.matrix()[:, place], codes)
     n_dropped = int(is_dropped.sum())
     if n_dropped:
@@ -36,7 +36,7 @@ def without_records_of(model: Any, column: str, values: Sequence[str]) -> tuple[
         left = replace(waiting, X=waiting.X[kept], y=waiting.y[kept], serial=waiting.serial[kept], weight=weight)
         state = replace(state, pending=left if len(left) else None)
     changed = copy(model)
-    changed._model = replace(known, learnt=replace(known.learnt, state=state))
+    changed._model = replace(known, state=state)
     return changed, n_dropped
 
 

@@ -7,7 +7,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from adforest.adaptation.names import FORESTS
+from adforest.adaptation.report import FORESTS
 
 
 def describe(model: Any, path: Path) -> dict[str, Any]:
@@ -22,7 +22,7 @@ def describe(model: Any, path: Path) -> dict[str, Any]:
         "target": origins_of(model).target,
         "batches": known.n_batches,
         "records": known.n_samples,
-        "records_kept": len(known.learnt.state.memory),
+        "records_kept": len(known.state.memory),
         "can_learn": known.has_samples,
         "answering": model.answering_forest_,
         "parameters": {name: value for name, value in model.get_params().items() if value != defaults[name]},
@@ -37,7 +37,7 @@ def describe(model: Any, path: Path) -> dict[str, Any]:
 def _classes(model: Any) -> list[dict[str, Any]]:
     """Return how often each class came, and the batches of its first and last record; 0 for one only declared."""
     known = model._model
-    lives, values = known.learnt.track.classes, known.labels.by_arrival.tolist()
+    lives, values = known.track.classes, known.labels.by_arrival.tolist()
     figures = [*zip(lives.n_samples.tolist(), lives.first_batch.tolist(), lives.last_batch.tolist(), strict=True)]
     figures += [(0, 0, 0)] * (len(values) - len(figures))  # classes that were declared and have not come yet
     return [

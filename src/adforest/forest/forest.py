@@ -13,18 +13,30 @@ from adforest.forest.types import BoolArray, Float32Array, Float64Array, Int32Ar
 from adforest.parallel import PART_SIZE, in_parts, in_threads
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Forest:
-    """Trees that answer together.
+    """Trees that answer together. A forest never changes: a batch makes another one.
 
     Attributes
     ----------
     trees : tuple of Tree
+    n_leaves, n_nodes : int
+        Leaves and nodes of all trees.
     leaf_of : tuple of int32 arrays
         For each tree the leaf of every sample in memory, -1 for samples that do not count in the tree; none at all
         where nobody asks, since a forest is not to be repaired.
     known : bool array
         Which samples in memory the forest has learnt.
+
+    Examples
+    --------
+    >>> from adforest import AdaptiveDecisionForestClassifier
+    >>> model = AdaptiveDecisionForestClassifier(random_state=0)
+    >>> model = model.fit([[1], [2], [8], [9]], ["low", "low", "high", "high"])
+    >>> model.permanent_forest_
+    Forest(n_trees=20, n_leaves=31)
+    >>> len(model.permanent_forest_)
+    20
     """
 
     trees: tuple[Tree, ...]
@@ -33,6 +45,9 @@ class Forest:
 
     def __len__(self) -> int:
         return len(self.trees)
+
+    def __repr__(self) -> str:
+        return f"Forest(n_trees={len(self)}, n_leaves={self.n_leaves})"
 
     @property
     def n_leaves(self) -> int:
@@ -73,7 +88,7 @@ class Forest:
         in_parts(vote, len(X), n_jobs)
         return votes
 
-    def shares(
+    def proba(
         self,
         X: Float64Array,
         n_classes: int,
@@ -82,13 +97,13 @@ class Forest:
         n_jobs: int | None = None,
         leaves: Int32Array | None = None,
     ) -> Float64Array:
-        """Return the mean over trees of their shrunk class shares, see `shrinkage.vote`.
+        """Return the mean over trees of their shrunk class probabilities, see `shrinkage.vote`.
 
         Where the leaf of each sample in each tree is known already, it may be given.
         """
-        return self._shares(X, n_classes, strengths, mix, None, n_jobs, leaves)
+        return self._proba(X, n_classes, strengths, mix, None, n_jobs, leaves)
 
-    def shares_and_values(
+    def proba_and_values(
         self,
         X: Float64Array,
         n_classes: int,
@@ -98,11 +113,11 @@ class Forest:
         n_jobs: int | None = None,
         leaves: Int32Array | None = None,
     ) -> tuple[Float64Array, Float64Array]:
-        """Return what `shares` does, and the mean over trees of some values by node at the leaf of each sample."""
-        both = self._shares(X, n_classes + 1, strengths, mix, values, n_jobs, leaves)
+        """Return what `proba` does, and the mean over trees of some values by node at the leaf of each sample."""
+        both = self._proba(X, n_classes + 1, strengths, mix, values, n_jobs, leaves)
         return np.ascontiguousarray(both[:, :n_classes]), both[:, n_classes]
 
-    def _shares(
+    def _proba(
         self,
         X: Float64Array,
         n_columns: int,
@@ -112,35 +127,35 @@ class Forest:
         n_jobs: int | None,
         leaves: Int32Array | None,
     ) -> Float64Array:
-        shares, trees = np.zeros((len(X), n_columns)), [tree.sums for tree in self.trees]
+        proba, trees = np.zeros((len(X), n_columns)), [tree.sums for tree in self.trees]
 
         def add(part: slice) -> None:
             reached = None if leaves is None else leaves[:, part]
-            shrinkage.vote(trees, strengths, mix, X[part], shares[part], values, reached)
+            shrinkage.vote(trees, strengths, mix, X[part], proba[part], values, reached)
 
         in_parts(add, len(X), n_jobs, is_even=True)  # few parts: each makes tables of its own
-        shares /= len(self)
-        return shares
+        proba /= len(self)
+        return proba
 
-    def shares_from(self, leaves: Int32Array, n_classes: int, strengths: Float64Array) -> Float64Array:
-        """Return what `shares` does for each strength alone, for samples whose leaf in each tree is known already."""
-        shares = np.zeros((len(strengths), len(leaves[0]), n_classes))
-        shrinkage.vote_each([tree.sums for tree in self.trees], leaves, strengths, shares)
-        shares /= len(self)
-        return shares
+    def proba_from(self, leaves: Int32Array, n_classes: int, strengths: Float64Array) -> Float64Array:
+        """Return what `proba` does for each strength alone, for samples whose leaf in each tree is known already."""
+        proba = np.zeros((len(strengths), len(leaves[0]), n_classes))
+        shrinkage.vote_each([tree.sums for tree in self.trees], leaves, strengths, proba)
+        proba /= len(self)
+        return proba
 
     def find_sums(self, n_jobs: int | None) -> None:
         """Find the class weights of all nodes now, so that the first to ask does not wait for them."""
         in_threads(lambda tree: tree.sums, self.trees, n_jobs)
 
-    def nearness(
+    def recency(
         self, young: slice | Int64Array, expected: float, n_jobs: int | None, weight: Float64Array | None = None
     ) -> tuple[Float32Array, ...]:
-        """Return for each tree how near its nodes are to the samples at some places, see `counting.nearness`."""
+        """Return for each tree how recent its nodes are, given indices of recent samples, see `counting.recency`."""
 
         def measure(work: tuple[Tree, Int32Array]) -> Float32Array:
             sums = work[0].sums
-            return counting.nearness(sums.order, sums.parent, sums.total, work[1][young], expected, weight)
+            return counting.recency(sums.order, sums.parent, sums.total, work[1][young], expected, weight)
 
         return tuple(in_threads(measure, zip(self.trees, self.leaf_of, strict=True), n_jobs))
 
@@ -166,7 +181,7 @@ class Forest:
         return csr_matrix((np.ones(len(row), dtype=np.int8), (row, column)), shape=(len(X), starts[-1])), starts
 
     def with_trees(self, changed: Mapping[int, Tree]) -> "Forest":
-        """Return the forest with other trees in the place of some, given by the id of those that they replace."""
+        """Return the forest with other trees instead of some, given by the id of those that they replace."""
         return replace(self, trees=tuple(changed.get(id(tree), tree) for tree in self.trees))
 
     def keep(self, kept: Int64Array) -> "Forest":

@@ -34,21 +34,25 @@ class LeafCounts(NamedTuple):
         return LeafCounts(self.node[kept], self.klass[kept], self.weight[kept])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Tree:
-    """One decision tree with the class weights of its leaves.
+    """A decision tree with the class weights of its leaves. It never changes: a batch makes other trees.
 
     Attributes
     ----------
-    nodes : structured array
+    n_leaves : int
+        Number of leaves.
+    depth : int
+        Length of the longest path from the root.
+    nodes : structured array of shape (n_nodes,)
         ``threshold``, ``left`` (the right child is its neighbour) and ``split``: negative for a leaf, otherwise the
-        attribute times four plus two flags (missing values go left; the cut is by categories).
+        feature times four plus two flags (missing values go left; the cut is by categories).
     category_bits : uint64
         Bit sets of the categories that go left, each preceded by its length.
     row_start, row_class, row_weight, row_scale
         Class weights by node, see `adforest.forest._kernels.counting`.
     importance : float64 (m,)
-        Gain of the tree's cuts by attribute, in bits or Gini impurity times weight, less the price of cuts by
+        Gain of the tree's cuts by feature, in bits or Gini impurity times weight, less the price of cuts by
         categories.
     seed : int
         Fixes the bootstrap weight of every sample in this tree.
@@ -56,6 +60,17 @@ class Tree:
         By node: the batch that made it what it is, a question or a leaf.
     cause : uint8
         By node: what that batch did, see `CAUSES`.
+
+    Examples
+    --------
+    >>> from adforest import AdaptiveDecisionForestClassifier
+    >>> model = AdaptiveDecisionForestClassifier(random_state=0)
+    >>> model = model.fit([[1], [2], [8], [9]], ["low", "low", "high", "high"])
+    >>> tree = model.permanent_forest_.trees[0]
+    >>> tree
+    Tree(n_leaves=2, depth=1)
+    >>> tree.nodes["threshold"][0].item()
+    5.0
     """
 
     nodes: Nodes
@@ -76,6 +91,9 @@ class Tree:
     def __post_init__(self) -> None:
         # Every inner node has two children, so leaves are one more than half of the rest.
         object.__setattr__(self, "n_leaves", (len(self.nodes) + 1) // 2)
+
+    def __repr__(self) -> str:
+        return f"Tree(n_leaves={self.n_leaves}, depth={self.depth})"
 
     def __getstate__(self) -> list[Any]:
         """Leave out what can be found again, so that answering does not change what is saved."""
@@ -157,7 +175,7 @@ class Tree:
         return replace(self, nodes=nodes)
 
     def without_categories(self, feature: int, codes: Int32Array) -> "Tree":
-        """Return the tree that sends some categories of an attribute where it sends missing values."""
+        """Return the tree that sends some categories of a feature where it sends missing values."""
         split = self.nodes["split"]
         asks = np.flatnonzero((split >= 0) & (split >> 2 == feature) & (split & CATEGORICAL != 0))
         if not len(asks):
@@ -188,30 +206,30 @@ class Tree:
         """Add the answers of leaves already reached to votes."""
         routing.vote_from(leaf, self.row_start, self.row_class, self.row_weight, self.row_scale, soft, votes)
 
-    def add_shares_of(self, leaf: Int32Array, votes: Float64Array, strengths: Float64Array, mix: Float64Array) -> None:
-        """Add the shrunk class shares of leaves already reached to votes, see `shrinkage.vote`."""
+    def add_proba_of(self, leaf: Int32Array, votes: Float64Array, strengths: Float64Array, mix: Float64Array) -> None:
+        """Add the shrunk class probabilities of leaves already reached to votes, see `shrinkage.vote`."""
         shrinkage.vote_from(self.sums, leaf, strengths, mix, votes)
 
     def root_shares(self, n_classes: int) -> Float64Array:
-        """Return the class shares of all the tree has learnt; zeros if that is nothing."""
-        sums, shares = self.sums, np.zeros(n_classes)
+        """Return the class probabilities of all the tree has learnt; zeros if that is nothing."""
+        sums, proba = self.sums, np.zeros(n_classes)
         held = slice(sums.first[0], sums.stop[0])
         if sums.total[0] > 0:
-            shares[sums.klass[held]] = sums.weight[held] / sums.total[0]
-        return shares
+            proba[sums.klass[held]] = sums.weight[held] / sums.total[0]
+        return proba
 
-    def add_share_steps(
+    def add_proba_steps(
         self, leaf: Int32Array, added: Float64Array, strengths: Float64Array, mix: Float64Array
     ) -> None:
-        """Add what each attribute adds to the shrunk class shares of leaves, see `steps.add_share_steps`."""
-        steps.add_share_steps(self.sums, leaf, strengths, mix, added)
+        """Add what each feature adds to the shrunk class probabilities of leaves, see `steps.add_proba_steps`."""
+        steps.add_proba_steps(self.sums, leaf, strengths, mix, added)
 
     def add_vote_steps(self, leaf: Int32Array, added: Float64Array, roots: Float64Array, *, soft: bool) -> None:
-        """Add what each attribute adds to the votes of leaves, see `steps.add_vote_steps`."""
+        """Add what each feature adds to the votes of leaves, see `steps.add_vote_steps`."""
         steps.add_vote_steps(self.sums, leaf, self.row_weight, self.row_scale, soft, added, roots)
 
     def read_leaves(self, leaf: Int32Array) -> tuple[Int32Array, Float64Array, Float64Array]:
-        """Return the most frequent class of leaves, its share, and the weight that they hold."""
+        """Return the most frequent class of leaves, its fraction, and the weight that they hold."""
         return steps.read_leaves(leaf, self.row_start, self.row_class, self.row_weight)
 
     def compare(self, rows: LeafCounts) -> tuple[Int32Array, Float64Array]:

@@ -187,7 +187,7 @@ class HistoryDisplay:
                 ax.fill_between(edges, low, high, step="post", color=colour, linewidth=0, label=name)
             low = high
         ax.set_ylim(0, 1)
-        ax.set_yticks([0.5], ["who answers"])
+        ax.set_yticks([0.5], ["weights"])
         ax.tick_params(axis="y", length=0)
         ax.spines[["left", "bottom"]].set_visible(False)
 

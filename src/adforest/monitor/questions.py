@@ -33,10 +33,10 @@ class Questions:
     encoder : TableEncoder
         Knows what columns and categories are called.
     classes : ndarray
-        Class values by code, for questions about class rates of categories.
+        Class values by code, for splits on class rates of categories.
     samples : float64 (n, m)
-        Samples at hand. Thresholds are written so that they separate these as the tree does, and the side of missing
-        values is told for columns in which one of them lacks its value.
+        Samples in memory. Thresholds are written so that they separate these as the tree does, and the side of missing
+        values is given for columns in which one of them lacks its value.
     """
 
     def __init__(self, tree: Tree, encoder: TableEncoder, classes: AnyArray, records: Float64Array) -> None:
@@ -109,7 +109,7 @@ class Questions:
         return write_number(threshold, low, high)
 
     def _sorted_values(self, feature: int) -> Float64Array:
-        """Return the values of the samples at hand in one column, between two infinities."""
+        """Return the values of the samples in memory in one column, between two infinities."""
         column = self._records[:, feature]
         return np.sort(np.concatenate([[-np.inf], column[~np.isnan(column)], [np.inf]]))
 

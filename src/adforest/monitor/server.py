@@ -190,6 +190,6 @@ def _asked(query: Mapping[str, str], typed: dict[str, str] | None) -> Asked:
 
 
 def _whole(query: Mapping[str, str], name: str) -> int | None:
-    """Return a whole number of the query, None if it is none."""
+    """Return an integer of the query, None if it is not one."""
     text = query.get(name, "")
     return int(text) if text.isascii() and text.isdigit() and len(text) < 12 else None

@@ -1,4 +1,4 @@
-"""How well the model does: accuracy by forest, drift, who answers, and what is to be expected while labels are late."""
+"""Accuracy of the model: by forest, drift, weights of the forests, and the estimate while labels are late."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from adforest.adaptation.names import ACTIVE, FORESTS, PERMANENT
+from adforest.adaptation.report import ACTIVE, FORESTS, PERMANENT
 from adforest.forest.types import Float64Array
 from adforest.monitor.model_parts import VOTE, ExpectedAccuracy
 from adforest.monitor.model_view import ModelView
@@ -21,7 +21,7 @@ LOSSES = ("log_loss", "brier_score")  # of which less is better; the other metri
 
 
 def accuracy_part(view: ModelView, course: Course, spans: Markup | None = None) -> Markup:
-    """Return accuracy over time with drift and who answers, and how well accuracy was foretold."""
+    """Return accuracy over time with drift and weights of the forests, and the estimates of accuracy."""
     if not any(np.isfinite(mean).any() for mean, _, _ in course.accuracy.values()):
         empty = tag("p", "No batch has been answered before it was learnt yet: that begins with the second one.")
         return part("accuracy", "Accuracy", empty)
@@ -45,7 +45,7 @@ def without_twins(by_forest: dict[str, Float64Array]) -> dict[str, Float64Array]
 
 
 def _over_time(view: ModelView, course: Course) -> Markup:
-    """Return accuracy by forest, and below it who answers."""
+    """Return accuracy by forest, and below it the weights of the forests."""
     found = shown_accuracies(course)
     middle, x = course.middle, course.scale
     drawn = [
@@ -97,7 +97,7 @@ def _drift_marks(plot: Plot, course: Course) -> list[Markup]:
 
 
 def _who_answers(x: Scale, course: Course, named: Sequence[str]) -> Markup:
-    """Return how much of the vote is each forest's, as a strip."""
+    """Return the weight of each forest in the vote, as a strip."""
     plot, low = Plot(x, Scale(0, 1), STRIP), np.zeros(len(course))
     shapes = []
     for name in named:
@@ -105,10 +105,8 @@ def _who_answers(x: Scale, course: Course, named: Sequence[str]) -> Markup:
         shapes.append(plot.steps(course.edges, low, high, name))
         low = high
     now = ", ".join(f"{name} {words.share(float(course.votes[name][-1]), 0)}" for name in named)
-    title = tag(
-        "p", "Who answers: each forest's share of the vote. Now ", tag("b", now or "nobody"), ".", class_="strip-title"
-    )
-    return title + plot.draw(shapes, label=f"Each forest's share of the vote over time; now {now}.", class_="strip")
+    title = tag("p", "Weight of each forest in the vote. Now ", tag("b", now or "none"), ".", class_="strip-title")
+    return title + plot.draw(shapes, label=f"Weight of each forest in the vote over time; now {now}.", class_="strip")
 
 
 def _in_words(found: dict[str, tuple[Float64Array, Float64Array, Float64Array]], course: Course) -> str:
@@ -133,7 +131,7 @@ def _thinned(course: Course) -> str:
 def _table(
     course: Course, found: dict[str, tuple[Float64Array, Float64Array, Float64Array]], named: Sequence[str]
 ) -> Markup:
-    """Return accuracy, drift and who answers as a table."""
+    """Return accuracy, drift and weights of the forests as a table."""
     names = [VOTE, *(name for name in found if name != VOTE)] if VOTE in found else list(found)
     head = [
         "batch",

@@ -58,7 +58,7 @@ class ModelSummary:
         return cls(view.health, view.freshness, accuracy, course, *counts, ModelFigures.of(view))
 
     def at(self, now: float) -> ModelSummary:
-        """Return it with the verdict at a moment, in seconds since 1970."""
+        """Return it with the health at a time in seconds since 1970."""
         health = health_at(self.health, self.freshness, now)
         return replace(self, health=health, figures=replace(self.figures, level=LEVELS.index(health.level)))
 
@@ -108,7 +108,7 @@ def address_of(root: str, name: str) -> str:
 
 
 def _row(name: str, one: ModelSummary) -> Markup:
-    """Return one model: its name, whether it is well and why, its main figures, its accuracy over time."""
+    """Return one model: its name, its health and the reason, its main figures, its accuracy over time."""
     figures = [
         ("Accuracy", words.share(one.accuracy)),
         ("Batches", f"{one.n_batches:,}"),
