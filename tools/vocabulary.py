@@ -32,6 +32,7 @@ SOURCES = tuple(
                 "simulation",
                 "reading",
                 "monitor",
+                "cli",
             )
         ),
     )

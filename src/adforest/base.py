@@ -50,7 +50,7 @@ class EncodedBatch:
     fixed : dict
         Parameters that cannot change between batches, as they were at the first one.
     source : BatchSource
-        Where the samples lie.
+        The source of the samples.
     """
 
     plan: BatchPlan
@@ -66,39 +66,39 @@ class EncodedBatch:
 
     @property
     def encoder(self) -> TableEncoder:
-        """Leads from codes of categories back to values; it knows this batch already."""
+        """Decodes categories; it includes those of this batch."""
         return self.plan.encoder
 
     @property
     def labels(self) -> LabelTable:
-        """Leads from class codes back to class values; it knows this batch already."""
+        """Decodes classes; it includes those of this batch."""
         return self.plan.labels
 
     def seeds(self, n: int) -> list[int]:
-        """Return seeds for n trees, fixed by the model's seed and the batch."""
+        """Return seeds for n trees, determined by the model's seed and the batch."""
         return spawn_seeds([self.seed, self.number], n)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FittedModel(Generic[StateT]):
-    """All that is learnt, in one object, so that it can be swapped in with one assignment.
+    """The fitted model in one object, so that it can be replaced with one assignment.
 
     Attributes
     ----------
     encoder, labels : TableEncoder, LabelTable
         Translate tables and labels.
     state : StateT
-        What the classifier made of the batches.
+        The state of the classifier.
     n_batches, n_samples : int
-        Batches given, and their samples.
+        Number of batches, and of their samples.
     seed : int
         Drawn once per model.
     fixed : dict
         Parameters that cannot change between batches, as they were at the first one.
     has_samples : bool
-        Whether the samples are there that learning needs; not in a model that was saved without them.
+        Whether it has the samples that learning needs; False for a model that was saved without them.
     origins : Origins
-        What programs noted of where the batches come from.
+        Source of the batches, as noted by programs.
     """
 
     encoder: TableEncoder
@@ -113,7 +113,7 @@ class FittedModel(Generic[StateT]):
 
     @classmethod
     def after(cls, before: Self | None, batch: EncodedBatch, state: StateT, **more: Any) -> Self:
-        """Return the model after one more batch, given the state that the batch led to."""
+        """Return the model after one more batch, given the new state."""
         samples, n_before = batch.samples, 0 if before is None else before.n_samples
         return cls(
             encoder=batch.encoder.counted(samples.X, samples.y, samples.n_classes),
@@ -140,7 +140,7 @@ class FittedModel(Generic[StateT]):
 def get_fitted(estimator: Any) -> Any:
     """Return the `FittedModel` of a classifier or a `Snapshot`, or raise `NotFittedError`.
 
-    It never changes. Read it once: another thread may teach the classifier one more batch meanwhile.
+    It is immutable. Read it once: another thread may be learning one more batch meanwhile.
     """
     if not hasattr(estimator, "_model"):
         check_is_fitted(estimator)
@@ -148,12 +148,19 @@ def get_fitted(estimator: Any) -> Any:
 
 
 def set_fitted(estimator: Any, fitted: Any) -> None:
-    """Let a classifier be fitted as another one of its kind is, or as a file says."""
+    """Set the fitted model of a classifier, from another one of its kind or from a file."""
     estimator._model = fitted
 
 
+def check_changed_parameters(estimator: Any) -> None:
+    """Raise if a parameter of a classifier has a value that it cannot have, or that cannot change between batches."""
+    check_parameters(estimator, estimator._rules)
+    if hasattr(estimator, "_model"):
+        estimator._check_fixed(estimator._model.fixed)
+
+
 def as_proba(votes: Float64Array) -> Float64Array:
-    """Return votes scaled to class probabilities; where nothing speaks for any class, all are alike."""
+    """Return votes scaled to class probabilities; uniform where there are no votes."""
     votes[~votes.any(axis=1)] = 1.0
     proba: Float64Array = votes / votes.sum(axis=1, keepdims=True)
     return proba
@@ -167,10 +174,10 @@ def as_log_proba(proba: Float64Array) -> Float64Array:
 
 
 class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[StateT]):  # type: ignore[misc]
-    """Base class for batch-incremental classifiers: one says how a batch changes its state, and what the state answers.
+    """Base class for batch-incremental classifiers: subclasses define how a batch changes the state, and its votes.
 
-    A batch is learnt on the side and swapped in at once: other threads that predict meanwhile see the old model or
-    the new one, and an exception leaves the old one.
+    The new state replaces the old one with one assignment: other threads that predict meanwhile see the model before or
+    after the batch, and an exception leaves it as it was.
     """
 
     _rules: ClassVar[Rules] = COMMON
@@ -186,10 +193,10 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[StateT]):  # type:
 
     @abstractmethod
     def _votes(self, model: FittedModel[StateT], X: Float64Array) -> Float64Array:
-        """Return how much speaks for each class (columns by code) for each sample."""
+        """Return votes for each class (columns by code) for each sample."""
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Forget everything and learn X, y as the first batch.
+        """Fit a new model, with X, y as its first batch.
 
         Parameters
         ----------
@@ -222,7 +229,7 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[StateT]):  # type:
             return self._learn(getattr(self, "_model", None), LocalBatch(X, y), classes)
 
     def _learn(self, before: FittedModel[StateT] | None, source: BatchSource, classes: Any = None) -> Self:
-        """Learn a batch on the side, wherever its samples lie, then swap the model in with one assignment."""
+        """Learn a batch, local or distributed, then replace the model with one assignment."""
         batch = self._encode(before, source, classes)
         state = self._learnt_from(None if before is None else before.state, batch)
         self._model = FittedModel.after(before, batch, state)
@@ -243,7 +250,7 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[StateT]):  # type:
         return EncodedBatch(plan, samples, seed, fixed, source)
 
     def _batch_rules(self, before: FittedModel[StateT] | None) -> BatchRules:
-        """Return what must be known to survey the next batch, or raise if the model cannot learn it."""
+        """Return the input of the survey of the next batch, or raise if the model cannot learn it."""
         check_parameters(self, self._rules)
         name, listed = type(self).__name__, getattr(self, "categorical_features", "from_dtype")
         if before is None:
@@ -268,7 +275,7 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[StateT]):  # type:
                 )
 
     def _encoding_rules(self) -> EncodingRules:
-        """Return what the encoder may do, by the parameters as they are now, of those that the classifier has."""
+        """Return the rules of the encoder by the current parameters that the classifier has."""
         return EncodingRules(
             column_changes=getattr(self, "column_changes", None),
             max_categories=getattr(self, "max_categories", None),
@@ -278,7 +285,7 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[StateT]):  # type:
         )
 
     def _check_values(self, encoder: TableEncoder, matrix: Float64Array, source: str) -> None:
-        """Raise if a table holds categories or gaps that this classifier cannot learn."""
+        """Raise if a table holds categories or missing values that this classifier cannot learn."""
         name = type(self).__name__
         if not self._takes_categories and encoder.is_categorical.any():
             position = int(encoder.is_categorical.argmax())
@@ -309,7 +316,7 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[StateT]):  # type:
         return model.most_likely(votes)
 
     def _answers(self, X: Any) -> tuple[FittedModel[StateT], Float64Array]:
-        """Return the model that answers, and its votes, columns in the order of the sorted classes."""
+        """Return the model and its votes, columns in the order of the sorted classes."""
         model = self._checked()
         matrix = model.encoder.translate(X, getattr(self, "column_changes", None))
         self._check_values(model.encoder, matrix, "these samples")
@@ -358,7 +365,7 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[StateT]):  # type:
         return names
 
     def _known(self, attribute: str) -> FittedModel[StateT]:
-        """Return the model, or say that an attribute is not there yet, as hasattr expects."""
+        """Return the model, or raise AttributeError, as hasattr expects."""
         if not hasattr(self, "_model"):
             raise AttributeError(f"{attribute} is there after fit() or partial_fit()")
         model: FittedModel[StateT] = self._model
@@ -396,7 +403,7 @@ class VotingBatchClassifier(BatchClassifier[StateT]):
 
 
 def _column(encoder: TableEncoder, position: int) -> str:
-    """Return how an error calls a column."""
+    """Return the name of a column in errors."""
     return f"column {position if encoder.feature_names is None else repr(encoder.feature_names[position])}"
 
 

@@ -1,4 +1,4 @@
-"""Base class of both Adaptive Decision Forests: how a batch is learnt, and what can be asked of the fitted model."""
+"""Base class of both Adaptive Decision Forests: learning a batch, attributes and methods of the fitted model."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ FOREST_RULES: Rules = COMMON | {
 }
 
 
-# By state: the same with other settings, while some estimator answers by them.
+# By state: the same with other settings, while some estimator predicts with them.
 _answering: WeakKeyDictionary[State, State] = WeakKeyDictionary()
 
 
@@ -76,11 +76,11 @@ class BaseADFClassifier(VotingBatchClassifier[State]):
 
     @abstractmethod
     def _settings(self, grower: Grower, seed: int) -> Settings:
-        """Return what learning and answering go by."""
+        """Return the settings of learning and predicting."""
 
     @abstractmethod
     def _answer_settings(self) -> dict[str, Any]:
-        """Return those settings that matter to answers alone, by the parameters as they are now."""
+        """Return the settings that only matter to predictions, by the current parameters."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit a new model, with X, y as its first batch.
@@ -126,7 +126,7 @@ class BaseADFClassifier(VotingBatchClassifier[State]):
             return self._learn(getattr(self, "_model", None), LocalBatch(X, y, sample_weight), classes)
 
     def _learn(self, before: Any, source: BatchSource, classes: Any = None) -> Self:
-        """Learn a batch on the side, wherever its samples lie, then swap the model in with one assignment."""
+        """Learn a batch, local or distributed, then replace the model with one assignment."""
         batch = self._encode(before, source, classes)
         start = self._start(before, batch)
         state, report, answered = RECIPES[start.settings.algorithm](start, batch.samples, batch.labels.order)
@@ -147,7 +147,7 @@ class BaseADFClassifier(VotingBatchClassifier[State]):
         return self
 
     def _start(self, before: FittedForests | None, batch: EncodedBatch) -> State:
-        """Return the state that a batch is learnt from: with the parameters and the columns as they are now."""
+        """Return the state that a batch is learnt from: with the current parameters and columns."""
         n_features = batch.samples.X.shape[1]
         settings = self._settings(self._grower(n_features), batch.seed)
         settings = replace(settings, class_weight=self._weight_by_code(batch.labels))
@@ -158,7 +158,7 @@ class BaseADFClassifier(VotingBatchClassifier[State]):
         return replace(state, settings=settings)
 
     def _grower(self, n_features: int) -> Grower:
-        """Return the base forest that the parameters ask for; the criterion is that of a random forest."""
+        """Return the grower that the parameters select; the criterion is that of a random forest."""
         criterion = getattr(self, "criterion", "entropy") if self.base_forest == "random_forest" else "entropy"
         params = GrowthParams(
             max_features=count_features(self.max_features, n_features),
@@ -192,9 +192,9 @@ class BaseADFClassifier(VotingBatchClassifier[State]):
         return votes(self._answering_state(model.state), X, len(model.labels.by_arrival))
 
     def _answering_state(self, state: State) -> State:
-        """Return a state with those settings that matter to answers alone as the parameters are now.
+        """Return a state with the current settings of those that only matter to predictions.
 
-        The same one for the same parameters: what was made ready for the first answers is found again by later ones.
+        It is the same object for the same parameters, so that what is computed for the first prediction is reused.
         """
         now = self._answer_settings()
         for known in (state, _answering.get(state)):

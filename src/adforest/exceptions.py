@@ -32,23 +32,23 @@ class AdforestError(ValueError):
 
 
 class ParameterError(AdforestError):
-    """A parameter has a value that it cannot have, or that cannot change between batches."""
+    """Raised if a parameter has an invalid value, or one that cannot change between batches."""
 
 
 class InputError(AdforestError):
-    """A table, labels or weights cannot be learnt or answered. The model is left as it was."""
+    """Raised if a table, labels or weights cannot be learnt or predicted. The model stays as it was."""
 
 
 class InputTypeError(InputError, TypeError):
-    """A column, or the labels, hold another kind of values than expected."""
+    """Raised if a column, or the labels, hold another kind of values than expected."""
 
 
 class MissingSamplesError(AdforestError):
-    """A model that was saved without its samples cannot learn more batches."""
+    """Raised if a model that was saved without its samples is to learn another batch."""
 
 
 class ModelFileError(AdforestError):
-    """A file is no model that this version can read, or a model cannot be written to a file."""
+    """Raised if a file is not a model that this version can read, or if a model cannot be written to a file."""
 
 
 class AdforestWarning(UserWarning):
@@ -56,15 +56,15 @@ class AdforestWarning(UserWarning):
 
 
 class InputWarning(AdforestWarning):
-    """A table or labels can be learnt, but look as if something else was meant."""
+    """Issued for a table or labels that can be learnt, but probably are not what was meant."""
 
 
 class ParameterWarning(AdforestWarning):
-    """A parameter has no effect yet."""
+    """Issued for a parameter that has no effect yet."""
 
 
 class MemberWarning(AdforestWarning):
-    """A member of `adforest.NextBatchVotingClassifier` could not learn or answer and is left out."""
+    """Issued if a member of `adforest.NextBatchVotingClassifier` failed to learn or predict and is left out."""
 
 
 def warn_caller(message: str, category: type[AdforestWarning] = InputWarning) -> None:

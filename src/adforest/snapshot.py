@@ -14,14 +14,14 @@ from adforest.tracking import BatchBlock, PrequentialAnswers, Track
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FittedForests(FittedModel[State]):
-    """All that an Adaptive Decision Forest has learnt.
+    """The fitted state of an Adaptive Decision Forest.
 
     Attributes
     ----------
     state : State
-        The forests, and what learning goes on from.
+        The forests, memory and evidence.
     track : Track
-        What is kept of the stream for those who look at it.
+        Statistics of the stream.
     """
 
     track: Track = field(default_factory=Track)
@@ -126,7 +126,7 @@ class Snapshot:
         -------
         float
         """
-        from sklearn.metrics import accuracy_score  # imports pandas, which answers alone can do without
+        from sklearn.metrics import accuracy_score  # imports pandas, which predictions do not need
 
         return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
 
@@ -166,20 +166,20 @@ class Snapshot:
 
     @property
     def has_samples(self) -> bool:
-        """Whether the samples that the model kept are in it."""
+        """Whether it holds the samples in the model's memory."""
         return self._model.has_samples
 
     @property
     def history_(self) -> list[BatchReport]:
-        """One report a batch, of the last 1,000 batches; those before are in `history_blocks_`."""
+        """One report per batch, of the last 1,000 batches; those before are in `history_blocks_`."""
         return list(self._model.track.history.reports)
 
     @property
     def history_blocks_(self) -> list[BatchBlock]:
-        """The batches before those of `history_`, summarised: at most 512 blocks of 1, 2, 4, 8 ... batches each."""
+        """Summaries of the batches before those of `history_`: at most 512 blocks of 1, 2, 4, 8 ... batches each."""
         return list(self._model.track.history.blocks)
 
     @property
     def prequential_(self) -> PrequentialAnswers:
-        """What the last samples were answered before they were learnt, see `AdaptiveDecisionForestClassifier`."""
+        """Predictions for the last samples before they were learnt, see `AdaptiveDecisionForestClassifier`."""
         return self._model.track.prequential.named(self._model.labels)

@@ -1,4 +1,4 @@
-"""A forest: trees, and which leaf of each tree every sample in memory is in."""
+"""A forest: trees, and the leaf of every sample in memory in each tree."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,16 +15,16 @@ from adforest.parallel import PART_SIZE, in_parts, in_threads
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Forest:
-    """Trees that answer together. A forest never changes: a batch makes another one.
+    """An immutable set of trees whose predictions are averaged.
 
     Attributes
     ----------
     trees : tuple of Tree
     n_leaves, n_nodes : int
-        Leaves and nodes of all trees.
+        Number of leaves and nodes of all trees.
     leaf_of : tuple of int32 arrays
-        For each tree the leaf of every sample in memory, -1 for samples that do not count in the tree; none at all
-        where nobody asks, since a forest is not to be repaired.
+        For each tree the leaf of every sample in memory, -1 for samples that do not count in the tree; empty for
+        forests that are never repaired.
     known : bool array
         Which samples in memory the forest has learnt.
 
@@ -51,16 +51,16 @@ class Forest:
 
     @property
     def n_leaves(self) -> int:
-        """Leaves of all trees."""
+        """Number of leaves of all trees."""
         return sum(tree.n_leaves for tree in self.trees)
 
     @property
     def n_nodes(self) -> int:
-        """Nodes of all trees."""
+        """Number of nodes of all trees."""
         return sum(len(tree.nodes) for tree in self.trees)
 
     def route(self, X: Float64Array, n_jobs: int | None = None) -> Int32Array:
-        """Return the leaf of each sample in each tree, (n_trees, n); threads share out trees where samples are many."""
+        """Return the leaf of each sample in each tree, (n_trees, n); by threads where samples are many."""
         leaf, trees = np.empty((len(self), len(X)), dtype=np.int32), [tree.sums for tree in self.trees]
         if len(X) < 2 * PART_SIZE:
             shrinkage.route(trees, X, leaf)
@@ -69,7 +69,7 @@ class Forest:
         return leaf
 
     def knows(self, n_classes: int) -> BoolArray:
-        """Return which classes some tree has met."""
+        """Return which classes some tree has seen."""
         known = np.zeros(n_classes, dtype=bool)
         for tree in self.trees:
             known[tree.row_class] = True
@@ -78,7 +78,7 @@ class Forest:
         return known
 
     def answer(self, X: Float64Array, n_classes: int, *, soft: bool, n_jobs: int | None = None) -> Float64Array:
-        """Return the sum of the trees' answers by class, at most one a tree and sample."""
+        """Return the sum of the trees' votes by class, at most one per tree and sample."""
         votes = np.zeros((len(X), n_classes))
 
         def vote(part: slice) -> None:
@@ -99,7 +99,7 @@ class Forest:
     ) -> Float64Array:
         """Return the mean over trees of their shrunk class probabilities, see `shrinkage.vote`.
 
-        Where the leaf of each sample in each tree is known already, it may be given.
+        The leaf of each sample in each tree may be given if it is known already.
         """
         return self._proba(X, n_classes, strengths, mix, None, n_jobs, leaves)
 
@@ -113,7 +113,7 @@ class Forest:
         n_jobs: int | None = None,
         leaves: Int32Array | None = None,
     ) -> tuple[Float64Array, Float64Array]:
-        """Return what `proba` does, and the mean over trees of some values by node at the leaf of each sample."""
+        """Return the result of `proba`, and the mean over trees of some values by node at the leaf of each sample."""
         both = self._proba(X, n_classes + 1, strengths, mix, values, n_jobs, leaves)
         return np.ascontiguousarray(both[:, :n_classes]), both[:, n_classes]
 
@@ -138,20 +138,20 @@ class Forest:
         return proba
 
     def proba_from(self, leaves: Int32Array, n_classes: int, strengths: Float64Array) -> Float64Array:
-        """Return what `proba` does for each strength alone, for samples whose leaf in each tree is known already."""
+        """Return the result of `proba` for each strength alone, for samples whose leaves are known already."""
         proba = np.zeros((len(strengths), len(leaves[0]), n_classes))
         shrinkage.vote_each([tree.sums for tree in self.trees], leaves, strengths, proba)
         proba /= len(self)
         return proba
 
     def find_sums(self, n_jobs: int | None) -> None:
-        """Find the class weights of all nodes now, so that the first to ask does not wait for them."""
+        """Compute the class weights of all nodes now, so that the first prediction does not wait for them."""
         in_threads(lambda tree: tree.sums, self.trees, n_jobs)
 
     def recency(
         self, young: slice | Int64Array, expected: float, n_jobs: int | None, weight: Float64Array | None = None
     ) -> tuple[Float32Array, ...]:
-        """Return for each tree how recent its nodes are, given indices of recent samples, see `counting.recency`."""
+        """Return for each tree the recency of its nodes, given the rows of recent samples; see `counting.recency`."""
 
         def measure(work: tuple[Tree, Int32Array]) -> Float32Array:
             sums = work[0].sums
@@ -160,14 +160,14 @@ class Forest:
         return tuple(in_threads(measure, zip(self.trees, self.leaf_of, strict=True), n_jobs))
 
     def answer_from(self, leaves: Iterable[Int32Array], n_classes: int, n_samples: int, *, soft: bool) -> Float64Array:
-        """Return what `answer` returns for samples whose leaf in each tree is known already."""
+        """Return the result of `answer` for samples whose leaf in each tree is known already."""
         votes = np.zeros((n_samples, n_classes))
         for tree, leaf in zip(self.trees, leaves, strict=True):
             tree.vote_from(leaf, votes, soft=soft)
         return votes
 
     def paths(self, X: Float64Array) -> tuple[csr_matrix, Int64Array]:
-        """Return which nodes samples pass, trees side by side (samples x nodes), and where each tree begins."""
+        """Return the decision paths, trees side by side (samples x nodes), and the first column of each tree."""
         starts = np.cumsum([0, *(len(tree.nodes) for tree in self.trees)])
         rows, columns = [], []
         for tree, start in zip(self.trees, starts[:-1], strict=True):
@@ -181,14 +181,14 @@ class Forest:
         return csr_matrix((np.ones(len(row), dtype=np.int8), (row, column)), shape=(len(X), starts[-1])), starts
 
     def with_trees(self, changed: Mapping[int, Tree]) -> "Forest":
-        """Return the forest with other trees instead of some, given by the id of those that they replace."""
+        """Return the forest with some trees replaced, given by the id of those that they replace."""
         return replace(self, trees=tuple(changed.get(id(tree), tree) for tree in self.trees))
 
     def keep(self, kept: Int64Array) -> "Forest":
-        """Return the forest after memory kept only the samples at the given positions, ascending."""
+        """Return the forest after memory kept only the samples of the given rows, ascending."""
         return Forest(self.trees, tuple(take(leaf_of, kept) for leaf_of in self.leaf_of), take(self.known, kept))
 
     def forget(self) -> "Forest":
-        """Return the forest with no sample known to any leaf."""
+        """Return the forest without leaves of samples."""
         nowhere = np.full(len(self.known), -1, dtype=np.int32)
         return Forest(self.trees, (nowhere,) * len(self.leaf_of), np.zeros_like(self.known))

@@ -1,4 +1,4 @@
-"""Accuracy of the model: by forest, drift, weights of the forests, and the estimate while labels are late."""
+"""Accuracy by forest, drift, weights of the forests, and the accuracy expected while labels are late."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from adforest.adaptation.report import ACTIVE, FORESTS, PERMANENT
+from adforest.adaptation.scoring import VOTE
 from adforest.forest.types import Float64Array
-from adforest.monitor.model_parts import VOTE, ExpectedAccuracy
+from adforest.monitor.expectation import ExpectedAccuracy
 from adforest.monitor.model_view import ModelView
 from adforest.monitor.pages import words
 from adforest.monitor.pages.figures import figure, part, table_of
@@ -21,7 +22,7 @@ LOSSES = ("log_loss", "brier_score")  # of which less is better; the other metri
 
 
 def accuracy_part(view: ModelView, course: Course, spans: Markup | None = None) -> Markup:
-    """Return accuracy over time with drift and weights of the forests, and the estimates of accuracy."""
+    """Return accuracy over time with drift and the weights of the forests, and the expected accuracy."""
     if not any(np.isfinite(mean).any() for mean, _, _ in course.accuracy.values()):
         empty = tag("p", "No batch has been answered before it was learnt yet: that begins with the second one.")
         return part("accuracy", "Accuracy", empty)
@@ -45,7 +46,7 @@ def without_twins(by_forest: dict[str, Float64Array]) -> dict[str, Float64Array]
 
 
 def _over_time(view: ModelView, course: Course) -> Markup:
-    """Return accuracy by forest, and below it the weights of the forests."""
+    """Return accuracy by forest, and below it their weights in the vote."""
     found = shown_accuracies(course)
     middle, x = course.middle, course.scale
     drawn = [
@@ -68,7 +69,7 @@ def _over_time(view: ModelView, course: Course) -> Markup:
         else "Each batch is answered before it is learnt."
     )
     note = (
-        f"{measured} The band is the 95% interval of the vote by the number of records tested; point at the name of a "
+        f"{measured} The band is the 95% interval of the vote by the number of samples tested; point at the name of a "
         f"forest to see its own.{_thinned(course)}"
     )
     return figure(
@@ -105,7 +106,7 @@ def _who_answers(x: Scale, course: Course, named: Sequence[str]) -> Markup:
         shapes.append(plot.steps(course.edges, low, high, name))
         low = high
     now = ", ".join(f"{name} {words.share(float(course.votes[name][-1]), 0)}" for name in named)
-    title = tag("p", "Weight of each forest in the vote. Now ", tag("b", now or "none"), ".", class_="strip-title")
+    title = tag("p", "Weights of the forests in the vote. Now ", tag("b", now or "nobody"), ".", class_="strip-title")
     return title + plot.draw(shapes, label=f"Weight of each forest in the vote over time; now {now}.", class_="strip")
 
 
@@ -131,12 +132,12 @@ def _thinned(course: Course) -> str:
 def _table(
     course: Course, found: dict[str, tuple[Float64Array, Float64Array, Float64Array]], named: Sequence[str]
 ) -> Markup:
-    """Return accuracy, drift and weights of the forests as a table."""
+    """Return accuracy, drift and weights as a table."""
     names = [VOTE, *(name for name in found if name != VOTE)] if VOTE in found else list(found)
     head = [
         "batch",
         "learnt",
-        "records",
+        "samples",
         *names,
         "drift",
         *(f"{name} votes" for name in named),

@@ -92,7 +92,7 @@ class NodeView:
         """Return a few words for each class, largest first, and for the rest of them if there are more than most."""
         words = [f"{name} {write_value(weight)}" for name, weight in self.counts[:most]]
         more = len(self.counts) - len(words)
-        return [*words, f"... {more} more"] if more else words or ["no records"]
+        return [*words, f"... {more} more"] if more else words or ["no samples"]
 
 
 def view_tree(model: Any, forest: str, tree: int, max_depth: int | None, root: int = 0) -> list[NodeView]:
@@ -111,8 +111,8 @@ def view_tree(model: Any, forest: str, tree: int, max_depth: int | None, root: i
     """
     _check_depth(max_depth)
     learnt, found = _open_tree(model, forest, tree)
-    classes, records = learnt.labels.by_arrival, learnt.state.memory.matrix()
-    questions = Questions(found, learnt.encoder, classes, records)
+    classes, samples = learnt.labels.by_arrival, learnt.state.memory.matrix()
+    questions = Questions(found, learnt.encoder, classes, samples)
     shown_by = _shown_by(found, max_depth, _checked_node(found, root))
     is_new = found.born == learnt.state.n_batches
     n_below = np.bincount(shown_by, minlength=len(found.nodes)) - 1
@@ -146,8 +146,8 @@ def view_tree(model: Any, forest: str, tree: int, max_depth: int | None, root: i
 def view_path(model: Any, forest: str, tree: int, node: int) -> list[tuple[int, str]]:
     """Return the nodes above one of a tree, the root first: the number of each, and what is true from there on."""
     learnt, found = _open_tree(model, forest, tree)
-    classes, records = learnt.labels.by_arrival, learnt.state.memory.matrix()
-    questions = Questions(found, learnt.encoder, classes, records)
+    classes, samples = learnt.labels.by_arrival, learnt.state.memory.matrix()
+    questions = Questions(found, learnt.encoder, classes, samples)
     left, parent = found.nodes["left"], found.sums.parent
     path, below = [], _checked_node(found, node)
     while (above := int(parent[below])) >= 0:
