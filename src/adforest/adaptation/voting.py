@@ -7,8 +7,9 @@ recent ones (m = 0: no correction; 1: the last batch; 2: its last 100 samples, s
 class), see `ClassMix.ratios`. With context_k(x) how far the sample is in context k (see
 `adforest.adaptation.evidence`), adding up to 1,
 
-    forest_votes(x) = sum over v, k and m of context_k(x) * weight[v, k, m] * v_m(x).
+    sum over v, k and m of context_k(x) * weight[v, k, m] * v_m(x)
 
+are the votes of the forests together, which are then calibrated, see `adforest.adaptation.calibration`.
 Forests of the last batches leave classes that they have not met to the permanent forest, see `filled`. Where samples
 come in small batches, the last of them adjust these votes, see `adforest.adaptation.recent_samples`.
 """
@@ -21,6 +22,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from adforest.adaptation.calibration import calibrated, no_calibration
 from adforest.adaptation.class_mix import ClassMix
 from adforest.adaptation.evidence import (
     FAR,
@@ -42,7 +44,7 @@ def votes(state: State, X: Float64Array, n_classes: int) -> Float64Array:
     if state.settings.algorithm == "paper":
         return _votes_of_one(state, X, n_classes)
     if not state.is_adjusted:
-        return forest_votes(state, X, n_classes)
+        return with_calibration(state, forest_votes(state, X, n_classes))
     leaves = state.forests[PERMANENT].forest.route(X, state.settings.n_jobs)
     by_forests = forest_votes(state, X, n_classes, leaves)
     tuning = state.settings.tuning
@@ -56,6 +58,22 @@ def forest_votes(state: State, X: Float64Array, n_classes: int, leaves: Int32Arr
         return _proba(state, PERMANENT, X, n_classes, leaves)
     plan = plan_of(state, n_classes)
     return plan.voters.votes(*_proba_and_contexts(state, X, plan, leaves))
+
+
+def with_calibration(state: State, votes: Float64Array) -> Float64Array:
+    """Return calibrated votes."""
+    return calibrated(votes, calibration_of(state), state.class_mix.seen)
+
+
+def calibration_of(state: State) -> Float64Array:
+    """Return the weights of the calibration.
+
+    They are learnt from the forests' votes on the next batch: votes that the last labels adjust, and those of the
+    permanent forest for samples of any time, are not calibrated.
+    """
+    settings = state.settings
+    is_learnt = settings.tuning.calibrates and settings.answer_for != "everything" and not state.is_adjusted
+    return state.evidence.calibration if is_learnt else no_calibration()
 
 
 class LabelCounts(TypedDict):
@@ -76,7 +94,7 @@ def label_counts(state: State, n_classes: int) -> LabelCounts:
 
 
 def votes_in_parts(state: State, X: Float64Array, n_classes: int) -> VotesInParts:
-    """Return what `votes` does, and what it adds up, for forests that vote together."""
+    """Return the votes of the forests together before they are calibrated, and what they add up."""
     if is_permanent_alone(state):
         proba = _proba(state, PERMANENT, X, n_classes)
         alone = Variant((PERMANENT,), proba, np.ones(n_classes), np.ones(len(X)))
