@@ -217,7 +217,7 @@ def survive_writers(work, n_kills, random_moments):
 
 def learnt_ids(model):
     """Return the ids of all records that a model learnt, which it must have kept; the last ones may wait for more."""
-    state, column = model._model.learnt.state, list(model._model.encoder.names).index("id")
+    state, column = model._model.state, list(model._model.encoder.names).index("id")
     blocks = [state.memory.matrix()] + ([] if state.pending is None else [state.pending.X])
     return [int(one) for block in blocks for one in block[:, column]]
 

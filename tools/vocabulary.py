@@ -21,7 +21,19 @@ SOURCES = tuple(
         "*.py",
         *(
             f"{room}/**/*.py"
-            for room in ("storage", "tracking", "next_batch", "explaining", "integrations", "monitor", "cli")
+            for room in (
+                "encoding",
+                "merging",
+                "storage",
+                "tracking",
+                "next_batch",
+                "explaining",
+                "integrations",
+                "simulation",
+                "reading",
+                "monitor",
+                "cli",
+            )
         ),
     )
 )

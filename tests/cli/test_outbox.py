@@ -367,11 +367,10 @@ def aged(model, hours):
     """Make the last batch of a model so old."""
     from dataclasses import replace
 
-    track = model._model.learnt.track
+    track = model._model.track
     *before, last = track.history.reports
     history = replace(track.history, reports=(*before, replace(last, learnt_at=last.learnt_at - 3600 * hours)))
-    learnt = replace(model._model.learnt, track=replace(track, history=history))
-    model._model = replace(model._model, learnt=learnt)
+    model._model = replace(model._model, track=replace(track, history=history))
 
 
 def test_watch_tells_that_nothing_comes(folder, tmp_path):

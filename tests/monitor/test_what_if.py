@@ -17,7 +17,7 @@ from saved_models import CASES, table
 def test_what_is_typed_is_what_the_model_sees(case):
     model = CASES[case]().model
     learnt = model._checked()
-    memory = learnt.learnt.state.memory
+    memory = learnt.state.memory
     typed = last_sample(learnt.encoder, memory)
     translated = learnt.encoder.translate(read_sample(learnt.encoder, typed), model.column_changes)
     np.testing.assert_allclose(translated, memory.matrix()[-1:], rtol=0, atol=1)  # moments are typed to the second
@@ -66,7 +66,7 @@ def test_what_cannot_be_read_is_told_by_column(encoder, column, text, message):
 def test_the_answer_is_that_of_the_model():
     model = rent_model(4, 150, n_estimators=3)
     learnt = model._checked()
-    typed = last_sample(learnt.encoder, learnt.learnt.state.memory)
+    typed = last_sample(learnt.encoder, learnt.state.memory)
     typed[0] = "777"
     page = what_if_part(model, ModelView.from_estimator(model), {f"c{k}": value for k, value in enumerate(typed)})
     explained = model.explain(read_sample(learnt.encoder, typed))
@@ -103,7 +103,7 @@ def test_a_tree_from_a_node_on_is_part_of_the_whole(forest):
     assert len(ended) + sum(view.n_below for view in ended) == len(below)
     n_new = sum(view.is_new for view in below)
     assert sum(view.is_new + view.n_new_below for view in ended) == n_new
-    assert all(view.is_new == (view.batch == forest._checked().learnt.state.n_batches) for view in below)
+    assert all(view.is_new == (view.batch == forest._checked().state.n_batches) for view in below)
 
 
 def test_the_way_to_a_node(forest):
@@ -128,7 +128,7 @@ def test_a_node_that_is_not_there(forest, node):
 
 
 def test_the_tree_that_changed_most_is_shown_first(forest):
-    state = forest._checked().learnt.state
+    state = forest._checked().state
     trees = state.forests["active"].forest.trees
     chosen = TreeChoice().fitting(state)
     n_new = [int((tree.born == state.n_batches).sum()) for tree in trees]

@@ -24,7 +24,7 @@ def without_records_of(model: Any, column: str, values: Sequence[str]) -> tuple[
         )
     index = names.index(column)
     codes = _codes(known.encoder, index, column, values)
-    state = known.learnt.state
+    state = known.state
     is_dropped = np.isin(state.memory.matrix()[:, index], codes)
     n_dropped = int(is_dropped.sum())
     if n_dropped:
@@ -37,7 +37,7 @@ def without_records_of(model: Any, column: str, values: Sequence[str]) -> tuple[
         left = replace(waiting, X=waiting.X[kept], y=waiting.y[kept], serial=waiting.serial[kept], weight=weight)
         state = replace(state, pending=left if len(left) else None)
     changed = copy(model)
-    set_fitted(changed, replace(known, learnt=replace(known.learnt, state=state)))
+    set_fitted(changed, replace(known, state=state))
     return changed, n_dropped
 
 

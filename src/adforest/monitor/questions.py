@@ -33,7 +33,7 @@ class Questions:
     encoder : TableEncoder
         Knows what columns and categories are called.
     classes : ndarray
-        Class values by code, for questions about class rates of categories.
+        Class values by code, for splits on class rates of categories.
     samples : float64 (n, m)
         Samples in memory. Thresholds are written so that they separate these as the tree does, and the side of missing
         values is told for columns in which one of them lacks its value.

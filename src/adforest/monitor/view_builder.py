@@ -10,11 +10,10 @@ import numpy as np
 
 from adforest.adaptation import BatchReport, State
 from adforest.adaptation.memory import sample_bytes
-from adforest.adaptation.names import FORESTS
-from adforest.adaptation.report import METRICS
+from adforest.adaptation.report import FORESTS, METRICS
 from adforest.adaptation.scoring import VOTE
 from adforest.adaptation.steps import answering_votes
-from adforest.base import Model, get_fitted
+from adforest.base import FittedModel, get_fitted
 from adforest.classifier import BaseADFClassifier, mean_importances
 from adforest.encoding.writing import write_value
 from adforest.forest._kernels import routing
@@ -33,7 +32,7 @@ class Seen(NamedTuple):
     """What there is of a model or a snapshot."""
 
     kind: str
-    model: Model[Any]
+    model: FittedModel[Any]
     state: State
     track: Track
     has_samples: bool
@@ -80,13 +79,13 @@ def _seen(estimator: Any) -> Seen:
         frozen = get_fitted(estimator)
         is_paper = frozen.learnt.settings.algorithm == "paper"
         kind = "PaperADFClassifier" if is_paper else "AdaptiveDecisionForestClassifier"
-        return Seen(kind, frozen, frozen.learnt, estimator._track, estimator.has_samples)
+        return Seen(kind, frozen, frozen.state, frozen.track, estimator.has_samples)
     if not isinstance(estimator, BaseADFClassifier):
         kinds = "AdaptiveDecisionForestClassifier, PaperADFClassifier or Snapshot"
         raise TypeError(f"got {type(estimator).__name__}; expected a fitted {kinds}")
     model = get_fitted(estimator)
     return Seen(
-        type(estimator).__name__, model, estimator._answering_state(model), model.learnt.track, model.has_samples
+        type(estimator).__name__, model, estimator._answering_state(model.state), model.track, model.has_samples
     )
 
 
@@ -154,7 +153,7 @@ def _events(track: Track, names: list[str]) -> tuple[EventView, ...]:
     return tuple(sorted(found, key=lambda one: (one.batch, one.kind == "class gone"))[-MAX_EVENTS:])
 
 
-def _class_names(model: Model[Any]) -> list[str]:
+def _class_names(model: FittedModel[Any]) -> list[str]:
     """Return class values as they are written, by code."""
     return [write_value(value) for value in model.labels.by_arrival.tolist()]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from adforest.adaptation.names import ACTIVE, FORESTS, PERMANENT
+from adforest.adaptation.report import ACTIVE, FORESTS, PERMANENT
 from adforest.adaptation.scoring import VOTE
 from adforest.forest.types import Float64Array
 from adforest.monitor.expectation import ExpectedAccuracy
@@ -98,7 +98,7 @@ def _drift_marks(plot: Plot, course: Course) -> list[Markup]:
 
 
 def _who_answers(x: Scale, course: Course, named: Sequence[str]) -> Markup:
-    """Return how much of the vote is each forest's, as a strip."""
+    """Return the weight of each forest in the vote, as a strip."""
     plot, low = Plot(x, Scale(0, 1), STRIP), np.zeros(len(course))
     shapes = []
     for name in named:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from adforest.adaptation.names import FORESTS
+from adforest.adaptation.report import FORESTS
 from adforest.monitor.model_view import ForestView, ModelView
 from adforest.monitor.pages import words
 from adforest.monitor.pages.accuracy import batch_ticks, places_of, without_twins

@@ -57,7 +57,7 @@ class ModelSummary:
         return cls(view.health, view.freshness, accuracy, course, *counts, ModelFigures.of(view))
 
     def at(self, now: float) -> ModelSummary:
-        """Return it with the verdict at a moment, in seconds since 1970."""
+        """Return it with the health at a time in seconds since 1970."""
         health = health_at(self.health, self.freshness, now)
         return replace(self, health=health, figures=replace(self.figures, level=LEVELS.index(health.level)))
 

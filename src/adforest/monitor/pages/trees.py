@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import numpy as np
 
 from adforest.adaptation import State, find_forest
-from adforest.adaptation.names import ACTIVE, FORESTS
+from adforest.adaptation.report import ACTIVE, FORESTS
 from adforest.base import get_fitted
 from adforest.forest.tree import BUILT, CAUSES, LEAF_EXPANDED, ROOT_ADDED
 from adforest.monitor.pages import words
@@ -71,7 +71,7 @@ class ShownTree:
 
 def trees_part(model: Any, choice: TreeChoice, *, is_live: bool = True) -> Markup:
     """Return one tree of a model, with a form to choose another one where there is a server to ask."""
-    state = get_fitted(model).learnt.state
+    state = get_fitted(model).state
     shown = choice.fitting(state)
     views = view_tree(model, shown.forest, shown.tree, shown.depth, shown.node)
     n_trees, n_nodes = len(find_forest(state, shown.forest).trees), len(views) + sum(view.n_below for view in views)

@@ -43,7 +43,7 @@ def what_if_part(model: Any, view: ModelView, given: Mapping[str, str] | None) -
     """
     learnt = get_fitted(model)
     encoder: TableEncoder = learnt.encoder
-    values = last_sample(encoder, learnt.learnt.state.memory)
+    values = last_sample(encoder, learnt.state.memory)
     if given is not None:
         values = [given.get(f"c{place}", value).strip() for place, value in enumerate(values)]
     by_importance = [column.position for column in sorted(view.columns, key=lambda one: -one.importance)]
