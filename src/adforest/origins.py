@@ -32,7 +32,8 @@ class Origins:
     epoch : int
         The number of its last batch learnt.
     position : int
-        Where that batch stands in the log of the stream, if it has one (`adforest.service`): what follows is not learnt.
+        Where that batch stands in the log of the stream, if it has one (`adforest.service`);
+        what follows is to be learnt.
     rule_counts : tuple of (str, tuple of (str, int))
         By rule of an alert: what it found in the last batch, such as a column, and in how many batches in a row.
     alerts : tuple of str

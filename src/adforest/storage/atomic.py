@@ -59,11 +59,11 @@ def write_atomically(
         with suppress(OSError):  # what went wrong first is what is told
             beside.unlink(missing_ok=True)
         raise
-    _sync_folder(target.parent)
+    sync_folder(target.parent)
     return written
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Make sure that a new name is on the disk; Windows opens no folders, and needs none of this."""
     if not hasattr(os, "O_DIRECTORY"):
         return
