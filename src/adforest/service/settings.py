@@ -76,7 +76,7 @@ class ModelSettings:
     @classmethod
     def made(cls, given: Mapping[str, Any]) -> ModelSettings:
         """Return the settings of a new model, checked."""
-        parameters = _checked_parameters(given.get("parameters", {}))
+        parameters = checked_parameters(given.get("parameters", {}))
         parameters.setdefault("random_state", secrets.randbelow(2**31))
         if parameters["random_state"] is None:
             parameters["random_state"] = secrets.randbelow(2**31)
@@ -143,7 +143,7 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
-def _checked_parameters(given: Any) -> dict[str, Any]:
+def checked_parameters(given: Any) -> dict[str, Any]:
     """Return parameters of the classifier, or raise what it would raise."""
     from adforest.adaptive import AdaptiveDecisionForestClassifier
     from adforest.parameters import check_parameters

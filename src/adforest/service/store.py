@@ -98,6 +98,9 @@ class Store:
             if isinstance(error, LogFullError | sqlite3.OperationalError):
                 raise StoreFullError(f"there is no room for it: {error}.") from error
             raise
+        if self.log.position == self._applied:
+            self.state.records.rollback()
+            return answers
         self._commit_tables()
         self.log.rotate()
         return answers
