@@ -204,7 +204,7 @@ class Learner:
         place = Place(self._log_id, order.number, order.position)
         content = self._trainer.pack(self._model, place, self._target, batch)
         self._disk.make_folder(self._versions)
-        if self.place.version and self._disk.exists(self._path):
+        if self._n_saved and self._disk.exists(self._path):
             self._disk.link(self._path, self._versions / f"batch-{self._n_saved:06d}-{self.place.version}.adf")
         self._disk.replace(self._path, content)
         self.place, self._n_saved = place, self._trainer.n_batches(self._model)

@@ -86,16 +86,14 @@ class ServedModel:
             self._locks.close()
             raise
         self._queue: Queue[tuple[Change | Callable[[], Any], Future[Any]]] = Queue()
-        self._has_task, self._is_ending = threading.Event(), False
-        self.problem = ""
+        self._has_task, self._is_ending, self._is_over = threading.Event(), False, False
+        self.problem, self._is_broken = "", False
         self.done = threading.Condition()
         self.n_commits = self.n_committed = 0
-        self._threads = [
-            threading.Thread(target=one, name=f"{self.name}-{one.__name__}", daemon=True)
-            for one in (self._write, self._supervise)
-        ]
-        for thread in self._threads:
-            thread.start()
+        self._writer = threading.Thread(target=self._write, name=f"{self.name}-writer", daemon=True)
+        self._supervisor = threading.Thread(target=self._supervise, name=f"{self.name}-supervisor", daemon=True)
+        self._writer.start()
+        self._supervisor.start()
         self._has_task.set()
 
     @property
@@ -135,9 +133,10 @@ class ServedModel:
         learner = self._learner
         if learner is not None:
             learner.end()
+        self._supervisor.join()
+        self._is_over = True
         self._queue.put((lambda: None, Future()))
-        for thread in self._threads:
-            thread.join()
+        self._writer.join()
         self.store.close()
         self._locks.close()
 
@@ -155,7 +154,7 @@ class ServedModel:
 
     def _write(self) -> None:
         """Write what comes, many requests at once."""
-        while not (self._is_ending and self._queue.empty()):
+        while not (self._is_over and self._queue.empty()):
             wait = min(max(self.store.seconds_until_due(), 0.01), 60.0)
             group = self._next_group(wait)
             changes = [(one, future) for one, future in group if not callable(one)]
@@ -163,8 +162,11 @@ class ServedModel:
                 answers = self.store.commit([one for one, _ in changes])
                 self.n_commits, self.n_committed = self.n_commits + 1, self.n_committed + len(changes)
             except LogError as error:
-                self._fail(group, error)
+                self._is_broken = True
                 self._on_fatal(str(error))
+                self._fail(group, error)
+                while not self._is_over:  # what still comes is refused until the process ends
+                    self._fail(self._next_group(0.1), error)
                 return
             except Exception as error:
                 self.problem = str(error)
@@ -202,12 +204,12 @@ class ServedModel:
 
     def _supervise(self) -> None:
         """Let the learner do one task after the other."""
-        while not self._is_ending:
+        while not (self._is_ending or self._is_broken):
             if not self._has_task.wait(IDLE_SECONDS):
                 self._end_learner()
-                self._has_task.wait()
+                self._has_task.wait()  # which `close` sets too
             self._has_task.clear()
-            while not self._is_ending:
+            while not (self._is_ending or self._is_broken):
                 try:
                     if not self._do_next():
                         break
@@ -222,7 +224,7 @@ class ServedModel:
             return False
         order = found
         if self._learner is None:
-            self.call(self._start_learner).result()
+            self._start_learner(lambda action: self.call(action).result())
             return True
         try:
             outcome = self._learner.run(order)
@@ -250,7 +252,7 @@ class ServedModel:
         try:
             self._answer_with_newest()
         except ModelFileError:
-            self._start_learner()
+            self._start_learner(lambda action: action())
             return
         if self.answering is None:
             self.store.open_task(0, None, None)
@@ -258,10 +260,10 @@ class ServedModel:
             known = self.answering.model
             self.store.open_task(self.answering.version, known.n_batches_, plain(known.history_[-1].as_row()))
 
-    def _start_learner(self) -> None:
-        """Start the learner, and take note of the model that it found."""
+    def _start_learner(self, ask: Callable[[Callable[[], Any]], Any]) -> None:
+        """Start the learner, and take note of the model that it found; the store is asked where its thread is."""
         settings = self.store.settings
-        has_challenger = challenger_before(self.store, 2**62) is not None
+        has_challenger = ask(lambda: challenger_before(self.store, 2**62)) is not None
         learner = LearningProcess(
             *(self.path, self.folder, settings.target, settings.log_id),
             has_challenger=has_challenger,
@@ -270,7 +272,7 @@ class ServedModel:
         self._learner = learner
         if learner.version or learner.found is None:
             batch, report = (learner.found.batch, learner.found.report) if learner.found else (None, None)
-            self.store.open_task(learner.version, batch, report)
+            ask(lambda: self.store.open_task(learner.version, batch, report))
 
     def _end_learner(self) -> None:
         learner, self._learner = self._learner, None
