@@ -1,8 +1,8 @@
-"""``python tests/service_kills.py 300``: kill ``adforest serve`` with SIGKILL at random moments under load, and compare.
+"""``python tests/service_kills.py 300``: kill ``adforest serve`` at random moments under load, and compare.
 
 Clients predict, label and send batches, and ask again until they have an answer. After so many kills all is let come to
-rest: every label that was acknowledged is there and was learnt once, every batch that was acknowledged too, and the model
-is that of the log learnt in one go by a process that nobody killed. Seeds are printed.
+rest: every label that was acknowledged is there and was learnt once, every batch that was acknowledged too, and the
+model is that of the log learnt in one go by a process that nobody killed. Seeds are printed.
 """
 
 import random
@@ -90,7 +90,7 @@ def survive(folder, n_kills, draws, n_clients=3):
         one.address = process.address
         one.start()
     for _ in range(n_kills):
-        time.sleep(draws.choice([0.05, 0.3, 1.0]) * draws.random())
+        time.sleep(draws.choice([0.1, 1.0, 3.0]) * draws.random())
         process.kill()
         process = Process(folder)
         for one in askers:
