@@ -10,6 +10,7 @@ import typing as _typing
 if _typing.TYPE_CHECKING:
     from adforest.adaptation import BatchReport
     from adforest.adaptive import AdaptiveDecisionForestClassifier
+    from adforest.client import AsyncClient, Client
     from adforest.explaining import Explanation
     from adforest.next_batch import NextBatchVotingClassifier, VotingReport
     from adforest.paper import PaperADFClassifier
@@ -22,8 +23,10 @@ if _typing.TYPE_CHECKING:
 
 __all__ = [
     "AdaptiveDecisionForestClassifier",
+    "AsyncClient",
     "BatchBlock",
     "BatchReport",
+    "Client",
     "Explanation",
     "ModelFileError",
     "NextBatchVotingClassifier",
@@ -37,8 +40,10 @@ __all__ = [
 # Imported when they are first asked for: `adforest --help` answers before scikit-learn would be there.
 _MODULES = {
     "AdaptiveDecisionForestClassifier": "adforest.adaptive",
+    "AsyncClient": "adforest.client",
     "BatchBlock": "adforest.tracking",
     "BatchReport": "adforest.adaptation",
+    "Client": "adforest.client",
     "Explanation": "adforest.explaining",
     "ModelFileError": "adforest.storage",
     "NextBatchVotingClassifier": "adforest.next_batch",
