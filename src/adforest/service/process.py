@@ -6,7 +6,7 @@ import os
 import socket
 import ssl
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
@@ -58,7 +58,8 @@ def run(options: ServiceOptions, say: Callable[[str], object] = print) -> None:
     """Serve the models of a folder until it is interrupted; raises `FatalError` where a log cannot be written."""
     with _made(options) as (server, listener, address, fatal):
         say(f"Serving {os.fspath(options.folder)}: {address}  (Ctrl-C ends it)")
-        server.run(sockets=[listener])
+        with suppress(KeyboardInterrupt):
+            server.run(sockets=[listener])
         if fatal:
             raise FatalError(fatal[0])
 
