@@ -13,7 +13,7 @@ test: .venv/test ## the whole suite
 	pytest -n auto
 
 test-capymoa: .venv-capymoa/made ## what needs CapyMOA; Java 17 or newer must be there (apt-get install default-jre-headless)
-	PATH=$(CURDIR)/.venv-capymoa/bin:$$PATH pytest tests/integrations/test_capymoa.py tests/rivals/test_capymoa.py
+	PATH=$(CURDIR)/.venv-capymoa/bin:$$PATH pytest tests/integrations/test_capymoa.py tests/experiments/rivals/test_capymoa.py
 
 test-mlflow: .venv-mlflow/made ## what needs MLflow, against a store in a temporary folder
 	PATH=$(CURDIR)/.venv-mlflow/bin:$$PATH pytest tests/integrations/test_mlflow.py
@@ -31,10 +31,12 @@ test-docs: docs .venv/test ## every page of it in Chromium (apt-get install chro
 	pytest tests/browse_docs.py
 
 # -S hides the editable install's import hook, behind which import-linter would see no files.
-check: .venv/check ## style, types, import graph
+check: .venv/check ## style, types, spelling, vocabulary, import graph
 	ruff check
 	ruff format --check
 	mypy
+	codespell README.md CHANGELOG.md Makefile pyproject.toml benchmarks docs examples experiments src tools
+	python tools/vocabulary.py
 	PYTHONPATH=src:.:$$(python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') \
 	python -S -c 'from importlinter.cli import lint_imports_command as lint; lint()' --no-cache
 

@@ -7,7 +7,7 @@ import numpy as np
 from timing import seconds
 
 from adforest import AdaptiveDecisionForestClassifier
-from adforest.streams import make_house
+from adforest.simulation import make_house
 
 N_FRESH = 200_000
 DEFAULT = AdaptiveDecisionForestClassifier().max_samples

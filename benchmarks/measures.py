@@ -24,9 +24,11 @@ from thresholds import measure_thresholds
 from timing import clusters, medians, ours, print_line, seconds, theirs
 
 from adforest import AdaptiveDecisionForestClassifier
-from adforest.forest import GrowthParams, Records
+from adforest.forest import GrowthParams, Samples
 from adforest.growers import HoeffdingGrower
-from adforest.streams import Batch, load_dataset, simulate_scenarios
+from adforest.simulation import Batch
+from experiments.streams.datasets import load_dataset
+from experiments.streams.scenarios import simulate_scenarios
 
 DATA = Path(os.environ.get("ADFOREST_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 DATASETS = ("avila", "arem", "eb", "uifwa", "ldpa", "house")
@@ -75,7 +77,7 @@ def measure_hoeffding() -> Iterator[dict[str, Any]]:
         yield {"measure": "Hoeffding tree", "skipped": "pip install river"}
         return
     X, y = clusters(100_000, seed=1)
-    records = Records(X, y.astype(np.int32), np.arange(len(X)), np.zeros(6, dtype=np.int32), 11)
+    records = Samples(X, y.astype(np.int32), np.arange(len(X)), np.zeros(6, dtype=np.int32), 11)
     rows, known = [dict(enumerate(row)) for row in X.tolist()], np.arange(len(X), dtype=np.int32)
     grower = HoeffdingGrower(GrowthParams(max_features=6, min_samples_leaf=200))
     weights = grower.weights(records.serial, 0).tolist()  # River learns with the same weights

@@ -19,7 +19,7 @@ def measure_files() -> Iterator[dict[str, Any]]:
         path = Path(folder) / "model.adf"
         for records in (True, False):
             t_save, t_load = medians(
-                [lambda r=records: model.save(path, records=r), lambda: adforest.load(path)],
+                [lambda r=records: model.save(path, samples=r), lambda: adforest.load(path)],
                 7,
             )
             yield {

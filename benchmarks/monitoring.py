@@ -9,7 +9,7 @@ import numpy as np
 from timing import ours, seconds, three_classes
 
 from adforest.adaptation.scoring import leaves_by_forest, score_batch
-from adforest.forest import Records
+from adforest.forest import Samples
 from adforest.monitor import ModelView
 
 
@@ -22,7 +22,7 @@ def measure_tracking() -> Iterator[dict[str, Any]]:
             X, y = three_classes(n, m, rng)
             learning.append(seconds(partial(model.partial_fit, X, y)))
             track, serial = model._model.learnt.track, np.arange(n * number, n * (number + 1))
-            records = Records(X, y.astype(np.int32), serial, np.zeros(m, np.int32), 3)
+            records = Samples(X, y.astype(np.int32), serial, np.zeros(m, np.int32), 3)
             report = replace(model.history_[-1], batch=number + 1)
             state = model._model.learnt.state
             leaves = leaves_by_forest(state, records, {})

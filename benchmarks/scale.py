@@ -44,7 +44,7 @@ def make_batch(number: int, n: int) -> list[tuple[np.ndarray, np.ndarray]]:
 class Built(NamedTuple):
     """Trees that were built on workers from one block of records."""
 
-    n_records: int
+    n_samples: int
     n_trees: int
     n_shares: int
     tree_bytes: int
@@ -87,7 +87,7 @@ def note_in(ledger: Ledger) -> None:
 def moved_bytes(drawn: int, ledger: Ledger, number: int, n: int) -> dict[str, float]:
     """Return the bytes moved for a batch of n records by the formula in docs/scale.md, by what they are for."""
     trees = sum(
-        min(N_WORKERS, one.n_shares) * one.n_records * ROW_BYTES + 4 * one.n_trees * one.n_records + one.tree_bytes
+        min(N_WORKERS, one.n_shares) * one.n_samples * ROW_BYTES + 4 * one.n_trees * one.n_samples + one.tree_bytes
         for one in ledger.built
     )
     shapes = counts = 0.0
@@ -153,9 +153,9 @@ def persist_evenly(client: Any, parts: list[Any]) -> list[Any]:
     return [client.persist(part, workers=places[k % len(places)]) for k, part in enumerate(parts)]
 
 
-def parameters(n_records: int) -> dict[str, Any]:
+def parameters(n_samples: int) -> dict[str, Any]:
     """Return the default parameters, with bounds as much smaller as there are fewer records."""
-    share = n_records / N_RECORDS
+    share = n_samples / N_RECORDS
     return {
         "random_state": 0,
         "max_samples": max(1000, int(1_000_000 * share)),
@@ -163,15 +163,15 @@ def parameters(n_records: int) -> dict[str, Any]:
     }
 
 
-def measure_learning(n_records: int) -> Iterator[dict[str, Any]]:
+def measure_learning(n_samples: int) -> Iterator[dict[str, Any]]:
     """Learn the same batches here and there, from memory in both cases, and score all of them."""
     from distributed import Client, wait
 
     from adforest.integrations import dask as integration
 
-    n, ledger = n_records // N_BATCHES, Ledger()
+    n, ledger = n_samples // N_BATCHES, Ledger()
     note_in(ledger)
-    local = AdaptiveDecisionForestClassifier(n_jobs=2, **parameters(n_records))
+    local = AdaptiveDecisionForestClassifier(n_jobs=2, **parameters(n_samples))
     local_seconds, local_score = 0.0, 0.0
     whole = [make_batch(number, n) for number in range(N_BATCHES)]
     tables = [tuple(np.concatenate(one) for one in zip(*parts, strict=True)) for parts in whole]
@@ -188,7 +188,7 @@ def measure_learning(n_records: int) -> Iterator[dict[str, Any]]:
     with start_cluster() as cluster, Client(cluster, direct_to_workers=True) as client:
         note_written()
         client.run(note_written)
-        there = integration.DaskAdaptiveDecisionForestClassifier(client=client, n_jobs=2, **parameters(n_records))
+        there = integration.DaskAdaptiveDecisionForestClassifier(client=client, n_jobs=2, **parameters(n_samples))
         batches = [delayed_batch(number, n) for number in range(N_BATCHES)]
         persisted = [tuple(persist_evenly(client, one) for one in batch) for batch in batches]
         wait(persisted)
@@ -208,7 +208,7 @@ def measure_learning(n_records: int) -> Iterator[dict[str, Any]]:
         same = bool((there.predict_proba(probe) == expected).all())
         same &= [report.n_leaves for report in there.history_] == [report.n_leaves for report in local.history_]
         yield {
-            "measure": f"learn {n_records:,} x {N_COLUMNS} in {N_BATCHES} batches on {N_WORKERS} Dask workers",
+            "measure": f"learn {n_samples:,} x {N_COLUMNS} in {N_BATCHES} batches on {N_WORKERS} Dask workers",
             "seconds": dask_seconds,
             "local_seconds": local_seconds,
             "times": dask_seconds / local_seconds,
@@ -216,7 +216,7 @@ def measure_learning(n_records: int) -> Iterator[dict[str, Any]]:
             "goal": "<= 1.5",
         }
         yield {
-            "measure": f"score {n_records:,} records on {N_WORKERS} Dask workers",
+            "measure": f"score {n_samples:,} records on {N_WORKERS} Dask workers",
             "seconds": dask_score_seconds,
             "local_seconds": score_seconds,
             "times": dask_score_seconds / score_seconds,
@@ -233,14 +233,14 @@ def measure_learning(n_records: int) -> Iterator[dict[str, Any]]:
         }
 
 
-def measure_memory(n_records: int) -> Iterator[dict[str, Any]]:
+def measure_memory(n_samples: int) -> Iterator[dict[str, Any]]:
     """Peak memory of client and scheduler, which are one process here, each size in a process of its own."""
     peaks = []
-    for n in (n_records // 10, n_records):
-        command = [sys.executable, __file__, "memory", str(n), str(n_records // MEMORY_SHARE)]
+    for n in (n_samples // 10, n_samples):
+        command = [sys.executable, __file__, "memory", str(n), str(n_samples // MEMORY_SHARE)]
         peaks.append(float(subprocess.run(command, check=True, capture_output=True, text=True).stdout))
     yield {
-        "measure": f"memory of client and scheduler, {n_records:,} records against a tenth",
+        "measure": f"memory of client and scheduler, {n_samples:,} records against a tenth",
         "megabytes": peaks[1],
         "megabytes_tenth": peaks[0],
         "times": peaks[1] / peaks[0],
@@ -248,7 +248,7 @@ def measure_memory(n_records: int) -> Iterator[dict[str, Any]]:
     }
 
 
-def peak_memory(n_records: int, max_samples: int) -> float:
+def peak_memory(n_samples: int, max_samples: int) -> float:
     """Return the megabytes that this process needs at most to let workers learn batches that they make themselves."""
     from distributed import Client
 
@@ -258,7 +258,7 @@ def peak_memory(n_records: int, max_samples: int) -> float:
         bounds = {"max_samples": max(1000, max_samples), "memory_size": max(1000, max_samples)}
         model = DaskAdaptiveDecisionForestClassifier(client=client, random_state=0, **bounds)
         for number in range(N_BATCHES):
-            model.partial_fit(*delayed_batch(number, n_records // N_BATCHES))
+            model.partial_fit(*delayed_batch(number, n_samples // N_BATCHES))
     [peak] = [line.split()[1] for line in Path("/proc/self/status").read_text().splitlines() if "VmHWM" in line]
     return int(peak) / 1024
 
@@ -274,7 +274,7 @@ class Rates(NamedTuple):
 
 def measured_rates(n: int, max_samples: int) -> Rates:
     """Return what one core needs for each pass over a part, and to build a tree."""
-    from adforest.adaptation.rest import LeafCounter
+    from adforest.adaptation.undrawn import LeafCounter
 
     X, y = make_part(1, n)
     rules = BatchRules(1, None, "from_dtype", "Forest", EncodingRules())
@@ -298,18 +298,18 @@ def measured_rates(n: int, max_samples: int) -> Rates:
     )
 
 
-def simulate(n_records: float, n_workers: int, rates: Rates) -> dict[str, float]:
+def simulate(n_samples: float, n_workers: int, rates: Rates) -> dict[str, float]:
     """Return the seconds that a batch would take on a cluster of single cores, by what they are spent on.
 
     20 trees are built for the permanent forest, 10 each for the temporary and the newest, all from a million records.
     """
-    n_parts, n_drawn, n_trees = n_records / 1e6, min(n_records, 1e6), 40
+    n_parts, n_drawn, n_trees = n_samples / 1e6, min(n_samples, 1e6), 40
     nodes = 0.25 * n_drawn  # of a tree, with one label in twenty wrong
     hops = log2(min(n_workers, n_trees) + 1)  # workers take the block from each other
     return {
-        "survey": n_records * rates.survey / n_workers,
-        "draw": n_records * rates.draw / n_workers,
-        "count": n_records * rates.count * n_trees / n_workers,
+        "survey": n_samples * rates.survey / n_workers,
+        "draw": n_samples * rates.draw / n_workers,
+        "count": n_samples * rates.count * n_trees / n_workers,
         "build trees": -(-n_trees // n_workers) * n_drawn * rates.tree * log2(n_drawn),
         "schedule tasks": 3 * n_parts * (1 + 1 / 16) * TASK_SECONDS,
         "bring records to the client": n_drawn * ROW_BYTES / NETWORK,
@@ -320,9 +320,9 @@ def simulate(n_records: float, n_workers: int, rates: Rates) -> dict[str, float]
     }
 
 
-def measure_simulation(n_records: int) -> Iterator[dict[str, Any]]:
+def measure_simulation(n_samples: int) -> Iterator[dict[str, Any]]:
     """What the formula and measured rates say of clusters that are not here."""
-    rates = measured_rates(min(n_records, 1_000_000), min(n_records // 10, 200_000))
+    rates = measured_rates(min(n_samples, 1_000_000), min(n_samples // 10, 200_000))
     yield {"measure": "rates of one core, microseconds", **{key: 1e6 * value for key, value in rates._asdict().items()}}
     for n, n_workers in ((1e7, 2), (1e9, 100), (1e10, 1000), (1e12, 10_000)):
         found = simulate(n, n_workers, rates)
@@ -333,16 +333,16 @@ def measure_simulation(n_records: int) -> Iterator[dict[str, Any]]:
         }
 
 
-def measure_scale(n_records: int = N_RECORDS) -> Iterator[dict[str, Any]]:
+def measure_scale(n_samples: int = N_RECORDS) -> Iterator[dict[str, Any]]:
     """All measures of this file."""
     try:
         import distributed  # noqa: F401
     except ImportError:
         yield {"measure": "scale", "skipped": "pip install 'adforest[dask]'"}
         return
-    yield from measure_learning(n_records)
-    yield from measure_memory(n_records)
-    yield from measure_simulation(n_records)
+    yield from measure_learning(n_samples)
+    yield from measure_memory(n_samples)
+    yield from measure_simulation(n_samples)
 
 
 if __name__ == "__main__":

@@ -44,16 +44,16 @@ def write_batch(folder: str, number: int, n: int) -> list[str]:
     return paths
 
 
-def measure_spark(n_records: int = N_RECORDS) -> Iterator[dict[str, Any]]:
+def measure_spark(n_samples: int = N_RECORDS) -> Iterator[dict[str, Any]]:
     """Learn the same files here and there, in the same order, and score the last batch."""
     try:
         from adforest.integrations.spark import SparkAdaptiveDecisionForest
     except ImportError:
         yield {"measure": "spark", "skipped": "run .venv-spark/bin/python benchmarks/spark.py, after make test-spark"}
         return
-    spark, n = start_spark(), n_records // N_BATCHES
-    local = AdaptiveDecisionForestClassifier(n_jobs=2, **parameters(n_records))
-    there = SparkAdaptiveDecisionForest(n_jobs=2, **parameters(n_records))
+    spark, n = start_spark(), n_samples // N_BATCHES
+    local = AdaptiveDecisionForestClassifier(n_jobs=2, **parameters(n_samples))
+    there = SparkAdaptiveDecisionForest(n_jobs=2, **parameters(n_samples))
     here_seconds = there_seconds = 0.0
     with TemporaryDirectory() as folder:
         for number in range(N_BATCHES):

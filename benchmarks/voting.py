@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 from timing import print_line
 
 from adforest import AdaptiveDecisionForestClassifier, NextBatchVotingClassifier
-from adforest.streams.datasets import FOLDER_VARIABLE, STREAM_FOLDER
+from experiments.streams.datasets import FOLDER_VARIABLE, STREAM_FOLDER
 
 BATCH_SIZES = {
     "elec2": 1_000,

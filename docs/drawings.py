@@ -1,6 +1,6 @@
 """The pictures in docs/images but those of the monitor: drawings of the guide, and those that examples draw.
 
-`boxes` draws what a model really did: it learns the batches of an example, and reads boxes and cuts off its trees.
+`boxes` is drawn from a model: it learns the batches of an example, and takes boxes and splits from its trees.
 
 Run ``python docs/drawings.py`` after a change; the files are part of the repository, so that pages can be read without
 building them.
@@ -61,10 +61,10 @@ def arrow(
 
 
 def online() -> Any:
-    """Accuracy record by record: by batch size, and with late labels, from the tables of docs/results.md."""
+    """Accuracy one sample at a time: by batch size, and with late labels, from the tables of docs/results.md."""
     find_table = runpy.run_path(str(Path(__file__).parent / "extensions" / "results_tables.py"))["find_table"]
-    sizes = find_table("Record by record", "ADF-R: accuracy by batch size")
-    delays = find_table("Record by record", "Accuracy with late labels, elec2")
+    sizes = find_table("One sample at a time", "ADF-R: accuracy by batch size")
+    delays = find_table("One sample at a time", "Accuracy with late labels, elec2")
     figure, (left, right) = plt.subplots(1, 2, figsize=(8.6, 3.2), sharey=True, facecolor="white", layout="constrained")
     _draw_curves(left, sizes.heads[1:], {name: row[1:] for name, row in sizes.rows.items()}, "samples in a batch")
     by_method = {name: [row[k] for row in delays.rows.values()] for k, name in enumerate(delays.heads) if k}
@@ -74,7 +74,7 @@ def online() -> Any:
 
 
 def _draw_curves(ax: Axes, at: list[str], curves: dict[str, list[str]], label: str) -> None:
-    """Draw a curve for each name, given the figures of a table and what is named below them."""
+    """Draw a curve for each name, given the figures of a table and the label of the axis."""
     for (name, figures), colour in zip(curves.items(), (BLUE, ORANGE, "#009E73", FAINT), strict=False):
         values = [float(one.strip("*").split(" ± ")[0]) for one in figures]
         ax.plot(range(len(at)), values, "o-", color=colour, label=name)
@@ -95,7 +95,7 @@ def forests() -> Any:
     )
     told = (
         "every batch",
-        "since rules changed for good;\nbefore, it is the permanent one",
+        "since a sustained drift;\nbefore, it is the permanent one",
         "the last three",
         "the last one",
     )
@@ -115,15 +115,15 @@ def forests() -> Any:
 
 
 def steps() -> Any:
-    """A batch on its way."""
+    """The five steps of learning a batch."""
     figure, ax = canvas(9.2, 3.3, 18.4, 6.6)
     box(ax, 0.2, 3.6, 1.9, 1.5, "batch\nX, y", "#FFFFFF", 11)
     parts = (
-        ("1 assess", "which leaves\nof the lasting\ntrees are wrong?"),
-        ("2 judge", "all forests answer;\nwho is right\ngains weight"),
-        ("3 grow, repair", "newest, temporary:\ngrown anew.\npermanent: some anew,\nothers repaired"),
-        ("4 weigh", "weights of\nthe forests\nthat now stand"),
-        ("5 remember", "records to\nmemory, old ones\nmake room"),
+        ("1 assess", "which leaves of\npermanent, active\ntrees are perturbed?"),
+        ("2 judge", "all forests predict;\nweights follow\ntheir accuracy"),
+        ("3 grow, repair", "newest, temporary:\nregrown. permanent:\nsome trees regrown,\nothers repaired"),
+        ("4 weigh", "weights of\nthe updated\nforests"),
+        ("5 remember", "add samples to\nmemory, drop\nolder ones"),
     )
     for place, (title, text) in enumerate(parts):
         x = 2.9 + place * 3.1
@@ -135,9 +135,9 @@ def steps() -> Any:
         ax.text(x + 1.325, 5.35, title, ha="center", va="center", fontsize=10.5, fontweight="bold", color=INK)
         ax.text(x + 1.325, 4.05, text, ha="center", va="center", fontsize=8.1, color=INK, linespacing=1.4)
         arrow(ax, (x - 0.45 if place else 2.1, 4.35), (x, 4.35))
-    ax.text(5.75, 6.2, "before learning: honest accuracy, drift", ha="center", fontsize=9.5, color=FAINT)
+    ax.text(5.75, 6.2, "before learning: unbiased accuracy, drift", ha="center", fontsize=9.5, color=FAINT)
     ax.plot([3.0, 11.6 - 3.1], [5.95, 5.95], color=LINE, linewidth=1)
-    box(ax, 5.6, 0.4, 9.2, 1.3, "new state: forests, weights, memory, report; swapped in at once", "white", 10)
+    box(ax, 5.6, 0.4, 9.2, 1.3, "new state: forests, weights, memory, report; one assignment", "white", 10)
     arrow(ax, (16.6, 2.9), (14.8, 1.05), bend=-0.3)
     ax.text(5.3, 1.05, "if anything fails,\nthe old state stays", ha="right", va="center", fontsize=9, color=FAINT)
     return figure
@@ -163,19 +163,19 @@ def repair() -> Any:
     box(ax, 13.35, 3.1, 3.1, 0.85, "district = centre ?", "#FFFFFF")
     box(ax, 12.4, 1.15, 2.0, 0.85, "high  33", "#F7DDB0")
     box(ax, 15.2, 1.15, 2.0, 0.85, "low  10", "#CDE7F7")
-    ax.text(13.9, 0.5, "grown from the leaf's records, old and new", ha="center", fontsize=9.5, color=FAINT)
+    ax.text(13.9, 0.5, "grown from the leaf's samples, old and new", ha="center", fontsize=9.5, color=FAINT)
     ax.text(2.0, 2.45, "batch here:\n11 low", ha="center", va="top", fontsize=9.5, color=FAINT, linespacing=1.35)
     ax.text(11.0, 2.75, "counted,\nnot changed", ha="center", va="top", fontsize=9.5, color=FAINT, linespacing=1.35)
     return figure
 
 
 def three_changes() -> Any:
-    """Noise, another mixture, other rules."""
+    """Noise, changed class frequencies, other rules."""
     figure, axes = plt.subplots(1, 4, figsize=(9.6, 2.9), facecolor="white")
     titles = (
         "what was learnt",
         "noise:\nsome labels are wrong",
-        "mixture: one class\nis more frequent",
+        "class frequencies: one\nclass is more frequent",
         "drift:\nother rules",
     )
     rng = np.random.default_rng(3)
@@ -184,7 +184,7 @@ def three_changes() -> Any:
         line = 1.1 if title.startswith("drift") else 0.0
         is_above = X.sum(axis=1) > line
         rows = np.arange(160)
-        if title.startswith("mixture"):
+        if title.startswith("class"):
             rows = np.concatenate([np.flatnonzero(is_above)[:25], np.flatnonzero(~is_above)[:135]])
         shown = is_above[rows]
         if title.startswith("noise"):
@@ -202,9 +202,9 @@ def three_changes() -> Any:
 
 
 def memory() -> Any:
-    """What is kept of the records that came."""
+    """Which samples are kept."""
     figure, ax = canvas(8.8, 2.9, 17.6, 5.8)
-    ax.text(0.3, 5.0, "records that came, by class", fontsize=10, color=FAINT)
+    ax.text(0.3, 5.0, "samples of the stream, by class", fontsize=10, color=FAINT)
     counts, colours = (0.66, 0.3, 0.04), (PERMANENT, ACTIVE, TEMPORARY)
     for place in range(12):
         y, x = 2.9, 0.3 + place * 0.9
@@ -225,7 +225,7 @@ def memory() -> Any:
     ax.text(
         5.1,
         0.72,
-        "memory_size records,\neach class by the square root\nof how often it came",
+        "memory_size samples,\neach class by the square root\nof its count",
         ha="right",
         va="center",
         fontsize=9.5,
@@ -240,7 +240,7 @@ def memory() -> Any:
         ax.text(
             12.5,
             y,
-            f"{name}: {share:.0%} of what came,\n{roots[place]:.0%} of the memory",
+            f"{name}: {share:.0%} of the stream,\n{roots[place]:.0%} of the memory",
             va="center",
             fontsize=9,
             color=INK,
@@ -249,7 +249,7 @@ def memory() -> Any:
     return figure
 
 
-# Boxes and cuts of the paper's toy, as a model has them
+# Boxes and splits of the paper's toy example, as a model has them
 
 AREA, BEDS = 0, 1
 FEATURES = ("Area", "Beds")
@@ -258,7 +258,7 @@ PAGE = ((25.0, 445.0), (0.4, 4.75))  # areas and bedrooms that are shown
 
 
 class Span(NamedTuple):
-    """What some houses span: the lowest and the highest value of both features."""
+    """Range of some houses: the lowest and the highest value of both features."""
 
     low: tuple[float, float]
     high: tuple[float, float]
@@ -270,7 +270,7 @@ class Span(NamedTuple):
 
 
 class CutLine(NamedTuple):
-    """A question of a tree: where it cuts, the part of the plane that it cuts, and what put it there."""
+    """A split of a tree: its threshold, the part of the plane that it divides, and its cause."""
 
     feature: int
     value: float
@@ -280,12 +280,12 @@ class CutLine(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The question."""
+        """The condition of the split."""
         return f"{FEATURES[self.feature]} ≤ {self.value:g}"
 
 
 class Region(NamedTuple):
-    """The part of the plane that a leaf answers for, and its answer."""
+    """The part of the plane of a leaf, and its prediction."""
 
     within: Span
     rent: str
@@ -301,7 +301,7 @@ class Toy(NamedTuple):
     learnt : list of Span
         The forest's own box after each batch.
     cuts : list of CutLine
-        All questions of the tree after the last batch.
+        All splits of the tree after the last batch.
     regions : list of Region
         Its leaves.
     """
@@ -312,12 +312,12 @@ class Toy(NamedTuple):
     regions: list[Region]
 
     def cuts_at(self, number: int, *, are_roots: bool) -> list[CutLine]:
-        """Return the questions that a batch added, as roots or in leaves."""
+        """Return the splits that a batch added, as roots or in leaves."""
         return [cut for cut in self.cuts if cut.batch == number and (cut.cause == ROOT_ADDED) == are_roots]
 
 
 def learn_toy() -> Toy:
-    """Let the example learn its houses by iSAT, and read boxes, cuts and leaves off the model."""
+    """Run the example with iSAT, and return boxes, splits and leaves of its model."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it shows a figure that nobody looks at here
         trail: list[PaperADFClassifier] = (example := runpy.run_path(str(EXAMPLES / "sat_and_isat.py")))["trails"][
@@ -339,7 +339,7 @@ def learn_toy() -> Toy:
 
 
 def _parts(tree: Tree, names: Any, node: int, within: Span) -> Iterator[CutLine | Region]:
-    """Yield the cuts and leaves below a node, each with the part of the plane that reaches it."""
+    """Yield the splits and leaves below a node, each with its part of the plane."""
     one = tree.nodes[node]
     if one["split"] < 0:
         rows = slice(tree.row_start[node], tree.row_start[node + 1])
@@ -354,7 +354,7 @@ def _parts(tree: Tree, names: Any, node: int, within: Span) -> Iterator[CutLine 
 
 
 def boxes() -> Any:
-    """Boxes of the toy batches, and where iSAT cuts."""
+    """Boxes of the toy batches, and the splits of iSAT."""
     return draw_boxes(learn_toy())
 
 
@@ -371,7 +371,7 @@ def draw_boxes(toy: Toy) -> Any:
             "Sub-boxes: beyond, and in a leaf",
             "B2 lies apart: a root in the gap",
             "B2 has several classes: a subtree",
-            "What the tree answers after B2",
+            "Predictions of the tree after B2",
         ),
         strict=True,
     ):
@@ -474,7 +474,7 @@ def _write(ax: Axes, x: float, y: float, text: str, **look: Any) -> None:
 
 
 def _houses(ax: Axes, batch: tuple[Any, list[str]], *, faint: bool = False) -> None:
-    """Draw houses, a mark and a colour a rent."""
+    """Draw houses, with a marker and a colour for each rent."""
     X, rents = batch
     for rent, (mark, colour) in RENTS.items():
         shown = X[np.array(rents) == rent]
@@ -491,7 +491,7 @@ def _bounds(ax: Axes, span: Span, feature: int, side: str) -> None:
 
 
 def _cut(ax: Axes, cut: CutLine, style: str, *, named: bool = True) -> None:
-    """Draw a cut as far as its node reaches, with its question: roots to the left of the line, others to the right."""
+    """Draw a split within its node's region, labelled with its condition: roots on the left, others on the right."""
     low, high = cut.within.low[1 - cut.feature], cut.within.high[1 - cut.feature]
     ends = ([cut.value] * 2, [low, high]) if cut.feature == AREA else ([low, high], [cut.value] * 2)
     ax.plot(*ends, **CUT_STYLES[style], solid_capstyle="butt", zorder=2)
@@ -513,7 +513,7 @@ def main() -> None:
         for draw in (forests, steps, repair, three_changes, memory, boxes, online):
             name = draw.__name__.replace("_", "-")
             draw().savefig(IMAGES / f"{name}.svg", metadata={"Date": None})
-    shown = runpy.run_path(str(EXAMPLES / "explaining_an_answer.py"))
+    shown = runpy.run_path(str(EXAMPLES / "explaining_predictions.py"))
     for name in ("history", "explanation"):
         shown[name].figure_.savefig(IMAGES / f"{name}.png", dpi=110)
 

@@ -1,38 +1,39 @@
 """
-Following a model
-=================
+Monitoring a model
+==================
 
-What a model says of itself while it learns: the history as a picture, as a table, and what can be made of it.
+The reports of a model while it learns, as a picture and as a table, its health, and recall by class.
 """
 
 # %%
-# A stream with everything in it
-# ------------------------------
-# The paper's simulation turns one table into 34 batches: known classes, single classes, unknown ones and mixtures.
-# Here of 20,000 made-up houses and their rents.
+# The stream
+# ----------
+# 20,000 simulated houses and their rents, in 34 batches as in the paper's simulation: known classes, single classes,
+# unknown ones and mixtures.
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 
 from adforest import AdaptiveDecisionForestClassifier
 from adforest.monitor import HistoryDisplay, ModelView
-from adforest.streams import make_house, simulate_scenarios
+from adforest.simulation import make_house, simulate_houses
 
-house = make_house(20_000, random_state=0)
-batches = list(simulate_scenarios(house.to_pandas(), house.y, random_state=0))
+batches = simulate_houses(20_000, random_state=0)
+columns = make_house(1).feature_names
 model = AdaptiveDecisionForestClassifier(random_state=0)
 recalls = []
 for batch in batches:
-    model.partial_fit(batch.X_train, batch.y_train)
-    answers = model.predict(batch.X_test)
-    recalls.append({rent: np.mean(answers[batch.y_test == rent] == rent) for rent in np.unique(batch.y_test)})
+    model.partial_fit(pd.DataFrame(batch.X_train, columns=columns), batch.y_train)
+    y_pred = model.predict(pd.DataFrame(batch.X_test, columns=columns))
+    recalls.append({rent: np.mean(y_pred[batch.y_test == rent] == rent) for rent in np.unique(batch.y_test)})
 
 # %%
 # As a picture
 # ------------
 # Above, the accuracy of each forest alone and of the vote, on each batch before it was learnt. It is 0 where a batch
-# has only classes that are new: nobody can name them. Below, which forest's vote counts, which classes a batch has
-# against those known before, how many are new, and whether the model calls it drift.
+# has only new classes, which no model can predict. Below, the weights of the forests, the scenario of each batch (known
+# and unknown classes), the number of new classes, and drift.
 
 HistoryDisplay.from_estimator(model)
 plt.show()
@@ -51,9 +52,9 @@ print(
 )
 
 # %%
-# Is it well?
-# -----------
-# ``ModelView`` holds what there is to see of a model at one moment, and a verdict: good, watch or act, and why.
+# Model health
+# ------------
+# ``ModelView`` holds all that the monitor shows of a model, and its health: good, watch or act, and the reason.
 
 view = ModelView.from_estimator(model)
 print(view.health.level, "-", view.health.reason)
@@ -63,8 +64,7 @@ for column in view.columns[:3]:
 # %%
 # Class by class
 # --------------
-# The history does not know which class you care about. Recall by class, on records that the model has not learnt,
-# takes a loop:
+# The history has no metrics by class. Recall by class, on samples that the model has not learnt, takes a loop:
 
 grid = np.array([[found.get(rent, np.nan) for found in recalls] for rent in model.classes_])
 figure, ax = plt.subplots(figsize=(10, 3.4), layout="constrained")

@@ -1,15 +1,15 @@
 """
-Noise, another mixture of classes, or drift?
-============================================
+Noise, changed class frequencies, drift
+=======================================
 
-Three streams are the same for 15 batches. Then one gets noisy labels, one gets another mixture of classes, and one
+Three streams are the same for 15 batches. Then one gets noisy labels, one gets other class frequencies, and one
 gets other rules. Only the last is drift.
 """
 
 # %%
 # The streams
 # -----------
-# Two attributes; a line parts the two classes.
+# Two features; a line separates the two classes.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -25,7 +25,7 @@ CHANGES = {
 
 
 def draw(rng, share=0.5, threshold=0.0, noise=0.0):
-    """Return records of which a given share is above the line."""
+    """Return samples of which a given proportion is above the line."""
     X = rng.normal(size=(20 * SIZE, 2))
     is_above = X.sum(axis=1) > threshold
     n_above = int(share * SIZE)
@@ -47,11 +47,11 @@ def follow(**change):
 models = {title: follow(**change) for title, change in CHANGES.items()}
 
 # %%
-# What the model says
-# -------------------
-# Above, records before and after the change. Below, the accuracy of the vote on each batch before it was learnt;
-# triangles are batches that the model calls drift. Noise costs what it must, and the forests stay. The other mixture
-# costs hardly anything, since answers are corrected for it. Only the other line is reported.
+# What the model reports
+# ----------------------
+# Above, samples before and after the change. Below, the accuracy of the vote on each batch before it was learnt;
+# triangles are batches reported as drift. Noise costs what it must, and the forests stay. The changed frequencies
+# cost hardly anything, since predictions are corrected for them. Only the other line is reported.
 
 figure, axes = plt.subplots(3, 3, figsize=(10, 7.5), layout="constrained", height_ratios=[1, 1, 0.9])
 for (title, model), column in zip(models.items(), axes.T, strict=True):

@@ -1,9 +1,9 @@
 """
-Where to cut a tree: SAT, entropy, iSAT
-=======================================
+Splitting strategies: SAT, entropy, iSAT
+========================================
 
-The paper's toy example: three ways to change a tree that a batch contradicts, on three batches of ten houses. (The
-numbers of the paper's figure are not in its source; these houses are ours.)
+The paper's toy example: three strategies to change a tree that a batch contradicts, on three batches of ten houses.
+(The numbers of the paper's figure are not published; these houses are ours.)
 """
 
 # %%
@@ -62,7 +62,7 @@ def learn(splitting):
 
 
 def count_right(model, batch):
-    """Return how many houses of a batch a model gets right."""
+    """Return how many houses of a batch a model predicts correctly."""
     return int((model.predict(batch[["Area", "Beds"]]) == batch["Rent"]).sum())
 
 
@@ -77,10 +77,10 @@ pd.DataFrame.from_dict(right, orient="index", columns=[f"{name} right" for name 
 # %%
 # The trees
 # ---------
-# SAT, the strategy of an older method, puts a new root where the boxes of tree and batch are apart, and has no answer
-# to B1, which overlaps. Entropy only expands leaves: at B2 it cuts by bedrooms first, which were what mattered in B1,
-# and a single luxury house is left in a leaf of others. iSAT puts roots at the bounds of overlapping boxes too, and
-# gets all houses right. Colours are the rents that leaves predict.
+# SAT, the strategy of an older method, adds a new root where the boxes of tree and batch are apart, and cannot handle
+# B1, which overlaps. Entropy only expands leaves: at B2 it splits on bedrooms first, which mattered in B1,
+# and a single luxury house is left in a leaf of others. iSAT adds roots at the bounds of overlapping boxes too, and
+# predicts all houses correctly. Colours are the rents that leaves predict.
 
 figure, panels = plt.subplots(
     3, 3, figsize=(15, 9.5), layout="constrained", width_ratios=[0.7, 1, 1.3], height_ratios=[1, 1, 1.2]

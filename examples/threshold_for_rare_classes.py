@@ -2,8 +2,8 @@
 A threshold for a rare class
 ============================
 
-One payment in thirty is a fraud. To miss it costs far more than to look at an honest payment, so the most likely class
-is the wrong answer. What the model said of each batch before it learnt it tells which probability is worth a look.
+One payment in thirty is a fraud. Missing one costs far more than checking an honest payment, so the most likely class
+is not the cheapest prediction. The predictions for each batch before it was learnt show which threshold is.
 """
 
 # %%
@@ -36,23 +36,23 @@ def pay(number):
 
 
 # %%
-# What a threshold costs
-# ----------------------
-# With probabilities that are right, the best threshold is known: look if the probability of a fraud is above
-# COST_LOOK / (COST_LOOK + COST_MISSED). Those of a model may be off. ``prequential_`` has what the model answered to
-# the last 2,000 payments before it learnt them, and ``threshold_for_cost`` finds the threshold that would have cost
-# least. Answers for payments that a model has learnt would not do: they are right more often than those for new ones.
+# The cost of a threshold
+# -----------------------
+# With calibrated probabilities, the optimal threshold is known: look if the probability of a fraud is above
+# COST_LOOK / (COST_LOOK + COST_MISSED). Those of a model may not be. ``prequential_`` has the predictions for the
+# last 2,000 payments before they were learnt, and ``threshold_for_cost`` finds the threshold with the lowest cost on
+# them. Predictions for payments that a model has learnt would be too optimistic.
 
 
 def cost_of(is_fraud, is_looked_at):
-    """Return what the answers for some payments cost."""
+    """Return what the predictions for some payments cost."""
     return COST_MISSED * (is_fraud & ~is_looked_at).sum() + COST_LOOK * (~is_fraud & is_looked_at).sum()
 
 
 # %%
 # Along the stream
 # ----------------
-# Each batch is answered, then learnt. scikit-learn's ``FixedThresholdClassifier`` answers by a threshold;
+# Each batch is predicted, then learnt. scikit-learn's ``FixedThresholdClassifier`` predicts by a threshold;
 # ``FrozenEstimator`` keeps it from fitting the model again.
 
 model = AdaptiveDecisionForestClassifier(random_state=0).partial_fit(*pay(1))
@@ -66,7 +66,7 @@ for number in range(2, N_BATCHES + 1):
     tuned = FixedThresholdClassifier(FrozenEstimator(model), threshold=threshold, pos_label="fraud")
     answers = {
         "most likely class": model.predict(X) == "fraud",
-        "threshold by theory": model.predict_proba(X)[:, fraud] >= by_theory,
+        "theoretical threshold": model.predict_proba(X)[:, fraud] >= by_theory,
         "cheapest threshold so far": tuned.predict(X) == "fraud",
         "look at none": np.zeros(SIZE, dtype=bool),
     }
@@ -77,15 +77,15 @@ table = pd.DataFrame(rows).set_index("batch")
 print(table.drop(columns="threshold").mean().round(0).to_string())
 
 # %%
-# The most likely class is too seldom "fraud", and misses what matters: a threshold costs half as much. That of theory
-# is as good here, since the probabilities are nearly right; who does not know that of a stream of their own can
-# compare. The cheapest one needs no such trust, only that frauds come first, but hangs on the sixty or so frauds
-# among the last 2,000 payments, and moves with them.
+# The most likely class is too rarely "fraud": a threshold costs half as much. The theoretical one is as good here,
+# since the probabilities are nearly calibrated; on other streams, compare both. The cheapest threshold so far does not
+# need calibrated probabilities, only a good ranking, but it depends on the sixty or so frauds among the last 2,000
+# payments, and varies with them.
 
 figure, (top, bottom) = plt.subplots(
     2, figsize=(9, 5.5), sharex=True, layout="constrained", gridspec_kw={"height_ratios": [3, 1]}
 )
-colours = {"most likely class": "#D55E00", "threshold by theory": "#009E73", "cheapest threshold so far": "#0072B2"}
+colours = {"most likely class": "#D55E00", "theoretical threshold": "#009E73", "cheapest threshold so far": "#0072B2"}
 for name, colour in colours.items():
     top.plot(table[name].cumsum() / 1_000, color=colour, linewidth=2, label=name)
 top.plot(table["look at none"].cumsum() / 1_000, color="#8A8A8A", linewidth=1.3, label="look at none")

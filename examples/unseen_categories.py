@@ -1,8 +1,8 @@
 """
-Categories that nobody had seen
-===============================
+Unseen categories
+=================
 
-A shop sells 40 products to begin with, and new ones come all the time. Text columns need no encoder: values are
+A shop sells 40 products at first, and new ones come all the time. Text columns need no encoder: values are
 learnt as they come, a value that was never learnt is treated as missing, and values that are too rare to be learnt
 from can share a code.
 """
@@ -40,7 +40,7 @@ def sell(products):
 # Along the stream
 # ----------------
 # From batch 11 on, four products of forty are new in each batch. Accuracy is that on the batch before it is learnt,
-# on orders of known and of new products apart.
+# separately for orders of known and of new products.
 
 products = [f"P{number:03}" for number in range(N_PRODUCTS)]
 model = AdaptiveDecisionForestClassifier(random_state=0)
@@ -60,7 +60,7 @@ table = pd.DataFrame(rows, columns=["batch", "known products", "new products"]).
 print(table.loc[11:].mean().round(3).to_string())
 
 # %%
-# Orders of new products can only be judged by their price. With their first batch the products are known.
+# Orders of new products can only be predicted from their price. After their first batch the products are known.
 
 figure, ax = plt.subplots(figsize=(9, 4), layout="constrained")
 ax.plot(
@@ -92,6 +92,6 @@ for _ in range(5):
     model.partial_fit(*sell(products))
 risky = next(product for product in products if is_risky[product])
 names = [risky, "never seen", None]
-shares = model.predict_proba(pd.DataFrame({"product": names, "price": 30.0, "paid by": "card"}))
-for name, share in zip(names, shares[:, 1], strict=True):
-    print(f"{name!s:12} returned with a probability of {share:.2f}")
+probabilities = model.predict_proba(pd.DataFrame({"product": names, "price": 30.0, "paid by": "card"}))
+for name, probability in zip(names, probabilities[:, 1], strict=True):
+    print(f"{name!s:12} returned with a probability of {probability:.2f}")

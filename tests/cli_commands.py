@@ -109,7 +109,7 @@ def kill_after(seconds, *arguments):
 
 def content(path):
     """Return what a model file holds but for times of batches, their files and rows, and what alerts noted."""
-    document, arrays = content_of(adforest.load(path), records=True)
+    document, arrays = content_of(adforest.load(path), samples=True)
     history = document["history"]
     others = ("seconds", "learnt_at", "source", "rows")
     places = [place for place, name in enumerate(history["fields"]) if name not in others]

@@ -16,7 +16,7 @@ LABELS = {
 
 
 def table(rng, n, n_categories, *, shown=1.0):
-    """Return mixed records; of the categories only a share is shown."""
+    """Return mixed samples; of the categories only a share is shown."""
     frame = pd.DataFrame(
         {
             "size": rng.normal(size=n),
@@ -41,7 +41,7 @@ def labels_of(rng, X, rule, n_classes, n_categories):
 
 
 def random_model(seed):
-    """Return a model that learnt eight batches, and records of which some hold what it never saw."""
+    """Return a model that learnt eight batches, and samples of which some hold what it never saw."""
     rng = np.random.default_rng(seed)
     kind = list(LABELS)[seed % 4]
     n_categories, most = int(rng.choice([3, 40, 300])), len(LABELS[kind])
@@ -104,7 +104,7 @@ def run(graph, fed):
 
 
 def assert_same_answers(model, X, label, probabilities):
-    """Every record has the same label, unless two classes are equally likely but for rounding, and the same shares."""
+    """Every sample has the same label, unless two classes are equally likely but for rounding, and the same shares."""
     shares = model.predict_proba(X)
     np.testing.assert_allclose(probabilities, shares, rtol=0, atol=1e-6)
     ranked = np.sort(shares, axis=1)

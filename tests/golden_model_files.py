@@ -23,7 +23,7 @@ def few(model, batches):
 
 
 def made():
-    """Return small models by name, and records to be predicted."""
+    """Return small models by name, and samples to be predicted."""
     plain = [numbers(k, n=14) for k in range(2)] + [numbers(2, n=1)]
     mixed = [table(k, n=14) for k in range(2)]
     return {
@@ -31,20 +31,20 @@ def made():
         "paper": (few(paper(n_estimators=2), plain), numbers(9, n=6)[0], {}),
         "tables": (few(ours(n_estimators=2, base_forest="hoeffding"), mixed), table(9, n=6)[0], {}),
         "sysfor": (few(ours(n_estimators=2, base_forest="sysfor"), mixed), table(9, n=6)[0], {}),
-        "answers": (few(ours(n_estimators=2), mixed), table(9, n=6)[0], {"records": False}),
+        "answers": (few(ours(n_estimators=2), mixed), table(9, n=6)[0], {"samples": False}),
     }
 
 
 def as_json(X):
-    """Return records in a form that JSON holds."""
+    """Return samples in a form that JSON holds."""
     if not isinstance(X, pd.DataFrame):
         return np.where(np.isnan(X), None, X).tolist()
     plain = X.assign(day=X["day"].astype(str), moment=X["moment"].astype(str), took=X["took"].dt.total_seconds())
     return {name: [None if pd.isna(one) else one for one in plain[name].tolist()] for name in plain}
 
 
-def records_of(saved):
-    """Return the records that `as_json` made JSON of."""
+def samples_of(saved):
+    """Return the samples that `as_json` made JSON of."""
     if isinstance(saved, list):
         return np.array(saved, dtype=np.float64)
     return pd.DataFrame(
@@ -64,13 +64,13 @@ def main():
         path = FOLDER / f"schema-{SCHEMA}-{name}.adf"
         if path.exists():
             continue
-        X = records_of(json.loads(json.dumps(as_json(X))))
+        X = samples_of(json.loads(json.dumps(as_json(X))))
         model.save(path, **how)
         answers = {
             "X": as_json(X),
             "predict": model.predict(X).tolist(),
             "predict_proba": model.predict_proba(X).tolist(),
-            "batches": [report.n_records for report in model.history_],
+            "batches": [report.n_samples for report in model.history_],
         }
         path.with_suffix(".json").write_text(json.dumps(answers), encoding="utf-8")
         print(path.name, path.stat().st_size, "bytes")

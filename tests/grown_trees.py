@@ -11,7 +11,7 @@ CONFIDENCE = 0.25  # that C4.5 prunes with
 
 
 def offers_no_cut(b, here):
-    """Return whether records are equal, or differ by categories only of which no two sides are worth their price."""
+    """Return whether samples are equal, or differ by categories only of which no two sides are worth their price."""
     for column, n_categories in zip(b.X[here].T, b.n_categories, strict=True):
         price = oracles.subset_price(column) if n_categories else 0.0
         if len(np.unique(column)) > 1 and price == 0:
@@ -24,10 +24,10 @@ def offers_no_cut(b, here):
     return True
 
 
-def check_tree(b, tree, samples=None, *, start=0, min_leaf=1, max_depth=-1, room_left=True, depth=0):
+def check_tree(b, tree, samples=None, *, start=0, min_leaf=1, max_depth=-1, depth=0):
     """Check all that is true of any subtree; return by attribute what its cuts gain, less the price of categories."""
     samples = np.arange(len(b.y)) if samples is None else np.asarray(samples)
-    passing = oracles.records_at(tree.nodes, tree.category_bits, b.X, samples, start)
+    passing = oracles.samples_at(tree.nodes, tree.category_bits, b.X, samples, start)
     gains = np.zeros(b.X.shape[1])
     for node, level in oracles.depths(tree.nodes, start, depth).items():
         here = np.array(passing[node])
@@ -45,7 +45,7 @@ def check_tree(b, tree, samples=None, *, start=0, min_leaf=1, max_depth=-1, room
             continue
         assert (tree.leaf_of[here] == node).all()
         assert tree.rows[node] == oracles.tally([node] * len(here), y, weights)[node]
-        stops = len(set(y)) == 1 or len(here) < 2 * min_leaf or level == max_depth or not room_left
+        stops = len(set(y)) == 1 or len(here) < 2 * min_leaf or level == max_depth
         # A larger minimum may rule out all the cuts that are tried, which is for other tests to know.
         assert stops or min_leaf > 1 or offers_no_cut(b, here)
     return gains
@@ -53,13 +53,13 @@ def check_tree(b, tree, samples=None, *, start=0, min_leaf=1, max_depth=-1, room
 
 def root_gain(b, tree):
     """Return what the cut at the root is worth."""
-    left = oracles.records_at(tree.nodes, tree.category_bits, b.X, range(len(b.y))).get(int(tree.nodes["left"][0]), [])
+    left = oracles.samples_at(tree.nodes, tree.category_bits, b.X, range(len(b.y))).get(int(tree.nodes["left"][0]), [])
     return oracles.gain(b.y, b.weights, np.isin(np.arange(len(b.y)), left))
 
 
 def inner_nodes(b, tree):
-    """Yield each inner node with its records, which of them go left, and whether missing values do."""
-    passing = oracles.records_at(tree.nodes, tree.category_bits, b.X, range(len(b.y)))
+    """Yield each inner node with its samples, which of them go left, and whether missing values do."""
+    passing = oracles.samples_at(tree.nodes, tree.category_bits, b.X, range(len(b.y)))
     for node in np.flatnonzero(tree.nodes["split"] >= 0):
         here = np.array(passing[node])
         left = np.isin(here, passing[int(tree.nodes["left"][node])])
@@ -71,14 +71,14 @@ def shared_codes(b, binned):
 
 
 def sides(tree, passing, node):
-    """Return a node's records, in the order they arrived, and which of them go left."""
+    """Return a node's samples, in the order they arrived, and which of them go left."""
     here = np.array(passing.get(node, []), dtype=np.intp)
     return here, np.isin(here, passing.get(int(tree.nodes["left"][node]), []))
 
 
 def check_whole(b, tree, leaf_of, samples, start=0):
-    """Check that leaves hold the records that the cuts send there, and importance the gains; nothing is left over."""
-    passing = oracles.records_at(tree.nodes, tree.category_bits, b.X, samples, start)
+    """Check that leaves hold the samples that the cuts send there, and importance the gains; nothing is left over."""
+    passing = oracles.samples_at(tree.nodes, tree.category_bits, b.X, samples, start)
     reached = oracles.depths(tree.nodes, start)
     gains = np.zeros(b.X.shape[1])
     rows = oracles.rows_of(tree)

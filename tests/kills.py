@@ -46,7 +46,7 @@ def undisturbed(folder, path):
     return path, time.perf_counter() - begin
 
 
-def survive(verb, folder, work, n_kills, lots, whole, seconds):
+def survive(verb, folder, work, n_kills, random_moments, whole, seconds):
     """Kill a command so many times, let it end, and compare what it made with a run that nobody disturbed.
 
     The moments are spread over the time that a whole run takes, so that starts, reading, learning and writing are hit.
@@ -57,7 +57,7 @@ def survive(verb, folder, work, n_kills, lots, whole, seconds):
     for _ in range(50 * n_kills):
         if n_done == n_kills:
             break
-        n_done += kill_after(lots.uniform(0, seconds), *_command(verb, folder, model))
+        n_done += kill_after(random_moments.uniform(0, seconds), *_command(verb, folder, model))
         if model.exists():
             n_batches = len(adforest.load(model).history_)  # raises if the file is not whole
             digests = origins_of(adforest.load(model)).digests
@@ -90,17 +90,17 @@ class Writers:
         Of all records that are there in the end.
     """
 
-    def __init__(self, work, lots, n=60):
+    def __init__(self, work, random_moments, n=60):
         self.inbox, self.model, self._n = work / "inbox", work / "m.adf", n
-        self._elsewhere, self._lots = work / "elsewhere", lots
+        self._elsewhere, self._lots = work / "elsewhere", random_moments
         self.inbox.mkdir()
         self._elsewhere.mkdir()
         self.ids, self._numbers = [], iter(range(1, 1000))
         self._text("first.csv", self.inbox)  # it decides what columns hold
         self._is_stopped = threading.Event()
         files = [self._pausing, self._growing, self._renaming, self._linking]
-        self._writing = [threading.Thread(target=one, args=(random.Random(lots.random()),)) for one in files]
-        self._restoring = threading.Thread(target=self._restore, args=(random.Random(lots.random()),))
+        self._writing = [threading.Thread(target=one, args=(random.Random(random_moments.random()),)) for one in files]
+        self._restoring = threading.Thread(target=self._restore, args=(random.Random(random_moments.random()),))
 
     def start(self):
         for thread in [*self._writing, self._restoring]:
@@ -192,14 +192,14 @@ class Writers:
             time.sleep(draws.random())
 
 
-def survive_writers(work, n_kills, lots):
+def survive_writers(work, n_kills, random_moments):
     """Kill `watch` so many times while others write, let it end, and count how often each record was learnt."""
-    writers, problems, n_done = Writers(work, lots), [], 0
+    writers, problems, n_done = Writers(work, random_moments), [], 0
     command = ("watch", writers.inbox, "--target", "rent", "--model", writers.model, *SMALL, "--memory-size", "none")
     command += ("--settle", SETTLE, "--interval", 0.05, "--patience", PATIENCE, "--attempts", 100)
     writers.start()
     while n_done < n_kills:
-        n_done += kill_after(lots.uniform(0.5, 10), *command)
+        n_done += kill_after(random_moments.uniform(0.5, 10), *command)
     writers.stop()
     code, _, err = run_apart(*command, "--once")
     if code:
@@ -210,7 +210,7 @@ def survive_writers(work, n_kills, lots):
     model = adforest.load(writers.model)
     times = Counter(learnt_ids(model))
     lost, repeated = set(writers.ids) - set(times), [one for one, n in times.items() if n > 1]
-    if lost or repeated or sum(report.n_records for report in model.history_) != len(writers.ids):
+    if lost or repeated or sum(report.n_samples for report in model.history_) != len(writers.ids):
         problems.append(f"{len(lost)} records lost, {len(repeated)} learnt more than once")
     return Kills(n_done, problems)
 
@@ -225,16 +225,16 @@ def learnt_ids(model):
 def main(n_kills, seed):
     """Kill that many times, and print what came of each round."""
     print(f"seed {seed}", flush=True)
-    lots, n_done, n_failed, kinds = random.Random(seed), 0, 0, 0
+    random_moments, n_done, n_failed, kinds = random.Random(seed), 0, 0, 0
     while n_done < n_kills:
         kind, kinds = KINDS[kinds % 3], kinds + 1
         work = Path(tempfile.mkdtemp(prefix="kills-"))
         if kind == "writers":
-            found, well = survive_writers(work, KILLS_A_ROUND, lots), "every record once"
+            found, well = survive_writers(work, KILLS_A_ROUND, random_moments), "every record once"
         else:
-            folder = write_months(work / "months", 20, n=lots.choice([100, 400, 1500]))
+            folder = write_months(work / "months", 20, n=random_moments.choice([100, 400, 1500]))
             whole = undisturbed(folder, work / "whole.adf")
-            found, well = survive(kind, folder, work, KILLS_A_ROUND, lots, *whole), "the same model"
+            found, well = survive(kind, folder, work, KILLS_A_ROUND, random_moments, *whole), "the same model"
         n_done, n_failed = n_done + found.n_kills, n_failed + bool(found.problems)
         print(f"{n_done} kills, {kind}: {'; '.join(found.problems) or well}", flush=True)
         if not found.problems:

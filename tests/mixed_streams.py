@@ -22,7 +22,7 @@ MODELS = {
 
 
 def mixed_batch(number, n=240):
-    """Return a list of records (two numbers, a kind, a constant) and their classes, named out of order of arrival."""
+    """Return a list of samples (two numbers, a kind, a constant) and their classes, named out of order of arrival."""
     rng = np.random.default_rng(number)
     shares = [0.5, 0.5, 0.0] if number < 4 else [0.1, 0.6, 0.3]
     y = rng.choice(3, n, p=shares)
@@ -30,10 +30,10 @@ def mixed_batch(number, n=240):
     numbers = rng.normal(size=(n, 2)) + np.column_stack([1.2 * rule, 2.0 * (rule == 1)])
     kinds = rng.choice(["red", "blue", "green"], n)
     kinds[rng.random(n) < 0.4 * (rule == 2)] = "violet"
-    records = [[*pair, kind, 1.0] for pair, kind in zip(numbers.tolist(), kinds.tolist(), strict=True)]
+    samples = [[*pair, kind, 1.0] for pair, kind in zip(numbers.tolist(), kinds.tolist(), strict=True)]
     for row in rng.choice(n, n // 8, replace=False):
-        records[row][rng.integers(3)] = None
-    return records, np.array(["m", "z", "a"])[y]
+        samples[row][rng.integers(3)] = None
+    return samples, np.array(["m", "z", "a"])[y]
 
 
 def mixed_model(kind, base, n_batches=10):
@@ -45,6 +45,6 @@ def mixed_model(kind, base, n_batches=10):
 
 
 def probes():
-    """Return records of early and late rules, one far from all, one that knows nothing, one of a new kind."""
+    """Return samples of early and late rules, one far from all, one that knows nothing, one of a new kind."""
     odd = [[1e6, -1e6, "red", 1.0], [None, None, None, None], [0.0, 0.0, "never seen", 2.0]]
     return mixed_batch(2, 12)[0] + mixed_batch(77, 12)[0] + odd

@@ -56,7 +56,7 @@ FLOATS = (0.0, -0.0, 1.0, -1.0, 0.5, 1e-320, 1e308, -1e308, np.nan, np.inf, -np.
 
 
 def samples(folder):
-    return [Sample(name, folder) for name in BASES] + [Sample(name, folder, records=False) for name in BASES[:2]]
+    return [Sample(name, folder) for name in BASES] + [Sample(name, folder, samples=False) for name in BASES[:2]]
 
 
 # Mutations. Each takes a sample and a random generator, and returns the bytes of a file.
@@ -338,7 +338,7 @@ def _answer(model, sample, path):
 
 
 def _learn(model, sample, path):
-    if model._model.has_records:
+    if model._model.has_samples:
         model.set_params(verbose=0).partial_fit(sample.X, sample.y)
 
 

@@ -14,10 +14,10 @@ from saved_models import CASES
 class Sample:
     """A file to make mutants of, records to be predicted and a batch to be learnt."""
 
-    def __init__(self, name, folder, *, records=True):
+    def __init__(self, name, folder, *, samples=True):
         case = CASES[name]()
         path = Path(folder) / "sample.adf"
-        case.model.save(path, records=records)
+        case.model.save(path, samples=samples)
         self.packed = path.read_bytes()
         self.X, self.y, *_ = case.later[0]
         self.header, self.data = taken_apart(self.packed)

@@ -46,7 +46,7 @@ def planted(model, tree):
 
 
 def cut(model, feature, value, *, missing_left, batch=1):
-    """The model with a tree of one cut and one record of the first class on either side."""
+    """The model with a tree of one cut and one sample of the first class on either side."""
     editor = TreeEditor(Tree.bare(model.n_features_in_, seed=0), batch)
     child = editor.split(0, feature, value, missing_left=missing_left)
     ones = np.array([child, child + 1], dtype=np.int32)

@@ -25,7 +25,7 @@ from adforest.service.requests import AddTask, ChangeRecord, KeepRecords, Reques
 from adforest.service.settings import ModelSettings, label_text
 from adforest.service.store import LOG, SETTINGS, Store, StoreFullError
 from adforest.service.trainer import Place
-from adforest.storage.errors import ModelFileError
+from adforest.storage.values import ModelFileError
 
 FOLDER, MODEL = Path("/data/m.adf.service"), Path("/data/m.adf")
 LABELS = ("low", "mid", "high")
@@ -221,7 +221,7 @@ class World:
 
     def __init__(self, seed, n_actions=120, trainer=None, crash_at=None, fail_at=None):
         self.draws = random.Random(seed)
-        horizon = 3 * n_actions
+        horizon = n_actions // 2  # about as many steps has the disk
         is_calm = crash_at is not None or fail_at is not None
         crashes = {self.draws.randrange(1, horizon) for _ in range(self.draws.randrange(6))}
         faults = {self.draws.randrange(1, horizon) for _ in range(self.draws.choice([0, 0, 1, 3]))}

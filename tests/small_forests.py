@@ -28,7 +28,7 @@ def swapped(model, n=2):
 
 def weights_draw_lots(estimator):
     """Say which of scikit-learn's checks fail: weights count in the mean over lots, see classifier/test_weights.py."""
-    if estimator.min_samples_leaf > 1:  # the check's few records make no tree then
+    if estimator.min_samples_leaf > 1:  # the check's few samples make no tree then
         return {}
-    reason = "a record of weight 2 is the record twice in the mean, not in each tree"
+    reason = "a sample of weight 2 is the sample twice in the mean, not in each tree"
     return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in ("dense", "sparse")}

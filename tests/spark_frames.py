@@ -46,7 +46,7 @@ def framed(parts):
 
 
 def _rows(X, y, weight):
-    """Return records as tuples of what Spark takes."""
+    """Return samples as tuples of what Spark takes."""
     plain = X.astype(object).where(X.notna(), None)
     days = [day.to_pydatetime() for day in X["day"]]
     columns = [days if name == "day" else plain[name].tolist() for name in X] + [y.tolist()]

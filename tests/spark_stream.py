@@ -14,9 +14,9 @@ from spark_frames import SCHEMA, session
 
 def learn_stream(folder, learn):
     """Let a query pass all files of a folder that are not learnt yet to a function, one a micro-batch, and wait."""
-    records = session().readStream.schema(SCHEMA.rpartition(",")[0]).option("maxFilesPerTrigger", 1)
+    samples = session().readStream.schema(SCHEMA.rpartition(",")[0]).option("maxFilesPerTrigger", 1)
     query = (
-        records.parquet(str(folder / "files"))
+        samples.parquet(str(folder / "files"))
         .writeStream.foreachBatch(learn)
         .option("checkpointLocation", str(folder / "checkpoint"))
         .trigger(availableNow=True)

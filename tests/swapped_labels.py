@@ -17,5 +17,5 @@ def verdicts(reports):
 
 
 def accuracies(pattern, states):
-    """Return how well each state answers for records like those of its last batch."""
+    """Return how well each state answers for samples like those of its last batch."""
     return [accuracy(state, *two_clusters(99, sign == "s")) for state, sign in zip(states, pattern, strict=True)]

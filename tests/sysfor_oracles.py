@@ -7,13 +7,13 @@ from adforest.growers.sysfor import good_cuts
 TREE_ARRAYS = ("nodes", "category_bits", "row_start", "row_class", "row_weight", "row_scale", "importance")
 
 
-def everyone(records):
-    return np.arange(len(records), dtype=np.int32)
+def everyone(samples):
+    return np.arange(len(samples), dtype=np.int32)
 
 
 def good(b, known=None, *, min_leaf=1, goodness=0.3, separation=0.3):
-    known = everyone(b.records) if known is None else np.asarray(known, dtype=np.int32)
-    return good_cuts(b.records, known, min_leaf, goodness, separation)
+    known = everyone(b.samples) if known is None else np.asarray(known, dtype=np.int32)
+    return good_cuts(b.samples, known, min_leaf, goodness, separation)
 
 
 def tame(b):

@@ -70,7 +70,7 @@ def write_text(folder, files, encoding="utf-8"):
 
 
 def joined(batches):
-    """Return all records and all classes of some batches."""
+    """Return all samples and all classes of some batches."""
     batches = list(batches)
     return pa.concat_tables([batch.X for batch in batches]).to_pydict(), [
         y for batch in batches for y in batch.y.tolist()
@@ -78,17 +78,17 @@ def joined(batches):
 
 
 def long_file(last):
-    """Return a CSV file of more than a megabyte whose last record differs."""
+    """Return a CSV file of more than a megabyte whose last sample differs."""
     return "a,y\n" + "1234567,u\n" * 150_000 + f"{last},u\n"
 
 
 def until_error(batches):
     """Return the values of column 'a' and the classes that come before an error, and the error in words."""
-    records, classes = [], []
+    samples, classes = [], []
     try:
         for batch in batches:
-            records += batch.X["a"].to_pylist()
+            samples += batch.X["a"].to_pylist()
             classes += batch.y.tolist()
     except ValueError as error:
-        return records, classes, str(error)
-    return records, classes, None
+        return samples, classes, str(error)
+    return samples, classes, None

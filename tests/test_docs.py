@@ -14,8 +14,8 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PUBLIC = (
     "adforest",
-    "adforest.streams",
-    "adforest.rivals",
+    "adforest.reading",
+    "adforest.simulation",
     "adforest.monitor",
     "adforest.integrations.onnx",
     "adforest.integrations.treelite",
@@ -46,7 +46,7 @@ def test_the_reference_lists_every_public_name_once():
 
 
 def test_every_parameter_of_a_classifier_says_what_it_does():
-    for name in ("adforest", "adforest.rivals"):
+    for name in ("adforest", "experiments.rivals"):
         package = importlib.import_module(name)
         for key in package.__all__:
             if key.endswith("Classifier"):
@@ -90,7 +90,7 @@ README_TABLES = {
     ("The next batch", "Accuracy on the next batch, real streams"): (
         *("ADF-R", "RF batch", "RF last 3", "RF all", "sklearn RF all", "LightGBM all", "ARF"),
     ),
-    ("Record by record", "Accuracy record by record"): (
+    ("One sample at a time", "Accuracy, one sample at a time"): (
         *("ADF-R", "No change", "Markov", "ARF", "LeveragingBag", "ARF (MOA)"),
     ),
 }
@@ -110,7 +110,7 @@ def test_the_tables_of_the_readme_are_those_of_the_results(results, number, name
 
 
 def test_the_sentence_of_the_readme_on_independent_labels(results):
-    accuracy = results.find_table("Record by record", "Accuracy record by record")
+    accuracy = results.find_table("One sample at a time", "Accuracy, one sample at a time")
     column = {name: float(row[accuracy.place("independent labels")]) for name, row in accuracy.rows.items()}
     assert max(column, key=column.__getitem__) == "HAT"
     assert f"River's adaptive Hoeffding tree has {column['HAT']:.3f}.".replace("0.", ".", 1) in PAGES[0].read_text()

@@ -138,14 +138,14 @@ def trees_of(model):
 
 
 def spread(seed, n=200):
-    """Return records of two classes that overlap, so that batches perturb leaves."""
+    """Return samples of two classes that overlap, so that batches perturb leaves."""
     rng = np.random.default_rng(seed)
     X = rng.uniform(0, 10, size=(n, 2))
     return X, (X[:, 0] + rng.normal(0, 2, n) > 5).astype(int)
 
 
-def test_one_record_beyond_a_bound_is_enough_for_a_root():
-    # Algorithm 3 has no minimum; the other class asks for more than a stray record.
+def test_one_sample_beyond_a_bound_is_enough_for_a_root():
+    # Algorithm 3 has no minimum; the other class asks for more than a stray sample.
     first, (X, y) = spread(0), spread(1)
     X = X.clip(first[0].min(axis=0), first[0].max(axis=0))
     X[0] = [11.0, 5.0]

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier, rivals
+from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
 from adforest.base import BatchClassifier
 from adforest.parameters import Amount, ArrayLike, Flag, OneOf, RandomState, Whole, check_parameters
+from experiments import rivals
 
 RULES = [
     (Whole(), [0, -3, np.int8(2)], [1.0, "1", None, True, np.bool_(True)]),

@@ -11,7 +11,7 @@ from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
 def stream(number):
     """Return a batch: three clusters, and from the third batch on a fourth one beyond them.
 
-    One attribute tells them apart: Hoeffding trees hesitate for thousands of records where several are as good.
+    One attribute tells them apart: Hoeffding trees hesitate for thousands of samples where several are as good.
     """
     rng = np.random.default_rng(number)
     y = rng.integers(0, 4 if number >= 2 else 3, 400)

@@ -65,14 +65,14 @@ SLOW = (ARF, *LIGHTGBM, *SKLEARN, *OTHER_BASES, ADF_R_MANY, RF_ALL_MANY)  # with
 def real_streams(options: Options) -> dict[str, StreamSpec]:
     """Return the real streams, as they lie in their files; in quick runs a small House instead."""
     if options.quick:
-        n = selections.QUICK_RECORDS
-        return {"House": StreamSpec.of("house", IN_ORDER, n_records=n // 2, batch_size=n // 25)}
+        n = selections.QUICK_SAMPLES
+        return {"House": StreamSpec.of("house", IN_ORDER, n_samples=n // 2, batch_size=n // 25)}
     return {name: StreamSpec.of(name.lower(), IN_ORDER, batch_size=size) for name, size in BATCH_SIZES.items()}
 
 
 def generated_streams(options: Options) -> dict[str, StreamSpec]:
     """Return the generated streams of 40 batches, by what is difficult about them."""
-    counts = selections.batch_counts(options, full=(40, 500), quick=(12, selections.QUICK_RECORDS // 50))
+    counts = selections.batch_counts(options, full=(40, 500), quick=(12, selections.QUICK_SAMPLES // 50))
     return {
         "recurring rules": StreamSpec.of("drift", "recurring", concept="rules", **counts),
         "recurring hyperplane": StreamSpec.of("drift", "recurring", concept="hyperplane", **counts),
@@ -88,7 +88,7 @@ def generated_streams(options: Options) -> dict[str, StreamSpec]:
 
 def stationary_streams(options: Options) -> dict[str, StreamSpec]:
     """Return long stationary streams with wrong labels: two classes and 10 % noise, five classes and 5 %."""
-    counts = selections.batch_counts(options, full=(100, 300), quick=(12, selections.QUICK_RECORDS // 50))
+    counts = selections.batch_counts(options, full=(100, 300), quick=(12, selections.QUICK_SAMPLES // 50))
     return {
         "noise, 2 classes": StreamSpec.of("drift", "none", concept="sea", **counts),
         "noise, 5 classes": StreamSpec.of("drift", "none", concept="rules", **counts),

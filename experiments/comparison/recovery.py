@@ -37,7 +37,7 @@ def drift_streams(options: Options, kinds: Iterable[str] = DRIFT_KINDS) -> dict[
     -------
     dict of str to StreamSpec
     """
-    counts = selections.batch_counts(options, full=(40, 1_000), quick=(16, selections.QUICK_RECORDS // 25))
+    counts = selections.batch_counts(options, full=(40, 1_000), quick=(16, selections.QUICK_SAMPLES // 25))
     return {
         f"{kind} {concept}": StreamSpec.of("drift", kind, concept=concept, **counts)
         for kind in kinds
@@ -47,7 +47,7 @@ def drift_streams(options: Options, kinds: Iterable[str] = DRIFT_KINDS) -> dict[
 
 def stationary_streams(options: Options) -> dict[str, StreamSpec]:
     """Return long streams without any drift, a thousand batches in all."""
-    counts = selections.batch_counts(options, full=(334, 1_000), quick=(20, selections.QUICK_RECORDS // 25))
+    counts = selections.batch_counts(options, full=(334, 1_000), quick=(20, selections.QUICK_SAMPLES // 25))
     return {concept: StreamSpec.of("drift", "none", concept=concept, **counts) for concept in CONCEPTS}
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from adforest.forest.types import Floats
+from adforest.forest.types import Float64Array
 from experiments.reporting.chapter import Cell
 from experiments.running.measures import Row
 from experiments.running.records import RunRecord
@@ -107,11 +107,11 @@ class Results:
         per_seed = self.per_seed(stream, method, measure)
         return None if per_seed is None else per_seed.cell(digits)
 
-    def by_batch(self, stream: StreamSpec, method: MethodSpec, column: str) -> Floats:
+    def by_batch(self, stream: StreamSpec, method: MethodSpec, column: str) -> Float64Array:
         """Return a column batch by batch, its mean over the seeds; NaN where it was not measured."""
         seeds = self.seeds(stream, method)
         columns = [[_number(row.get(column)) for row in self.rows(stream, method, seed)] for seed in seeds]
-        means: Floats = np.array(columns, dtype=np.float64).mean(axis=0)
+        means: Float64Array = np.array(columns, dtype=np.float64).mean(axis=0)
         return means
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adforest.forest.types import Floats
+from adforest.forest.types import Float64Array
 from adforest.libraries import require
 
 ALPHA = 0.025  # of one tail, the paper's
@@ -37,7 +37,7 @@ class SignTest:
         return self.z > CRITICAL_Z
 
 
-def sign_test(ours: Sequence[float] | Floats, theirs: Sequence[float] | Floats) -> SignTest:
+def sign_test(ours: Sequence[float] | Float64Array, theirs: Sequence[float] | Float64Array) -> SignTest:
     """Test whether one method is ahead on more than half of the occasions.
 
     Parameters
@@ -91,7 +91,7 @@ class RankTest:
     pairs: dict[tuple[str, str], float]
 
 
-def rank_test(scores: Mapping[str, Sequence[float] | Floats]) -> RankTest:
+def rank_test(scores: Mapping[str, Sequence[float] | Float64Array]) -> RankTest:
     """Rank methods on each occasion and test whether their average ranks differ.
 
     Parameters

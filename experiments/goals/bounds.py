@@ -34,7 +34,7 @@ def plan(options: Options) -> list[RunSpec]:
 
 def long_stream(options: Options) -> StreamSpec:
     """Return a stream of ten million records in 300 batches whose concept changes slowly in the middle."""
-    counts = selections.batch_counts(options, full=(300, 33_334), quick=(30, selections.QUICK_RECORDS // 5))
+    counts = selections.batch_counts(options, full=(300, 33_334), quick=(30, selections.QUICK_SAMPLES // 5))
     return StreamSpec.of("drift", "gradual", concept=CONCEPT, **counts)
 
 

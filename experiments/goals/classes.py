@@ -121,7 +121,7 @@ def _table(found: dict[str, Comparison], said: dict[str, str], lost: Comparison)
         (said[way], *(one.per_seed(way, name).cell() for name in METHODS)) for way, one in found.items()
     ]
     rows.insert(1, ("the same, since it was last seen", *(lost.per_seed("vanishing", name).cell() for name in METHODS)))
-    return Table("6 Classes: recall on fresh records", ("", *METHODS), tuple(rows), 3, "max")
+    return Table("6 Classes: recall on new samples", ("", *METHODS), tuple(rows), 3, "max")
 
 
 def _figure(recalls: Results, stream: StreamSpec) -> Figure:

@@ -90,7 +90,7 @@ def _table(rows: Timed) -> Table:
         )
         made.append((f"{title}, our share", None, *(share(some, column) for column in columns)))
     return Table(
-        "4 Cost: CPU seconds a batch, one thread", ("data set", "ADF-R", *REFITS, *GROWN_ALIKE), tuple(made), 4
+        "4 Cost: CPU seconds per batch, one thread", ("data set", "ADF-R", *REFITS, *GROWN_ALIKE), tuple(made), 4
     )
 
 
@@ -103,4 +103,4 @@ def _figure(rows: Timed) -> Figure:
     }
     series = {name: [seconds(some, column) for some in rows.values()] for name, column in columns.items()}
     plot = bars(series, list(rows), title="CPU seconds", log=True)
-    return Figure("4 Cost: CPU seconds a batch", plot, "Lower is better; scikit-learn as it comes.")
+    return Figure("4 Cost: CPU seconds per batch", plot, "Lower is better; scikit-learn as it comes.")

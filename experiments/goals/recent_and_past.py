@@ -41,7 +41,7 @@ def plan(options: Options) -> list[RunSpec]:
 
 def cluster_stream(options: Options) -> StreamSpec:
     """Return the stream of wandering clusters."""
-    counts = selections.batch_counts(options, full=(20, 4_000), quick=(12, selections.QUICK_RECORDS // 12))
+    counts = selections.batch_counts(options, full=(20, 4_000), quick=(12, selections.QUICK_SAMPLES // 12))
     return StreamSpec.of("clusters", "wandering", **counts)
 
 
@@ -101,7 +101,7 @@ def _table(results: Results, stream: StreamSpec, ran: dict[str, MethodSpec]) -> 
         cells = (results.cell(stream, method, measure) for measure in ("accuracy", last_of("retention"), "retention"))
         rows.append((name, *cells, round(n / seconds)))
     heads = ("", "recent", "all batches, at the end", "all so far, mean", "records a second")
-    return Table("7 The free corner: accuracy on recent records and on all", heads, tuple(rows), 3)
+    return Table("7 Accuracy on recent samples and on all", heads, tuple(rows), 3)
 
 
 def _figure(points: dict[str, tuple[float, float]]) -> Figure:

@@ -15,7 +15,7 @@ from experiments.specs.methods import ADF, make_model
 from experiments.specs.run_spec import MethodSpec, RunSpec, StreamSpec
 from experiments.specs.sources import open_stream
 
-STREAM = StreamSpec.of("house", "34", n_records=5_000)
+STREAM = StreamSpec.of("house", "34", n_samples=5_000)
 SEED = 0
 DIGITS = 6  # of accuracies; the rest may be rounding of a platform
 LENGTH = 10  # hexadecimal digits

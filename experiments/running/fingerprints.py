@@ -22,6 +22,7 @@ from experiments.specs.sources import Stream, digest_records, find_source, strea
 PACKAGE = Path(adforest.__file__).parent
 CHECKOUT = Path(__file__).parents[2]
 COMPILED = (".pyx", ".pxd")
+FOLLOWED = ("adforest", "experiments.rivals", "experiments.streams")  # whose imports of one another count
 GROWING = ("forest", "growers")  # what adapters to other libraries import, but grow no tree with
 
 
@@ -54,8 +55,8 @@ def digest_method(run: RunSpec) -> str:
     """Return the fingerprint of a method: its code, its parameters, and the version of the library that it wraps."""
     model = make_model(run.method, Stream((), (), stream_size(run.stream)), run.seed)
     estimator = type(model)
-    is_ours = estimator.__module__.startswith("adforest.")
-    files = find_code(estimator.__module__) if is_ours else {Path(inspect.getfile(estimator))}
+    is_followed = _is_followed(estimator.__module__)
+    files = find_code(estimator.__module__) if is_followed else {Path(inspect.getfile(estimator))}
     library = find_method(run.method).library
     if library:
         files = {file for file in files if not any(file.is_relative_to(PACKAGE / room) for room in GROWING)}
@@ -72,14 +73,14 @@ def digest_stream(spec: StreamSpec, folder: Path | None) -> str:
 
 
 def digest_code(modules: Iterable[str]) -> str:
-    """Return the fingerprint of some modules and of all modules of adforest that they import.
+    """Return the fingerprint of some modules and of all modules in FOLLOWED that they import.
 
     Comments and docstrings of Python files do not count: they change no result.
 
     Parameters
     ----------
     modules : iterable of str
-        Of adforest; or of experiments, whose imports are not followed.
+        Of adforest, the rivals or the streams; or others of experiments, whose imports are not followed.
 
     Returns
     -------
@@ -90,8 +91,8 @@ def digest_code(modules: Iterable[str]) -> str:
 
 
 def find_code(module: str) -> set[Path]:
-    """Return the source files of a module and of all modules of adforest that it imports, directly or not."""
-    if not module.startswith("adforest"):
+    """Return the source files of a module and of all modules in FOLLOWED that it imports, directly or not."""
+    if not _is_followed(module):
         return {CHECKOUT.joinpath(*module.split(".")).with_suffix(".py")}
     found: set[Path] = set()
     waiting = {_find_file(module)}
@@ -106,10 +107,15 @@ def find_code(module: str) -> set[Path]:
     return found
 
 
+def _is_followed(module: str) -> bool:
+    """Return whether a module is one of FOLLOWED, or in it."""
+    return any(module == one or module.startswith(f"{one}.") for one in FOLLOWED)
+
+
 def _find_imports(file: Path) -> Iterator[Path]:
-    """Yield the files of adforest that a Python file imports."""
+    """Yield the files in FOLLOWED that a Python file imports."""
     for module, name in _imported_names(file, _stamp(file)):
-        if module.partition(".")[0] == "adforest":
+        if _is_followed(module):
             yield _find_file(module, name)
 
 
@@ -125,11 +131,12 @@ def _imported_names(file: Path, stamp: tuple[int, int]) -> list[tuple[str, str]]
 
 def _find_file(module: str, name: str = "") -> Path:
     """Return the file that defines a module, or a name imported from it: a submodule, or one that it re-exports."""
-    path = PACKAGE.joinpath(*module.split(".")[1:])
+    root, *parts = module.split(".")
+    path = (PACKAGE if root == "adforest" else CHECKOUT / root).joinpath(*parts)
     if not path.is_dir():
         files = [path.with_suffix(suffix) for suffix in (".py", ".pyx") if path.with_suffix(suffix).is_file()]
         if not files:
-            raise FileNotFoundError(f"'{module}' is no module of adforest; name one that is")
+            raise FileNotFoundError(f"'{module}' is no module of adforest, the rivals or the streams; name one that is")
         return files[0]
     if name and any((path / f"{name}{suffix}").exists() for suffix in ("", ".py", ".pyx")):
         return _find_file(f"{module}.{name}")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from adforest.classifier import BaseADFClassifier
-from adforest.streams import Batch
+from adforest.simulation import Batch
 from experiments.running.measures import (
     FORESTS,
     Encode,

@@ -10,8 +10,8 @@ import numpy as np
 from adforest.classifier import BaseADFClassifier
 from adforest.forest import Tree
 from adforest.forest.tree import ROOT_ADDED
-from adforest.forest.types import AnyArray, Floats
-from adforest.streams import Batch
+from adforest.forest.types import AnyArray, Float64Array
+from adforest.simulation import Batch
 
 Row = dict[str, Any]  # the columns of one batch
 Encode = Callable[[Any], Any]  # from a batch's records to those a model is given
@@ -35,15 +35,15 @@ def accuracy(model: Any, X: Any, y: AnyArray) -> float:
     return float(np.mean(model.predict(X) == y))
 
 
-def log_loss(shares: Floats, classes: AnyArray, y: AnyArray) -> float:
+def log_loss(shares: Float64Array, classes: AnyArray, y: AnyArray) -> float:
     """Return the mean of -log(share of the right class), shares counting at least one in a thousand.
 
     Parameters
     ----------
-    shares : ndarray of shape (n_records, n_classes)
+    shares : ndarray of shape (n_samples, n_classes)
     classes : ndarray of shape (n_classes,)
         What the columns stand for, sorted.
-    y : ndarray of shape (n_records,)
+    y : ndarray of shape (n_samples,)
         The right classes; one that is not among the classes has no share.
 
     Returns
@@ -133,7 +133,7 @@ def make_encoder(n_categories: tuple[int, ...], *, one_hot: bool) -> Encode:
     callable
     """
 
-    def encode(X: Floats) -> Floats:
+    def encode(X: Float64Array) -> Float64Array:
         columns = [
             X[:, [j]] if n == 0 else (X[:, [j]] == np.arange(n)).astype(np.float64) for j, n in enumerate(n_categories)
         ]

@@ -8,10 +8,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from adforest.forest.types import AnyArray, Floats
-from adforest.rivals import CapyMOAClassifier, RiverClassifier
-from adforest.rivals.capymoa import ROOM
-from adforest.rivals.capymoa import Learner as MOAModel
+from adforest.forest.types import AnyArray, Float64Array
+from experiments.rivals import CapyMOAClassifier, RiverClassifier
+from experiments.rivals.capymoa import ROOM
+from experiments.rivals.capymoa import Learner as MOAModel
 from experiments.running.measures import MIN_SHARE, Row, make_encoder
 from experiments.running.timing import timed
 from experiments.specs.sources import Stream
@@ -24,7 +24,7 @@ RULES = {"accuracy_no_change": NO_CHANGE, "accuracy_majority": MAJORITY}  # what
 class Learner(Protocol):
     """What predicts samples and learns their labels; only `predict` and `learn` are timed."""
 
-    def prepare(self, X: Floats) -> Any:
+    def prepare(self, X: Float64Array) -> Any:
         """Return samples as the learner reads them."""
 
     def predict(self, prepared: Any) -> Any:
@@ -33,7 +33,7 @@ class Learner(Protocol):
     def learn(self, prepared: Any, y: AnyArray) -> object:
         """Learn samples."""
 
-    def judge(self, answers: Any, y: AnyArray) -> tuple[AnyArray, Floats]:
+    def judge(self, answers: Any, y: AnyArray) -> tuple[AnyArray, Float64Array]:
         """Return which answers are right, and the probability of each right class."""
 
 
@@ -55,7 +55,7 @@ class EstimatorLearner:
         self.predict = model.predict_proba
         self.learn = model.partial_fit
 
-    def judge(self, answers: Floats, y: AnyArray) -> tuple[AnyArray, Floats]:
+    def judge(self, answers: Float64Array, y: AnyArray) -> tuple[AnyArray, Float64Array]:
         """Return which answers are right, and the probability of each right class."""
         is_class = self.model.classes_ == y[:, np.newaxis]
         return is_class[np.arange(len(y)), answers.argmax(axis=1)], (answers * is_class).sum(axis=1)
@@ -78,7 +78,7 @@ class RiverLearner:
         self.encode = make_encoder(n_categories, one_hot=one_hot)
         self.nominal = set() if one_hot else {j for j, n in enumerate(n_categories) if n}
 
-    def prepare(self, X: Floats) -> list[dict[int, Any]]:
+    def prepare(self, X: Float64Array) -> list[dict[int, Any]]:
         """Return samples as dicts, categories as text, what is missing left out."""
         return [
             {j: str(value) if j in self.nominal else value for j, value in enumerate(row) if value == value}
@@ -94,7 +94,7 @@ class RiverLearner:
         for x, label in zip(prepared, y.tolist(), strict=True):
             self.learner.learn_one(x, label)
 
-    def judge(self, answers: list[dict[Any, float]], y: AnyArray) -> tuple[AnyArray, Floats]:
+    def judge(self, answers: list[dict[Any, float]], y: AnyArray) -> tuple[AnyArray, Float64Array]:
         """Return which answers are right, and the probability of each right class."""
         pairs = list(zip(answers, y.tolist(), strict=True))
         right = [max(one, key=one.__getitem__, default=None) == label for one, label in pairs]
@@ -121,20 +121,20 @@ class MOALearner:
         self.learner = MOAModel(model.model, room, seed, model.n_estimators, model.grace_period)
         self.codes: dict[Any, int] = {}
 
-    def prepare(self, X: Floats) -> Floats:
+    def prepare(self, X: Float64Array) -> Float64Array:
         """Return samples as they are."""
         return X
 
-    def predict(self, prepared: Floats) -> Floats:
+    def predict(self, prepared: Float64Array) -> Float64Array:
         """Return MOA's votes by class, in the order in which classes came."""
         return self.learner.votes(prepared, ROOM)
 
-    def learn(self, prepared: Floats, y: AnyArray) -> None:
+    def learn(self, prepared: Float64Array, y: AnyArray) -> None:
         """Learn samples one by one."""
         codes = [self.codes.setdefault(label, len(self.codes)) for label in y.tolist()]
         self.learner.train(prepared, codes)
 
-    def judge(self, answers: Floats, y: AnyArray) -> tuple[AnyArray, Floats]:
+    def judge(self, answers: Float64Array, y: AnyArray) -> tuple[AnyArray, Float64Array]:
         """Return which answers are right, and the probability of each right class."""
         codes = np.array([self.codes.get(label, ROOM - 1) for label in y.tolist()])
         total = answers.sum(axis=1)

@@ -13,7 +13,7 @@ import numpy as np
 
 from adforest.classifier import BaseADFClassifier
 from adforest.forest.types import AnyArray
-from adforest.streams import Batch
+from adforest.simulation import Batch
 from experiments.running.holdout import run_holdout
 from experiments.running.measures import Row, accuracy, describe_forests, start_row
 from experiments.running.online import make_learner, run_online

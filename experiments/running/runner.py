@@ -27,14 +27,14 @@ from experiments.specs.run_spec import RunSpec
 SINGLE_THREADED = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}
 
 OnRun = Callable[[RunSpec, float], None]
-Records = dict[RunSpec, RunRecord]
+Samples = dict[RunSpec, RunRecord]
 
 
 class FailedRunsError(RuntimeError):
     """Some runs failed; the records of the others are kept."""
 
 
-def run_all(runs: Iterable[RunSpec], options: Options, on_done: OnRun = lambda run, seconds: None) -> Records:
+def run_all(runs: Iterable[RunSpec], options: Options, on_done: OnRun = lambda run, seconds: None) -> Samples:
     """Make the runs that have no record yet, and return the records of all.
 
     Parameters
@@ -57,7 +57,7 @@ def run_all(runs: Iterable[RunSpec], options: Options, on_done: OnRun = lambda r
     return run_jobs(find_jobs(runs, options), options, on_done)
 
 
-def run_jobs(jobs: Sequence[Job], options: Options, on_done: OnRun = lambda run, seconds: None) -> Records:
+def run_jobs(jobs: Sequence[Job], options: Options, on_done: OnRun = lambda run, seconds: None) -> Samples:
     """Do what `run_all` does, for runs whose sources were looked up before."""
     missing = find_missing(jobs, options)
     failures = list(_run_missing(sorted(missing, key=lambda job: -estimate_seconds(job.run)), options, on_done))

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
 from adforest.growers import count_features
-from adforest.streams import Batch
+from adforest.simulation import Batch
 from experiments.running.measures import Row
 
 Result = TypeVar("Result")

@@ -8,18 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from adforest.forest.types import Floats, Longs
-from adforest.streams import (
-    Batch,
-    concept_categorical,
-    cut_in_order,
-    simulate_case,
-    simulate_clusters,
-    simulate_drift,
-    simulate_new_classes,
-)
-from adforest.streams.cases import N_RULES, case_categories
+from adforest.forest.types import Float64Array, Int64Array
+from adforest.simulation import Batch, concept_categorical, simulate_clusters, simulate_drift, simulate_new_classes
 from experiments.specs.run_spec import StreamSpec
+from experiments.streams.cases import N_RULES, case_categories, simulate_case
+from experiments.streams.order import cut_in_order
 
 HERE = "experiments.specs.generators"
 N_CATEGORIES = {"rules": N_RULES}  # of the concepts that have categorical attributes
@@ -78,7 +71,7 @@ def _categories_of_concept(spec: StreamSpec) -> tuple[int, ...]:
 # Classes: the variant is who comes and goes
 
 
-def class_shares(variant: str, n_batches: int) -> Floats:
+def class_shares(variant: str, n_batches: int) -> Float64Array:
     """Return the share of every class in every batch.
 
     Parameters
@@ -146,7 +139,7 @@ def _six_numbers(spec: StreamSpec) -> tuple[int, ...]:
 # Labels that follow each other, with features that say little: the variant is how
 
 
-def draw_labels(variant: str, n: int, rng: np.random.Generator) -> Longs:
+def draw_labels(variant: str, n: int, rng: np.random.Generator) -> Int64Array:
     """Return labels that follow each other.
 
     Parameters
@@ -246,25 +239,25 @@ def _draw_toy(spec: StreamSpec, seed: int) -> Iterator[Batch]:
         yield Batch(number, name, *_table(houses), *_table(tested), *_table(()))
 
 
-def _table(houses: Any) -> tuple[Floats, Any]:
+def _table(houses: Any) -> tuple[Float64Array, Any]:
     """Return area and bedrooms as a matrix, and the rents."""
     X = np.array([house[:2] for house in houses], dtype=np.float64).reshape(len(houses), 2)
     return X, np.array([house[2] for house in houses], dtype="U6")
 
 
 GENERATORS = {
-    "drift": Generator(_draw_drift, _categories_of_concept, count_records, (HERE, "adforest.streams.drift")),
-    "classes": Generator(_draw_classes, _six_numbers, count_records, (HERE, "adforest.streams.clusters")),
-    "clusters": Generator(_draw_clusters, _six_numbers, count_records, (HERE, "adforest.streams.clusters")),
+    "drift": Generator(_draw_drift, _categories_of_concept, count_records, (HERE, "adforest.simulation.drift")),
+    "classes": Generator(_draw_classes, _six_numbers, count_records, (HERE, "adforest.simulation.clusters")),
+    "clusters": Generator(_draw_clusters, _six_numbers, count_records, (HERE, "adforest.simulation.clusters")),
     "case": Generator(
         _draw_case,
         lambda spec: case_categories(spec.variant),
         count_records,
-        (HERE, "adforest.streams.cases"),
+        (HERE, "experiments.streams.cases"),
     ),
-    "labels": Generator(_draw_labels, _six_numbers, count_records, (HERE, "adforest.streams.order")),
-    "uniform": Generator(_draw_uniform, _uniform_columns, count_records, (HERE, "adforest.streams.batch")),
+    "labels": Generator(_draw_labels, _six_numbers, count_records, (HERE, "experiments.streams.order")),
+    "uniform": Generator(_draw_uniform, _uniform_columns, count_records, (HERE, "adforest.simulation.batch")),
     "toy": Generator(
-        _draw_toy, lambda spec: (0, 0), lambda spec: sum(map(len, TOY_BATCHES)), (HERE, "adforest.streams.batch")
+        _draw_toy, lambda spec: (0, 0), lambda spec: sum(map(len, TOY_BATCHES)), (HERE, "adforest.simulation.batch")
     ),
 }

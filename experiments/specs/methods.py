@@ -8,15 +8,16 @@ from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier, rivals
+from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
 from adforest.libraries import require
+from experiments import rivals
 from experiments.specs.run_spec import MethodSpec, Scalar
 from experiments.specs.sources import Stream
 from experiments.specs.trivial import MAJORITY, MARKOV, NO_CHANGE, TrivialClassifier
 
 PAPER_TREES = 10  # of every forest, unless a method is asked for with others
 N_TREES = int(AdaptiveDecisionForestClassifier().n_estimators)  # ADF's default
-# Arguments of `require`: the extra that brings a library, if it is not "rivals", and what it needs besides.
+# Arguments of `require`: the extra that brings a library, if it is not "experiments", and what it needs besides.
 EXTRAS = {"capymoa": ("capymoa", " and Java 17 or newer")}
 
 
@@ -37,7 +38,7 @@ class Method:
     """
 
     make: Callable[[], Any]
-    settings: Callable[[int], dict[str, Any]] = field(default=lambda n_records: {})
+    settings: Callable[[int], dict[str, Any]] = field(default=lambda n_samples: {})
     library: str = ""
     one_hot: bool = False
 
@@ -67,7 +68,7 @@ def make_model(spec: MethodSpec, stream: Stream, seed: int) -> Any:
     }
     known = model.get_params()
     shared = {name: value for name, value in shared.items() if name in known}
-    return model.set_params(**{**shared, **method.settings(stream.n_records), **dict(spec.settings)})
+    return model.set_params(**{**shared, **method.settings(stream.n_samples), **dict(spec.settings)})
 
 
 def paper_tree_counts(model: Any) -> dict[str, int]:
@@ -114,7 +115,7 @@ def check_library(spec: MethodSpec) -> None:
     """Raise an ImportError that says what to install, if a method's library is missing."""
     library = find_method(spec).library
     if library:
-        require(library, spec.name, *EXTRAS.get(library, ("rivals",)))
+        require(library, spec.name, *EXTRAS.get(library, ("experiments",)))
 
 
 def is_installed(method: MethodSpec | str) -> bool:
@@ -167,14 +168,14 @@ def _adf(base_forest: str, *, as_published: bool) -> Method:
     return Method(partial(AdaptiveDecisionForestClassifier, base_forest=base_forest))
 
 
-def _paper_leaf(n_records: int) -> dict[str, Any]:
+def _paper_leaf(n_samples: int) -> dict[str, Any]:
     """Return the minimum leaf size that the paper gave to all methods alike."""
-    return {"min_samples_leaf": 100 if n_records > 100_000 else 20}
+    return {"min_samples_leaf": 100 if n_samples > 100_000 else 20}
 
 
-def _paper_grace_period(n_records: int) -> dict[str, Any]:
+def _paper_grace_period(n_samples: int) -> dict[str, Any]:
     """Return the grace period of Hoeffding trees, which the paper set as it did the minimum leaf size."""
-    return {"grace_period": _paper_leaf(n_records)["min_samples_leaf"]}
+    return {"grace_period": _paper_leaf(n_samples)["min_samples_leaf"]}
 
 
 def _refit(window: int | None) -> Method:

@@ -30,8 +30,8 @@ class StreamSpec:
 
     Examples
     --------
-    >>> StreamSpec.of("house", "34", n_records=5000)
-    StreamSpec(name='house', variant='34', options=(('n_records', 5000),))
+    >>> StreamSpec.of("house", "34", n_samples=5000)
+    StreamSpec(name='house', variant='34', options=(('n_samples', 5000),))
     """
 
     name: str

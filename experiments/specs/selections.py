@@ -11,7 +11,7 @@ from experiments.specs.run_spec import HOLDOUT, MethodSpec, RunSpec, StreamSpec
 Streams = Mapping[str, StreamSpec]  # by the name a table gives them
 
 DATASETS = {"LDPA": "ldpa", "UIFWA": "uifwa", "EB": "eb", "AReM": "arem", "Avila": "avila", "House": "house"}
-QUICK_RECORDS = 5_000
+QUICK_SAMPLES = 5_000
 
 ADF = ("ADF-R", "ADF-S", "ADF-H")
 ADF_PAPER = ("ADF-R paper", "ADF-S paper", "ADF-H paper")
@@ -52,7 +52,7 @@ def dataset_streams(options: Options, variant: str = "34", names: Iterable[str] 
     dict of str to StreamSpec
     """
     if options.quick:
-        return {"House": StreamSpec.of("house", variant, n_records=QUICK_RECORDS)}
+        return {"House": StreamSpec.of("house", variant, n_samples=QUICK_SAMPLES)}
     return {name: StreamSpec(DATASETS[name], variant) for name in names}
 
 

@@ -12,12 +12,14 @@ from pathlib import Path
 import numpy as np
 
 from adforest.libraries import require
-from adforest.streams import Batch, cut_in_order, load_dataset, load_stream, make_house, simulate_scenarios
-from adforest.streams.dataset import Dataset
-from adforest.streams.datasets import FOLDER_VARIABLE, NAMES, STREAM_FOLDER, STREAMS
-from adforest.streams.uci import CLASS_COLUMN
+from adforest.simulation import Batch, make_house
+from adforest.simulation.house import Dataset
 from experiments.specs.generators import GENERATORS
 from experiments.specs.run_spec import StreamSpec
+from experiments.streams.datasets import FOLDER_VARIABLE, NAMES, STREAM_FOLDER, STREAMS, load_dataset, load_stream
+from experiments.streams.order import cut_in_order
+from experiments.streams.scenarios import simulate_scenarios
+from experiments.streams.uci import CLASS_COLUMN
 
 DATASET_SIZES = {"arem": 42_239, "avila": 20_867, "eb": 45_781, "house": 300_000, "ldpa": 164_860, "uifwa": 149_332}
 STREAM_SIZES = {"elec2": 45_312, "gas": 6_697, "hotel": 119_390, "outdoor": 4_000}
@@ -34,7 +36,7 @@ class Stream:
     batches : sequence of Batch
     n_categories : tuple of int
         Per column, its number of categories; 0 where it is numerical.
-    n_records : int
+    n_samples : int
         Size of the whole data set.
     is_tested_once : bool
         Whether only the model after the last batch is tested.
@@ -42,7 +44,7 @@ class Stream:
 
     batches: Sequence[Batch]
     n_categories: tuple[int, ...]
-    n_records: int
+    n_samples: int
     is_tested_once: bool = False
 
     @property
@@ -121,9 +123,9 @@ def find_source(spec: StreamSpec) -> Source:
 
 
 def _cut_dataset(spec: StreamSpec, seed: int, folder: Path | None) -> Stream:
-    """Return a data set of the paper in batches; option ``n_records`` draws a House of that size."""
-    n_records = dict(spec.options).get("n_records")
-    data = load_dataset(spec.name, folder) if n_records is None else make_house(int(n_records), random_state=0)
+    """Return a data set of the paper in batches; option ``n_samples`` draws a House of that size."""
+    n_samples = dict(spec.options).get("n_samples")
+    data = load_dataset(spec.name, folder) if n_samples is None else make_house(int(n_samples), random_state=0)
     if spec.variant == IN_ORDER:
         return _cut_in_order(data, spec)
     is_whole = spec.variant == "whole"
@@ -137,7 +139,7 @@ def _cut_dataset(spec: StreamSpec, seed: int, folder: Path | None) -> Stream:
     return Stream(
         batches=[_joined(batches)] if is_whole else batches,
         n_categories=_count_categories(data),
-        n_records=len(data.y),
+        n_samples=len(data.y),
         is_tested_once=spec.variant in ("big", "whole"),
     )
 
@@ -158,7 +160,7 @@ def _joined(batches: Sequence[Batch]) -> Batch:
 
 def _size_dataset(spec: StreamSpec) -> int:
     """Return how many records a data set has."""
-    return int(dict(spec.options).get("n_records") or DATASET_SIZES[spec.name])
+    return int(dict(spec.options).get("n_samples") or DATASET_SIZES[spec.name])
 
 
 @cache
@@ -237,10 +239,10 @@ def empty_stream(spec: StreamSpec) -> Stream:
 
 
 HERE = "experiments.specs.sources"
-CUTTING = (HERE, "adforest.streams.order", "adforest.streams.scenarios")
+CUTTING = (HERE, "experiments.streams.order", "experiments.streams.scenarios")
 SOURCES = {
     **{name: Source(_cut_dataset, _size_dataset, CUTTING, is_loaded=True) for name in NAMES},
-    "house": Source(_cut_dataset, _size_dataset, (*CUTTING, "adforest.streams.house")),
+    "house": Source(_cut_dataset, _size_dataset, (*CUTTING, "adforest.simulation.house")),
     **{name: Source(_open_in_order, _size_in_order, CUTTING[:2], is_loaded=True) for name in (*STREAMS, COVTYPE)},
     **{name: Source(_generate, generator.size, generator.modules) for name, generator in GENERATORS.items()},
 }

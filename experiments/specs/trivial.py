@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from adforest.forest.types import AnyArray, Floats
+from adforest.forest.types import AnyArray, Float64Array
 
 NO_CHANGE, MAJORITY, MARKOV = "no change", "majority", "markov"
 
@@ -53,7 +53,7 @@ class TrivialClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.classes_ = np.array(sorted(self.counts_))
         return self
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: Any) -> Float64Array:
         """Return the same class probabilities for all samples."""
         stay = Counter({self.last_: 1})
         counts = {NO_CHANGE: stay, MAJORITY: self.counts_, MARKOV: self.followers_.get(self.last_, stay)}[self.rule]

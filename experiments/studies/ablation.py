@@ -57,7 +57,7 @@ def report(results: Results, options: Options) -> Chapter:
     retention = Comparison(results, streams, last_of("retention"), methods)
     return Chapter(
         name="ablation",
-        title="What each choice is worth",
+        title="Ablation",
         question="What does accuracy lose or gain when one choice is changed and everything else left as it is?",
         findings=(
             _describe_needed(accuracy),
@@ -150,7 +150,7 @@ def _cost_table(results: Results, found: Comparison) -> Table:
         )
         rows.append((name, *ratios, drifts.mean(name)))
     heads = ("change", "seconds, × default", "leaves, × default", "batches called drift")
-    return Table("What it costs, mean over the data sets", heads, tuple(rows), 2)
+    return Table("Cost, mean over the data sets", heads, tuple(rows), 2)
 
 
 def _figure(found: Comparison) -> Figure:

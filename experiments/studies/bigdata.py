@@ -67,7 +67,7 @@ def report(results: Results, options: Options) -> Chapter:
             _published_table(batches, once),
             batches.table("Accuracy on the 20 % nobody learns", names, note="All that learn in 34 batches."),
             Comparison(results, batches.streams, last_of("accuracy"), LEAVES).table(
-                "By the least samples of a leaf",
+                "By the minimum samples of a leaf",
                 note="Batches of one distribution seldom lower the confidence of leaves of 100 samples by more than "
                 "the error tolerance: few are perturbed, and trees stop growing.",
             ),

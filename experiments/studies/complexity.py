@@ -207,7 +207,7 @@ def _slopes_table(slopes: Slopes) -> Table:
     ]
     heads = (*(f"{size} ({word})" for size, word in SIZES.items()), *(f"{size}, paper" for size in SIZES))
     note = "Slope of log seconds against log size, least squares; the paper's bounds are the same for all batches."
-    return Table("Exponents of the seconds a batch", ("", *heads), tuple(rows), 2, note=note)
+    return Table("Exponents of the seconds per batch", ("", *heads), tuple(rows), 2, note=note)
 
 
 def _seconds_table(results: Results, options: Options, when: str, measure: Seconds) -> Table:

@@ -39,7 +39,7 @@ def report(results: Results, options: Options) -> Chapter:
     size = Comparison(results, streams, last_megabytes, is_better_high=False)
     return Chapter(
         name="cost",
-        title="What it costs, and how that grows",
+        title="Cost and its growth",
         question="Does a batch cost as much at the end of a stream as at its beginning?",
         findings=(
             *_describe_growth(growth, Comparison(results, even, bytes_growth), names),
@@ -111,7 +111,7 @@ def _describe_growth(seconds: Comparison, size: Comparison, names: list[str]) ->
     """Return how much seconds and bytes grow, method by method."""
     (stream,) = seconds.streams
     said = []
-    for what, found in (("Seconds a batch", seconds), ("Bytes", size)):
+    for what, found in (("Seconds per batch", seconds), ("Bytes", size)):
         grown = {name: found.value(stream, name) for name in names}
         order = sorted(grown, key=grown.__getitem__)
         said.append(

@@ -115,8 +115,8 @@ def _describe_counts(accuracy: Comparison) -> str:
             if ours != theirs:
                 other.append(f"{stream} has {ours:,} {what}, in the paper {theirs:,}")
     if not other:
-        return "Records, features and classes are those of the paper's table."
-    return f"Records, features and classes are those of the paper's table, but {join_words(other)}."
+        return "Samples, features and classes are those of the paper's table."
+    return f"Samples, features and classes are those of the paper's table, but {join_words(other)}."
 
 
 def _describe_nearest(accuracy: Comparison, nearest: str) -> str:

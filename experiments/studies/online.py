@@ -47,7 +47,7 @@ DELAYS = (0, 1, 10, 100, 1_000)  # samples
 def real_streams(options: Options, batch_size: int = 1) -> dict[str, StreamSpec]:
     """Return the first samples of the real streams; in quick runs a small House instead."""
     if options.quick:
-        return {"House": StreamSpec.of("house", IN_ORDER, n_records=QUICK_SAMPLES, batch_size=batch_size)}
+        return {"House": StreamSpec.of("house", IN_ORDER, n_samples=QUICK_SAMPLES, batch_size=batch_size)}
     return {
         title: StreamSpec.of(name, IN_ORDER, n_samples=N_SAMPLES, batch_size=batch_size) for title, name in REAL.items()
     }
@@ -148,7 +148,7 @@ def report(results: Results, options: Options) -> Chapter:
     sizes, delays = _by_batch_size(found, options), _by_delay(found, options)
     return Chapter(
         name="online",
-        title="Record by record",
+        title="One sample at a time",
         question="Where each label comes before the next sample, is ADF-R ahead of rules that look at labels alone, "
         "and of learners made for single samples?",
         findings=(
@@ -174,7 +174,7 @@ def report(results: Results, options: Options) -> Chapter:
             *caveat_quick(options, "the real streams"),
         ),
         tables=(
-            accuracy.table("Accuracy record by record", METHODS),
+            accuracy.table("Accuracy, one sample at a time", METHODS),
             _compare(found, options, KAPPA_TEMPORAL).table(
                 "Kappa-temporal", METHODS, note="Part of the mistakes of the last label that is avoided."
             ),
@@ -263,7 +263,9 @@ def _on_whole_streams(found: Results, options: Options) -> list[Table]:
     streams, names = whole_streams(options), (ADF_R, *TRIVIAL)
     if not streams:
         return []
-    return [Comparison(found, streams, ACCURACY, METHODS).table("Accuracy record by record, longer streams", names)]
+    return [
+        Comparison(found, streams, ACCURACY, METHODS).table("Accuracy, one sample at a time, longer streams", names)
+    ]
 
 
 def _by_batch_size(found: Results, options: Options) -> Table:

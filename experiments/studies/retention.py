@@ -31,7 +31,7 @@ def report(results: Results, options: Options) -> Chapter:
     first = next(iter(streams))
     return Chapter(
         name="retention",
-        title="What is kept",
+        title="Retention",
         question="After the last batch, how much of all earlier batches can each method still answer?",
         findings=(
             f"Highest retention at the end of {len(names)} methods: {last.describe_leaders(names)}.",

@@ -27,7 +27,7 @@ def report(results: Results, options: Options) -> Chapter:
     series = {name: [found.value_if_run(stream, name) for stream in streams] for name in names}
     return Chapter(
         name="rivals",
-        title="Every rival over 34 batches",
+        title="All methods over 34 batches",
         question="Which of all the methods is right most often on the test set that follows each batch?",
         findings=(
             f"Highest mean accuracy of {len(names)} methods: {found.describe_leaders(names)}.",

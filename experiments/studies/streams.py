@@ -170,7 +170,7 @@ def _compare(found: NextBatch, streams: Streams, what: str) -> tuple[Table, ...]
     return (
         accuracy.table(f"Accuracy on the next batch, {what}", METHODS, note="Dash: not run."),
         loss.table(f"Log loss on the next batch, {what}", METHODS, note=loss_note),
-        seconds.table(f"CPU seconds a batch, answering and learning, {what}", METHODS),
+        seconds.table(f"CPU seconds per batch, predicting and learning, {what}", METHODS),
     )
 
 

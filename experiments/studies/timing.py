@@ -38,7 +38,7 @@ def report(results: Results, options: Options) -> Chapter:
     points = {name: (learning.mean(name), accuracy.mean(name)) for name in learning.complete(names)}
     return Chapter(
         name="time",
-        title="Seconds a batch",
+        title="Seconds per batch",
         question="What does it cost to learn a batch, and to answer?",
         findings=(
             *(_describe_ratio(learning, ours, COMPARED) for ours in (*ADF_PAPER, *ADF)),
@@ -55,7 +55,9 @@ def report(results: Results, options: Options) -> Chapter:
         ),
         tables=(
             PublishedComparison(batches, "overall_time_ms").make_table(
-                "Milliseconds a batch beside the published ones", digits=0, note=f"Ours: learning and answering. {NOTE}"
+                "Milliseconds per batch beside the published ones",
+                digits=0,
+                note=f"Ours: learning and predicting. {NOTE}",
             ),
             learning.table("CPU seconds to learn a batch, mean over the batches", names, digits=4),
             answering.table("CPU milliseconds to answer 1,000 test samples", names, digits=2),

@@ -1,7 +1,7 @@
-"""adforest: a random forest that keeps learning.
+"""adforest: adaptive decision forests for data that arrive in batches.
 
-Data arrive in batches; classes appear that nobody had seen; the world changes for a week or for good.
-`AdaptiveDecisionForestClassifier` learns batch after batch, tells temporary from sustained drift, and does not forget.
+`AdaptiveDecisionForestClassifier` is a scikit-learn classifier with `partial_fit`: it learns new classes in any batch,
+reports temporary and sustained concept drift, and keeps predicting samples like those of earlier batches.
 """
 
 import importlib as _importlib

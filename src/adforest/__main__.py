@@ -1,7 +1,5 @@
 """``python -m adforest`` is the command ``adforest``."""
 
-import sys
+from adforest.cli import program
 
-from adforest.cli import main
-
-sys.exit(main())
+program()

@@ -10,80 +10,81 @@ from adforest.parameters import NONE, Amount, Bytes, OneOf, Rules, Whole, read_b
 
 
 class AdaptiveDecisionForestClassifier(BaseADFClassifier):
-    """A forest that keeps learning: batch after batch, new classes welcome, old ones kept.
+    """Adaptive decision forest: a batch-incremental classifier for streams with new classes and concept drift.
 
     The *permanent* forest learns every batch. A *temporary* forest is grown from the last few batches, the *newest*
-    from the last one alone. Each batch is answered before it is learnt, and forests are weighted by how often they were
-    right on what they had not learnt yet, so that the vote is hardly worse than whichever of them is best. If the rules
-    change for good, a forest of the last batches becomes the *active* one, which learns what comes from then on.
+    from the last one alone. Every forest predicts each batch before it is learnt, and the weights of the forests in the
+    vote follow the results, so that the vote is hardly worse than the best of them. After a sustained drift, a forest
+    grown from the last batches becomes the *active* one, which learns all later batches.
 
     Parameters
     ----------
     n_estimators : int, default=20
-        Trees in the permanent and the active forest; the temporary and the newest have half as many.
+        Number of trees in the permanent and the active forest; the temporary and the newest have half as many.
     base_forest : {"random_forest", "sysfor", "hoeffding"}, default="random_forest"
-        Who builds the trees: random forest (ADF-R), SysFor (ADF-S), which draws no lots, or Hoeffding trees (ADF-H),
+        Base tree algorithm: random forest (ADF-R), SysFor (ADF-S), which is deterministic, or Hoeffding trees (ADF-H),
         for which ``min_samples_leaf`` is the grace period, at least 20; where it is smaller, leaves are grown further
         by entropy.
     splitting : {"entropy", "sat", "isat"}, default="entropy"
-        Where perturbed trees are cut: "entropy" expands leaves, "sat" puts new roots between separate boxes, "isat",
-        the paper's way, does both and cuts at the bounds of overlapping boxes too. With an attribute that grows with
-        time, such as a counter or a date, new roots make trees into chains of batches.
+        Where perturbed trees are split: "entropy" expands leaves, "sat" adds new roots between separate boxes, "isat",
+        the paper's method, does both and also splits at the bounds of overlapping boxes. With a feature that grows with
+        time, such as a counter or a date, new roots turn trees into chains of batches.
     drift_threshold : int, default=3
-        A drift is sustained once it has been seen in more than this many batches in a row [λ].
+        Drift in more than this many batches in a row is sustained [λ].
     window_size : int, default=3
-        Batches a temporary forest is built from [γ], sampled where they hold far more records than the last one.
+        Number of batches that the temporary forest is built from [γ], subsampled where they hold far more samples than
+        the last one.
     memory_size : int, str or None, default=100_000
-        Records kept from before the window's batches, for growing trees; a text such as "200MB" says how many bytes
-        they may take between batches, with their places in the trees of the permanent forest. A column takes 2 bytes a
-        record if it is categorical or of whole numbers from 0 to 65,534, 4 if its numbers are exact in single
-        precision, else 8. None keeps everything, 0 lets leaves know nothing but the batch at hand. Each class has room
-        by the square root of its frequency.
+        Number of samples kept from before the window's batches, for growing trees; a string such as "200MB" is the
+        number of bytes they may take between batches, with their leaf indices in the permanent forest. A column takes 2
+        bytes per sample if it is categorical or holds integers from 0 to 65,534, 4 if its numbers are exact in single
+        precision, else 8. None keeps everything, with 0 leaves are expanded from the current batch only. Classes get
+        room in proportion to the square root of their frequency.
     max_samples : int or None, default=1_000_000
-        Records that a tree is grown from at most, at least 1,000. Of a larger batch about so many are drawn: trees cut
-        by them, the forests are judged by them, and memory keeps of them. The others are counted in the leaves of the
-        trees. None sets no bound.
+        Maximum number of samples that a tree is grown from, at least 1,000. About that many are drawn from a larger
+        batch: they are used to grow trees, to judge the forests and for memory. The others are counted in the leaves of
+        the trees. None sets no bound.
     min_samples_leaf : int, default=1
-        Records a leaf must keep.
+        Minimum number of samples in a leaf.
     max_features : {"default", "log2", "log2+1", "sqrt"}, int, float or None, default="default"
-        Attributes tried at each node. Of m attributes, "log2+1" is int(log2 m) + 1, the paper's choice, "default" that
-        or int(sqrt m), whichever is more; the rest as in scikit-learn. Where these are few of many, a random forest
-        draws those more often that the trees of earlier batches gained from.
+        Number of features tried at each node. Of m features, "log2+1" is int(log2 m) + 1, the paper's choice, "default"
+        the larger of that and int(sqrt m); the others are as in scikit-learn. If it is a small part of all features, a
+        random forest draws features partly by their importance in the trees of earlier batches.
     max_depth : int or None, default=None
-        Depth at which growing stops.
+        Maximum depth of a tree.
     criterion : {"auto", "gini", "entropy", "log_loss"}, default="auto"
-        What the cuts of a random forest must gain, as in scikit-learn: less Gini impurity or less entropy, which
-        "log_loss" means too. "auto" is entropy, but in half of the trees Gini impurity at nodes of more than ten
-        classes. SysFor and Hoeffding trees go by entropy.
+        Impurity measure of the splits of a random forest, as in scikit-learn; "log_loss" is the same as "entropy".
+        "auto" is entropy, but in half of the trees Gini impurity at nodes of more than ten classes. SysFor and
+        Hoeffding trees use entropy.
     renewal : float, default=1.0
-        How much is grown anew from memory: a batch of n records pays for as many trees of a repaired forest, in turn,
-        as can be grown from ``renewal * (n + 500)`` records for each of its trees. While few records are at hand these
-        are all trees at every batch. 0 only ever repairs.
+        Budget for regrowing trees from memory: at a batch of n samples, as many trees of a repaired forest are regrown,
+        in rotation, as can be grown from ``renewal * (n + 500)`` samples for each of its trees. While memory holds few
+        samples these are all trees at every batch. With 0 trees are only repaired.
     answer_for : {"next_batch", "everything"}, default="next_batch"
-        What the model is asked about. "next_batch": records like those that come next. "everything": records of any
-        time, old ones as well; the permanent forest answers alone, whatever came lately.
+        Which samples are to be predicted. "next_batch": samples of the next batch, by the weighted vote of all forests.
+        "everything": samples of any time; the permanent forest predicts alone.
     label_delay : int, default=0
-        How many samples are predicted before the label of one is learnt, where samples come one by one or a few at a
-        time. The last labels count by how much they say of samples that come so much later; with 250 or more the
-        forests answer alone. It does not matter after batches of 100 samples or more.
+        Number of samples that are predicted before the label of one is learnt, where samples come one by one or a few
+        at a time. The last labels count by how much they say about samples that much later; with 250 or more the
+        forests predict alone. It has no effect after batches of 100 samples or more.
     class_weight : dict, "balanced" or None, default=None
-        What the weights of records are multiplied by, by class value; classes not named have 1. "balanced" makes all
-        classes seen so far count the same: n / (number of classes * records of the class), over all batches.
+        Factors of the sample weights by class value; classes not named have 1. "balanced" gives all classes seen so far
+        the same total weight: n / (number of classes * samples of the class), over all batches.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Which columns are categorical: those of text or categorical type, those given by mask, position or name, none.
     max_categories, min_frequency : int, float or None, default=None
         Which values of a categorical column share one code for infrequent ones, as in scikit-learn's OneHotEncoder:
-        those that came less often than ``min_frequency`` (an int counts records, a float is a share of them), and all
-        but the most frequent ``max_categories - 1``. They are counted over all batches so far: a value gets its own
-        code with the batch that makes it frequent. Values never seen count as infrequent.
+        those that came less often than ``min_frequency`` (an int is a number of samples, a float a fraction of them),
+        and all but the most frequent ``max_categories - 1``. They are counted over all batches so far: a value gets its
+        own code with the batch that makes it frequent. Values never seen count as infrequent.
     column_changes : {"error", "allow"}, default="error"
-        Whether a batch may add or drop columns, which are matched by name. "allow": a column that is not there is
-        missing in its records, a new one is learnt from that batch on; records to be predicted may lack columns, and
-        what was never learnt is left out.
+        Whether a batch may add or drop columns, which are matched by name. "allow": a dropped column is missing in the
+        samples of the batch, a new one is learnt from that batch on; samples to be predicted may lack columns, and
+        columns that were never learnt are ignored.
     n_jobs : int or None, default=None
-        Threads. The forest is the same for any number.
+        Number of threads. The model is the same for any number.
     random_state : int, RandomState or None, default=None
-        Seed of all draws: the same seed and the same batches make the same model. None draws one with the first batch.
+        Random seed: the same seed and the same batches make the same model. None draws one with the first batch.
     verbose : int, default=0
         Print each batch's report if positive.
 
@@ -95,34 +96,34 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
     feature_names_in_ : ndarray of str
         Only if the columns have names.
     feature_importances_ : ndarray
-        Entropy gain beyond chance by attribute, summing to one.
+        Entropy gain beyond chance by feature, summing to one.
     permanent_forest_, active_forest_ : Forest
     temporary_forest_, newest_forest_ : Forest or None
     answering_forest_ : {"permanent", "active", "temporary", "newest"}
     history_ : list of BatchReport
         Of the last 1,000 batches.
     history_blocks_ : list of BatchBlock
-        The batches before these, summarised.
+        Summaries of the batches before these.
     prequential_ : named tuple of y_true and y_proba
         Class values of the last samples, 2,000 at most, and what `predict_proba` would have returned for them before
         they were learnt; see `threshold_for_cost`.
 
     Notes
     -----
-    What weights the forests have depends on the record: whether records of the last batches are near it, and whether
-    classes are found that are new or rare (`adforest.adaptation.evidence`). A leaf's
-    class shares are shrunk towards those of the nodes above it, as far as that proved right on the batches so far.
-    Batches of fewer than 100 records (or a twentieth of the records at hand, if that is less) are answered and counted,
-    and wait until together they are enough to grow trees from, unless they bring an unknown class.
+    The weights of the forests depend on the sample: whether samples of the last batches are near it, and whether new or
+    rare classes are predicted (`adforest.adaptation.evidence`). The class probabilities of a leaf are shrunk towards
+    those of the nodes above it, with a strength learnt from the batches so far. Batches of fewer than 100 samples (or a
+    twentieth of the samples in memory, if that is less) are predicted and counted at once, and collected until they are
+    enough to update trees, unless they bring an unknown class.
 
-    The class rates of a categorical feature of at least 100 values, counted before each batch, are further columns to
-    the trees once they have predicted later batches (`adforest.encoding.rates`).
+    The class rates of a categorical feature of at least 100 values, counted before each batch, become further columns
+    for the trees once they have predicted later batches (`adforest.encoding.rates`).
 
-    A missing value takes the side of a node that gained more from it in training, or the heavier side where none was
+    At a node, missing values go to the side with the larger gain in training, or to the heavier side where none was
     missing then. A category that a node never saw is treated as missing.
 
-    A batch is learnt on the side and swapped in at once: other threads that predict meanwhile see the old model or
-    the new one, and an exception leaves the old one.
+    The new state replaces the old one with one assignment: other threads that predict meanwhile see the model before or
+    after the batch, and an exception leaves it as it was.
 
     References
     ----------

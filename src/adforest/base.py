@@ -14,11 +14,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from adforest.encoding import EncodingRules, LabelTable, TableEncoder
-from adforest.forest import Records
-from adforest.forest.types import AnyArray, Floats
-from adforest.growers import spawn_seeds
+from adforest.forest import Samples
+from adforest.forest.types import AnyArray, Float64Array
 from adforest.merging import BatchPlan, BatchRules, BatchSource, LocalBatch, plan_batch
 from adforest.origins import Origins
+from adforest.parallel import spawn_seeds
 from adforest.parameters import COMMON, Rules, check_parameters
 
 State = TypeVar("State")
@@ -42,7 +42,7 @@ class EncodedBatch:
     ----------
     number : int
         Position of the batch, counted from 1.
-    records : Records
+    samples : Samples
         The batch; classes by code, categories by code.
     encoder, labels : TableEncoder, LabelTable
         Lead from codes back to names and values; they know this batch already.
@@ -53,7 +53,7 @@ class EncodedBatch:
     """
 
     number: int
-    records: Records
+    samples: Samples
     encoder: TableEncoder
     labels: LabelTable
     seed: int
@@ -74,8 +74,8 @@ class Model(Generic[State]):
         What the classifier made of the batches.
     fixed : dict
         Parameters that cannot change between batches, as they were at the first one.
-    has_records : bool
-        Whether the records are there that learning needs; not in a model that was saved without them.
+    has_samples : bool
+        Whether the samples are there that learning needs; not in a model that was saved without them.
     origins : Origins
         What programs noted of where the batches come from.
     """
@@ -84,33 +84,33 @@ class Model(Generic[State]):
     labels: LabelTable
     learnt: State
     n_batches: int
-    n_records: int
+    n_samples: int
     seed: int
     fixed: dict[str, Any] = field(default_factory=dict)
-    has_records: bool = True
+    has_samples: bool = True
     origins: Origins = field(default_factory=Origins)
 
-    def in_order(self, votes: Floats) -> Floats:
+    def in_order(self, votes: Float64Array) -> Float64Array:
         """Return votes with columns in the order of the sorted classes instead of codes."""
         return votes if self.labels.is_sorted else votes[:, self.labels.order]
 
-    def most_likely(self, votes: Floats) -> AnyArray:
+    def most_likely(self, votes: Float64Array) -> AnyArray:
         """Return the class value that has most of the votes, columns in the order of the sorted classes."""
         best: AnyArray = self.labels.classes[votes.argmax(axis=1)]
         return best
 
 
-def as_shares(votes: Floats) -> Floats:
+def as_shares(votes: Float64Array) -> Float64Array:
     """Return votes scaled to a sum of 1; where nothing speaks for any class, all are alike."""
     votes[~votes.any(axis=1)] = 1.0
-    shares: Floats = votes / votes.sum(axis=1, keepdims=True)
+    shares: Float64Array = votes / votes.sum(axis=1, keepdims=True)
     return shares
 
 
-def as_logs(shares: Floats) -> Floats:
+def as_logs(shares: Float64Array) -> Float64Array:
     """Return the logarithms of shares, minus infinity for those that are 0."""
     with np.errstate(divide="ignore"):
-        logs: Floats = np.log(shares)
+        logs: Float64Array = np.log(shares)
     return logs
 
 
@@ -133,8 +133,8 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
         """Return the state after a batch, without changing the one before; None means that nothing was learnt."""
 
     @abstractmethod
-    def _votes(self, model: Model[State], X: Floats) -> Floats:
-        """Return how much speaks for each class (columns by code) for each record."""
+    def _votes(self, model: Model[State], X: Float64Array) -> Float64Array:
+        """Return how much speaks for each class (columns by code) for each sample."""
 
     def fit(self, X: Any, y: Any) -> Self:
         """Forget everything and learn X, y as the first batch.
@@ -160,7 +160,7 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
             The same columns as before; data frames in any order.
         y : array-like of shape (n_samples,)
         classes : array-like, optional
-            Class values to expect. They appear in ``classes_`` before their first record.
+            Class values to expect. They appear in ``classes_`` before their first sample.
 
         Returns
         -------
@@ -180,33 +180,33 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
         return self._learn_from(before, LocalBatch(X, y, sample_weight), classes)
 
     def _learn_from(self, before: Model[State] | None, source: BatchSource, classes: Any = None) -> Self:
-        """Learn a batch on the side, wherever its records lie, then swap the model in with one assignment."""
+        """Learn a batch on the side, wherever its samples lie, then swap the model in with one assignment."""
         rules = self._batch_rules(before)
-        survey, n_before = source.survey(rules), 0 if before is None else before.n_records
+        survey, n_before = source.survey(rules), 0 if before is None else before.n_samples
         labels, max_samples = None if before is None else before.labels, getattr(self, "max_samples", None)
         plan = plan_batch(rules, survey, labels, n_before, classes, max_samples)
-        records = source.draw(plan)
-        self._check_values(plan.encoder, records.X, f"batch {plan.number}")
+        samples = source.draw(plan)
+        self._check_values(plan.encoder, samples.X, f"batch {plan.number}")
         if before is None:
             seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
             parameters = self.get_params(deep=False)
             fixed = {key: parameters[key] for key in self._fixed if key in parameters}
         else:
             seed, fixed = before.seed, before.fixed
-        encoded = EncodedBatch(plan.number, records, plan.encoder, plan.labels, seed, source)
+        encoded = EncodedBatch(plan.number, samples, plan.encoder, plan.labels, seed, source)
         learnt = self._learnt_from(None if before is None else before.learnt, encoded)
-        if records.totals is not None:
+        if samples.totals is not None:
             learnt = self._with_rest(learnt, source, plan)
-        n_records = n_before + plan.n_records
+        n_samples = n_before + plan.n_samples
         origins = Origins() if before is None else before.origins
-        encoder = plan.encoder.counted(records.X, records.y, records.n_classes)
-        self._model = Model(encoder, plan.labels, learnt, plan.number, n_records, seed, fixed, origins=origins)
+        encoder = plan.encoder.counted(samples.X, samples.y, samples.n_classes)
+        self._model = Model(encoder, plan.labels, learnt, plan.number, n_samples, seed, fixed, origins=origins)
         self._after_batch()
         return self
 
     def _with_rest(self, learnt: State, source: BatchSource, plan: BatchPlan) -> State:
-        """Return the state that also knows the records of the last batch that were not drawn, by counting them."""
-        raise NotImplementedError(f"{type(self).__name__} draws no records")
+        """Return the state that also knows the samples of the last batch that were not drawn, by counting them."""
+        raise NotImplementedError(f"{type(self).__name__} draws no samples")
 
     def _batch_rules(self, before: Model[State] | None) -> BatchRules:
         """Return what must be known to survey the next batch, or raise if the model cannot learn it."""
@@ -215,10 +215,10 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
         if before is None:
             return BatchRules(1, None, listed, name, self._encoding_rules())
         self._check_fixed(before.fixed)
-        if not before.has_records:
+        if not before.has_samples:
             raise ValueError(
-                f"this {name} was saved with records=False: it answers, but cannot learn more batches, since the "
-                "records that trees are grown from are not in the file. Load a file saved with records=True, or "
+                f"this {name} was saved with samples=False: it answers, but cannot learn more batches, since the "
+                "samples that trees are grown from are not in the file. Load a file saved with samples=True, or "
                 "start anew with fit()."
             )
         return BatchRules(before.n_batches + 1, before.encoder, listed, name, self._encoding_rules())
@@ -246,7 +246,7 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
     def _after_batch(self) -> None:
         """Called once a batch is learnt; what is raised here does not lose it."""
 
-    def _check_values(self, encoder: TableEncoder, matrix: Floats, source: str) -> None:
+    def _check_values(self, encoder: TableEncoder, matrix: Float64Array, source: str) -> None:
         """Raise if a table holds categories or gaps that this classifier cannot learn."""
         name = type(self).__name__
         if not self._takes_categories and encoder.is_categorical.any():
@@ -260,11 +260,11 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
             position = int(np.isnan(matrix).any(axis=0).argmax())
             raise ValueError(
                 f"Input X contains NaN: {name} cannot learn missing values, but {_column(encoder, position)} of "
-                f"{source} lacks some. Drop those records, or fill them in, for example with SimpleImputer."
+                f"{source} lacks some. Drop those samples, or fill them in, for example with SimpleImputer."
             )
 
     def predict(self, X: Any) -> AnyArray:
-        """Return the most likely class of each record.
+        """Predict the class of each sample.
 
         Parameters
         ----------
@@ -277,11 +277,11 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
         model, votes = self._answers(X)
         return model.most_likely(votes)
 
-    def _answers(self, X: Any) -> tuple[Model[State], Floats]:
+    def _answers(self, X: Any) -> tuple[Model[State], Float64Array]:
         """Return the model that answers, and its votes, columns in the order of the sorted classes."""
         model = self._checked()
         matrix = model.encoder.translate(X, getattr(self, "column_changes", None))
-        self._check_values(model.encoder, matrix, "these records")
+        self._check_values(model.encoder, matrix, "these samples")
         return model, model.in_order(self._votes(model, matrix))
 
     def _checked(self) -> Model[State]:
@@ -328,8 +328,8 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
 class VotingBatchClassifier(BatchClassifier[State]):
     """A classifier whose votes can be read as shares."""
 
-    def predict_proba(self, X: Any) -> Floats:
-        """Return the share of each class, in the order of ``classes_``.
+    def predict_proba(self, X: Any) -> Float64Array:
+        """Predict class probabilities, in the order of ``classes_``.
 
         Parameters
         ----------
@@ -341,8 +341,8 @@ class VotingBatchClassifier(BatchClassifier[State]):
         """
         return as_shares(self._answers(X)[1])
 
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Return the logarithm of `predict_proba`; minus infinity where a class has no share.
+    def predict_log_proba(self, X: Any) -> Float64Array:
+        """Predict logarithms of class probabilities; minus infinity where a probability is 0.
 
         Parameters
         ----------

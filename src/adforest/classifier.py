@@ -10,14 +10,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from adforest.adaptation import RECIPES, BatchReport, ClassWeight, Settings, State, find_forest, votes, with_columns
-from adforest.adaptation.rest import LeafCounter, learning_trees, with_counts
+from adforest.adaptation.undrawn import LeafCounter, learning_trees, with_counts
 from adforest.base import EncodedBatch, Model, VotingBatchClassifier, lock_of
 from adforest.encoding import LabelTable, TableEncoder, warn_caller
 from adforest.explaining import Explanation, explain
-from adforest.forest import Forest, GrowthParams, importances, in_threads
-from adforest.forest.types import Floats, Ints, Longs
+from adforest.forest import Forest, GrowthParams, importances
+from adforest.forest.types import Float64Array, Int32Array, Int64Array
 from adforest.growers import GROWERS, Grower, count_features
 from adforest.merging import BatchPlan, BatchSource
+from adforest.parallel import in_threads
 from adforest.parameters import AT_LEAST_ONE, COMMON, NONE, Amount, Flag, OneOf, Rules, WeightsByClass, Whole
 from adforest.snapshot import Snapshot
 from adforest.tracking import BatchBlock, PrequentialAnswers, Track
@@ -61,16 +62,16 @@ class BaseADFClassifier(VotingBatchClassifier["Learnt"]):
         """Return those settings that matter to answers alone, by the parameters as they are now."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Forget everything and learn X, y as the first batch.
+        """Fit a new model, with X, y as its first batch.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Records: numbers, text, dates, with or without missing values. Sparse matrices are made dense.
+            Samples: numbers, text, dates, with or without missing values. Sparse matrices are made dense.
         y : array-like of shape (n_samples,)
-            Their class values: text, whole numbers or booleans.
+            Class values: text, integers or booleans.
         sample_weight : array-like of shape (n_samples,), optional
-            How much each record counts, by default 1, see `partial_fit`.
+            Sample weights, by default 1, see `partial_fit`.
 
         Returns
         -------
@@ -80,18 +81,18 @@ class BaseADFClassifier(VotingBatchClassifier["Learnt"]):
             return self._learn(None, X, y, None, sample_weight)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn one more batch; class values not seen before are welcome.
+        """Learn one more batch, which may bring new classes.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
             The same columns as before; data frames in any order.
         y : array-like of shape (n_samples,)
-            Their class values, of the kind of earlier batches.
+            Class values, of the kind of earlier batches.
         classes : array-like, optional
-            Class values to expect. They appear in ``classes_`` before their first record.
+            Class values to expect. They appear in ``classes_`` before their first sample.
         sample_weight : array-like of shape (n_samples,), optional
-            How much each record counts, by default 1. A record of weight 2 counts as the record twice, one of weight 0
+            Sample weights, by default 1. A sample of weight 2 counts as the sample twice, one of weight 0
             is left out. Where the mean over all batches, together with ``class_weight``, is below 1 or above 4, all
             weights are multiplied by a number that brings it there: only how weights compare with each other matters
             then.
@@ -105,26 +106,26 @@ class BaseADFClassifier(VotingBatchClassifier["Learnt"]):
 
     def _learnt_from(self, before: Learnt | None, encoded: EncodedBatch) -> Learnt:
         """Let the forests learn a batch, by the parameters as they are now."""
-        records = encoded.records
-        n_features = records.X.shape[1]
+        samples = encoded.samples
+        n_features = samples.X.shape[1]
         settings = replace(self._settings(n_features, encoded.seed), class_weight=self._weight_by_code(encoded.labels))
         if before is None:
-            state, track, given_back = State.new(settings, n_features), Track(), {}
+            state, track, recycled_codes = State.new(settings, n_features), Track(), {}
         else:
-            track, given_back = before.track, encoded.encoder.given_back
+            track, recycled_codes = before.track, encoded.encoder.recycled_codes
             column_index = encoded.encoder.index_after_added(len(before.state.memory.values.types))
-            state = replace(with_columns(before.state, column_index, n_features, given_back), settings=settings)
-        after, report, answered = RECIPES[settings.algorithm](state, records, encoded.labels.order)
+            state = replace(with_columns(before.state, column_index, n_features, recycled_codes), settings=settings)
+        after, report, answered = RECIPES[settings.algorithm](state, samples, encoded.labels.order)
         learnt = None
         if after.pending is None:
-            learnt = records if state.pending is None else state.pending.joined(sampled(records))
+            learnt = samples if state.pending is None else state.pending.joined(sampled(samples))
             learnt = learnt.of_columns(encoded.encoder.n_features)
         is_new_regime = report.drift == "sustained" or after.regime_start != state.regime_start
         report = _with_class_values(report, encoded.labels)
-        return Learnt(after, track.after(report, learnt, given_back, answered, is_new_regime=is_new_regime))
+        return Learnt(after, track.after(report, learnt, recycled_codes, answered, is_new_regime=is_new_regime))
 
     def _with_rest(self, learnt: Learnt, source: BatchSource, plan: BatchPlan) -> Learnt:
-        """Count the records of the last batch that were not drawn in the leaves of the trees that have learnt it."""
+        """Count the samples of the last batch that were not drawn in the leaves of the trees that have learnt it."""
         state = learnt.state
         trees = learning_trees(state, learnt.track.history.reports[-1].action)
         counts = source.count(plan, LeafCounter.of(state, trees), self.n_jobs)
@@ -147,7 +148,7 @@ class BaseADFClassifier(VotingBatchClassifier["Learnt"]):
         if self.verbose:
             print(self.history_[-1])
 
-    def _votes(self, model: Model[Learnt], X: Floats) -> Floats:
+    def _votes(self, model: Model[Learnt], X: Float64Array) -> Float64Array:
         return votes(self._answering_state(model), X, len(model.labels.by_arrival))
 
     def _answering_state(self, model: Model[Learnt]) -> State:
@@ -157,49 +158,49 @@ class BaseADFClassifier(VotingBatchClassifier["Learnt"]):
             return state
         return replace(state, settings=replace(state.settings, **now))
 
-    def snapshot(self, *, records: bool = False) -> Snapshot:
-        """Return the model as it is now, to predict with while it goes on learning.
+    def snapshot(self, *, samples: bool = False) -> Snapshot:
+        """Return an immutable copy of the model, to predict with while the model goes on learning.
 
         Parameters
         ----------
-        records : bool, default=False
-            Whether the records that the model keeps for growing trees are in it.
+        samples : bool, default=False
+            Whether it includes the samples in memory.
 
         Returns
         -------
         Snapshot
-            Cheap, since trees are shared; immutable; can be pickled. All that it says is of one moment.
+            Cheap, since trees are shared; immutable; can be pickled.
         """
         model = self._checked()  # read once: another thread may swap in the next one
         state = self._answering_state(model)
         track = model.learnt.track
-        if not records:
-            state, track = state.without_records(), track.without_records()
-        frozen = Model(model.encoder, model.labels, state, model.n_batches, model.n_records, model.seed)
-        return Snapshot(frozen, track, self.column_changes, records and model.has_records)
+        if not samples:
+            state, track = state.without_samples(), track.without_samples()
+        frozen = Model(model.encoder, model.labels, state, model.n_batches, model.n_samples, model.seed)
+        return Snapshot(frozen, track, self.column_changes, samples and model.has_samples)
 
-    def save(self, path: str | PathLike[str], *, records: bool = True) -> None:
-        """Write the model to a file, from which `adforest.load` makes it again.
+    def save(self, path: str | PathLike[str], *, samples: bool = True) -> None:
+        """Save the model to a file, which `adforest.load` reads.
 
-        The file is replaced at once: a crash leaves the old one or the new one. The same model makes the same bytes.
+        The file is replaced atomically: a crash leaves the old one or the new one. The same model makes the same bytes.
 
         Parameters
         ----------
         path : str or path-like
-            Where to write; the usual ending is ``.adf``.
-        records : bool, default=True
-            Whether the records that the model keeps for growing trees are in the file. Without them it is smaller and
-            tells less of the data, but the model that is loaded cannot go on learning.
+            Path of the file; the usual suffix is ``.adf``.
+        samples : bool, default=True
+            Whether the file includes the samples in memory. Without them it is smaller and reveals less of the data,
+            but the loaded model cannot go on learning.
         """
         from adforest.storage import save  # the one import that points up: only a model that is saved needs it
 
-        save(self, path, records=records)
+        save(self, path, samples=samples)
 
     def explain(self, X: Any) -> Explanation:
-        """Return why some records are answered as they are.
+        """Explain predictions by the contribution of each feature.
 
-        What each attribute adds to each class's probability is read off the paths of the records: a step from a node to
-        the next changes what a tree would answer, which is credited to the attribute that the node asks about.
+        Contributions follow the paths of the samples: a step from a node to the next changes the prediction of a tree,
+        and the change is credited to the feature that the node splits on.
 
         Parameters
         ----------
@@ -208,7 +209,7 @@ class BaseADFClassifier(VotingBatchClassifier["Learnt"]):
         Returns
         -------
         Explanation
-            Bias and contributions that add up to `predict_proba`, the forests that are asked and the leaves that speak.
+            Bias and contributions that add up to `predict_proba`, the weights of the forests and the leaves.
             It takes ``8 * n_samples * n_features * n_classes`` bytes and more.
 
         Examples
@@ -217,7 +218,7 @@ class BaseADFClassifier(VotingBatchClassifier["Learnt"]):
         >>> model = AdaptiveDecisionForestClassifier(random_state=0)
         >>> model = model.fit([[1, 5], [2, 5], [8, 5], [9, 5]], ["low", "low", "high", "high"])
         >>> print(model.explain([[8, 5]]).text())
-        record 0: high 0.581
+        sample 0: high 0.581
           forests by weight: permanent 1.00
           batches that made the leaves: 1 (100%)
           (roots)   0.330
@@ -228,8 +229,8 @@ class BaseADFClassifier(VotingBatchClassifier["Learnt"]):
         matrix = model.encoder.translate(X, self.column_changes)
         return explain(self._answering_state(model), model.encoder, model.labels, matrix)
 
-    def apply(self, X: Any, forest: str = "permanent") -> Ints:
-        """Return the leaf of each record in each tree of a forest.
+    def apply(self, X: Any, forest: str = "permanent") -> Int32Array:
+        """Return the leaf of each sample in each tree of a forest.
 
         Parameters
         ----------
@@ -239,14 +240,14 @@ class BaseADFClassifier(VotingBatchClassifier["Learnt"]):
         Returns
         -------
         ndarray of shape (n_samples, n_trees)
-            Numbers of nodes, see ``permanent_forest_.trees[k].nodes``.
+            Indices of nodes, see ``permanent_forest_.trees[k].nodes``.
         """
         model = self._checked()
         trees, matrix = find_forest(model.learnt.state, forest).trees, model.encoder.translate(X, self.column_changes)
         return np.column_stack(in_threads(lambda tree: tree.route(matrix), trees, self.n_jobs))
 
-    def decision_path(self, X: Any, forest: str = "permanent") -> tuple[Any, Longs]:
-        """Return which nodes each record passes in a forest.
+    def decision_path(self, X: Any, forest: str = "permanent") -> tuple[Any, Int64Array]:
+        """Return the decision path of each sample in a forest.
 
         Parameters
         ----------
@@ -256,7 +257,7 @@ class BaseADFClassifier(VotingBatchClassifier["Learnt"]):
         Returns
         -------
         indicator : sparse CSR matrix of shape (n_samples, n_nodes)
-            1 where a record passes a node; the nodes of all trees side by side.
+            1 where a sample passes a node; the nodes of all trees side by side.
         n_nodes_ptr : ndarray of shape (n_trees + 1,)
             Columns from ``n_nodes_ptr[k]`` up to ``n_nodes_ptr[k + 1]`` are those of tree k.
         """
@@ -265,14 +266,14 @@ class BaseADFClassifier(VotingBatchClassifier["Learnt"]):
         return found.paths(model.encoder.translate(X, self.column_changes))
 
     def history_frame(self) -> Any:
-        """Return `history_` as a flat pandas data frame: a row a batch, a column a figure and forest.
+        """Return `history_` as a flat pandas data frame: one row per batch, one column per metric and forest.
 
         Batches before the last 1,000 are not in it, see `history_blocks_`.
 
         Returns
         -------
         pandas.DataFrame
-            Columns such as ``accuracy_vote``, ``drift``, ``seconds``; NaN or None where a batch has no such figure.
+            Columns such as ``accuracy_vote``, ``drift``, ``seconds``; NaN or None where a batch has no such value.
         """
         try:
             from pandas import DataFrame
@@ -284,10 +285,10 @@ class BaseADFClassifier(VotingBatchClassifier["Learnt"]):
         return DataFrame([report.as_row() for report in self.history_])
 
     @property
-    def feature_importances_(self) -> Floats:
-        """Entropy gain beyond chance by attribute in the forest that answers, see `adforest.forest.importances`.
+    def feature_importances_(self) -> Float64Array:
+        """Entropy gain beyond chance by feature in the forest with the most weight, see `adforest.forest.importances`.
 
-        Each tree counts the same, and they sum to one; all are 0 where no cut gains more than chance would.
+        All trees have the same weight, and importances sum to one; all are 0 where no split gains more than chance.
         """
         model = self._known("feature_importances_")
         return mean_importances(model.learnt.state, model.encoder)
@@ -299,40 +300,40 @@ class BaseADFClassifier(VotingBatchClassifier["Learnt"]):
 
     @property
     def active_forest_(self) -> Forest:
-        """The forest of the rules that hold now: the permanent one, or one of its own since rules changed for good."""
+        """The forest of the current concept: the permanent one, or one grown after the last sustained drift."""
         return self._known("active_forest_").learnt.state.forests["active"].forest
 
     @property
     def temporary_forest_(self) -> Forest | None:
-        """The forest of the last batches, if there is one."""
+        """The forest of the last batches, or None."""
         return self._known("temporary_forest_").learnt.state.forest("temporary")
 
     @property
     def newest_forest_(self) -> Forest | None:
-        """The forest of the last batch alone, if there is one."""
+        """The forest of the last batch alone, or None."""
         return self._known("newest_forest_").learnt.state.forest("newest")
 
     @property
     def answering_forest_(self) -> str:
-        """Name of the forest that answers, or whose vote is worth most."""
+        """Name of the forest that predicts, or has the most weight in the vote."""
         return self._known("answering_forest_").learnt.state.answering
 
     @property
     def history_(self) -> list[BatchReport]:
-        """One report a batch, of the last 1,000 batches; those before are in `history_blocks_`."""
+        """One report per batch, of the last 1,000 batches; those before are in `history_blocks_`."""
         return list(self._known("history_").learnt.track.history.reports)
 
     @property
     def history_blocks_(self) -> list[BatchBlock]:
-        """The batches before those of `history_`, summarised: at most 512 blocks of 1, 2, 4, 8 ... batches each."""
+        """Summaries of the batches before those of `history_`: at most 512 blocks of 1, 2, 4, 8 ... batches each."""
         return list(self._known("history_blocks_").learnt.track.history.blocks)
 
     @property
     def prequential_(self) -> PrequentialAnswers:
-        """What the last samples were answered before they were learnt: ``(y_true, y_proba)``, to choose thresholds by.
+        """Labels of the last samples, and the probabilities predicted before they were learnt: ``(y_true, y_proba)``.
 
         At most 2,000 samples, and fewer than that where there are more than 50 classes: 100,000 probabilities. There
-        are none after the first batch, and none after a batch that showed a sustained drift or an abrupt change.
+        are none after the first batch, and none after a batch with a sustained drift or an abrupt change.
         """
         model = self._known("prequential_")
         return model.learnt.track.prequential.named(model.labels)
@@ -364,11 +365,11 @@ def make_grower(model: BaseADFClassifier, n_features: int, criterion: str = "ent
     return GROWERS[model.base_forest](params)
 
 
-def mean_importances(state: State, encoder: TableEncoder) -> Floats:
+def mean_importances(state: State, encoder: TableEncoder) -> Float64Array:
     """Return the importance of each attribute in the forest that answers, see `feature_importances_`."""
     grower, trees = state.settings.grower, state.forests[state.answering].forest.trees
     n_categories, n_tried = encoder.n_categories, grower.params.max_features
-    found = [encoder.by_feature(importances(tree, n_categories, n_tried, grower.record_weight)) for tree in trees]
+    found = [encoder.by_feature(importances(tree, n_categories, n_tried, grower.sample_weight)) for tree in trees]
     shares = [one / one.sum() for one in found if one.any()]
     return np.mean(shares, axis=0) if shares else np.zeros(encoder.n_features)
 

@@ -25,7 +25,7 @@ class Origins:
         is not known any more, and would be learnt again if it came again.
     sizes : tuple of (int, int, int)
         Of the last of these digests, as many as there are: bytes of the file that it stands for (0 if it stands for
-        records), how many records these are, and the number of the batch that it was learnt with (0 if it was only
+        samples), how many samples these are, and the number of the batch that it was learnt with (0 if it was only
         passed over). They tell a file that went on since it was learnt.
     stream : str or None
         The id of the stream that batches come from, if they come from one.
@@ -52,9 +52,9 @@ class Origins:
 
     MAX_DIGESTS: ClassVar[int] = 1 << 16
 
-    def with_batch(self, digest: bytes, n_bytes: int = 0, n_records: int = 0, number: int = 0) -> Origins:
+    def with_batch(self, digest: bytes, n_bytes: int = 0, n_samples: int = 0, number: int = 0) -> Origins:
         """Return the origins after one more batch, or with one more of the digests that stand for it."""
-        digests, sizes = (*self.digests, digest), (*self.sizes, (n_bytes, n_records, number))
+        digests, sizes = (*self.digests, digest), (*self.sizes, (n_bytes, n_samples, number))
         return replace(self, digests=digests[-self.MAX_DIGESTS :], sizes=sizes[-self.MAX_DIGESTS :])
 
     def sized(self) -> list[tuple[bytes, int, int]]:
@@ -102,6 +102,6 @@ def note_source(classifier: Any, source: Sequence[str], first_row: int) -> None:
     """
     model = classifier._model
     track = model.learnt.track
-    rows = first_row, first_row + track.history.reports[-1].n_records - 1
+    rows = first_row, first_row + track.history.reports[-1].n_samples - 1
     track = replace(track, history=track.history.with_source(tuple(source[:MAX_SOURCES]), rows))
     classifier._model = replace(model, learnt=replace(model.learnt, track=track))

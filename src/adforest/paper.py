@@ -10,73 +10,73 @@ from adforest.parameters import NONE, SHARE, OneOf, Rules, Whole
 
 
 class PaperADFClassifier(BaseADFClassifier):
-    """The Adaptive Decision Forest as Rahman & Islam published it.
+    """The Adaptive Decision Forest as published by Rahman & Islam.
 
-    Three forests: the *permanent* one learns every batch. So does the *active* one, unless a batch perturbs too many of
-    its leaves to be repaired, which is a drift: then a *temporary* forest of the last batches is built, and takes the
-    active one's place if the drift lasts. The forest that gets most records of the last batch right, after learning it,
-    answers alone.
+    There are three forests. The *permanent* one learns every batch. So does the *active* one, unless a batch perturbs
+    too many of its leaves to be repaired, which is a drift: then a *temporary* forest is built from the last batches,
+    and replaces the active one if the drift is sustained. The forest with the highest accuracy on the last batch, after
+    learning it, predicts alone.
 
-    For new work prefer `AdaptiveDecisionForestClassifier`; this class is for comparison with the paper.
+    For new work use `AdaptiveDecisionForestClassifier`; this class is for comparison with the paper.
 
     Parameters
     ----------
     n_estimators : int, default=10
-        Trees in each forest.
+        Number of trees in each forest.
     base_forest : {"random_forest", "sysfor", "hoeffding"}, default="random_forest"
-        Who builds the trees: random forest (ADF-R), SysFor (ADF-S) or Hoeffding trees (ADF-H).
+        Base tree algorithm: random forest (ADF-R), SysFor (ADF-S) or Hoeffding trees (ADF-H).
     reading : {"program", "text"}, default="program"
-        Where program and text of the paper disagree, which is followed. "program" is how the author's program behaves,
-        which made the published tables: leaves know all records they ever received, confidence is that of merged
-        counts, any perturbed leaf makes a tree change. "text" is how the pseudo-code reads: leaves know the batch only,
-        confidence is the batch's, a tree changes if more than θ of its leaves are perturbed. It decides
-        ``memory_size``, ``perturbation`` and ``tree_repair`` where these are "reading".
+        Which to follow where program and text of the paper disagree. "program" is the behaviour of the author's
+        program, which made the published tables: leaves are expanded from all samples they ever received, confidence is
+        that of merged counts, any perturbed leaf makes a tree change. "text" is the pseudo-code: leaves are expanded
+        from the batch only, confidence is the batch's, a tree changes if more than θ of its leaves are perturbed. It
+        sets ``memory_size``, ``perturbation`` and ``tree_repair`` where these are "reading".
     splitting : {"isat", "sat", "entropy"}, default="isat"
-        Where perturbed trees are cut: "entropy" expands leaves, "sat" puts new roots between separate boxes, "isat"
-        does both and cuts at the bounds of overlapping boxes too.
+        Where perturbed trees are split: "entropy" expands leaves, "sat" adds new roots between separate boxes, "isat"
+        does both and also splits at the bounds of overlapping boxes.
     repair_threshold : float, default=0.4
-        A forest is repairable if at most this share of its leaves is perturbed [θ].
+        A forest is repairable if at most this fraction of its leaves is perturbed [θ].
     error_tolerance : float, default=0.02
-        How much confidence a leaf may lose before it counts as perturbed [ε].
+        A leaf is perturbed if its confidence falls by more than this [ε].
     drift_threshold : int, default=3
-        A drift is sustained once it has been seen in more than this many batches in a row [λ].
+        Drift in more than this many batches in a row is sustained [λ].
     window_size : int, default=3
-        Batches a temporary forest is built from [γ].
+        Number of batches that the temporary forest is built from [γ].
     memory_size : "reading", int or None, default="reading"
-        Records kept from before the window's batches. None keeps everything, as the program does, 0 lets leaves know
-        nothing but the batch at hand, as the text does.
+        Number of samples kept from before the window's batches. None keeps everything, as the program does, with 0
+        leaves are expanded from the current batch only, as in the text.
     perturbation : {"reading", "merged", "batch", "predicted"}, default="reading"
-        What a leaf's confidence after a batch means: that of old and new counts together (the program), that of the new
-        counts alone (the text), or the share of the batch's records that are of the class the leaf predicts.
+        Definition of a leaf's confidence after a batch: of old and new counts together (the program), of the new counts
+        alone (the text), or the fraction of the batch's samples that belong to the class that the leaf predicts.
     tree_repair : {"reading", "any", "share"}, default="reading"
-        When a tree changes its shape: if any of its leaves is perturbed (the program), or if more than
+        When the structure of a tree is changed: if any of its leaves is perturbed (the program), or if more than
         ``repair_threshold`` of them are (the text).
     voting : {"hard", "soft"}, default="hard"
-        Whether trees cast one vote each or add up class shares.
+        Whether trees cast one vote each or class probabilities are averaged.
     min_samples_leaf : int, default=20
-        Records a leaf must keep. The paper's experiments have 100 for data sets of more than 100,000 records. For
-        Hoeffding trees this is the grace period.
+        Minimum number of samples in a leaf. The paper's experiments have 100 for data sets of more than 100,000
+        samples. For Hoeffding trees this is the grace period.
     max_features : {"log2+1", "default", "log2", "sqrt"}, int, float or None, default="log2+1"
-        Attributes tried at each node, see `AdaptiveDecisionForestClassifier`.
+        Number of features tried at each node, see `AdaptiveDecisionForestClassifier`.
     max_depth : int or None, default=None
-        Depth at which growing stops.
+        Maximum depth of a tree.
     class_weight : dict, "balanced" or None, default=None
-        What the weights of records are multiplied by, by class value, see `AdaptiveDecisionForestClassifier`.
+        Factors of the sample weights by class value, see `AdaptiveDecisionForestClassifier`.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Which columns are categorical: those of text or categorical type, those given by mask, position or name, none.
     max_categories, min_frequency : int, float or None, default=None
         Which values of a categorical column share one code for infrequent ones, as in scikit-learn's OneHotEncoder:
-        those that came less often than ``min_frequency`` (an int counts records, a float is a share of them), and all
-        but the most frequent ``max_categories - 1``. They are counted over all batches so far: a value gets its own
-        code with the batch that makes it frequent. Values never seen count as infrequent.
+        those that came less often than ``min_frequency`` (an int is a number of samples, a float a fraction of them),
+        and all but the most frequent ``max_categories - 1``. They are counted over all batches so far: a value gets its
+        own code with the batch that makes it frequent. Values never seen count as infrequent.
     column_changes : {"error", "allow"}, default="error"
-        Whether a batch may add or drop columns, which are matched by name. "allow": a column that is not there is
-        missing in its records, a new one is learnt from that batch on; records to be predicted may lack columns, and
-        what was never learnt is left out.
+        Whether a batch may add or drop columns, which are matched by name. "allow": a dropped column is missing in the
+        samples of the batch, a new one is learnt from that batch on; samples to be predicted may lack columns, and
+        columns that were never learnt are ignored.
     n_jobs : int or None, default=None
-        Threads. The forest is the same for any number.
+        Number of threads. The model is the same for any number.
     random_state : int, RandomState or None, default=None
-        Seed of all draws: the same seed and the same batches make the same model. None draws one with the first batch.
+        Random seed: the same seed and the same batches make the same model. None draws one with the first batch.
     verbose : int, default=0
         Print each batch's report if positive.
 
@@ -88,17 +88,17 @@ class PaperADFClassifier(BaseADFClassifier):
     feature_names_in_ : ndarray of str
         Only if the columns have names.
     feature_importances_ : ndarray
-        Entropy gain beyond chance by attribute, summing to one.
+        Entropy gain beyond chance by feature, summing to one.
     permanent_forest_, active_forest_ : Forest
     temporary_forest_ : Forest or None
-        There is one during a drift.
+        None unless there is drift.
     newest_forest_ : None
-        Only the other class has one.
+        Only `AdaptiveDecisionForestClassifier` has one.
     answering_forest_ : {"permanent", "active", "temporary"}
     history_ : list of BatchReport
         Of the last 1,000 batches.
     history_blocks_ : list of BatchBlock
-        The batches before these, summarised.
+        Summaries of the batches before these.
     prequential_ : named tuple of y_true and y_proba
         Class values of the last samples, 2,000 at most, and what `predict_proba` would have returned for them before
         they were learnt; see `threshold_for_cost`.

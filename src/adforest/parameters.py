@@ -27,13 +27,13 @@ Rules: TypeAlias = dict[str, tuple[Rule, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """Whole numbers, from the lowest on, up to the highest if there is one."""
+    """Integers from low to high, both included; None sets no bound."""
 
     low: int | None = None
     high: int | None = None
 
     def accepts(self, value: Any) -> bool:
-        """Return whether a value is a whole number that is neither too low nor too high."""
+        """Return whether a value is an integer within the bounds."""
         is_whole = isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
         return is_whole and (self.low is None or value >= self.low) and (self.high is None or value <= self.high)
 

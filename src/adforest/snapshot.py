@@ -1,4 +1,4 @@
-"""A model as it was at one moment, to predict with while the model goes on learning."""
+"""Immutable copy of a model, to predict with while the model goes on learning."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 from adforest.adaptation import BatchReport, State, votes
 from adforest.base import Model, as_logs, as_shares
 from adforest.explaining import Explanation, explain
-from adforest.forest.types import AnyArray, Floats
+from adforest.forest.types import AnyArray, Float64Array
 from adforest.tracking import BatchBlock, PrequentialAnswers, Track
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Snapshot:
-    """What `AdaptiveDecisionForestClassifier.snapshot` returns: predicts only, and never changes.
+    """Immutable copy of a model, as `AdaptiveDecisionForestClassifier.snapshot` returns it; it can only predict.
 
-    It can be pickled and handed to other threads and processes. All its attributes are of one moment.
+    It can be pickled and passed to other threads and processes. All its attributes are of the same state.
 
     Attributes
     ----------
@@ -26,28 +26,28 @@ class Snapshot:
     feature_names_in_ : ndarray of str or None
         None if the columns have no names.
     n_batches_ : int
-        Batches given to the model.
+        Number of batches given to the model.
     history_ : list of BatchReport
-        One report a batch, of the last 1,000 batches.
+        One report per batch, of the last 1,000 batches.
     history_blocks_ : list of BatchBlock
-        The batches before those, summarised.
+        Summaries of the batches before those.
     prequential_ : named tuple of y_true and y_proba
-        What the last samples were answered before they were learnt.
-    has_records : bool
-        Whether the records that the model kept are in it.
+        Labels of the last samples, and the probabilities predicted before they were learnt.
+    has_samples : bool
+        Whether it holds the samples in the model's memory.
     """
 
     _model: Model[State]
     _track: Track
     _column_changes: str
-    has_records: bool
+    has_samples: bool
 
     def __repr__(self) -> str:
         names = ", ".join(map(str, self.classes_[:5].tolist())) + (", ..." if len(self.classes_) > 5 else "")
         return f"Snapshot after {self.n_batches_} batches, {len(self.classes_)} classes ({names})"
 
     def predict(self, X: Any) -> AnyArray:
-        """Return the most likely class of each record.
+        """Predict the class of each sample.
 
         Parameters
         ----------
@@ -59,8 +59,8 @@ class Snapshot:
         """
         return self._model.most_likely(self._votes(X))
 
-    def predict_proba(self, X: Any) -> Floats:
-        """Return the share of each class, in the order of ``classes_``.
+    def predict_proba(self, X: Any) -> Float64Array:
+        """Predict class probabilities, in the order of ``classes_``.
 
         Parameters
         ----------
@@ -72,8 +72,8 @@ class Snapshot:
         """
         return as_shares(self._votes(X))
 
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Return the logarithm of `predict_proba`; minus infinity where a class has no share.
+    def predict_log_proba(self, X: Any) -> Float64Array:
+        """Predict logarithms of class probabilities; minus infinity where a probability is 0.
 
         Parameters
         ----------
@@ -86,7 +86,7 @@ class Snapshot:
         return as_logs(self.predict_proba(X))
 
     def explain(self, X: Any) -> Explanation:
-        """Return why some records are answered as they are, see `AdaptiveDecisionForestClassifier.explain`.
+        """Explain predictions, see `AdaptiveDecisionForestClassifier.explain`.
 
         Parameters
         ----------
@@ -101,7 +101,7 @@ class Snapshot:
         return explain(model.learnt, model.encoder, model.labels, matrix)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy on some records.
+        """Return the accuracy on some samples.
 
         Parameters
         ----------
@@ -117,7 +117,7 @@ class Snapshot:
 
         return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
 
-    def _votes(self, X: Any) -> Floats:
+    def _votes(self, X: Any) -> Float64Array:
         """Return votes with columns in the order of the sorted classes."""
         model = self._model
         matrix = model.encoder.translate(X, self._column_changes)

@@ -1,4 +1,4 @@
-"""From which probability on a class should be answered, by what wrong answers cost."""
+"""Decision thresholds from misclassification costs."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 
 def threshold_for_cost(y_true: Any, y_score: Any, *, pos_label: Any, cost_fp: float, cost_fn: float) -> float:
-    """Return the threshold with which some answers would have cost least.
+    """Return the threshold with the lowest total cost on some predictions.
 
-    A sample is answered as positive if its score is at least the threshold. Take scores that were given before the
-    sample was learnt, such as those of ``model.prequential_``: those given afterwards are too good.
+    A sample is predicted positive if its score is at least the threshold. Use scores that were predicted before the
+    sample was learnt, such as those of ``model.prequential_``: later ones are too optimistic.
 
     Parameters
     ----------
@@ -23,16 +23,16 @@ def threshold_for_cost(y_true: Any, y_score: Any, *, pos_label: Any, cost_fp: fl
     pos_label : int, float, bool or str
         The class value that is positive; all others are negative. It need not be among ``y_true``.
     cost_fp, cost_fn : float
-        What a negative sample answered as positive costs, and a positive one answered as negative; neither is below 0,
+        Cost of a false positive and of a false negative; neither is below 0,
         and one at least is above. Only their ratio matters.
 
     Returns
     -------
     float
-        Between two neighbouring scores all thresholds cost the same: ``cost_fp / (cost_fp + cost_fn)``, which is best
-        for probabilities that are right, is returned if it lies between them, otherwise the middle. Of several such
-        intervals that cost least the one nearest to it is taken, of two as near the lower one. Without samples it is
-        the answer.
+        Between two neighbouring scores all thresholds cost the same: ``cost_fp / (cost_fp + cost_fn)``, which is
+        optimal for calibrated probabilities, is returned if it lies between them, otherwise the middle. Of several
+        intervals with the lowest cost the one nearest to it is taken, of two equally near the lower one. Without
+        samples it is returned itself.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def threshold_for_cost(y_true: Any, y_score: Any, *, pos_label: Any, cost_fp: fl
     >>> threshold_for_cost(y, fraud, pos_label="fraud", cost_fp=1, cost_fn=10)
     0.2
 
-    The model then answers by it, and is not fitted again::
+    scikit-learn's meta-estimator predicts with it, without fitting the model again::
 
         FixedThresholdClassifier(FrozenEstimator(model), threshold=threshold, pos_label="fraud")
     """
@@ -64,7 +64,7 @@ def threshold_for_cost(y_true: Any, y_score: Any, *, pos_label: Any, cost_fp: fl
     missed = np.append(0, np.bincount(level[is_positive], minlength=len(levels)).cumsum())
     false = np.append(np.bincount(level[~is_positive], minlength=len(levels))[::-1].cumsum()[::-1], 0)
     costs = cost_fp * false + cost_fn * missed
-    # Numbers of the scores' own type, none of them a score: those of single precision are answers that were rounded.
+    # Numbers of the scores' own type, none of them a score: those of single precision are rounded probabilities.
     low, high = np.nextafter(levels[[0, -1]], np.array([-np.inf, np.inf], dtype=levels.dtype))
     middle = levels[:-1] / 2 + levels[1:] / 2
     middle = np.where(middle > levels[:-1], middle, levels[1:])

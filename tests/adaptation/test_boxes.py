@@ -1,4 +1,4 @@
-"""Boxes of records, and where SAT and iSAT cut between them."""
+"""Boxes of samples, and where SAT and iSAT cut between them."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def box(X, n_categories=None):
 
 @st.composite
 def pairs_of_blocks(draw, values=None):
-    """Two blocks of records with the same attributes: numbers from a coarse grid, categories, and gaps in both."""
+    """Two blocks of samples with the same attributes: numbers from a coarse grid, categories, and gaps in both."""
     kinds = draw(st.lists(st.sampled_from([0, 1, 3, 70]), min_size=1, max_size=3))
     columns = [[], []]
     for n_categories in kinds:
@@ -107,7 +107,7 @@ def test_union_with_a_column_that_had_no_category_yet():
 
 
 @given(blocks=pairs_of_blocks())
-def test_union_is_the_box_of_all_records(blocks):
+def test_union_is_the_box_of_all_samples(blocks):
     a, b, n_categories = blocks
     union, direct = Box.of(a, n_categories).union(Box.of(b, n_categories)), Box.of(np.vstack([a, b]), n_categories)
     np.testing.assert_array_equal(union.low, direct.low)
@@ -201,7 +201,7 @@ def test_a_gap_between_denormals_still_separates():
 
 
 @given(blocks=pairs_of_blocks())
-def test_a_gap_cut_separates_all_records_of_both_boxes(blocks):
+def test_a_gap_cut_separates_all_samples_of_both_boxes(blocks):
     a, b, n_categories = blocks
     cut = cut_between(Box.of(a, n_categories), Box.of(b, n_categories))
     assert (cut is not None) == has_gap(a, b, n_categories)
@@ -266,7 +266,7 @@ def test_new_categories_among_old_ones_need_no_root():
 
 
 @given(blocks=pairs_of_blocks())
-def test_no_record_of_the_tree_is_ever_beyond_and_some_of_the_batch_are(blocks):
+def test_no_sample_of_the_tree_is_ever_beyond_and_some_of_the_batch_are(blocks):
     a, b, n_categories = blocks
     cuts = cuts_beyond(Box.of(a, n_categories), Box.of(b, n_categories))
     assert len(cuts) <= 2
@@ -318,7 +318,7 @@ def test_sat_and_isat_cut_a_gap_and_entropy_never_cuts(splitting, n_roots):
         assert beyond.all()
 
 
-def test_a_stray_record_is_not_worth_a_root():
+def test_a_stray_sample_is_not_worth_a_root():
     roots = root_cuts(box(TREE), box(INSIDE_AND_BEYOND), INSIDE_AND_BEYOND, "isat", at_least=2)
     assert roots == []
     batch = np.vstack([INSIDE_AND_BEYOND, [[16, 5]]])
@@ -335,7 +335,7 @@ def test_what_is_beyond_the_later_root_never_reaches_the_earlier():
     assert below.tolist() == [False, False, True, True]
 
 
-def test_no_root_is_added_for_records_that_another_one_takes():
+def test_no_root_is_added_for_samples_that_another_one_takes():
     # The paper would add the second root all the same, with an empty side.
     batch = np.array([[5, 5], [15, -20]], dtype=float)
     ((cut, beyond),) = root_cuts(box(TREE), box(batch), batch, "isat", at_least=1)
@@ -344,7 +344,7 @@ def test_no_root_is_added_for_records_that_another_one_takes():
 
 
 @given(blocks=pairs_of_blocks(), splitting=st.sampled_from(["sat", "isat"]), at_least=st.integers(1, 3))
-def test_every_record_beyond_belongs_to_one_root(blocks, splitting, at_least):
+def test_every_sample_beyond_belongs_to_one_root(blocks, splitting, at_least):
     a, b, n_categories = blocks
     roots = root_cuts(Box.of(a, n_categories), Box.of(b, n_categories), b, splitting, at_least)
     assume(roots)
@@ -354,7 +354,7 @@ def test_every_record_beyond_belongs_to_one_root(blocks, splitting, at_least):
     assert roots[-1][1].sum() >= at_least
 
 
-def test_a_root_is_worth_its_records_after_the_one_above_it_took_its_own():
+def test_a_root_is_worth_its_samples_after_the_one_above_it_took_its_own():
     # Everything beyond the upper bound of the first attribute is also below the lower bound of the second.
     batch = np.array([[5, 5], [15, -20], [16, -20], [5, -20]], dtype=float)
     roots = root_cuts(box(TREE), box(batch), batch, "isat", at_least=2)
@@ -362,7 +362,7 @@ def test_a_root_is_worth_its_records_after_the_one_above_it_took_its_own():
 
 
 @pytest.mark.parametrize("kind", [0, 2])
-def test_a_gap_most_records_have_no_value_for_does_not_hide_one_they_all_have(kind):
+def test_a_gap_most_samples_have_no_value_for_does_not_hide_one_they_all_have(kind):
     n_categories = np.array([kind, 0], dtype=np.int32)
     tree = np.array([[0, 0], [0, 10]], dtype=float)
     batch = np.array([[1, 20], [NAN, 21], [NAN, 22], [NAN, 30]], dtype=float)

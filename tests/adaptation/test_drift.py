@@ -11,7 +11,7 @@ from swapped_labels import CALM, accuracies, follow, verdicts
 
 
 def batches_known(state, name="temporary"):
-    """Return the batches that a forest knows records of."""
+    """Return the batches that a forest knows samples of."""
     return sorted(set(state.memory.batch[state.forest(name).known].tolist()))
 
 
@@ -73,7 +73,7 @@ def test_another_mix_of_the_same_classes_is_no_drift(distance, share):
 
 
 def test_an_attribute_that_grows_does_not_make_trees_deeper_and_deeper():
-    # Numbers of records or times: every batch lies beyond those before, and roots would be put above roots.
+    # Numbers of samples or times: every batch lies beyond those before, and roots would be put above roots.
     state = new_state()
     for number in range(30):
         X, y = two_clusters(number, n=150)

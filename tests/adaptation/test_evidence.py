@@ -22,7 +22,7 @@ from adforest.adaptation.evidence import (
     RARE_CLASS,
     SWITCH_SHARE,
     Evidence,
-    Optimism,
+    OobBias,
     Scores,
     voters_of,
 )
@@ -275,12 +275,12 @@ def test_the_strength_that_gives_right_classes_more_gains(logs, n):
     )
 
 
-# --- optimism and abrupt changes
+# --- oob_bias and abrupt changes
 
 
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=10))
 def test_optimism_is_the_median_and_its_deviation_over_up_to_ten_batches(errors):
-    known = Optimism()
+    known = OobBias()
     for error in errors:
         known = known.observed(error)
     assert known.errors == tuple(errors)
@@ -289,7 +289,7 @@ def test_optimism_is_the_median_and_its_deviation_over_up_to_ten_batches(errors)
 
 
 def test_optimism_forgets_and_is_not_moved_by_a_few():
-    known = Optimism()
+    known = OobBias()
     for error in [0.5] * 20 + [0.1] * 8 + [0.9] * 2:
         known = known.observed(error)
     assert known.median == pytest.approx(0.1)
@@ -299,11 +299,11 @@ def test_optimism_forgets_and_is_not_moved_by_a_few():
 
 def is_abrupt_after(errors, informed, known=400):
     """Return whether a claim is an abrupt change, with these errors of earlier ones and some right answers since."""
-    optimism = Optimism()
+    oob_bias = OobBias()
     for error in errors:
-        optimism = optimism.observed(error)
+        oob_bias = oob_bias.observed(error)
     scores = Scores(known, {"known": known, "informed": informed})
-    return lambda oob_accuracy: Evidence(optimism=optimism).is_abrupt(oob_accuracy, scores)
+    return lambda oob_accuracy: Evidence(oob_bias=oob_bias).is_abrupt(oob_accuracy, scores)
 
 
 @given(
@@ -320,8 +320,8 @@ def test_a_change_is_abrupt_only_beyond_what_claims_were_wrong_by_and_how_that_v
         assert len(errors) >= MIN_OBSERVED
         gap = oob_accuracy - np.median(errors) - informed / known
         assert gap > CLEAR_GAP
-        assert gap > CLEAR_DEVIATIONS * Optimism(tuple(errors)).deviation - 1e-9
-        assert known > 4, "a handful of records is no evidence"
+        assert gap > CLEAR_DEVIATIONS * OobBias(tuple(errors)).deviation - 1e-9
+        assert known > 4, "a handful of samples is no evidence"
 
 
 def test_abrupt_by_hand():
@@ -330,26 +330,26 @@ def test_abrupt_by_hand():
     assert not is_abrupt_after([0.6, 0.65, 0.7], informed=120)(0.95), "claims are always like that"
     assert not is_abrupt_after([0.9, 0.0, -0.9], informed=120)(0.95), "claims are anything"
     assert not is_abrupt_after([0.0, 0.0, 0.0], informed=364)(0.95), "0.04 is not much"
-    assert not is_abrupt_after([0.0, 0.0, 0.0], informed=5, known=8)(0.95), "8 records are not many"
+    assert not is_abrupt_after([0.0, 0.0, 0.0], informed=5, known=8)(0.95), "8 samples are not many"
     for known in range(10):
         assert not is_abrupt_after([0.0, 0.0, 0.0], informed=0, known=known)(1.0), "all wrong, but by chance"
     assert is_abrupt_after([0.0, 0.0, 0.0], informed=0, known=10)(1.0)
 
 
 def test_claims_are_held_against_what_came_next():
-    # Of 100 records 90 are of classes known before, of which the newest forest gets 72 right.
+    # Of 100 samples 90 are of classes known before, of which the newest forest gets 72 right.
     answered = Scores(100, {NEWEST: 75, "known": 90, "newest, known": 72})
     after = Evidence(oob_accuracy=0.9).after_learning(0.7, answered)
-    assert after.optimism.errors == (pytest.approx(0.1),)
+    assert after.oob_bias.errors == (pytest.approx(0.1),)
     assert after.oob_accuracy == 0.7
-    assert Evidence(oob_accuracy=None).after_learning(0.5, answered).optimism == Optimism()
+    assert Evidence(oob_accuracy=None).after_learning(0.5, answered).oob_bias == OobBias()
 
 
 # --- drift
 
 
 def scores(n, **leads):
-    """Return scores of n records with (won, lost) by forest."""
+    """Return scores of n samples with (won, lost) by forest."""
     return Scores(n, {}, leads)
 
 
@@ -370,6 +370,6 @@ def test_drift_by_hand():
     assert not Scores().is_drift
 
 
-def test_few_records_are_never_a_drift():
+def test_few_samples_are_never_a_drift():
     for n in range(10):
         assert not scores(n, temporary=(n, 0)).is_drift

@@ -7,7 +7,7 @@ from adforest.adaptation.evidence import NEAR
 from adforest.adaptation.judging import MAX_JUDGED, judge
 from adforest.adaptation.scoring import leaves_by_forest, score_batch
 from adforest.adaptation.voting import ratios_of, votes
-from adforest.forest import Records
+from adforest.forest import Samples
 from oracles import FORESTS, NUMERICAL, accuracy
 from vote_oracles import crowded, shares_by_hand, with_new_class
 
@@ -15,9 +15,9 @@ from vote_oracles import crowded, shares_by_hand, with_new_class
 def test_accuracy_is_that_of_each_forest_and_of_the_vote_before_learning():
     state = with_new_class(8)
     X, y = crowded(60, 3)
-    records = Records(X, y, np.arange(len(y)), NUMERICAL, 3)
-    leaves = leaves_by_forest(state, records, {})
-    scores, (_, judged) = score_batch(state, records, leaves)[0], judge(state, records, leaves)
+    samples = Samples(X, y, np.arange(len(y)), NUMERICAL, 3)
+    leaves = leaves_by_forest(state, samples, {})
+    scores, (_, judged) = score_batch(state, samples, leaves)[0], judge(state, samples, leaves)
     found = scores.accuracy
     assert set(found) == {*FORESTS, "newest", "vote"}
     assert found["active"] == found["permanent"], "they are one forest"
@@ -34,17 +34,17 @@ def test_accuracy_is_that_of_each_forest_and_of_the_vote_before_learning():
     assert judged.n == scores.n_tested == 400
     assert judged.right["vote"] == pytest.approx(400 * found["vote"], abs=4)
     reached = {name: np.array([tree.route(X) for tree in forest.trees]) for name, forest in state.voting.items()}
-    assert score_batch(state, records, reached)[0] == scores, "leaves that are known already are the same leaves"
+    assert score_batch(state, samples, reached)[0] == scores, "leaves that are known already are the same leaves"
     for known in (reached, {}):
-        assert judge(state, records, known)[1] == judged
+        assert judge(state, samples, known)[1] == judged
 
 
 def test_of_a_large_batch_a_sample_is_judged_and_all_of_it_is_scored():
     state = with_new_class(8)
     X, y = crowded(60, 3, n=3_000)
-    records = Records(X, y, np.arange(len(y)), NUMERICAL, 3)
-    leaves = leaves_by_forest(state, records, {})
-    judged, scores = judge(state, records, leaves)[1], score_batch(state, records, leaves)[0]
+    samples = Samples(X, y, np.arange(len(y)), NUMERICAL, 3)
+    leaves = leaves_by_forest(state, samples, {})
+    judged, scores = judge(state, samples, leaves)[1], score_batch(state, samples, leaves)[0]
     assert (judged.n, scores.n_tested) == (MAX_JUDGED, 3_000)
     assert scores.accuracy["vote"] == accuracy(state, X, y, 3)
     assert judged.right["vote"] / judged.n == pytest.approx(scores.accuracy["vote"], abs=0.06)

@@ -1,12 +1,12 @@
-"""No tree is grown from more records than is said, and what is known of a batch is known of all its records."""
+"""No tree is grown from more samples than is said, and what is known of a batch is known of all its samples."""
 
 import numpy as np
 import pytest
 
 from adforest import AdaptiveDecisionForestClassifier, adaptation
 from adforest.adaptation.memory import Memory, WindowBound
-from adforest.forest import LeafCounts, Records, Totals
-from adforest.forest._kernels.lots import hashes
+from adforest.forest import LeafCounts, Samples, Totals
+from adforest.forest._kernels.sampling import hashes
 from adforest.merging import LocalBatch
 from oracles import learn, new_state, two_clusters
 
@@ -15,13 +15,13 @@ BOUND = 1_000
 
 @pytest.mark.parametrize("base_forest", ["random_forest", "sysfor", "hoeffding"])
 @pytest.mark.parametrize("memory_size", [None, 2_000])
-def test_trees_are_grown_from_no_more_records_and_all_others_are_placed(base_forest, memory_size, monkeypatch):
+def test_trees_are_grown_from_no_more_samples_and_all_others_are_placed(base_forest, memory_size, monkeypatch):
     grower = AdaptiveDecisionForestClassifier(base_forest=base_forest)._settings(2, 0).grower
     kind, sizes = type(grower), []
 
-    def build(self, records, known, *args, **options):
+    def build(self, samples, known, *args, **options):
         sizes.append(len(known))
-        return kind_build(self, records, known, *args, **options)
+        return kind_build(self, samples, known, *args, **options)
 
     kind_build = kind.build
     monkeypatch.setattr(kind, "build", build)
@@ -37,8 +37,8 @@ def test_trees_are_grown_from_no_more_records_and_all_others_are_placed(base_for
     assert sum(size > 0.9 * BOUND for size in sizes) >= 5
     renewed = [tree for tree in permanent.trees if tree.born.min() == 6]
     assert renewed
-    for tree in renewed:  # all records count in it, those it was grown without too
-        assert tree.row_weight.sum() > 0.9 * grower.record_weight * len(state.memory)
+    for tree in renewed:  # all samples count in it, those it was grown without too
+        assert tree.row_weight.sum() > 0.9 * grower.sample_weight * len(state.memory)
 
 
 def counts_of(tree):
@@ -58,7 +58,7 @@ def test_the_rest_of_a_batch_is_counted_in_the_leaves(base_forest, weighed, monk
     seen = []
 
     def none_counted(self, plan, counter, n_jobs):
-        seen.append(plan.are_drawn(self._records.serial))
+        seen.append(plan.are_drawn(self._samples.serial))
         return [LeafCounts.none() for _ in counter.shapes]
 
     def model():
@@ -82,7 +82,7 @@ def test_the_rest_of_a_batch_is_counted_in_the_leaves(base_forest, weighed, monk
             np.testing.assert_allclose(counts_of(one), expected)
 
 
-def test_a_class_of_which_no_record_is_drawn_is_known():
+def test_a_class_of_which_no_sample_is_drawn_is_known():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(50_000, 2)), rng.integers(0, 2, 50_000)
     hidden = np.flatnonzero(hashes(np.arange(50_000)) > np.uint64(0.5 * 2**64))[:5]
@@ -96,7 +96,7 @@ def test_a_window_holds_no_more_than_a_tree_is_grown_from():
     for number, n in enumerate([900, 900, 900], start=1):
         serial = np.arange(memory.n_seen, memory.n_seen + n)
         y = np.zeros(n, np.int32)
-        memory = memory.add(Records(np.ones((n, 1)), y, serial, np.zeros(1, np.int32), 1), number)
+        memory = memory.add(Samples(np.ones((n, 1)), y, serial, np.zeros(1, np.int32), 1), number)
     places = np.arange(len(memory))
     assert len(places[memory.window(1, WindowBound(9))]) == 2_700
     found = places[memory.window(1, WindowBound(9, 1_500))]
@@ -106,7 +106,7 @@ def test_a_window_holds_no_more_than_a_tree_is_grown_from():
 
 
 def drawn_batch(number, n, share, state):
-    """Return a batch of which a share is drawn, as records and what is known of all of it."""
+    """Return a batch of which a share is drawn, as samples and what is known of all of it."""
     X, y = two_clusters(number, n=n)
     y[:] = np.where(np.arange(n) % 10 == 0, 1, 0)
     first = state.memory.n_seen
@@ -114,16 +114,16 @@ def drawn_batch(number, n, share, state):
     drawn = hashes(serial) < np.uint64(share * 2**64)
     by_class = np.bincount(y, minlength=2)
     totals = Totals(n, by_class, by_class.astype(float))
-    return Records(X[drawn], y[drawn], serial[drawn], np.zeros(2, np.int32), 2, totals=totals), drawn.sum()
+    return Samples(X[drawn], y[drawn], serial[drawn], np.zeros(2, np.int32), 2, totals=totals), drawn.sum()
 
 
-def test_all_records_are_counted_and_those_drawn_are_kept():
+def test_all_samples_are_counted_and_those_drawn_are_kept():
     state, kept = new_state(max_samples=BOUND, memory_size=None), 0
     for number in range(1, 5):
-        records, n_drawn = drawn_batch(number, 4_000, BOUND / 4_000, state)
-        state, report, _ = adaptation.RECIPES["adaptive"](state, records)
+        samples, n_drawn = drawn_batch(number, 4_000, BOUND / 4_000, state)
+        state, report, _ = adaptation.RECIPES["adaptive"](state, samples)
         kept += n_drawn
-        assert report.n_records == 4_000
+        assert report.n_samples == 4_000
         assert state.memory.n_seen == 4_000 * number
         assert state.memory.seen_by_class.tolist() == [3_600 * number, 400 * number]
         assert state.memory.weight_by_class.tolist() == [3_600 * number, 400 * number]
@@ -139,8 +139,8 @@ def test_all_records_are_counted_and_those_drawn_are_kept():
 
 
 def test_what_came_is_what_is_there_unless_more_is_known():
-    records = Records(np.ones((3, 1)), np.array([0, 2, 0], np.int32), np.arange(3), np.zeros(1, np.int32), 4)
-    came = records.came
+    samples = Samples(np.ones((3, 1)), np.array([0, 2, 0], np.int32), np.arange(3), np.zeros(1, np.int32), 4)
+    came = samples.came
     assert (came.n, came.by_class.tolist(), came.weight_by_class.tolist()) == (3, [2, 0, 1, 0], [2, 0, 1, 0])
 
 

@@ -1,4 +1,4 @@
-"""The record memory: bounded, class-aware, fair to old records, and the same every time."""
+"""The sample memory: bounded, class-aware, fair to old samples, and the same every time."""
 
 import numpy as np
 import pytest
@@ -6,13 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adforest.adaptation.memory import Memory, WindowBound, _quotas
-from adforest.forest import Records
+from adforest.forest import Samples
 
 
 def batch_of(memory, X, y, n_classes):
-    """Return records as the memory is given them next."""
+    """Return samples as the memory is given them next."""
     serial = np.arange(memory.n_seen, memory.n_seen + len(y))
-    return Records(np.asarray(X, float), np.asarray(y, np.int32), serial, np.zeros(1, np.int32), n_classes)
+    return Samples(np.asarray(X, float), np.asarray(y, np.int32), serial, np.zeros(1, np.int32), n_classes)
 
 
 def run(batches, size, window, n_classes):
@@ -84,7 +84,7 @@ def test_serial_numbers_are_never_given_twice():
     last = run([[0] * 10] * 50, size=20, window=1, n_classes=1)[-1]
     assert last.n_seen == 500
     assert len(set(last.serial.tolist())) == len(last)
-    # The value stored with each record is its serial number: all columns were kept in step.
+    # The value stored with each sample is its serial number: all columns were kept in step.
     assert last.matrix()[:, 0].tolist() == last.serial.tolist()
 
 
@@ -118,7 +118,7 @@ def test_bounds_and_the_window_hold_after_every_batch(sizes, size, window, seed)
 
 def test_memory_fills_up_before_anything_is_dropped():
     for number, memory in enumerate(run([[0, 1, 2]] * 30, size=60, window=1, n_classes=3), start=1):
-        assert min(60 - 3, 3 * number) <= len(memory) <= min(60, 3 * number)  # a record a class may go by rounding
+        assert min(60 - 3, 3 * number) <= len(memory) <= min(60, 3 * number)  # a sample a class may go by rounding
 
 
 def test_room_is_shared_by_the_square_root_of_frequency():
@@ -144,7 +144,7 @@ def test_quotas_fit_the_room_and_what_is_held(counts, room):
     assert quota.sum() <= room
     if held.sum() <= room:
         assert quota.tolist() == held.tolist()
-    # Little room is wasted: at most one record a class is lost to rounding.
+    # Little room is wasted: at most one sample a class is lost to rounding.
     assert quota.sum() >= min(room, held.sum()) - (held > 0).sum()
 
 
@@ -157,7 +157,7 @@ def test_a_class_keeps_its_place_when_it_is_rare():
     np.testing.assert_allclose(held, expected, atol=2)
 
 
-def test_within_a_class_old_and_new_records_stay_alike():
+def test_within_a_class_old_and_new_samples_stay_alike():
     last = run([[0] * 200] * 60, size=1_000, window=1, n_classes=1)[-1]
     assert len(last) == 1_000
     by_age = np.bincount(last.batch, minlength=61)[1:].reshape(6, 10).sum(axis=1)
@@ -188,7 +188,7 @@ def test_the_same_stream_is_remembered_the_same_way():
     assert one.serial.tolist() == two.serial.tolist()
 
 
-def test_a_records_fate_does_not_depend_on_how_the_stream_is_cut():
+def test_a_samples_fate_does_not_depend_on_how_the_stream_is_cut():
     y = np.zeros(6_000, dtype=np.int32)
     coarse = run(np.split(y, 10), 500, 1, 1)[-1]
     fine = run(np.split(y, 60), 500, 1, 1)[-1]

@@ -22,7 +22,7 @@ from oracles import (
 
 
 def settings(**changes):
-    """Return the settings of the paper's own program; with large leaves, the share of leaves is one of records too."""
+    """Return the settings of the paper's own program; with large leaves, the share of leaves is one of samples too."""
     defaults = {"perturbation": "merged", "tree_repair": "any", "renewal": 0, "min_samples_leaf": 20}
     return make_settings(**{"algorithm": "paper"} | defaults | changes)
 
@@ -54,7 +54,7 @@ def test_step_1_builds_the_permanent_forest_and_the_active_one_is_a_copy():
     assert state.forest("temporary") is None
     assert report.action == {"permanent": "built", "active": "built"}
     assert report.perturbed == {}
-    assert (report.batch, report.n_records, report.drift, report.scenario) == (1, 200, "none", "MUC")
+    assert (report.batch, report.n_samples, report.drift, report.scenario) == (1, 200, "none", "MUC")
     assert report.new_classes == (0, 1)
     assert state.answering == report.answering == "permanent"
     assert state.n_drift_batches == 0
@@ -220,7 +220,7 @@ def test_labels_swapped_for_good_become_a_sustained_drift(seed):
 
 @pytest.mark.parametrize("base_forest", GROWERS)
 def test_every_base_forest_calls_both_kinds_of_drift(base_forest):
-    # Hoeffding trees count each record about six times: compared with records, no batch would ever count as drift.
+    # Hoeffding trees count each sample about six times: compared with samples, no batch would ever count as drift.
     grower = GROWERS[base_forest](GrowthParams(max_features=2, min_samples_leaf=20))
     assert verdicts("....s....", grower=grower) == "nnnntnnnn"
     assert verdicts("....ssssssss", grower=grower).startswith("nnnnttts")
@@ -349,7 +349,7 @@ def test_the_permanent_forest_keeps_classes_that_come_one_by_one():
     assert np.mean(state.forest("permanent").answer(X, 8, soft=True).argmax(axis=1) == y) > 0.9
 
 
-def test_without_a_memory_a_stray_record_does_not_turn_a_cluster_over():
+def test_without_a_memory_a_stray_sample_does_not_turn_a_cluster_over():
     states, _ = follow("..", memory_size=0)
     stray = np.zeros((1, 2))  # the middle of the cluster of class 0
     state, _ = learn(states[-1], stray, np.ones(1, dtype=np.int32), NUMERICAL, 2)

@@ -17,7 +17,7 @@ from adforest.adaptation.perturbation import (
     predicted_confidence,
 )
 from adforest.adaptation.repair import assess
-from adforest.forest import GrowthParams, LeafCounts, Records, Tree, TreeEditor
+from adforest.forest import GrowthParams, LeafCounts, Samples, Tree, TreeEditor
 from adforest.growers import RandomForestGrower
 
 
@@ -115,7 +115,7 @@ GROWER = RandomForestGrower(GrowthParams(max_features=1))
 
 
 def two_leaf_tree():
-    """Return a tree that asks x <= 0, with ten records of class 0 on the left and ten of class 1 on the right."""
+    """Return a tree that asks x <= 0, with ten samples of class 0 on the left and ten of class 1 on the right."""
     editor = TreeEditor(Tree.bare(1, seed=0))
     editor.add_root(0, 0.0, tree_left=True)
     editor.add(LeafCounts(np.array([1, 2], dtype=np.int32), np.array([0, 1], dtype=np.int32), np.array([10.0, 10.0])))
@@ -125,7 +125,7 @@ def two_leaf_tree():
 def batch_of(x, y, n_classes=2):
     x = np.asarray(x, dtype=float)[:, None]
     serial = np.arange(len(x))
-    return Records(x, np.asarray(y, dtype=np.int32), serial, np.zeros(1, dtype=np.int32), n_classes)
+    return Samples(x, np.asarray(y, dtype=np.int32), serial, np.zeros(1, dtype=np.int32), n_classes)
 
 
 @pytest.mark.parametrize("reading", READINGS)

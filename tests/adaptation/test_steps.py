@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from adforest.adaptation import State
-from adforest.adaptation.memory import EXTRA_RECORDS
+from adforest.adaptation.memory import EXTRA_SAMPLES
 from adforest.adaptation.steps import EXPANSION_TURNS, _places
 from adforest.forest import GrowthParams
 from adforest.forest.tree import LEAF_EXPANDED
@@ -38,12 +38,12 @@ def calm(n_batches, n=100, n_first=100, **changes):
 
 
 @pytest.mark.parametrize("n", [150, 400])
-def test_while_records_are_few_every_tree_is_renewed_at_every_batch(n):
+def test_while_samples_are_few_every_tree_is_renewed_at_every_batch(n):
     states = calm(8, n=n, n_first=n)
     for number, (before, after) in enumerate(pairwise(states), start=2):
-        if number * n <= n + EXTRA_RECORDS:
+        if number * n <= n + EXTRA_SAMPLES:
             assert renewed(before, after) == list(range(10))
-    assert len(renewed(states[-2], states[-1])) < 10 or 8 * n <= n + EXTRA_RECORDS
+    assert len(renewed(states[-2], states[-1])) < 10 or 8 * n <= n + EXTRA_SAMPLES
 
 
 @pytest.mark.parametrize("renewal", [0.1, 0.5, 1.0, 2.5])
@@ -53,7 +53,7 @@ def test_later_trees_are_renewed_in_turn_as_far_as_the_budget_goes(renewal, n_es
     budget, n_renewed, times = 0.0, 0, np.zeros(n_estimators, dtype=int)
     for number, (before, after) in enumerate(pairwise(states), start=1):
         known = 2_000 + n * number
-        budget += renewal * n_estimators * (n + EXTRA_RECORDS)
+        budget += renewal * n_estimators * (n + EXTRA_SAMPLES)
         turns = min(n_estimators, int(budget / known))
         expected = sorted((n_renewed + k) % n_estimators for k in range(turns))
         budget, n_renewed = min(budget - turns * known, known), n_renewed + turns
@@ -92,13 +92,13 @@ def test_two_forests_share_the_budget_of_one():
             continue
         n_apart += 1
         known = 300 * report.batch
-        allowed = before.forests["permanent"].budget + 0.5 * 10 * (300 + EXTRA_RECORDS)
+        allowed = before.forests["permanent"].budget + 0.5 * 10 * (300 + EXTRA_SAMPLES)
         assert len(renewed(before, after)) == min(10, int(allowed / known))
     assert n_apart >= 3
 
 
 def without_class(state, k):
-    """Return a state whose memory has let go of all records of a class."""
+    """Return a state whose memory has let go of all samples of a class."""
     kept = np.flatnonzero(state.memory.y != k)
     forests = {
         name: replace(one, forest=one.forest.keep(kept) if one.forest.leaf_of else one.forest)
@@ -108,7 +108,7 @@ def without_class(state, k):
 
 
 @pytest.mark.parametrize("is_gone", [True, False])
-def test_a_tree_that_knows_a_class_of_which_no_record_is_at_hand_stays(is_gone):
+def test_a_tree_that_knows_a_class_of_which_no_sample_is_at_hand_stays(is_gone):
     state, rng = new_state(), np.random.default_rng(0)
     state, _ = learn(state, *grid(rng, 200, 3, 0.0), n_classes=3)
     before = without_class(state, 2) if is_gone else state
@@ -117,8 +117,8 @@ def test_a_tree_that_knows_a_class_of_which_no_record_is_at_hand_stays(is_gone):
     assert all(2 in tree.row_class for tree in after.forest("permanent").trees)
 
 
-def test_renewed_trees_hold_every_record_of_a_rare_class():
-    # Four records of 400 are of class 2; of a bootstrap sample a third would be left out.
+def test_renewed_trees_hold_every_sample_of_a_rare_class():
+    # Four samples of 400 are of class 2; of a bootstrap sample a third would be left out.
     state = new_state(n_estimators=5, tree_repair="share", repair_threshold=1.0)
     for number in range(9):
         X, y = two_clusters(number, n=400)
@@ -173,28 +173,28 @@ def test_places_go_round_the_forest():
 
 
 class CountingGrower(RandomForestGrower):
-    """Notes how many records are coded."""
+    """Notes how many samples are coded."""
 
     def __init__(self, params):
         super().__init__(params)
-        object.__setattr__(self, "coded_records", [])
+        object.__setattr__(self, "coded_samples", [])
 
-    def coded(self, records):
-        if records.codes is None:
-            self.coded_records.append(len(records))
-        return super().coded(records)
+    def coded(self, samples):
+        if samples.codes is None:
+            self.coded_samples.append(len(samples))
+        return super().coded(samples)
 
 
-def test_records_are_coded_once_a_batch_whoever_grows_from_them():
+def test_samples_are_coded_once_a_batch_whoever_grows_from_them():
     grower = CountingGrower(GrowthParams(max_features=2))
     state = new_state(grower=grower)
     for number in range(5):
-        grower.coded_records.clear()
+        grower.coded_samples.clear()
         state, _ = learn(state, *two_clusters(number, n=600))
-    assert sorted(grower.coded_records) == [600, 1_800, 3_000], "the batch, the window, and all there is"
+    assert sorted(grower.coded_samples) == [600, 1_800, 3_000], "the batch, the window, and all there is"
 
 
-def test_nobody_asks_where_records_are_in_the_temporary_forest():
+def test_nobody_asks_where_samples_are_in_the_temporary_forest():
     for state in swapping_stream("......ss..", make_settings())[0][1:]:
         assert state.forest("temporary").leaf_of == ()
         assert len(state.forest("permanent").leaf_of) == len(state.forest("permanent"))

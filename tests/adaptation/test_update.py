@@ -110,7 +110,7 @@ def test_any_stream_is_learnt_and_answered(sizes, base, seed, **changes):
         X[rng.random(X.shape) < 0.1] = np.nan
         state, report = learn(state, X, rng.choice(classes, n), n_classes=5)
         seen += n
-        assert (state.n_calls, n_given(state), report.n_records) == (number, seen, n)
+        assert (state.n_calls, n_given(state), report.n_samples) == (number, seen, n)
         assert 1 <= state.regime_start <= state.n_batches <= number
         assert 0 <= state.n_drift_batches <= changes["drift_threshold"]
         assert set(report.votes) == set(state.voting)
@@ -122,7 +122,7 @@ def test_any_stream_is_learnt_and_answered(sizes, base, seed, **changes):
             assert 1 <= len(one.forest) <= changes["n_estimators"]
             assert len(one.forest.known) == len(state.memory)
         if n < 9:
-            assert report.drift == "none" or state.n_batches < number, "too few records to conclude anything from"
+            assert report.drift == "none" or state.n_batches < number, "too few samples to conclude anything from"
 
 
 def test_more_trees_from_now_on_are_no_drift():

@@ -28,7 +28,7 @@ from vote_oracles import crowded, shares_by_hand, with_new_class
 
 
 def with_rare_class(n_batches=12, **changes):
-    """Return the state after some batches that bring a third class in four records of 400, between the others."""
+    """Return the state after some batches that bring a third class in four samples of 400, between the others."""
     state = new_state(**changes)
     for number in range(1, n_batches + 1):
         X, y = crowded(number, 2)
@@ -87,7 +87,7 @@ def state(request):
 
 
 def near_by_hand(state, X):
-    """Return how near records are to those of the window."""
+    """Return how near samples are to those of the window."""
     if state.settings.memory_size == 0:
         return np.ones(len(X))
     forest = state.forest("permanent")
@@ -100,7 +100,7 @@ def near_by_hand(state, X):
 
 
 def contexts_by_hand(state, shares, near):
-    """Return how far each record is in each of the four contexts."""
+    """Return how far each sample is in each of the four contexts."""
 
     def found_by(name, classes):
         return 1 - (1 - shares[name][:, classes].sum(axis=1)) ** STEEPNESS
@@ -204,13 +204,13 @@ def test_strengths_of_little_weight_are_not_asked(mix):
 
 
 def test_the_class_ratio_by_hand():
-    # 200 records of each class, then 10 and 190 of which only the last batch counts.
+    # 200 samples of each class, then 10 and 190 of which only the last batch counts.
     state, _ = learn(new_state(), np.arange(800).reshape(400, 2), np.arange(400) % 2, n_classes=3)
     y = np.array([0] * 10 + [1] * 190)
     state, _ = learn(state, np.arange(400).reshape(200, 2), y, n_classes=3)
     overall = np.array([210, 390]) / 600
     expected = (np.array([10, 190]) + overall) / 201 / overall
-    # The last 100 records are of class 1.
+    # The last 100 samples are of class 1.
     latest = (np.array([0, 100]) + overall) / 101 / overall
     # Before it there was one mix only, so that the batch counts as a change by the 0.5 of the less frequent class.
     chance = 0.5 / (0.5 + FIRST_KEPT)
@@ -241,7 +241,7 @@ def test_batches_speak_for_the_recent_or_the_overall_mix():
         changes = changes.after(pause, np.array([300.0, 0.0]))
         assert changes.in_a_row == (k, 0)
         assert changes.kept == (pytest.approx(sum(1 / i for i in range(1, k + 1))), 0.0)
-        assert changes.changed == (0.0, k), "the mix of the last records was the overall one"
+        assert changes.changed == (0.0, k), "the mix of the last samples was the overall one"
     np.testing.assert_allclose(changes.chance, [0, 3 / (3 + FIRST_KEPT)])
     ended = changes.after(pause, np.array([180.0, 120.0]))
     assert ended.changed == (1.0, pytest.approx(3.4)), "0.4: both mixes made it about as likely"
@@ -393,7 +393,7 @@ def test_classes_that_vanished_are_remembered():
 
 
 def test_nobody_gives_way_to_a_permanent_forest_of_other_rules():
-    # One record in sixteen is of class 1, in the upper right corner; from the tenth batch on, in the lower left one.
+    # One sample in sixteen is of class 1, in the upper right corner; from the tenth batch on, in the lower left one.
     state, accuracies = new_state(), []
     for number in range(1, 21):
         X = np.random.default_rng(number).uniform(size=(800, 2))

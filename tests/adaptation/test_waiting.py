@@ -26,7 +26,7 @@ def test_batches_wait_until_they_are_enough(n_first):
         state, report = learn(state, *two_clusters(number, n=11))
         waiting += 11
         assert report.batch == state.n_calls == number + 1
-        assert report.n_records == 11
+        assert report.n_samples == 11
         if waiting < enough:
             assert set(report.action.values()) == {"waiting"}
             assert set(report.action) == set(state.forests)
@@ -66,7 +66,7 @@ def test_classes_that_wait_are_known():
 
 @pytest.mark.parametrize("n_first", [2_000, 5_000])
 @pytest.mark.parametrize("pieces", [[100], [50, 50], [20] * 5, [1] * 99 + [1], [99, 1]])
-def test_records_that_wait_are_learnt_like_one_batch(pieces, n_first):
+def test_samples_that_wait_are_learnt_like_one_batch(pieces, n_first):
     X, y = two_clusters(7, n=100)
     before = start(n_first)
     once, report = learn(before, X, y)
@@ -82,11 +82,11 @@ def test_records_that_wait_are_learnt_like_one_batch(pieces, n_first):
     assert last.n_leaves == report.n_leaves
 
 
-def test_single_records_from_the_first_on_are_learnt_without_a_verdict():
+def test_single_samples_from_the_first_on_are_learnt_without_a_verdict():
     state = new_state(n_estimators=4)
     X, y = two_clusters(0, n=60)
-    for record, klass in zip(X, y, strict=True):
-        state, report = learn(state, record[None], [klass])
+    for sample, klass in zip(X, y, strict=True):
+        state, report = learn(state, sample[None], [klass])
         assert report.drift == "none"
     assert accuracy(state, *two_clusters(99)) > 0.9
 
@@ -129,7 +129,7 @@ def test_the_class_mix_of_what_waits_is_that_of_all_counted_anew():
 
 
 @pytest.mark.parametrize("size", [1, 3])
-def test_the_first_records_one_by_one_are_no_drift(size):
+def test_the_first_samples_one_by_one_are_no_drift(size):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(240, 3))
     y = (X[:, 0] + rng.normal(scale=0.3, size=240) > 0).astype(int)

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adforest.adaptation.weighing import LARGEST_MEAN, LEAST_MEAN, Weighing, rescaled
-from adforest.forest import Records
+from adforest.forest import Samples
 
 WEIGHTS = st.lists(st.floats(1e-6, 1e6), min_size=1, max_size=30)
 
@@ -49,9 +49,9 @@ def test_balanced_classes_weigh_the_same_and_unseen_ones_as_they_are():
 @given(WEIGHTS)
 def test_what_is_grown_from_alone_has_a_mean_of_its_own(weights):
     n = len(weights)
-    records = Records(np.zeros((n, 1)), np.zeros(n, np.int32), np.arange(n), np.zeros(1, np.int32), 1)
-    assert rescaled(records) is records
+    samples = Samples(np.zeros((n, 1)), np.zeros(n, np.int32), np.arange(n), np.zeros(1, np.int32), 1)
+    assert rescaled(samples) is samples
     weights = np.array(weights)
-    found = rescaled(Records(records.X, records.y, records.serial, records.n_categories, 1, weight=weights)).weight
+    found = rescaled(Samples(samples.X, samples.y, samples.serial, samples.n_categories, 1, weight=weights)).weight
     assert found.mean() == pytest.approx(np.clip(weights.mean(), LEAST_MEAN, LARGEST_MEAN))
     np.testing.assert_allclose(found / weights, found[0] / weights[0])

@@ -52,7 +52,7 @@ CASES = [(AdaptiveDecisionForestClassifier, name, *values) for name, values in O
 
 
 def batch(number, n=150):
-    """Return records of overlapping classes, whose labels are swapped from the eighth batch on, in a moving place."""
+    """Return samples of overlapping classes, whose labels are swapped from the eighth batch on, in a moving place."""
     rng = np.random.default_rng(number)
     y = rng.integers(0, 2, n)
     return np.round(rng.normal(size=(n, 3)) + y[:, None] + 0.4 * number, 2), y if number < 8 else 1 - y

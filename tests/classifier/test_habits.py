@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from adforest import BatchReport
-from adforest.streams import make_house, simulate_scenarios
+from adforest.simulation import simulate_houses
 from small_forests import clusters, forest, swapped
 
 
@@ -91,8 +91,7 @@ def test_a_row_has_every_field_of_a_report():
 
 
 def test_a_batch_prints_in_a_line():
-    house = make_house(2_000, random_state=0)
-    batch = simulate_scenarios(house.X, house.y, categorical=house.categorical, random_state=0)[2]
+    batch = simulate_houses(2_000, random_state=0)[2]
     assert "\n" not in repr(batch)
     assert repr(batch).startswith("Batch 3 (")
     assert len(repr(batch)) < 100

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*a text that hardly ever comes 
 
 
 def orders(number, n=600):
-    """Return records of which a shop of four and an amount tell the class, as far as it can be told."""
+    """Return samples of which a shop of four and an amount tell the class, as far as it can be told."""
     rng = np.random.default_rng([number, 5])
     shop, amount = rng.integers(0, 4, n), rng.normal(size=n)
     y = (shop % 2 + (amount > 0) + rng.normal(scale=0.6, size=n) > 1).astype(int)

@@ -134,7 +134,7 @@ def test_labels_come_back_as_they_went_in(labels):
     assert model.score(X, y) > 0.95
 
 
-def test_declared_classes_have_a_column_before_their_first_record():
+def test_declared_classes_have_a_column_before_their_first_sample():
     X, y = clusters(0)
     model = forest().partial_fit(X, y, classes=[0, 1, 9])
     assert model.classes_.tolist() == [0, 1, 9]
@@ -198,7 +198,7 @@ def test_memory_size(memory_size):
     assert model.score(*clusters(99)) > 0.95
 
 
-def test_a_stray_record_in_a_small_batch_grows_no_root():
+def test_a_stray_sample_in_a_small_batch_grows_no_root():
     X, y = clusters(0)
     model = forest(renewal=0).fit(X, y)
     roots = [tree.nodes[0] for tree in model.permanent_forest_.trees]

@@ -1,4 +1,4 @@
-"""How much is kept: a number of records, or of bytes."""
+"""How much is kept: a number of samples, or of bytes."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ from small_forests import forest
         ("200", None),
         ("-1MB", None),
         ("1e3MB", None),
-        ("200MB of records", None),
+        ("200MB of samples", None),
     ],
 )
 def test_texts_that_say_how_many_bytes(text, n):
@@ -36,7 +36,7 @@ def stream(model, n_batches=8, n=500):
 
 
 def taken(model):
-    """Return the bytes that records from before the window take, with their leaves in the permanent forest."""
+    """Return the bytes that samples from before the window take, with their leaves in the permanent forest."""
     state = model._model.learnt.state
     memory, forest = state.memory, state.forests["permanent"].forest
     values = memory.values
@@ -61,13 +61,13 @@ def test_memory_in_bytes_is_filled_and_not_exceeded(text):
     assert n_older > 300
 
 
-def test_bytes_and_records_mean_the_same():
+def test_bytes_and_samples_mean_the_same():
     by_bytes = stream(forest(n_estimators=10, memory_size="100kB"))
     state = by_bytes._model.learnt.state
     n_kept = state.settings.n_kept(state.memory)
-    by_records = stream(forest(n_estimators=10, memory_size=n_kept))
+    by_samples = stream(forest(n_estimators=10, memory_size=n_kept))
     X = np.random.default_rng(1).normal(size=(50, 6))
-    np.testing.assert_array_equal(by_bytes.predict_proba(X), by_records.predict_proba(X))
+    np.testing.assert_array_equal(by_bytes.predict_proba(X), by_samples.predict_proba(X))
 
 
 @pytest.mark.parametrize("size", ["200", "much", -1, 1.5, "1 elephant"])
@@ -76,7 +76,7 @@ def test_other_sizes_are_refused(size):
         forest(memory_size=size).fit([[0.0], [1.0]], [0, 1])
 
 
-def test_narrow_columns_leave_room_for_more_records():
+def test_narrow_columns_leave_room_for_more_samples():
     rng = np.random.default_rng(0)
     kept = []
     for scale in (1.0, 0.1):  # tenths are not exact in single precision

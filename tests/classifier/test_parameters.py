@@ -76,7 +76,7 @@ def test_bad_parameters_are_named(name, value):
 
 
 def many_classes(n_classes, n=600):
-    """Return records of many classes, around points of their own."""
+    """Return samples of many classes, around points of their own."""
     rng = np.random.default_rng(0)
     y = rng.integers(n_classes, size=n)
     return rng.normal(size=(n_classes, 6))[y] + 0.3 * rng.normal(size=(n, 6)), y

@@ -156,10 +156,10 @@ def test_drawn_samples_are_those_that_were_answered():
 
 
 @pytest.mark.parametrize("name", ["a new class", "declared", "small batches", "paper", "balanced", "text", "one batch"])
-@pytest.mark.parametrize("records", [True, False])
-def test_files_and_snapshots_have_them(name, records, tmp_path):
+@pytest.mark.parametrize("samples", [True, False])
+def test_files_and_snapshots_have_them(name, samples, tmp_path):
     model = CASES[name]().model
-    model.save(tmp_path / "model.adf", records=records)
+    model.save(tmp_path / "model.adf", samples=samples)
     for other in (load(tmp_path / "model.adf"), model.snapshot(), pickle.loads(pickle.dumps(model))):
         assert other.prequential_.y_true.tolist() == model.prequential_.y_true.tolist()
         np.testing.assert_array_equal(other.prequential_.y_proba, model.prequential_.y_proba)

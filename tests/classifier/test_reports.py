@@ -13,7 +13,7 @@ from small_forests import clusters, forest, swapped
 def test_a_report_has_all_the_fields_promised():
     assert [field.name for field in fields(BatchReport)] == [
         "batch",
-        "n_records",
+        "n_samples",
         "scenario",
         "new_classes",
         "drift",
@@ -40,7 +40,7 @@ def test_a_report_has_all_the_fields_promised():
 def test_history_tells_the_story_of_a_drift():
     model = swapped(forest(), n=2)
     assert [report.batch for report in model.history_] == [1, 2, 3, 4]
-    assert [report.n_records for report in model.history_] == [60] * 4
+    assert [report.n_samples for report in model.history_] == [60] * 4
     # A change shows in how the newest forest does on the batch that follows it.
     assert [report.drift for report in model.history_] == ["none", "none", "none", "temporary"]
     assert [report.scenario for report in model.history_] == ["MUC", "MKC", "MKC", "MKC"]
@@ -84,16 +84,16 @@ def test_the_list_of_reports_is_a_copy():
 def test_a_report_reads_well():
     model = swapped(forest(), n=2)
     first, last = str(model.history_[0]), str(model.history_[-1])
-    assert first.startswith("batch 1: 60 records, MUC, new classes 0, 1, drift none, permanent answers (")
+    assert first.startswith("batch 1: 60 samples, MUC, new classes 0, 1, drift none, permanent answers (")
     lines = last.splitlines()
-    assert lines[0].startswith("batch 4: 60 records, MKC, drift temporary, ")
+    assert lines[0].startswith("batch 4: 60 samples, MKC, drift temporary, ")
     assert sorted(line.split()[0] for line in lines[1:]) == ["active", "newest", "permanent", "temporary"]
     assert "kept" in last
     assert "perturbed" in last
     assert f"leaves {model.history_[-1].n_leaves['permanent']}" in lines[1]
     assert all(line == line.rstrip() for line in lines)
     one = str(forest().fit([[0.0]], ["a"]).history_[0])
-    assert one.startswith("batch 1: 1 record, SUC, new classes a, ")
+    assert one.startswith("batch 1: 1 sample, SUC, new classes a, ")
 
 
 def test_verbose_prints_each_report(capsys):

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier, Snapshot
 from adforest.base import lock_of
-from adforest.rivals import RefitForestClassifier
+from experiments.rivals import RefitForestClassifier
 from small_forests import clusters, forest, swapped
 
 MODELS = {
@@ -47,7 +47,7 @@ def test_no_batch_is_lost_when_threads_learn_at_the_same_time(kind):
         thread.join()
     assert errors == []
     assert model._model.n_batches == 21
-    assert model._model.n_records == 21 * 60
+    assert model._model.n_samples == 21 * 60
     if hasattr(model, "history_"):
         assert [report.batch for report in model.history_] == list(range(1, 22))
 
@@ -72,12 +72,12 @@ def test_a_copy_and_the_model_learn_apart():
     assert other.history_[1].new_classes == ()
 
 
-@pytest.mark.parametrize("records", [True, False])
+@pytest.mark.parametrize("samples", [True, False])
 @pytest.mark.parametrize("name", MODELS)
-def test_a_snapshot_answers_as_the_model_did(name, records):
+def test_a_snapshot_answers_as_the_model_did(name, samples):
     model = MODELS[name]()
     expected, history = model.predict_proba(PROBES), model.history_
-    snapshot = model.snapshot(records=records)
+    snapshot = model.snapshot(samples=samples)
     twin = pickle.loads(pickle.dumps(snapshot))
     model.partial_fit(*clusters(500, (0, 1, 8)))
     model.fit(*clusters(501, (3, 5)))
@@ -87,20 +87,20 @@ def test_a_snapshot_answers_as_the_model_did(name, records):
         np.testing.assert_array_equal(one.predict(PROBES), one.classes_[expected.argmax(axis=1)])
         assert one.history_ == history
         assert one.n_batches_ == len(history)
-        assert (one.n_features_in_, one.feature_names_in_, one.has_records) == (2, None, records)
+        assert (one.n_features_in_, one.feature_names_in_, one.has_samples) == (2, None, samples)
         assert one.score(*clusters(9)) == pytest.approx(np.mean(one.predict(clusters(9)[0]) == clusters(9)[1]))
 
 
-def test_no_record_is_in_a_snapshot_unless_asked_for():
+def test_no_sample_is_in_a_snapshot_unless_asked_for():
     rng = np.random.default_rng(0)
     X, model = rng.normal(size=(3_000, 8)), forest(n_estimators=3, max_depth=3)
     for batch in range(6):
         model.partial_fit(X[500 * batch : 500 * (batch + 1)], X[500 * batch : 500 * (batch + 1), 0] > 0)
     model.partial_fit(X[:20], X[:20, 0] > 0)  # waits
-    small, large = (len(pickle.dumps(model.snapshot(records=records))) for records in (False, True))
+    small, large = (len(pickle.dumps(model.snapshot(samples=samples))) for samples in (False, True))
     assert large > X.nbytes
     assert small < X.nbytes / 3
-    assert X[2_345].tobytes() in pickle.dumps(model.snapshot(records=True))
+    assert X[2_345].tobytes() in pickle.dumps(model.snapshot(samples=True))
     assert X[2_345].tobytes() not in pickle.dumps(model.snapshot())
     assert X[3].tobytes() not in pickle.dumps(model.snapshot())
 
@@ -108,7 +108,7 @@ def test_no_record_is_in_a_snapshot_unless_asked_for():
 def test_a_snapshot_never_changes():
     snapshot = forest().fit(*clusters(0)).snapshot()
     with pytest.raises(FrozenInstanceError):
-        snapshot.has_records = True
+        snapshot.has_samples = True
     snapshot.history_.clear()
     assert len(snapshot.history_) == 1
     assert repr(snapshot) == "Snapshot after 1 batches, 2 classes (0, 1)"

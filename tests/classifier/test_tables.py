@@ -86,8 +86,8 @@ def test_thousands_of_categories():
     assert model.score(pd.DataFrame({"city": names}), y) > 0.9
 
 
-@pytest.mark.filterwarnings("ignore:column 'id' of batch 1 brings the number of its values to 1,000 in 1,000 records")
-def test_a_name_of_its_own_for_every_record_is_not_learnt_by_heart():
+@pytest.mark.filterwarnings("ignore:column 'id' of batch 1 brings the number of its values to 1,000 in 1,000 samples")
+def test_a_name_of_its_own_for_every_sample_is_not_learnt_by_heart():
     rng = np.random.default_rng(0)
     X, names = rng.normal(size=(2_000, 2)), [f"id {i}" for i in range(2_000)]
     y = X[:, 0] > X[:, 1]
@@ -105,7 +105,7 @@ def test_a_category_never_seen_is_answered_as_a_missing_one():
     assert set(model.predict(unseen)) <= {"low", "high"}
 
 
-def test_a_missing_value_goes_where_most_records_went():
+def test_a_missing_value_goes_where_most_samples_went():
     X = np.array([[0.0]] * 30 + [[1.0]] * 10)
     model = forest().fit(X, ["many"] * 30 + ["few"] * 10)
     assert model.predict([[np.nan]]).tolist() == ["many"]

@@ -1,4 +1,4 @@
-"""Weights of records and of classes: what they mean, on any scale, with every base forest."""
+"""Weights of samples and of classes: what they mean, on any scale, with every base forest."""
 
 import pickle
 
@@ -26,14 +26,14 @@ kinds = pytest.mark.parametrize(("kind", "parameters"), KINDS)
 
 
 def overlapping(number, n=150, rare=0.5):
-    """Return records of two classes that overlap."""
+    """Return samples of two classes that overlap."""
     rng = np.random.default_rng([number, 77])
     y = (rng.random(n) < rare).astype(int)
     return rng.normal(size=(n, 3)) + y[:, None], y
 
 
 def learnt(kind, parameters, batches, **fixed):
-    """Return a model of a few trees after some batches of records, labels and weights."""
+    """Return a model of a few trees after some batches of samples, labels and weights."""
     model = kind(**{"n_estimators": 4, "random_state": 0} | parameters | fixed)
     for X, y, weight in batches:
         model.partial_fit(X, y, sample_weight=weight)
@@ -48,7 +48,7 @@ def assert_same(one, other):
 
 
 @kinds
-def test_a_record_of_weight_zero_is_no_record(kind, parameters):
+def test_a_sample_of_weight_zero_is_no_sample(kind, parameters):
     rng = np.random.default_rng(0)
     batches, without = [], []
     for number in range(4):
@@ -94,7 +94,7 @@ def mean_and_error(kind, parameters, batches, X, n_seeds=40):
 
 
 @kinds
-def test_a_record_of_weight_two_is_the_record_twice(kind, parameters):
+def test_a_sample_of_weight_two_is_the_sample_twice(kind, parameters):
     """One batch: the shares that forests give are the same in the mean, and others than without weights."""
     rng = np.random.default_rng(5)
     X, y = overlapping(0, n=100)
@@ -102,15 +102,15 @@ def test_a_record_of_weight_two_is_the_record_twice(kind, parameters):
     asked, _ = overlapping(1000, n=40)
     twice = np.repeat(X, weight, axis=0), np.repeat(y, weight), None
     by_weight, error = mean_and_error(kind, parameters, [(X, y, weight)], asked)
-    by_records, other_error = mean_and_error(kind, parameters, [twice], asked)
+    by_samples, other_error = mean_and_error(kind, parameters, [twice], asked)
     without, _ = mean_and_error(kind, parameters, [(X, y, None)], asked)
     tolerance = 5 * np.hypot(error, other_error) + 0.02
-    assert (np.abs(by_weight - by_records) <= tolerance).all()
+    assert (np.abs(by_weight - by_samples) <= tolerance).all()
     assert (by_weight - without).mean() > 0.03
 
 
 @pytest.mark.parametrize("base_forest", ["random_forest", "sysfor", "hoeffding"])
-def test_along_a_stream_weights_count_as_repeated_records_do(base_forest):
+def test_along_a_stream_weights_count_as_repeated_samples_do(base_forest):
     rng = np.random.default_rng(3)
     weighted, repeated, plain = [], [], []
     for number in range(5):
@@ -133,21 +133,21 @@ def test_along_a_stream_weights_count_as_repeated_records_do(base_forest):
 
 
 @kinds
-def test_weights_of_classes_are_those_of_their_records(kind, parameters):
+def test_weights_of_classes_are_those_of_their_samples(kind, parameters):
     batches = [overlapping(number) for number in range(4)]
     by_class = learnt(kind, parameters, [(X, y, None) for X, y in batches], class_weight={1: 2.0})
-    by_record = learnt(kind, parameters, [(X, y, np.where(y == 1, 2.0, 1.0)) for X, y in batches])
+    by_sample = learnt(kind, parameters, [(X, y, np.where(y == 1, 2.0, 1.0)) for X, y in batches])
     X, _ = overlapping(1000)
-    np.testing.assert_allclose(by_class.predict_proba(X), by_record.predict_proba(X), atol=1e-9)
+    np.testing.assert_allclose(by_class.predict_proba(X), by_sample.predict_proba(X), atol=1e-9)
 
 
 def test_balanced_classes_of_one_batch_count_the_same():
     X, y = overlapping(0, rare=0.1)
     by_class = learnt(AdaptiveDecisionForestClassifier, {"class_weight": "balanced"}, [(X, y, None)])
     weight = len(y) / (2 * np.bincount(y))[y]
-    by_record = learnt(AdaptiveDecisionForestClassifier, {}, [(X, y, weight)])
+    by_sample = learnt(AdaptiveDecisionForestClassifier, {}, [(X, y, weight)])
     asked, _ = overlapping(1000)
-    np.testing.assert_allclose(by_class.predict_proba(asked), by_record.predict_proba(asked), atol=1e-9)
+    np.testing.assert_allclose(by_class.predict_proba(asked), by_sample.predict_proba(asked), atol=1e-9)
 
 
 @pytest.mark.parametrize("base_forest", ["random_forest", "sysfor", "hoeffding"])
@@ -189,7 +189,7 @@ def test_a_batch_of_small_weights_changes_little():
     assert accuracy(0.01) > accuracy(1.0) + 0.01
 
 
-def test_one_heavy_record_is_no_drift():
+def test_one_heavy_sample_is_no_drift():
     model = forest()
     for number in range(12):
         X, y = overlapping(number, n=200)
@@ -234,10 +234,10 @@ def test_any_finite_weights_can_be_learnt():
     [
         (np.ones(149), r"expected \(150,\).*batch 2"),
         (np.ones((150, 1)), "1D"),
-        (np.where(np.arange(150) == 7, -1.0, 1.0), "is -1.0 for record 7"),
-        (np.where(np.arange(150) == 7, np.nan, 1.0), "is nan for record 7"),
-        (np.full(150, np.inf), "is inf for record 0"),
-        (np.zeros(150), "zero for all records"),
+        (np.where(np.arange(150) == 7, -1.0, 1.0), "is -1.0 for sample 7"),
+        (np.where(np.arange(150) == 7, np.nan, 1.0), "is nan for sample 7"),
+        (np.full(150, np.inf), "is inf for sample 0"),
+        (np.zeros(150), "zero for all samples"),
         (["much"] * 150, "is not numbers"),
     ],
 )
@@ -278,7 +278,7 @@ def test_boosting_over_forests():
 )
 def test_metadata_routing_passes_weights_on():
     X, y = overlapping(0, n=300)
-    # Half of the records say the opposite, and weigh nothing: learnt without weights, answers are guesses.
+    # Half of the samples say the opposite, and weigh nothing: learnt without weights, answers are guesses.
     X, y, weight = np.vstack([X, X]), np.append(y, 1 - y), np.repeat([1.0, 1e-9], 300)
     with sklearn.config_context(enable_metadata_routing=True):
         asked = forest(n_estimators=5).set_fit_request(sample_weight=True).set_score_request(sample_weight=True)

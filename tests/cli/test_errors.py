@@ -186,7 +186,7 @@ def test_names_that_are_no_text(capsys, tmp_path):
 
 def test_a_wide_file_is_read_and_refused_without_asking_once_a_column(tmp_path):
     """Ten thousand columns: names and types of a file are asked for a few times, not for each column."""
-    from adforest.streams import layout, read_batches
+    from adforest.reading import layout, read_batches
 
     names = [f"x{number}" for number in range(10_000)]
     (tmp_path / "x.csv").write_text(",".join([*names, "y"]) + "\n" + ",".join(["1"] * 10_000 + ["u"]) + "\n")

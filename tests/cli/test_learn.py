@@ -142,7 +142,7 @@ def test_pieces_of_files_are_learnt_once(capsys, folder, tmp_path):
     assert "learnt 5 batches, 240 records" in out
     assert "+1" in out  # a batch of two files
     run(capsys, "learn", folder / "month-1.csv", *command[2:], model)
-    assert [report.n_records for report in adforest.load(model).history_] == [50, 10]
+    assert [report.n_samples for report in adforest.load(model).history_] == [50, 10]
     assert run(capsys, *command, whole)[1] == "nothing new to learn\n"
 
 

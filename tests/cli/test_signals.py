@@ -6,6 +6,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -50,6 +51,21 @@ def test_what_is_told_is_what_is_saved(folder):
         assert end["batches"] == len(adforest.load(model).history_)
         assert end["stopped"] == "SIGTERM"
         assert not list(folder.parent.glob(".*.tmp"))
+
+
+def test_a_process_that_a_signal_stopped_ends_at_once(folder, tmp_path):
+    """Threads that read ahead would abort it while Python takes everything down."""
+    code = "import atexit, sys; atexit.register(print, 'torn down'); from adforest.cli import program; program()"
+    command = [sys.executable, "-c", code, "watch", folder, "-t", "rent", *SMALL, *QUICK, "-m"]
+    once = subprocess.run([*command, tmp_path / "1.adf", "--once"], capture_output=True, text=True, timeout=60)
+    assert (once.returncode, once.stdout.splitlines()[-1]) == (0, "torn down")
+    process = subprocess.Popen([*command, tmp_path / "2.adf"], stdout=subprocess.PIPE, text=True)
+    process.stdout.readline()
+    process.send_signal(signal.SIGTERM)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert "stopped by SIGTERM" in out
+    assert "torn down" not in out
 
 
 def test_learn_says_what_is_kept_and_ends_as_shells_expect(tmp_path):

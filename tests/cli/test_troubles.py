@@ -310,7 +310,7 @@ def test_a_large_file_is_cut_and_an_interrupted_one_goes_on(capsys, tmp_path, mo
     folder = write_months(tmp_path / "months", 1, "csv.gz", n=130)
     assert run(capsys, *command(folder, "--once"))[0] == 0
     expected = content(tmp_path / "m.adf")
-    assert [report.n_records for report in adforest.load(tmp_path / "m.adf").history_] == [40, 40, 40, 10]
+    assert [report.n_samples for report in adforest.load(tmp_path / "m.adf").history_] == [40, 40, 40, 10]
     (tmp_path / "m.adf").unlink()
     real, n_learnt = Learner.learn, []
 

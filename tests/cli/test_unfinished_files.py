@@ -33,8 +33,8 @@ def watch(capsys, folder, *options):
     return model, *run(capsys, "watch", folder, "-t", "rent", "-m", model, *SMALL, *QUICK, "--once", *options)
 
 
-def n_records(model):
-    return [report.n_records for report in adforest.load(model).history_]
+def n_samples(model):
+    return [report.n_samples for report in adforest.load(model).history_]
 
 
 # --- when a file is read
@@ -80,7 +80,7 @@ def test_files_with_a_marker_are_learnt_and_others_are_left(capsys, folder):
     (folder / "month-1.csv.done").touch()
     model, code, _, _ = watch(capsys, folder, "--marker", ".done")
     assert code == 0
-    assert n_records(model) == [60]
+    assert n_samples(model) == [60]
 
 
 def half_written(suffix, whole):
@@ -110,21 +110,21 @@ def test_a_file_without_its_end_is_waited_for(capsys, folder, whole, suffix, opt
     model, code, _, err = watch(capsys, folder, "--patience", "20", *options)
     thread.join()
     assert (code, err) == (0, "")
-    assert n_records(model) == ([10] * 18 if options else [60] * 3)
+    assert n_samples(model) == ([10] * 18 if options else [60] * 3)
 
 
 def test_a_last_line_without_an_end_is_learnt_in_the_end(capsys, folder, whole):
     (folder / "month-9.csv").write_bytes(whole.rstrip(b"\n"))
     model, code, _, err = watch(capsys, folder)
     assert (code, err) == (0, "")
-    assert n_records(model) == [60] * 3
+    assert n_samples(model) == [60] * 3
 
 
 def test_a_file_without_its_end_is_set_aside_in_the_end(capsys, folder, whole):
     (folder / "month-9.csv.gz").write_bytes(gzip.compress(whole)[:-20])
     model, code, _, _ = watch(capsys, folder, "--batch-size", "10")
     assert code == 3
-    assert n_records(model) == [10] * 12
+    assert n_samples(model) == [10] * 12
     reason = (folder / "rejected" / "month-9.csv.gz.reason.txt").read_text()
     assert reason.startswith(f"'{folder}/month-9.csv.gz' is damaged (Truncated compressed stream)")
 
@@ -147,10 +147,10 @@ def test_a_file_that_went_on_is_learnt_from_where_it_stopped(capsys, tmp_path, s
         path.write_bytes(b"".join(lines[: n_head + stop]))
         code, out, err = run(capsys, "learn", path, "-t", "rent", "-m", model, *SMALL, *options)
         assert (code, err) == (0, "")
-        seen.append(sum(n_records(model)))
+        seen.append(sum(n_samples(model)))
     assert seen == [40, 70, 100, 100]
     assert "nothing new" in out
-    assert n_records(model) == ([25, 15, 10, 20, 5, 25] if options else [40, 30, 30])
+    assert n_samples(model) == ([25, 15, 10, 20, 5, 25] if options else [40, 30, 30])
 
 
 def test_it_is_learnt_as_if_the_rest_had_been_a_file(capsys, tmp_path, whole):
@@ -177,7 +177,7 @@ def test_a_pause_of_the_writer_does_not_repeat_records(capsys, folder, whole):
     path.write_bytes(b"".join(lines[:31]))
 
     def go_on():
-        while not (folder.parent / "watched.adf").exists() or len(n_records(folder.parent / "watched.adf")) < 3:
+        while not (folder.parent / "watched.adf").exists() or len(n_samples(folder.parent / "watched.adf")) < 3:
             time.sleep(0.02)
         with open(path, "ab") as file:
             file.write(b"".join(lines[31:]))
@@ -188,7 +188,7 @@ def test_a_pause_of_the_writer_does_not_repeat_records(capsys, folder, whole):
     thread.join()
     model, code, _, _ = watch(capsys, folder)
     assert code == 0
-    assert n_records(model) == [60, 60, 30, 30]
+    assert n_samples(model) == [60, 60, 30, 30]
 
 
 @pytest.mark.parametrize("kind", ["csv.gz", "zip", "cut line"])
@@ -210,12 +210,12 @@ def test_what_cannot_be_told_from_its_beginning_is_refused(capsys, tmp_path, who
         assert code == stop - 1
     assert "went on since its first" in err
     assert "Write the rest to a file of its own." in err
-    assert len(n_records(model)) == 1
+    assert len(n_samples(model)) == 1
 
 
 def test_a_file_written_to_while_it_is_read(capsys, folder, monkeypatch):
     """What was read may be parts of two files: it is no batch."""
-    from adforest.streams import files
+    from adforest.reading import files
 
     real = files._cut
 
@@ -228,4 +228,4 @@ def test_a_file_written_to_while_it_is_read(capsys, folder, monkeypatch):
     code, _, err = run(capsys, "learn", folder, "-t", "rent", "-m", folder.parent / "m.adf", *SMALL)
     assert code == 1
     assert f"'{folder}/month-2.csv' was written to while it was read." in err
-    assert n_records(folder.parent / "m.adf") == [60]
+    assert n_samples(folder.parent / "m.adf") == [60]

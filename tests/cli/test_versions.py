@@ -98,7 +98,7 @@ def test_what_was_learnt_between_two_models(capsys, folder, model):
     assert (told["only"]["first"]["batches"], told["only"]["second"]["batches"]) == (0, 2)
     assert told["sizes"]["records"] == [360, 600]
     answers = told["answers"]
-    X = adforest.streams.read_batches(folder / "month-5.csv", target="rent")
+    X = adforest.reading.read_batches(folder / "month-5.csv", target="rent")
     table = next(X).X
     differ = adforest.load(older).predict(table) != adforest.load(model).predict(table)
     assert (answers["records"], answers["differ"]) == (120, differ.sum())
@@ -175,6 +175,6 @@ def test_a_model_without_records(capsys, folder, tmp_path):
     assert answers[0] == answers[1]
     code, _, err = run(capsys, "learn", folder, "-m", out)
     assert code == 1
-    assert "records" in err
+    assert "samples" in err
     assert run(capsys, "export", path, "-o", tmp_path / "x.adf")[0] == 1
     assert not os.path.exists(tmp_path / "x.adf")

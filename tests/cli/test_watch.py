@@ -98,7 +98,7 @@ def test_a_file_is_learnt_once_it_is_whole(capsys, folder):
     model, code, _, _ = watch(capsys, folder, "--settle", "0.8", "--patience", "5")
     thread.join()
     assert code == 0
-    assert [report.n_records for report in adforest.load(model).history_] == [60, 60, 60, 60]
+    assert [report.n_samples for report in adforest.load(model).history_] == [60, 60, 60, 60]
 
 
 def test_a_file_that_cannot_be_read_yet_is_waited_for(capsys, folder):
@@ -127,6 +127,6 @@ def test_files_that_come_while_it_watches(folder):
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (0, "")
-    assert [one["n_records"] for one in json_lines("".join(seen))] == [60] * 4
+    assert [one["n_samples"] for one in json_lines("".join(seen))] == [60] * 4
     assert json_lines(out)[-1]["batches"] == 4
     assert len(adforest.load(model).history_) == 4

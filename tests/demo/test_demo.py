@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from adforest.demo import picture
-from adforest.demo.__main__ import QUICK_RECORDS, main
+from adforest.demo.__main__ import QUICK_SAMPLES, main
 from adforest.demo.run import METHODS, DemoSettings, run_demo
 from adforest.demo.table import describe_outcome, describe_setting, format_table
 from adforest.monitor.style import spread
 
-SETTINGS = DemoSettings(n_records=QUICK_RECORDS, seed=0)
+SETTINGS = DemoSettings(n_samples=QUICK_SAMPLES, seed=0)
 
 
 @pytest.fixture(scope="module")
@@ -31,10 +31,10 @@ def run(shares):
         yield run_demo(SETTINGS, shares.append)
 
 
-# The record
+# The sample
 
 
-def test_record_holds_every_batch_of_the_protocol(run):
+def test_sample_holds_every_batch_of_the_protocol(run):
     assert [result.batch for result in run.batches] == list(range(1, 35))
     assert [result.stage for result in run.batches][::4] == [
         *("MKC-1", "MKC-2", "SKC", "SUC", "MUC-1", "MUC-2", "MKUC-1", "MKUC-2", "MKUC-3")
@@ -44,7 +44,7 @@ def test_record_holds_every_batch_of_the_protocol(run):
     assert {seconds for result in run.batches for seconds in result.seconds.values()} == {1}
 
 
-def test_record_holds_the_models_own_verdicts(run):
+def test_sample_holds_the_models_own_verdicts(run):
     assert run.batches[0].scenario == "MUC"  # to a model that knows nothing, every class is new
     assert {result.scenario for result in run.batches if result.stage == "SKC"} == {"SKC"}
     assert {result.scenario for result in run.batches if result.stage == "SUC"} == {"SUC"}
@@ -161,8 +161,8 @@ def test_picture_is_a_large_png_with_ink_in_it(piped):
     ("arguments", "expected"),
     [
         (["demo"], "unrecognized arguments: demo"),
-        (["--records", "many"], "invalid int value: 'many'"),
-        (["--records", "9", "--quick"], "not allowed with"),
+        (["--samples", "many"], "invalid int value: 'many'"),
+        (["--samples", "9", "--quick"], "not allowed with"),
     ],
 )
 def test_misuse_is_named(arguments, expected, capsys):
@@ -176,9 +176,9 @@ def test_misuse_is_named(arguments, expected, capsys):
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["--records", "0"], "expected 1 record or more"),
-        (["--seed", "-1"], "got --records 150000 and --seed -1"),
-        (["--records", "100"], "records or more"),
+        (["--samples", "0"], "expected 1 sample or more"),
+        (["--seed", "-1"], "got --samples 150000 and --seed -1"),
+        (["--samples", "100"], "samples or more"),
         (["--out", "demo.txt"], "expected a file that ends in .png"),
     ],
 )

@@ -153,7 +153,7 @@ def test_extra_columns_are_named(encoder, change, message):
 
 
 def test_missing_and_renamed_columns_are_named(encoder):
-    with pytest.raises(ValueError, match=r"these records have 2 columns .* 3; the missing one is 'town'. Add it, or"):
+    with pytest.raises(ValueError, match=r"these samples have 2 columns .* 3; the missing one is 'town'. Add it, or"):
         encoder.translate(FIRST.drop(columns="town"))
     renamed = FIRST.rename(columns={"town": "Town"})
     with pytest.raises(ValueError, match=r"the extra one is 'Town' and the missing one is 'town'. Rename the columns"):
@@ -176,7 +176,7 @@ def test_wrong_number_of_nameless_columns():
     message = "X has 3 features, but AdaptiveDecisionForestClassifier is expecting 2 features as input. Give batch 4 "
     with pytest.raises(ValueError, match=message):
         encoder.extend(np.ones((2, 3)), batch=4)
-    with pytest.raises(ValueError, match="Give these records the columns"):
+    with pytest.raises(ValueError, match="Give these samples the columns"):
         encoder.translate(np.ones((1, 3)))
 
 
@@ -188,7 +188,7 @@ def test_text_in_a_column_learnt_as_numbers(encoder):
 
 
 def test_numbers_in_a_column_learnt_as_text(encoder):
-    with pytest.raises(TypeError, match=r"column 'town' of these records holds numbers \(4.0\) .* text \('Graz'\)"):
+    with pytest.raises(TypeError, match=r"column 'town' of these samples holds numbers \(4.0\) .* text \('Graz'\)"):
         encoder.translate(FIRST.assign(town=4))
     numeric, _ = TableEncoder.learn([[1.0]], [0])
     with pytest.raises(TypeError, match=r"column 0 of batch 2 holds text \('a'\) .* numbers \(1.0\)"):

@@ -114,7 +114,7 @@ def test_whole_numbers_are_names():
         encoder.translate(frame.rename(columns={2021: 2022}))
     with pytest.warns(UserWarning, match="^X does not have valid feature names, but AdaptiveDecision"):
         assert encoder.translate(np.array([[1.0, 2.0, 3.0]])).tolist() == [[1, 2, 3]]
-    with pytest.raises(TypeError, match="column 2020 of these records holds text"):
+    with pytest.raises(TypeError, match="column 2020 of these samples holds text"):
         encoder.translate(frame.astype({2020: str}))
 
 

@@ -103,9 +103,9 @@ COLUMNS = st.lists(
 
 
 @given(COLUMNS)
-def test_every_library_gives_the_same_matrix_and_records_come_back(records):
+def test_every_library_gives_the_same_matrix_and_samples_come_back(samples):
     types = [pa.int64(), pa.float64(), pa.bool_(), pa.string(), pa.timestamp("us"), pa.duration("us")]
-    columns = [pa.array([record[j] for record in records], kind) for j, kind in enumerate(types)]
+    columns = [pa.array([sample[j] for sample in samples], kind) for j, kind in enumerate(types)]
     table = pa.table(columns, names=list("abcdef"))
     encoder, matrix = TableEncoder.learn(table)
     frames = [
@@ -121,7 +121,7 @@ def test_every_library_gives_the_same_matrix_and_records_come_back(records):
         assert (other.kinds, other.category_values(3)) == (encoder.kinds, encoder.category_values(3))
         np.testing.assert_allclose(encoder.translate(frame), matrix, rtol=1e-15, atol=0)
     values = encoder.category_values(3)
-    assert [None if np.isnan(code) else values[int(code)] for code in matrix[:, 3]] == [record[3] for record in records]
+    assert [None if np.isnan(code) else values[int(code)] for code in matrix[:, 3]] == [sample[3] for sample in samples]
 
 
 # --- dates and durations
@@ -243,7 +243,7 @@ def test_a_model_learns_from_dates():
 # --- what is no table
 
 
-RECORDS = [{"a": 1.0, "b": "x"}]
+SAMPLES = [{"a": 1.0, "b": "x"}]
 
 
 @pytest.mark.parametrize(
@@ -252,11 +252,11 @@ RECORDS = [{"a": 1.0, "b": "x"}]
         (
             pl.LazyFrame({"a": [1]}),
             TypeError,
-            "X is a lazy frame (polars.LazyFrame), which holds no records yet. Collect them: pass X.collect().",
+            "X is a lazy frame (polars.LazyFrame), which holds no samples yet. Collect them: pass X.collect().",
         ),
-        (RECORDS, TypeError, "X is a list of dicts, not a table. Pass pandas.DataFrame(X) or polars.DataFrame(X)."),
+        (SAMPLES, TypeError, "X is a list of dicts, not a table. Pass pandas.DataFrame(X) or polars.DataFrame(X)."),
         (
-            tuple(RECORDS),
+            tuple(SAMPLES),
             TypeError,
             "X is a tuple of dicts, not a table. Pass pandas.DataFrame(X) or polars.DataFrame(X).",
         ),
@@ -270,13 +270,13 @@ RECORDS = [{"a": 1.0, "b": "x"}]
             pd.Series([1.0, 2.0]),
             ValueError,
             "Expected 2D array, got a Series (pandas.Series) instead. Pass a table: X.to_frame() if it is one column, "
-            "[X] if it is one record.",
+            "[X] if it is one sample.",
         ),
         (
             pl.Series([1.0, 2.0]),
             ValueError,
             "Expected 2D array, got a Series (polars.Series) instead. Pass a table: X.to_frame() if it is one column, "
-            "[X] if it is one record.",
+            "[X] if it is one sample.",
         ),
         (
             pl.DataFrame({"a": [dt.time(1, 2)]}),
@@ -304,7 +304,7 @@ def test_relations_of_duckdb_are_known_by_their_name(module, name, remedy):
     relation = type(name, (), {"__module__": module})()
     with pytest.raises(TypeError) as raised:
         TableEncoder.learn(relation)
-    assert str(raised.value) == f"X is a lazy frame (duckdb.{name}), which holds no records yet. {remedy}"
+    assert str(raised.value) == f"X is a lazy frame (duckdb.{name}), which holds no samples yet. {remedy}"
 
 
 def test_lazy_frames_of_dask_name_the_integration():
@@ -313,7 +313,7 @@ def test_lazy_frames_of_dask_name_the_integration():
         TableEncoder.learn(dd.from_pandas(pd.DataFrame({"a": [1.0]}), npartitions=1))
 
 
-def test_one_record_as_a_series_in_a_list():
+def test_one_sample_as_a_series_in_a_list():
     assert TableEncoder.learn([pd.Series([1.0, 2.0])])[1].tolist() == [[1, 2]]
 
 
@@ -335,7 +335,7 @@ def test_what_is_no_table_leaves_the_model_as_it_was():
     frame = pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]})
     model = AdaptiveDecisionForestClassifier(n_estimators=3, random_state=0).fit(frame, [0, 1])
     before = model.predict_proba(frame)
-    bad = [pl.from_pandas(frame).lazy(), RECORDS, {"a": [1.0]}, frame["a"], frame.assign(a=pd.Timestamp(0))]
+    bad = [pl.from_pandas(frame).lazy(), SAMPLES, {"a": [1.0]}, frame["a"], frame.assign(a=pd.Timestamp(0))]
     for X in bad:
         with pytest.raises((TypeError, ValueError)):
             model.partial_fit(X, [0, 1])

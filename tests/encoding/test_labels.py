@@ -119,7 +119,7 @@ def test_pickled_tables_answer_alike():
     [
         (None, ValueError, "requires y to be passed, but the target y is None"),
         ([0.5, 1.0], ValueError, "Unknown label type: continuous. the labels of batch 1 hold numbers such as 0.5"),
-        ([1.0, np.nan], ValueError, "Input y contains NaN. the labels of batch 1 lack 1 value; .* Drop the records"),
+        ([1.0, np.nan], ValueError, "Input y contains NaN. the labels of batch 1 lack 1 value; .* Drop the samples"),
         (["a", None], ValueError, "Input y contains NaN"),
         (["a", np.nan, np.nan], ValueError, "Input y contains NaN. the labels of batch 1 lack 2 values"),
         (pd.Series(["a", None]), ValueError, "Input y contains NaN"),
@@ -151,11 +151,11 @@ def test_column_vectors_warn_as_in_scikit_learn():
         assert LabelTable.learn(np.array([[2], [1], [2]]))[1].tolist() == [1, 0, 1]
 
 
-def test_one_label_a_record():
+def test_one_label_a_sample():
     check_same_length(3, 3, "batch 7")
-    with pytest.raises(ValueError, match=r"samples: \[2, 3\]; batch 7 has 2 records but 3 labels. Pass one label"):
+    with pytest.raises(ValueError, match=r"samples: \[2, 3\]; batch 7 has 2 samples but 3 labels. Pass one label"):
         check_same_length(2, 3, "batch 7")
-    with pytest.raises(ValueError, match="there are 2 records but 1 labels"):
+    with pytest.raises(ValueError, match="there are 2 samples but 1 labels"):
         check_same_length(2, 1)
 
 
@@ -163,7 +163,7 @@ def test_labels_that_look_like_measurements_are_warned_of():
     X, y = np.arange(600.0).reshape(-1, 1), np.random.default_rng(0).integers(0, 5_000, 600)
     model = AdaptiveDecisionForestClassifier(n_estimators=2, random_state=0)
     with pytest.warns(
-        UserWarning, match=r"unique classes is greater than 50% .*: batch 1 has 566 in 600 records"
+        UserWarning, match=r"unique classes is greater than 50% .*: batch 1 has 566 in 600 samples"
     ) as told:
         model.fit(X, y)
     assert told[0].filename == __file__

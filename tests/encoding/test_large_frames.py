@@ -1,4 +1,4 @@
-"""Frames of a thousand records and more: text that the data frame library tells apart is coded as any other."""
+"""Frames of a thousand samples and more: text that the data frame library tells apart is coded as any other."""
 
 import numpy as np
 import pandas as pd

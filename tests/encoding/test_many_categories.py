@@ -15,7 +15,7 @@ from adforest.adaptation.columns import with_columns
 from adforest.encoding import EncodingRules, TableEncoder, categories
 from adforest.encoding.categories import INFREQUENT, MAX_VALUES
 from adforest.monitor import tree_text
-from adforest.rivals import RefitForestClassifier
+from experiments.rivals import RefitForestClassifier
 
 NAN = np.nan
 REUSE = EncodingRules(reuses_codes=True)
@@ -45,8 +45,8 @@ def test_a_near_unique_text_column_is_named_once():
     with pytest.warns(UserWarning, match="^column 'id' of batch 1") as caught:
         model.partial_fit(frame, [0, 1] * 50)
     assert [str(one.message) for one in caught] == [
-        "column 'id' of batch 1 brings the number of its values to 100 in 100 records: a text that hardly ever comes "
-        "again says nothing about later records. If it identifies records, drop the column."
+        "column 'id' of batch 1 brings the number of its values to 100 in 100 samples: a text that hardly ever comes "
+        "again says nothing about later samples. If it identifies samples, drop the column."
     ]
     assert caught[0].filename == __file__
     model.partial_fit(frame.assign(id=names[100:200]), [0, 1] * 50)
@@ -63,7 +63,7 @@ def test_a_near_unique_text_column_is_named_once():
         [None] * 100 + [f"id {i}" for i in range(99)],
         list(range(200)),
     ],
-    ids=["too few records", "many come again", "too few values", "numbers"],
+    ids=["too few samples", "many come again", "too few values", "numbers"],
 )
 def test_other_columns_are_not_named(values):
     TableEncoder.learn(column(values), [0])
@@ -71,7 +71,7 @@ def test_other_columns_are_not_named(values):
 
 def test_ids_are_found_over_several_batches():
     encoder, _ = TableEncoder.learn(column(f"a{i}" for i in range(60)))
-    with pytest.warns(UserWarning, match="column 0 of batch 2 brings the number of its values to 120 in 120 records"):
+    with pytest.warns(UserWarning, match="column 0 of batch 2 brings the number of its values to 120 in 120 samples"):
         encoder.extend(column(f"b{i}" for i in range(60)), 2)
 
 
@@ -89,7 +89,7 @@ def test_infrequent_values_share_a_code():
     np.testing.assert_array_equal(encoder.translate(column(["d", "never", "b", None]))[:, 0], [1, 1, 2, NAN])
 
 
-def test_a_share_of_all_records():
+def test_a_share_of_all_samples():
     rules = EncodingRules(min_frequency=0.3)
     encoder, matrix = TableEncoder.learn(column("aabbbc"), rules=rules)
     assert matrix[:, 0].tolist() == [0, 0, 1, 1, 1, 2]
@@ -185,14 +185,14 @@ def test_values_not_seen_for_longest_give_their_codes_back():
     encoder, _ = TableEncoder.learn(column("abc"), rules=REUSE)
     encoder, _ = encoder.extend(column("cad"), 2, REUSE)
     encoder, matrix = encoder.extend(column("ae"), 3, REUSE)
-    assert encoder.given_back == {}
+    assert encoder.recycled_codes == {}
     assert matrix[:, 0].tolist() == [0, 4]
     encoder, matrix = encoder.extend(column("xcy"), 4, REUSE)
-    assert encoder.given_back[0].tolist() == [1, 3], "b and d; c and a came later or now"
+    assert encoder.recycled_codes[0].tolist() == [1, 3], "b and d; c and a came later or now"
     assert matrix[:, 0].tolist() == [1, 2, 3]
     np.testing.assert_array_equal(encoder.translate(column("abcdexy"))[:, 0], [0, NAN, 2, NAN, 4, 1, 3])
     encoder, _ = encoder.extend(column("a"), 5, REUSE)
-    assert encoder.given_back == {}, "only what the last batch gave back"
+    assert encoder.recycled_codes == {}, "only what the last batch gave back"
 
 
 @pytest.mark.usefixtures("small")
@@ -223,7 +223,7 @@ def test_a_code_means_one_value_until_it_is_given_back(batches):
     for number, batch in enumerate(batches, start=1):
         if number > 1:
             encoder, matrix = encoder.extend(column(batch), number, REUSE)
-        for code in encoder.given_back.get(0, []):
+        for code in encoder.recycled_codes.get(0, []):
             del meaning[int(code)]
         for value, code in zip(batch, matrix[:, 0], strict=True):
             if code == code:
@@ -242,12 +242,12 @@ def test_more_values_than_there_are_codes():
         assert matrix[-1, 0] == MAX_VALUES - 1
         encoder, matrix = encoder.extend(pd.DataFrame({"id": ["one more", "v0"]}), 2, REUSE)
     assert matrix[:, 0].tolist() == [1, 0]
-    assert encoder.given_back[0].tolist() == list(range(1, 1 + MAX_VALUES // 16))
+    assert encoder.recycled_codes[0].tolist() == list(range(1, 1 + MAX_VALUES // 16))
     assert np.isnan(encoder.translate(pd.DataFrame({"id": ["v1", "v2"]}))).all()
     assert encoder.n_categories.max() == MAX_VALUES
 
 
-# --- trees and records that knew the old value
+# --- trees and samples that knew the old value
 
 
 @pytest.mark.parametrize("kind", [AdaptiveDecisionForestClassifier, PaperADFClassifier])
@@ -261,14 +261,14 @@ def test_a_code_that_was_given_back_is_to_trees_a_category_never_seen(kind, base
     state, encoder = model._model.learnt.state, model._model.encoder
     codes = np.array([0, 3, 6], dtype=np.int32)
     after = with_columns(state, np.arange(2), 2, {0: codes})
-    records = encoder.translate(pd.DataFrame({"name": names, "noise": noise}))
-    given, missing = np.isin(records[:, 0], codes), records.copy()
+    samples = encoder.translate(pd.DataFrame({"name": names, "noise": noise}))
+    given, missing = np.isin(samples[:, 0], codes), samples.copy()
     missing[given, 0] = NAN
     n_asked = 0
     for tree, old in zip(after.forests["permanent"].forest.trees, state.forests["permanent"].forest.trees, strict=True):
         n_asked += old.category_bits.size > 1
-        np.testing.assert_array_equal(tree.route(records), old.route(missing))
-        np.testing.assert_array_equal(tree.route(records[~given]), old.route(records[~given]))
+        np.testing.assert_array_equal(tree.route(samples), old.route(missing))
+        np.testing.assert_array_equal(tree.route(samples[~given]), old.route(samples[~given]))
     assert n_asked > 0
     assert np.isnan(after.memory.matrix()[np.isin(state.memory.matrix()[:, 0], codes), 0]).all()
     assert not after.forests["permanent"].box.categories[0][codes].any()
@@ -284,7 +284,7 @@ def test_a_new_value_does_not_inherit_what_its_code_meant():
     assert model.predict(column("ab")).tolist() == ["yes", "no"]
     model.partial_fit(column("xyzcde" * 20), ["yes", "no", "maybe"] * 40)
     encoder = model._model.encoder
-    assert set(encoder.given_back[0].tolist()) == {0, 1}
+    assert set(encoder.recycled_codes[0].tolist()) == {0, 1}
     answers = model.predict_proba(column("ab"))
     np.testing.assert_array_equal(answers, model.predict_proba(column(["never", "never"])))
 

@@ -71,5 +71,5 @@ def test_tables_without_names_are_arrays():
 def test_rows_of_a_table_are_those_of_its_matrix(names, index):
     encoder, matrix = TableEncoder.learn(FRAME[names])
     part = read_table(FRAME[names], "batch 1", "").rows(index)
-    assert (part.n_records, part.library) == (2, "pandas")
+    assert (part.n_samples, part.library) == (2, "pandas")
     np.testing.assert_array_equal(encoder.translate(part), matrix[index])

@@ -18,12 +18,12 @@ NAN = np.nan
 SIZES, COLOURS, FLAGS = [1.5, None, 3.0], ["red", "blue", None], [True, False, True]
 EXPECTED = [[1.5, 0, 1], [NAN, 1, 0], [3.0, NAN, 1]]
 
-RECORDS = [list(record) for record in zip(SIZES, COLOURS, FLAGS, strict=True)]
+SAMPLES = [list(sample) for sample in zip(SIZES, COLOURS, FLAGS, strict=True)]
 COLUMNS = {"size": SIZES, "colour": COLOURS, "flag": FLAGS}
 SAME_TABLE = {
-    "list": RECORDS,
-    "tuple": tuple(map(tuple, RECORDS)),
-    "object array": np.array(RECORDS, dtype=object),
+    "list": SAMPLES,
+    "tuple": tuple(map(tuple, SAMPLES)),
+    "object array": np.array(SAMPLES, dtype=object),
     "pandas": pd.DataFrame(COLUMNS),
     "pandas object": pd.DataFrame(COLUMNS, dtype=object),
     "pandas categorical": pd.DataFrame(COLUMNS).astype({"colour": pd.CategoricalDtype(["blue", "green", "red"])}),
@@ -74,7 +74,7 @@ def test_frames_give_their_names(X):
 @pytest.mark.parametrize("X", SAME_TABLE.values(), ids=SAME_TABLE.keys())
 def test_what_one_library_taught_another_may_ask(X):
     named = not isinstance(X, (list, tuple, np.ndarray))
-    encoder, _ = TableEncoder.learn(pl.DataFrame(COLUMNS) if named else RECORDS)
+    encoder, _ = TableEncoder.learn(pl.DataFrame(COLUMNS) if named else SAMPLES)
     np.testing.assert_array_equal(encoder.translate(X), EXPECTED)
 
 
@@ -142,8 +142,8 @@ def test_numpy_text_is_categorical_throughout():
 @given(
     st.lists(st.tuples(st.floats(allow_infinity=False) | st.none(), st.sampled_from("abcde") | st.none()), min_size=1)
 )
-def test_lists_pandas_polars_and_pyarrow_agree(records):
-    numbers, texts = ([record[i] for record in records] for i in (0, 1))
+def test_lists_pandas_polars_and_pyarrow_agree(samples):
+    numbers, texts = ([sample[i] for sample in samples] for i in (0, 1))
     columns = {"number": pa.array(numbers, pa.float64()), "text": pa.array(texts, pa.string())}
     table = pa.table(columns)
     encoder, matrix = TableEncoder.learn(table)
@@ -151,7 +151,7 @@ def test_lists_pandas_polars_and_pyarrow_agree(records):
         other, same = TableEncoder.learn(frame, ["text"])
         np.testing.assert_array_equal(same, matrix)
         assert other.category_values(1) == encoder.category_values(1)
-    np.testing.assert_array_equal(TableEncoder.learn([list(record) for record in records], [1])[1], matrix)
+    np.testing.assert_array_equal(TableEncoder.learn([list(sample) for sample in samples], [1])[1], matrix)
     values = encoder.category_values(1)
     assert [None if np.isnan(code) else values[int(code)] for code in matrix[:, 1]] == texts
 

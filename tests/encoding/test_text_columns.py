@@ -11,7 +11,7 @@ import pytest
 from adforest import AdaptiveDecisionForestClassifier
 from adforest.encoding import TableEncoder
 from adforest.encoding.text_columns import read_as
-from adforest.streams import read_batches
+from adforest.reading import read_batches
 from table_files import write_text
 
 RNG = np.random.default_rng(0)
@@ -109,7 +109,7 @@ def test_a_column_is_judged_when_its_kind_is_decided():
 
 
 def test_one_warning_is_enough():
-    # It would be said as well that the column identifies records: drop it.
+    # It would be said as well that the column identifies samples: drop it.
     texts = [f"{x}" for x in range(200)]
     with pytest.warns(UserWarning, match="reads as numbers") as caught:
         TableEncoder.learn(pd.DataFrame({"a": texts}))

@@ -63,7 +63,7 @@ def test_quick_runs_have_a_folder_of_their_own(monkeypatch):
 
 
 def test_forecast_goes_by_what_runs_took():
-    house = StreamSpec.of("house", "34", n_records=100_000)
+    house = StreamSpec.of("house", "34", n_samples=100_000)
     runs = [RunSpec(house, MethodSpec("RF batch"), seed) for seed in range(4)]
     forecast = Forecast(runs, n_jobs=1)
     assert forecast.status.startswith("0 of 4 runs")
@@ -76,7 +76,7 @@ def test_forecast_goes_by_what_runs_took():
 
 def test_costs_know_every_method_and_grow_with_the_data():
     assert set(METHODS) <= set(SECONDS_PER_1000)
-    small, large = (StreamSpec.of("house", "34", n_records=n) for n in (1_000, 10_000))
+    small, large = (StreamSpec.of("house", "34", n_samples=n) for n in (1_000, 10_000))
     for name in METHODS:
         guess = estimate_seconds(RunSpec(small, MethodSpec(name)))
         assert 0 < guess < estimate_seconds(RunSpec(large, MethodSpec(name)))

@@ -175,7 +175,7 @@ def test_a_run_puts_its_chapter_into_the_docs(tmp_path, monkeypatch, capsys):
     page = tmp_path / "page.md"
     write_markdown([replace(EMPTY, command="python -m experiments accuracy")], page)
     monkeypatch.setattr(running, "RESULTS_PAGE", page)
-    monkeypatch.setattr("experiments.specs.selections.QUICK_RECORDS", 1200)
+    monkeypatch.setattr("experiments.specs.selections.QUICK_SAMPLES", 1200)
     running.run_studies(["readings"], Options(quick=True, out=tmp_path / "out"))
     assert [chapter.study for chapter in read_page(page)[1]] == ["accuracy"]
     running.run_studies(["readings"], Options(quick=True, out=tmp_path / "out", write_docs=True))

@@ -25,7 +25,7 @@ def model(request, base):
 
 
 def learnt(model, X):
-    """Return the state that answers, the records as it reads them, and the order of its classes."""
+    """Return the state that answers, the samples as it reads them, and the order of its classes."""
     known = model._checked()
     return model._answering_state(known), known.encoder.translate(X), known.labels.order
 
@@ -36,13 +36,13 @@ class Walks:
     def __init__(self, forest):
         self.trees = [(tree, oracles.sums(tree)) for tree in forest.trees]
 
-    def added_up(self, record, answers_of):
-        """Return what all trees say of a record at their roots, and what each attribute adds."""
+    def added_up(self, sample, answers_of):
+        """Return what all trees say of a sample at their roots, and what each attribute adds."""
         roots, added = 0, 0
         for tree, weights in self.trees:
-            path = oracles.path_to(tree, record)
+            path = oracles.path_to(tree, sample)
             answers = answers_of(weights, path)
-            roots, added = roots + answers[0], added + oracles.credited(tree, path, answers, len(record))
+            roots, added = roots + answers[0], added + oracles.credited(tree, path, answers, len(sample))
         return roots, added
 
 
@@ -52,15 +52,15 @@ def weighted_by_hand(state, X, n_classes):
     walks = {name: Walks(state.forests[name].forest) for name in shares}
     bias, added = np.zeros((len(X), n_classes)), np.zeros((*X.shape, n_classes))
 
-    def mean_of(name, record):
+    def mean_of(name, sample):
         strengths, mix = shrinkage_of(state.evidence, name)
         roots, steps = walks[name].added_up(
-            record, lambda weights, path: oracles.shrunk_on_the_way(weights, path, n_classes, strengths, mix)
+            sample, lambda weights, path: oracles.shrunk_on_the_way(weights, path, n_classes, strengths, mix)
         )
         return roots / len(walks[name].trees), steps / len(walks[name].trees)
 
-    for i, record in enumerate(X):
-        forests = {name: mean_of(name, record) for name in shares}
+    for i, sample in enumerate(X):
+        forests = {name: mean_of(name, sample) for name in shares}
         for way in ways:
             start = np.mean([forests[name][0] for name in way.voter], axis=0)
             steps = np.mean([forests[name][1] for name in way.voter], axis=0)
@@ -73,9 +73,9 @@ def voted_by_hand(state, X, n_classes):
     """Return bias and contributions of the forest that answers alone."""
     walks = Walks(state.forests[state.answering].forest)
     bias, added = np.zeros((len(X), n_classes)), np.zeros((*X.shape, n_classes))
-    for i, record in enumerate(X):
+    for i, sample in enumerate(X):
         bias[i], added[i] = walks.added_up(
-            record,
+            sample,
             lambda weights, path: oracles.voted_on_the_way(weights, path, n_classes, soft=state.settings.soft),
         )
     return bias, added
@@ -114,7 +114,7 @@ def test_leaves_and_batches_are_those_of_the_trees(model):
             leaves, rows = answers.leaves[:, k], oracles.rows_of(tree)
             np.testing.assert_array_equal(answers.batches[:, k], tree.born[leaves])
             np.testing.assert_array_equal(answers.causes[:, k], tree.cause[leaves])
-            for leaf, klass, weight in zip(leaves, answers.leaf_classes[:, k], answers.leaf_records[:, k], strict=True):
+            for leaf, klass, weight in zip(leaves, answers.leaf_classes[:, k], answers.leaf_samples[:, k], strict=True):
                 row = rows.get(int(leaf), {})
                 assert weight == sum(row.values())
                 first = min((c for c in row if row[c] == max(row.values())), default=None)
@@ -146,7 +146,7 @@ def test_forests_say_what_they_say_alone():
     np.testing.assert_allclose(mixed, paper.predict_proba(probes()))
 
 
-def test_records_are_explained_alike_alone_together_and_in_threads(monkeypatch):
+def test_samples_are_explained_alike_alone_together_and_in_threads(monkeypatch):
     model, X = mixed_model("adaptive", "random_forest"), probes()
     together = model.explain(X)
     for place in (0, len(X) - 1):
@@ -204,7 +204,7 @@ def test_small_changes_lose_no_digits(change):
 
 
 def paused_model():
-    """Return a model of which a class has paused for longer than its window, and records of both classes."""
+    """Return a model of which a class has paused for longer than its window, and samples of both classes."""
     rng, model = np.random.default_rng(0), AdaptiveDecisionForestClassifier(10, random_state=0)
     for share in [0.4] * 6 + [0.0] * 6:
         y = (rng.random(300) < share).astype(int)

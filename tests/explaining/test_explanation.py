@@ -1,4 +1,4 @@
-"""What people see of an explanation, and which records can be asked about."""
+"""What people see of an explanation, and which samples can be asked about."""
 
 import pickle
 import sys
@@ -31,9 +31,9 @@ def houses():
 
 def test_repr_is_one_short_line(explanation):
     assert repr(explanation) == (
-        "Explanation of 27 records: 4 attributes, 3 classes, forests permanent, active, temporary, newest"
+        "Explanation of 27 samples: 4 features, 3 classes, forests permanent, active, temporary, newest"
     )
-    assert repr(explanation.forests["newest"]).startswith("ForestAnswers of 3 trees on 27 records, mean weight 0.")
+    assert repr(explanation.forests["newest"]).startswith("ForestAnswers of 3 trees on 27 samples, mean weight 0.")
 
 
 def test_names_and_values_are_those_of_the_table(houses):
@@ -45,7 +45,7 @@ def test_names_and_values_are_those_of_the_table(houses):
 def test_values_are_decoded(explanation):
     given = [list(row) for row in probes()]
     given[-1][2] = None  # a kind that was never learnt
-    assert [explanation.values(record) for record in range(len(explanation))] == given
+    assert [explanation.values(sample) for sample in range(len(explanation))] == given
     assert explanation.values(-1) == given[-1]
 
 
@@ -73,7 +73,7 @@ def test_without_pandas_an_error_says_what_to_do(explanation, monkeypatch):
 
 def test_text_adds_up(explanation):
     lines = explanation.text(5).splitlines()
-    name, share = lines[0].removeprefix("record 5: ").split()
+    name, share = lines[0].removeprefix("sample 5: ").split()
     assert name == explanation.predictions[5]
     assert float(share) == pytest.approx(explanation.confidence[5], abs=1e-3)
     assert lines[1].startswith("  forests by weight: ")
@@ -81,27 +81,27 @@ def test_text_adds_up(explanation):
     assert sum(float(line.split()[-1]) for line in lines[3:]) == pytest.approx(float(share), abs=4e-3)
 
 
-def test_text_of_another_class_and_of_few_attributes(explanation):
+def test_text_of_another_class_and_of_few_features(explanation):
     full, short = explanation.text(5, "a", None).splitlines(), explanation.text(5, "a", max_features=1).splitlines()
-    assert full[0] == short[0] == f"record 5: a {explanation.probabilities[5, 0]:.3f}"
+    assert full[0] == short[0] == f"sample 5: a {explanation.probabilities[5, 0]:.3f}"
     assert len(full) == 3 + 5
     assert len(short) == 3 + 3
-    assert short[-1].split()[:3] == ["3", "other", "attributes"]
+    assert short[-1].split()[:3] == ["3", "other", "features"]
 
 
 def test_batches_share_the_vote(model, explanation):
-    for record in range(len(explanation)):
-        found = explanation.batches(record)
+    for sample in range(len(explanation)):
+        found = explanation.batches(sample)
         assert list(found) == sorted(found)
         assert sum(found.values()) == pytest.approx(1)
         assert set(found) <= set(range(1, model.history_[-1].batch + 1))
     assert len(explanation.batches(0)) > 1
 
 
-@pytest.mark.parametrize(("record", "error"), [(27, IndexError), (-28, IndexError), ("x", TypeError), (1.0, TypeError)])
-def test_records_that_are_not_there(explanation, record, error):
-    with pytest.raises(error, match=r"record is .*(0 to 26|position)"):
-        explanation.rows(record)
+@pytest.mark.parametrize(("sample", "error"), [(27, IndexError), (-28, IndexError), ("x", TypeError), (1.0, TypeError)])
+def test_samples_that_are_not_there(explanation, sample, error):
+    with pytest.raises(error, match=r"sample is .*(0 to 26|position)"):
+        explanation.rows(sample)
 
 
 def test_a_class_that_was_never_learnt(explanation):

@@ -10,7 +10,7 @@ from adforest.forest._kernels.binning import bin_columns
 
 FEW = st.sampled_from([-np.inf, -1.0, -5e-324, -0.0, 0.0, 5e-324, 1e-310, 1.0, 2.0, 1e308, np.inf, np.nan])
 COLUMNS = hnp.arrays(np.float64, st.integers(0, 300), elements=st.floats(width=64) | FEW)
-SAMPLE = 8_192  # records that place the edges; with more, not every value is looked at
+SAMPLE = 8_192  # samples that place the edges; with more, not every value is looked at
 
 
 def bin_column(values, max_bins=255):
@@ -33,7 +33,7 @@ def check_codes(values, codes, edges, n_codes):
 
 
 @given(values=COLUMNS, max_bins=st.integers(1, 255))
-def test_every_record_lies_between_the_edges_of_its_code(values, max_bins):
+def test_every_sample_lies_between_the_edges_of_its_code(values, max_bins):
     codes, edges, n_codes = bin_column(values, max_bins)
     assert 1 <= n_codes <= max_bins
     check_codes(values, codes, edges, n_codes)
@@ -110,7 +110,7 @@ def test_bins_of_distinct_values_are_about_as_full_as_each_other(n, max_bins):
     assert np.bincount(codes).max() <= n / max_bins + 1
 
 
-def test_a_sample_places_the_edges_of_many_records():
+def test_a_sample_places_the_edges_of_many_samples():
     values = np.random.default_rng(0).normal(size=3 * SAMPLE + 5)
     values[::7] = np.nan
     codes, edges, n_codes = bin_column(values)
@@ -122,7 +122,7 @@ def test_a_sample_places_the_edges_of_many_records():
 
 
 @pytest.mark.parametrize("period", [2, 3, 4, 7])
-def test_records_that_take_turns_keep_their_codes_apart(period):
+def test_samples_that_take_turns_keep_their_codes_apart(period):
     # A sample taken at regular steps sees one side of such data only.
     values = np.arange(SAMPLE * period) % period
     codes, _, n_codes = bin_column(values)
@@ -150,7 +150,7 @@ def test_categories_keep_their_codes(data, n_categories):
     assert n_codes[0] == n_categories
 
 
-def test_records_and_columns_may_be_none_at_all():
+def test_samples_and_columns_may_be_none_at_all():
     codes, edges, n_codes = bin_columns(np.empty((0, 2)), np.zeros(2, dtype=np.int32), 255)
     assert codes.shape == (2, 0)
     assert np.isposinf(edges).all()

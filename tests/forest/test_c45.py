@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 import oracles
 from grown_trees import CONFIDENCE, SHARED, check_whole, shared_codes, sides
 
-SLACK = 1e-9  # bits a record that two ways of adding up may differ by
+SLACK = 1e-9  # bits a sample that two ways of adding up may differ by
 
 
 def check_cuts(b, tree, min_leaf=1):
     """Check every node of an exact tree against all the cuts there are."""
-    passing = oracles.records_at(tree.nodes, tree.category_bits, b.X, range(len(b.y)))
+    passing = oracles.samples_at(tree.nodes, tree.category_bits, b.X, range(len(b.y)))
     for node in oracles.depths(tree.nodes):
         here, left = sides(tree, passing, node)
         y, weights = b.y[here], b.weights[here]
@@ -100,7 +100,7 @@ def test_few_distinct_values_are_cut_exactly_in_nodes_of_any_size(binned, n, n_c
 @SHARED
 @pytest.mark.parametrize("confidence", [0, CONFIDENCE])
 @pytest.mark.parametrize("n_categories", [(0, 0, 0), (5, 0, 300, 0)], ids=["numerical", "mixed"])
-def test_large_nodes_lose_no_record(binned, confidence, n_categories):
+def test_large_nodes_lose_no_sample(binned, confidence, n_categories):
     b = oracles.random_block(3000, n_categories=n_categories)
     tree, leaf_of = oracles.grow_c45(b, binned=shared_codes(b, binned), prune_confidence=confidence)
     assert len(tree.nodes) > 20
@@ -157,12 +157,11 @@ def test_no_lots_are_drawn(binned, confidence, n):
         assert len({getattr(tree, name).tobytes() for tree in trees}) == 1
 
 
-@given(b=oracles.blocks(max_records=60), min_leaf=st.integers(1, 6), depth=st.integers(0, 3), room=st.integers(1, 12))
-def test_limits_are_kept(b, min_leaf, depth, room):
+@given(b=oracles.blocks(max_samples=60), min_leaf=st.integers(1, 6), depth=st.integers(0, 3))
+def test_limits_are_kept(b, min_leaf, depth):
     for confidence in (0, CONFIDENCE):
-        limits = {"min_samples_leaf": min_leaf, "max_depth": depth, "max_nodes": room, "prune_confidence": confidence}
+        limits = {"min_samples_leaf": min_leaf, "max_depth": depth, "prune_confidence": confidence}
         tree, leaf_of = oracles.grow_c45(b, **limits)
         check_whole(b, tree, leaf_of, range(len(b.y)))
         assert tree.depth <= depth
-        assert len(tree.nodes) <= room
         assert len(tree.nodes) == 1 or np.unique(leaf_of, return_counts=True)[1].min() >= min_leaf

@@ -36,13 +36,13 @@ def as_counts(node, klass, weight):
 
 
 @given(
-    records=st.lists(
+    samples=st.lists(
         st.tuples(st.integers(-1, N_NODES - 1), st.integers(0, N_CLASSES - 1), st.sampled_from([0, 1, 2, 255])),
         max_size=60,
     )
 )
-def test_a_tally_adds_up_weights_by_leaf_and_class(records):
-    leaf, y, weights = zip(*records, strict=True) if records else ((), (), ())
+def test_a_tally_adds_up_weights_by_leaf_and_class(samples):
+    leaf, y, weights = zip(*samples, strict=True) if samples else ((), (), ())
     node, klass, weight = tally(
         np.array(leaf, dtype=np.int32),
         np.array(y, dtype=np.int32),
@@ -65,7 +65,7 @@ def near_of(tree, young, expected):
     expected=st.sampled_from([0.0, 0.3, 1.1, 5.1, 1_000.0]),
     out_of_bag=st.integers(1, 5),
 )
-def test_young_records_are_near_where_they_are_many_for_the_place(b, share, expected, out_of_bag):
+def test_young_samples_are_near_where_they_are_many_for_the_place(b, share, expected, out_of_bag):
     tree, leaf_of = oracles.tree_of(b)
     young = leaf_of[round(share * len(leaf_of)) :]
     young[::out_of_bag] = -1
@@ -76,7 +76,7 @@ def test_young_records_are_near_where_they_are_many_for_the_place(b, share, expe
 
 
 def test_near_is_what_the_young_share_a_place_with():
-    # Old records are at 0 to 9, young ones at 5 to 9 only: a third of all, and half of those at each of these places.
+    # Old samples are at 0 to 9, young ones at 5 to 9 only: a third of all, and half of those at each of these places.
     old, young = np.repeat(np.arange(10.0), 20), np.repeat(np.arange(5.0, 10.0), 20)
     b = oracles.block(np.concatenate([old, young])[:, np.newaxis], np.concatenate([old, young]).astype(int))
     tree, leaf_of = oracles.tree_of(b)
@@ -90,12 +90,12 @@ def test_near_is_what_the_young_share_a_place_with():
 
 
 @pytest.mark.parametrize("young", [[], [-1, -1]])
-def test_where_no_young_record_counts_everything_is_near(young):
+def test_where_no_young_sample_counts_everything_is_near(young):
     tree, _ = oracles.tree_of(oracles.random_block(60))
     assert (near_of(tree, young, 1.0) == 1).all()
 
 
-def test_a_tally_of_many_records_does_not_overflow():
+def test_a_tally_of_many_samples_does_not_overflow():
     n = 100_000
     zeros = np.zeros(n, dtype=np.int32)
     _, _, weight = tally(zeros, zeros, np.full(n, 255, dtype=np.uint16), 1)
@@ -158,14 +158,14 @@ def test_lines_merge_in_any_order_however_often_they_name_a_class(held, brought,
 
 
 @given(
-    records=st.lists(st.tuples(st.integers(-1, N_NODES - 1), st.integers(0, 2)), max_size=40),
+    samples=st.lists(st.tuples(st.integers(-1, N_NODES - 1), st.integers(0, 2)), max_size=40),
     leaves=st.lists(st.integers(0, N_NODES - 1), unique=True),
 )
-def test_records_of_mixed_leaves_are_gathered_leaf_by_leaf(records, leaves):
-    leaf_of, y = np.array(records, dtype=np.int32).reshape(-1, 2).T.copy()
-    samples, start, nodes = gather(leaf_of, y, np.array(leaves, dtype=np.int32), N_NODES)
-    mixed = [leaf for leaf in sorted(leaves) if len({k for node, k in records if node == leaf}) > 1]
+def test_samples_of_mixed_leaves_are_gathered_leaf_by_leaf(samples, leaves):
+    leaf_of, y = np.array(samples, dtype=np.int32).reshape(-1, 2).T.copy()
+    indices, start, nodes = gather(leaf_of, y, np.array(leaves, dtype=np.int32), N_NODES)
+    mixed = [leaf for leaf in sorted(leaves) if len({k for node, k in samples if node == leaf}) > 1]
     assert nodes.tolist() == mixed
-    found = [samples[first:stop].tolist() for first, stop in pairwise(start)]
-    assert found == [[i for i, (node, _) in enumerate(records) if node == leaf] for leaf in mixed]
-    assert start[-1] == len(samples)
+    found = [indices[first:stop].tolist() for first, stop in pairwise(start)]
+    assert found == [[i for i, (node, _) in enumerate(samples) if node == leaf] for leaf in mixed]
+    assert start[-1] == len(indices)

@@ -12,7 +12,7 @@ SAME = ("nodes", "category_bits", "importance", "leaf_of")
 
 
 def many_classes(n, n_classes, seed=0):
-    """Return records of classes around points of their own, some classes more frequent than others."""
+    """Return samples of classes around points of their own, some classes more frequent than others."""
     rng = np.random.default_rng(seed)
     y = np.minimum(rng.integers(n_classes, size=n), rng.integers(2 * n_classes, size=n))
     return oracles.block(np.round(rng.normal(size=(n_classes, 3))[y] + 0.2 * rng.normal(size=(n, 3)), 1), y)
@@ -31,7 +31,7 @@ def worth(b, tree):
         yield found, counts.sum() ** 2 / (counts**2).sum()
 
 
-@given(b=oracles.blocks(categories=(0,), max_records=128), min_leaf=st.integers(1, 5))
+@given(b=oracles.blocks(categories=(0,), max_samples=128), min_leaf=st.integers(1, 5))
 def test_a_cut_by_gini_is_worth_as_much_as_the_best_over_all_features(b, min_leaf):
     tree = oracles.grow_tree(b, max_depth=1, min_leaf=min_leaf, criterion="gini")
     gains = [oracles.best_gain(column, b.y, b.weights, min_leaf, oracles.gini) for column in b.X.T]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
-from adforest.forest import GrowthParams, LeafCounts, Tree, TreeEditor
+from adforest.forest import LeafCounts, Tree, TreeEditor
 from adforest.forest._kernels.counting import tally
 
 ROOT_SIDES = pytest.mark.parametrize("tree_left", [True, False], ids=["tree left", "tree right"])
@@ -39,7 +39,7 @@ def leaf_tree(weights=(3, 0, 2)):
 
 
 def check_root_above(tree, edited, X, new, moved, beyond):
-    """Records beyond the cut are in the new leaf, others where they were; the old root alone has a new number."""
+    """Samples beyond the cut are in the new leaf, others where they were; the old root alone has a new number."""
     old = tree.route(X)
     expected = np.where(beyond, new, np.where(old == 0, moved, old))
     np.testing.assert_array_equal(edited.route(X), expected)
@@ -144,7 +144,7 @@ def test_growing_at_leaves_replaces_what_they_held(b, data):
 
 @ROOT_SIDES
 @pytest.mark.parametrize("leaf_only", [True, False], ids=["a leaf", "a tree"])
-def test_a_root_and_growth_and_counts_together_hold_every_record_once(tree_left, leaf_only):
+def test_a_root_and_growth_and_counts_together_hold_every_sample_once(tree_left, leaf_only):
     b = oracles.random_block(400, n_categories=(0, 5, 0))
     first = np.arange(200)
     editor = TreeEditor(Tree.bare(3, 0))
@@ -204,23 +204,6 @@ def test_depth_counts_from_the_root_of_the_tree():
     starts = np.searchsorted(leaf_of[order], np.append(leaves, len(tree.nodes)))
     oracles.grow_at(editor, b, order, starts, leaves, leaf_of, max_depth=5)
     assert editor.finish().depth == 5
-
-
-@pytest.mark.parametrize("max_nodes", [1, 2, 3, 10, 11])
-def test_a_limit_on_nodes_counts_those_the_tree_has(max_nodes):
-    b = oracles.random_block(100)
-    editor = TreeEditor(Tree.bare(3, 0))
-    editor.grow(
-        b.records,
-        b.weights,
-        np.arange(100, dtype=np.int32),
-        np.array([0, 100]),
-        np.zeros(1, dtype=np.int32),
-        np.empty(100, dtype=np.int32),
-        GrowthParams(max_features=3, max_nodes=max_nodes),
-        seed=0,
-    )
-    assert len(editor.finish().nodes) == (max_nodes - 1) // 2 * 2 + 1
 
 
 def test_weights_added_twice_add_up():

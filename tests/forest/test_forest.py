@@ -1,4 +1,4 @@
-"""Trees answer together: the same in one thread or two, from records or from their leaves."""
+"""Trees answer together: the same in one thread or two, from samples or from their leaves."""
 
 import pickle
 
@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import oracles
-from adforest.forest import Forest, Tree, in_threads
+from adforest.forest import Forest, Tree
+from adforest.parallel import in_threads
 
 SOFT = pytest.mark.parametrize("soft", [True, False], ids=["soft", "hard"])
 
@@ -39,7 +40,7 @@ STRENGTHS, MIX = np.array([0.0, 3.0, 30.0]), np.array([0.5, 0.2, 0.3])
 
 
 def shares_by_hand(forest, X, n_classes):
-    """Return the mean over trees of one record's shrunk shares, mixed from those of each strength."""
+    """Return the mean over trees of one sample's shrunk shares, mixed from those of each strength."""
     answers = np.zeros((len(X), n_classes))
     for tree in forest.trees:
         for strength, share in zip(STRENGTHS, MIX, strict=True):
@@ -161,12 +162,12 @@ def test_trees_that_know_nothing_say_nothing():
     np.testing.assert_allclose(pair.answer(b.X, 3, soft=True), oracles.votes(tree, b.X, 3, soft=True))
 
 
-def test_no_records_get_no_answers():
+def test_no_samples_get_no_answers():
     forest = forest_of(oracles.random_block(30))
     assert forest.answer(np.empty((0, 3)), 3, soft=True).shape == (0, 3)
 
 
-def test_memory_keeps_some_records():
+def test_memory_keeps_some_samples():
     b = oracles.random_block(50)
     forest = forest_of(b)
     forest.known[:10] = False

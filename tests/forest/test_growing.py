@@ -1,4 +1,4 @@
-"""A grown tree puts every record where its cuts say, cuts where it pays, and stops only where it must."""
+"""A grown tree puts every sample where its cuts say, cuts where it pays, and stops only where it must."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from grown_trees import SHARED, check_tree, inner_nodes, root_gain
 
 
 @SHARED
-def test_records_are_where_the_cuts_send_them_and_leaves_are_pure_or_uniform(binned):
+def test_samples_are_where_the_cuts_send_them_and_leaves_are_pure_or_uniform(binned):
     @given(b=oracles.blocks(), seed=st.integers(0, 2**64 - 1), max_features=st.integers(1, 4))
     def check(b, seed, max_features):
         tree = oracles.grow_tree(b, seed=seed, max_features=max_features, binned=binned)
@@ -21,41 +21,24 @@ def test_records_are_where_the_cuts_send_them_and_leaves_are_pure_or_uniform(bin
 
 
 @SHARED
-@given(b=oracles.blocks(max_records=60), min_leaf=st.integers(1, 8), max_depth=st.integers(-1, 4))
+@given(b=oracles.blocks(max_samples=60), min_leaf=st.integers(1, 8), max_depth=st.integers(-1, 4))
 def test_limits_on_leaves_and_depth_are_kept(binned, b, min_leaf, max_depth):
     tree = oracles.grow_tree(b, min_leaf=min_leaf, max_depth=max_depth, binned=binned)
     gains = check_tree(b, tree, min_leaf=min_leaf, max_depth=max_depth)
     np.testing.assert_allclose(tree.importance, gains, rtol=1e-9, atol=1e-6)
 
 
-@given(b=oracles.blocks(categories=(0,)), room=st.integers(0, 9))
-def test_the_limit_on_new_nodes_is_kept_and_used(b, room):
-    full = oracles.grow_tree(b)
-    tree = oracles.grow_tree(b, max_new_nodes=room)
-    assert len(tree.nodes) - 1 == min(room // 2 * 2, len(full.nodes) - 1)
-    check_tree(b, tree, room_left=len(tree.nodes) - 1 + 2 <= room)
-
-
-@SHARED
-def test_the_limit_on_new_nodes_stops_large_branches_at_about_one_depth(binned):
-    b = oracles.random_block(4000, missing=0)
-    tree = oracles.grow_tree(b, max_new_nodes=14, binned=binned)
-    assert len(tree.nodes) == 15
-    assert max(oracles.depths(tree.nodes).values()) <= 5
-    check_tree(b, tree, room_left=False)
-
-
 @given(b=oracles.blocks(), data=st.data())
 def test_only_samples_count_and_weights_go_with_them(b, data):
-    samples = data.draw(st.lists(st.integers(0, len(b.y) - 1), unique=True, min_size=1))
-    tree = oracles.grow_tree(b, samples=samples)
-    check_tree(b, tree, samples)
-    others = np.setdiff1d(np.arange(len(b.y)), samples)
+    indices = data.draw(st.lists(st.integers(0, len(b.y) - 1), unique=True, min_size=1))
+    tree = oracles.grow_tree(b, indices=indices)
+    check_tree(b, tree, indices)
+    others = np.setdiff1d(np.arange(len(b.y)), indices)
     assert (tree.leaf_of[others] == -7).all()
-    assert sum(sum(row.values()) for row in tree.rows.values()) == b.weights[samples].sum()
+    assert sum(sum(row.values()) for row in tree.rows.values()) == b.weights[indices].sum()
 
 
-@given(b=oracles.blocks(categories=(0,), max_records=128), min_leaf=st.integers(1, 5))
+@given(b=oracles.blocks(categories=(0,), max_samples=128), min_leaf=st.integers(1, 5))
 def test_a_cut_is_worth_as_much_as_the_best_over_all_attributes(b, min_leaf):
     tree = oracles.grow_tree(b, max_depth=1, min_leaf=min_leaf)
     gains = [oracles.best_gain(column, b.y, b.weights, min_leaf) for column in b.X.T]
@@ -98,8 +81,8 @@ def test_large_nodes_obey_the_same_rules(binned, n, n_categories):
 
 
 @SHARED
-def test_records_that_share_a_bin_are_still_cut(binned):
-    # 255 bins of some 80,000 records hold about 300 each, more than are coded exactly at once.
+def test_samples_that_share_a_bin_are_still_cut(binned):
+    # 255 bins of some 80,000 samples hold about 300 each, more than are coded exactly at once.
     values = np.random.default_rng(0).random(80_000)
     b = oracles.block(values, values * 1000 % 2)
     tree = oracles.grow_tree(b, binned=binned)
@@ -109,7 +92,7 @@ def test_records_that_share_a_bin_are_still_cut(binned):
 
 @SHARED
 @pytest.mark.parametrize("n", [5000, 20_000, 40_000])
-def test_records_that_take_turns_are_cut(binned, n):
+def test_samples_that_take_turns_are_cut(binned, n):
     # A sample taken at regular steps sees one side of such data only.
     b = oracles.block(np.arange(n) % 2, np.arange(n) % 2)
     tree = oracles.grow_tree(b, binned=binned)
@@ -119,7 +102,7 @@ def test_records_that_take_turns_are_cut(binned, n):
 @pytest.mark.parametrize("max_bins", [2, 4, 16])
 @SHARED
 def test_few_bins_do_not_hide_an_attribute(binned, max_bins):
-    # The largest value holds most of the records, so that no quantile lies below it.
+    # The largest value holds most of the samples, so that no quantile lies below it.
     values = np.minimum(np.arange(600), 20)
     b = oracles.block(values, values % 2)
     tree = oracles.grow_tree(b, max_bins=max_bins, binned=binned)
@@ -158,7 +141,7 @@ def test_a_column_that_is_all_missing_is_never_asked(binned, n, n_categories):
 def test_several_groups_grow_at_several_leaves_in_one_call(binned, n):
     b = oracles.random_block(n, n_categories=(0, 6, 0))
     order = np.random.default_rng(1).permutation(n)[: n - 5]
-    starts = [0, n // 3, n // 3, n // 3 + 1, n - 5]  # the second group is empty, the third has one record
+    starts = [0, n // 3, n // 3, n // 3 + 1, n - 5]  # the second group is empty, the third has one sample
     leaves, depth = [3, 0, 5, 6], [2, 1, 4, 3]
     tree = oracles.grow_groups(b, order, starts, leaves, base=7, depth=depth, max_depth=7, binned=binned)
     gains = np.zeros(3)
@@ -173,7 +156,7 @@ def test_several_groups_grow_at_several_leaves_in_one_call(binned, n):
     assert reachable == {0, 3, 5, 6, *range(7, len(tree.nodes))}
 
 
-def test_no_records_leave_leaves_as_they_are():
+def test_no_samples_leave_leaves_as_they_are():
     b = oracles.random_block(10)
     tree = oracles.grow_groups(b, [], [0, 0, 0], [0, 1], base=2)
     assert tree.nodes["split"].tolist() == tree.nodes["left"].tolist() == [-1, -1]
@@ -232,7 +215,7 @@ def test_thousands_of_columns(binned, n):
 
 
 @SHARED
-def test_a_million_identical_records_are_one_leaf(binned):
+def test_a_million_identical_samples_are_one_leaf(binned):
     n = 1_000_000
     b = oracles.block(np.full((n, 3), 2.5), np.arange(n) % 3)
     tree = oracles.grow_tree(b, binned=binned)
@@ -262,7 +245,7 @@ def test_a_chain_of_cuts_as_deep_as_a_block_is_large():
     check_tree(b, tree)
 
 
-def test_records_that_weigh_more_than_can_be_counted_are_refused():
+def test_samples_that_weigh_more_than_can_be_counted_are_refused():
     n = 600_000
     b = oracles.block(np.zeros((n, 1)), np.arange(n) % 2, weights=np.full(n, 4095))
     with pytest.raises(ValueError, match="weigh more than 2147483647 together"):

@@ -57,7 +57,7 @@ def test_prices_of_categories_by_hand(values, price):
     seed=st.integers(0, 9),
 )
 def test_a_numerical_cut_is_taken_unless_categories_gain_more_by_their_price(k, extra, shift, binned, seed):
-    # The categories part the classes without fault; of numbers one cut is as good, but for a few records.
+    # The categories part the classes without fault; of numbers one cut is as good, but for a few samples.
     rng = np.random.default_rng(seed)
     categories = np.concatenate([np.arange(k), rng.integers(0, k, extra)]).astype(float)
     y = (categories % 2).astype(int)
@@ -97,7 +97,7 @@ def named(n, n_names, seed, useful=0.0):
 @pytest.mark.parametrize(("n_names", "is_drawn"), [(50, False), (300, True), (2_000, True)])
 def test_names_that_say_nothing_are_left_alone_in_large_nodes(binned, n_names, is_drawn):
     X, y = named(2_000, n_names, seed=1)
-    # Records drawn repeatedly make names look better than they are.
+    # Samples drawn repeatedly make names look better than they are.
     weights = np.random.default_rng(0).poisson(1, 2_000) if is_drawn else np.ones(2_000, dtype=int)
     drawn = np.flatnonzero(weights)
     b = oracles.block(X[drawn, 4:], y[drawn], weights=weights[drawn], n_categories=[n_names])
@@ -122,12 +122,12 @@ def test_c45_pays_the_price_before_it_takes_the_ratio():
 
 
 def forest_accuracy(columns, n_names, useful=0.0):
-    """Return the accuracy on 3,000 new records of 15 trees that learnt 1,500 with some columns."""
+    """Return the accuracy on 3,000 new samples of 15 trees that learnt 1,500 with some columns."""
     (X, y), (X_new, y_new) = (named(n, n_names, seed, useful) for n, seed in ((1_500, 3), (3_000, 4)))
     kinds = np.array([0, 0, 0, 0, n_names], dtype=np.int32)[columns]
-    records = oracles.block(X[:, columns], y, n_categories=kinds).records
+    samples = oracles.block(X[:, columns], y, n_categories=kinds).samples
     grower = RandomForestGrower(GrowthParams(max_features=count_features("default", len(columns))))
-    grown = grower.build(records, np.arange(1_500, dtype=np.int32), list(range(15)), 1)
+    grown = grower.build(samples, np.arange(1_500, dtype=np.int32), list(range(15)), 1)
     forest = Forest(tuple(g.tree for g in grown), tuple(g.leaf_of for g in grown), np.ones(1_500, dtype=bool))
     answers = forest.answer(np.ascontiguousarray(X_new[:, columns]), 2, soft=True)
     return float(np.mean(answers.argmax(axis=1) == y_new))

@@ -28,8 +28,8 @@ def test_the_oracle_expects_the_errors_in_quinlans_book():
     ("left", "right", "kept"),
     [
         # a leaf expects           its children                        with 0.1 of allowance
-        ((9, 0), (0, 1), True),  # 10 records, 1 error:  2.41           0.14 × 9 + 0.75 = 2.04       kept
-        ((1, 0), (0, 1), True),  # 2 records, 1 error:   1.85           2 × 0.75 = 1.50              kept
+        ((9, 0), (0, 1), True),  # 10 samples, 1 error:  2.41           0.14 × 9 + 0.75 = 2.04       kept
+        ((1, 0), (0, 1), True),  # 2 samples, 1 error:   1.85           2 × 0.75 = 1.50              kept
         ((9, 1), (8, 1), False),  # majorities agree, so cutting does not save an error
         ((5, 1), (1, 5), True),
     ],
@@ -68,9 +68,9 @@ def test_the_formula_decides_for_every_small_table(confidence):
     assert 20 < n_kept < n_cut - 20
 
 
-def pruning_of(b, unpruned, confidence, samples, start=0):
+def pruning_of(b, unpruned, confidence, indices, start=0):
     """Return the cuts that brute force keeps of a subtree."""
-    passing = oracles.records_at(unpruned.nodes, unpruned.category_bits, b.X, samples, start)
+    passing = oracles.samples_at(unpruned.nodes, unpruned.category_bits, b.X, indices, start)
     weights_at = {
         node: oracles.tally([node] * len(here), b.y[here], b.weights[here])[node] for node, here in passing.items()
     }
@@ -171,7 +171,7 @@ def test_several_groups_are_pruned_in_one_call_and_the_rest_is_untouched(binned,
     b.y[: n // 3] = np.arange(n // 3) % 9 == 0
     b.weights[:] = 1
     order = np.arange(n - 5, dtype=np.int32)
-    # The first group is noise, the second is empty, the fourth has one record, the last is empty.
+    # The first group is noise, the second is empty, the fourth has one sample, the last is empty.
     starts = np.array([0, n // 3, n // 3, n - 6, n - 5, n - 5])
     targets = np.array([7, 3, 5, 8, 6], dtype=np.int32)
     trees, least = [], 0.01
@@ -180,8 +180,8 @@ def test_several_groups_are_pruned_in_one_call_and_the_rest_is_untouched(binned,
         leaf_of = np.full(n, -7, dtype=np.int32)
         params = GrowthParams(max_features=1, by_ratio=True, prune_confidence=confidence)
         weights = b.weights[order]
-        records = replace(b.records, codes=shared_codes(b, binned))
-        editor.grow(records, weights, order, starts, targets, leaf_of, params, 0)
+        samples = replace(b.samples, codes=shared_codes(b, binned))
+        editor.grow(samples, weights, order, starts, targets, leaf_of, params, 0)
         trees.append(editor.finish())
     unpruned, tree = trees
     assert len(tree.nodes) < len(unpruned.nodes)
@@ -207,22 +207,22 @@ def test_leaves_that_are_not_grown_at_keep_what_they_hold():
     b = oracles.random_block(80, n_categories=(0, 6, 0))
     editor, _, held = frame()
     leaf_of = np.full(80, -7, dtype=np.int32)
-    samples = np.arange(80, dtype=np.int32)
+    indices = np.arange(80, dtype=np.int32)
     params = GrowthParams(max_features=1, by_ratio=True, prune_confidence=CONFIDENCE)
     target = np.array([3], dtype=np.int32)
-    editor.grow(b.records, b.weights, samples, np.array([0, 80]), target, leaf_of, params, 0)
+    editor.grow(b.samples, b.weights, indices, np.array([0, 80]), target, leaf_of, params, 0)
     before = editor.finish()
     rows = oracles.rows_of(before)
     assert {node: rows[node] for node in held} == held
-    check_whole(b, before, leaf_of, samples, 3)
+    check_whole(b, before, leaf_of, indices, 3)
     # Growing again at one of the new leaves leaves all the others alone.
     target[0] = leaf_of[0]
     again = TreeEditor(before)
     group = np.flatnonzero(leaf_of == target[0]).astype(np.int32)
     moved = leaf_of.copy()
-    again.grow(b.records, b.weights[group], group, np.array([0, len(group)]), target, moved, params, 1)
+    again.grow(b.samples, b.weights[group], group, np.array([0, len(group)]), target, moved, params, 1)
     after = again.finish()
-    others = np.setdiff1d(samples, group)
+    others = np.setdiff1d(indices, group)
     np.testing.assert_array_equal(moved[others], leaf_of[others])
     rows_after = oracles.rows_of(after)
     assert {node: row for node, row in rows.items() if node != target[0]}.items() <= rows_after.items()

@@ -1,4 +1,4 @@
-"""Records reach the leaf that a walk by hand reaches, and get the answer that stands there."""
+"""Samples reach the leaf that a walk by hand reaches, and get the answer that stands there."""
 
 import numpy as np
 import pytest
@@ -14,14 +14,14 @@ PROBES = (*oracles.FEW_VALUES, -1e300, -1.0, -0.5, 2.0, 3.0, 5.0, 6.5, 63.0, 64.
 
 @st.composite
 def probes(draw, m):
-    """Draw records a tree may never have seen the like of."""
+    """Draw samples a tree may never have seen the like of."""
     n = draw(st.integers(0, 50))
-    records = draw(st.lists(st.sampled_from(PROBES), min_size=n * m, max_size=n * m))
-    return np.array(records, dtype=np.float64).reshape(n, m)
+    samples = draw(st.lists(st.sampled_from(PROBES), min_size=n * m, max_size=n * m))
+    return np.array(samples, dtype=np.float64).reshape(n, m)
 
 
 @given(b=oracles.blocks(), data=st.data())
-def test_records_reach_the_leaf_a_walk_by_hand_reaches(b, data):
+def test_samples_reach_the_leaf_a_walk_by_hand_reaches(b, data):
     tree = oracles.grow_tree(b)
     X = data.draw(probes(b.X.shape[1]))
     np.testing.assert_array_equal(
@@ -32,7 +32,7 @@ def test_records_reach_the_leaf_a_walk_by_hand_reaches(b, data):
 
 @pytest.mark.parametrize("n", [1, 15, 16, 17, 31, 32, 33, 511, 512, 513, 1300])
 @pytest.mark.parametrize("n_categories", [(0, 0, 0), (0, 90, 3)], ids=["numerical", "mixed"])
-def test_any_number_of_records(n, n_categories):
+def test_any_number_of_samples(n, n_categories):
     b = oracles.random_block(1300, n_categories=n_categories)
     tree, leaf_of = oracles.tree_of(b)
     np.testing.assert_array_equal(tree.route(b.X[:n]), leaf_of[:n])
@@ -78,7 +78,7 @@ def test_votes_leave_room_for_classes_the_tree_has_not_seen(soft):
 
 
 @pytest.mark.parametrize("soft", [True, False])
-def test_records_nowhere_and_empty_leaves_do_not_vote(soft):
+def test_samples_nowhere_and_empty_leaves_do_not_vote(soft):
     b = oracles.random_block(40)
     tree, leaf_of = oracles.tree_of(b)
     leaf_of[::2] = -1

@@ -1,4 +1,4 @@
-"""Shrunk class shares, against the definition: every step down a path counts by the records above it."""
+"""Shrunk class shares, against the definition: every step down a path counts by the samples above it."""
 
 import pickle
 
@@ -17,7 +17,7 @@ STRENGTH = st.sampled_from([0.0, 0.5, 3.0, 30.0, 1e3, 1e9])
 
 @st.composite
 def trees(draw, **limits):
-    """Draw a tree and its records; leaves of some trees are emptied, as a repair may leave them."""
+    """Draw a tree and its samples; leaves of some trees are emptied, as a repair may leave them."""
     b = draw(oracles.blocks(max_weight=9, **limits))
     tree, leaf_of = oracles.tree_of(b, max_depth=draw(st.sampled_from([None, 1, 3])))
     rows = oracles.rows_of(tree)
@@ -35,7 +35,7 @@ def shares(tree, leaves, n_classes, strength):
 
 
 def mixed(tree, X, n_classes, strengths, mix):
-    """Return what the kernel adds for records."""
+    """Return what the kernel adds for samples."""
     votes = np.zeros((len(X), n_classes))
     vote([tree.sums], np.array(strengths, dtype=float), np.array(mix, dtype=float), X, votes)
     return votes
@@ -101,7 +101,7 @@ def test_every_node_holds_what_the_leaves_below_it_hold(drawn):
 
 
 def test_many_classes_in_many_leaves_find_room():
-    # A class a record: sums of inner nodes need more room than is set aside for them by the leaves' own rows.
+    # A class a sample: sums of inner nodes need more room than is set aside for them by the leaves' own rows.
     values = np.arange(3_000)
     tree, _ = oracles.tree_of(oracles.block(values, values))
     expected = oracles.sums(tree)
@@ -113,7 +113,7 @@ def test_many_classes_in_many_leaves_find_room():
 
 
 def test_weights_beyond_what_single_precision_counts_are_added_up():
-    # A leaf may have seen more than 2^24 records.
+    # A leaf may have seen more than 2^24 samples.
     tree, _ = oracles.tree_of(oracles.block([0, 1, 2], [0, 1, 0]))
     rows = {node: dict.fromkeys(row, 2.0**26) for node, row in oracles.rows_of(tree).items()}
     heavy = oracles.with_rows(tree, rows)
@@ -154,7 +154,7 @@ def test_a_mixture_of_strengths_is_the_mixture_of_their_answers(drawn, data):
 
 
 @given(drawn=trees(), strength=STRENGTH)
-def test_records_get_the_shares_of_the_leaf_they_reach_and_its_value_in_a_column_more(drawn, strength):
+def test_samples_get_the_shares_of_the_leaf_they_reach_and_its_value_in_a_column_more(drawn, strength):
     b, tree, _ = drawn
     alone = mixed(tree, b.X, b.n_classes, [strength], [1.0])
     np.testing.assert_array_equal(alone, shares(tree, tree.route(b.X), b.n_classes, strength))
@@ -184,7 +184,7 @@ def test_without_shrinkage_leaves_answer_as_they_are(b):
     np.testing.assert_allclose(mixed(tree, b.X, b.n_classes, [0, 0], [0.5, 0.5]), soft, atol=1e-6)
 
 
-@given(trees(max_records=20))
+@given(trees(max_samples=20))
 def test_shrunk_without_end_everyone_answers_as_the_root(drawn):
     b, tree, leaf_of = drawn
     if tree.sums.total[0] and len(tree.nodes) > 1:
@@ -212,7 +212,7 @@ def test_empty_leaves_say_what_the_node_above_them_says(strengths, mix):
     np.testing.assert_allclose(mixed(deeper, X, 2, strengths, mix), np.tile(expected, (2, 1)))
 
 
-def test_records_nowhere_and_trees_that_know_nothing_add_nothing():
+def test_samples_nowhere_and_trees_that_know_nothing_add_nothing():
     b = oracles.random_block(40)
     tree, leaf_of = oracles.tree_of(b)
     leaf_of[::2] = -1
@@ -225,7 +225,7 @@ def test_records_nowhere_and_trees_that_know_nothing_add_nothing():
 
 
 @pytest.mark.parametrize("n", [1, 31, 32, 33, 511, 512, 513, 1_300])
-def test_any_number_of_records(n):
+def test_any_number_of_samples(n):
     b = oracles.random_block(1_300, n_categories=(0, 90, 3))
     tree, leaf_of = oracles.tree_of(b)
     np.testing.assert_array_equal(mixed(tree, b.X[:n], 3, [3.0], [1.0]), shares(tree, leaf_of[:n], 3, 3.0))
@@ -234,8 +234,8 @@ def test_any_number_of_records(n):
 
 
 @given(drawn=trees(), strengths=st.lists(STRENGTH, min_size=1, max_size=3, unique=True))
-def test_many_records_get_what_each_of_them_gets_alone(drawn, strengths):
-    # Answers of all leaves are written to a table where records are many: the same to the last bit.
+def test_many_samples_get_what_each_of_them_gets_alone(drawn, strengths):
+    # Answers of all leaves are written to a table where samples are many: the same to the last bit.
     b, tree, _ = drawn
     mix, values = np.full(len(strengths), 1 / len(strengths)), np.arange(len(tree.nodes), dtype=np.float32)
 
@@ -249,7 +249,7 @@ def test_many_records_get_what_each_of_them_gets_alone(drawn, strengths):
 
 
 def test_large_and_small_trees_answer_together():
-    # Few records: the answers of all leaves pay for the small tree alone.
+    # Few samples: the answers of all leaves pay for the small tree alone.
     b = oracles.random_block(3_000, n_classes=5)
     large, _ = oracles.tree_of(b)
     small, _ = oracles.tree_of(b, max_depth=2)

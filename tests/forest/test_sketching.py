@@ -28,9 +28,9 @@ def sketched(draw):
 
 
 @given(sketched())
-def test_counts_are_those_of_one_value_after_the_other(given_records):
-    counts, unseen, is_mixed = count_cells(*given_records)
-    expected, expected_unseen, expected_mixed = sketching.count_cells(*given_records)
+def test_counts_are_those_of_one_value_after_the_other(given_samples):
+    counts, unseen, is_mixed = count_cells(*given_samples)
+    expected, expected_unseen, expected_mixed = sketching.count_cells(*given_samples)
     np.testing.assert_array_equal(counts, expected)
     np.testing.assert_array_equal(unseen, expected_unseen)
     np.testing.assert_array_equal(is_mixed[:, :-1], expected_mixed[:, :-1])

@@ -1,4 +1,4 @@
-"""What each attribute adds along the paths of records, against a walk node by node."""
+"""What each attribute adds along the paths of samples, against a walk node by node."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ STRENGTHS = st.lists(st.sampled_from([0.0, 0.5, 3.0, 30.0, 1e3]), min_size=1, ma
 
 @st.composite
 def trees(draw):
-    """Draw a tree and its records; leaves of some trees are emptied, as a repair may leave them."""
+    """Draw a tree and its samples; leaves of some trees are emptied, as a repair may leave them."""
     b = draw(oracles.blocks(max_weight=9))
     tree, _ = oracles.tree_of(b, max_depth=draw(st.sampled_from([None, 1, 3])))
     rows = oracles.rows_of(tree)
@@ -22,14 +22,14 @@ def trees(draw):
 
 
 def share_steps(tree, X, n_classes, strengths, mix):
-    """Return what the kernel adds for records."""
+    """Return what the kernel adds for samples."""
     added = np.zeros((*X.shape, n_classes))
     tree.add_share_steps(tree.route(X), added, np.array(strengths, dtype=float), np.array(mix, dtype=float))
     return added
 
 
 def vote_steps(tree, X, n_classes, *, soft):
-    """Return what the kernel adds for records, and what it says they begin with."""
+    """Return what the kernel adds for samples, and what it says they begin with."""
     added, roots = np.zeros((*X.shape, n_classes)), np.zeros((len(X), n_classes))
     tree.add_vote_steps(tree.route(X), added, roots, soft=soft)
     return added, roots
@@ -41,8 +41,8 @@ def test_steps_of_shrunk_shares_are_those_of_the_path(drawn, strengths, data):
     mix = np.array(data.draw(st.lists(st.integers(1, 9), min_size=len(strengths), max_size=len(strengths))), float)
     mix /= mix.sum()
     added, weights = share_steps(tree, b.X, b.n_classes, strengths, mix), oracles.sums(tree)
-    for record, found in zip(b.X, added, strict=True):
-        path = oracles.path_to(tree, record)
+    for sample, found in zip(b.X, added, strict=True):
+        path = oracles.path_to(tree, sample)
         answers = oracles.shrunk_on_the_way(weights, path, b.n_classes, strengths, mix)
         np.testing.assert_allclose(found, oracles.credited(tree, path, answers, b.X.shape[1]), atol=1e-6)
         np.testing.assert_allclose(tree.root_shares(b.n_classes), answers[0], atol=1e-6)
@@ -56,8 +56,8 @@ def test_steps_of_shrunk_shares_are_those_of_the_path(drawn, strengths, data):
 def test_steps_of_votes_are_those_of_the_path(drawn, soft):
     b, tree = drawn
     (added, roots), weights = vote_steps(tree, b.X, b.n_classes, soft=soft), oracles.sums(tree)
-    for record, found, root in zip(b.X, added, roots, strict=True):
-        path = oracles.path_to(tree, record)
+    for sample, found, root in zip(b.X, added, roots, strict=True):
+        path = oracles.path_to(tree, sample)
         answers = oracles.voted_on_the_way(weights, path, b.n_classes, soft=soft)
         np.testing.assert_allclose(found, oracles.credited(tree, path, answers, b.X.shape[1]), atol=1e-6)
         np.testing.assert_allclose(root, answers[0], atol=1e-6)
@@ -95,7 +95,7 @@ def test_leaves_say_what_they_hold(drawn):
         assert confidence == pytest.approx(max(row.values()) / sum(row.values()) if row else 0)
 
 
-def test_no_records_and_trees_that_know_nothing():
+def test_no_samples_and_trees_that_know_nothing():
     bare, X = Tree.bare(3, 0), np.zeros((4, 3))
     assert not share_steps(bare, X, 2, [3.0], [1.0]).any()
     assert not np.any(vote_steps(bare, X, 2, soft=True)[1])

@@ -76,7 +76,7 @@ def test_draws_follow_worth_and_some_are_left_to_all(m, n_tried, n_worth, seed):
 
 
 def wide(number, n=250, m=600, moved=False):
-    """Return records of two classes, which five of many columns tell; others once they have moved."""
+    """Return samples of two classes, which five of many columns tell; others once they have moved."""
     rng = np.random.default_rng(number)
     X = rng.normal(size=(n, m))
     told = X[:, 300:305] if moved else X[:, 10:15]
@@ -129,7 +129,7 @@ def state_of(model, **shape):
 
 
 def draws_for(state, m):
-    return BatchUpdate(state, oracles.block(*wide(9, m=m)).records).settings.grower.params.draws
+    return BatchUpdate(state, oracles.block(*wide(9, m=m)).samples).settings.grower.params.draws
 
 
 def test_only_wide_tables_of_our_random_forest_draw_by_worth():
@@ -148,7 +148,7 @@ def test_the_grower_favours_what_its_trees_gained_from():
     X, y = wide(0, n=1500)
     b = oracles.block(X, y)
     grower = RandomForestGrower(adforest.forest.GrowthParams(max_features=24))
-    trees = [one.tree for one in grower.build(b.records, np.arange(1500, dtype=np.int32), [1, 2, 3, 4], 1)]
+    trees = [one.tree for one in grower.build(b.samples, np.arange(1500, dtype=np.int32), [1, 2, 3, 4], 1)]
     draws = grower.favouring(trees, b.n_categories).params.draws
     assert set(np.argsort(np.bincount(draws[draws >= 0], minlength=600))[-4:]) <= set(range(10, 15))
     assert grower.favouring([], b.n_categories).params.draws is None

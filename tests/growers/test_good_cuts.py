@@ -53,7 +53,7 @@ def test_both_sides_hold_the_minimum_leaf_size():
     assert good(SIX, min_leaf=4) == []
 
 
-def test_only_the_records_known_are_looked_at():
+def test_only_the_samples_known_are_looked_at():
     # Of 1, 2, 3, 6 the classes are a, a, a, b: the cut lies between 3 and 6.
     (cut,) = good(SIX, [0, 1, 2, 5])
     assert (cut.value, cut.gain_ratio) == (4.5, pytest.approx(1))
@@ -90,7 +90,7 @@ def test_one_value_is_cut_from_missing_values():
 
 def test_categories_are_cut_once_along_their_share_of_the_most_frequent_class():
     # Category 0: a a; 1: b b; 2: a b b; 3 is not there. Shares of b: 0, 1, 2/3, so that the order is 0, 2, 1.
-    # Their price is (1 + 3/7) log2(3 / 2) = 0.836 bits, 0.119 a record.
+    # Their price is (1 + 3/7) log2(3 / 2) = 0.836 bits, 0.119 a sample.
     #   {0} | {2, 1}: gain H(3/7) - 5/7 H(1/5) = 0.470, said in H(2/7) = 0.863: ratio (0.470 - 0.119) / 0.863 = 0.406
     #   {0, 2} | {1}: gain H(3/7) - 5/7 H(2/5) = 0.292, said in the same:       ratio (0.292 - 0.119) / 0.863 = 0.199
     b = oracles.block([0, 0, 1, 1, 2, 2, 2], [0, 0, 1, 1, 0, 1, 1], n_categories=[4])
@@ -99,7 +99,7 @@ def test_categories_are_cut_once_along_their_share_of_the_most_frequent_class():
     assert cut.value.tolist() == [True, False, False, False]
     assert not cut.missing_left
     assert good(b, min_leaf=3) == []
-    # The numbers of the classes do not matter; three more records a of category 0 turn the order round: 1, 2, 0.
+    # The numbers of the classes do not matter; three more samples a of category 0 turn the order round: 1, 2, 0.
     (cut,) = good(oracles.block(b.X, 1 - b.y, n_categories=[4]))
     assert cut.value.tolist() == [True, False, False, False]
     (cut,) = good(oracles.block([*b.X[:, 0], 0, 0, 0], [*b.y, 0, 0, 0], n_categories=[4]))
@@ -119,7 +119,7 @@ def test_good_attributes_come_in_descending_order_of_their_ratio():
     assert [cut.feature for cut in good(oracles.block(X[:, ::-1], y), goodness=1)] == [1, 2, 0]
 
 
-def test_pure_records_have_no_good_cut():
+def test_pure_samples_have_no_good_cut():
     assert (
         good(oracles.block(np.c_[np.arange(9), np.arange(9) % 3], np.zeros(9), n_categories=[0, 3], n_classes=3)) == []
     )
@@ -134,7 +134,7 @@ def test_columns_that_say_nothing_have_no_good_cut():
     assert [cut.feature for cut in cuts] == [4]
 
 
-def test_no_records_have_no_good_cut():
+def test_no_samples_have_no_good_cut():
     b = oracles.random_block(10, n_categories=(0, 3))
     assert good(b, []) == []
     assert good(b, [4]) == []
@@ -171,7 +171,7 @@ def test_the_largest_numbers_there_are():
     assert cut[:4] == (0, 0.0, True, pytest.approx(1))
 
 
-def test_a_good_cut_sends_records_where_it_says():
+def test_a_good_cut_sends_samples_where_it_says():
     X = np.array([[1.0, 2.0], [5.0, np.nan], [np.nan, 0.0]])
     assert GoodCut(0, 1.0, False, 1.0, 1.0).left(X).tolist() == [True, False, False]
     assert GoodCut(0, 1.0, True, 1.0, 1.0).left(X).tolist() == [True, False, True]
@@ -269,7 +269,7 @@ def test_without_goodness_only_equals_of_the_best_are_kept():
 
 
 @given(b=oracles.blocks(categories=(0, 3)).map(tame))
-def test_records_in_another_order_have_the_same_good_cuts(b):
+def test_samples_in_another_order_have_the_same_good_cuts(b):
     order = np.random.default_rng(0).permutation(len(b.y))
     mine, others = good(b), good(b, order)
     assert ratios(mine) == ratios(others)

@@ -8,17 +8,17 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import oracles
 from adforest import AdaptiveDecisionForestClassifier
-from adforest.forest import Groups, GrowthParams, Records, Tree, TreeEditor
+from adforest.forest import Groups, GrowthParams, Samples, Tree, TreeEditor
 from adforest.forest._kernels.streaming import stream
 from adforest.growers import HoeffdingGrower, RandomForestGrower, StreamingGrower, SysForGrower
 from small_forests import weights_draw_lots
 
 
 def grow(X, y, n_categories, weights=None, grace=200.0, n_classes=None, max_depth=None):
-    """Return the nodes and words of one tree that saw the records in order."""
+    """Return the nodes and words of one tree that saw the samples in order."""
     n = len(X)
     y = np.asarray(y, dtype=np.int32)
-    records = Records(
+    samples = Samples(
         np.ascontiguousarray(X, dtype=np.float64),
         y,
         np.arange(n),
@@ -28,7 +28,7 @@ def grow(X, y, n_categories, weights=None, grace=200.0, n_classes=None, max_dept
     weights = np.ones(n, dtype=np.uint16) if weights is None else weights
     root = np.zeros(1, dtype=np.int32)
     group_nodes, nodes, category_bits, importance = stream(
-        records,
+        samples,
         Groups(np.arange(n, dtype=np.int32), weights, np.array([0, n]), root, root),
         grace=grace,
         log_inverse_delta=log(1e7),
@@ -78,7 +78,7 @@ def n_questions(tree):
 
 
 def clusters(n, seed):
-    """Return records of four classes by rules that a few questions find out: first x0, then x1 or x3."""
+    """Return samples of four classes by rules that a few questions find out: first x0, then x1 or x3."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 5)) * 3
     y = np.where(X[:, 0] > 0.5, 2 + (X[:, 1] > 1), X[:, 3] > -1)
@@ -102,25 +102,25 @@ def test_river_asks_the_same_questions(n, grace, categories, seed):
         binary_split=True,
         nominal_attributes=[int(j) for j in np.flatnonzero(categories)],
     )
-    for record, klass in zip(X.tolist(), y.tolist(), strict=True):
-        river.learn_one(dict(enumerate(record)), klass)
+    for sample, klass in zip(X.tolist(), y.tolist(), strict=True):
+        river.learn_one(dict(enumerate(sample)), klass)
     nodes, category_bits, _ = grow(X, y, categories, grace=grace)
     ours = questions(nodes, category_bits, categories)
     assert n_questions(ours) >= 3, "a stream that never splits shows nothing"
     assert_same(ours, rivers(river._root))
 
 
-def test_weights_count_as_repeated_records():
+def test_weights_count_as_repeated_samples():
     X, y = clusters(2_000, 3)
     weights = np.random.default_rng(0).integers(0, 4, len(X)).astype(np.uint16)
-    # Splits are tried after each record, whatever its weight; so let the grace period never end inside one.
+    # Splits are tried after each sample, whatever its weight; so let the grace period never end inside one.
     once, _, _ = grow(X, y, (0,) * 5, weights=weights * 0 + 3, grace=300)
     thrice, _, _ = grow(np.repeat(X, 3, axis=0), np.repeat(y, 3), (0,) * 5, grace=300)
     np.testing.assert_array_equal(once["split"], thrice["split"])
     np.testing.assert_allclose(once["threshold"], thrice["threshold"], rtol=1e-9)
 
 
-def test_records_of_no_weight_are_not_seen():
+def test_samples_of_no_weight_are_not_seen():
     X, y = clusters(3_000, 4)
     seen = np.random.default_rng(0).random(len(X)) < 0.6
     some, _, _ = grow(X, y, (0,) * 5, weights=seen.astype(np.uint16))
@@ -143,7 +143,7 @@ def test_depth_is_limited(max_depth):
         (np.random.default_rng(0).normal(size=(500, 2)), np.zeros(500, dtype=int)),
         (np.zeros((1, 2)), np.zeros(1, dtype=int)),
     ],
-    ids=["constant", "all missing", "one class", "one record"],
+    ids=["constant", "all missing", "one class", "one sample"],
 )
 def test_nothing_to_ask(X, y):
     nodes, _, importance = grow(X, y, (0, 0), grace=20)
@@ -153,16 +153,16 @@ def test_nothing_to_ask(X, y):
 
 def block(n, seed=0, n_categories=(0, 0, 0, 0, 0)):
     X, y = clusters(n, seed)
-    return Records(X, y.astype(np.int32), np.arange(n), np.array(n_categories, dtype=np.int32), 4)
+    return Samples(X, y.astype(np.int32), np.arange(n), np.array(n_categories, dtype=np.int32), 4)
 
 
 def test_leaves_hold_the_weight_of_what_they_saw():
-    records, grower = block(3_000), HoeffdingGrower(GrowthParams(max_features=5, min_samples_leaf=20))
-    for grown in grower.build(records, np.arange(3_000, dtype=np.int32), [1, 2, 3], None):
-        weights = grower.weights(records.serial, grown.tree.seed)
-        np.testing.assert_array_equal(grown.leaf_of, grown.tree.route(records.X))
+    samples, grower = block(3_000), HoeffdingGrower(GrowthParams(max_features=5, min_samples_leaf=20))
+    for grown in grower.build(samples, np.arange(3_000, dtype=np.int32), [1, 2, 3], None):
+        weights = grower.weights(samples.serial, grown.tree.seed)
+        np.testing.assert_array_equal(grown.leaf_of, grown.tree.route(samples.X))
         expected = {}
-        for leaf, klass, weight in zip(grown.leaf_of.tolist(), records.y.tolist(), weights.tolist(), strict=True):
+        for leaf, klass, weight in zip(grown.leaf_of.tolist(), samples.y.tolist(), weights.tolist(), strict=True):
             expected.setdefault(leaf, {}).setdefault(klass, 0)
             expected[leaf][klass] += weight
         assert oracles.rows_of(grown.tree) == {
@@ -172,17 +172,17 @@ def test_leaves_hold_the_weight_of_what_they_saw():
 
 @pytest.mark.parametrize("min_samples_leaf", [1, 5, 19])
 def test_smaller_leaves_than_the_bound_makes_are_grown_by_entropy(min_samples_leaf):
-    records, known = block(2_000), np.arange(2_000, dtype=np.int32)
-    pure = HoeffdingGrower(GrowthParams(max_features=5, min_samples_leaf=20)).build(records, known, [1, 2], None)
+    samples, known = block(2_000), np.arange(2_000, dtype=np.int32)
+    pure = HoeffdingGrower(GrowthParams(max_features=5, min_samples_leaf=20)).build(samples, known, [1, 2], None)
     grower = HoeffdingGrower(GrowthParams(max_features=5, min_samples_leaf=min_samples_leaf))
-    for grown, start in zip(grower.build(records, known, [1, 2], None), pure, strict=True):
-        np.testing.assert_array_equal(grown.leaf_of, grown.tree.route(records.X))
+    for grown, start in zip(grower.build(samples, known, [1, 2], None), pure, strict=True):
+        np.testing.assert_array_equal(grown.leaf_of, grown.tree.route(samples.X))
         inner = np.flatnonzero(start.tree.nodes["split"] >= 0)
         assert len(inner) >= 3
         np.testing.assert_array_equal(grown.tree.nodes[inner], start.tree.nodes[inner])
         assert grown.tree.n_leaves > start.tree.n_leaves
-        # Records are at hand, so each counts at least once, where it is told from others.
-        weights = grower.weights(records.serial, grown.tree.seed)
+        # Samples are at hand, so each counts at least once, where it is told from others.
+        weights = grower.weights(samples.serial, grown.tree.seed)
         rows, split = oracles.rows_of(grown.tree), grown.tree.nodes["split"][: len(start.tree.nodes)] >= 0
         total = sum(sum(row.values()) for row in rows.values())
         assert weights.sum() <= total <= np.maximum(weights, 1).sum()
@@ -227,16 +227,16 @@ def test_trees_go_on_splitting_as_batches_come(tree_repair):
             placed = leaf_of >= 0
             np.testing.assert_array_equal(leaf_of[placed], tree.route(memory.matrix())[placed])
             weights = grower.weights(memory.serial, tree.seed)
-            assert tree.row_weight.sum() == weights.sum(), "every record has its weight somewhere"
+            assert tree.row_weight.sum() == weights.sum(), "every sample has its weight somewhere"
 
 
 def test_streaming_leaves_alone_what_does_not_ask_for_a_split():
-    records, grower = block(3_000), HoeffdingGrower(GrowthParams(max_features=5, min_samples_leaf=20))
-    (grown,) = grower.build(records, np.arange(3_000, dtype=np.int32), [1], None)
+    samples, grower = block(3_000), HoeffdingGrower(GrowthParams(max_features=5, min_samples_leaf=20))
+    (grown,) = grower.build(samples, np.arange(3_000, dtype=np.int32), [1], None)
     leaf_of, leaves = grown.leaf_of.copy(), np.unique(grown.leaf_of)[:2].astype(np.int32)
     few = [np.flatnonzero(leaf_of == leaf)[:10] for leaf in leaves]
-    editor, samples = TreeEditor(grown.tree), np.concatenate(few).astype(np.int32)
-    grower.stream(editor, records, np.ones(20, np.uint16), samples, np.array([0, 10, 20]), leaves, leaf_of)
+    editor, indices = TreeEditor(grown.tree), np.concatenate(few).astype(np.int32)
+    grower.stream(editor, samples, np.ones(20, np.uint16), indices, np.array([0, 10, 20]), leaves, leaf_of)
     after = editor.finish()
     np.testing.assert_array_equal(after.nodes, grown.tree.nodes)
     np.testing.assert_array_equal(leaf_of, grown.leaf_of)
@@ -244,16 +244,16 @@ def test_streaming_leaves_alone_what_does_not_ask_for_a_split():
 
 
 def test_leaves_expand_by_entropy_like_those_of_a_random_forest():
-    records, params = block(400), GrowthParams(max_features=5, min_samples_leaf=20)
-    samples, groups, root = np.arange(400, dtype=np.int32), np.array([0, 400]), np.zeros(1, dtype=np.int32)
+    samples, params = block(400), GrowthParams(max_features=5, min_samples_leaf=20)
+    indices, groups, root = np.arange(400, dtype=np.int32), np.array([0, 400]), np.zeros(1, dtype=np.int32)
     trees = []
     for grower in (HoeffdingGrower(params), RandomForestGrower(params)):
         editor, leaf_of = TreeEditor(Tree.bare(5, 1)), np.full(400, -1, dtype=np.int32)
-        grower.expand(editor, records, np.ones(400, np.uint16), samples, groups, root, leaf_of, 9)
+        grower.expand(editor, samples, np.ones(400, np.uint16), indices, groups, root, leaf_of, 9)
         trees.append(editor.finish())
-        np.testing.assert_array_equal(leaf_of, trees[-1].route(records.X))
+        np.testing.assert_array_equal(leaf_of, trees[-1].route(samples.X))
     np.testing.assert_array_equal(trees[0].nodes, trees[1].nodes)
-    assert trees[0].n_leaves > 4, "400 records are too few for the bound, not for entropy"
+    assert trees[0].n_leaves > 4, "400 samples are too few for the bound, not for entropy"
 
 
 def test_weights_are_poisson_with_a_mean_of_six():
@@ -263,10 +263,10 @@ def test_weights_are_poisson_with_a_mean_of_six():
 
 
 def test_the_same_trees_for_any_number_of_threads():
-    records, grower = block(2_000), HoeffdingGrower(GrowthParams(max_features=5))
+    samples, grower = block(2_000), HoeffdingGrower(GrowthParams(max_features=5))
     known = np.arange(2_000, dtype=np.int32)
     for one, four in zip(
-        grower.build(records, known, [1, 2, 3, 4], 1), grower.build(records, known, [1, 2, 3, 4], 4), strict=True
+        grower.build(samples, known, [1, 2, 3, 4], 1), grower.build(samples, known, [1, 2, 3, 4], 4), strict=True
     ):
         np.testing.assert_array_equal(one.tree.nodes, four.tree.nodes)
         np.testing.assert_array_equal(one.tree.row_weight, four.tree.row_weight)

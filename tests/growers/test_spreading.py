@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from adforest import AdaptiveDecisionForestClassifier
-from adforest.forest import GrowthParams, Records
+from adforest.forest import GrowthParams, Samples
 from adforest.growers import GROWERS, build_trees, building_on, spreading
 from parted_batches import mixed_batch, saved, sent
 
@@ -36,8 +36,8 @@ def blocks(n=600):
     X[rng.random(n) < 0.1, 2] = -0.0
     y = (np.nan_to_num(X[:, 0]) + (X[:, 1] > 2) > 0.5).astype(np.int32)
     sizes = np.array([0, 5, 0], dtype=np.int32)
-    yield Records(X, y, np.arange(n), sizes, 2)
-    yield Records(X, y, np.arange(n) * 3, sizes, 2, weight=rng.gamma(2, 0.5, n))
+    yield Samples(X, y, np.arange(n), sizes, 2)
+    yield Samples(X, y, np.arange(n) * 3, sizes, 2, weight=rng.gamma(2, 0.5, n))
 
 
 @pytest.mark.parametrize("base", GROWERS)
@@ -46,11 +46,11 @@ def blocks(n=600):
 def test_trees_are_the_same(base, share, draws, workers):
     drawn = None if draws is None else np.array(draws, dtype=np.int32)
     grower = GROWERS[base](GrowthParams(max_features=2, criterion="auto", draws=drawn))
-    for records in blocks():
-        known = np.flatnonzero(np.random.default_rng(1).random(len(records)) < share).astype(np.int32)
+    for samples in blocks():
+        known = np.flatnonzero(np.random.default_rng(1).random(len(samples)) < share).astype(np.int32)
         rare, seeds = np.array([True, False]), list(range(10, 15))
         for places in (None, [0, 1, 3, 4, 6]):
-            given = (grower, records, known, seeds, None, places, rare, 100)
+            given = (grower, samples, known, seeds, None, places, rare, 100)
             here = build_trees(*given)
             with building_on(workers):
                 there = build_trees(*given)
@@ -73,7 +73,7 @@ def test_a_model_is_the_same(workers):
     assert workers.n_trees > 4
 
 
-def test_few_records_are_not_sent(workers, monkeypatch):
+def test_few_samples_are_not_sent(workers, monkeypatch):
     monkeypatch.setattr(spreading, "WORTH_SENDING", 100_000)
     with building_on(workers):
         AdaptiveDecisionForestClassifier(4, random_state=0).fit(*mixed_batch(0)[:2])

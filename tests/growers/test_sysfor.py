@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
-from adforest.forest import GrowthParams, Records, TreeEditor
+from adforest.forest import GrowthParams, Samples, TreeEditor
 from adforest.growers import SysForGrower
 from sysfor_oracles import everyone, good, same_tree, tame
 
@@ -19,9 +19,9 @@ def build(b, n=10, *, n_jobs=1, places=None, known=None, seeds=None, **params):
     """Build a forest; params may have goodness and separation as well."""
     rules = {name: params.pop(name) for name in ("goodness", "separation") if name in params}
     grower = SysForGrower(GrowthParams(max_features=1, **params), **rules)
-    records = b.records
-    known = everyone(records) if known is None else np.asarray(known, dtype=np.int32)
-    return grower.build(records, known, list(range(n)) if seeds is None else seeds, n_jobs, places)
+    samples = b.samples
+    known = everyone(samples) if known is None else np.asarray(known, dtype=np.int32)
+    return grower.build(samples, known, list(range(n)) if seeds is None else seeds, n_jobs, places)
 
 
 def asks(tree, node, cut):
@@ -36,16 +36,16 @@ def asks(tree, node, cut):
     return bool(split & oracles.CATEGORICAL) and sides == cut.value.tolist() + [cut.missing_left] * 70
 
 
-def shape(b, tree, records, at=0):
-    """Return a subtree as nested tuples, by the records that reach its leaves: to compare it wherever it stands."""
+def shape(b, tree, samples, at=0):
+    """Return a subtree as nested tuples, by the samples that reach its leaves: to compare it wherever it stands."""
     split = int(tree.nodes["split"][at])
     if split < 0:
-        return frozenset(records.tolist())
+        return frozenset(samples.tolist())
     one = tree.nodes[at].item()
     left = np.array(
-        [oracles.goes_left(one, tree.category_bits, value) for value in b.X[records, split >> 2].tolist()], dtype=bool
+        [oracles.goes_left(one, tree.category_bits, value) for value in b.X[samples, split >> 2].tolist()], dtype=bool
     )
-    return (split, shape(b, tree, records[left], one[1]), shape(b, tree, records[~left], one[1] + 1))
+    return (split, shape(b, tree, samples[left], one[1]), shape(b, tree, samples[~left], one[1] + 1))
 
 
 def check_c45_below(b, tree, node, part, **params):
@@ -55,7 +55,7 @@ def check_c45_below(b, tree, node, part, **params):
 
 
 def check_built(b, grown, known=None):
-    """Check what is true of any tree: leaves hold the records that reach them, each once."""
+    """Check what is true of any tree: leaves hold the samples that reach them, each once."""
     tree = grown.tree
     known = np.arange(len(b.y)) if known is None else known
     assert set(oracles.depths(tree.nodes)) == set(range(len(tree.nodes)))
@@ -163,7 +163,7 @@ def test_trees_are_planned_by_good_cuts_and_grown_by_c45(b, min_leaf, n):
 @pytest.mark.parametrize("n_categories", [(0, 0, 0), (5, 0, 90)], ids=["numerical", "mixed"])
 @pytest.mark.parametrize("n", [60, 300, 700])
 def test_larger_forests_go_by_the_same_plan(n, n_categories):
-    # So few distinct values that it does not matter which records they are coded with.
+    # So few distinct values that it does not matter which samples they are coded with.
     b = oracles.random_block(n, n_categories=n_categories, distinct=20)
     forest = build(b, 30, min_samples_leaf=3)
     n_plans, n_roots = check_forest(b, forest, min_samples_leaf=3)
@@ -216,7 +216,7 @@ def test_neither_threads_nor_seeds_change_a_tree(n):
 
 
 @pytest.mark.parametrize("share", [1, 3], ids=["a few known", "most known"])
-def test_records_not_known_count_for_nothing(share):
+def test_samples_not_known_count_for_nothing(share):
     b = oracles.random_block(300, n_categories=(0, 6, 0), distinct=20)
     known = np.flatnonzero(np.arange(300) % 4 < share)
     alone = oracles.block(b.X[known], b.y[known], n_categories=b.n_categories, n_classes=b.n_classes)
@@ -240,7 +240,7 @@ def test_importance_is_the_gain_of_all_cuts_the_planned_ones_too(n):
     b = oracles.random_block(n, n_categories=(0, 6, 0))
     for grown in build(b, 12, min_samples_leaf=4):
         tree = grown.tree
-        passing = oracles.records_at(tree.nodes, tree.category_bits, b.X, range(n))
+        passing = oracles.samples_at(tree.nodes, tree.category_bits, b.X, range(n))
         gains = np.zeros(3)
         for node in np.flatnonzero(tree.nodes["split"] >= 0):
             here = np.array(passing[node])
@@ -251,11 +251,11 @@ def test_importance_is_the_gain_of_all_cuts_the_planned_ones_too(n):
         np.testing.assert_allclose(tree.importance, gains, rtol=1e-9, atol=1e-6)
 
 
-def test_a_repair_counts_every_record_once_and_leaves_none_out():
+def test_a_repair_counts_every_sample_once_and_leaves_none_out():
     grower = SysForGrower(GROWTH)
     (grown,) = build(oracles.block([1, 2], [0, 1]))
     assert grower.weights(np.arange(5), 3).tolist() == [1] * 5
-    assert grower.out_of_bag(oracles.random_block(5).records, grown.tree).tolist() == [False] * 5
+    assert grower.out_of_bag(oracles.random_block(5).samples, grown.tree).tolist() == [False] * 5
 
 
 def test_leaves_expand_by_pruned_c45():
@@ -267,7 +267,7 @@ def test_leaves_expand_by_pruned_c45():
     group = np.flatnonzero(leaf_of == 2).astype(np.int32)
     ones = np.ones(len(group), dtype=np.uint16)
     starts, node = np.array([0, len(group)]), np.array([2], dtype=np.int32)
-    grower.expand(stump, b.records, ones, group, starts, node, leaf_of, 9)
+    grower.expand(stump, b.samples, ones, group, starts, node, leaf_of, 9)
     tree = stump.finish()
     np.testing.assert_array_equal(tree.route(b.X), leaf_of)
     check_c45_below(b, tree, 2, group, min_samples_leaf=2)
@@ -277,15 +277,15 @@ def test_leaves_expand_by_pruned_c45():
 def test_a_grower_that_has_built_can_be_pickled():
     grower = SysForGrower(GROWTH, goodness=0.1)
     b = oracles.random_block(50)
-    before = grower.build(b.records, everyone(b.records), [1, 2], 1)
+    before = grower.build(b.samples, everyone(b.samples), [1, 2], 1)
     copy = pickle.loads(pickle.dumps(grower))
     assert copy == grower
-    after = copy.build(b.records, everyone(b.records), [1, 2], 1)
+    after = copy.build(b.samples, everyone(b.samples), [1, 2], 1)
     assert all(same_tree(x.tree, y.tree) for x, y in zip(before, after, strict=True))
 
 
-def test_records_are_taken_as_growers_take_them():
+def test_samples_are_taken_as_growers_take_them():
     b = oracles.random_block(40)
-    records = Records(b.X, b.y, np.arange(40) + 10**12, b.n_categories, b.n_classes)
-    grown = SysForGrower(GROWTH).build(records, everyone(records), [1, 2], None)
+    samples = Samples(b.X, b.y, np.arange(40) + 10**12, b.n_categories, b.n_classes)
+    grown = SysForGrower(GROWTH).build(samples, everyone(samples), [1, 2], None)
     assert all(same_tree(one.tree, other.tree) for one, other in zip(grown, build(b, 2), strict=True))

@@ -127,7 +127,7 @@ def test_threads_have_no_influence():
 @pytest.mark.parametrize(
     "changes", [{}, {"memory_size": 0}, {"memory_size": 30}, {"splitting": "sat"}, {"max_depth": 2}]
 )
-def test_after_every_batch_records_are_in_the_leaves_they_reach(changes):
+def test_after_every_batch_samples_are_in_the_leaves_they_reach(changes):
     model = sysfor(**changes)
     for X, y in batches():
         model.partial_fit(X, y)

@@ -59,16 +59,16 @@ def test_classes_that_come_late_are_learnt_and_have_no_share_before():
     X, y = clusters()
     schema = NumpyStream(X, y).get_schema()
     learner = AdaptiveDecisionForest(schema, batch_size=100, n_estimators=5)
-    record = Instance.from_array(schema, X[0])
-    assert learner.predict_proba(record) is None
-    assert learner.predict(record) is None
+    sample = Instance.from_array(schema, X[0])
+    assert learner.predict_proba(sample) is None
+    assert learner.predict(sample) is None
     for wanted in ([0], [0, 1], [1, 2], [0, 1, 2]):
         for x, label in zip(X, y, strict=True):
             if label in wanted:
                 learner.train(LabeledInstance.from_array(schema, x, int(label)))
         learner.learn_waiting()
         assert learner.n_waiting == 0
-        shares = learner.predict_proba(record)
+        shares = learner.predict_proba(sample)
         assert shares.shape == (3,)
         assert shares.sum() == pytest.approx(1)
         assert (shares[max(wanted) + 1 :] == 0).all()

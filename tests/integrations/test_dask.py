@@ -60,7 +60,7 @@ def test_any_partitions_and_workers_make_the_same_model(client, local, eager, n_
     assert np.concatenate(answers).tobytes() == local.predict_proba(X).tobytes()
 
 
-def test_frames_with_all_records_drawn(pair, eager):
+def test_frames_with_all_samples_drawn(pair, eager):
     parameters = PARAMETERS | {"max_samples": None}
     here = AdaptiveDecisionForestClassifier(**parameters)
     there = DaskAdaptiveDecisionForestClassifier(client=pair, **parameters)
@@ -126,7 +126,7 @@ def test_scores_with_weights_and_empty_partitions(pair, local):
     assert model.score(lists[0], lists[1]) == local.score(X, y)
     assert model.score(*lists) == pytest.approx(local.score(X, y, weight), rel=1e-15)
     assert len(dask.compute(model.predict(lists[0]), scheduler=pair)[0][3]) == 0
-    with pytest.raises(ValueError, match="no records to score, or none that has a weight"):
+    with pytest.raises(ValueError, match="no samples to score, or none that has a weight"):
         model.score(lists[0][3:], lists[1][3:])
 
 
@@ -177,7 +177,7 @@ def test_tasks_have_names_and_reports_are_printed(pair, eager, capsys):
     model = DaskAdaptiveDecisionForestClassifier(3, random_state=0, client=pair, verbose=1)
     X, y, _ = delayed_parts(BATCHES[0], 3)
     assert model.fit(X, y).score(X, y) > 0.5
-    assert capsys.readouterr().out.startswith("batch 1: 1500 records, MUC")
+    assert capsys.readouterr().out.startswith("batch 1: 1500 samples, MUC")
     names = pair.run_on_scheduler(lambda dask_scheduler: set(dask_scheduler.task_prefixes))
     steps = ("survey", "merge_surveys", "draw", "build_trees", "score")
     assert {f"adforest.{step}" for step in steps} <= names

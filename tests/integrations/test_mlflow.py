@@ -142,9 +142,9 @@ def server(logged, store):
 
 def test_a_model_is_served(logged, server):
     model, _ = logged
-    records = X[:5].to_dict("split", index=False)
-    assert ask(server, {"dataframe_split": records}) == model.predict(X[:5]).tolist()
-    shares = ask(server, {"dataframe_split": records, "params": {"method": "predict_proba"}})
+    samples = X[:5].to_dict("split", index=False)
+    assert ask(server, {"dataframe_split": samples}) == model.predict(X[:5]).tolist()
+    shares = ask(server, {"dataframe_split": samples, "params": {"method": "predict_proba"}})
     np.testing.assert_allclose(pd.DataFrame(shares)[model.classes_.tolist()], model.predict_proba(X[:5]))
     with pytest.raises(HTTPError) as error:
         ask(server, {"dataframe_records": [{"a": 1.0}]})

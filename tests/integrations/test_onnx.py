@@ -1,4 +1,4 @@
-"""ONNX Runtime is the referee: a graph answers every record as its model does, whatever the model has learnt."""
+"""ONNX Runtime is the referee: a graph answers every sample as its model does, whatever the model has learnt."""
 
 import functools
 
@@ -35,11 +35,11 @@ def test_these_models_have_all_that_a_graph_must_carry():
             found |= {("new", len(state.class_mix.new) > 0), ("rare", len(state.class_mix.rare) > 0)}
             found.add(("nearness", len(state.nearness) > 0))
         if state.pending is not None:
-            found.add("records that wait")
+            found.add("samples that wait")
         found.add(("forest", model.base_forest))
         found.add(("unseen", bool(np.isnan(codes[X["kind"].notna(), 2]).any())))
     expected = {("paper", voting, other) for voting in ("hard", "soft") for other in (True, False)}
-    expected |= {"permanent alone", "records that wait", ("unseen", True)}
+    expected |= {"permanent alone", "samples that wait", ("unseen", True)}
     expected |= {(part, is_there) for part in ("new", "rare", "nearness") for is_there in (True, False)}
     expected |= {("asked", n) for n in (3, 4)} | {("forest", name) for name in FORESTS}
     assert expected - found == set()
@@ -69,7 +69,7 @@ def test_thresholds_are_compared_as_doubles():
 
 
 @pytest.mark.parametrize("n", [0, 1, 5_000])
-def test_any_number_of_records_goes_in(n):
+def test_any_number_of_samples_goes_in(n):
     model = AdaptiveDecisionForestClassifier(3, random_state=0)
     for seed in range(3):
         model.partial_fit(*numbers(seed))
@@ -101,10 +101,10 @@ def test_a_graph_is_of_one_moment():
     assert_same_answers(model, X, *run(to_onnx(model), {"X": X}))
 
 
-@pytest.mark.parametrize("records", [True, False])
-def test_a_snapshot_is_exported_as_a_model_is(records):
+@pytest.mark.parametrize("samples", [True, False])
+def test_a_snapshot_is_exported_as_a_model_is(samples):
     model, X = cached_model(0)
-    graph = to_onnx(model.snapshot(records=records))
+    graph = to_onnx(model.snapshot(samples=samples))
     assert graph == to_onnx(model)
     assert_same_answers(model, X, *run(graph, feed(X)))
 

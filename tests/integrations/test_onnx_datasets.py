@@ -1,4 +1,4 @@
-"""Graphs of models that learnt the paper's data sets answer every record as the models do."""
+"""Graphs of models that learnt the paper's data sets answer every sample as the models do."""
 
 import os
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
 from adforest.integrations.onnx import to_onnx
-from adforest.streams import load_dataset
+from experiments.streams.datasets import load_dataset
 from exported_models import FORESTS, assert_same_answers, feed, run
 
 DATA = Path(os.environ.get("ADFOREST_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data")
@@ -15,7 +15,7 @@ NAMES = ("arem", "avila", "eb", "ldpa", "uifwa", "house")
 
 
 def compare(model, name, size, n_batches, n_fresh):
-    """Let a model learn records from all over a file, and compare its graph with it on these and on others."""
+    """Let a model learn samples from all over a file, and compare its graph with it on these and on others."""
     data = load_dataset(name, folder=DATA)
     step = len(data.y) // (size * n_batches + n_fresh)
     X, y = data.to_pandas()[::step], data.y[::step]

@@ -17,7 +17,7 @@ from adforest.integrations.onnx import to_onnx
 from adforest.integrations.onnx.export import _add_outputs
 from adforest.integrations.onnx.graph import Graph
 from adforest.integrations.onnx.trees import add_forest
-from adforest.rivals import RefitForestClassifier
+from experiments.rivals import RefitForestClassifier
 
 
 def run(graph, value, dtype, X, *width):
@@ -48,7 +48,7 @@ def trees(draw):
 
 
 @given(st.lists(trees(), min_size=1, max_size=3))
-def test_records_reach_the_leaves_of_a_graph_that_they_reach_in_the_trees(drawn):
+def test_samples_reach_the_leaves_of_a_graph_that_they_reach_in_the_trees(drawn):
     forest, X = [tree for tree, _ in drawn], np.concatenate([X for _, X in drawn])
     answers = []
     for tree in forest:
@@ -92,7 +92,7 @@ def test_a_graph_that_is_not_the_model_is_not_returned(model, monkeypatch):
     monkeypatch.setattr("adforest.integrations.onnx.votes.STEEPNESS", 1)
     monkeypatch.setattr("adforest.integrations.onnx.votes.FULL_PRESENCE", 8.0)
     with pytest.raises(
-        RuntimeError, match=r"ONNX Runtime answers \d+ of \d+ records otherwise than the model.* No graph"
+        RuntimeError, match=r"ONNX Runtime answers \d+ of \d+ samples otherwise than the model.* No graph"
     ):
         to_onnx(model)
 
@@ -101,7 +101,7 @@ def test_probabilities_that_are_not_the_models_are_found_whatever_the_labels(mod
     monkeypatch.setattr("adforest.integrations.onnx.checking.is_tie", lambda shares: np.ones(len(shares), dtype=bool))
     to_onnx(model)
     monkeypatch.setattr("adforest.integrations.onnx.votes.FULL_PRESENCE", 8.0)
-    with pytest.raises(RuntimeError, match="records otherwise than the model"):
+    with pytest.raises(RuntimeError, match="samples otherwise than the model"):
         to_onnx(model)
 
 
@@ -114,14 +114,14 @@ def test_where_nothing_speaks_for_any_class_all_are_alike():
     assert probabilities.tolist() == [[0.25] * 4, [0, 0.75, 0.25, 0]]
 
 
-@pytest.mark.parametrize("records", [True, False])
-def test_a_label_that_is_not_the_models_is_found(model, records, monkeypatch):
+@pytest.mark.parametrize("samples", [True, False])
+def test_a_label_that_is_not_the_models_is_found(model, samples, monkeypatch):
     def swapped(known):
         return known.labels.classes[::-1]
 
     monkeypatch.setattr("adforest.integrations.onnx.export._labels", swapped)
-    with pytest.raises(RuntimeError, match="records otherwise than the model"):
-        to_onnx(model.snapshot(records=records))
+    with pytest.raises(RuntimeError, match="samples otherwise than the model"):
+        to_onnx(model.snapshot(samples=samples))
 
 
 def test_a_graph_that_no_file_could_hold_is_refused(model, monkeypatch):

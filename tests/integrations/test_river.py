@@ -1,4 +1,4 @@
-"""ADF in River: its own checks, its evaluation and pipelines, and batches made of records that come one at a time."""
+"""ADF in River: its own checks, its evaluation and pipelines, and batches made of samples that come one at a time."""
 
 import inspect
 import pickle
@@ -18,7 +18,7 @@ from adforest.integrations.river import AdaptiveDecisionForest
 from documents import run_section
 
 [CHECKED] = [AdaptiveDecisionForest(**params) for params in AdaptiveDecisionForest._unit_test_params()]
-RECORDS = 200
+SAMPLES = 200
 
 
 @pytest.mark.parametrize("check", list(checks.yield_checks(CHECKED)), ids=lambda check: check.__name__)
@@ -32,8 +32,8 @@ def model(**changes):
     return AdaptiveDecisionForest(**{"n_estimators": 5, "batch_size": 20, "seed": 0, **changes})
 
 
-def records(n=RECORDS, seed=0, classes=("walk", "sit", "run")):
-    """Return records of numbers and text, some values missing, and their classes."""
+def samples(n=SAMPLES, seed=0, classes=("walk", "sit", "run")):
+    """Return samples of numbers and text, some values missing, and their classes."""
     rng = np.random.default_rng(seed)
     found = []
     for code in rng.integers(0, len(classes), n).tolist():
@@ -48,7 +48,7 @@ def records(n=RECORDS, seed=0, classes=("walk", "sit", "run")):
 
 def learnt(pairs=None, **changes):
     learner = model(**changes)
-    for x, y in pairs or records():
+    for x, y in pairs or samples():
         learner.learn_one(x, y)
     return learner
 
@@ -61,10 +61,10 @@ def is_right(learner, pairs):
 
 
 def test_batches_are_those_of_the_classifier():
-    pairs = records()
+    pairs = samples()
     learner, reference = model(), AdaptiveDecisionForestClassifier(5, column_changes="allow", random_state=0)
     columns = ["age", "place", "speed"]
-    for start in range(0, RECORDS, 20):
+    for start in range(0, SAMPLES, 20):
         for x, y in pairs[start : start + 20]:
             learner.learn_one(x, y)
         frame = pd.DataFrame([x for x, _ in pairs[start : start + 20]], columns=columns)
@@ -77,9 +77,9 @@ def test_batches_are_those_of_the_classifier():
         assert learner.predict_proba_one(x) == dict(zip(reference.classes_.tolist(), row.tolist(), strict=True))
 
 
-def test_records_wait_until_a_batch_is_full():
+def test_samples_wait_until_a_batch_is_full():
     learner = model(batch_size=30)
-    for number, (x, y) in enumerate(records(75), start=1):
+    for number, (x, y) in enumerate(samples(75), start=1):
         learner.learn_one(x, y)
         assert learner.n_waiting == number % 30
     assert len(learner.classifier.history_) == 2
@@ -91,26 +91,26 @@ def test_records_wait_until_a_batch_is_full():
 
 
 @pytest.mark.parametrize("max_wait", [60, 60.0, timedelta(minutes=1)])
-def test_records_wait_no_longer_than_max_wait(max_wait, monkeypatch):
+def test_samples_wait_no_longer_than_max_wait(max_wait, monkeypatch):
     now = [1000.0]
     monkeypatch.setattr("adforest.integrations._waiting.time.time", lambda: now[0])
     learner = model(max_wait=max_wait, batch_size=10)
     waiting = []
-    for x, y in records(12):
+    for x, y in samples(12):
         learner.learn_one(x, y)
         waiting.append(learner.n_waiting)
         now[0] += 20
     assert waiting == [1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0]
-    learner.learn_many(pd.DataFrame([x for x, _ in records(3)]), pd.Series([y for _, y in records(3)]))
+    learner.learn_many(pd.DataFrame([x for x, _ in samples(3)]), pd.Series([y for _, y in samples(3)]))
     assert learner.n_waiting == 3
     now[0] += 60
     copy = pickle.loads(pickle.dumps(learner))
-    copy.learn_many(pd.DataFrame([x for x, _ in records(1)]), pd.Series([y for _, y in records(1)]))
+    copy.learn_many(pd.DataFrame([x for x, _ in samples(1)]), pd.Series([y for _, y in samples(1)]))
     assert copy.n_waiting == 0
 
 
 def test_classes_and_features_come_and_go_without_being_declared():
-    learner = learnt(records(100, classes=("walk", "sit")))
+    learner = learnt(samples(100, classes=("walk", "sit")))
     assert set(learner.predict_proba_one({})) == {"walk", "sit"}
     learner.learn_one({"depth": 1.0}, "swim")
     assert learner.predict_proba_one({"depth": 1.0})["swim"] == 0
@@ -118,7 +118,7 @@ def test_classes_and_features_come_and_go_without_being_declared():
         learner.learn_one({"depth": 1.0 + number % 7}, "swim")
     assert learner.predict_one({"depth": 3.0}) == "swim"
     assert learner.classifier.feature_names_in_.tolist() == ["age", "place", "speed", "depth"]
-    assert is_right(learner, records(50, seed=1, classes=("walk", "sit"))) > 0.8
+    assert is_right(learner, samples(50, seed=1, classes=("walk", "sit"))) > 0.8
     assert learner.predict_one({"never": "seen"}) in ("walk", "sit", "swim")
     assert sum(learner.predict_proba_one({}).values()) == pytest.approx(1)
 
@@ -150,7 +150,7 @@ def test_weights_are_those_of_the_classifier():
         )
 
 
-def test_records_without_a_single_feature_wait_for_one_that_has():
+def test_samples_without_a_single_feature_wait_for_one_that_has():
     learner = model(batch_size=2)
     for _ in range(5):
         learner.learn_one({}, "walk")
@@ -171,7 +171,7 @@ def test_labels_come_back_as_plain_values(labels):
     assert set(learner.predict_proba_one({0: 1.0})) == set(labels)
 
 
-def test_before_the_first_record_there_is_no_answer_and_before_the_first_batch_that_of_the_labels():
+def test_before_the_first_sample_there_is_no_answer_and_before_the_first_batch_that_of_the_labels():
     learner = model()
     frame = pd.DataFrame({"speed": [1.0, 2.0]}, index=[7, 8])
     assert learner.predict_one({"speed": 1.0}) is None
@@ -212,8 +212,8 @@ def frame_of(pairs, library):
 @pytest.mark.parametrize("library", [pd, pl])
 @settings(max_examples=15)
 @given(sizes=st.lists(st.integers(1, 70), min_size=1, max_size=6), first=st.integers(0, 25))
-def test_learn_many_is_learn_one_record_by_record(library, sizes, first):
-    pairs = records(first + sum(sizes), seed=len(sizes))
+def test_learn_many_is_learn_one_sample_by_sample(library, sizes, first):
+    pairs = samples(first + sum(sizes), seed=len(sizes))
     one, many = model(n_estimators=2), model(n_estimators=2)
     for x, y in pairs:
         one.learn_one(x, y)
@@ -231,7 +231,7 @@ def test_learn_many_is_learn_one_record_by_record(library, sizes, first):
 def test_many_answers_are_those_of_one_at_a_time(library):
     learner = learnt()
     learner.learn_one({}, "swim")
-    pairs = records(30, seed=1)
+    pairs = samples(30, seed=1)
     frame, _ = frame_of(pairs, library)
     answers, shares = learner.predict_many(frame), learner.predict_proba_many(frame)
     assert type(answers).__module__.startswith(library.__name__)
@@ -249,7 +249,7 @@ def test_many_answers_keep_the_index_and_need_no_column_learnt():
     assert set(learner.predict_many(frame)) == {learner.predict_one({})}
 
 
-def test_categorical_columns_are_text_as_in_a_record():
+def test_categorical_columns_are_text_as_in_a_sample():
     learner = model(batch_size=10)
     codes = [number % 2 for number in range(25)]
     learner.learn_many(pd.DataFrame({"code": pd.Categorical(codes)}), pd.Series(codes))
@@ -263,7 +263,7 @@ def test_categorical_columns_are_text_as_in_a_record():
 
 def test_progressive_validation_with_a_pipeline():
     pipeline = compose.SelectType(str) + (compose.SelectType(float) | preprocessing.StandardScaler())
-    pairs = [({**x, "speed": x["speed"] or 0.0}, y) for x, y in records()]
+    pairs = [({**x, "speed": x["speed"] or 0.0}, y) for x, y in samples()]
     metric = evaluate.progressive_val_score(pairs, pipeline | model(), metrics.Accuracy() + metrics.LogLoss())
     assert metric[0].get() > 0.7
     pipeline |= model()
@@ -290,8 +290,8 @@ def test_progressive_validation_on_data_of_river():
 
 
 @pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
-def test_a_pickle_has_the_records_that_wait(protocol):
-    pairs = records()
+def test_a_pickle_has_the_samples_that_wait(protocol):
+    pairs = samples()
     learner = learnt(pairs[:110])
     assert learner.n_waiting == 10
     copy = pickle.loads(pickle.dumps(learner, protocol))
@@ -306,7 +306,7 @@ def test_a_clone_has_the_parameters_and_knows_nothing():
     learner = learnt(max_wait=timedelta(seconds=5), max_depth=3)
     copy = learner.clone()
     assert copy._get_params() == learner._get_params()
-    assert copy.predict_one(records()[0][0]) is None
+    assert copy.predict_one(samples()[0][0]) is None
     assert learner.clone({"batch_size": 7}).batch_size == 7
 
 
@@ -354,7 +354,7 @@ def test_answers_go_by_the_last_labels():
 
 
 def test_a_frame_is_one_batch_where_samples_do_not_wait():
-    pairs = records(80)
+    pairs = samples(80)
     learner = AdaptiveDecisionForest(n_estimators=3, seed=0)
     reference = AdaptiveDecisionForestClassifier(3, column_changes="allow", random_state=0)
     for half in (pairs[:50], pairs[50:]):

@@ -1,4 +1,4 @@
-"""What a record for River may hold; one that does not fit is refused, and the model stays as it was."""
+"""What a sample for River may hold; one that does not fit is refused, and the model stays as it was."""
 
 import pickle
 from datetime import UTC, datetime, timedelta
@@ -33,15 +33,15 @@ def learnt(n=25, **changes):
 @pytest.mark.parametrize(
     ("x", "y", "error", "message"),
     [
-        ({"size": "large"}, "odd", TypeError, r"feature 'size' of this record holds text \('large'\) but numbers in"),
-        ({"colour": 3}, "odd", TypeError, r"feature 'colour' of this record holds numbers \(3\) but text in"),
-        ({"when": 3}, "odd", TypeError, "'when' of this record holds numbers .* but dates in those before. Convert it"),
+        ({"size": "large"}, "odd", TypeError, r"feature 'size' of this sample holds text \('large'\) but numbers in"),
+        ({"colour": 3}, "odd", TypeError, r"feature 'colour' of this sample holds numbers \(3\) but text in"),
+        ({"when": 3}, "odd", TypeError, "'when' of this sample holds numbers .* but dates in those before. Convert it"),
         ({"when": MOMENT.replace(tzinfo=UTC)}, "odd", TypeError, "holds dates with a time zone .* but dates in"),
-        ({"size": MOMENT}, "odd", TypeError, "'size' of this record holds dates .* but numbers in"),
-        ({"size": float("inf")}, "odd", ValueError, "'size' of this record is infinite or too large"),
-        ({"size": 10**400}, "odd", ValueError, "'size' of this record is infinite or too large"),
-        ({"new": [1, 2]}, "odd", TypeError, "feature 'new' of this record holds values of type list"),
-        ({"new": 1j}, "odd", ValueError, "Complex data not supported: feature 'new' of this record"),
+        ({"size": MOMENT}, "odd", TypeError, "'size' of this sample holds dates .* but numbers in"),
+        ({"size": float("inf")}, "odd", ValueError, "'size' of this sample is infinite or too large"),
+        ({"size": 10**400}, "odd", ValueError, "'size' of this sample is infinite or too large"),
+        ({"new": [1, 2]}, "odd", TypeError, "feature 'new' of this sample holds values of type list"),
+        ({"new": 1j}, "odd", ValueError, "Complex data not supported: feature 'new' of this sample"),
         ({1: 2.0}, "odd", TypeError, "either all text or none is, but '.*' is text and 1 is not"),
         ({"size": 1.0}, 7, TypeError, "are numbers .7. but the model learnt text .'even'."),
         ({"size": 1.0}, None, ValueError, "Input y contains NaN"),
@@ -49,7 +49,7 @@ def learnt(n=25, **changes):
         ({"size": 1.0}, ["odd"], TypeError, "the label is a list; expected text"),
     ],
 )
-def test_a_record_that_does_not_fit_is_refused_when_it_comes(n, x, y, error, message):
+def test_a_sample_that_does_not_fit_is_refused_when_it_comes(n, x, y, error, message):
     learner = learnt(n)
     before = pickle.dumps(learner)
     with pytest.raises(error, match=message):
@@ -71,7 +71,7 @@ def test_a_frame_of_which_a_part_does_not_fit_is_refused_as_a_whole(n):
         learner.learn_many(frame, ["odd"] * 45)
     with pytest.raises(TypeError, match="numbers"):
         learner.learn_many(frame[:44], ["odd"] * 30 + [1] * 14)
-    with pytest.raises(ValueError, match="44 records but 3 labels"):
+    with pytest.raises(ValueError, match="44 samples but 3 labels"):
         learner.learn_many(frame[:44], ["odd"] * 3)
     for one in (learner, untouched):
         for number in range(12):
@@ -85,7 +85,7 @@ def test_a_frame_of_which_a_part_does_not_fit_is_refused_as_a_whole(n):
 @pytest.mark.parametrize("weight", [-1, float("nan"), float("inf")])
 def test_a_weight_that_is_none_is_refused(weight):
     learner = learnt()
-    with pytest.raises(ValueError, match=r"the weight of this record is .*; expected a number from 0 to"):
+    with pytest.raises(ValueError, match=r"the weight of this sample is .*; expected a number from 0 to"):
         learner.learn_one({"size": 1.0}, "odd", w=weight)
     assert learner.n_waiting == 5
 
@@ -94,7 +94,7 @@ def test_a_weight_that_is_none_is_refused(weight):
 def test_text_of_features_that_are_not_listed_is_refused(listed):
     learner = model(categorical_features=listed)
     with pytest.raises(
-        TypeError, match=r"'place' of this record holds text \('out'\) but is not among categorical_fea"
+        TypeError, match=r"'place' of this sample holds text \('out'\) but is not among categorical_fea"
     ):
         learner.learn_one({"place": "out"}, 1)
     assert learner.n_waiting == 0
@@ -149,7 +149,7 @@ def test_wrong_parameters_are_refused_at_once(changes, message):
         model(**changes)
 
 
-RECORDS = [
+SAMPLES = [
     {"number": 1.5, "text": "a", "code": 1, "other": 0},
     {"number": None, "text": "b", "code": 2, "other": 1},
     {"text": "c"},
@@ -158,24 +158,24 @@ RECORDS = [
 
 @pytest.mark.parametrize("listed", ["from_dtype", ["text", "code"]])
 @pytest.mark.parametrize(
-    "record",
-    [*RECORDS, {}, {"number": 3}, {"text": "never"}, {"code": 7.0}, {"text": None}, {"number": True, "more": "x"}],
+    "sample",
+    [*SAMPLES, {}, {"number": 3}, {"text": "never"}, {"code": 7.0}, {"text": None}, {"number": True, "more": "x"}],
     ids=repr,
 )
-def test_one_record_is_translated_as_a_table_of_one(listed, record):
+def test_one_sample_is_translated_as_a_table_of_one(listed, sample):
     names = ("number", "text", "code", "other")
-    encoder, _ = TableEncoder.learn(table_of_dicts(RECORDS, names), listed)
-    expected = encoder.translate(pd.DataFrame([{name: record.get(name) for name in names}]))
-    np.testing.assert_array_equal(row_of_dict(record, encoder), expected)
+    encoder, _ = TableEncoder.learn(table_of_dicts(SAMPLES, names), listed)
+    expected = encoder.translate(pd.DataFrame([{name: sample.get(name) for name in names}]))
+    np.testing.assert_array_equal(row_of_dict(sample, encoder), expected)
 
 
 @pytest.mark.parametrize(
-    ("record", "error"), [({"number": "1"}, TypeError), ({"text": 1}, TypeError), ({"number": np.inf}, ValueError)]
+    ("sample", "error"), [({"number": "1"}, TypeError), ({"text": 1}, TypeError), ({"number": np.inf}, ValueError)]
 )
-def test_one_record_of_another_kind_is_refused_as_a_table_of_one_is(record, error):
-    encoder, _ = TableEncoder.learn(table_of_dicts(RECORDS, ("number", "text")))
-    with pytest.raises(error, match=r"column '.*' of these records"):
-        row_of_dict(record, encoder)
+def test_one_sample_of_another_kind_is_refused_as_a_table_of_one_is(sample, error):
+    encoder, _ = TableEncoder.learn(table_of_dicts(SAMPLES, ("number", "text")))
+    with pytest.raises(error, match=r"column '.*' of these samples"):
+        row_of_dict(sample, encoder)
 
 
 def test_class_rates_of_categories_are_those_of_the_classifier():

@@ -127,7 +127,7 @@ def test_predictions_are_of_the_type_of_the_labels(labels, kind):
     assert set(answered.toPandas()["prediction"]) == set(labels)
 
 
-def test_answers_are_lazy_and_read_the_records_once(tmp_path, here):
+def test_answers_are_lazy_and_read_the_samples_once(tmp_path, here):
     log, (X, y, _) = Path(tmp_path) / "log", mixed_batch(9, 500)
 
     def logged(batches):
@@ -182,7 +182,7 @@ def spoilt(column, value):
     [
         ("size", np.inf, r"'size' of partition 2 of batch 2"),
         ("label", None, r"labels of partition 2 of batch 2"),
-        ("weight", -1.0, r"sample_weight of partition 2 of batch 2 is -1.0 for record 5"),
+        ("weight", -1.0, r"sample_weight of partition 2 of batch 2 is -1.0 for sample 5"),
     ],
 )
 def test_an_error_names_the_partition_and_leaves_the_model(batches, column, value, message):
@@ -195,7 +195,7 @@ def test_an_error_names_the_partition_and_leaves_the_model(batches, column, valu
     assert saved(model) == before
 
 
-def test_a_batch_without_records_is_an_error(batches):
+def test_a_batch_without_samples_is_an_error(batches):
     with pytest.raises(ValueError, match=r"0 sample\(s\)"):
         SparkAdaptiveDecisionForest().partial_fit(framed(evenly(batches[0], 2)).limit(0), "label")
 
@@ -210,11 +210,11 @@ def test_columns_that_do_not_fit_are_named(batches, here):
         model.partial_fit(df.withColumn("pair", functions.array("size", "size")), "label")
     with pytest.raises(ValueError, match="df has a column 'confidence' already"):
         model.transform(df.withColumn("confidence", functions.lit(1)))
-    with pytest.raises(TypeError, match="the labels of partition 0 of these records are numbers"):
+    with pytest.raises(TypeError, match="the labels of partition 0 of these samples are numbers"):
         model.score(df.withColumn("label", functions.lit(1)), "label")
 
 
-def test_what_is_no_frame_of_records(here):
+def test_what_is_no_frame_of_samples(here):
     model, X = SparkAdaptiveDecisionForest.from_local(here), mixed_batch(9)[0]
     with pytest.raises(TypeError, match=r"df is a pandas.DataFrame; expected a DataFrame of Spark"):
         model.partial_fit(X, "town")
@@ -226,7 +226,7 @@ def test_what_is_no_frame_of_records(here):
 
 def test_the_examples_of_the_page_run():
     session()
-    names = run_section("Learn and answer", "docs/spark.md")
+    names = run_section("Learn and predict", "docs/spark.md")
     assert names["accuracy"] == 1
     assert names["local"].classes_.tolist() == ["off", "work"]
-    assert names["answered"].columns[-3:] == ["prediction", "probability", "confidence"]
+    assert names["predicted"].columns[-3:] == ["prediction", "probability", "confidence"]

@@ -1,4 +1,4 @@
-"""What goes wrong on a cluster: workers that die, tasks that run twice, records that change between two passes."""
+"""What goes wrong on a cluster: workers that die, tasks that run twice, samples that change between two passes."""
 
 import os
 import signal
@@ -67,7 +67,7 @@ def test_a_partition_that_changes_is_an_error(changing):
     changing.unpersist(blocking=True)
     before = saved(model)
     with pytest.raises(
-        RuntimeError, match=r"partition 0 of batch 2 has other records.*100 records now.*df.persist\(\)"
+        RuntimeError, match=r"partition 0 of batch 2 has other samples.*100 samples now.*df.persist\(\)"
     ):
         model.partial_fit(changing, "label")
     assert saved(model) == before

@@ -8,7 +8,7 @@ from parted_batches import PartedBatch, evenly, mixed_batch, saved
 from rated_films import ratings
 
 MODELS = {
-    "all records": {"max_samples": None},
+    "all samples": {"max_samples": None},
     "drawn": {"max_samples": 1000},
     "weighed": {"max_samples": None, "class_weight": "balanced"},
     "drawn and weighed": {"max_samples": 1000},
@@ -78,7 +78,7 @@ def test_small_batches_that_wait():
 
 
 @pytest.mark.parametrize("number", [1, 2])
-def test_parts_without_records_or_without_weight(number):
+def test_parts_without_samples_or_without_weight(number):
     X, y, _ = batch = mixed_batch(3, 60)
     weight = np.repeat([0.0, 1.0, 1.0, 2.0], 15)
     first = [] if number == 1 else [mixed_batch(2, 100)]

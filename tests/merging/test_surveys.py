@@ -65,7 +65,7 @@ def plain(categories):
     figures = (
         categories.n_codes,
         categories.infrequent,
-        categories.n_records,
+        categories.n_samples,
         categories.n_known,
         categories.n_distinct,
     )
@@ -73,18 +73,18 @@ def plain(categories):
 
 
 def outcome(source, rules, before=None, max_samples=None):
-    """Return what is settled for a batch and its records, as what can be compared."""
+    """Return what is settled for a batch and its samples, as what can be compared."""
     encoder, known = before or (None, None)
     rules = BatchRules(1 if before is None else 2, encoder, rules[0], "Forest", rules[1])
     plan = plan_batch(rules, source.survey(rules), known, 0, None, max_samples)
-    records = source.draw(plan)
+    samples = source.draw(plan)
     encoder = plan.encoder
-    weight = None if records.weight is None else records.weight.tobytes()
+    weight = None if samples.weight is None else samples.weight.tobytes()
     settled = (
         (encoder.names, encoder.kinds, [plain(one) for one in encoder.categories], encoder.warned_of),
-        {column: codes.tolist() for column, codes in encoder.given_back.items()},
+        {column: codes.tolist() for column, codes in encoder.recycled_codes.items()},
         (plan.labels.by_arrival.dtype, plan.labels.by_arrival.tolist()),
-        (records.X.tobytes(), records.y.tobytes(), records.serial.tobytes(), weight, plan.n_records),
+        (samples.X.tobytes(), samples.y.tobytes(), samples.serial.tobytes(), weight, plan.n_samples),
     )
     return settled, (encoder, plan.labels)
 
@@ -201,7 +201,7 @@ ODD_PARTS = {
         "labels of partition 2 of batch 1 are text \\('x'\\) but those of partition 0 of batch 1 are numbers",
     ),
     "missing labels": (frame(1), [None], ValueError, "the labels of partition 2 of batch 1 lack 1 value"),
-    "too few labels": (frame(1, 2), [0], ValueError, "partition 2 of batch 1 has 2 records but 1 labels"),
+    "too few labels": (frame(1, 2), [0], ValueError, "partition 2 of batch 1 has 2 samples but 1 labels"),
 }
 
 
@@ -227,14 +227,14 @@ def test_errors_of_later_batches_name_partition_and_column():
 
 def test_weights():
     parts = [(frame(1, 2), [0, 1], np.array([0.0, 0.0])), (frame(3), [1], np.array([0.0]))]
-    with pytest.raises(ValueError, match="sample_weight of batch 1 is zero for all records"):
+    with pytest.raises(ValueError, match="sample_weight of batch 1 is zero for all samples"):
         refused(parts)
     parts[1] = (frame(3), [1], np.array([-1.0]))
-    with pytest.raises(ValueError, match=r"sample_weight of partition 1 of batch 1 is -1\.0 for record 0"):
+    with pytest.raises(ValueError, match=r"sample_weight of partition 1 of batch 1 is -1\.0 for sample 0"):
         refused(parts)
 
 
-def test_a_batch_without_records_is_refused_as_scikit_learn_does():
+def test_a_batch_without_samples_is_refused_as_scikit_learn_does():
     with pytest.raises(ValueError, match=r"Found array with 0 sample\(s\)"):
         refused([(frame()[:0], [], None), (frame()[:0], [], None)])
 

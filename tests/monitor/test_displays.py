@@ -107,7 +107,7 @@ def test_history_in_a_place_of_a_figure(model):
 
 def test_bars_lead_from_the_bias_to_the_probability(model):
     explanation = model.explain(probes())
-    display = ExplanationDisplay.from_estimator(model, probes(), record=3)
+    display = ExplanationDisplay.from_estimator(model, probes(), sample=3)
     column = explanation.classes.tolist().index(explanation.predictions[3])
     widths = np.array([bar.get_width() for bar in display.bars_])
     starts = np.array([bar.get_x() for bar in display.bars_])
@@ -128,8 +128,8 @@ def test_another_class_few_bars_and_axes_of_ones_own(model):
     assert display.ax_ is ax
     assert display.figure_ is ax.figure
     assert len(display.bars_) == 3
-    assert [label.get_text() for label in ax.get_yticklabels()][-2:] == ["2 other attributes", "probability of a"]
-    assert any("Record 0: why a has probability" in text for text in texts(ax))
+    assert [label.get_text() for label in ax.get_yticklabels()][-2:] == ["2 other features", "probability of a"]
+    assert any("Sample 0: why a has probability" in text for text in texts(ax))
 
 
 def test_snapshots_and_explanations_are_drawn_alike(model):

@@ -97,4 +97,4 @@ def test_records_without_labels(kind):
     everything, sure, unsure = (expected_accuracy(model.snapshot(), one) for one in (X, X[easy], X[~easy]))
     assert everything.low <= model.score(X, y) <= everything.high
     assert sure.mean > everything.mean > unsure.mean
-    assert everything.n_records == 1_000
+    assert everything.n_samples == 1_000

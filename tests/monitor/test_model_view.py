@@ -10,7 +10,7 @@ from scipy.stats import binomtest
 
 from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier, load
 from adforest.monitor import ModelView
-from adforest.rivals import RefitForestClassifier
+from experiments.rivals import RefitForestClassifier
 from made_reports import report
 from saved_models import CASES, long_history, ours
 
@@ -54,15 +54,15 @@ def test_every_model_can_be_seen_and_written_as_json(name, tmp_path):
     seen = ModelView.from_estimator(case.model)
     text = json.dumps(seen.as_dict(), allow_nan=False)
     assert json.loads(text)["n_batches"] == len(case.model.history_) + sum(map(len, case.model.history_blocks_))
-    frozen = pickle.loads(pickle.dumps(case.model.snapshot(records=True)))
+    frozen = pickle.loads(pickle.dumps(case.model.snapshot(samples=True)))
     assert ModelView.from_estimator(frozen) == seen
-    case.model.save(tmp_path / "model.adf", records=False)
+    case.model.save(tmp_path / "model.adf", samples=False)
     bare, shown = (
         ModelView.from_estimator(load(tmp_path / "model.adf")),
         ModelView.from_estimator(case.model.snapshot()),
     )
     assert bare == shown
-    assert bare.memory.n_records == 0
+    assert bare.memory.n_samples == 0
     assert not bare.memory.is_complete
 
 
@@ -74,7 +74,7 @@ def test_what_cannot_be_seen():
 def test_the_timeline_is_that_of_the_reports(model, view):
     line, history = view.timeline, model.history_
     assert line.first == line.last == tuple(range(1, 11))
-    assert line.n_records == (400,) * 10
+    assert line.n_samples == (400,) * 10
     vote = line.accuracy["vote"]
     assert vote.mean == (None, *(one.accuracy["vote"] for one in history[1:]))
     for mean, low, high in list(zip(vote.mean, vote.low, vote.high, strict=True))[1:]:
@@ -106,8 +106,8 @@ def test_classes(model, view):
     assert [one.value for one in view.classes] == ["high", "low", "odd"]
     assert [one.status for one in view.classes] == ["present", "present", "new"]
     assert [one.first_batch for one in view.classes] == [1, 1, 9]
-    assert sum(one.n_records for one in view.classes) == view.n_records == 4_000
-    assert sum(one.n_in_memory for one in view.classes) == view.memory.n_records
+    assert sum(one.n_samples for one in view.classes) == view.n_samples == 4_000
+    assert sum(one.n_in_memory for one in view.classes) == view.memory.n_samples
     assert sum(one.bytes_in_memory for one in view.classes) == view.memory.bytes
     assert [(one.batch, one.klass) for one in view.events if one.kind == "class born"] == [(9, "odd")]
     assert {one.status for one in ModelView.from_estimator(CASES["declared"]().model).classes} == {
@@ -207,7 +207,7 @@ def test_forests(model, view):
 
 def test_memory(view):
     assert view.memory.limit == 1_500
-    assert view.memory.n_records <= 1_500 + 3 * 400
+    assert view.memory.n_samples <= 1_500 + 3 * 400
     assert view.memory.is_complete
     assert ModelView.from_estimator(CASES["small batches"]().model).memory.n_waiting == 4
 

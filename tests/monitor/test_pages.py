@@ -78,7 +78,7 @@ def test_every_kind_of_model_has_a_page_and_a_report(case):
 
 
 def test_a_model_without_records(tmp_path):
-    rent_model(3, 120, n_estimators=2).save(tmp_path / "m.adf", records=False)
+    rent_model(3, 120, n_estimators=2).save(tmp_path / "m.adf", samples=False)
     page = page_of(load(tmp_path / "m.adf"))
     assert "The file holds no records" in page.text
     assert "Shown is an empty record" in page.text
@@ -141,7 +141,7 @@ def test_figures_are_those_of_the_view(model, page):
     assert f"log loss {last.log_loss:.3f}" in page.text
     assert view.timeline.metrics["log_loss"] == tuple(one.log_loss for one in view.batches)
     assert "Other metrics of the vote" in page.text
-    assert f"{view.n_records:,}" in page.text
+    assert f"{view.n_samples:,}" in page.text
     for one in view.classes:
         assert one.value in page.text
         assert f"{one.n_in_memory:,} · " in page.text

@@ -88,7 +88,7 @@ def timeline(first, last, seed=0):
     return Timeline(
         first=tuple(first),
         last=tuple(last),
-        n_records=tuple(100 * (b - a + 1) for a, b in zip(first, last, strict=True)),
+        n_samples=tuple(100 * (b - a + 1) for a, b in zip(first, last, strict=True)),
         accuracy={"vote": Series(tuple(accuracy), tuple(accuracy), tuple(accuracy))},
         metrics={"log_loss": tuple(accuracy)},
         confidence=tuple(accuracy),
@@ -140,7 +140,7 @@ def test_ten_thousand_batches_become_two_hundred_places(n_blocks):
     assert found.first[0] == 1
     assert found.last[-1] == 10_000
     assert (found.first[1:] == found.last[:-1] + 1).all()  # no batch is lost, none comes twice
-    assert found.n_records.sum() == sum(whole.n_records)
+    assert found.n_samples.sum() == sum(whole.n_samples)
     assert found.n_sustained.sum() == sum(whole.n_sustained)
     weight = found.last - found.first + 1
     lengths = np.subtract(whole.last, whole.first) + 1

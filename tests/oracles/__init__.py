@@ -1,22 +1,22 @@
-"""Slow, obvious answers to what the kernels compute fast, and the blocks of records both are asked about."""
+"""Slow, obvious answers to what the kernels compute fast, and the blocks of samples both are asked about."""
 
 # ruff: noqa: F401
 from oracles.c45 import all_cuts, expected_errors, gain_ratio, grow_c45, kept_cuts
 from oracles.counting import compare, merge, nearness, parents, shrunk, sums, tally
 from oracles.growing import grow_at, grow_groups, grow_tree, tree_of
-from oracles.records import FEW_VALUES, block, blocks, random_block
 from oracles.routing import (
     CATEGORICAL,
     MISSING_LEFT,
     class_weights,
     depths,
     goes_left,
-    records_at,
     route,
     rows_of,
+    samples_at,
     votes,
     with_rows,
 )
+from oracles.samples import FEW_VALUES, block, blocks, random_block
 from oracles.splitting import best_gain, best_subset_gain, bits, gain, gini, subset_price
 from oracles.steps import aumann_shapley, corrected, credited, path_to, shrunk_on_the_way, voted_on_the_way
 from oracles.streams import (

@@ -13,7 +13,7 @@ from oracles.splitting import bits, gain, subset_price
 
 
 class AnyCut(NamedTuple):
-    """A cut of one attribute: where, which records go left, and what that is worth."""
+    """A cut of one attribute: where, which samples go left, and what that is worth."""
 
     value: object  # the largest value that goes left, or the set of categories
     missing_left: bool
@@ -23,7 +23,7 @@ class AnyCut(NamedTuple):
 
 
 def gain_ratio(y, weights, left, price=0.0):
-    """Return the bits a cut saves, less a price, for each bit it takes to say which side a record is on."""
+    """Return the bits a cut saves, less a price, for each bit it takes to say which side a sample is on."""
     return (gain(y, weights, left) - price) / bits(left, weights)
 
 
@@ -37,7 +37,7 @@ def by_share(column, y, weights, *, by_arrival):
     """Return the categories in order of their share of the most frequent class.
 
     Equal categories come by number. By arrival, that class is the node's, with or without a value, and of equal classes
-    the first to arrive; otherwise it is that of the records with a value, and of equal classes the lowest number.
+    the first to arrive; otherwise it is that of the samples with a value, and of equal classes the lowest number.
     """
     known = ~np.isnan(column)
     counts = Counter()
@@ -73,14 +73,14 @@ def all_cuts(column, y, weights, n_categories=0, min_leaf=1, *, by_arrival=False
     return cuts
 
 
-def grow_c45(b, samples=None, *, seed=0, binned=None, **params):
-    """Return a finished C4.5 tree, pruned if prune_confidence says so, and the leaf of every record."""
+def grow_c45(b, indices=None, *, seed=0, binned=None, **params):
+    """Return a finished C4.5 tree, pruned if prune_confidence says so, and the leaf of every sample."""
     editor = TreeEditor(Tree.bare(b.X.shape[1], seed))
     leaf_of = np.full(len(b.y), -1, dtype=np.int32)
-    samples = np.arange(len(b.y), dtype=np.int32) if samples is None else np.asarray(samples, dtype=np.int32)
-    group, root = np.array([0, len(samples)]), np.zeros(1, dtype=np.int32)
+    indices = np.arange(len(b.y), dtype=np.int32) if indices is None else np.asarray(indices, dtype=np.int32)
+    group, root = np.array([0, len(indices)]), np.zeros(1, dtype=np.int32)
     params = GrowthParams(max_features=1, by_ratio=True, **params)
-    editor.grow(replace(b.records, codes=binned), b.weights[samples], samples, group, root, leaf_of, params, seed)
+    editor.grow(replace(b.samples, codes=binned), b.weights[indices], indices, group, root, leaf_of, params, seed)
     return editor.finish(), leaf_of
 
 

@@ -39,7 +39,7 @@ def sums(tree):
 def shrunk(tree, leaf, n_classes, strength):
     """Return a leaf's class shares, each step of its path from the root weighed as hierarchical shrinkage does.
 
-    A node without records has the shares of the one above it.
+    A node without samples has the shares of the one above it.
     """
     weights, above, path = sums(tree), parents(tree.nodes), [leaf]
     while path[-1] in above:
@@ -56,7 +56,7 @@ def shrunk(tree, leaf, n_classes, strength):
 
 
 def nearness(tree, young, expected):
-    """Return the share of young records about each node over their share in the tree, by node, climbing from each."""
+    """Return the share of young samples about each node over their share in the tree, by node, climbing from each."""
     parent = parents(tree.nodes)
     total = {node: sum(row.values()) for node, row in sums(tree).items()}
     held = Counter()

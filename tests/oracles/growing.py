@@ -23,7 +23,7 @@ class GrownTree(NamedTuple):
 
 def grow_groups(
     b,
-    samples,
+    indices,
     group_start,
     group_node,
     *,
@@ -35,18 +35,17 @@ def grow_groups(
     min_leaf=1,
     max_bins=255,
     max_depth=-1,
-    max_new_nodes=10**6,
     criterion="entropy",
     draws=None,
     seed=0,
 ):
     """Call the kernel; nodes before base are leaves but for those the groups take the place of."""
     leaf_of = np.full(len(b.y), -7, dtype=np.int32)
-    samples = np.asarray(samples, dtype=np.int32)
+    indices = np.asarray(indices, dtype=np.int32)
     group_node = np.asarray(group_node, dtype=np.int32)
     groups = Groups(
-        samples,
-        b.weights[samples] if weights is None else weights,
+        indices,
+        b.weights[indices] if weights is None else weights,
         np.asarray(group_start, dtype=np.int64),
         group_node,
         np.zeros(len(group_node), dtype=np.int32) if depth is None else np.asarray(depth, dtype=np.int32),
@@ -56,15 +55,14 @@ def grow_groups(
         min_samples_leaf=min_leaf,
         max_bins=max_bins,
         max_depth=max_depth if max_depth >= 0 else None,
-        max_nodes=base + max_new_nodes,
         criterion=criterion,
         draws=draws,
     )
-    records = b.records
+    samples = b.samples
     if binned:
-        records = replace(records, codes=bin_columns(b.X, b.n_categories, max_bins))
+        samples = replace(samples, codes=bin_columns(b.X, b.n_categories, max_bins))
     group_nodes, added, category_bits, (row_node, row_class, row_weight), importance = grow(
-        records, groups, params, leaf_of, n_nodes=base, n_words=1, seed=seed
+        samples, groups, params, leaf_of, n_nodes=base, n_words=1, seed=seed
     )
     nodes = np.zeros(base, dtype=NODE)
     nodes["left"] = nodes["split"] = -1
@@ -77,27 +75,27 @@ def grow_groups(
     return GrownTree(np.concatenate([nodes, added]), category_bits, dict(rows), importance, leaf_of)
 
 
-def grow_tree(b, *, samples=None, **limits):
+def grow_tree(b, *, indices=None, **limits):
     """Grow one tree from its root."""
-    samples = np.arange(len(b.y)) if samples is None else samples
-    return grow_groups(b, samples, [0, len(samples)], [0], base=1, **limits)
+    indices = np.arange(len(b.y)) if indices is None else indices
+    return grow_groups(b, indices, [0, len(indices)], [0], base=1, **limits)
 
 
 def tree_of(b, *, seed=0, max_depth=None):
-    """Return a finished Tree of the block and the leaf of every record."""
+    """Return a finished Tree of the block and the leaf of every sample."""
     editor = TreeEditor(Tree.bare(b.X.shape[1], seed))
     leaf_of = np.full(len(b.y), -1, dtype=np.int32)
     grow_at(editor, b, np.arange(len(b.y)), [0, len(b.y)], [0], leaf_of, seed=seed, max_depth=max_depth)
     return editor.finish(), leaf_of
 
 
-def grow_at(editor, b, samples, group_start, group_node, leaf_of, *, seed=0, max_depth=None):
+def grow_at(editor, b, indices, group_start, group_node, leaf_of, *, seed=0, max_depth=None):
     """Let an editor grow at leaves, trying all attributes."""
-    samples = np.asarray(samples, dtype=np.int32)
+    indices = np.asarray(indices, dtype=np.int32)
     editor.grow(
-        b.records,
-        b.weights[samples],
-        samples,
+        b.samples,
+        b.weights[indices],
+        indices,
         np.asarray(group_start, dtype=np.int64),
         np.asarray(group_node, dtype=np.int32),
         leaf_of,

@@ -1,4 +1,4 @@
-"""The nodes of a tree one by one: where records go, what leaves hold, what they answer."""
+"""The nodes of a tree one by one: where samples go, what leaves hold, what they answer."""
 
 from collections import Counter, defaultdict
 from dataclasses import replace
@@ -24,26 +24,26 @@ def goes_left(node, category_bits, value):
     return bool(int(category_bits[first + 1 + category // 64]) >> category % 64 & 1)
 
 
-def walk(nodes, category_bits, record, at=0):
-    """Return the numbers of the nodes a record passes, the leaf last; nodes is a list of tuples."""
+def walk(nodes, category_bits, sample, at=0):
+    """Return the numbers of the nodes a sample passes, the leaf last; nodes is a list of tuples."""
     path = [at]
     while nodes[at][2] >= 0:
-        at = nodes[at][1] + (not goes_left(nodes[at], category_bits, record[nodes[at][2] >> 2]))
+        at = nodes[at][1] + (not goes_left(nodes[at], category_bits, sample[nodes[at][2] >> 2]))
         path.append(at)
     return path
 
 
 def route(nodes, category_bits, X):
-    """Return the leaf of every record."""
+    """Return the leaf of every sample."""
     nodes, category_bits = nodes.tolist(), category_bits.tolist()
-    return np.array([walk(nodes, category_bits, record)[-1] for record in X.tolist()], dtype=np.int32)
+    return np.array([walk(nodes, category_bits, sample)[-1] for sample in X.tolist()], dtype=np.int32)
 
 
-def records_at(nodes, category_bits, X, samples, start=0):
-    """Return which of the samples pass each node, by node."""
+def samples_at(nodes, category_bits, X, indices, start=0):
+    """Return which of the indices pass each node, by node."""
     nodes, category_bits = nodes.tolist(), category_bits.tolist()
     passing = defaultdict(list)
-    for i in np.asarray(samples).tolist():
+    for i in np.asarray(indices).tolist():
         for node in walk(nodes, category_bits, X[i].tolist(), start):
             passing[node].append(i)
     return dict(passing)

@@ -26,7 +26,7 @@ def gain(y, weights, left, impurity=bits):
 
 
 def best_gain(values, y, weights, min_leaf=1, impurity=bits):
-    """Try every threshold with missing values on either side; None where nothing leaves min_leaf records each side."""
+    """Try every threshold with missing values on either side; None where nothing leaves min_leaf samples each side."""
     values = np.asarray(values, dtype=np.float64)
     known = sorted(set(values[~np.isnan(values)].tolist()))
     gains = []
@@ -38,7 +38,7 @@ def best_gain(values, y, weights, min_leaf=1, impurity=bits):
 
 
 def best_subset_gain(values, y, weights, impurity=bits):
-    """Try every set of categories with missing values on either side; None where all records agree."""
+    """Try every set of categories with missing values on either side; None where all samples agree."""
     values = np.asarray(values, dtype=np.float64)
     kinds = sorted(set(values[~np.isnan(values)].tolist()))
     if np.isnan(values).any():
@@ -56,7 +56,7 @@ def best_subset_gain(values, y, weights, impurity=bits):
 def subset_price(values):
     """Return the bits that a cut by categories must gain: those to name one of the two-sided sets, not of the orders.
 
-    Up to twice as many where most records have a category of their own.
+    Up to twice as many where most samples have a category of their own.
     """
     values = np.asarray(values, dtype=np.float64)
     k = len(set(values[~np.isnan(values)].tolist()))

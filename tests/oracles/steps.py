@@ -9,9 +9,9 @@ from oracles.routing import walk
 ENOUGH = 0.99  # of a share that is given: the node at hand gets the rest
 
 
-def path_to(tree, record):
-    """Return the nodes that a record passes, the root first."""
-    return walk(tree.nodes.tolist(), tree.category_bits.tolist(), np.asarray(record).tolist())
+def path_to(tree, sample):
+    """Return the nodes that a sample passes, the root first."""
+    return walk(tree.nodes.tolist(), tree.category_bits.tolist(), np.asarray(sample).tolist())
 
 
 def share_of(row, n_classes):
@@ -66,5 +66,5 @@ def aumann_shapley(start, steps, ratio, n_points=64):
 
 
 def corrected(shares, ratio):
-    """Return one record's shares corrected by a ratio."""
+    """Return one sample's shares corrected by a ratio."""
     return shares * ratio / (shares * ratio).sum()

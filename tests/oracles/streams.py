@@ -7,7 +7,7 @@ import numpy as np
 
 from adforest import AdaptiveDecisionForestClassifier, adaptation
 from adforest.adaptation import State
-from adforest.forest import GrowthParams, Records
+from adforest.forest import GrowthParams, Samples
 from adforest.growers import RandomForestGrower
 
 FORESTS = ("permanent", "active", "temporary")
@@ -27,15 +27,15 @@ def new_state(n_features=2, **changes):
 
 
 def n_given(state):
-    """Return how many records a state has been given, learnt or waiting."""
+    """Return how many samples a state has been given, learnt or waiting."""
     return state.memory.n_seen + (0 if state.pending is None else len(state.pending))
 
 
 def learn(state, X, y, n_categories=NUMERICAL, n_classes=2):
     """Return the state after one more batch and the report, by whichever way of learning its settings ask for."""
     serial = np.arange(n_given(state), n_given(state) + len(y))
-    records = Records(np.ascontiguousarray(X, dtype=float), np.asarray(y, np.int32), serial, n_categories, n_classes)
-    return adaptation.RECIPES[state.settings.algorithm](state, records)[:2]
+    samples = Samples(np.ascontiguousarray(X, dtype=float), np.asarray(y, np.int32), serial, n_categories, n_classes)
+    return adaptation.RECIPES[state.settings.algorithm](state, samples)[:2]
 
 
 def two_clusters(seed, swapped=False, n=200):
@@ -57,7 +57,7 @@ def swapping_stream(pattern, settings, n=200):
 
 
 def grid(rng, n, n_classes, noise, distance=4):
-    """Return clusters side by side, one a class, some records with a label by chance."""
+    """Return clusters side by side, one a class, some samples with a label by chance."""
     y = rng.integers(0, n_classes, n)
     X = rng.normal(size=(n, 2)) + distance * np.column_stack([y % 3, y // 3])
     return X, np.where(rng.random(n) < noise, rng.integers(0, n_classes, n), y).astype(np.int32)
@@ -74,7 +74,7 @@ def same_trees(one, other):
 
 
 def as_bytes(state):
-    """Return every tree of every forest, and where records are in them, as bytes."""
+    """Return every tree of every forest, and where samples are in them, as bytes."""
     return {
         name: [
             *(

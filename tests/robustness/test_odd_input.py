@@ -25,7 +25,7 @@ def test_a_stream_of_single_records():
     model = forest()
     for record, label in zip(X, y, strict=True):
         model.partial_fit(record[None], [label])
-    assert [report.n_records for report in model.history_] == [1] * 150
+    assert [report.n_samples for report in model.history_] == [1] * 150
     assert model.score(*clusters(1, (0, 1, 2))) > 0.9
 
 

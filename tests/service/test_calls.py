@@ -137,7 +137,7 @@ def test_batches_are_learnt_once_by_their_key(client):
     first = client.post(f"{M}/batches?wait=true", content=body, headers=head).json()
     again = client.post(f"{M}/batches?wait=true", content=body, headers=head).json()
     assert first["number"] == again["number"]
-    assert first["report"]["n_records"] == 40
+    assert first["report"]["n_samples"] == 40
     assert client.post(f"{M}/batches", content=as_csv(rents(9, 1)), headers=head).status_code == 422
     later = client.post(f"{M}/batches", content=body, headers={"content-type": "text/csv"})
     assert later.status_code == 202

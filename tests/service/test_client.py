@@ -33,7 +33,7 @@ def test_it_has_the_face_of_an_estimator(http, client):
     X, y = parts(80, 0)
     report = client.partial_fit(X, y)
     assert report["state"] == "learnt"
-    assert report["report"]["n_records"] == 80
+    assert report["report"]["n_samples"] == 80
     assert (client.predict(X) == y).mean() > 0.9
     assert client.predict_proba(X).shape == (80, 2)
     assert client.model_version_ == report["number"]

@@ -15,10 +15,10 @@ def test_nothing_acknowledged_is_lost_or_learnt_twice(first):
 
 
 def test_the_machine_crashes_before_every_step_once_and_at_the_first_steps_of_the_recovery():
-    n_steps = World(7, 60, crash_at=()).run().n_steps
+    n_steps = World(7, 150, crash_at=()).run().n_steps
     assert n_steps > 50
     for step in range(1, n_steps + 1):
-        world = World(7, 60, crash_at={step, step + 2, step + 3}).run()
+        world = World(7, 150, crash_at={step, step + 2, step + 3}).run()
         assert world.n_crashes
 
 
@@ -89,10 +89,12 @@ def break_waiting(monkeypatch):
 @pytest.mark.parametrize("fault", [break_sync, break_catching_up, break_waiting])
 def test_the_simulation_finds_planted_faults(fault, monkeypatch):
     fault(monkeypatch)
-    with pytest.raises((AssertionError, KeyError)):
-        run_all(range(400))
+    assert any(map(goes_wrong, range(400)))
 
 
-def run_all(seeds):
-    for seed in seeds:
+def goes_wrong(seed):
+    try:
         World(seed).run()
+    except Exception:
+        return True
+    return False

@@ -12,7 +12,7 @@ import adforest
 from adforest import AdaptiveDecisionForestClassifier, BatchReport, ModelFileError
 from adforest.adaptation.boxes import Box
 from adforest.adaptation.class_mix import ClassMix, MixChanges
-from adforest.adaptation.evidence import Evidence, Optimism
+from adforest.adaptation.evidence import Evidence, OobBias
 from adforest.adaptation.memory import Memory
 from adforest.adaptation.recent_samples import RecentSamples
 from adforest.adaptation.state import ForestState, State
@@ -20,14 +20,14 @@ from adforest.base import Model
 from adforest.encoding import LabelTable, TableEncoder
 from adforest.encoding.categories import Categories
 from adforest.encoding.rates import CategoryRates
-from adforest.forest import Forest, Records, Tree
+from adforest.forest import Forest, Samples, Tree
 from adforest.forest.packed import PackedRows
 from adforest.origins import Origins
-from adforest.rivals import RefitForestClassifier
 from adforest.storage import columns, evidence, history, models, origins, state, tracking, trees
 from adforest.storage.values import decode, encode, text_array
 from adforest.tracking import BatchBlock, ClassLives, ColumnSketches, History, Prequential, Track
 from adforest.tracking.over_time import FiguresOverTime
+from experiments.rivals import RefitForestClassifier
 from saved_models import numbers, ours
 
 
@@ -40,7 +40,7 @@ WRITTEN = {
     Memory: (names(state.MEMORY), {"values"}),
     PackedRows: (names(state.VALUES), set()),
     # Made anew where they pay; what waits is whole batches, and was scored already.
-    Records: (names(state.PENDING), {"codes", "totals", "regrouped"}),
+    Samples: (names(state.PENDING), {"codes", "totals", "regrouped"}),
     ClassMix: (names(state.CLASS_MIX), set()),
     Box: (names(state.BOX), {"categories"}),
     Forest: (names(state.FOREST), {"trees", "leaf_of"}),
@@ -58,9 +58,9 @@ WRITTEN = {
             "nearness",
         },  # settings: parameters
     ),
-    Evidence: (names(evidence.EVIDENCE), {"weights", "shrinkage", "optimism", "mix_changes"}),
+    Evidence: (names(evidence.EVIDENCE), {"weights", "shrinkage", "oob_bias", "mix_changes"}),
     MixChanges: (set(), {"changed", "kept", "in_a_row"}),
-    Optimism: (set(), {"errors"}),
+    OobBias: (set(), {"errors"}),
     RecentSamples: (names(state.RECENT), set()),
     Tree: (
         names(trees.FIELDS) - {"n_nodes", "n_words", "n_rows", "threshold", "left", "split"},
@@ -68,7 +68,7 @@ WRITTEN = {
     ),
     TableEncoder: (
         names(columns.ENCODER),
-        {"names", "kinds", "categories", "warned_of", "estimator_name", "given_back", "is_plain"}
+        {"names", "kinds", "categories", "warned_of", "estimator_name", "recycled_codes", "is_plain"}
         | {"rates", "rate_columns", "n_added"},
     ),
     CategoryRates: (names(columns.RATES_FIELDS), {"classes"}),

@@ -20,16 +20,16 @@ def test_files_of_all_versions_answer_as_they_did(path):
     model, X = adforest.load(path), records_of(told["X"])
     assert model.predict(X).tolist() == told["predict"]
     np.testing.assert_allclose(model.predict_proba(X), told["predict_proba"], rtol=1e-9)
-    assert [report.n_records for report in model.history_] == told["batches"]
+    assert [report.n_samples for report in model.history_] == told["batches"]
     assert {report.log_loss for report in model.history_} == {None}, "written before reports had it"
     if "paper" not in path.stem:
         assert model.criterion == "entropy", "written before there was any other"
     if "answers" in path.stem:
-        with pytest.raises(ValueError, match="records=False"):
+        with pytest.raises(ValueError, match="samples=False"):
             model.partial_fit(X, told["predict"])
     else:
         model.partial_fit(X, told["predict"])
-        assert model.history_[-1].n_records == len(X)
+        assert model.history_[-1].n_samples == len(X)
         assert model.history_[-1].log_loss >= 0
 
 

@@ -53,7 +53,7 @@ def test_the_cases_are_of_every_kind():
     assert any(not state.forests["active"].is_same(state.forests["permanent"]) for state in states)
     assert any("temporary" in state.forests and state.settings.algorithm == "paper" for state in states)
     assert any(len(state.class_mix.new) for state in states)
-    assert any(state.evidence.optimism.errors for state in states)
+    assert any(state.evidence.oob_bias.errors for state in states)
     assert any(tree.category_bits.size > 9 for state in states for tree in state.forests["permanent"].forest.trees)
     assert {kind for model in models for kind in model.encoder.kinds} == set(KINDS)
     assert any(known.infrequent >= 0 for model in models for known in model.encoder.categories if known)
@@ -90,17 +90,17 @@ def test_a_loaded_model_goes_on_as_one_that_was_never_saved(name, tmp_path):
 @pytest.mark.parametrize("name", CASES)
 def test_without_records_it_answers_and_says_why_it_cannot_learn(name, tmp_path):
     case = CASES[name]()
-    whole, bare = saved(case.model, tmp_path / "whole.adf"), saved(case.model, tmp_path / "bare.adf", records=False)
+    whole, bare = saved(case.model, tmp_path / "whole.adf"), saved(case.model, tmp_path / "bare.adf", samples=False)
     assert len(bare) < len(whole)
     loaded = adforest.load(tmp_path / "bare.adf")
     X, y, *_ = case.later[0]
     assert_same_answers(loaded, case.model, X)
     before = saved(loaded, tmp_path / "again.adf")
     assert before == bare  # no records come back, whatever is asked for
-    with pytest.raises(ValueError, match="saved with records=False: it answers, but cannot learn more batches"):
+    with pytest.raises(ValueError, match="saved with samples=False: it answers, but cannot learn more batches"):
         loaded.partial_fit(X, y)
     assert saved(loaded, tmp_path / "again.adf") == before
-    assert not loaded.snapshot(records=True).has_records
+    assert not loaded.snapshot(samples=True).has_samples
     np.testing.assert_array_equal(loaded.snapshot().predict_proba(X), case.model.predict_proba(X))
     assert loaded.fit(X, y).partial_fit(X, y).history_[-1].batch == 2  # what begins anew has records of its own
 
@@ -111,7 +111,7 @@ def test_no_record_is_in_a_file_without_records(tmp_path):
     values = [value.tobytes() for value in X[~np.isnan(X)]]
     whole = saved(model, tmp_path / "whole.adf")
     assert all(value in whole for value in values)
-    bare = saved(model, tmp_path / "bare.adf", records=False)
+    bare = saved(model, tmp_path / "bare.adf", samples=False)
     box = model._model.learnt.state.forests["permanent"].box
     ends = {value.tobytes() for value in (*box.low, *box.high)}  # the least and the greatest of each column stay
     assert not [value for value in values if value in bare and value not in ends]

@@ -24,7 +24,7 @@ def test_numbers_are_shared_out_evenly_and_none_is_outside():
     bounds = bounds_of(values)
     assert len(bounds) == N_BOUNDS
     assert cell_counts(bounds, values).tolist() == [0, *[100] * 14, 0]
-    assert not np.isin(bounds, values).any(), "bounds are no record's value"
+    assert not np.isin(bounds, values).any(), "bounds are no sample's value"
 
 
 def test_frequent_values_have_cells_of_their_own():

@@ -13,11 +13,11 @@ def lives_of(*batches, n_classes=3):
     return lives
 
 
-def test_first_and_last_batch_and_records():
+def test_first_and_last_batch_and_samples():
     lives = lives_of([0, 0, 1], [1], [0, 2])
     assert lives.first_batch.tolist() == [1, 1, 3]
     assert lives.last_batch.tolist() == [3, 2, 3]
-    assert lives.n_records.tolist() == [3, 2, 1]
+    assert lives.n_samples.tolist() == [3, 2, 1]
     assert lives.n_total == 6
 
 

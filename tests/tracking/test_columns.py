@@ -5,8 +5,8 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from adforest.forest import Records
-from adforest.forest._kernels.lots import hashes
+from adforest.forest import Samples
+from adforest.forest._kernels.sampling import hashes
 from adforest.tracking import ColumnSketches
 from adforest.tracking.cells import MISSING, OTHER
 from adforest.tracking.columns import MAX_DRAWN, MAX_LAST, MIN_EARLY, drawn, sampled
@@ -25,8 +25,8 @@ def along(batches, n_categories=None, sketches=None, first_serial=0):
     for number, X in enumerate(batches, start=start + 1):
         X = np.ascontiguousarray(X, dtype=float)
         kinds = np.zeros(X.shape[1], np.int32) if n_categories is None else np.array(n_categories, np.int32)
-        records = Records(X, np.zeros(len(X), np.int32), np.arange(serial, serial + len(X)), kinds, 1)
-        sketches, serial = sketches.after(records, number, {}), serial + len(X)
+        samples = Samples(X, np.zeros(len(X), np.int32), np.arange(serial, serial + len(X)), kinds, 1)
+        sketches, serial = sketches.after(samples, number, {}), serial + len(X)
         found.append(sketches)
     return found
 
@@ -129,8 +129,8 @@ def test_codes_that_are_given_back_are_forgotten():
     rng = np.random.default_rng(5)
     sketches = sketch([rng.integers(0, 4, size=(600, 2)) for _ in range(6)], [4, 4])
     X = np.full((600, 2), 2.0)
-    records = Records(X, np.zeros(600, np.int32), np.arange(3_600, 4_200), np.array([4, 4], np.int32), 1)
-    after = sketches.after(records, 7, {0: np.array([2, 3], np.int32)})
+    samples = Samples(X, np.zeros(600, np.int32), np.arange(3_600, 4_200), np.array([4, 4], np.int32), 1)
+    after = sketches.after(samples, 7, {0: np.array([2, 3], np.int32)})
     assert after.last_unseen[-1].tolist() == [600, 0], "another value has that code now"
     assert after.past[0].sum() == pytest.approx(after.past[1].sum())
     assert after.bounds[0, :3].tolist() == [0, 1, 2]
@@ -173,16 +173,16 @@ def test_small_batches_are_put_together_and_wait_for_bounds():
     assert last.last.sum(axis=(0, 2)).tolist() == [3_000 - last.past_batches[1]] * 2
     shown = found[100].with_early_counted(np.zeros(2, np.int32))
     assert shown.last.sum() == 2 * 101
-    assert not len(found[100].without_records().early)
+    assert not len(found[100].without_samples().early)
 
 
-def test_the_same_records_make_the_same_sketch_whichever_way_they_are_ordered():
+def test_the_same_samples_make_the_same_sketch_whichever_way_they_are_ordered():
     rng = np.random.default_rng(8)
     X, y, serial = rng.normal(size=(30_000, 3)), np.zeros(30_000, np.int32), np.arange(30_000)
     order = rng.permutation(30_000)
     one, other = (
         ColumnSketches.none(3).after(
-            Records(np.ascontiguousarray(X[way]), y, serial[way], np.zeros(3, np.int32), 1), 1, {}
+            Samples(np.ascontiguousarray(X[way]), y, serial[way], np.zeros(3, np.int32), 1), 1, {}
         )
         for way in (np.arange(30_000), order)
     )
@@ -193,15 +193,15 @@ def test_the_same_records_make_the_same_sketch_whichever_way_they_are_ordered():
 @pytest.mark.parametrize(
     ("n", "m", "expected"), [(100, 3, 100), (100_000, 3, 2_000), (100_000, 1_000, 1_000), (10_000, 9_999, 500)]
 )
-def test_how_many_records_are_drawn(n, m, expected):
+def test_how_many_samples_are_drawn(n, m, expected):
     X = np.broadcast_to(np.zeros(1), (n, m))
-    found = drawn(Records(X, np.zeros(n, np.int32), np.arange(n), np.zeros(m, np.int32), 1))
+    found = drawn(Samples(X, np.zeros(n, np.int32), np.arange(n), np.zeros(m, np.int32), 1))
     assert len(found) == pytest.approx(expected, rel=0.15)
     assert len(found) <= 1.15 * MAX_DRAWN
 
 
-def test_of_records_that_were_drawn_those_are_counted_that_would_be_drawn_of_all():
-    whole = Records(np.zeros((50_000, 3)), np.zeros(50_000, np.int32), np.arange(50_000), np.zeros(3, np.int32), 1)
+def test_of_samples_that_were_drawn_those_are_counted_that_would_be_drawn_of_all():
+    whole = Samples(np.zeros((50_000, 3)), np.zeros(50_000, np.int32), np.arange(50_000), np.zeros(3, np.int32), 1)
     few = np.flatnonzero(hashes(whole.serial) < np.uint64(0.3 * 2**64))
     part = replace(whole.part(few), totals=whole.came)
     np.testing.assert_array_equal(part.serial[drawn(part)], whole.serial[drawn(whole)])
@@ -223,7 +223,7 @@ def test_space_does_not_grow_with_batches():
     assert batches[0, 0] == 1
     assert batches[-1, 1] == batches[:, 2].sum() == 700
     assert (batches[1:, 0] == batches[:-1, 1] + 1).all()
-    assert last.over_time.n_records.sum() == 14_000
+    assert last.over_time.n_samples.sum() == 14_000
 
 
 def test_shares_over_time_are_means_of_their_batches():

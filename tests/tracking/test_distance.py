@@ -41,5 +41,5 @@ def test_the_ends_of_the_scale():
     assert np.isnan(found[2])
 
 
-def test_a_few_records_say_nothing():
+def test_a_few_samples_say_nothing():
     assert distances(np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]]), np.ones(1), np.ones(1)).tolist() == [0.0]

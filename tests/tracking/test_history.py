@@ -51,7 +51,7 @@ def test_blocks_say_what_their_batches_were():
         weighted = [one.weighted_accuracy["vote"] for one in whole]
         assert block.weighted_accuracy["vote"] == pytest.approx(np.average(weighted, weights=sizes))
         assert block.roc_auc is None
-        assert block.n_records == sum(one.n_records for one in whole)
+        assert block.n_samples == sum(one.n_samples for one in whole)
         assert block.n_tested == sum(sizes)
         assert block.n_temporary == sum(one.drift == "temporary" for one in whole)
         assert block.n_sustained == sum(one.drift == "sustained" for one in whole)

@@ -4,14 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adforest.forest.types import Floats, Ints, Mask
+from adforest.forest.types import BoolArray, Float64Array, Int32Array
 
-NONE: Mask = np.zeros(0, dtype=bool)
+NONE: BoolArray = np.zeros(0, dtype=bool)
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """What a set of records spans [AABB]: an interval per numerical attribute, a set per categorical one.
+    """What a set of samples spans [AABB]: an interval per numerical attribute, a set per categorical one.
 
     Attributes
     ----------
@@ -21,13 +21,13 @@ class Box:
         By categorical attribute: which category codes were seen.
     """
 
-    low: Floats
-    high: Floats
-    categories: dict[int, Mask]
+    low: Float64Array
+    high: Float64Array
+    categories: dict[int, BoolArray]
 
     @classmethod
-    def of(cls, X: Floats, n_categories: Ints) -> "Box":
-        """Return the box of some records; missing values take no part."""
+    def of(cls, X: Float64Array, n_categories: Int32Array) -> "Box":
+        """Return the box of some samples; missing values take no part."""
         categories = {}
         for j in np.flatnonzero(n_categories):
             seen = np.zeros(n_categories[j], dtype=bool)
@@ -46,7 +46,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A question for a new root: the tree keeps one side, the batch's records on the other get a subtree.
+    """A question for a new root: the tree keeps one side, the batch's samples on the other get a subtree.
 
     Attributes
     ----------
@@ -58,11 +58,11 @@ class Cut:
     """
 
     feature: int
-    value: float | Mask
+    value: float | BoolArray
     tree_left: bool
 
-    def beyond(self, X: Floats) -> Mask:
-        """Return which records are not on the tree's side; missing values stay with the tree."""
+    def beyond(self, X: Float64Array) -> BoolArray:
+        """Return which samples are not on the tree's side; missing values stay with the tree."""
         column = X[:, self.feature]
         known = ~np.isnan(column)
         if isinstance(self.value, np.ndarray):
@@ -70,7 +70,7 @@ class Cut:
             left[known] = self.value[column[known].astype(np.intp)]
         else:
             left = column <= self.value
-        beyond: Mask = known & (left != self.tree_left)
+        beyond: BoolArray = known & (left != self.tree_left)
         return beyond
 
 
@@ -115,16 +115,16 @@ def cuts_beyond(tree: Box, batch: Box, *, is_relative: bool = True) -> tuple[lis
 
 
 def root_cuts(
-    tree: Box, batch: Box, X: Floats, splitting: str, at_least: int, *, is_relative: bool = True
-) -> list[tuple[Cut, Mask]]:
-    """Return the cuts for new roots, in the order they are put on, each with the batch's records beyond it.
+    tree: Box, batch: Box, X: Float64Array, splitting: str, at_least: int, *, is_relative: bool = True
+) -> list[tuple[Cut, BoolArray]]:
+    """Return the cuts for new roots, in the order they are put on, each with the batch's samples beyond it.
 
     Parameters
     ----------
     splitting : {"sat", "entropy", "isat"}
         SAT cuts only between separate boxes, iSAT at the bounds of overlapping ones too, entropy never.
     at_least : int
-        How many records must lie beyond a cut: 1 in the paper's algorithm, more where a stray record shall not add a
+        How many samples must lie beyond a cut: 1 in the paper's algorithm, more where a stray sample shall not add a
         root. Where the widest cut has fewer, the next one is tried.
     is_relative : bool
         See `cuts_between`.
@@ -134,9 +134,9 @@ def root_cuts(
     between = cuts_between(tree, batch, is_relative=is_relative)
     has_gap = bool(between) or splitting == "sat"
     wishes = [between] if has_gap else list(cuts_beyond(tree, batch, is_relative=is_relative))
-    chosen: list[tuple[Cut, Mask]] = []
+    chosen: list[tuple[Cut, BoolArray]] = []
     free = np.ones(len(X), dtype=bool)
-    # The last root put on stands above the others and takes its records first.
+    # The last root put on stands above the others and takes its samples first.
     for cuts in reversed(wishes):
         for cut in cuts:
             beyond = cut.beyond(X) & free
@@ -147,7 +147,7 @@ def root_cuts(
     return chosen
 
 
-def _distances(start: Floats, stop: Floats, tree: Box, batch: Box, is_relative: bool) -> Floats:
+def _distances(start: Float64Array, stop: Float64Array, tree: Box, batch: Box, is_relative: bool) -> Float64Array:
     """Return half of how far stop lies above start, or that as a share of the joint range; 0 where it does not.
 
     Halves, since a range may be wider than a float can say; the smallest of gaps still is one.
@@ -159,7 +159,7 @@ def _distances(start: Floats, stop: Floats, tree: Box, batch: Box, is_relative: 
     return np.where(stop > start, np.fmax(length, np.finfo(np.float64).tiny), 0.0)
 
 
-def _widest_first(distances: Floats) -> list[int]:
+def _widest_first(distances: Float64Array) -> list[int]:
     """Return the attributes that have a distance, the largest first."""
     return [int(j) for j in np.argsort(-distances, kind="stable") if distances[j] > 0]
 
@@ -170,17 +170,17 @@ def _middle(low: float, high: float) -> float:
     return float(middle if low <= middle < high else low)
 
 
-def _padded(mask: Mask, length: int) -> Mask:
+def _padded(mask: BoolArray, length: int) -> BoolArray:
     """Return the mask made at least as long as length; what is added is False."""
     more = length - len(mask)
     return mask if more <= 0 else np.concatenate([mask, np.zeros(more, dtype=bool)])
 
 
-def _either(a: Mask, b: Mask) -> Mask:
+def _either(a: BoolArray, b: BoolArray) -> BoolArray:
     """Return the union of two category sets, of which one may know more categories."""
     return _padded(a, len(b)) | _padded(b, len(a))
 
 
-def _both(a: Mask, b: Mask) -> Mask:
+def _both(a: BoolArray, b: BoolArray) -> BoolArray:
     """Return the categories two sets share."""
     return _padded(a, len(b)) & _padded(b, len(a))

@@ -1,4 +1,4 @@
-"""How frequent classes are, over all records and lately, and how long such a class mix lasts."""
+"""How frequent classes are, over all samples and lately, and how long such a class mix lasts."""
 
 from __future__ import annotations
 
@@ -8,38 +8,38 @@ import numpy as np
 
 from adforest.adaptation.memory import Memory, WindowBound
 from adforest.adaptation.weighing import ClassWeight
-from adforest.forest._kernels import ways
-from adforest.forest.types import AnyArray, Floats, Longs
+from adforest.forest._kernels import variants
+from adforest.forest.types import AnyArray, Float64Array, Int64Array
 
-LATEST_RECORDS = 100  # whose class mix answers are corrected for
-N_MIXES = 2  # that answers are corrected for: of the last batch, and of the last records
+LATEST_SAMPLES = 100  # whose class mix answers are corrected for
+N_MIXES = 2  # that answers are corrected for: of the last batch, and of the last samples
 CLEAR_LOG_RATIO = 3.0  # log likelihood ratio of two class mixes beyond which a batch speaks for one of them
 FIRST_KEPT = 0.1  # batches that are taken to have kept the class mix, to begin with
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class ClassMix:
-    """Records by class, and which classes are new or rare.
+    """Samples by class, and which classes are new or rare.
 
     Attributes
     ----------
     seen, last, latest : int64 or float64 (n_classes,)
-        Records of each class, by weight if there are weights: ever learnt; in the last batch; among the last of these.
+        Samples of each class, by weight if there are weights: ever learnt; in the last batch; among the last of these.
     new : int64
         Classes that the first batch did not bring, nor any before the window.
     rare : int64
-        Classes that are rare among all records, and not new.
+        Classes that are rare among all samples, and not new.
     """
 
     seen: AnyArray
     last: AnyArray
     latest: AnyArray
-    new: Longs
-    rare: Longs
+    new: Int64Array
+    rare: Int64Array
 
     @classmethod
     def empty(cls) -> ClassMix:
-        """Return the mix of no records."""
+        """Return the mix of no samples."""
         return cls(*(np.empty(0, dtype=np.int64) for _ in range(5)))
 
     @classmethod
@@ -59,7 +59,7 @@ class ClassMix:
         seen: AnyArray = memory.seen_by_class
         if weighing.by_class is not None:
             seen = memory.weight_by_class * weighing.by_class
-        latest = slice(-LATEST_RECORDS, None)
+        latest = slice(-LATEST_SAMPLES, None)
         return cls(
             seen,
             weighing.totals(last, given, n_classes),
@@ -69,13 +69,13 @@ class ClassMix:
         )
 
     def padded(self, n_classes: int) -> ClassMix:
-        """Return the mix of more classes, of which no record was seen yet."""
+        """Return the mix of more classes, of which no sample was seen yet."""
         if n_classes == len(self.seen):
             return self
         seen, last, latest = (np.pad(one, (0, n_classes - len(one))) for one in (self.seen, self.last, self.latest))
         return ClassMix(seen, last, latest, self.new, self.rare)
 
-    def ratios(self, changes: MixChanges) -> Floats:
+    def ratios(self, changes: MixChanges) -> Float64Array:
         """Return how much more frequent each class is to be expected in the next batch than over all samples.
 
         Parameters
@@ -115,13 +115,13 @@ class MixChanges:
     in_a_row: tuple[int, ...] = (0,) * N_MIXES
 
     @property
-    def chance(self) -> Floats:
+    def chance(self) -> Float64Array:
         """Estimated probability that a mix changes with the next batch."""
         changed = np.array(self.changed)
-        chance: Floats = changed / (changed + np.array(self.kept) + FIRST_KEPT)
+        chance: Float64Array = changed / (changed + np.array(self.kept) + FIRST_KEPT)
         return chance
 
-    def after(self, mix: ClassMix, totals: Floats) -> MixChanges:
+    def after(self, mix: ClassMix, totals: Float64Array) -> MixChanges:
         """Return what is known after a batch with some samples of each class, given the class mix before it."""
         mix = mix.padded(len(totals))
         is_known = mix.seen > 0
@@ -137,10 +137,10 @@ class MixChanges:
         return MixChanges(tuple(changed), tuple(kept), tuple(in_a_row))
 
 
-def ratio_of(recent: AnyArray, seen: AnyArray) -> Floats:
-    """Return how much more frequent each class is among recent records, and one of the overall mix, than overall.
+def ratio_of(recent: AnyArray, seen: AnyArray) -> Float64Array:
+    """Return how much more frequent each class is among recent samples, and one of the overall mix, than overall.
 
     Recent may be of several mixes, one a row.
     """
     rows = np.ascontiguousarray(np.atleast_2d(recent), dtype=np.float64)
-    return ways.class_ratios(rows, seen.astype(np.float64)).reshape(recent.shape)
+    return variants.class_ratios(rows, seen.astype(np.float64)).reshape(recent.shape)

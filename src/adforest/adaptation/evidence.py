@@ -1,21 +1,21 @@
 """What is known of the forests from batches that they answered before learning them.
 
 A *voter* is a forest, or two that average their class shares, and answers in three ways: as it is, corrected for the
-class mix of the last batch, and for that of its last records. Each way has a weight, which a batch multiplies by
+class mix of the last batch, and for that of its last samples. Each way has a weight, which a batch multiplies by
 exp(LEARNING_RATE * gain) before all weights are scaled to a sum of 1, and a share of them is spread as it was to begin
 with (fixed-share Hedge, Herbster & Warmuth 1998). The gain is the number of right answers and LOG_GAIN times the sum of
 the logarithms of what right classes were given: who is sure of the wrong class loses more than who is not. The weighted
 vote is then hardly worse than the best way to answer, even if that changes a few times along the stream.
 
-Weights are kept for each of four *contexts* of a record:
+Weights are kept for each of four *contexts* of a sample:
 
-- near: as far as records of the window are near; to begin with the permanent forest weighs as much as all others
+- near: as far as samples of the window are near; to begin with the permanent forest weighs as much as all others
   together;
 - far: as far as they are not; to begin with the permanent forest has 0.9 of the weight;
 - new class: of what is near, as far as the temporary forest finds classes that are new within the window; to begin with
   it weighs as much as all others together;
 - rare class: as far as the permanent forest finds classes that are rare; it has 0.9 of the weight until rules change,
-  since batches show too few records of such classes to judge by.
+  since batches show too few samples of such classes to judge by.
 """
 
 from __future__ import annotations
@@ -29,29 +29,29 @@ import numpy as np
 
 from adforest.adaptation.class_mix import N_MIXES, MixChanges
 from adforest.adaptation.names import ACTIVE, PERMANENT, TEMPORARY
-from adforest.forest.types import Floats
+from adforest.forest.types import Float64Array
 
-SHRINKAGE_STRENGTHS = (0.0, 3.0, 30.0)  # in records; class shares of a leaf are a mixture over these
+SHRINKAGE_STRENGTHS = (0.0, 3.0, 30.0)  # in samples; class shares of a leaf are a mixture over these
 FIRST_SHRINKAGE = (0.6, 0.3, 0.1)  # share of each strength in the mixture, to begin with
 LEARNING_RATE = 0.1  # what a right answer adds to the logarithm of a weight
 LOG_GAIN = 0.2  # right answers that the logarithm of the probability of the right class counts for
 MAX_COUNTED = 300  # answers that a batch may count for: those of one batch err together
 SWITCH_SHARE = 0.01  # share of all weight that each batch spreads as it was to begin with, lest any weight vanishes
-FULL_SWITCH = 30  # records of a batch that spreads that share; smaller ones spread less
+FULL_SWITCH = 30  # samples of a batch that spreads that share; smaller ones spread less
 FIRST_TRUST = (0.5, 0.9, 0.5, 0.9)  # by context: weight of the trusted voter, to begin with
 CLEAR_GAP, CLEAR_DEVIATIONS = 0.05, 3.0  # of accuracy, and in standard deviations: when one forest outdoes another
-MIN_SHARE = 1e-2  # no class share of a right class counts as less, so that one record cannot decide
-N_WAYS = 1 + N_MIXES  # in which a voter answers: as it is, and corrected for each class mix
+MIN_SHARE = 1e-2  # no class share of a right class counts as less, so that one sample cannot decide
+N_VARIANTS = 1 + N_MIXES  # in which a voter answers: as it is, and corrected for each class mix
 MIN_WEIGHT = 0.01  # strengths of shrinkage, voters and variants of a smaller weight are not asked
-MIN_OBSERVED = 3  # batches after which optimism is known
-MIN_TESTED = 10  # records of known classes that tell an abrupt change: fewer may all be wrong by chance
+MIN_OBSERVED = 3  # batches after which oob_bias is known
+MIN_TESTED = 10  # samples of known classes that tell an abrupt change: fewer may all be wrong by chance
 NEAR, FAR, NEW_CLASS, RARE_CLASS = range(4)
 
 Voter: TypeAlias = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Optimism:
+class OobBias:
     """By how much out-of-bag accuracy on a batch exceeded the accuracy on the next, for the last ten batches.
 
     Their median, and how far they are from it in the median, are not moved by the few batches with which rules change.
@@ -59,9 +59,9 @@ class Optimism:
 
     errors: tuple[float, ...] = ()
 
-    def observed(self, error: float) -> Optimism:
+    def observed(self, error: float) -> OobBias:
         """Return what is known after one more batch."""
-        return Optimism((*self.errors, error)[-10:])
+        return OobBias((*self.errors, error)[-10:])
 
     @property
     def median(self) -> float:
@@ -81,13 +81,13 @@ class Scores:
     Attributes
     ----------
     n : float
-        Records answered; where there are weights, how many without weights would say as much.
+        Samples answered; where there are weights, how many without weights would say as much.
     right : dict of str to float
-        By forest, and "vote" for all of them together. Besides, "known" is how many records are of classes known
+        By forest, and "vote" for all of them together. Besides, "known" is how many samples are of classes known
         before, "newest, known" and "informed" how many of these the newest forest gets right, and the vote if it had
-        known the class mix of these very records.
+        known the class mix of these very samples.
     leads : dict of str to (float, float)
-        By forest of the last batches: records that it gets right and the active one does not, and the reverse.
+        By forest of the last batches: samples that it gets right and the active one does not, and the reverse.
     """
 
     n: float = 0
@@ -111,10 +111,10 @@ class Evidence:
     ----------
     weights : dict of tuple of str to float64 (4, 3)
         By voter, the forests that speak together: in each context, as they are, corrected for the class mix of the last
-        batch, and for that of its last records. In each context all weights add up to 1.
+        batch, and for that of its last samples. In each context all weights add up to 1.
     shrinkage : dict of str to float64 (3,)
         By forest: the share of each of `SHRINKAGE_STRENGTHS` in its answers.
-    optimism : Optimism
+    oob_bias : OobBias
         Of the newest forest's out-of-bag accuracy.
     oob_accuracy : float or None
         Out-of-bag accuracy of the newest forest on the batch that it was grown from, where it could be measured.
@@ -122,9 +122,9 @@ class Evidence:
         How often recent class mixes changed.
     """
 
-    weights: dict[Voter, Floats] = field(default_factory=dict)
-    shrinkage: dict[str, Floats] = field(default_factory=dict)
-    optimism: Optimism = Optimism()
+    weights: dict[Voter, Float64Array] = field(default_factory=dict)
+    shrinkage: dict[str, Float64Array] = field(default_factory=dict)
+    oob_bias: OobBias = OobBias()
     oob_accuracy: float | None = None
     mix_changes: MixChanges = field(default_factory=MixChanges)
 
@@ -137,7 +137,7 @@ class Evidence:
             object.__setattr__(self, one.name, value)
 
     def votes(self) -> dict[str, float]:
-        """Return the weight of each forest where records are near those of the window."""
+        """Return the weight of each forest where samples are near those of the window."""
         votes = dict.fromkeys(self.shrinkage, 0.0)
         for voter, weights in self.weights.items():
             for name in voter:
@@ -155,7 +155,7 @@ class Evidence:
             return self
         if {*names, ACTIVE} != {*self.shrinkage, ACTIVE}:
             return replace(self, weights=dict(_start(tuple(voters))), shrinkage=dict.fromkeys(names, first))
-        weights = {voter: self.weights.get(voter, np.zeros((4, N_WAYS))) for voter in voters}
+        weights = {voter: self.weights.get(voter, np.zeros((4, N_VARIANTS))) for voter in voters}
         shrinkage = {name: self.shrinkage.get(name, self.shrinkage.get(TEMPORARY, first)) for name in names}
         if ACTIVE in names:
             third = weights[(TEMPORARY,)] / 3
@@ -176,18 +176,18 @@ class Evidence:
         return replace(self, weights=_spread(weights, SWITCH_SHARE))
 
     def after_answers(
-        self, gains: dict[Voter, Floats], context: Floats, n: float, n_answered: float | None = None
+        self, gains: dict[Voter, Float64Array], context: Float64Array, n: float, n_answered: float | None = None
     ) -> Evidence:
-        """Return the evidence after the voters answered some records.
+        """Return the evidence after the voters answered some samples.
 
         Parameters
         ----------
         gains : dict of tuple of str to float64 (3, n_answered)
-            By voter, as it is and corrected for each class mix, see `adforest.forest._kernels.ways.gains`.
+            By voter, as it is and corrected for each class mix, see `adforest.forest._kernels.variants.gains`.
         context : float64 (4, n_answered)
-            How far each record is in each context, times how much it counts.
+            How far each sample is in each context, times how much it counts.
         n : float
-            How much all records of the batch count together; those answered may be a sample of them.
+            How much all samples of the batch count together; those answered may be a sample of them.
         n_answered : float, optional
             How much those answered count together, by default as many as they are.
         """
@@ -199,58 +199,58 @@ class Evidence:
         weights = {voter: before * np.exp(gain[voter] - most) for voter, before in self.weights.items()}
         return replace(self, weights=_spread(weights, _switched(n)))
 
-    def after_shrinkage(self, name: str, logs: Floats, n: float) -> Evidence:
-        """Return the evidence after a forest answered some records with each strength of shrinkage.
+    def after_shrinkage(self, name: str, logs: Float64Array, n: float) -> Evidence:
+        """Return the evidence after a forest answered some samples with each strength of shrinkage.
 
         Parameters
         ----------
         logs : float64 (3,)
             By strength: mean logarithm of the share given to the right class.
         n : float
-            Records of the batch.
+            Samples of the batch.
         """
         now = hedge(self.shrinkage[name], np.array(FIRST_SHRINKAGE), logs, n)
         return replace(self, shrinkage=self.shrinkage | {name: now})
 
     def after_learning(self, oob_accuracy: float | None, scores: Scores) -> Evidence:
         """Return the evidence after a batch was learnt, given the out-of-bag accuracy of the newest forest on it."""
-        optimism = self.optimism
+        oob_bias = self.oob_bias
         known = scores.right.get("known", 0)
         if self.oob_accuracy is not None and known:
-            optimism = optimism.observed(self.oob_accuracy - scores.right["newest, known"] / known)
-        return replace(self, optimism=optimism, oob_accuracy=oob_accuracy)
+            oob_bias = oob_bias.observed(self.oob_accuracy - scores.right["newest, known"] / known)
+        return replace(self, oob_bias=oob_bias, oob_accuracy=oob_accuracy)
 
     def is_abrupt(self, oob_accuracy: float, scores: Scores) -> bool:
         """Return whether the newest forest clearly outdoes the vote on its batch, which is an abrupt change.
 
-        In a stream out-of-bag records resemble those in the bag, so their accuracy is too high: the median of how much
+        In a stream out-of-bag samples resemble those in the bag, so their accuracy is too high: the median of how much
         too high it was before is taken off, and what remains must exceed by far how much that varied.
         """
-        optimism = self.optimism
+        oob_bias = self.oob_bias
         n = scores.right.get("known", 0)
-        if len(optimism.errors) < MIN_OBSERVED or n < MIN_TESTED:
+        if len(oob_bias.errors) < MIN_OBSERVED or n < MIN_TESTED:
             return False
-        expected, seen = oob_accuracy - optimism.median, scores.right["informed"] / n
+        expected, seen = oob_accuracy - oob_bias.median, scores.right["informed"] / n
         if expected <= 0:
             return False
         chance = math.sqrt((expected * max(0.0, 1 - expected) + seen * (1 - seen)) / n)
         gap = expected - seen
-        return gap > CLEAR_GAP and gap > CLEAR_DEVIATIONS * math.hypot(chance, optimism.deviation)
+        return gap > CLEAR_GAP and gap > CLEAR_DEVIATIONS * math.hypot(chance, oob_bias.deviation)
 
 
-def hedge(weights: Floats, first: Floats, gain: Floats, n: float) -> Floats:
+def hedge(weights: Float64Array, first: Float64Array, gain: Float64Array, n: float) -> Float64Array:
     """Return weights after a batch of n samples, given the mean gain of a sample: a step of fixed-share Hedge.
 
     Weights of any shape add up to 1, and first are those to begin with.
     """
     grown = weights * np.exp(LEARNING_RATE * min(n, MAX_COUNTED) * (gain - gain.max()))
     spread = _switched(n)
-    now: Floats = (1 - spread) * grown / grown.sum() + spread * first
+    now: Float64Array = (1 - spread) * grown / grown.sum() + spread * first
     return now
 
 
 def _switched(n: float) -> float:
-    """Return the share of all weight that a batch of n records spreads over all voters."""
+    """Return the share of all weight that a batch of n samples spreads over all voters."""
     return SWITCH_SHARE * min(1.0, n / FULL_SWITCH)
 
 
@@ -262,10 +262,10 @@ def voters_of(names: list[str]) -> list[Voter]:
 
 
 @cache
-def _start(voters: tuple[Voter, ...]) -> dict[Voter, Floats]:
+def _start(voters: tuple[Voter, ...]) -> dict[Voter, Float64Array]:
     """Return the first weights, see above; they cannot be changed."""
-    n = N_WAYS * len(voters)
-    weights = {voter: np.tile((1 - np.array(FIRST_TRUST)[:, np.newaxis]) / (n - 1), N_WAYS) for voter in voters}
+    n = N_VARIANTS * len(voters)
+    weights = {voter: np.tile((1 - np.array(FIRST_TRUST)[:, np.newaxis]) / (n - 1), N_VARIANTS) for voter in voters}
     for context, trust in enumerate(FIRST_TRUST):
         trusted = (TEMPORARY,) if context == NEW_CLASS and (TEMPORARY,) in weights else (PERMANENT,)
         weights[trusted][context, 0] = trust
@@ -274,7 +274,7 @@ def _start(voters: tuple[Voter, ...]) -> dict[Voter, Floats]:
     return weights
 
 
-def _spread(weights: dict[Voter, Floats], share: float) -> dict[Voter, Floats]:
+def _spread(weights: dict[Voter, Float64Array], share: float) -> dict[Voter, Float64Array]:
     """Scale weights to a sum of 1 in each context, and spread a share of them as they were to begin with."""
     total = np.sum([one.sum(axis=1) for one in weights.values()], axis=0)[:, np.newaxis]
     start = _start(tuple(weights))

@@ -23,70 +23,70 @@ from adforest.adaptation.voting import (
     weighted_votes,
     with_unmet_classes,
 )
-from adforest.forest import Records
-from adforest.forest._kernels import ways
-from adforest.forest.types import Floats, Ints, Longs, Mask
+from adforest.forest import Samples
+from adforest.forest._kernels import variants
+from adforest.forest.types import BoolArray, Float64Array, Int32Array, Int64Array
 
-MAX_JUDGED = 500  # records of a batch that forests are judged by
+MAX_JUDGED = 500  # samples of a batch that forests are judged by
 
 
 class Answers(NamedTuple):
-    """What the forests answer some records of known classes.
+    """What the forests answer some samples of known classes.
 
     Attributes
     ----------
     y : int32 (n,)
         Classes.
     weight : float64 (n,)
-        How much each record counts: 1 where there are no weights. Otherwise weights are scaled so that their sum is as
-        many records of the same weight as would say as much, (sum w)² / sum w² (Kish 1965).
+        How much each sample counts: 1 where there are no weights. Otherwise weights are scaled so that their sum is as
+        many samples of the same weight as would say as much, (sum w)² / sum w² (Kish 1965).
     by_strength : dict of str to float64 (3, n, n_classes)
         By forest: class shares for each of `SHRINKAGE_STRENGTHS`.
     shares : dict of str to float64 (n, n_classes)
         By forest: the mixture of these.
     near : float64 (n,)
-        How near the window's records are.
+        How near the window's samples are.
     ratios : float64 (3, n_classes)
         See `ClassMix.ratios`.
     """
 
-    y: Ints
-    weight: Floats
-    by_strength: dict[str, Floats]
-    shares: dict[str, Floats]
-    near: Floats
-    ratios: Floats
+    y: Int32Array
+    weight: Float64Array
+    by_strength: dict[str, Float64Array]
+    shares: dict[str, Float64Array]
+    near: Float64Array
+    ratios: Float64Array
 
     @property
     def n(self) -> float:
-        """How much all records count together."""
+        """How much all samples count together."""
         return float(self.weight.sum())
 
-    def are_right(self, votes: Floats) -> Mask:
-        """Return which records some votes get right."""
-        right: Mask = votes.argmax(axis=1) == self.y
+    def are_right(self, votes: Float64Array) -> BoolArray:
+        """Return which samples some votes get right."""
+        right: BoolArray = votes.argmax(axis=1) == self.y
         return right
 
-    def best_of(self, *candidates: Floats) -> Mask:
-        """Return which records those votes get right that get most of them right."""
+    def best_of(self, *candidates: Float64Array) -> BoolArray:
+        """Return which samples those votes get right that get most of them right."""
         return max((self.are_right(votes) for votes in candidates), key=self.total)
 
-    def total(self, which: Mask) -> float:
-        """Return how much some of the records count together."""
+    def total(self, which: BoolArray) -> float:
+        """Return how much some of the samples count together."""
         return float(self.weight[which].sum())
 
 
-def judge(state: State, records: Records, leaves: Mapping[str, Ints]) -> tuple[Evidence, Scores]:
+def judge(state: State, samples: Samples, leaves: Mapping[str, Int32Array]) -> tuple[Evidence, Scores]:
     """Let the forests answer a batch that they have not learnt, or a sample of it, and return the evidence after it.
 
     Parameters
     ----------
     leaves : dict of str to int32 (n_trees, n)
-        By forest for which it is known already: the leaf of each record in each tree.
+        By forest for which it is known already: the leaf of each sample in each tree.
     """
-    n_classes = records.n_classes
-    answers = _answers(state, records, leaves)
-    n = answers.n * len(records) / len(answers.y)
+    n_classes = samples.n_classes
+    answers = _answers(state, samples, leaves)
+    n = answers.n * len(samples) / len(answers.y)
     contexts = contexts_of(state, answers.shares, answers.near)
     answers = answers._replace(shares=with_unmet_classes(state, answers.shares))
     vote = weighted_votes(state, answers.shares, contexts)
@@ -99,50 +99,50 @@ def judge(state: State, records: Records, leaves: Mapping[str, Ints]) -> tuple[E
     return replace(evidence, mix_changes=evidence.mix_changes.after(state.class_mix, by_class)), scores
 
 
-def judge_recent(state: State, records: Records, leaves: Ints, answers: RecentAnswers | None) -> RecentSamples:
+def judge_recent(state: State, samples: Samples, leaves: Int32Array, answers: RecentAnswers | None) -> RecentSamples:
     """Return what is known of the last samples after a small batch, given its leaves in the permanent forest.
 
     Answers are those that the batch was scored by, with all labels that are known now. Where there are none, or it was
     answered when fewer were known, they are found here.
     """
-    n_classes, recent, delay = records.n_classes, state.recent, state.settings.label_delay
+    n_classes, recent, delay = samples.n_classes, state.recent, state.settings.label_delay
     known = recent.before_last(delay)
     if known.is_used:
         if delay or answers is None or answers.ratios.shape[1] < n_classes:
-            votes = forest_votes(state, records.X, n_classes, leaves)
+            votes = forest_votes(state, samples.X, n_classes, leaves)
             answers = known.answers(votes, leaves, **label_counts(state, n_classes))
         weighing = state.memory.weighing(state.settings.class_weight, n_classes)
-        weight = as_records(weighing.weights(records.y, records.weight), len(records))
-        recent = recent.judged(answers, records.y, weight)
-    return recent.after(records.y, leaves, delay)
+        weight = as_samples(weighing.weights(samples.y, samples.weight), len(samples))
+        recent = recent.judged(answers, samples.y, weight)
+    return recent.after(samples.y, leaves, delay)
 
 
-def judged_places(seed: int, n_batches: int, n: int) -> slice | Longs:
-    """Return the places of those of n records that forests are judged by."""
+def judged_places(seed: int, n_batches: int, n: int) -> slice | Int64Array:
+    """Return the places of those of n samples that forests are judged by."""
     if n <= MAX_JUDGED:
         return slice(None)
     return np.random.default_rng([seed, n_batches]).permutation(n)[:MAX_JUDGED]
 
 
-def _answers(state: State, records: Records, leaves: Mapping[str, Ints]) -> Answers:
+def _answers(state: State, samples: Samples, leaves: Mapping[str, Int32Array]) -> Answers:
     """Let every forest answer a batch, or a sample of it."""
-    drawn = judged_places(state.settings.seed, state.n_batches, len(records))
-    X, y = records.X[drawn], records.y[drawn]
-    weighing = state.memory.weighing(state.settings.class_weight, records.n_classes)
-    weight = as_records(weighing.weights(y, records.weight_at(drawn)), len(y))
+    drawn = judged_places(state.settings.seed, state.n_batches, len(samples))
+    X, y = samples.X[drawn], samples.y[drawn]
+    weighing = state.memory.weighing(state.settings.class_weight, samples.n_classes)
+    weight = as_samples(weighing.weights(y, samples.weight_at(drawn)), len(y))
     by_strength, shares, near = {}, {}, np.ones(len(y))
     for name, forest in state.judged.items():
         reached = np.ascontiguousarray(leaves[name][:, drawn]) if name in leaves else forest.route(X)
         if name == PERMANENT and state.nearness:
             by_tree = [by_node[leaf] for by_node, leaf in zip(state.nearness, reached, strict=True)]
             near = presence(np.mean(by_tree, axis=0, dtype=np.float64))
-        by_strength[name] = forest.shares_from(reached, records.n_classes, np.array(SHRINKAGE_STRENGTHS))
+        by_strength[name] = forest.shares_from(reached, samples.n_classes, np.array(SHRINKAGE_STRENGTHS))
         shares[name] = np.tensordot(state.evidence.shrinkage[_known_as(state, name)], by_strength[name], 1)
-    return Answers(y, weight, by_strength, shares, near, ratios_of(state, records.n_classes))
+    return Answers(y, weight, by_strength, shares, near, ratios_of(state, samples.n_classes))
 
 
-def as_records(weight: Floats | None, n: int) -> Floats:
-    """Return weights scaled to add up to as many records as would say as much, see `Answers.weight`."""
+def as_samples(weight: Float64Array | None, n: int) -> Float64Array:
+    """Return weights scaled to add up to as many samples as would say as much, see `Answers.weight`."""
     return np.ones(n) if weight is None else weight * (weight.sum() / (weight @ weight))
 
 
@@ -151,37 +151,37 @@ def _known_as(state: State, name: str) -> str:
     return name if name in state.evidence.shrinkage else PERMANENT
 
 
-def _right_alone(state: State, answers: Answers) -> dict[str, Mask]:
-    """Return by forest which records it gets right, corrected for the class mix as far as its weights say."""
+def _right_alone(state: State, answers: Answers) -> dict[str, BoolArray]:
+    """Return by forest which samples it gets right, corrected for the class mix as far as its weights say."""
     right, everywhere = {}, np.ones((1, len(answers.y)))
     for name, shares in answers.shares.items():
         weights = state.evidence.weights[(_known_as(state, name),)][np.newaxis, [NEAR]]
-        right[name] = answers.are_right(ways.weigh([(shares,)], weights, everywhere, answers.ratios, 0.0))
+        right[name] = answers.are_right(variants.weigh([(shares,)], weights, everywhere, answers.ratios, 0.0))
     return right
 
 
-def _gains_by_voter(state: State, answers: Answers) -> dict[Voter, Floats]:
-    """Return by voter what it gains by each record, in each of its ways to answer."""
+def _gains_by_voter(state: State, answers: Answers) -> dict[Voter, Float64Array]:
+    """Return by voter what it gains by each sample, in each of its ways to answer."""
     voters = list(state.evidence.weights)
     shares = [tuple(answers.shares[name] for name in voter) for voter in voters]
-    gains = ways.gains(shares, answers.ratios, answers.y, MIN_SHARE, LOG_GAIN)
+    gains = variants.gains(shares, answers.ratios, answers.y, MIN_SHARE, LOG_GAIN)
     return dict(zip(voters, gains, strict=True))
 
 
-def _mean_logs(answers: Answers, name: str) -> Floats:
+def _mean_logs(answers: Answers, name: str) -> Float64Array:
     """Return by strength of shrinkage the mean logarithm of the share that a forest gives to the right class."""
     given = answers.by_strength[name][:, np.arange(len(answers.y)), answers.y]
-    logs: Floats = (np.log(np.maximum(given, MIN_SHARE)) * answers.weight).sum(axis=1) / answers.n
+    logs: Float64Array = (np.log(np.maximum(given, MIN_SHARE)) * answers.weight).sum(axis=1) / answers.n
     return logs
 
 
-def _scores(state: State, answers: Answers, alone: dict[str, Mask], vote: Floats, n_classes: int) -> Scores:
+def _scores(state: State, answers: Answers, alone: dict[str, BoolArray], vote: Float64Array, n_classes: int) -> Scores:
     """Count right answers: what drift and abrupt changes are told from."""
     known = state.forests[PERMANENT].forest.knows(n_classes)[answers.y]
     masks = alone | {"vote": answers.are_right(vote), "known": known}
     if NEWEST in alone:
         masks["newest, known"] = known & alone[NEWEST]
-    # What could have been answered, had the class mix of these very records been known.
+    # What could have been answered, had the class mix of these very samples been known.
     now = np.bincount(answers.y, answers.weight, minlength=n_classes)
     mix = state.class_mix.padded(n_classes)
     informed = (corrected(vote, ratio_of(now, before)) for before in (mix.last + 1, mix.seen))

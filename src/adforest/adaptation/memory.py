@@ -1,8 +1,8 @@
-"""The records a model still has at hand: one bounded, class-aware store for all trees of all forests.
+"""The samples a model still has at hand: one bounded, class-aware store for all trees of all forests.
 
-The last few batches [the reserve window, γ] are there, unless they are far larger than the last one. Of older records a
+The last few batches [the reserve window, γ] are there, unless they are far larger than the last one. Of older samples a
 number is kept that the user sets, each class by the square root of how often it was seen, so that a rare or vanished
-class is not washed out, and within a class as a uniform sample of its whole history: a record's fate is a hash of its
+class is not washed out, and within a class as a uniform sample of its whole history: a sample's fate is a hash of its
 serial number, fixed for ever.
 """
 
@@ -12,53 +12,53 @@ from typing import NamedTuple
 import numpy as np
 
 from adforest.adaptation.weighing import ClassWeight, Weighing
-from adforest.forest import Records
-from adforest.forest._kernels.lots import are_drawn, hashes
+from adforest.forest import Samples
 from adforest.forest._kernels.rows import take
+from adforest.forest._kernels.sampling import are_drawn, hashes
 from adforest.forest.packed import PackedRows
-from adforest.forest.records import joined_weights
-from adforest.forest.types import Floats, Ints, Longs, Mask
+from adforest.forest.samples import joined_weights
+from adforest.forest.types import BoolArray, Float64Array, Int32Array, Int64Array
 
-EXTRA_RECORDS = 500  # that a batch may cost besides its own: small batches can afford more
-RARE_FACTOR = 5  # times that a rare class has fewer records than its even share
+EXTRA_SAMPLES = 500  # that a batch may cost besides its own: small batches can afford more
+RARE_FACTOR = 5  # times that a rare class has fewer samples than its even share
 
 
 class WindowBound(NamedTuple):
-    """How many records a window may hold.
+    """How many samples a window may hold.
 
     Attributes
     ----------
     growth : int
-        Times the records of the last batch and `EXTRA_RECORDS`: what a batch costs goes by its own records.
+        Times the samples of the last batch and `EXTRA_SAMPLES`: what a batch costs goes by its own samples.
     max_samples : int or None
-        Records that a tree is grown from at most.
+        Samples that a tree is grown from at most.
     """
 
     growth: int
     max_samples: int | None = None
 
     def room(self, n: int) -> int:
-        """Return how many records a window may hold that ends with a batch of n records."""
-        room = self.growth * (n + EXTRA_RECORDS)
+        """Return how many samples a window may hold that ends with a batch of n samples."""
+        room = self.growth * (n + EXTRA_SAMPLES)
         return room if self.max_samples is None else min(room, max(n, self.max_samples))
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Records at hand, oldest first.
+    """Samples at hand, oldest first.
 
     Attributes
     ----------
     values : PackedRows
         Values, see `matrix`.
     y, serial, weight
-        See `adforest.forest.Records`; weights are those that records came with.
+        See `adforest.forest.Samples`; weights are those that samples came with.
     batch : int32 (n,)
-        Number of the batch each record came with.
+        Number of the batch each sample came with.
     n_seen : int
-        Records ever added.
+        Samples ever added.
     seen_by_class : int64
-        Records ever added, by class.
+        Samples ever added, by class.
     weight_by_class : float64
         Sum of the weights that these came with, by class.
     first_batch : int32
@@ -66,31 +66,31 @@ class Memory:
     """
 
     values: PackedRows
-    y: Ints
-    serial: Longs
-    batch: Ints
+    y: Int32Array
+    serial: Int64Array
+    batch: Int32Array
     n_seen: int
-    seen_by_class: Longs
-    weight_by_class: Floats
-    first_batch: Ints
-    weight: Floats | None = None
+    seen_by_class: Int64Array
+    weight_by_class: Float64Array
+    first_batch: Int32Array
+    weight: Float64Array | None = None
 
     @classmethod
     def empty(cls, n_features: int) -> "Memory":
-        """Return a memory without records."""
+        """Return a memory without samples."""
         ints, longs = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64)
         return cls(PackedRows.empty(n_features), ints, longs, ints, 0, longs, np.empty(0), ints)
 
     def __len__(self) -> int:
         return len(self.y)
 
-    def matrix(self) -> Floats:
-        """Return the values of all records; not to be written to."""
+    def matrix(self) -> Float64Array:
+        """Return the values of all samples; not to be written to."""
         return self.values.matrix()
 
-    def add(self, records: Records, batch: int) -> "Memory":
+    def add(self, samples: Samples, batch: int) -> "Memory":
         """Return the memory with one more batch."""
-        y, came = records.y, records.came
+        y, came = samples.y, samples.came
         seen, weight_by_class = came.by_class.copy(), came.weight_by_class.copy()
         first = np.where(seen > 0, np.int32(batch), np.int32(0))
         known = len(self.seen_by_class)
@@ -98,33 +98,33 @@ class Memory:
         seen[:known] += self.seen_by_class
         weight_by_class[:known] += self.weight_by_class
         return Memory(
-            values=self.values.with_rows(records.X),
+            values=self.values.with_rows(samples.X),
             y=np.concatenate([self.y, y]),
-            serial=np.concatenate([self.serial, records.serial]),
+            serial=np.concatenate([self.serial, samples.serial]),
             batch=np.concatenate([self.batch, np.full(len(y), batch, dtype=np.int32)]),
             n_seen=self.n_seen + came.n,
             seen_by_class=seen,
             weight_by_class=weight_by_class,
             first_batch=first,
-            weight=joined_weights(self.weight, len(self), records.weight, len(records)),
+            weight=joined_weights(self.weight, len(self), samples.weight, len(samples)),
         )
 
-    def keep(self, kept: Longs) -> "Memory":
-        """Return the memory with only the records at the given positions, ascending."""
+    def keep(self, kept: Int64Array) -> "Memory":
+        """Return the memory with only the samples at the given positions, ascending."""
         y, serial, batch = take(self.y, kept), take(self.serial, kept), take(self.batch, kept)
         weight = None if self.weight is None else take(self.weight, kept)
         return replace(self, values=self.values.taken(kept), y=y, serial=serial, batch=batch, weight=weight)
 
-    def weight_at(self, places: slice | Longs) -> Floats | None:
-        """Return the weights of the records at some places, None where all are 1."""
+    def weight_at(self, places: slice | Int64Array) -> Float64Array | None:
+        """Return the weights of the samples at some places, None where all are 1."""
         return None if self.weight is None else self.weight[places]
 
     def first_since(self, batch: int) -> int:
-        """Return the place of the first record that came with a batch or later."""
+        """Return the place of the first sample that came with a batch or later."""
         return int(np.searchsorted(self.batch, np.int32(batch)))
 
-    def window(self, start: int, bound: WindowBound) -> slice | Longs:
-        """Return the places of the window's records: those since a batch, but no more than the last batch can pay for.
+    def window(self, start: int, bound: WindowBound) -> slice | Int64Array:
+        """Return the places of the window's samples: those since a batch, but no more than the last batch can pay for.
 
         Where more came, those of the last batches come first, and of the batch that would be too much a sample is drawn
         by the hash of serial numbers; the same one after memory, which goes by that hash too, has let go of others.
@@ -143,31 +143,31 @@ class Memory:
             place, stop, room = int(first), int(self.serial[first]), room - came
         return slice(place, None)
 
-    def rare_since(self, window_start: int, bound: WindowBound) -> Mask:
-        """Return which classes are rare, both over all records and in the window, of those that came before it."""
+    def rare_since(self, window_start: int, bound: WindowBound) -> BoolArray:
+        """Return which classes are rare, both over all samples and in the window, of those that came before it."""
         n_classes = np.count_nonzero(self.seen_by_class)
         is_older = (self.first_batch > 0) & (self.first_batch < max(2, window_start))
         lately = np.bincount(self.y[self.window(window_start, bound)], minlength=len(self.seen_by_class))
-        rare: Mask = is_older
+        rare: BoolArray = is_older
         for seen in (self.seen_by_class, lately):
             rare = rare & (RARE_FACTOR * n_classes * seen < seen.sum())
         return rare
 
-    def records(self, n_categories: Ints, n_classes: int) -> Records:
+    def samples(self, n_categories: Int32Array, n_classes: int) -> Samples:
         """Return everything at hand as a block to grow from."""
-        return Records(self.matrix(), self.y, self.serial, n_categories, n_classes, weight=self.weight)
+        return Samples(self.matrix(), self.y, self.serial, n_categories, n_classes, weight=self.weight)
 
     def weighing(self, class_weight: ClassWeight, n_classes: int) -> Weighing:
-        """Return what the weights of records are multiplied by."""
+        """Return what the weights of samples are multiplied by."""
         return Weighing.of(class_weight, self.seen_by_class, self.weight_by_class, n_classes)
 
-    def survivors(self, size: int | None, window_start: int) -> Longs | None:
-        """Return the positions of the records to keep, or None where all may stay.
+    def survivors(self, size: int | None, window_start: int) -> Int64Array | None:
+        """Return the positions of the samples to keep, or None where all may stay.
 
         Parameters
         ----------
         size : int or None
-            How many records to keep from before batch window_start.
+            How many samples to keep from before batch window_start.
         """
         n_older = self.first_since(window_start)
         if size is None or n_older <= size:
@@ -175,7 +175,7 @@ class Memory:
         y = self.y[:n_older]
         held = np.bincount(y, minlength=len(self.seen_by_class))
         quota = _quotas(held, self.seen_by_class, size)
-        # Ordered by class, then by hash, a record stays if it comes before the first that is beyond its class's quota.
+        # Ordered by class, then by hash, a sample stays if it comes before the first that is beyond its class's quota.
         key = (y.astype(np.uint64) << np.uint64(40)) | (hashes(self.serial[:n_older]) >> np.uint64(24))
         over = quota < held
         place = (np.cumsum(held) - held + quota)[over]
@@ -184,16 +184,16 @@ class Memory:
         return np.append(np.flatnonzero(key < bound[y]), np.arange(n_older, len(self)))
 
 
-def record_bytes(value_bytes: int, n_trees: int) -> int:
-    """Return the bytes that a record in memory takes: its values, class, number and batch, and a leaf in each tree."""
+def sample_bytes(value_bytes: int, n_trees: int) -> int:
+    """Return the bytes that a sample in memory takes: its values, class, number and batch, and a leaf in each tree."""
     klass, serial, batch, weight, known, leaf = 4, 8, 4, 8, 1, 4 * n_trees
     return value_bytes + klass + serial + batch + weight + known + leaf
 
 
-def _quotas(held: Longs, seen: Longs, room: int) -> Longs:
+def _quotas(held: Int64Array, seen: Int64Array, room: int) -> Int64Array:
     """Share out room among classes by the square root of how often they were seen, none more than it holds.
 
-    No class goes without a record while another has two.
+    No class goes without a sample while another has two.
     """
     quota = np.zeros_like(held)
     while room > 0 and (quota < held).any():

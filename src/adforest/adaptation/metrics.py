@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from adforest.forest.types import Floats, Ints, Longs, Mask
+from adforest.forest.types import BoolArray, Float64Array, Int32Array, Int64Array
 
 SMALLEST = float(np.finfo(np.float64).eps)  # probability that log loss takes 0 for, as `sklearn.metrics.log_loss` does
 
 
-def balanced_accuracy(y: Ints, right: Mask) -> float:
+def balanced_accuracy(y: Int32Array, right: BoolArray) -> float:
     """Return the mean over the classes of y of the share of their samples that were answered right."""
     n_by_class = np.bincount(y)
     n_right = np.bincount(y[right], minlength=len(n_by_class))
@@ -20,12 +20,12 @@ def balanced_accuracy(y: Ints, right: Mask) -> float:
     return float((n_right[there] / n_by_class[there]).mean())
 
 
-def log_loss(given: Floats) -> float:
+def log_loss(given: Float64Array) -> float:
     """Return the mean of minus the logarithm of the probability that the right class was given."""
     return float(-np.log(given.clip(SMALLEST, 1 - SMALLEST)).mean())
 
 
-def ranking_metrics(is_positive: Mask, probability: Floats) -> tuple[float | None, float | None]:
+def ranking_metrics(is_positive: BoolArray, probability: Float64Array) -> tuple[float | None, float | None]:
     """Return the area under the ROC curve and the average precision; None where only one of two classes is there.
 
     Parameters
@@ -40,7 +40,7 @@ def ranking_metrics(is_positive: Mask, probability: Floats) -> tuple[float | Non
     order = np.argsort(-probability)
     ranked = probability[order]
     # Samples of the same probability are named together: a threshold lies behind the last of them.
-    named: Longs = np.append(np.flatnonzero(ranked[1:] != ranked[:-1]) + 1, len(ranked))
+    named: Int64Array = np.append(np.flatnonzero(ranked[1:] != ranked[:-1]) + 1, len(ranked))
     found = is_positive[order].cumsum()[named - 1]
     recall, false = found / n_positive, (named - found) / (len(ranked) - n_positive)
     before = np.concatenate([[0.0], recall[:-1]])

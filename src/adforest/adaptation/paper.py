@@ -15,22 +15,22 @@ from adforest.adaptation.report import BatchReport
 from adforest.adaptation.scoring import Answered, score_batch, shares_right, weighted_shares_right
 from adforest.adaptation.state import ForestState, State
 from adforest.adaptation.steps import BatchUpdate, report_of
-from adforest.forest import Records
-from adforest.forest.types import Longs, Mask
+from adforest.forest import Samples
+from adforest.forest.types import BoolArray, Int64Array
 
 
-def learn(state: State, records: Records, order: Longs | None = None) -> tuple[State, BatchReport, Answered]:
+def learn(state: State, samples: Samples, order: Int64Array | None = None) -> tuple[State, BatchReport, Answered]:
     """Learn a batch as the paper does: perturbed leaves tell drift, and the forest that fits the batch best answers.
 
     For order see `score_batch`.
     """
     started = perf_counter()
-    work = BatchUpdate(state, records)
+    work = BatchUpdate(state, samples)
     drift, n_drift_batches = "none", 0
     scores: dict[str, Any] = {}
-    answered = Answered.nothing(records.n_classes)
+    answered = Answered.nothing(samples.n_classes)
     if state.forests:
-        found, answered, _ = score_batch(state, records, {}, order)
+        found, answered, _ = score_batch(state, samples, {}, order)
         scores = found._asdict()
         drift, n_drift_batches = _adapt(work)
     else:
@@ -45,7 +45,7 @@ def learn(state: State, records: Records, order: Longs | None = None) -> tuple[S
     after = work.finish(Evidence(), n_drift_batches=n_drift_batches, answering=answering)
     after = replace(after, n_calls=state.n_calls + 1)
     seconds = perf_counter() - started
-    report = report_of(state, after, records, drift=drift, seconds=seconds, work=work)
+    report = report_of(state, after, samples, drift=drift, seconds=seconds, work=work)
     by_forest = {name: after_learning | scores.get(name, {}) for name, after_learning in accuracy.items()}
     return after, replace(report, **scores | by_forest), answered
 
@@ -85,7 +85,7 @@ def _is_repairable(work: BatchUpdate, name: str) -> bool:
     return work.perturbed[name] <= work.settings.repair_threshold
 
 
-def _right_answers(work: BatchUpdate) -> dict[str, Mask]:
+def _right_answers(work: BatchUpdate) -> dict[str, BoolArray]:
     """Return by forest which samples of the batch it gets right after learning it."""
     batch, settings = work.batch, work.settings
     right = {}

@@ -27,8 +27,8 @@ from typing import NamedTuple
 import numpy as np
 
 from adforest.adaptation.evidence import LOG_GAIN, MIN_SHARE, MIN_WEIGHT, hedge
-from adforest.forest._kernels import recent, ways
-from adforest.forest.types import AnyArray, Floats, Ints, Longs
+from adforest.forest._kernels import recent, variants
+from adforest.forest.types import AnyArray, Float64Array, Int32Array, Int64Array
 
 FOREST_VOTE, NEIGHBOURS, FREQUENCIES = range(3)  # voters
 N_VOTERS, N_VARIANTS = 3, 4
@@ -44,7 +44,7 @@ SHIFT = 32  # bits by which the first class of a pair is moved
 
 
 @cache
-def first_weights() -> Floats:
+def first_weights() -> Float64Array:
     """Return the weights by voter and variant, to begin with; they cannot be changed."""
     weights = np.full((N_VOTERS, N_VARIANTS), (1 - FIRST_WEIGHT) / (N_VOTERS * N_VARIANTS - 1))
     weights[FOREST_VOTE, 0] = FIRST_WEIGHT
@@ -58,12 +58,12 @@ class RecentAnswers(NamedTuple):
     Attributes
     ----------
     voters : list of (float64 (n, n_classes),)
-        In the form that `adforest.forest._kernels.ways` takes.
+        In the form that `adforest.forest._kernels.variants` takes.
     ratios : float64 (4, n_classes)
     """
 
-    voters: list[tuple[Floats, ...]]
-    ratios: Floats
+    voters: list[tuple[Float64Array, ...]]
+    ratios: Float64Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,11 +83,11 @@ class RecentSamples:
         that were not known yet when the last sample was answered are not counted yet.
     """
 
-    weights: Floats = field(default_factory=first_weights)
-    y: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int32))
-    leaves: Ints = field(default_factory=lambda: np.empty((0, 0), dtype=np.int32))
-    pairs: Longs = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    counts: Longs = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    weights: Float64Array = field(default_factory=first_weights)
+    y: Int32Array = field(default_factory=lambda: np.empty(0, dtype=np.int32))
+    leaves: Int32Array = field(default_factory=lambda: np.empty((0, 0), dtype=np.int32))
+    pairs: Int64Array = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    counts: Int64Array = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     @property
     def is_used(self) -> bool:
@@ -95,16 +95,16 @@ class RecentSamples:
         return self.leaves.size > 0
 
     @property
-    def near_y(self) -> Ints:
+    def near_y(self) -> Int32Array:
         """Classes of the samples whose leaves are known."""
         return self.y[len(self.y) - self.leaves.shape[1] :]
 
     @property
-    def fading(self) -> Floats:
+    def fading(self) -> Float64Array:
         """What each of these counts, the last one 1."""
         return FADED[N_SAMPLES - self.leaves.shape[1] :]
 
-    def ratios(self, seen: AnyArray, class_weight: Floats | None = None) -> Floats:
+    def ratios(self, seen: AnyArray, class_weight: Float64Array | None = None) -> Float64Array:
         """Return what class probabilities are multiplied by in each variant, float64 (4, n_classes).
 
         Parameters
@@ -117,22 +117,24 @@ class RecentSamples:
         counts = recent.count_labels(self.y, N_LABELS, self.pairs, self.counts, len(seen))
         if class_weight is not None:
             counts *= class_weight
-        return ways.class_ratios(counts, seen.astype(np.float64))
+        return variants.class_ratios(counts, seen.astype(np.float64))
 
-    def answers(self, votes: Floats, leaves: Ints, seen: AnyArray, class_weight: Floats | None = None) -> RecentAnswers:
+    def answers(
+        self, votes: Float64Array, leaves: Int32Array, seen: AnyArray, class_weight: Float64Array | None = None
+    ) -> RecentAnswers:
         """Return what the voters answer some samples, given the forests' votes and the permanent one's leaves."""
         frequencies = seen / seen.sum()
         voters = recent.probabilities(votes, leaves, self.leaves, self.near_y, self.fading, OWN_WEIGHT, frequencies)
         return RecentAnswers([(one,) for one in voters], self.ratios(seen, class_weight))
 
-    def adjusted(self, answers: RecentAnswers) -> Floats:
+    def adjusted(self, answers: RecentAnswers) -> Float64Array:
         """Return the votes that answers add up to."""
         everywhere = np.ones((1, len(answers.voters[0][0])))
-        return ways.weigh(answers.voters, self.weights[:, np.newaxis], everywhere, answers.ratios, MIN_WEIGHT)
+        return variants.weigh(answers.voters, self.weights[:, np.newaxis], everywhere, answers.ratios, MIN_WEIGHT)
 
-    def judged(self, answers: RecentAnswers, y: Ints, weight: Floats) -> RecentSamples:
+    def judged(self, answers: RecentAnswers, y: Int32Array, weight: Float64Array) -> RecentSamples:
         """Return what is known after the classes of samples that were answered came; weight is what each counts."""
-        gains, n = ways.gains(*answers, y, MIN_SHARE, LOG_GAIN), float(weight.sum())
+        gains, n = variants.gains(*answers, y, MIN_SHARE, LOG_GAIN), float(weight.sum())
         return replace(self, weights=hedge(self.weights, first_weights(), gains @ weight / n, n))
 
     def before_last(self, n: int) -> RecentSamples:
@@ -141,7 +143,7 @@ class RecentSamples:
             return self
         return replace(self, y=self.y[:-n], leaves=np.ascontiguousarray(self.leaves[:, :-n]))
 
-    def after(self, y: Ints, leaves: Ints | None, delay: int = 0) -> RecentSamples:
+    def after(self, y: Int32Array, leaves: Int32Array | None, delay: int = 0) -> RecentSamples:
         """Return what is known after some more samples, given their leaves; none after a large batch.
 
         Delay is how many samples late labels come: pairs are counted delay + 1 samples apart, and so much later.
@@ -158,13 +160,13 @@ class RecentSamples:
         leaves = leaves if delay <= MAX_DELAY else None
         return RecentSamples(self.weights, labels[-N_SAMPLES:], self._leaves_after(leaves), pairs, counts)
 
-    def _leaves_after(self, leaves: Ints | None) -> Ints:
+    def _leaves_after(self, leaves: Int32Array | None) -> Int32Array:
         """Return the leaves of the last samples after some more; none after a large batch."""
         if leaves is None:
             return np.empty((0, 0), dtype=np.int32)
         joined = np.concatenate([self.leaves, leaves], axis=1) if self.is_used else leaves
         return np.ascontiguousarray(joined[:, -N_SAMPLES:])
 
-    def rerouted(self, y: Ints, leaves: Ints) -> RecentSamples:
+    def rerouted(self, y: Int32Array, leaves: Int32Array) -> RecentSamples:
         """Return what is known once the permanent forest has changed, given the last samples' new leaves."""
         return replace(self, y=y, leaves=leaves)

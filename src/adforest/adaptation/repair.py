@@ -7,10 +7,11 @@ import numpy as np
 
 from adforest.adaptation.boxes import Cut
 from adforest.adaptation.perturbation import LeafStatistics, is_perturbed
-from adforest.forest import Forest, LeafCounts, Records, Tree, TreeEditor, in_threads
+from adforest.forest import Forest, LeafCounts, Samples, Tree, TreeEditor
 from adforest.forest._kernels import counting
-from adforest.forest.types import Ints, Mask, Words16
+from adforest.forest.types import BoolArray, Int32Array, UInt16Array
 from adforest.growers import Grower, Grown, StreamingGrower
+from adforest.parallel import in_threads
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -20,10 +21,10 @@ class Assessment:
     Attributes
     ----------
     leaf : int32
-        The leaf that each record of the batch reaches.
+        The leaf that each sample of the batch reaches.
     weights : uint16
-        How often each record counts in this tree. Leaf counts are compared with the batch, and grow by it, in this one
-        unit: Hoeffding trees count every record about six times.
+        How often each sample counts in this tree. Leaf counts are compared with the batch, and grow by it, in this one
+        unit: Hoeffding trees count every sample about six times.
     brought : LeafCounts
         The batch by leaf and class, in that unit.
     leaves : LeafStatistics
@@ -31,11 +32,11 @@ class Assessment:
         By leaf that the batch reaches.
     """
 
-    leaf: Ints
-    weights: Words16
+    leaf: Int32Array
+    weights: UInt16Array
     brought: LeafCounts
     leaves: LeafStatistics
-    perturbed: Mask
+    perturbed: BoolArray
 
     @property
     def n_perturbed(self) -> int:
@@ -43,7 +44,7 @@ class Assessment:
         return int(self.perturbed.sum())
 
 
-def assess(tree: Tree, batch: Records, grower: Grower, reading: str, tolerance: float) -> Assessment:
+def assess(tree: Tree, batch: Samples, grower: Grower, reading: str, tolerance: float) -> Assessment:
     """Send a batch down a tree, without changing it, and see which leaves it perturbs."""
     leaf = tree.route(batch.X)
     weights = grower.weights(batch.serial, tree.seed, batch.weight)
@@ -61,12 +62,12 @@ class Repair:
     ----------
     number : int
         Of the batch that is learnt.
-    batch : Records
+    batch : Samples
         The batch.
-    records : Records
-        All records at hand; the batch is their last part.
+    samples : Samples
+        All samples at hand; the batch is their last part.
     roots : list of (Cut, bool array)
-        Cuts for new roots, each with the batch's records beyond it.
+        Cuts for new roots, each with the batch's samples beyond it.
     grower : Grower
     tree_threshold : float
         A tree changes its shape if more than this share of its leaves is perturbed.
@@ -74,16 +75,16 @@ class Repair:
         Places of the trees whose perturbed leaves are expanded (entropy, iSAT); others are only given roots (SAT).
     min_samples_leaf : int
     knows_batch_only : bool
-        Whether leaves know no records but those of the batch. Then only these count when a leaf is tested for being
+        Whether leaves know no samples but those of the batch. Then only these count when a leaf is tested for being
         large enough, and a leaf that is expanded in vain keeps what it held.
     streaming : StreamingGrower or None
-        The grower, if its trees go on splitting leaves as records come.
+        The grower, if its trees go on splitting leaves as samples come.
     """
 
     number: int
-    batch: Records
-    records: Records
-    roots: list[tuple[Cut, Mask]]
+    batch: Samples
+    samples: Samples
+    roots: list[tuple[Cut, BoolArray]]
     grower: Grower
     tree_threshold: float
     expanding: list[int]
@@ -106,7 +107,7 @@ class Repair:
     ) -> Forest:
         """Return the forest after it learnt the batch; trees at skipped places, to be replaced, stay as they are."""
 
-        def repair(work: tuple[int, Tree, Ints, Assessment, int]) -> Grown:
+        def repair(work: tuple[int, Tree, Int32Array, Assessment, int]) -> Grown:
             place, tree, leaf_of, assessment, seed = work
             if place in skipped:
                 return Grown(tree, leaf_of)
@@ -117,7 +118,9 @@ class Repair:
         known = np.concatenate([forest.known, np.ones(len(self.batch), dtype=bool)])
         return Forest(tuple(g.tree for g in repaired), tuple(g.leaf_of for g in repaired), known)
 
-    def _repair_tree(self, tree: Tree, leaf_of: Ints, assessment: Assessment, seed: int, *, expands: bool) -> Grown:
+    def _repair_tree(
+        self, tree: Tree, leaf_of: Int32Array, assessment: Assessment, seed: int, *, expands: bool
+    ) -> Grown:
         """Change a tree's shape where the batch perturbs it, and add the batch to its counts."""
         weights = assessment.weights.copy()
         leaf_of = np.concatenate([leaf_of, np.where(weights > 0, assessment.leaf, np.int32(-1))])
@@ -131,8 +134,8 @@ class Repair:
                 targets = self._targets(assessment)
             targets = self._add_roots(editor, leaf_of, targets, weights)
         if len(targets):
-            samples = self._expand(editor, tree, targets, leaf_of, seed)
-            weights[samples[samples >= in_batch.start] - in_batch.start] = 0  # counted in their new leaves already
+            indices = self._expand(editor, tree, targets, leaf_of, seed)
+            weights[indices[indices >= in_batch.start] - in_batch.start] = 0  # counted in their new leaves already
         if editor.nodes is tree.nodes and not len(targets):
             editor.add(assessment.brought)
         else:
@@ -141,13 +144,15 @@ class Repair:
             self._stream(self.streaming, editor, tree, leaf_of)
         return Grown(editor.finish(), leaf_of)
 
-    def _targets(self, assessment: Assessment) -> Ints:
+    def _targets(self, assessment: Assessment) -> Int32Array:
         """Return the leaves to expand: perturbed, impure, and larger than a leaf must be."""
         leaves = assessment.leaves
         size = leaves.brought if self.knows_batch_only else leaves.held + leaves.brought
         return leaves.leaf[assessment.perturbed & (leaves.n_classes > 1) & (size > self.min_samples_leaf)]
 
-    def _add_roots(self, editor: TreeEditor, leaf_of: Ints, targets: Ints, weights: Words16) -> Ints:
+    def _add_roots(
+        self, editor: TreeEditor, leaf_of: Int32Array, targets: Int32Array, weights: UInt16Array
+    ) -> Int32Array:
         """Put new roots on a tree; return the leaves to expand, those beyond the new roots among them."""
         of_batch = leaf_of[len(leaf_of) - len(self.batch) :]
         for cut, beyond in self.roots:
@@ -160,35 +165,37 @@ class Repair:
             targets = np.append(targets, np.int32(new))
         return targets
 
-    def _expand(self, editor: TreeEditor, tree: Tree, targets: Ints, leaf_of: Ints, seed: int) -> Ints:
-        """Let the grower expand some leaves; return the records that are counted in their new leaves.
+    def _expand(
+        self, editor: TreeEditor, tree: Tree, targets: Int32Array, leaf_of: Int32Array, seed: int
+    ) -> Int32Array:
+        """Let the grower expand some leaves; return the samples that are counted in their new leaves.
 
-        A leaf whose records are all of one class may hold counts of others, whose records memory has let go of;
+        A leaf whose samples are all of one class may hold counts of others, whose samples memory has let go of;
         expanding it would forget them.
         """
-        records = self.records
-        samples, starts, nodes = counting.gather(leaf_of, records.y, targets, len(editor.nodes))
-        if len(samples):
-            weights = np.maximum(self._weights_of(samples, tree), 1)
-            self.grower.expand(editor, records, weights, samples, starts, nodes, leaf_of, seed)
+        samples = self.samples
+        indices, starts, nodes = counting.gather(leaf_of, samples.y, targets, len(editor.nodes))
+        if len(indices):
+            weights = np.maximum(self._weights_of(indices, tree), 1)
+            self.grower.expand(editor, samples, weights, indices, starts, nodes, leaf_of, seed)
             if self.knows_batch_only:
-                samples = samples[np.repeat(editor.nodes["split"][nodes] >= 0, np.diff(starts))]
-        return samples
+                indices = indices[np.repeat(editor.nodes["split"][nodes] >= 0, np.diff(starts))]
+        return indices
 
-    def _stream(self, grower: StreamingGrower, editor: TreeEditor, tree: Tree, leaf_of: Ints) -> None:
-        """Let a streaming grower split the leaves that the batch reached, where their records ask for it."""
-        records = self.records
+    def _stream(self, grower: StreamingGrower, editor: TreeEditor, tree: Tree, leaf_of: Int32Array) -> None:
+        """Let a streaming grower split the leaves that the batch reached, where their samples ask for it."""
+        samples = self.samples
         reached = np.unique(leaf_of[len(leaf_of) - len(self.batch) :])
-        samples, starts, nodes = counting.gather(leaf_of, records.y, reached[reached >= 0], len(editor.nodes))
-        if len(samples):
-            weights = self._weights_of(samples, tree)
-            grower.stream(editor, records, weights, samples, starts, nodes, leaf_of)
+        indices, starts, nodes = counting.gather(leaf_of, samples.y, reached[reached >= 0], len(editor.nodes))
+        if len(indices):
+            weights = self._weights_of(indices, tree)
+            grower.stream(editor, samples, weights, indices, starts, nodes, leaf_of)
 
-    def _weights_of(self, samples: Ints, tree: Tree) -> Words16:
-        """Return how often some records at hand count in a tree."""
-        return self.grower.weights(self.records.serial[samples], tree.seed, self.records.weight_at(samples))
+    def _weights_of(self, indices: Int32Array, tree: Tree) -> UInt16Array:
+        """Return how often some samples at hand count in a tree."""
+        return self.grower.weights(self.samples.serial[indices], tree.seed, self.samples.weight_at(indices))
 
 
-def _tally(leaf: Ints, batch: Records, weights: Words16, n_nodes: int) -> LeafCounts:
+def _tally(leaf: Int32Array, batch: Samples, weights: UInt16Array, n_nodes: int) -> LeafCounts:
     """Add up a batch by leaf and class."""
     return LeafCounts(*counting.tally(leaf, batch.y, weights, n_nodes))

@@ -1,4 +1,4 @@
-"""What happened in a batch, and why."""
+"""Report of a batch: what learning it changed, and how well it was predicted before."""
 
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -8,71 +8,71 @@ METRICS = ("balanced_accuracy", "log_loss", "roc_auc", "average_precision")  # o
 
 @dataclass(frozen=True, slots=True)
 class BatchReport:
-    """What learning one batch did to the model.
+    """Report of one learnt batch.
 
     Attributes
     ----------
     batch : int
-        Its number, from 1.
-    n_records : int
+        Number of the batch, from 1.
+    n_samples : int
+        Number of samples in the batch.
     scenario : {"SKC", "MKC", "SUC", "MUC", "MKUC"}
-        Its classes against those known before, see `adforest.adaptation.scenario`.
+        Single or multiple, known or unknown classes, see `adforest.adaptation.scenario`.
     new_classes : tuple
         Class values never seen before.
     drift : {"none", "temporary", "sustained"}
-        Whether the active forest was outdone by one of the last batches (`PaperADFClassifier`: could not be repaired),
-        and if so, whether that has lasted.
+        Whether a forest of the last batches was clearly better than the active one (`PaperADFClassifier`: whether the
+        active one could not be repaired), and if so, whether that has lasted for more than ``drift_threshold`` batches.
     perturbed : dict of str to float
-        By forest: how much of it the batch perturbs [ϑ], see `adforest.adaptation.perturbation`.
+        By forest: fraction of its leaves that the batch perturbs [ϑ], see `adforest.adaptation.perturbation`.
     action : dict of str to str
         By forest: "built", "repaired", "rebuilt", "kept" as it was, "replaced" by the temporary forest, "rejoined" to
-        the permanent one, "dropped", or "waiting" for more records.
+        the permanent one, "dropped", or "waiting" for more samples.
     accuracy : dict of str to float
-        Share of the batch's samples that were answered right before it was learnt: "vote" is what `predict` would have
-        answered, by the parameters as they were (``answer_for`` among them), so that it is what `score` would have
-        returned; by forest, what it would have answered alone. Samples count once whatever their weight; those of
-        weight 0, and those that ``max_samples`` left out, are not in it. Empty for the first batch.
-        `PaperADFClassifier`: forests after the batch was learnt, the vote before.
+        Accuracy on the batch before it was learnt. "vote" is that of `predict` with the parameters set at that time
+        (``answer_for`` among them), so that it is what `score` would have returned; by forest, its accuracy alone.
+        Samples count once whatever their weight; those of weight 0, and those that ``max_samples`` left out, are not in
+        it. Empty for the first batch. `PaperADFClassifier`: forests after the batch was learnt, the vote before.
     n_leaves : dict of str to int
-        By forest that stands after the batch.
+        By forest: number of leaves after the batch.
     answering : {"permanent", "active", "temporary", "newest"}
-        The forest that answers from now on, or whose vote is worth most.
+        The forest that predicts from now on, or has the most weight in the vote.
     votes : dict of str to float
-        By forest that answers: its weight where records of the last batches are near.
+        By forest in the vote: its weight for samples near those of the last batches.
     seconds : float
-        What learning the batch took.
+        Time of learning the batch.
     confidence : float or None
-        Mean probability of the class that `predict` would have answered, on the same samples; None for the first batch.
+        Mean probability of the predicted class, on the same samples as the accuracy; None for the first batch.
     n_tested : float
-        How many samples these were.
+        Number of these samples.
     weighted_accuracy : dict of str to float
-        As accuracy, samples counted by ``sample_weight`` and ``class_weight``; empty where there are no weights.
+        As accuracy, weighted by ``sample_weight`` and ``class_weight``; empty where there are no weights.
     balanced_accuracy : float or None
-        Mean over the batch's classes of the share that was answered right. This and the next three are scikit-learn's,
+        Mean recall over the batch's classes. This and the next three are scikit-learn's metrics,
         of what `predict` and `predict_proba` would have returned before the batch was learnt; None for the first batch.
     log_loss : float or None
         A class that was not known has a probability of 0, which counts as 2.2e-16.
     roc_auc, average_precision : float or None
         Of the second of two sorted classes; None where there are more than two, and where the batch has only one.
     learnt_at : float or None
-        When it was learnt, in seconds since 1970 (UTC); None in models of versions that did not keep it.
+        Time at which it was learnt, in seconds since 1970 (UTC); None in models of versions that did not store it.
     source : tuple of str
-        The files it came from, as far as a program that reads files noted them; see `adforest.origins.note_source`.
+        The files it came from, if it was learnt by the command line.
     rows : tuple of (int, int) or None
-        Its first and last record among those of these files that have a class, counted from 1.
+        Its first and last sample among those of these files that have a class, counted from 1.
 
     Examples
     --------
     >>> print(BatchReport(2, 400, "MKC", (), "none", {"permanent": 0.1, "active": 0.1},
     ...                   {"permanent": "repaired", "active": "repaired"}, {"permanent": 0.9, "active": 0.88},
     ...                   {"permanent": 120, "active": 110}, "permanent", {"permanent": 1.0}, 0.25))
-    batch 2: 400 records, MKC, drift none, permanent answers (0.250 s)
+    batch 2: 400 samples, MKC, drift none, permanent answers (0.250 s)
       permanent   repaired   perturbed 0.100  accuracy 0.900  leaves 120
       active      repaired   perturbed 0.100  accuracy 0.880  leaves 110
     """
 
     batch: int
-    n_records: int
+    n_samples: int
     scenario: str
     new_classes: tuple[Any, ...]
     drift: str
@@ -99,10 +99,10 @@ class BatchReport:
         return flat_row(self)
 
     def __str__(self) -> str:
-        plural = "" if self.n_records == 1 else "s"
+        plural = "" if self.n_samples == 1 else "s"
         new = f", new classes {', '.join(map(str, self.new_classes))}" if self.new_classes else ""
         lines = [
-            f"batch {self.batch}: {self.n_records} record{plural}, {self.scenario}{new}, drift {self.drift}, "
+            f"batch {self.batch}: {self.n_samples} sample{plural}, {self.scenario}{new}, drift {self.drift}, "
             f"{self.answering} answers ({self.seconds:.3f} s)"
         ]
         for name, action in self.action.items():

@@ -27,11 +27,11 @@ from adforest.adaptation.voting import (
     shrinkage_of,
     votes,
 )
-from adforest.forest import Records
-from adforest.forest._kernels import ways
-from adforest.forest.types import Floats, Ints, Longs, Mask, Singles
+from adforest.forest import Samples
+from adforest.forest._kernels import variants
+from adforest.forest.types import BoolArray, Float32Array, Float64Array, Int32Array, Int64Array
 
-Leaves: TypeAlias = Mapping[str, Ints]  # by forest: the leaf of each sample in each tree, (n_trees, n)
+Leaves: TypeAlias = Mapping[str, Int32Array]  # by forest: the leaf of each sample in each tree, (n_trees, n)
 
 VOTE = "vote"
 PART = 1 << 16  # samples that are answered at a time: their probabilities take room
@@ -62,8 +62,8 @@ class Answered(NamedTuple):
         Columns by class code; 0 for classes that were not known.
     """
 
-    y: Ints
-    probabilities: Singles
+    y: Int32Array
+    probabilities: Float32Array
 
     @classmethod
     def nothing(cls, n_classes: int) -> Answered:
@@ -90,11 +90,11 @@ class Answers(NamedTuple):
         What they were adjusted by, where the last samples before them adjust what the forests answer.
     """
 
-    right: dict[str, Mask]
-    given: Floats
-    highest: Floats
-    positive: Floats
-    kept: Singles
+    right: dict[str, BoolArray]
+    given: Float64Array
+    highest: Float64Array
+    positive: Float64Array
+    kept: Float32Array
     recent: RecentAnswers | None
 
 
@@ -111,40 +111,40 @@ def n_kept(n_classes: int) -> int:
     return min(MAX_KEPT, max(1, MAX_PROBABILITIES // n_classes))
 
 
-def leaves_by_forest(state: State, records: Records, found: Leaves) -> Leaves:
+def leaves_by_forest(state: State, samples: Samples, found: Leaves) -> Leaves:
     """Return the leaves that samples reach in all forests that are judged; those found already are among them."""
     return {
-        name: found[name] if name in found else forest.route(records.X, state.settings.n_jobs)
+        name: found[name] if name in found else forest.route(samples.X, state.settings.n_jobs)
         for name, forest in state.judged.items()
     }
 
 
-def score_batch(state: State, records: Records, leaves: Leaves, order: Longs | None = None) -> ScoredBatch:
+def score_batch(state: State, samples: Samples, leaves: Leaves, order: Int64Array | None = None) -> ScoredBatch:
     """Return how well a state answers a batch that it has not learnt, and what it answers the last of its samples.
 
     Parameters
     ----------
     state : State
-    records : Records
+    samples : Samples
     leaves : dict of str to int32 (n_trees, n)
         See `leaves_by_forest`; of no use where one forest answers alone, as in the paper.
     order : intp (n_classes,), optional
         Class codes in the order of the sorted class values, by default that of the codes. Of classes with the same
         votes the first one is the answer, and of two classes the second one is the positive one.
     """
-    if records.regrouped is not None:  # what is learnt is read otherwise than what predict was asked
-        records = records.as_before()
-        leaves = leaves_by_forest(state, records, {}) if leaves else leaves
-    y, order = records.y, np.arange(records.n_classes) if order is None else order
+    if samples.regrouped is not None:  # what is learnt is read otherwise than what predict was asked
+        samples = samples.as_before()
+        leaves = leaves_by_forest(state, samples, {}) if leaves else leaves
+    y, order = samples.y, np.arange(samples.n_classes) if order is None else order
     parts = [slice(start, start + PART) for start in range(0, len(y), PART)]
-    answers = [_answers(state, records, leaves, order, part) for part in parts]
+    answers = [_answers(state, samples, leaves, order, part) for part in parts]
     right, given, highest, positive, kept, recent = _joined(answers)
-    kept = kept[-n_kept(records.n_classes) :]
+    kept = kept[-n_kept(samples.n_classes) :]
     ranked = ranking_metrics(y == order[1], positive) if len(order) == 2 else (None, None)
-    weighing = state.memory.weighing(state.settings.class_weight, records.n_classes)
+    weighing = state.memory.weighing(state.settings.class_weight, samples.n_classes)
     scores = BatchScores(
         shares_right(right),
-        weighted_shares_right(right, weighing.weights(y, records.weight)),
+        weighted_shares_right(right, weighing.weights(y, samples.weight)),
         balanced_accuracy(y, right[VOTE]),
         log_loss(given),
         *ranked,
@@ -154,12 +154,12 @@ def score_batch(state: State, records: Records, leaves: Leaves, order: Longs | N
     return ScoredBatch(scores, Answered(y[len(y) - len(kept) :], kept), recent)
 
 
-def shares_right(right: dict[str, Mask]) -> dict[str, float]:
+def shares_right(right: dict[str, BoolArray]) -> dict[str, float]:
     """Return by name the share of right answers."""
     return {name: int(np.count_nonzero(one)) / len(one) for name, one in right.items()}
 
 
-def weighted_shares_right(right: dict[str, Mask], weight: Floats | None) -> dict[str, float]:
+def weighted_shares_right(right: dict[str, BoolArray], weight: Float64Array | None) -> dict[str, float]:
     """Return by name the share of right answers by weight; nothing where all samples count once."""
     if weight is None:
         return {}
@@ -175,9 +175,9 @@ def _joined(answers: list[Answers]) -> Answers:
     return Answers(right, given, highest, positive, kept, None)
 
 
-def _answers(state: State, records: Records, leaves: Leaves, order: Longs, part: slice) -> Answers:
+def _answers(state: State, samples: Samples, leaves: Leaves, order: Int64Array, part: slice) -> Answers:
     """Answer a part of the samples."""
-    X, y = records.X[part], records.y[part]
+    X, y = samples.X[part], samples.y[part]
     n_known = len(state.class_mix.seen)  # classes that came or were declared before the batch
     known = order[order < n_known]
     reached = {name: found[:, part] for name, found in leaves.items()}
@@ -185,17 +185,17 @@ def _answers(state: State, records: Records, leaves: Leaves, order: Longs, part:
     right = {name: known[one[:, known].argmax(axis=1)] == y for name, one in by_name.items()}
     if PERMANENT in right:  # an active forest that is the permanent one has no votes of its own
         right.setdefault(ACTIVE, right[PERMANENT])
-    probabilities = np.zeros((len(y), records.n_classes))
+    probabilities = np.zeros((len(y), samples.n_classes))
     probabilities[:, known] = _as_probabilities(by_name[VOTE][:, known])
     given, highest = probabilities[np.arange(len(y)), y], probabilities.max(axis=1)
     positive = probabilities[:, order[-1]] if len(order) == 2 else np.zeros(len(y))
-    kept = probabilities[-n_kept(records.n_classes) :].astype(np.float32)
+    kept = probabilities[-n_kept(samples.n_classes) :].astype(np.float32)
     return Answers(right, given, highest, positive, kept, recent)
 
 
 def _votes_by_forest(
-    state: State, X: Floats, leaves: Leaves, n_classes: int
-) -> tuple[dict[str, Floats], RecentAnswers | None]:
+    state: State, X: Float64Array, leaves: Leaves, n_classes: int
+) -> tuple[dict[str, Float64Array], RecentAnswers | None]:
     """Return class votes of each forest as if it answered alone, and of "vote": bit by bit what `votes` returns.
 
     Besides, what the last samples before these adjust them by.
@@ -219,7 +219,7 @@ def _votes_by_forest(
         shares = filled(shares, plan.unmet)
         weights = {name: evidence.weights[(known_as[name],)][np.newaxis, [NEAR]] for name in shares}
         alone = {
-            name: ways.weigh([(one,)], weights[name], everywhere, plan.voters.ratios, 0.0)
+            name: variants.weigh([(one,)], weights[name], everywhere, plan.voters.ratios, 0.0)
             for name, one in shares.items()
         }
         vote = plan.voters.votes(shares, contexts)
@@ -230,8 +230,8 @@ def _votes_by_forest(
     return alone | {VOTE: vote}, recent
 
 
-def _as_probabilities(by_class: Floats) -> Floats:
+def _as_probabilities(by_class: Float64Array) -> Float64Array:
     """Return votes scaled to a sum of 1; where nothing speaks for any class, all are alike."""
     by_class[~by_class.any(axis=1)] = 1.0
-    scaled: Floats = by_class / by_class.sum(axis=1, keepdims=True)
+    scaled: Float64Array = by_class / by_class.sum(axis=1, keepdims=True)
     return scaled

@@ -1,4 +1,4 @@
-"""Everything learnt so far: the forests, a memory of records, and what batches have shown of the forests."""
+"""Everything learnt so far: the forests, a memory of samples, and what batches have shown of the forests."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 from adforest.adaptation.boxes import Box
 from adforest.adaptation.class_mix import ClassMix
 from adforest.adaptation.evidence import Evidence
-from adforest.adaptation.memory import Memory, WindowBound, record_bytes
+from adforest.adaptation.memory import Memory, WindowBound, sample_bytes
 from adforest.adaptation.names import ACTIVE, FORESTS, PERMANENT
 from adforest.adaptation.recent_samples import RecentSamples
 from adforest.adaptation.weighing import ClassWeight
-from adforest.forest import Forest, Records
-from adforest.forest.types import Longs, Singles
+from adforest.forest import Forest, Samples
+from adforest.forest.types import Float32Array, Int64Array
 from adforest.growers import Grower
 
 WINDOW_GROWTH = 3  # batches of the size of the last one that a window may hold for each one that it has
@@ -33,7 +33,7 @@ class Settings:
     class_weight : tuple of float, "balanced" or None
         By class code.
     memory_size, memory_bytes : int or None
-        Records that memory keeps, or bytes that these may take; where both are None, it keeps everything.
+        Samples that memory keeps, or bytes that these may take; where both are None, it keeps everything.
     soft : bool
         Whether trees add up class shares or cast one vote each ("paper"; with "adaptive" they add up shares).
     tree_repair : {"turn", "any", "share"}
@@ -64,10 +64,10 @@ class Settings:
     class_weight: ClassWeight = None
 
     def n_kept(self, memory: Memory) -> int | None:
-        """Return how many records memory keeps: all where None."""
+        """Return how many samples memory keeps: all where None."""
         if self.memory_bytes is None:
             return self.memory_size
-        return self.memory_bytes // record_bytes(memory.values.row_bytes, self.n_estimators)
+        return self.memory_bytes // sample_bytes(memory.values.row_bytes, self.n_estimators)
 
     def window_start(self, number: int) -> int:
         """Return the first batch of the reserve window [γ] that ends with a batch."""
@@ -75,7 +75,7 @@ class Settings:
 
     @property
     def window_bound(self) -> WindowBound:
-        """How many records a window may hold, see `Memory.window`."""
+        """How many samples a window may hold, see `Memory.window`."""
         return WindowBound(WINDOW_GROWTH * self.window_size, self.max_samples)
 
 
@@ -90,7 +90,7 @@ class ForestState:
     n_renewed : int
         Trees grown anew so far: the next one's place is this number modulo the number of trees.
     budget : float
-        Records that trees may still be grown from, see `adforest.adaptation.steps`.
+        Samples that trees may still be grown from, see `adforest.adaptation.steps`.
     """
 
     forest: Forest
@@ -115,14 +115,14 @@ class State:
     forests : dict of str to ForestState
     evidence : Evidence
         What batches, each answered before it was learnt, have shown of the forests.
-    pending : Records or None
-        Records of small batches that wait until they are enough to grow trees from.
+    pending : Samples or None
+        Samples of small batches that wait until they are enough to grow trees from.
     class_mix : ClassMix
         How frequent classes are, of what was learnt.
     recent : RecentSamples
         What the last samples say of the next one; those that wait are among them.
     nearness : tuple of float32 arrays
-        By tree of the permanent forest and node: how near the records of the window are, see `counting.nearness`.
+        By tree of the permanent forest and node: how near the samples of the window are, see `counting.nearness`.
         Empty where the forests do not vote together.
     n_calls : int
         Batches given.
@@ -143,10 +143,10 @@ class State:
     memory: Memory
     forests: dict[str, ForestState] = field(default_factory=dict)
     evidence: Evidence = field(default_factory=Evidence)
-    pending: Records | None = None
+    pending: Samples | None = None
     class_mix: ClassMix = field(default_factory=ClassMix.empty)
     recent: RecentSamples = field(default_factory=RecentSamples)
-    nearness: tuple[Singles, ...] = ()
+    nearness: tuple[Float32Array, ...] = ()
     n_calls: int = 0
     n_batches: int = 0
     n_drift_batches: int = 0
@@ -193,7 +193,7 @@ class State:
         return replace(self, class_mix=mix)
 
     def without_excess(self, n: int) -> State:
-        """Return the state after memory let go of records that a batch of n records to come has no use for.
+        """Return the state after memory let go of samples that a batch of n samples to come has no use for.
 
         They are those by which the window alone is larger than memory and than a window that ends with such a batch.
         """
@@ -204,14 +204,14 @@ class State:
         n_window = len(memory) - memory.first_since(settings.window_start(self.n_batches + 1))
         size = max(n_kept, settings.window_bound.room(n))
         kept = memory.survivors(size, self.n_batches + 1) if n_window > size else None
-        return self if kept is None else self.with_records(kept)
+        return self if kept is None else self.with_samples(kept)
 
-    def with_records(self, kept: Longs) -> State:
-        """Return the state that knows only the records at some places in its memory, ascending."""
+    def with_samples(self, kept: Int64Array) -> State:
+        """Return the state that knows only the samples at some places in its memory, ascending."""
         return replace(self, memory=self.memory.keep(kept)).with_forests(lambda forest: forest.keep(kept))
 
     def with_leaves_emptied(self) -> State:
-        """Return the state of forests whose leaves know no record."""
+        """Return the state of forests whose leaves know no sample."""
         return self.with_forests(Forest.forget)
 
     def with_forests(self, change: Callable[[Forest], Forest]) -> State:
@@ -219,8 +219,8 @@ class State:
         changed = {id(one): replace(one, forest=change(one.forest)) for one in set(self.forests.values())}
         return replace(self, forests={name: changed[id(one)] for name, one in self.forests.items()})
 
-    def without_records(self) -> State:
-        """Return the state as far as answers need it: no record is in it, and nothing can be learnt any more."""
+    def without_samples(self) -> State:
+        """Return the state as far as answers need it: no sample is in it, and nothing can be learnt any more."""
         nowhere = np.empty(0, dtype=bool)
         forests = {
             name: replace(one, forest=replace(one.forest, leaf_of=(), known=nowhere))

@@ -1,8 +1,8 @@
 """The steps of learning one batch, out of which `adforest.adaptation.update` and `paper` make their recipes.
 
-Growing is what costs: a tree grown from n records costs about n. With ``renewal`` r, a batch of n records may cost a
+Growing is what costs: a tree grown from n samples costs about n. With ``renewal`` r, a batch of n samples may cost a
 repaired forest r * (n + 500) for each of its trees, spent on growing the trees that have stood longest anew from all
-records at hand. While these are few, that is every tree at every batch; later trees are renewed in turn.
+samples at hand. While these are few, that is every tree at every batch; later trees are renewed in turn.
 """
 
 from __future__ import annotations
@@ -18,44 +18,45 @@ import numpy as np
 
 from adforest.adaptation.boxes import Box, Cut, root_cuts
 from adforest.adaptation.evidence import Evidence
-from adforest.adaptation.memory import EXTRA_RECORDS
+from adforest.adaptation.memory import EXTRA_SAMPLES
 from adforest.adaptation.names import ACTIVE, FORESTS, NEWEST, PERMANENT
 from adforest.adaptation.perturbation import perturbed_share
 from adforest.adaptation.recent_samples import RecentSamples
 from adforest.adaptation.repair import Assessment, Repair, assess
 from adforest.adaptation.report import BatchReport
-from adforest.adaptation.rest import place
 from adforest.adaptation.scenario import scenario_of
 from adforest.adaptation.state import ForestState, Settings, State
+from adforest.adaptation.undrawn import place
 from adforest.adaptation.weighing import rescaled
-from adforest.forest import Forest, Records, in_threads
-from adforest.forest._kernels.lots import are_drawn
-from adforest.forest.types import Ints, Longs, Mask, Singles
-from adforest.growers import Grown, RandomForestGrower, build_trees, spawn_seeds
+from adforest.forest import Forest, Samples
+from adforest.forest._kernels.sampling import are_drawn
+from adforest.forest.types import BoolArray, Float32Array, Int32Array, Int64Array
+from adforest.growers import Grown, RandomForestGrower, build_trees
+from adforest.parallel import in_threads, spawn_seeds
 
 BUILD, REPAIR, RENEW, BUILD_NEWEST, DRAW = range(5)  # what a seed is for
-FEW_MORE = 1.1  # times max_samples that is let pass: of a batch that is drawn from, a few records more may come
+SAMPLE_SLACK = 1.1  # times max_samples that is let pass: of a batch that is drawn from, a few samples more may come
 EXPANSION_TURNS = 5  # batches in which every tree has had its turn to expand leaves
 MIN_OUTSIDE_SHARE = 0.01  # share of a batch beyond a forest's box that a new root needs, but in the paper's algorithm
-MIN_EXPECTED = 10  # records of the window to be expected below a node, for their number to be told from chance
+MIN_EXPECTED = 10  # samples of the window to be expected below a node, for their number to be told from chance
 
 
 class BatchUpdate:
     """One batch being learnt: the state it starts from, which is never changed, and what has been done so far."""
 
-    def __init__(self, state: State, batch: Records) -> None:
+    def __init__(self, state: State, batch: Samples) -> None:
         self.before = state
         self.settings = _settings(state, batch)
         self.number = state.n_batches + 1
         self.memory = state.memory.add(batch, self.number)
         self.weighing = self.memory.weighing(self.settings.class_weight, batch.n_classes)
         self.batch = self.weighing.weighed(batch)
-        self.records = self.weighing.weighed(self.memory.records(batch.n_categories, batch.n_classes))
+        self.samples = self.weighing.weighed(self.memory.samples(batch.n_categories, batch.n_classes))
         self.box = Box.of(batch.X, batch.n_categories)
         self.forests = dict(state.forests)
         self.perturbed: dict[str, float] = {}
         self.action: dict[str, str] = {}
-        self._coded: dict[int, Records] = {}  # by place of the first
+        self._coded: dict[int, Samples] = {}  # by place of the first
         self._assessments: dict[int, Assessment] = {}  # by id of the tree: forests share trees
         self._learnt: dict[tuple[int, ...], ForestState] = {}
 
@@ -78,8 +79,8 @@ class BatchUpdate:
         perturbed = [self._assessments[id(tree)].perturbed for tree in forest.trees]
         self.perturbed[name] = perturbed_share(perturbed, forest.n_leaves)
 
-    def leaves_of(self, name: str) -> Ints:
-        """Return the leaves of the batch's records in each tree of a forest that was assessed, (n_trees, n)."""
+    def leaves_of(self, name: str) -> Int32Array:
+        """Return the leaves of the batch's samples in each tree of a forest that was assessed, (n_trees, n)."""
         return np.stack([self._assessments[id(tree)].leaf for tree in self.forests[name].forest.trees])
 
     def learn(self, name: str, share: float = 1.0) -> None:
@@ -98,21 +99,21 @@ class BatchUpdate:
     def _with_batch_learnt(self, before: ForestState, share: float) -> ForestState:
         settings, forest = self.settings, before.forest
         known = np.flatnonzero(np.concatenate([forest.known, np.ones(len(self.batch), dtype=bool)])).astype(np.int32)
-        budget = before.budget + share * settings.renewal * len(forest) * (len(self.batch) + EXTRA_RECORDS)
+        budget = before.budget + share * settings.renewal * len(forest) * (len(self.batch) + EXTRA_SAMPLES)
         n_turns = 0 if settings.memory_size == 0 else min(len(forest), int(budget / len(known)))
         turn = _places(before.n_renewed, n_turns, len(forest))
-        at_hand = np.unique(self.records.y[known]) if turn else known
-        # A tree that knows a class of which no record is at hand stays: it would forget that class.
+        at_hand = np.unique(self.samples.y[known]) if turn else known
+        # A tree that knows a class of which no sample is at hand stays: it would forget that class.
         renewed = [place for place in turn if np.isin(forest.trees[place].row_class, at_hand).all()]
         expanding = self._expanding(forest)
-        # Repairs are cut along the codes of all records where these are needed anyway, or where they pay.
+        # Repairs are cut along the codes of all samples where these are needed anyway, or where they pay.
         pays = bool(renewed) or (len(expanding) == len(forest) and settings.memory_size != 0)
-        records = self._coded_since(0) if pays else self.records
-        grown = self._renewed(records, known, renewed)
+        samples = self._coded_since(0) if pays else self.samples
+        grown = self._renewed(samples, known, renewed)
         repair = Repair(
             number=self.number,
             batch=self.batch,
-            records=records,
+            samples=samples,
             roots=self._root_cuts(before.box),
             grower=settings.grower,
             tree_threshold=settings.repair_threshold if settings.tree_repair == "share" else 0.0,
@@ -133,34 +134,34 @@ class BatchUpdate:
             min(budget - n_turns * len(known), float(len(known))),
         )
 
-    def _root_cuts(self, box: Box) -> list[tuple[Cut, Mask]]:
-        """Return the new roots for a forest that spans a box; the paper has no minimum of records beyond a bound."""
+    def _root_cuts(self, box: Box) -> list[tuple[Cut, BoolArray]]:
+        """Return the new roots for a forest that spans a box; the paper has no minimum of samples beyond a bound."""
         settings, at_least = self.settings, 1
         is_published = settings.algorithm == "paper"
         if not is_published:
             at_least = max(2, settings.min_samples_leaf, math.ceil(MIN_OUTSIDE_SHARE * len(self.batch)))
         return root_cuts(box, self.box, self.batch.X, settings.splitting, at_least, is_relative=not is_published)
 
-    def _renewed(self, records: Records, known: Ints, places: list[int]) -> dict[int, Grown]:
-        """Grow the trees of some places anew from all the records at hand that their forest knows.
+    def _renewed(self, samples: Samples, known: Int32Array, places: list[int]) -> dict[int, Grown]:
+        """Grow the trees of some places anew from all the samples at hand that their forest knows.
 
-        Records of rare classes are always in the bag.
+        Samples of rare classes are always in the bag.
         """
         if not places:
             return {}
         settings = self.settings
         rare = self.memory.rare_since(settings.window_start(self.number), settings.window_bound)
         seeds = self._seeds(RENEW, len(places))
-        built = self._grown(records, known, seeds, places=places, always_in_bag=rare)
+        built = self._grown(samples, known, seeds, places=places, always_in_bag=rare)
         # A systematic base forest may have no trees for the last places.
         return {
             place: one._replace(tree=one.tree.built_at(self.number)) for place, one in zip(places, built, strict=False)
         }
 
-    def _coded_since(self, first: int) -> Records:
-        """Return the records from a place in memory on, coded once for all who grow from them."""
+    def _coded_since(self, first: int) -> Samples:
+        """Return the samples from a place in memory on, coded once for all who grow from them."""
         if first not in self._coded:
-            self._coded[first] = self.settings.grower.coded(self.records.since(first))
+            self._coded[first] = self.settings.grower.coded(self.samples.since(first))
         return self._coded[first]
 
     def _expanding(self, forest: Forest) -> list[int]:
@@ -173,13 +174,13 @@ class BatchUpdate:
         if settings.splitting == "sat":
             return []
         in_turn = settings.tree_repair == "turn" and settings.memory_size != 0
-        if in_turn and forest.knows(self.records.n_classes)[self.batch.y].all():
+        if in_turn and forest.knows(self.samples.n_classes)[self.batch.y].all():
             count = math.ceil(len(forest) / EXPANSION_TURNS)
             return _places(self.number * count, count, len(forest))
         return list(range(len(forest)))
 
     def leave_unchanged(self, name: str) -> None:
-        """Leave a forest as it is: the batch is not among the records it knows."""
+        """Leave a forest as it is: the batch is not among the samples it knows."""
         before = self.forests[name]
         nowhere, unknown = np.full(len(self.batch), -1, dtype=np.int32), np.zeros(len(self.batch), dtype=bool)
         forest = Forest(
@@ -191,64 +192,64 @@ class BatchUpdate:
         self.action[name] = "kept"
 
     def build(self, first: int) -> Forest:
-        """Build a forest from the records from a place in memory on."""
+        """Build a forest from the samples from a place in memory on."""
         grown = self.grow(slice(first, None), self.settings.n_estimators, BUILD)
         nowhere = np.full(first, -1, dtype=np.int32)
         leaf_of = tuple(np.concatenate([nowhere, one.leaf_of]) for one in grown)
-        return replace(self.unplaced(grown, slice(first, None)), leaf_of=leaf_of)
+        return replace(self.frozen_forest(grown, slice(first, None)), leaf_of=leaf_of)
 
-    def grow(self, places: slice | Longs, n_trees: int, purpose: int, *, is_placed: bool = True) -> list[Grown]:
-        """Grow trees from the records at some places in memory; unless they are placed, nobody may repair them."""
-        part = self._coded_since(places.start) if isinstance(places, slice) else self.records.part(places)
-        records = rescaled(part)
-        everything, seeds = np.arange(len(records), dtype=np.int32), self._seeds(purpose, n_trees)
-        return self._grown(records, everything, seeds, route_oob_from=0 if is_placed else len(records))
+    def grow(self, places: slice | Int64Array, n_trees: int, purpose: int, *, is_placed: bool = True) -> list[Grown]:
+        """Grow trees from the samples at some places in memory; unless they are placed, nobody may repair them."""
+        part = self._coded_since(places.start) if isinstance(places, slice) else self.samples.part(places)
+        samples = rescaled(part)
+        everything, seeds = np.arange(len(samples), dtype=np.int32), self._seeds(purpose, n_trees)
+        return self._grown(samples, everything, seeds, route_oob_from=0 if is_placed else len(samples))
 
     def _grown(
         self,
-        records: Records,
-        known: Ints,
+        samples: Samples,
+        known: Int32Array,
         seeds: list[int],
         *,
         places: Sequence[int] | None = None,
-        always_in_bag: Mask | None = None,
+        always_in_bag: BoolArray | None = None,
         route_oob_from: int = 0,
     ) -> list[Grown]:
-        """Grow trees as growers do, from no more records than ``max_samples`` says, drawn by lot; count the others."""
+        """Grow trees as growers do, from no more samples than ``max_samples`` says, drawn by lot; count the others."""
         settings = self.settings
         build = partial(
             build_trees,
             settings.grower,
-            records,
+            samples,
             seeds=seeds,
             n_jobs=settings.n_jobs,
             places=places,
             always_in_bag=always_in_bag,
             route_oob_from=route_oob_from,
         )
-        if settings.max_samples is None or len(known) <= FEW_MORE * settings.max_samples:
+        if settings.max_samples is None or len(known) <= SAMPLE_SLACK * settings.max_samples:
             return build(known)
         [seed] = self._seeds(DRAW, 1)
-        is_drawn = are_drawn(records.serial[known], settings.max_samples / len(known), seed)
+        is_drawn = are_drawn(samples.serial[known], settings.max_samples / len(known), seed)
         if always_in_bag is not None:
-            is_drawn |= always_in_bag[records.y[known]]
+            is_drawn |= always_in_bag[samples.y[known]]
         others = known[~is_drawn]
         others = others[np.searchsorted(others, route_oob_from) :]
 
         def placed(grown: Grown) -> Grown:
-            return grown._replace(tree=place(records, *grown, others, settings.grower))
+            return grown._replace(tree=place(samples, *grown, others, settings.grower))
 
         return in_threads(placed, build(known[is_drawn]), settings.n_jobs)
 
-    def unplaced(self, grown: list[Grown], places: slice | Longs) -> Forest:
-        """Return the forest of trees that were grown from the records at some places; nobody may repair it."""
-        known = np.zeros(len(self.records), dtype=bool)
+    def frozen_forest(self, grown: list[Grown], places: slice | Int64Array) -> Forest:
+        """Return the forest of trees that were grown from the samples at some places; nobody may repair it."""
+        known = np.zeros(len(self.samples), dtype=bool)
         known[places] = True
         return Forest(tuple(one.tree.built_at(self.number) for one in grown), (), known)
 
-    def box_of(self, places: slice | Longs) -> Box:
-        """Return the box of the records at some places in memory."""
-        return Box.of(self.records.X[places], self.records.n_categories)
+    def box_of(self, places: slice | Int64Array) -> Box:
+        """Return the box of the samples at some places in memory."""
+        return Box.of(self.samples.X[places], self.samples.n_categories)
 
     def _seeds(self, purpose: int, n: int) -> list[int]:
         """Return seeds for n trees, fixed by the model's seed, the batch and the purpose."""
@@ -268,7 +269,7 @@ class BatchUpdate:
             n_batches=self.number,
             **changes,
         )
-        state = state if kept is None else state.with_records(kept)
+        state = state if kept is None else state.with_samples(kept)
         if settings.memory_size == 0:
             state = state.with_leaves_emptied()
         return replace(state, nearness=self._nearness(state), recent=self._recent(state)).with_class_mix()
@@ -277,12 +278,12 @@ class BatchUpdate:
         """Return the last samples with their leaves in the permanent forest as it is now."""
         if not state.recent.is_used:
             return state.recent
-        last = slice(max(0, len(self.records) - len(state.recent.y)), None)
-        X, y = self.records.X[last], self.records.y[last]
+        last = slice(max(0, len(self.samples) - len(state.recent.y)), None)
+        X, y = self.samples.X[last], self.samples.y[last]
         return state.recent.rerouted(y, state.forests[PERMANENT].forest.route(X, self.settings.n_jobs))
 
-    def _nearness(self, state: State) -> tuple[Singles, ...]:
-        """Return by tree of the permanent forest and node how near the records of the window are."""
+    def _nearness(self, state: State) -> tuple[Float32Array, ...]:
+        """Return by tree of the permanent forest and node how near the samples of the window are."""
         settings, memory = state.settings, state.memory
         if NEWEST not in state.forests or settings.memory_size == 0:
             return ()
@@ -291,7 +292,7 @@ class BatchUpdate:
         return state.forests[PERMANENT].forest.nearness(window, MIN_EXPECTED, settings.n_jobs, weight)
 
 
-def _settings(state: State, batch: Records) -> Settings:
+def _settings(state: State, batch: Samples) -> Settings:
     """Return what a batch is learnt by: of many features, those that the trees before it gained from are drawn more."""
     settings = state.settings
     if settings.algorithm == "paper" or not isinstance(settings.grower, RandomForestGrower):
@@ -301,7 +302,7 @@ def _settings(state: State, batch: Records) -> Settings:
 
 
 def answering_votes(state: State) -> dict[str, float]:
-    """Return by forest that answers its weight where records of the last batches are near."""
+    """Return by forest that answers its weight where samples of the last batches are near."""
     if state.settings.answer_for == "everything":
         return {PERMANENT: 1.0}
     return state.evidence.votes() or {state.answering: 1.0}
@@ -310,7 +311,7 @@ def answering_votes(state: State) -> dict[str, float]:
 def report_of(
     before: State,
     state: State,
-    records: Records,
+    samples: Samples,
     *,
     drift: str,
     seconds: float,
@@ -320,12 +321,12 @@ def report_of(
     known = set(np.flatnonzero(before.memory.seen_by_class).tolist())
     if before.pending is not None:
         known |= set(np.unique(before.pending.y).tolist())
-    classes = set(np.unique(records.y).tolist())
+    classes = set(np.unique(samples.y).tolist())
     votes = answering_votes(state)
     action = work.action if work else dict.fromkeys(state.forests, "waiting")
     return BatchReport(
         batch=before.n_calls + 1,
-        n_records=records.came.n,
+        n_samples=samples.came.n,
         scenario=scenario_of(classes, known),
         new_classes=tuple(sorted(classes - known)),
         drift=drift,

@@ -21,17 +21,17 @@ from adforest.adaptation.scoring import Answered, BatchScores, leaves_by_forest,
 from adforest.adaptation.state import ForestState, State
 from adforest.adaptation.steps import BUILD, BUILD_NEWEST, BatchUpdate, answering_votes, report_of
 from adforest.adaptation.weighing import rescaled
-from adforest.forest import Records
-from adforest.forest.types import Longs
+from adforest.forest import Samples
+from adforest.forest.types import Int64Array
 
-MAX_ONE_CLASS = 0.95  # share of a batch's records of one class, beyond which it says nothing about rules
-SMALL_BATCH, SMALL_SHARE = 100, 0.05  # records, and share of those at hand, below which a batch waits for more
+MAX_ONE_CLASS = 0.95  # share of a batch's samples of one class, beyond which it says nothing about rules
+SMALL_BATCH, SMALL_SHARE = 100, 0.05  # samples, and share of those at hand, below which a batch waits for more
 
 
 class Outcome(NamedTuple):
     """What a batch led to: the state after it, the verdict on drift, and how it was answered before it was learnt.
 
-    There is no work where the batch waits for more records, and no scores of the first one.
+    There is no work where the batch waits for more samples, and no scores of the first one.
     """
 
     state: State
@@ -48,25 +48,25 @@ class Change(NamedTuple):
     is_abrupt: bool
 
 
-def learn(state: State, records: Records, order: Longs | None = None) -> tuple[State, BatchReport, Answered]:
+def learn(state: State, samples: Samples, order: Int64Array | None = None) -> tuple[State, BatchReport, Answered]:
     """Return the state after one more batch, what happened, and what was answered; for order see `score_batch`."""
     started = perf_counter()
-    batch = records if state.pending is None else state.pending.joined(records)
+    batch = samples if state.pending is None else state.pending.joined(samples)
     if not state.forests:
         outcome = _build(state, batch)
     elif _waits(state, batch):
-        outcome = _wait(state, batch, records, order)
+        outcome = _wait(state, batch, samples, order)
     else:
-        outcome = _adapt(state, batch, records, order)
+        outcome = _adapt(state, batch, samples, order)
     votes = answering_votes(outcome.state)
     after = replace(outcome.state, n_calls=state.n_calls + 1, answering=max(votes, key=votes.__getitem__))
     seconds = perf_counter() - started
-    report = report_of(state, after, records, drift=outcome.drift, seconds=seconds, work=outcome.work)
+    report = report_of(state, after, samples, drift=outcome.drift, seconds=seconds, work=outcome.work)
     report = report if outcome.scores is None else replace(report, **outcome.scores._asdict())
     return after, report, outcome.answered
 
 
-def _build(state: State, batch: Records) -> Outcome:
+def _build(state: State, batch: Samples) -> Outcome:
     """Build the first forest."""
     work = BatchUpdate(state, batch)
     work.build_first()
@@ -78,37 +78,37 @@ def _build(state: State, batch: Records) -> Outcome:
     return Outcome(after, "none", None, Answered.nothing(batch.n_classes), work)
 
 
-def _waits(state: State, batch: Records) -> bool:
-    """Return whether a batch waits for more records: if it is small and brings no class that is unknown.
+def _waits(state: State, batch: Samples) -> bool:
+    """Return whether a batch waits for more samples: if it is small and brings no class that is unknown.
 
-    What learning a batch costs depends on the records at hand, so small batches share it.
+    What learning a batch costs depends on the samples at hand, so small batches share it.
     """
     enough = min(SMALL_BATCH, SMALL_SHARE * len(state.memory))
     known = state.forests[PERMANENT].forest.knows(batch.n_classes)
     return len(batch) < enough and bool(known[batch.y].all())
 
 
-def _wait(state: State, batch: Records, records: Records, order: Longs | None) -> Outcome:
-    """Keep records for later."""
-    leaves = leaves_by_forest(state, records, {})
-    scores, answered, recent_answers = score_batch(state, records, leaves, order)
-    recent = judge_recent(state, records, leaves[PERMANENT], recent_answers)
+def _wait(state: State, batch: Samples, samples: Samples, order: Int64Array | None) -> Outcome:
+    """Keep samples for later."""
+    leaves = leaves_by_forest(state, samples, {})
+    scores, answered, recent_answers = score_batch(state, samples, leaves, order)
+    recent = judge_recent(state, samples, leaves[PERMANENT], recent_answers)
     return Outcome(replace(state, pending=batch, recent=recent), "none", scores, answered, None)
 
 
-def _adapt(state: State, batch: Records, records: Records, order: Longs | None) -> Outcome:
-    """Learn a batch; the last of its records came now, the others waited."""
+def _adapt(state: State, batch: Samples, samples: Samples, order: Int64Array | None) -> Outcome:
+    """Learn a batch; the last of its samples came now, the others waited."""
     work = BatchUpdate(state.without_excess(len(batch)), batch)
     for name in (PERMANENT, ACTIVE):
         work.assess(name)
     leaves = leaves_by_forest(state, batch, {name: work.leaves_of(name) for name in (PERMANENT, ACTIVE)})
-    now = {name: found[:, -len(records) :] for name, found in leaves.items()}
-    report, answered, recent_answers = score_batch(state, records, now, order)
+    now = {name: found[:, -len(samples) :] for name, found in leaves.items()}
+    report, answered, recent_answers = score_batch(state, samples, now, order)
     evidence, scores = judge(state, batch, leaves)
-    is_small = len(records) < SMALL_BATCH
-    recent = state.recent.after(records.y, None, state.settings.label_delay)
+    is_small = len(samples) < SMALL_BATCH
+    recent = state.recent.after(samples.y, None, state.settings.label_delay)
     if is_small:
-        recent = judge_recent(state, records, np.ascontiguousarray(now[PERMANENT]), recent_answers)
+        recent = judge_recent(state, samples, np.ascontiguousarray(now[PERMANENT]), recent_answers)
 
     oob_accuracy = _grow_newest(work)
     is_abrupt = oob_accuracy is not None and evidence.is_abrupt(oob_accuracy, scores)
@@ -178,18 +178,18 @@ def _grow_temporary(work: BatchUpdate, regime_start: int) -> None:
     work.action[TEMPORARY] = "rebuilt" if TEMPORARY in work.forests else "built"
     window = work.memory.window(start, settings.window_bound)
     grown = work.grow(window, _half(settings.n_estimators), BUILD, is_placed=False)
-    work.forests[TEMPORARY] = ForestState(work.unplaced(grown, window), work.box_of(window))
+    work.forests[TEMPORARY] = ForestState(work.frozen_forest(grown, window), work.box_of(window))
 
 
 def _grow_newest(work: BatchUpdate) -> float | None:
     """Grow the newest forest from the batch alone; return its out-of-bag accuracy on classes known before.
 
-    None where no record is out of any bag, or where nearly all are of one class: rules show only between classes.
+    None where no sample is out of any bag, or where nearly all are of one class: rules show only between classes.
     """
     grower, batch = work.settings.grower, rescaled(work.batch)
     places = slice(work.memory.first_since(work.number), None)
     grown = work.grow(places, _half(work.settings.n_estimators), BUILD_NEWEST)
-    forest = work.unplaced(grown, places)
+    forest = work.frozen_forest(grown, places)
     work.action[NEWEST] = "rebuilt" if NEWEST in work.forests else "built"
     work.forests[NEWEST] = ForestState(forest, work.box)
     if not grower.uses_bootstrap:

@@ -1,10 +1,10 @@
-"""Who answers: all there is between what was learnt, some records, and the votes for their classes.
+"""Who answers: all there is between what was learnt, some samples, and the votes for their classes.
 
-A forest answers a record x with class shares, those of its leaves shrunk towards the nodes above them. A voter v is a
+A forest answers a sample x with class shares, those of its leaves shrunk towards the nodes above them. A voter v is a
 forest, or the mean of two. It answers in three ways: with v_m(x), which is v(x) times ratio_m scaled to a sum of 1,
-where ratio_m(c) is how much more frequent class c is to be expected than over all records, if it comes as in some
-recent ones (m = 0: no correction; 1: the last batch; 2: its last 100 records, since streams often come in runs of a
-class), see `ClassMix.ratios`. With context_k(x) how far the record is in context k (see
+where ratio_m(c) is how much more frequent class c is to be expected than over all samples, if it comes as in some
+recent ones (m = 0: no correction; 1: the last batch; 2: its last 100 samples, since streams often come in runs of a
+class), see `ClassMix.ratios`. With context_k(x) how far the sample is in context k (see
 `adforest.adaptation.evidence`), adding up to 1,
 
     forest_votes(x) = sum over v, k and m of context_k(x) * weight[v, k, m] * v_m(x).
@@ -35,15 +35,15 @@ from adforest.adaptation.evidence import (
 )
 from adforest.adaptation.names import PERMANENT, TEMPORARY
 from adforest.adaptation.state import ForestState, State
-from adforest.forest._kernels import ways
-from adforest.forest.types import AnyArray, Floats, Ints, Mask
+from adforest.forest._kernels import variants
+from adforest.forest.types import AnyArray, BoolArray, Float64Array, Int32Array
 
-STEEPNESS = 4  # how far a record is in the context of some classes is 1 - (1 - their share) ** STEEPNESS
-FULL_PRESENCE = 0.8  # share of the window's records about a place, over what is to be expected, that makes it near
+STEEPNESS = 4  # how far a sample is in the context of some classes is 1 - (1 - their share) ** STEEPNESS
+FULL_PRESENCE = 0.8  # share of the window's samples about a place, over what is to be expected, that makes it near
 
 
-def votes(state: State, X: Floats, n_classes: int) -> Floats:
-    """Return class votes for some records."""
+def votes(state: State, X: Float64Array, n_classes: int) -> Float64Array:
+    """Return class votes for some samples."""
     if state.settings.algorithm == "paper":
         return _votes_of_one(state, X, n_classes)
     if not state.is_adjusted:
@@ -53,7 +53,7 @@ def votes(state: State, X: Floats, n_classes: int) -> Floats:
     return state.recent.adjusted(state.recent.answers(by_forests, leaves, **label_counts(state, n_classes)))
 
 
-def forest_votes(state: State, X: Floats, n_classes: int, leaves: Ints | None = None) -> Floats:
+def forest_votes(state: State, X: Float64Array, n_classes: int, leaves: Int32Array | None = None) -> Float64Array:
     """Return the votes of the forests together; the leaves of the permanent one may be known already."""
     if is_permanent_alone(state):
         return _shares(state, PERMANENT, X, n_classes, leaves)
@@ -65,11 +65,11 @@ class LabelCounts(TypedDict):
     """How frequent classes are, and what a sample of each counts in the mean, as `RecentSamples` asks for it."""
 
     seen: AnyArray
-    class_weight: Floats | None
+    class_weight: Float64Array | None
 
 
 def label_counts(state: State, n_classes: int) -> LabelCounts:
-    """Return how frequent classes are over all records that were learnt."""
+    """Return how frequent classes are over all samples that were learnt."""
     seen, n_seen = state.class_mix.padded(n_classes).seen, state.memory.seen_by_class
     if seen.dtype.kind == "i":
         return {"seen": seen, "class_weight": None}
@@ -78,7 +78,7 @@ def label_counts(state: State, n_classes: int) -> LabelCounts:
     return {"seen": seen, "class_weight": weight}
 
 
-def votes_in_parts(state: State, X: Floats, n_classes: int) -> VotesInParts:
+def votes_in_parts(state: State, X: Float64Array, n_classes: int) -> VotesInParts:
     """Return what `votes` does, and what it adds up, for forests that vote together."""
     if is_permanent_alone(state):
         shares = _shares(state, PERMANENT, X, n_classes)
@@ -91,9 +91,9 @@ def votes_in_parts(state: State, X: Floats, n_classes: int) -> VotesInParts:
 
 
 def _shares_and_contexts(
-    state: State, X: Floats, plan: Plan, leaves: Ints | None = None
-) -> tuple[dict[str, Floats], Floats]:
-    """Return the class shares of the forests that are asked, and the contexts of the records, see `contexts_of`."""
+    state: State, X: Float64Array, plan: Plan, leaves: Int32Array | None = None
+) -> tuple[dict[str, Float64Array], Float64Array]:
+    """Return the class shares of the forests that are asked, and the contexts of the samples, see `contexts_of`."""
     shares = {
         name: state.forests[name].forest.shares(X, plan.n_classes, *shrinkage, state.settings.n_jobs)
         for name, shrinkage in plan.shrinkage.items()
@@ -104,11 +104,11 @@ def _shares_and_contexts(
 
 
 def is_permanent_alone(state: State) -> bool:
-    """Return whether the permanent forest answers whatever the record."""
+    """Return whether the permanent forest answers whatever the sample."""
     return state.settings.answer_for == "everything" or len(state.voting) == 1
 
 
-def _votes_of_one(state: State, X: Floats, n_classes: int) -> Floats:
+def _votes_of_one(state: State, X: Float64Array, n_classes: int) -> Float64Array:
     """Return the votes of the forest that answers alone."""
     settings, forest = state.settings, state.forests[state.answering].forest
     return forest.answer(X, n_classes, soft=settings.soft, n_jobs=settings.n_jobs)
@@ -140,37 +140,37 @@ class Way(NamedTuple):
     ratio : float64 (n_classes,)
         What they are corrected by.
     weight : float64 (n,)
-        What the corrected shares count for each record.
+        What the corrected shares count for each sample.
     """
 
     voter: Voter
-    shares: Floats
-    ratio: Floats
-    weight: Floats
+    shares: Float64Array
+    ratio: Float64Array
+    weight: Float64Array
 
 
 class VotesInParts(NamedTuple):
     """Votes (n, n_classes), class shares by forest that was asked, and the ways to answer that the votes add up."""
 
-    votes: Floats
-    shares: dict[str, Floats]
+    votes: Float64Array
+    shares: dict[str, Float64Array]
     ways: list[Way]
 
 
-def _ways_to_answer(state: State, shares: dict[str, Floats], contexts: Floats) -> Iterator[Way]:
+def _ways_to_answer(state: State, shares: dict[str, Float64Array], contexts: Float64Array) -> Iterator[Way]:
     """Return the ways of some weight in which the voters answer; for the parameters see `weighted_votes`."""
-    contexts = ways.adding_up(contexts)
+    contexts = variants.adding_up(contexts)
     ratios = ratios_of(state, shares[PERMANENT].shape[1])
     for voter, weights in state.evidence.weights.items():
         if shares.keys() >= set(voter):
             mean = np.mean([shares[name] for name in voter], axis=0)
             for weight, ratio in zip(weights.T, ratios, strict=True):
                 if weight.max() >= MIN_WEIGHT:
-                    # Summed row by row, a record's votes do not depend on the records it comes with.
+                    # Summed row by row, a sample's votes do not depend on the samples it comes with.
                     yield Way(voter, mean, ratio, (weight[:, np.newaxis] * contexts).sum(axis=0))
 
 
-def weighted_votes(state: State, shares: dict[str, Floats], contexts: Floats) -> Floats:
+def weighted_votes(state: State, shares: dict[str, Float64Array], contexts: Float64Array) -> Float64Array:
     """Return the votes that the class shares of some forests add up to.
 
     Parameters
@@ -196,8 +196,8 @@ class Voters(NamedTuple):
     """
 
     names: list[Voter]
-    weights: Floats
-    ratios: Floats
+    weights: Float64Array
+    ratios: Float64Array
 
     @classmethod
     def of(cls, state: State, asked: set[str], n_classes: int) -> Voters:
@@ -206,14 +206,14 @@ class Voters(NamedTuple):
         weights = np.stack([state.evidence.weights[voter] for voter in names])
         return cls(names, weights, ratios_of(state, n_classes))
 
-    def votes(self, shares: dict[str, Floats], contexts: Floats) -> Floats:
+    def votes(self, shares: dict[str, Float64Array], contexts: Float64Array) -> Float64Array:
         """Return the votes that class shares add up to, see `weighted_votes`."""
         voters = [tuple(shares[name] for name in voter) for voter in self.names]
-        return ways.weigh(voters, self.weights, ways.adding_up(contexts), self.ratios, MIN_WEIGHT)
+        return variants.weigh(voters, self.weights, variants.adding_up(contexts), self.ratios, MIN_WEIGHT)
 
 
 class Plan(NamedTuple):
-    """What a state says of any record's answer, found once: one record alone costs little besides.
+    """What a state says of any sample's answer, found once: one sample alone costs little besides.
 
     Attributes
     ----------
@@ -230,9 +230,9 @@ class Plan(NamedTuple):
     n_classes: int
     evidence: Evidence
     forests: dict[str, ForestState]
-    shrinkage: dict[str, tuple[Floats, Floats]]
+    shrinkage: dict[str, tuple[Float64Array, Float64Array]]
     voters: Voters
-    unmet: dict[str, Mask]
+    unmet: dict[str, BoolArray]
 
 
 # Beside the states, which are saved without them. A class mix is of one learnt batch, so that states that differ in the
@@ -254,15 +254,15 @@ def plan_of(state: State, n_classes: int) -> Plan:
 # Contexts
 
 
-def contexts_of(state: State, shares: dict[str, Floats], near: Floats) -> Floats:
-    """Return how far each record is in each context, each by itself.
+def contexts_of(state: State, shares: dict[str, Float64Array], near: Float64Array) -> Float64Array:
+    """Return how far each sample is in each context, each by itself.
 
     Parameters
     ----------
     shares : dict of str to float64 (n, n_classes)
         By forest that was asked.
     near : float64 (n,)
-        How near the window's records are.
+        How near the window's samples are.
 
     Returns
     -------
@@ -271,31 +271,31 @@ def contexts_of(state: State, shares: dict[str, Floats], near: Floats) -> Floats
     """
     mix, permanent = state.class_mix, shares[PERMANENT]
     new = mix.new if TEMPORARY in shares else mix.new[:0]
-    return ways.contexts(near, shares.get(TEMPORARY, permanent), new, permanent, mix.rare, STEEPNESS)
+    return variants.contexts(near, shares.get(TEMPORARY, permanent), new, permanent, mix.rare, STEEPNESS)
 
 
-def presence(near: Floats) -> Floats:
-    """Return how near records are to those of the window, from 0 to 1, from the mean over trees of `State.nearness`."""
+def presence(near: Float64Array) -> Float64Array:
+    """Return how near samples are to those of the window, from 0 to 1, from the mean over trees of `State.nearness`."""
     return np.minimum(near / FULL_PRESENCE, 1.0)
 
 
-def ratios_of(state: State, n_classes: int) -> Floats:
+def ratios_of(state: State, n_classes: int) -> Float64Array:
     """Return what class probabilities are multiplied by in each way to answer, see `ClassMix.ratios`."""
     return state.class_mix.padded(n_classes).ratios(state.evidence.mix_changes)
 
 
-def corrected(shares: Floats, ratio: Floats) -> Floats:
+def corrected(shares: Float64Array, ratio: Float64Array) -> Float64Array:
     """Return class shares times a ratio for each class, scaled to a sum of 1."""
     product = shares * ratio
     total = product.sum(axis=1, keepdims=True)
-    scaled: Floats = np.divide(product, total, out=product, where=total > 0)
+    scaled: Float64Array = np.divide(product, total, out=product, where=total > 0)
     return scaled
 
 
 # Shares
 
 
-def unmet_classes(state: State, names: Iterable[str], n_classes: int) -> dict[str, Mask]:
+def unmet_classes(state: State, names: Iterable[str], n_classes: int) -> dict[str, BoolArray]:
     """Return the classes for which the permanent forest answers, by forest of recent samples that has not met them.
 
     A forest that has met one class answers with it whatever the sample. As long as no class mix has ever changed back,
@@ -308,12 +308,12 @@ def unmet_classes(state: State, names: Iterable[str], n_classes: int) -> dict[st
     return {name: classes for name, classes in unmet.items() if classes.any()}
 
 
-def with_unmet_classes(state: State, shares: dict[str, Floats]) -> dict[str, Floats]:
+def with_unmet_classes(state: State, shares: dict[str, Float64Array]) -> dict[str, Float64Array]:
     """Return class probabilities by forest, with those of the permanent one for classes that a forest has not met."""
     return filled(shares, unmet_classes(state, shares, shares[PERMANENT].shape[1]))
 
 
-def filled(shares: dict[str, Floats], unmet: dict[str, Mask]) -> dict[str, Floats]:
+def filled(shares: dict[str, Float64Array], unmet: dict[str, BoolArray]) -> dict[str, Float64Array]:
     """Return class probabilities by forest, given the classes that some have not met.
 
     Their probabilities are the permanent forest's times the sum of them: where it is not sure that a sample is of such
@@ -329,7 +329,7 @@ def filled(shares: dict[str, Floats], unmet: dict[str, Mask]) -> dict[str, Float
     return whole
 
 
-def shrinkage_of(evidence: Evidence, name: str) -> tuple[Floats, Floats]:
+def shrinkage_of(evidence: Evidence, name: str) -> tuple[Float64Array, Float64Array]:
     """Return the strengths of shrinkage that a forest's answers are mixed from, and the share of each."""
     strengths = np.array(SHRINKAGE_STRENGTHS)
     mix = evidence.shrinkage.get(name, np.array(FIRST_SHRINKAGE))
@@ -337,16 +337,20 @@ def shrinkage_of(evidence: Evidence, name: str) -> tuple[Floats, Floats]:
     return strengths[kept], mix[kept] / mix[kept].sum()
 
 
-def _shares(state: State, name: str, X: Floats, n_classes: int, leaves: Ints | None = None) -> Floats:
-    """Return the class shares that a forest gives some records."""
+def _shares(state: State, name: str, X: Float64Array, n_classes: int, leaves: Int32Array | None = None) -> Float64Array:
+    """Return the class shares that a forest gives some samples."""
     strengths, mix = shrinkage_of(state.evidence, name)
     return state.forests[name].forest.shares(X, n_classes, strengths, mix, state.settings.n_jobs, leaves)
 
 
 def _shares_and_presence(
-    state: State, X: Floats, n_classes: int, shrinkage: tuple[Floats, Floats], leaves: Ints | None = None
-) -> tuple[Floats, Floats]:
-    """Return the class shares that the permanent forest gives some records, and how near they are to the window's."""
+    state: State,
+    X: Float64Array,
+    n_classes: int,
+    shrinkage: tuple[Float64Array, Float64Array],
+    leaves: Int32Array | None = None,
+) -> tuple[Float64Array, Float64Array]:
+    """Return the class shares that the permanent forest gives some samples, and how near they are to the window's."""
     if not state.nearness:
         return _shares(state, PERMANENT, X, n_classes, leaves), np.ones(len(X))
     forest, n_jobs = state.forests[PERMANENT].forest, state.settings.n_jobs

@@ -1,8 +1,8 @@
-"""How much each record counts: the weight it was given, times that of its class, on a scale that suits trees.
+"""How much each sample counts: the weight it was given, times that of its class, on a scale that suits trees.
 
 Trees draw whole numbers by weights. Where weights are small a tree would draw next to nothing, and where all are large
-every record would be in every bag. So all are multiplied by a number that brings their mean to between 1 and 4; a mean
-that is there already stays, and then a record of weight 2 counts as the record twice.
+every sample would be in every bag. So all are multiplied by a number that brings their mean to between 1 and 4; a mean
+that is there already stays, and then a sample of weight 2 counts as the sample twice.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from adforest.forest import Records
-from adforest.forest.types import AnyArray, Floats, Ints, Longs
+from adforest.forest import Samples
+from adforest.forest.types import AnyArray, Float64Array, Int32Array, Int64Array
 
-LEAST_MEAN, LARGEST_MEAN = 1.0, 4.0  # of what records count; in a Poisson draw of mean 4 one in 50 is out of the bag
+LEAST_MEAN, LARGEST_MEAN = 1.0, 4.0  # of what samples count; in a Poisson draw of mean 4 one in 50 is out of the bag
 
 ClassWeight: TypeAlias = tuple[float, ...] | str | None
 
@@ -28,25 +28,25 @@ class Weighing:
     ----------
     by_class : float64 (n_classes,) or None
         By class: its weight times what brings the mean to where it should be. None where all classes are 1 and no
-        weight was ever given, so that every record counts once.
+        weight was ever given, so that every sample counts once.
     """
 
-    by_class: Floats | None
+    by_class: Float64Array | None
 
     @classmethod
-    def of(cls, class_weight: ClassWeight, seen: Longs, given: Floats, n_classes: int) -> Weighing:
-        """Return the weighing after some records.
+    def of(cls, class_weight: ClassWeight, seen: Int64Array, given: Float64Array, n_classes: int) -> Weighing:
+        """Return the weighing after some samples.
 
         Parameters
         ----------
         class_weight : tuple of float, "balanced" or None
             By class code; "balanced" makes all classes seen so far count the same.
         seen : int64
-            Records ever seen, by class.
+            Samples ever seen, by class.
         given : float64
             Sum of the weights that these were given, by class.
         n_classes : int
-            Classes known, of some of which no record may have been seen.
+            Classes known, of some of which no sample may have been seen.
         """
         if class_weight is None and np.array_equal(seen, given):
             return cls(None)
@@ -59,27 +59,27 @@ class Weighing:
         total = float(by_class[: len(given)] @ given)
         return cls(by_class * _factor(total / seen.sum()) if total > 0 else by_class)
 
-    def weights(self, y: Ints, given: Floats | None) -> Floats | None:
-        """Return how much records count, given their classes and the weights they came with; None: all count once."""
+    def weights(self, y: Int32Array, given: Float64Array | None) -> Float64Array | None:
+        """Return how much samples count, given their classes and the weights they came with; None: all count once."""
         if self.by_class is None:
             return given
-        by_record: Floats = self.by_class[y]
-        return by_record if given is None else by_record * given
+        by_sample: Float64Array = self.by_class[y]
+        return by_sample if given is None else by_sample * given
 
-    def weighed(self, records: Records) -> Records:
-        """Return records with what each counts for its weight."""
-        return records if self.by_class is None else replace(records, weight=self.weights(records.y, records.weight))
+    def weighed(self, samples: Samples) -> Samples:
+        """Return samples with what each counts for its weight."""
+        return samples if self.by_class is None else replace(samples, weight=self.weights(samples.y, samples.weight))
 
-    def totals(self, y: Ints, given: Floats | None, n_classes: int) -> AnyArray:
-        """Return how much the records of each class count together."""
+    def totals(self, y: Int32Array, given: Float64Array | None, n_classes: int) -> AnyArray:
+        """Return how much the samples of each class count together."""
         return np.bincount(y, self.weights(y, given), minlength=n_classes)
 
 
-def rescaled(records: Records) -> Records:
-    """Return records that are to be grown from alone, with the mean of their weights where it should be."""
-    if records.weight is None or not len(records):
-        return records
-    return replace(records, weight=records.weight * _factor(float(records.weight.mean())))
+def rescaled(samples: Samples) -> Samples:
+    """Return samples that are to be grown from alone, with the mean of their weights where it should be."""
+    if samples.weight is None or not len(samples):
+        return samples
+    return replace(samples, weight=samples.weight * _factor(float(samples.weight.mean())))
 
 
 def _factor(mean: float) -> float:

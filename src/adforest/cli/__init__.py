@@ -1,5 +1,5 @@
 """`adforest` in the shell: learn, watch, predict, look at and hand on models, without a line of Python."""
 
-from adforest.cli.running import main
+from adforest.cli.running import main, program
 
-__all__ = ["main"]
+__all__ = ["main", "program"]

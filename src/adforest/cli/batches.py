@@ -26,8 +26,8 @@ def found_files(sources: Sequence[str], order: str | None) -> Iterator[list[Path
         In their order; the files of each are sorted by `order`, by name if that is None.
     order : {"name", "time"} or None
     """
-    from adforest.streams.paths import find_files
-    from adforest.streams.standard_input import spool
+    from adforest.reading.paths import find_files
+    from adforest.reading.standard_input import spool
 
     with TemporaryDirectory(prefix=SPOOL_PREFIX) as folder:
         files = []
@@ -72,8 +72,8 @@ def reading_for_answers(model: Any, reading: Mapping[str, Any]) -> dict[str, Any
 
 def column_names(path: Path, reading: Mapping[str, Any]) -> list[str]:
     """Return the names of a file's columns; a CSV file is cut at the delimiter that gives most of them."""
-    from adforest.streams.files import open_sources
-    from adforest.streams.formats import read_schema
+    from adforest.reading.files import open_sources
+    from adforest.reading.formats import read_schema
 
     files, _ = open_sources([path], None, "", **for_answers(reading))
     names: list[str] = read_schema(files[0]).names
@@ -102,7 +102,7 @@ def known_types(model: Any) -> dict[str, Any]:
 
     from adforest.encoding.columns import DATES, DURATIONS, NUMBERS, ZONED_DATES
     from adforest.encoding.kinds import CATEGORIES
-    from adforest.streams import layout
+    from adforest.reading import layout
 
     types = {
         NUMBERS: layout.NUMBERS,
@@ -146,7 +146,7 @@ def _about_records(path: Path) -> float | None:
     """Return what a Parquet file says, and of text as many lines as there are if all are as long as the first ones."""
     from pyarrow import ArrowException, parquet
 
-    from adforest.streams.paths import TEXT_SUFFIXES
+    from adforest.reading.paths import TEXT_SUFFIXES
 
     suffix = path.suffix.lower()
     try:
@@ -172,7 +172,7 @@ def content_digest(batch: Any, before: bytes) -> bytes:
         What stood for the piece before, nothing for the first one: two pieces of the same records are two batches.
     """
     from adforest.origins import DIGEST_BYTES
-    from adforest.streams.layout import NAMED
+    from adforest.reading.layout import NAMED
 
     found = hashlib.blake2b(before, digest_size=DIGEST_BYTES)
     columns = [column.cast("string") if column.type == NAMED else column for column in batch.X.columns]

@@ -26,7 +26,7 @@ def learnt_between(first: Any, second: Any) -> dict[str, Any]:
     return {
         "sizes": {
             "batches": tuple(model._model.n_batches for model in models.values()),
-            "records": tuple(model._model.n_records for model in models.values()),
+            "records": tuple(model._model.n_samples for model in models.values()),
             "classes": tuple(len(model.classes_) for model in models.values()),
             "columns": tuple(model.n_features_in_ for model in models.values()),
             "leaves": tuple(model.permanent_forest_.n_leaves for model in models.values()),
@@ -54,17 +54,17 @@ def _n_same(first: Any, second: Any) -> int:
 
 def _batches(model: Any) -> list[tuple[Any, ...]]:
     """Return what tells the batches of a model apart."""
-    return [(one.batch, one.n_records, one.accuracy, one.new_classes) for one in model.history_]
+    return [(one.batch, one.n_samples, one.accuracy, one.new_classes) for one in model.history_]
 
 
 def _since(model: Any, n_same: int) -> dict[str, Any]:
     """Return what a model learnt after its first batches."""
     reports = [one for one in model.history_ if one.batch > n_same]
-    tested = [(one.accuracy["vote"], one.n_records) for one in reports if "vote" in one.accuracy]
+    tested = [(one.accuracy["vote"], one.n_samples) for one in reports if "vote" in one.accuracy]
     n_tested = sum(n for _, n in tested)
     return {
         "batches": model._model.n_batches - n_same,
-        "records": sum(one.n_records for one in reports),
+        "records": sum(one.n_samples for one in reports),
         "accuracy": sum(share * n for share, n in tested) / n_tested if n_tested else None,
         "new_classes": [value for one in reports for value in one.new_classes],
         "drift": [one.batch for one in reports if one.drift != "none"],
@@ -76,18 +76,18 @@ def answers_between(first: Any, second: Any, sources: Sequence[str], reading: Ma
     models = first, second
     shared = [value for value in first.classes_.tolist() if value in second.classes_.tolist()]
     pairs: Counter[tuple[Any, Any]] = Counter()
-    n_records, moved = 0, 0.0
+    n_samples, moved = 0, 0.0
     with found_files(sources, None) as paths:
         for path in paths:
             (labels, shares), (others, theirs) = (_answers(model, path, reading, shared) for model in models)
             pairs.update(zip(labels, others, strict=True))
-            n_records += len(labels)
+            n_samples += len(labels)
             moved += float(abs(shares - theirs).max(axis=1, initial=0.0).sum())
     differ = [(pair, n) for pair, n in pairs.most_common() if pair[0] != pair[1]]
     return {
-        "records": n_records,
+        "records": n_samples,
         "differ": sum(n for _, n in differ),
-        "mean_probability_difference": moved / n_records if n_records else 0.0,
+        "mean_probability_difference": moved / n_samples if n_samples else 0.0,
         "pairs": [{"first": one, "second": two, "records": n} for (one, two), n in differ],
     }
 
@@ -96,7 +96,7 @@ def _answers(model: Any, path: Path, reading: Mapping[str, Any], classes: Sequen
     """Return the labels that a model gives the records of a file, and the probabilities of some classes."""
     import numpy as np
 
-    from adforest.streams.records import read_records
+    from adforest.reading.records import read_records
 
     may_lack = model.column_changes == "allow"
     blocks = read_records([path], all_types(model), may_lack=may_lack, **reading_for_answers(model, reading))

@@ -37,18 +37,18 @@ class Evaluation:
 
     def answers(self, path: Path) -> Iterator[tuple[list[Any], list[Any]]]:
         """Answer the records of a file, compare, and yield classes and answers of some at a time."""
-        from adforest.streams import read_batches
+        from adforest.reading import read_batches
 
-        n_records = n_right = 0
+        n_samples = n_right = 0
         batches = read_batches([path], **self._reading)
         for batch in batches:
             if batch.is_whole:
                 truth, answers = self._compare(batch)
-                n_records += len(truth)
+                n_samples += len(truth)
                 n_right += sum(one == other for one, other in zip(truth, answers, strict=True))
                 yield truth, answers
         self._n_unlabelled += batches.n_unlabelled
-        self._files.append({"file": shown(path), "records": n_records, "accuracy": n_right / n_records})
+        self._files.append({"file": shown(path), "records": n_samples, "accuracy": n_right / n_samples})
 
     def _compare(self, batch: Any) -> tuple[list[Any], list[Any]]:
         """Count the answers to a batch, and return its classes and them."""

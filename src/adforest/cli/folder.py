@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from adforest.cli.model_file import Signature
-from adforest.streams.paths import natural_key, suffix_of
+from adforest.reading.paths import natural_key, suffix_of
 
 
 @dataclass

@@ -27,7 +27,7 @@ def without_records_of(model: Any, column: str, values: Sequence[str]) -> tuple[
     is_dropped = np.isin(state.memory.matrix()[:, place], codes)
     n_dropped = int(is_dropped.sum())
     if n_dropped:
-        state = state.with_records(np.flatnonzero(~is_dropped))
+        state = state.with_samples(np.flatnonzero(~is_dropped))
     waiting = state.pending
     if waiting is not None:
         kept = ~np.isin(waiting.X[:, place], codes)

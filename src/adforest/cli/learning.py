@@ -45,12 +45,12 @@ class Part(NamedTuple):
         Of the bytes of a file, or of the records of a piece and those before it.
     n_bytes : int
         Of the file, 0 of a piece.
-    n_records : int
+    n_samples : int
     """
 
     digest: bytes
     n_bytes: int = 0
-    n_records: int = 0
+    n_samples: int = 0
 
 
 class Learner:
@@ -67,14 +67,14 @@ class Learner:
     reading : dict
         Arguments of `read_batches`.
     batch_size : int or None
-        Records in a batch; None for one batch a file, unless it is large.
+        Samples in a batch; None for one batch a file, unless it is large.
     limits : Limits
         What a file may hold at most.
 
     Attributes
     ----------
     n_unlabelled : int
-        Records without a class that were left out of the files read to their end.
+        Samples without a class that were left out of the files read to their end.
     """
 
     def __init__(
@@ -191,15 +191,15 @@ class Learner:
             return
         start = self._learnt_part(path, found)
         batches = self._read([path], self._piece_size(path))
-        n_records, digest = 0, start.digest
+        n_samples, digest = 0, start.digest
         for batch, is_last in _with_last(batches):
-            n_records += len(batch.y)
-            n_old = max(len(batch.y) - (n_records - start.n_records), 0)
+            n_samples += len(batch.y)
+            n_old = max(len(batch.y) - (n_samples - start.n_samples), 0)
             if n_old >= len(batch.y):
                 continue
             rest = _from(batch, n_old)
-            whole = (Part(found.digest, found.n_bytes, n_records),) if is_last else ()
-            if is_last and n_records == len(batch.y):  # the file is one batch, known by its bytes
+            whole = (Part(found.digest, found.n_bytes, n_samples),) if is_last else ()
+            if is_last and n_samples == len(batch.y):  # the file is one batch, known by its bytes
                 pieces: tuple[Part, ...] = ()
             else:
                 digest = content_digest(rest, digest)
@@ -252,13 +252,13 @@ class Learner:
         """Return the longest beginning of a file that was learnt, an empty one if none was; it is an error in a format
         of which the rest cannot be told from the beginning.
         """
-        from adforest.streams.paths import TEXT_SUFFIXES
+        from adforest.reading.paths import TEXT_SUFFIXES
 
         learnt = [(n_bytes, digest) for n_bytes, digest in found.beginnings.items() if self._sized.get(digest, (0,))[0]]
         if not learnt:
             return Part(b"")
         n_bytes, digest = max(learnt)
-        n_records = self._sized[digest][1]
+        n_samples = self._sized[digest][1]
         place = f"'{path}' went on since its first {n_bytes:,} bytes were learnt"
         if not path.exists() or path.suffix.lower() not in TEXT_SUFFIXES:
             raise ValueError(
@@ -267,10 +267,10 @@ class Learner:
             )
         if not ends_a_line(path, n_bytes):
             raise ValueError(
-                f"{place}, in the middle of a line, so that record {n_records:,} was learnt before it was whole. Write "
+                f"{place}, in the middle of a line, so that record {n_samples:,} was learnt before it was whole. Write "
                 "the rest to a file of its own."
             )
-        return Part(digest, n_bytes, n_records)
+        return Part(digest, n_bytes, n_samples)
 
     def _check_limits(self, path: Path) -> Survey:
         """Return how much a file holds, or raise if that is too much; asked again of the same file, it knows."""
@@ -342,13 +342,13 @@ class Learner:
         """Note what is known of the batches learnt."""
         self.origins = origins
         self._known = set(origins.digests)
-        self._sized = {digest: (n_bytes, n_records) for digest, n_bytes, n_records in origins.sized()}
+        self._sized = {digest: (n_bytes, n_samples) for digest, n_bytes, n_samples in origins.sized()}
         self._file_sizes = {n_bytes for n_bytes, _ in self._sized.values() if n_bytes}
-        self._piece_sizes = {n_records for n_bytes, n_records in self._sized.values() if not n_bytes}
+        self._piece_sizes = {n_samples for n_bytes, n_samples in self._sized.values() if not n_bytes}
 
     def _read(self, paths: list[Path], batch_size: int | None) -> Any:
         """Read batches; what columns hold is what the model learnt that they do."""
-        from adforest.streams import read_batches
+        from adforest.reading import read_batches
 
         types = None if self.is_new else known_types(self.model) | {self.target: class_type(self.model)}
         return read_batches(paths, target=self.target, types=types, batch_size=batch_size, **self._reading)
@@ -373,7 +373,7 @@ class Learner:
 
     def _header_place(self, path: Path) -> str:
         """Return how an error about the columns of a file calls it."""
-        from adforest.streams.files import open_sources
+        from adforest.reading.files import open_sources
 
         archives = [parent for parent in path.parents if parent.is_file()]
         files, _ = open_sources([*archives, path][:1], self.target, self.target, **for_answers(self._reading))

@@ -21,9 +21,9 @@ def describe(model: Any, path: Path) -> dict[str, Any]:
         "kind": type(model).__name__,
         "target": origins_of(model).target,
         "batches": known.n_batches,
-        "records": known.n_records,
+        "records": known.n_samples,
         "records_kept": len(known.learnt.state.memory),
-        "can_learn": known.has_records,
+        "can_learn": known.has_samples,
         "answering": model.answering_forest_,
         "parameters": {name: value for name, value in model.get_params().items() if value != defaults[name]},
         "classes": _classes(model),
@@ -38,12 +38,12 @@ def _classes(model: Any) -> list[dict[str, Any]]:
     """Return how often each class came, and the batches of its first and last record; 0 for one only declared."""
     known = model._model
     lives, values = known.learnt.track.classes, known.labels.by_arrival.tolist()
-    figures = [*zip(lives.n_records.tolist(), lives.first_batch.tolist(), lives.last_batch.tolist(), strict=True)]
+    figures = [*zip(lives.n_samples.tolist(), lives.first_batch.tolist(), lives.last_batch.tolist(), strict=True)]
     figures += [(0, 0, 0)] * (len(values) - len(figures))  # classes that were declared and have not come yet
     return [
-        {"class": values[code], "records": n_records, "first_batch": first, "last_batch": last}
+        {"class": values[code], "records": n_samples, "first_batch": first, "last_batch": last}
         for code in known.labels.order.tolist()
-        for n_records, first, last in [figures[code]]
+        for n_samples, first, last in [figures[code]]
     ]
 
 

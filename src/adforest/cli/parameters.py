@@ -124,7 +124,7 @@ MODEL = Group(
 )
 READING = Group(
     "How files are read",
-    "streams/files.py",
+    "reading/files.py",
     "read_batches",
     ("target", "batch_size", "types"),
     {

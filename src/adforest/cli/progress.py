@@ -26,7 +26,7 @@ class BatchTable:
         self._width = min(WIDEST_NAME, max([len(printable(shown(path))) for path in files] + [len("file")]))
         self.print = print_line
         self._format = LogFormat.JSON if as_json else log_format
-        self.n_batches = self.n_records = self.n_skipped = 0
+        self.n_batches = self.n_samples = self.n_skipped = 0
         self._n_judged = self._n_right = 0.0
 
     def teller(self, files: Sequence[Path], start: float, then: Callable[[], None]) -> Callable[[Any], None]:
@@ -50,11 +50,11 @@ class BatchTable:
     def add(self, report: Any, files: Sequence[Path], seconds: float) -> None:
         """Tell of a batch."""
         self.n_batches += 1
-        self.n_records += report.n_records
+        self.n_samples += report.n_samples
         accuracy = report.accuracy.get("vote")
         if accuracy is not None:
-            self._n_judged += report.n_records
-            self._n_right += accuracy * report.n_records
+            self._n_judged += report.n_samples
+            self._n_right += accuracy * report.n_samples
         if self._format != LogFormat.TEXT:
             self._event("batch", batch_as_json(report, files, seconds), at=report.learnt_at)
         else:
@@ -85,7 +85,7 @@ class BatchTable:
             utc(report.learnt_at),
             str(report.batch),
             name,
-            f"{report.n_records:,}",
+            f"{report.n_samples:,}",
             report.scenario,
             drift,
             figures,
@@ -117,7 +117,7 @@ class BatchTable:
         """Tell what it comes to, and which signal stopped it, if one did."""
         mean = self._n_right / self._n_judged if self._n_judged else None
         if self._format != LogFormat.TEXT:
-            totals = {"batches": self.n_batches, "records": self.n_records, "passed_over": self.n_skipped}
+            totals = {"batches": self.n_batches, "records": self.n_samples, "passed_over": self.n_skipped}
             totals["unlabelled"] = learner.n_unlabelled
             model = {
                 "model": str(learner.path),
@@ -133,7 +133,7 @@ class BatchTable:
             self.print(f"nothing new to learn{f': {before}' if before else ''}")
             return
         accuracy = f", accuracy before learning {mean:.3f}" if mean is not None else ""
-        learnt = f"learnt {counted(self.n_batches, 'batch')}, {counted(self.n_records, 'record')} in {seconds:.1f} s"
+        learnt = f"learnt {counted(self.n_batches, 'batch')}, {counted(self.n_samples, 'record')} in {seconds:.1f} s"
         self.print(learnt + accuracy + (f"; {before}" if before else ""))
         n_classes, n_all = len(learner.model.classes_), learner.model.history_[-1].batch
         self.print(f"{learner.path}: {counted(n_all, 'batch')}, {counted(n_classes, 'class')}, {size_of(learner.path)}")

@@ -8,10 +8,10 @@ import signal
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from adforest.cli.output import fail, remark, set_log_format
-from adforest.cli.stopping import StoppedError, stopped_by_signals
+from adforest.cli.stopping import StoppedError, stopped_by_signals, was_stopped
 from adforest.cli.wording import in_shell_words
 from adforest.libraries import require
 
@@ -56,6 +56,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if shows_trace:
             raise
         return _tell(error)
+
+
+def program() -> NoReturn:
+    """Run the command of this process, and end the process.
+
+    After a signal nothing is torn down: pyarrow may still read ahead in a thread of its own, which would abort the
+    process when it asked for the interpreter. What was to be written has been written.
+    """
+    code = main()
+    if was_stopped():
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 def _print_any_name() -> None:

@@ -46,9 +46,11 @@ class _Signals:
 
     n_holding = 0
     waiting: int | None = None
+    came = False
 
     @classmethod
     def come(cls, number: int, _: Any) -> None:
+        cls.came = True
         if cls.n_holding:
             cls.waiting = number
         else:
@@ -71,6 +73,11 @@ def stopped_by_signals() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def was_stopped() -> bool:
+    """Return whether a signal has asked this process to end."""
+    return _Signals.came
 
 
 @contextmanager

@@ -120,9 +120,9 @@ def survey(path: Path, limits: Limits = Limits()) -> Survey:
 
     What is compressed is unpacked to its end, so that nothing is learnt of a file of which the end is missing.
     """
-    from adforest.streams.formats import naming
-    from adforest.streams.paths import TEXT_SUFFIXES, suffix_of
-    from adforest.streams.sources import find_sources
+    from adforest.reading.formats import naming
+    from adforest.reading.paths import TEXT_SUFFIXES, suffix_of
+    from adforest.reading.sources import find_sources
 
     if suffix_of(path) in (*TEXT_SUFFIXES, ".zip"):
         found = _Text()
@@ -169,7 +169,7 @@ class _Text:
 
 def _table(path: Path) -> Survey:
     """Return how much a Parquet or Arrow file holds."""
-    from adforest.streams.formats import ArrowFile, ParquetFile, naming
+    from adforest.reading.formats import ArrowFile, ParquetFile, naming
 
     size = path.stat().st_size
     file = ParquetFile(path) if path.suffix.lower() == ".parquet" else ArrowFile(path)

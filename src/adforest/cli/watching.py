@@ -199,7 +199,7 @@ class Watcher:
 
     def _learn(self, path: Path) -> Exception | None:
         """Learn a file, and return what is wrong with it for good; raise what may pass."""
-        from adforest.streams.layout import MissingTargetError
+        from adforest.reading.layout import MissingTargetError
 
         learner, start, n_batches = self.learner, time.perf_counter(), 0
         try:

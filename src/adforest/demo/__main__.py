@@ -10,12 +10,12 @@ from time import perf_counter
 from typing import Any
 
 from adforest.demo.picture import check_picture, draw_picture
-from adforest.demo.run import RECORDS, DemoRun, DemoSettings, run_demo
+from adforest.demo.run import SAMPLES, DemoRun, DemoSettings, run_demo
 from adforest.demo.table import describe_outcome, describe_setting, format_table
 
 PROGRAM = "python -m adforest.demo"
 SUMMARY = "34 batches of made-up houses: ADF-R against a random forest refitted for every batch"
-QUICK_RECORDS = 4_000
+QUICK_SAMPLES = 4_000
 FAILED, INTERRUPTED = 1, 130  # exit codes, as shells count them
 
 
@@ -49,9 +49,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the demo's options to a command line parser."""
     size = parser.add_mutually_exclusive_group()
-    size.add_argument("--records", type=int, default=RECORDS, help="houses to draw (default: %(default)s)")
+    size.add_argument("--samples", type=int, default=SAMPLES, help="houses to draw (default: %(default)s)")
     size.add_argument(
-        "--quick", dest="records", action="store_const", const=QUICK_RECORDS, help=f"only {QUICK_RECORDS} of them"
+        "--quick", dest="samples", action="store_const", const=QUICK_SAMPLES, help=f"only {QUICK_SAMPLES} of them"
     )
     parser.add_argument("--seed", type=int, default=0, help="of every draw (default: %(default)s)")
     parser.add_argument("--out", type=Path, default=Path("out/demo.png"), help="the picture (default: %(default)s)")
@@ -59,10 +59,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run_and_show(options: argparse.Namespace) -> None:
     """Run the demo, print its table, and draw its picture."""
-    if options.records < 1 or not 0 <= options.seed < 2**32:
+    if options.samples < 1 or not 0 <= options.seed < 2**32:
         raise ValueError(
-            f"got --records {options.records} and --seed {options.seed}; "
-            "expected 1 record or more and a seed from 0 to 2**32 - 1"
+            f"got --samples {options.samples} and --seed {options.seed}; "
+            "expected 1 sample or more and a seed from 0 to 2**32 - 1"
         )
     try:
         from rich.console import Console
@@ -71,7 +71,7 @@ def run_and_show(options: argparse.Namespace) -> None:
         raise ImportError("the demo needs rich, which is not installed. Run: pip install 'adforest[demo]'") from error
     check_picture(options.out)
     start = perf_counter()
-    run = _run_with_bar(DemoSettings(options.records, options.seed))
+    run = _run_with_bar(DemoSettings(options.samples, options.seed))
     console = Console(highlight=False, soft_wrap=True)
     text = Text("\n\n".join([describe_setting(run), format_table(run), describe_outcome(run)]))
     text.highlight_regex(r"\bsustained\b", "bold red")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from adforest.demo.run import METHODS, OURS, TITLES, DemoRun
 from adforest.monitor.style import BAND, FAINT, FORESTS, GRID, STYLE, check_matplotlib, drift_mark, label_ends
-from adforest.streams.scenarios import STAGES
+from adforest.simulation.stages import STAGES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -209,8 +209,8 @@ def _write_title(figure: Figure, run: DemoRun) -> None:
     figure.text(
         0.1,
         0.925,
-        f"{settings.n_records:,} made-up houses in 34 batches by the paper's protocol; A and B are the two halves of "
-        f"the classes. One thread, one run, seed {settings.seed}.",
+        f"{settings.n_samples:,} made-up houses in 34 batches, classes as in the paper's stream; A and B are the two "
+        f"halves of the classes. One thread, one run, seed {settings.seed}.",
         fontsize=10,
         color=FAINT,
     )

@@ -1,4 +1,4 @@
-"""Running the demo: ADF-R along the paper's 34 batches, against random forests that are refitted for every batch."""
+"""Running the demo: ADF-R along 34 batches of houses, against random forests that are refitted for every batch."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
 from adforest import AdaptiveDecisionForestClassifier
-from adforest.streams import Batch, make_house, simulate_scenarios
+from adforest.simulation import Batch, make_house, simulate_houses
 
-RECORDS = 150_000
+SAMPLES = 150_000
 N_TREES = int(AdaptiveDecisionForestClassifier().n_estimators)
 OURS = "ADF-R"
 WINDOWS = {"RF batch": 1, "RF last 3": 3, "RF all": None}  # how many batches each rival is refitted on
@@ -26,7 +26,7 @@ TITLES = {OURS: OURS, "RF batch": "RF on the batch", "RF last 3": "RF on the las
 class DemoSettings:
     """How many houses to draw, and the seed of the houses, the batches and every forest."""
 
-    n_records: int = RECORDS
+    n_samples: int = SAMPLES
     seed: int = 0
 
 
@@ -43,7 +43,7 @@ class BatchResult:
     scenario, drift, answering, n_new_classes : str, str, str, int
         ADF-R's own verdicts on it, see `adforest.adaptation.report.BatchReport`.
     n_train, n_test : int
-        Its records to learn and to be tested on.
+        Its samples to learn and to be tested on.
     accuracy, seconds : dict of str to float
         By method: the share of the test set it gets right after learning, and the CPU seconds of learning.
     """
@@ -76,7 +76,7 @@ class DemoRun:
 
 
 def run_demo(settings: DemoSettings, on_progress: Callable[[float], None] = lambda share: None) -> DemoRun:
-    """Let every method learn the stream, batch by batch, and test each on the same records.
+    """Let every method learn the stream, batch by batch, and test each on the same samples.
 
     Parameters
     ----------
@@ -88,13 +88,13 @@ def run_demo(settings: DemoSettings, on_progress: Callable[[float], None] = lamb
     -------
     DemoRun
     """
-    house = make_house(settings.n_records, random_state=settings.seed)
-    batches = simulate_scenarios(house.X, house.y, categorical=house.categorical, random_state=settings.seed)
+    batches = simulate_houses(settings.n_samples, random_state=settings.seed)
+    categorical = list(make_house(1).categorical)
     model = AdaptiveDecisionForestClassifier(
-        N_TREES, categorical_features=list(house.categorical), n_jobs=1, random_state=settings.seed
+        N_TREES, categorical_features=categorical, n_jobs=1, random_state=settings.seed
     )
-    max_features = int(math.log2(house.X.shape[1])) + 1  # what our default comes to
-    # Refitting on everything costs most, so progress goes by the records it learns.
+    max_features = int(math.log2(len(categorical))) + 1  # what our default comes to
+    # Refitting on everything costs most, so progress goes by the samples it learns.
     work = np.cumsum(np.cumsum([len(batch.y_train) for batch in batches]))
     results = []
     for end in range(len(batches)):

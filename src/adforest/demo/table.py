@@ -49,11 +49,11 @@ def describe_setting(run: DemoRun) -> str:
     """Return what was compared, in a few lines to stand above the table."""
     settings = run.settings
     kept = (
-        "every record" if run.memory_size is None else f"at most {run.memory_size:,} records besides the last batches"
+        "every sample" if run.memory_size is None else f"at most {run.memory_size:,} samples besides the last batches"
     )
     return _wrap(
-        f"House, {settings.n_records:,} made-up records, seed {settings.seed}, in 34 batches by the paper's protocol; "
-        "all methods on one thread (CPU seconds), all tested on the same records, which nobody learns.",
+        f"House, {settings.n_samples:,} made-up samples, seed {settings.seed}, in 34 batches, classes as in the "
+        "paper's stream; all methods on one thread (CPU seconds), all tested on the same samples, which nobody learns.",
         f"ADF-R: AdaptiveDecisionForestClassifier as it comes, {N_TREES} trees in each of its two or three forests; it "
         f"sees each batch once and keeps {kept}.",
         f"RF: scikit-learn's RandomForestClassifier, {N_TREES} trees, entropy, {run.max_features} features tried at a "
@@ -80,7 +80,7 @@ def _say_accuracy(run: DemoRun) -> str:
     error = 100 * math.sqrt(ours * (1 - ours) / n_test)
     return (
         f"Accuracy: ADF-R's mean of {ours:.3f} is, in points, {_list(said)}. A row rests on about {n_test:.0f} test "
-        f"records (standard error {error:.1f} points)."
+        f"samples (standard error {error:.1f} points)."
     )
 
 

@@ -1,4 +1,4 @@
-"""Tables in: records become matrices of numbers, labels become codes, and both grow with what arrives later."""
+"""Tables in: samples become matrices of numbers, labels become codes, and both grow with what arrives later."""
 
 from adforest.encoding.categories import EncodingRules
 from adforest.encoding.encoder import TableEncoder

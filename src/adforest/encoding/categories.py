@@ -1,7 +1,7 @@
 """The categories of one column: which values there are, how often and when they came, and what code each has.
 
 A value gets its code when it first arrives, or when it first is frequent enough, and keeps it. A column has room for
-65,533 values; when they become more, those not seen for longest give their codes back (see the decision record 15).
+65,533 values; when they become more, those not seen for longest give their codes back (see the decision sample 15).
 Everything here is immutable: learning a batch returns other categories.
 """
 
@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from adforest.encoding.columns import Coded, Column, FloatArray, Moments, code_numbers
 
 Value: TypeAlias = str | float
-Ints: TypeAlias = NDArray[np.int32]
-Longs: TypeAlias = NDArray[np.int64]
+Int32Array: TypeAlias = NDArray[np.int32]
+Int64Array: TypeAlias = NDArray[np.int64]
 
 MAX_VALUES = 65_533  # of a column: kernels have 16 bits for a code, one means missing, one the infrequent values
 RETURN_SHARE = 1 / 16  # of the room is made free at least, so that trees are not edited at every batch
-ID_RECORDS, ID_SHARE = 100, 0.9  # records with a value, and distinct values among them, that make a column of ids
+ID_SAMPLES, ID_SHARE = 100, 0.9  # samples with a value, and distinct values among them, that make a column of ids
 INFREQUENT = "(infrequent)"  # what the code of infrequent values is called where questions are shown
 
 
@@ -54,10 +54,10 @@ class EncodingRules:
         """Whether infrequent values share a code."""
         return self.max_categories is not None or self.min_frequency is not None
 
-    def are_frequent(self, counts: Longs, n_records: int) -> NDArray[np.bool_]:
+    def are_frequent(self, counts: Int64Array, n_samples: int) -> NDArray[np.bool_]:
         """Return which values have a code of their own, given how often each came; of equal ones the first."""
         least = 0 if self.min_frequency is None else self.min_frequency
-        frequent: NDArray[np.bool_] = counts >= (least if isinstance(least, Integral) else least * n_records)
+        frequent: NDArray[np.bool_] = counts >= (least if isinstance(least, Integral) else least * n_samples)
         if self.max_categories is not None and self.max_categories <= np.count_nonzero(frequent):
             top = np.argsort(-counts, kind="stable")[: self.max_categories - 1]
             frequent = np.zeros(len(counts), dtype=bool)
@@ -76,7 +76,7 @@ class Categories:
     code : int32 (n_values,)
         The value's own code, -1 if it has none yet.
     count, last_batch : int64, int32 (n_values,)
-        Records that had the value, and the last batch that brought one.
+        Samples that had the value, and the last batch that brought one.
     coded_as : float64 (n_values + 2,)
         What the value is translated to: its own code or that of infrequent values. The last but one is for values not
         known: the code of infrequent values where they are grouped, otherwise NaN. The last is for missing values: NaN.
@@ -84,18 +84,18 @@ class Categories:
         Codes given so far; some may have been given back.
     infrequent : int
         The code of infrequent values, -1 while there are none.
-    n_records, n_known, n_distinct : int
-        Records seen, those of them that had a value, and distinct values among these.
+    n_samples, n_known, n_distinct : int
+        Samples seen, those of them that had a value, and distinct values among these.
     """
 
     places: dict[Value, int]
-    code: Ints
-    count: Longs
-    last_batch: Ints
+    code: Int32Array
+    count: Int64Array
+    last_batch: Int32Array
     coded_as: FloatArray
     n_codes: int = 0
     infrequent: int = -1
-    n_records: int = 0
+    n_samples: int = 0
     n_known: int = 0
     n_distinct: int = 0
 
@@ -112,10 +112,10 @@ class Categories:
         return replace(Categories.none(), places=first)
 
     @property
-    def identifies_records(self) -> bool:
-        """Whether there are nearly as many texts as records."""
+    def identifies_samples(self) -> bool:
+        """Whether there are nearly as many texts as samples."""
         is_text = isinstance(next(iter(self.places), None), str)
-        return is_text and self.n_known >= ID_RECORDS and self.n_distinct >= ID_SHARE * self.n_known
+        return is_text and self.n_known >= ID_SAMPLES and self.n_distinct >= ID_SHARE * self.n_known
 
     def by_code(self) -> list[Value | None]:
         """Return the values in order of their codes, None for a code that was given back."""
@@ -128,7 +128,7 @@ class Categories:
         return values
 
     def translate(self, column: Column, place: str) -> FloatArray:
-        """Return what the records of a column are translated to, each distinct value looked up once; NaN if missing."""
+        """Return what the samples of a column are translated to, each distinct value looked up once; NaN if missing."""
         coded = self.coded(column, place)
         places = [self.places.get(value, -2) for value in coded.values]
         translated: FloatArray = self.coded_as[[*places, -1]][coded.codes]
@@ -146,8 +146,8 @@ class Categories:
         return not bool(((was == now) | is_missing).all())
 
     def learn(
-        self, values: Sequence[Value], counts: Longs, n_records: int, batch: int, rules: EncodingRules
-    ) -> tuple[Categories, Ints]:
+        self, values: Sequence[Value], counts: Int64Array, n_samples: int, batch: int, rules: EncodingRules
+    ) -> tuple[Categories, Int32Array]:
         """Return these categories after one more batch, and the codes that values gave back for it.
 
         Parameters
@@ -156,14 +156,14 @@ class Categories:
             The distinct values of the column, in order of first appearance.
         counts : int64
             How often each came.
-        n_records : int
-            Records of the batch, those included whose value is missing.
+        n_samples : int
+            Samples of the batch, those included whose value is missing.
         batch : int
             Number of the batch.
         rules : EncodingRules
         """
         new = [i for i, value in enumerate(values) if value not in self.places]
-        grown, given_back, new = self._with_room(values, counts, new, batch, rules)
+        grown, recycled_codes, new = self._with_room(values, counts, new, batch, rules)
         grown = grown._with_values([values[i] for i in new])
         found = np.array([grown.places.get(value, -1) for value in values], dtype=np.intp)
         count, last_batch = grown.count.copy(), grown.last_batch.copy()
@@ -174,33 +174,33 @@ class Categories:
             grown,
             count=count,
             last_batch=last_batch,
-            n_records=self.n_records + n_records,
+            n_samples=self.n_samples + n_samples,
             n_known=self.n_known + int(counts.sum()),
             n_distinct=grown.n_distinct + int(np.count_nonzero(~is_kept)),
         )._with_codes(rules)
-        return grown, given_back
+        return grown, recycled_codes
 
     def _with_room(
-        self, values: Sequence[Value], counts: Longs, new: list[int], batch: int, rules: EncodingRules
-    ) -> tuple[Categories, Ints, list[int]]:
+        self, values: Sequence[Value], counts: Int64Array, new: list[int], batch: int, rules: EncodingRules
+    ) -> tuple[Categories, Int32Array, list[int]]:
         """Return categories with room for new values, the codes given back for it, and the new values that fit.
 
         Values of this batch stay. Where new ones are too many even so, those that are most frequent in it fit.
         """
         lacking = len(self.places) + len(new) - MAX_VALUES
-        kept, given_back = self, np.empty(0, dtype=np.int32)
+        kept, recycled_codes = self, np.empty(0, dtype=np.int32)
         if lacking > 0 and rules.reuses_codes:
             here = [self.places[value] for value in values if value in self.places]
             age = batch - self.last_batch
             age[here] = 0
             oldest = np.argsort(-age, kind="stable")[: max(lacking, int(MAX_VALUES * RETURN_SHARE))]
-            kept, given_back = self._without(oldest[age[oldest] > 0])
+            kept, recycled_codes = self._without(oldest[age[oldest] > 0])
         room = MAX_VALUES - len(kept.places)
         if len(new) > room:
             new = sorted(sorted(new, key=lambda i: -counts[i])[:room])
-        return kept, given_back, new
+        return kept, recycled_codes, new
 
-    def _without(self, places: NDArray[np.intp]) -> tuple[Categories, Ints]:
+    def _without(self, places: NDArray[np.intp]) -> tuple[Categories, Int32Array]:
         """Return the categories without some values, and the codes they had."""
         stays = np.ones(len(self.code), dtype=bool)
         stays[places] = False
@@ -231,7 +231,7 @@ class Categories:
 
     def _with_codes(self, rules: EncodingRules) -> Categories:
         """Return the categories with a code for every value that is frequent now, and one for those that are not."""
-        frequent = rules.are_frequent(self.count, self.n_records)
+        frequent = rules.are_frequent(self.count, self.n_samples)
         needed = np.flatnonzero(frequent & (self.code < 0))
         code, n_codes, infrequent = self.code, self.n_codes, self.infrequent
         if len(needed):

@@ -23,7 +23,7 @@ NUMBERS, DATES, ZONED_DATES, DURATIONS = "numbers", "dates", "dates with a time 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Coded:
-    """A column of categories: record i holds ``values[codes[i]]``, or nothing where the code is -1.
+    """A column of categories: sample i holds ``values[codes[i]]``, or nothing where the code is -1.
 
     The values are all text or all floats, distinct, in order of first appearance. Columns of a categorical type are
     categories because the user said so; others because they hold text.

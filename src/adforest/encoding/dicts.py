@@ -1,7 +1,7 @@
-"""Records as dicts of features: each is checked when it comes, and many become a table.
+"""Samples as dicts of features: each is checked when it comes, and many become a table.
 
-A feature that a record lacks is missing in it. What a feature holds is fixed by its first value: numbers, text, dates
-or durations; a record that does not fit is refused before it is taken, so that those taken always make a table.
+A feature that a sample lacks is missing in it. What a feature holds is fixed by its first value: numbers, text, dates
+or durations; a sample that does not fit is refused before it is taken, so that those taken always make a table.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ def known_kinds(encoder: TableEncoder) -> dict[Hashable, str]:
     return kinds
 
 
-def new_kinds(record: Mapping[Hashable, Any], known: Mapping[Hashable, str]) -> dict[Hashable, str]:
+def new_kinds(sample: Mapping[Hashable, Any], known: Mapping[Hashable, str]) -> dict[Hashable, str]:
     """Return what features hold that had no value before, or raise if a value or a name does not fit.
 
     Parameters
     ----------
-    record : mapping
+    sample : mapping
         By feature its value.
     known : mapping
         By feature what it holds.
     """
     new: dict[Hashable, str] = {}
-    for name, value in record.items():
+    for name, value in sample.items():
         kind = PLAIN.get(type(value)) or _kind_of(value, name)
         if kind is NUMBERS and not _is_finite(value, name):
             continue
@@ -59,7 +59,7 @@ def new_kinds(record: Mapping[Hashable, Any], known: Mapping[Hashable, str]) -> 
                 new[name] = kind
         elif kind is not None and kind != expected:
             raise TypeError(
-                f"feature {name!r} of this record holds {kind} ({value!r}) but {expected} in those before. Convert it "
+                f"feature {name!r} of this sample holds {kind} ({value!r}) but {expected} in those before. Convert it "
                 f"to {expected}."
             )
     check_names(new, known)
@@ -68,7 +68,7 @@ def new_kinds(record: Mapping[Hashable, Any], known: Mapping[Hashable, str]) -> 
 
 def _kind_of(value: Any, name: Hashable) -> str | None:
     """Return what an object is that is no plain number or text, None if it is missing."""
-    column = object_column([value], f"feature {name!r} of this record")
+    column = object_column([value], f"feature {name!r} of this sample")
     if is_empty(column):
         return None
     if isinstance(column, Moments):
@@ -86,7 +86,7 @@ def _is_finite(value: Any, name: Hashable) -> bool:
     if value != value:
         return False
     raise ValueError(
-        f"feature {name!r} of this record is infinite or too large for a float. Replace it with a finite number, or "
+        f"feature {name!r} of this sample is infinite or too large for a float. Replace it with a finite number, or "
         "with None if it is not known."
     )
 
@@ -108,30 +108,30 @@ def sorted_names(names: Iterable[Hashable]) -> list[Hashable]:
     return sorted(names, key=lambda name: name if isinstance(name, str) else repr(name))
 
 
-def table_of_dicts(records: Sequence[Mapping[Hashable, Any]], names: Names) -> Table:
-    """Return records as a table with some columns; what a record lacks is missing."""
+def table_of_dicts(samples: Sequence[Mapping[Hashable, Any]], names: Names) -> Table:
+    """Return samples as a table with some columns; what a sample lacks is missing."""
     content = [
-        object_column([record.get(name, nan) for record in records], f"column {name!r} of {SOURCE}") for name in names
+        object_column([sample.get(name, nan) for sample in samples], f"column {name!r} of {SOURCE}") for name in names
     ]
-    return Table(len(records), len(names), names, content, SOURCE)
+    return Table(len(samples), len(names), names, content, SOURCE)
 
 
-def row_of_dict(record: Mapping[Hashable, Any], encoder: TableEncoder) -> FloatArray:
-    """Return one record to be predicted as a matrix, in microseconds if its values are plain numbers and text."""
-    row = _plain_row(record, encoder)
+def row_of_dict(sample: Mapping[Hashable, Any], encoder: TableEncoder) -> FloatArray:
+    """Return one sample to be predicted as a matrix, in microseconds if its values are plain numbers and text."""
+    row = _plain_row(sample, encoder)
     if row is not None and not np.isinf(row).any():
         return encoder.with_rates(row.reshape(1, -1))
-    return encoder.translate(table_of_dicts([record], encoder.names or ()))
+    return encoder.translate(table_of_dicts([sample], encoder.names or ()))
 
 
-def _plain_row(record: Mapping[Hashable, Any], encoder: TableEncoder) -> FloatArray | None:
-    """Return a record's numbers and codes, or None if it holds anything else than plain numbers and known texts."""
+def _plain_row(sample: Mapping[Hashable, Any], encoder: TableEncoder) -> FloatArray | None:
+    """Return a sample's numbers and codes, or None if it holds anything else than plain numbers and known texts."""
     if not PLAIN_KINDS.issuperset(encoder.kinds):
         return None
     row = []
     for name, known in zip(encoder.names or (), encoder.categories, strict=True):
-        value = record.get(name, nan)
-        if known is not None and name in record:
+        value = sample.get(name, nan)
+        if known is not None and name in sample:
             place = known.places.get(value) if type(value) is str else None
             if place is None:
                 return None
@@ -146,6 +146,6 @@ def _plain_row(record: Mapping[Hashable, Any], encoder: TableEncoder) -> FloatAr
 def arrange(table: Table, names: Names) -> Table:
     """Return a table with some columns in a given order, those that it lacks missing, others left out."""
     where = {name: position for position, name in enumerate(table.names or ())}
-    missing = np.full(table.n_records, np.nan)
+    missing = np.full(table.n_samples, np.nan)
     content: list[Column] = [table.column(where[name]) if name in where else missing for name in names]
-    return Table(table.n_records, len(names), names, content, SOURCE)
+    return Table(table.n_samples, len(names), names, content, SOURCE)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adforest.encoding.categories import Categories, EncodingRules, Ints, Longs, Value
+from adforest.encoding.categories import Categories, EncodingRules, Int32Array, Int64Array, Value
 from adforest.encoding.columns import NUMBERS, FloatArray
 from adforest.encoding.frames import Names
 from adforest.encoding.kinds import CATEGORIES, UNDECIDED, as_numbers, kind_of, listed_columns
@@ -48,11 +48,11 @@ class TableEncoder:
         Whether undecided and added columns may turn out to be categorical: not where the user listed which ones are.
     estimator_name : str
         What errors and warnings call the model.
-    given_back : dict of int to int32 arrays
+    recycled_codes : dict of int to int32 arrays
         By column: codes that the last batch took from values not seen for long. Whoever reuses codes must forget what
         they meant.
     warned_of : frozenset of int
-        Columns that were said to identify records, or to hold text that reads as something else.
+        Columns that were said to identify samples, or to hold text that reads as something else.
     rates : dict of int to CategoryRates
         By categorical column: what was counted of the batches so far.
     rate_columns : tuple of (int, int)
@@ -78,7 +78,7 @@ class TableEncoder:
     categories: tuple[Categories | None, ...]
     takes_text: bool = True
     estimator_name: str = ESTIMATOR_NAME
-    given_back: dict[int, Ints] = field(default_factory=dict)
+    recycled_codes: dict[int, Int32Array] = field(default_factory=dict)
     warned_of: frozenset[int] = frozenset()
     is_plain: bool = field(init=False, repr=False)  # whether arrays of numbers need no translation
     rates: dict[int, CategoryRates] = field(default_factory=dict)
@@ -137,8 +137,8 @@ class TableEncoder:
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_records, n_features)
-            The records.
+        X : array-like or data frame of shape (n_samples, n_features)
+            The samples.
         categorical_features : "from_dtype", None, or array-like of bool, int or str
             Which columns are categorical: those that hold text or have a categorical dtype, none, or the ones listed
             by mask, position or name.
@@ -153,8 +153,8 @@ class TableEncoder:
         -------
         encoder : TableEncoder
             The encoder, to be kept for later batches.
-        matrix : ndarray of float64 of shape (n_records, n_columns), C-contiguous
-            The records translated. It may share memory with `X`.
+        matrix : ndarray of float64 of shape (n_samples, n_columns), C-contiguous
+            The samples translated. It may share memory with `X`.
         """
         start, table = cls.open(X, categorical_features, source_of(batch), estimator_name)
         return start._learnt(table, None, batch, rules)
@@ -165,12 +165,12 @@ class TableEncoder:
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_records, n_features)
-            The records.
+        X : array-like or data frame of shape (n_samples, n_features)
+            The samples.
         categorical_features : "from_dtype", None, or array-like of bool, int or str
             See `learn`.
         source : str
-            What errors call the records: "batch 1".
+            What errors call the samples: "batch 1".
         estimator_name : str
             What errors and warnings call the model.
         """
@@ -186,8 +186,8 @@ class TableEncoder:
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_records, n_features)
-            The records. Columns are matched by name, in any order, where both sides have names.
+        X : array-like or data frame of shape (n_samples, n_features)
+            The samples. Columns are matched by name, in any order, where both sides have names.
         batch : int
             Number of the batch, for errors.
         rules : EncodingRules
@@ -197,8 +197,8 @@ class TableEncoder:
         -------
         encoder : TableEncoder
             A new encoder, or this one if the batch brought nothing to be noted.
-        matrix : ndarray of float64 of shape (n_records, n_columns), C-contiguous
-            The records translated. It may share memory with `X`.
+        matrix : ndarray of float64 of shape (n_samples, n_columns), C-contiguous
+            The samples translated. It may share memory with `X`.
         """
         table, warning = self.read(X, source_of(batch), rules.column_changes)
         if isinstance(table, np.ndarray):
@@ -206,19 +206,19 @@ class TableEncoder:
         return self._learnt(table, warning, batch, rules)
 
     def translate(self, X: Any, column_changes: str | None = None) -> FloatArray:
-        """Return records to be predicted as a matrix; categories never learnt become NaN or, if grouped, infrequent.
+        """Return samples to be predicted as a matrix; categories never learnt become NaN or, if grouped, infrequent.
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_records, n_features)
-            The records. Columns are matched by name, in any order, where both sides have names.
+        X : array-like or data frame of shape (n_samples, n_features)
+            The samples. Columns are matched by name, in any order, where both sides have names.
         column_changes : {"error", "allow"} or None
-            Whether the records may lack columns; columns never learnt are left out then.
+            Whether the samples may lack columns; columns never learnt are left out then.
 
         Returns
         -------
-        matrix : ndarray of float64 of shape (n_records, n_columns), C-contiguous
-            The records translated. It may share memory with `X`.
+        matrix : ndarray of float64 of shape (n_samples, n_columns), C-contiguous
+            The samples translated. It may share memory with `X`.
         """
         if (matrix := self._pass_through(X)) is not None:
             return matrix
@@ -231,7 +231,7 @@ class TableEncoder:
         """Return a table whose columns are those learnt as a matrix, C-contiguous; it may share memory with it."""
         if isinstance(table.content, np.ndarray) and set(self.kinds) <= {NUMBERS, UNDECIDED}:
             return np.ascontiguousarray(table.content)
-        matrix = np.empty((table.n_records, self.n_columns))
+        matrix = np.empty((table.n_samples, self.n_columns))
         for position, (kind, known) in enumerate(zip(self.kinds, self.categories, strict=True)):
             column, place = table.column(position), table.place(position)
             if kind == UNDECIDED:
@@ -257,7 +257,7 @@ class TableEncoder:
             matrix[:, column] = found[position][:, rate]
         return matrix
 
-    def index_after_added(self, n_before: int) -> Longs:
+    def index_after_added(self, n_before: int) -> Int64Array:
         """Return the index that each of the n_before columns of earlier matrices has, behind new columns of tables."""
         index = np.arange(n_before)
         index[self.n_features - self.n_added :] += self.n_added
@@ -273,7 +273,7 @@ class TableEncoder:
             total[position] += moved[column]
         return np.moveaxis(total, 0, axis)
 
-    def counted(self, X: FloatArray, y: Ints, n_classes: int) -> TableEncoder:
+    def counted(self, X: FloatArray, y: Int32Array, n_classes: int) -> TableEncoder:
         """Return the encoder that has counted the classes of a batch, which it has encoded, by category.
 
         Parameters
@@ -290,7 +290,7 @@ class TableEncoder:
         return replace(self, rates=rates)
 
     def _pass_through(self, X: Any) -> FloatArray | None:
-        """Return an array of finite numbers as it is if nothing needs translating: one record costs microseconds."""
+        """Return an array of finite numbers as it is if nothing needs translating: one sample costs microseconds."""
         if not self.is_plain or type(X) is not np.ndarray or X.ndim != 2 or X.dtype.kind not in "fiub":
             return None
         if not len(X) or X.shape[1] != len(self.kinds):
@@ -339,18 +339,18 @@ class TableEncoder:
                 columns.append(None)
         if coded:
             table = replace(table, content=[coded.get(j, table.column(j)) for j in range(table.n_columns)])
-        return table, TableSurvey(source, table.n_records, table.names, tuple(columns))
+        return table, TableSurvey(source, table.n_samples, table.names, tuple(columns))
 
     def grown(self, survey: TableSurvey, batch: int, rules: EncodingRules) -> TableEncoder:
         """Return the encoder that also knows what a survey of a whole batch says, or this one if that is nothing new.
 
-        Warns of text that reads as numbers, booleans or dates, and of columns that identify records.
+        Warns of text that reads as numbers, booleans or dates, and of columns that identify samples.
         """
         if survey.warning is not None:
             warn_caller(survey.warning)
         n_added = len(survey.columns) - self.n_features
         kinds, categories = [*self.kinds, *[UNDECIDED] * n_added], [*self.categories, *[None] * n_added]
-        given_back, texts = {}, {}
+        recycled_codes, texts = {}, {}
         for position, column in enumerate(survey.columns):
             if column is None:
                 continue
@@ -359,10 +359,10 @@ class TableEncoder:
                 categories[position] = Categories.none() if column.kind == CATEGORIES else None
                 texts[position] = column.texts
             if (known := categories[position]) is not None:
-                learnt = known.learn(column.values, column.counts, survey.n_records, batch, rules)
+                learnt = known.learn(column.values, column.counts, survey.n_samples, batch, rules)
                 categories[position], codes = learnt
                 if len(codes):
-                    given_back[position] = codes
+                    recycled_codes[position] = codes
         if not any(categories) and (tuple(kinds), survey.names) == (self.kinds, self.names):
             return self
         grown = replace(
@@ -370,7 +370,7 @@ class TableEncoder:
             names=survey.names,
             kinds=tuple(kinds),
             categories=tuple(categories),
-            given_back=given_back,
+            recycled_codes=recycled_codes,
             n_added=n_added,
         )
         if rules.adds_rates:
@@ -393,7 +393,7 @@ class TableEncoder:
     def for_surveys(self) -> TableEncoder:
         """What surveys need to know: names and kinds, and of categories whether they are text."""
         categories = tuple(None if known is None else known.kind_alone for known in self.categories)
-        return replace(self, categories=categories, given_back={}, rates={}, rate_columns=())
+        return replace(self, categories=categories, recycled_codes={}, rates={}, rate_columns=())
 
     def _with_rate_columns(self) -> TableEncoder:
         """Return the encoder that can count all its categories, with columns for rates that have proved right."""
@@ -402,7 +402,7 @@ class TableEncoder:
             if known is None:
                 continue
             before = self.rates.get(position) or CategoryRates.none()
-            counted = before.with_codes(known.n_codes, self.given_back.get(position))
+            counted = before.with_codes(known.n_codes, self.recycled_codes.get(position))
             rates[position] = counted.with_columns(len(known.places))
             first, stop = len(before.classes), len(rates[position].classes)
             columns += [(position, rate) for rate in range(first, stop)]
@@ -428,15 +428,15 @@ class TableEncoder:
         return replace(self, warned_of=self.warned_of.union(position for position, warning in found.items() if warning))
 
     def _warned_of_ids(self, source: str) -> TableEncoder:
-        """Warn of text columns that identify records, each once, and return the encoder that has done so."""
-        found = [position for position, known in enumerate(self.categories) if known and known.identifies_records]
+        """Warn of text columns that identify samples, each once, and return the encoder that has done so."""
+        found = [position for position, known in enumerate(self.categories) if known and known.identifies_samples]
         new = [position for position in found if position not in self.warned_of]
         for position in new:
             known = self.categories[position]
             assert known is not None
             warn_caller(
                 f"{place_of(source, self.names, position)} brings the number of its values to {known.n_distinct:,} in "
-                f"{known.n_known:,} records: a text that hardly ever comes again says nothing about later records. If "
-                "it identifies records, drop the column."
+                f"{known.n_known:,} samples: a text that hardly ever comes again says nothing about later samples. If "
+                "it identifies samples, drop the column."
             )
         return replace(self, warned_of=self.warned_of.union(new)) if new else self

@@ -30,14 +30,14 @@ Place: TypeAlias = Callable[[int], str]
 MOMENTS = (nw.Date, nw.Datetime, nw.Duration)
 CATEGORIES = (nw.String, nw.Categorical, nw.Enum)
 OBJECTS = (nw.Object, nw.Unknown)
-COLLECT = {  # what to do about tables that hold no records yet, by their library
+COLLECT = {  # what to do about tables that hold no samples yet, by their library
     "polars": "Collect them: pass X.collect()",
     "duckdb": "Fetch them: pass X.df() or X.pl()",
     "dask": "Compute them: pass X.compute(), or learn them where they lie, with adforest.integrations.dask",
     "pyspark": "Fetch them: pass X.toPandas(), or learn them where they lie, with adforest.integrations.spark",
     "ibis": "Fetch them: pass X.to_pandas()",
 }
-FEW_ROWS, FEW = 10, 1_000  # records that are read row by row; whose values Python tells apart sooner than a library
+FEW_ROWS, FEW = 10, 1_000  # samples that are read row by row; whose values Python tells apart sooner than a library
 
 
 class Frame(NamedTuple):
@@ -61,7 +61,7 @@ class Frame(NamedTuple):
 
 
 def open_frame(X: Any) -> Frame | None:
-    """Return a data frame to be read, None for what is none, or raise if it holds no table of records yet."""
+    """Return a data frame to be read, None for what is none, or raise if it holds no table of samples yet."""
     if is_pandas_like_dataframe(X):
         return Frame(tuple(X.columns.tolist()), X.shape, lambda place: _read_pandas_like(X, place))
     kind = f"{type(X).__module__.split('.')[0].removeprefix('_')}.{type(X).__name__}"
@@ -81,7 +81,7 @@ def open_frame(X: Any) -> Frame | None:
     if isinstance(frame, nw.Series):
         raise ValueError(
             f"Expected 2D array, got a Series ({kind}) instead. Pass a table: X.to_frame() if it is one column, [X] if "
-            "it is one record."
+            "it is one sample."
         )
     if not isinstance(frame, nw.DataFrame):
         return None
@@ -90,11 +90,11 @@ def open_frame(X: Any) -> Frame | None:
 
 
 def _lazy(kind: str) -> TypeError:
-    """Return the error for a table whose records are not here yet."""
+    """Return the error for a table whose samples are not here yet."""
     collect = COLLECT.get(kind.partition(".")[0])
     if collect is None:
         collect = "Pass the table it makes: " + ", ".join(COLLECT.values())
-    return TypeError(f"X is a lazy frame ({kind}), which holds no records yet. {collect}.")
+    return TypeError(f"X is a lazy frame ({kind}), which holds no samples yet. {collect}.")
 
 
 def _read_pandas_like(X: Any, place: Place) -> FloatArray | list[Column]:

@@ -15,7 +15,7 @@ from adforest.encoding.columns import code_values, is_missing
 from adforest.encoding.tables import ESTIMATOR_NAME, source_of
 from adforest.encoding.warning import warn_caller
 
-MIN_JUDGED, MANY_CLASSES = 20, 0.5  # more records, and a larger fraction of them distinct: scikit-learn's limits
+MIN_JUDGED, MANY_CLASSES = 20, 0.5  # more samples, and a larger fraction of them distinct: scikit-learn's limits
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +60,7 @@ class LabelTable:
 
         Parameters
         ----------
-        y : array-like of shape (n_records,)
+        y : array-like of shape (n_samples,)
             Labels: text, whole numbers or booleans; none may be missing.
         batch : int or None, default=1
             Number of the batch, for errors.
@@ -69,8 +69,8 @@ class LabelTable:
         -------
         labels : LabelTable
             The table, to be kept for later batches.
-        codes : ndarray of int32 of shape (n_records,)
-            One code a record.
+        codes : ndarray of int32 of shape (n_samples,)
+            One code a sample.
         """
         values, codes = distinct_labels(y, source_of(batch))
         return cls.of(values), codes
@@ -80,7 +80,7 @@ class LabelTable:
 
         Parameters
         ----------
-        y : array-like of shape (n_records,)
+        y : array-like of shape (n_samples,)
             Labels, of the kind learnt before: text stays text, numbers stay numbers.
         batch : int or None, default=None
             Number of the batch, for errors.
@@ -89,8 +89,8 @@ class LabelTable:
         -------
         labels : LabelTable
             A new table, or this one if the batch brought no new class.
-        codes : ndarray of int32 of shape (n_records,)
-            One code a record.
+        codes : ndarray of int32 of shape (n_samples,)
+            One code a sample.
         """
         source = source_of(batch)
         values, codes = distinct_labels(y, source)
@@ -98,7 +98,7 @@ class LabelTable:
         return grown, grown.codes_of(values)[codes]
 
     def declare(self, classes: Any) -> LabelTable:
-        """Return a table that also knows classes no record has shown yet, as ``partial_fit(classes=...)`` names them.
+        """Return a table that also knows classes no sample has shown yet, as ``partial_fit(classes=...)`` names them.
 
         Parameters
         ----------
@@ -150,36 +150,36 @@ class LabelTable:
 
 
 def distinct_labels(y: Any, source: str) -> tuple[NDArray[Any], NDArray[np.int32]]:
-    """Return the class values of some records, sorted, and every record's position among them.
+    """Return the class values of some samples, sorted, and every sample's position among them.
 
     Parameters
     ----------
-    y : array-like of shape (n_records,)
+    y : array-like of shape (n_samples,)
         Labels: text, whole numbers or booleans; none may be missing.
     source : str
-        What errors call the records: "batch 7".
+        What errors call the samples: "batch 7".
     """
     source = f"the labels of {source}"
     return _distinct(_read_labels(y, source), source)
 
 
-def warn_of_many_classes(values: NDArray[Any], n_records: int, source: str) -> None:
+def warn_of_many_classes(values: NDArray[Any], n_samples: int, source: str) -> None:
     """Warn if the labels of a first batch look like measurements, by scikit-learn's rule and in its words.
 
     Parameters
     ----------
     values : ndarray
         The distinct labels.
-    n_records : int
+    n_samples : int
         How many labels there are.
     source : str
-        What the warning calls the records: "batch 1".
+        What the warning calls the samples: "batch 1".
     """
-    if n_records > MIN_JUDGED and len(values) > round(MANY_CLASSES * n_records):
+    if n_samples > MIN_JUDGED and len(values) > round(MANY_CLASSES * n_samples):
         shown = ", ".join(map(repr, values[:3].tolist()))
         warn_caller(
             "The number of unique classes is greater than 50% of the number of samples: "
-            f"{source} has {len(values):,} in {n_records:,} records ({shown}, …). `y` could represent a regression "
+            f"{source} has {len(values):,} in {n_samples:,} samples ({shown}, …). `y` could represent a regression "
             "problem, not a classification problem. A class that never comes again is of no use: cut numbers into "
             "intervals, for example with pd.qcut(y, 5).astype(str), or pass the column that holds the classes."
         )
@@ -213,26 +213,26 @@ def merge_values(parts: Sequence[tuple[NDArray[Any], str]], batch: str) -> NDArr
     return _distinct(joined, f"the labels of {batch}")[0]
 
 
-def check_same_length(n_records: int, n_labels: int, source: str | None = None) -> None:
-    """Raise if a batch has not one label a record.
+def check_same_length(n_samples: int, n_labels: int, source: str | None = None) -> None:
+    """Raise if a batch has not one label a sample.
 
     Parameters
     ----------
-    n_records, n_labels : int
+    n_samples, n_labels : int
         How many of each arrived.
     source : str or None, default=None
-        What the error calls the records: "batch 7".
+        What the error calls the samples: "batch 7".
 
     Raises
     ------
     ValueError
         If the two differ.
     """
-    if n_records != n_labels:
+    if n_samples != n_labels:
         came = "there are" if source is None else f"{source} has"
         raise ValueError(
-            f"Found input variables with inconsistent numbers of samples: [{n_records}, {n_labels}]; {came} "
-            f"{n_records} records but {n_labels} labels. Pass one label a record."
+            f"Found input variables with inconsistent numbers of samples: [{n_samples}, {n_labels}]; {came} "
+            f"{n_samples} samples but {n_labels} labels. Pass one label a sample."
         )
 
 
@@ -347,7 +347,7 @@ def _check_whole(labels: NDArray[Any], source: str) -> None:
     if missing.any():
         raise _missing_labels(int(missing.sum()), source)
     if np.isinf(labels).any():
-        raise ValueError(f"Input y contains infinity: {source} must be whole numbers or text. Drop those records.")
+        raise ValueError(f"Input y contains infinity: {source} must be whole numbers or text. Drop those samples.")
     too_large = np.abs(labels) >= 2 ** (np.finfo(labels.dtype).nmant + 1)
     if too_large.any():
         raise _not_exact(int(labels[too_large][0]), str(labels.dtype), source)
@@ -368,10 +368,10 @@ def _not_exact(value: int, dtype: str, source: str) -> ValueError:
 
 
 def _missing_labels(n_missing: int, source: str) -> ValueError:
-    """Return the error for records without a label."""
+    """Return the error for samples without a label."""
     return ValueError(
-        f"Input y contains NaN. {source} lack {n_missing} {'value' if n_missing == 1 else 'values'}; every record "
-        "needs its class. Drop the records without one."
+        f"Input y contains NaN. {source} lack {n_missing} {'value' if n_missing == 1 else 'values'}; every sample "
+        "needs its class. Drop the samples without one."
     )
 
 

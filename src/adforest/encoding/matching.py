@@ -32,7 +32,7 @@ def match_columns(
         How many they are.
     estimator_name : str
     changes : {"error", "allow"} or None
-        Whether columns may be added or dropped: those that the table lacks are missing in its records.
+        Whether columns may be added or dropped: those that the table lacks are missing in its samples.
     adds : bool
         Whether columns not learnt yet then follow behind the others, or are left out.
     """
@@ -53,7 +53,7 @@ def match_columns(
 
 def _arranged(table: Table, order: Sequence[int | None]) -> FloatArray | list[Column]:
     """Return the content with its columns in another order; None is a column of missing values."""
-    missing = np.full(table.n_records, np.nan)
+    missing = np.full(table.n_samples, np.nan)
     if isinstance(table.content, np.ndarray):
         if None not in order:
             return table.content[:, np.array(order, dtype=np.intp)]
@@ -94,7 +94,7 @@ def _check_same_names(learnt: Names, arrived: Names, source: str, changes: str |
             shown = ", ".join(map(repr, names[:5])) + (", …" if len(names) > 5 else "")
             parts.append(f"the {one} one is {shown}" if len(names) == 1 else f"the {one} ones are {shown}")
             advice.append(f"{remedy} {'it' if len(names) == 1 else 'them'}")
-    has = "have" if source == "these records" else "has"
+    has = "have" if source == "these samples" else "has"
     if extra and missing:
         advice = ["Rename the columns"]
     allow = "set column_changes='allow', " if changes == "error" else ""

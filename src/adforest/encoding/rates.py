@@ -2,7 +2,7 @@
 
 A tree has few samples for each of thousands of names, but the class rates of a name can be counted over the whole
 stream. A sample's rates are those of the batches before its own, so that no label says anything about itself, and
-it keeps them (see the decision record 27). Everything here is immutable: counting a batch returns other rates.
+it keeps them (see the decision sample 27). Everything here is immutable: counting a batch returns other rates.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from adforest.encoding.categories import Ints, Longs
+from adforest.encoding.categories import Int32Array, Int64Array
 from adforest.encoding.columns import FloatArray
 
 MIN_VALUES = 100  # of a column: trees cut by fewer values as well without rates
@@ -39,7 +39,7 @@ class CategoryRates:
         The classes whose rates are columns, in the order in which they became so. With two classes one rate is enough.
     """
 
-    counts: Longs
+    counts: Int64Array
     gain: FloatArray
     gain_squares: FloatArray
     classes: tuple[int, ...] = ()
@@ -54,14 +54,14 @@ class CategoryRates:
         found: FloatArray = self.table[np.where(np.isnan(codes), -1, codes).astype(np.intp)]
         return found
 
-    def with_codes(self, n_codes: int, given_back: Ints | None) -> CategoryRates:
+    def with_codes(self, n_codes: int, recycled_codes: Int32Array | None) -> CategoryRates:
         """Return the rates with room for more codes, and nothing counted of those that mean other values now."""
-        if n_codes == len(self.counts) and given_back is None:
+        if n_codes == len(self.counts) and recycled_codes is None:
             return self
         counts = np.zeros((n_codes, self.counts.shape[1]), dtype=np.int64)
         counts[: len(self.counts)] = self.counts
-        if given_back is not None:
-            counts[given_back] = 0
+        if recycled_codes is not None:
+            counts[recycled_codes] = 0
         return replace(self, counts=counts)
 
     def with_columns(self, n_values: int) -> CategoryRates:
@@ -76,7 +76,7 @@ class CategoryRates:
         new = best[: MAX_RATES - len(self.classes)]
         return replace(self, classes=(*self.classes, *new)) if new else self
 
-    def after(self, codes: FloatArray, y: Ints, n_classes: int) -> CategoryRates:
+    def after(self, codes: FloatArray, y: Int32Array, n_classes: int) -> CategoryRates:
         """Return the rates after a batch was counted, each judged by what it said of the batch before that.
 
         Parameters

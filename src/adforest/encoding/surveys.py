@@ -1,6 +1,6 @@
-"""What some records of a batch hold, column by column: enough to learn names, kinds and categories from.
+"""What some samples of a batch hold, column by column: enough to learn names, kinds and categories from.
 
-A survey is small, can be made of any part of a batch, and those of several parts merge into that of all their records.
+A survey is small, can be made of any part of a batch, and those of several parts merge into that of all their samples.
 Merging them one by one or in groups, in the order of the parts, gives the same.
 """
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from adforest.encoding.categories import Categories, Longs, Value
+from adforest.encoding.categories import Categories, Int64Array, Value
 from adforest.encoding.columns import NUMBERS, Coded, Column, Moments, is_empty
 from adforest.encoding.frames import Names
 from adforest.encoding.kinds import CATEGORIES, UNDECIDED
@@ -48,7 +48,7 @@ class ColumnSurvey:
     shown: str
     source: str
     values: Sequence[Value] = ()
-    counts: Longs = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    counts: Int64Array = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     is_categorical_type: bool = False
 
     @classmethod
@@ -77,13 +77,13 @@ class ColumnSurvey:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableSurvey:
-    """What some records of a batch hold.
+    """What some samples of a batch hold.
 
     Attributes
     ----------
     source : str
         What errors call them: "batch 7", "partition 3 of batch 7".
-    n_records : int
+    n_samples : int
     names : tuple or None
         Of the columns: those learnt before, in their order, and behind them those that were added.
     columns : tuple of ColumnSurvey or None
@@ -95,7 +95,7 @@ class TableSurvey:
     """
 
     source: str
-    n_records: int
+    n_samples: int
     names: Names | None
     columns: tuple[ColumnSurvey | None, ...]
     start: TableEncoder | None = None
@@ -103,7 +103,7 @@ class TableSurvey:
 
 
 def merge_table_surveys(surveys: Sequence[TableSurvey], column_changes: str | None) -> TableSurvey:
-    """Return the survey of the records of several parts, given in their order."""
+    """Return the survey of the samples of several parts, given in their order."""
     if len(surveys) == 1:
         return surveys[0]
     first = surveys[0]
@@ -112,7 +112,7 @@ def merge_table_surveys(surveys: Sequence[TableSurvey], column_changes: str | No
     merged = [_merge_columns(columns, names, place) for place, columns in enumerate(zip(*arranged, strict=True))]
     return replace(
         first,
-        n_records=sum(one.n_records for one in surveys),
+        n_samples=sum(one.n_samples for one in surveys),
         names=names,
         columns=tuple(merged),
         start=None if first.start is None else _merged_start(surveys, names),
@@ -200,6 +200,6 @@ def _merge_columns(columns: Sequence[ColumnSurvey | None], names: Names | None, 
     if len(counts) > MAX_MERGED:
         raise ValueError(
             f"{place_of(first.source, names, place)} and later partitions has more than {MAX_MERGED:,} distinct "
-            f"values, such as {first.shown}. If it identifies records, drop the column; if not, convert it to numbers."
+            f"values, such as {first.shown}. If it identifies samples, drop the column; if not, convert it to numbers."
         )
     return replace(first, values=list(counts), counts=np.array(list(counts.values()), dtype=np.int64))

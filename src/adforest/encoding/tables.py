@@ -31,7 +31,7 @@ class Table:
     library is that of a data frame: "pandas" for what is like it, "polars", "pyarrow", ...
     """
 
-    n_records: int
+    n_samples: int
     n_columns: int
     names: Names | None
     content: FloatArray | Sequence[Column]
@@ -48,15 +48,15 @@ class Table:
 
     def rows(self, index: NDArray[Any]) -> Table:
         """Return some rows, given by index or mask."""
-        n_records = int(np.count_nonzero(index)) if index.dtype == bool else len(index)
+        n_samples = int(np.count_nonzero(index)) if index.dtype == bool else len(index)
         if isinstance(self.content, np.ndarray):
-            return replace(self, n_records=n_records, content=self.content[index])
-        return replace(self, n_records=n_records, content=[take_rows(column, index) for column in self.content])
+            return replace(self, n_samples=n_samples, content=self.content[index])
+        return replace(self, n_samples=n_samples, content=[take_rows(column, index) for column in self.content])
 
 
 def source_of(batch: int | None, part: int | None = None) -> str:
-    """Return how an error calls what arrived; records to be predicted have no batch number, a whole batch no part."""
-    source = "these records" if batch is None else f"batch {batch}"
+    """Return how an error calls what arrived; samples to be predicted have no batch number, a whole batch no part."""
+    source = "these samples" if batch is None else f"batch {batch}"
     return source if part is None else f"partition {part} of {source}"
 
 
@@ -66,7 +66,7 @@ def read_table(X: Any, source: str, estimator_name: str) -> Table:
     Parameters
     ----------
     X : array-like, data frame or Table
-        The records.
+        The samples.
     source : str
         What errors call it, see `source_of`.
     estimator_name : str
@@ -82,15 +82,15 @@ def read_table(X: Any, source: str, estimator_name: str) -> Table:
     content: FloatArray | Sequence[Column]
     if frame is None:
         array = _two_dimensional(X, estimator_name)
-        n_records, n_columns = array.shape
+        n_samples, n_columns = array.shape
         content = _array_columns(array, partial(place_of, source, None))
     else:
-        names, (n_records, n_columns), library = frame.names, frame.shape, frame.library
-        if not (n_records and n_columns):  # scikit-learn has the words for empty tables
-            check_array(np.empty((n_records, n_columns)), estimator=estimator_name)
+        names, (n_samples, n_columns), library = frame.names, frame.shape, frame.library
+        if not (n_samples and n_columns):  # scikit-learn has the words for empty tables
+            check_array(np.empty((n_samples, n_columns)), estimator=estimator_name)
         _check_names(names, source)
         content = frame.read(partial(place_of, source, names))
-    table = Table(n_records, n_columns, names, content, source, library)
+    table = Table(n_samples, n_columns, names, content, source, library)
     _reject_infinity(table)
     return table
 
@@ -166,7 +166,7 @@ def _dense(X: Any) -> NDArray[Any]:
             f"X is a sparse matrix of {' x '.join(f'{n:,}' for n in X.shape)} numbers, which would take "
             f"{n_bytes / 2**30:,.1f} GiB as the dense table that is learnt from; expected at most "
             f"{MAX_DENSE_BYTES / 2**30:,.0f} GiB. Make it fewer columns, with scikit-learn's SelectKBest or "
-            "TruncatedSVD, or pass fewer records at a time, with partial_fit or predict."
+            "TruncatedSVD, or pass fewer samples at a time, with partial_fit or predict."
         )
     return np.asarray(X.toarray())
 

@@ -1,4 +1,4 @@
-"""Why a model answers as it does: which leaves spoke, and what each attribute adds to each class's probability."""
+"""Explanations of predictions: the contribution of each feature to each class probability, and the leaves."""
 
 from adforest.explaining.explanation import Explanation, ForestAnswers
 from adforest.explaining.making import explain

@@ -1,9 +1,9 @@
-"""What votes are made of: what the roots of the trees say, and what each attribute adds to it.
+"""Decomposition of votes into a bias, the votes of the roots, and the contribution of each feature.
 
-With a(v) what a tree would answer if its node v were a leaf, the step from a node to the next one on a record's path
-changes a; this is credited to the attribute that the node asks about (`forest/_kernels/steps.pyx`). Steps are averaged
-over the trees of a forest and over the forests of a voter, and then corrected for the class mix as the voter's shares
-are, see `adforest.explaining.correction`. Ways to answer are added up with the weights that they have for the record.
+With a(v) the prediction of a tree if its node v were a leaf, the step from a node to the next one on a sample's path
+changes a; this is credited to the feature that the node splits on (`forest/_kernels/steps.pyx`). Steps are averaged
+over trees and over the forests of a voter, and then corrected for the class mix as the voter's probabilities
+are, see `adforest.explaining.correction`. Ways to answer are added up with the weights that they have for the sample.
 """
 
 from __future__ import annotations
@@ -28,35 +28,36 @@ from adforest.adaptation.voting import (
     votes_in_parts,
 )
 from adforest.explaining.correction import mean_inverses
-from adforest.forest import Forest, in_threads
-from adforest.forest.types import AnyArray, Bytes, Floats, Ints, Mask
+from adforest.forest import Forest
+from adforest.forest.types import AnyArray, BoolArray, Float64Array, Int32Array, UInt8Array
+from adforest.parallel import in_threads
 
-PART_SIZE = 2**19  # numbers in the contributions of the records that are explained at a time, to stay in the cache
-MAX_PART = 2048  # records that are explained at a time
+PART_SIZE = 2**19  # numbers in the contributions of samples explained at a time, to stay in the cache
+MAX_PART = 2048  # samples that are explained at a time
 
 
 class Leaves(NamedTuple):
-    """The leaves of a forest that some records reach, each array (n, n_trees); see `ForestAnswers`."""
+    """The leaves of a forest that some samples reach, each array (n, n_trees); see `ForestAnswers`."""
 
-    numbers: Ints
-    batches: Ints
-    causes: Bytes
-    classes: Ints
-    confidence: Floats
-    records: Floats
+    numbers: Int32Array
+    batches: Int32Array
+    causes: UInt8Array
+    classes: Int32Array
+    confidence: Float64Array
+    samples: Float64Array
 
 
 class ForestPart(NamedTuple):
-    """What a forest says of some records: its weight (n,), its class shares (n, n_classes), and its leaves."""
+    """Predictions of a forest: its weight (n,), its class probabilities (n, n_classes), and its leaves."""
 
-    weight: Floats
-    shares: Floats
+    weight: Float64Array
+    shares: Float64Array
     leaves: Leaves
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Attribution:
-    """Votes and what they are made of, classes by code.
+    """Votes and their decomposition, classes by code.
 
     Attributes
     ----------
@@ -64,17 +65,17 @@ class Attribution:
     contributions : float64 (n, n_features, n_classes)
         Add up with bias to votes.
     forests : dict of str to ForestPart
-        Those that are asked; weights add up to what the votes add up to.
+        Those in the vote; their weights have the same sum as the votes.
     """
 
-    votes: Floats
-    bias: Floats
-    contributions: Floats
+    votes: Float64Array
+    bias: Float64Array
+    contributions: Float64Array
     forests: dict[str, ForestPart]
 
 
-def attribute(state: State, X: Floats, n_classes: int) -> Attribution:
-    """Return the votes for some records and what they are made of; a loop over trees, not over records."""
+def attribute(state: State, X: Float64Array, n_classes: int) -> Attribution:
+    """Return the votes for some samples and their decomposition; a loop over trees, not over samples."""
     n, m = X.shape
     size = max(1, min(MAX_PART, PART_SIZE // max(1, m * n_classes)))
     parts = [slice(start, start + size) for start in range(0, n, size)] or [slice(0)]
@@ -90,7 +91,7 @@ def attribute(state: State, X: Floats, n_classes: int) -> Attribution:
     )
 
 
-def _weighted_votes(state: State, X: Floats, contributions: Floats) -> Attribution:
+def _weighted_votes(state: State, X: Float64Array, contributions: Float64Array) -> Attribution:
     """Attribute the votes of forests that vote together; contributions (n, n_features, n_classes) are filled in."""
     n, _, n_classes = contributions.shape
     total, shares, ways = votes_in_parts(state, X, n_classes)
@@ -119,10 +120,10 @@ def _weighted_votes(state: State, X: Floats, contributions: Floats) -> Attributi
     return _adjusted(state, X, found) if state.is_adjusted else found
 
 
-def _adjusted(state: State, X: Floats, found: Attribution) -> Attribution:
+def _adjusted(state: State, X: Float64Array, found: Attribution) -> Attribution:
     """Attribute votes that the last samples adjust: what these say by themselves is part of the bias.
 
-    Contributions are changed in place. What an attribute adds to the forests' vote is corrected as that is.
+    Contributions are changed in place. The contribution of a feature to the forests' vote is corrected as the vote is.
     """
     n_classes, recent = found.votes.shape[1], state.recent
     leaves, counts = state.forests[PERMANENT].forest.route(X), label_counts(state, n_classes)
@@ -147,8 +148,8 @@ def _adjusted(state: State, X: Floats, found: Attribution) -> Attribution:
     return Attribution(votes, bias, found.contributions, parts)
 
 
-def _mean_steps(state: State, name: str, X: Floats, like: Floats) -> tuple[Floats, Leaves]:
-    """Return what each attribute adds to the class probabilities of a forest, and the leaves that records reach."""
+def _mean_steps(state: State, name: str, X: Float64Array, like: Float64Array) -> tuple[Float64Array, Leaves]:
+    """Return the contribution of each feature to the class probabilities of a forest, and the leaves of the samples."""
     forest = state.forests[name].forest
     leaves, steps = _leaves_of(forest, X), np.zeros_like(like)
     for tree, leaf in zip(forest.trees, leaves.numbers.T, strict=True):
@@ -157,12 +158,15 @@ def _mean_steps(state: State, name: str, X: Floats, like: Floats) -> tuple[Float
     return steps, leaves
 
 
-def _fill_steps(steps: Floats, permanent: Floats, root: Floats, permanent_root: Floats, unmet: Mask) -> None:
-    """Turn what attributes add to a forest's probabilities p into what they add to p * (1 - t²) + q * t.
+def _fill_steps(
+    steps: Float64Array, permanent: Float64Array, root: Float64Array, permanent_root: Float64Array, unmet: BoolArray
+) -> None:
+    """Convert contributions to a forest's probabilities p into contributions to p * (1 - t²) + q * t.
 
-    q is what the permanent forest gives the classes that are not met, t their sum (see `filled`). Where p, q and t go
-    straight from the roots to the leaves, the changes of p * t² and of q * t are sums over attributes of means along
-    the way: mean(t²) * change of p + 2 * mean(p * t) * change of t, and mean(q) * change of t + mean(t) * change of q.
+    q are the permanent forest's probabilities of classes that the forest has not seen, t their sum (see `filled`). If
+    p, q and t change linearly from the roots to the leaves, the changes of p * t² and of q * t are sums over features
+    of means on the path: mean(t²) * change of p + 2 * mean(p * t) * change of t, and mean(q) * change of t + mean(t) *
+    change of q.
     """
     taken, taken_root = permanent * unmet, permanent_root * unmet
     change = taken.sum(axis=2, keepdims=True)
@@ -176,25 +180,25 @@ def _fill_steps(steps: Floats, permanent: Floats, root: Floats, permanent_root: 
 
 
 class _Correction(NamedTuple):
-    """How one way to answer turns what an attribute adds to a forest's shares, a, into what it adds to votes.
+    """How one variant converts a feature's contribution to a forest's probabilities, a, into one to the votes.
 
     That is own * a - joint * (a . ratio), with own and joint (n, n_classes).
     """
 
-    own: Floats
-    joint: Floats
-    ratio: Floats
+    own: Float64Array
+    joint: Float64Array
+    ratio: Float64Array
 
     @classmethod
-    def of(cls, way: Way, start: Floats) -> _Correction:
-        """Return the correction of a way, given the class shares of the voter at its roots."""
+    def of(cls, way: Way, start: Float64Array) -> _Correction:
+        """Return the correction of a variant, given the class probabilities of the voter at its roots."""
         first, second = mean_inverses(start, way.shares, way.ratio)
         scale = (way.weight / len(way.voter))[:, np.newaxis] * way.ratio
         return cls(scale * first[:, np.newaxis], scale * second, way.ratio)
 
 
-def _add_corrected(contributions: Floats, steps: Floats, corrections: Sequence[_Correction]) -> None:
-    """Add what the attributes add to votes through a forest, in all the ways that it is part of."""
+def _add_corrected(contributions: Float64Array, steps: Float64Array, corrections: Sequence[_Correction]) -> None:
+    """Add the contributions of features to the votes through a forest, in all variants that it is part of."""
     own = np.sum([one.own for one in corrections], axis=0)
     joint = np.stack([one.joint for one in corrections], axis=1)
     moved = steps @ np.column_stack([one.ratio for one in corrections])
@@ -202,8 +206,8 @@ def _add_corrected(contributions: Floats, steps: Floats, corrections: Sequence[_
     contributions -= moved @ joint
 
 
-def _votes_of_one(state: State, X: Floats, contributions: Floats) -> Attribution:
-    """Attribute the votes of the forest that answers alone (the paper's way); contributions are filled in."""
+def _votes_of_one(state: State, X: Float64Array, contributions: Float64Array) -> Attribution:
+    """Attribute the votes of the one forest that predicts in the paper's algorithm; contributions are filled in."""
     n, _, n_classes = contributions.shape
     forest = state.forests[state.answering].forest
     total, bias, leaves = votes(state, X, n_classes), np.zeros((n, n_classes)), _leaves_of(forest, X)
@@ -214,14 +218,14 @@ def _votes_of_one(state: State, X: Floats, contributions: Floats) -> Attribution
     return Attribution(total, bias, contributions, {state.answering: ForestPart(spoke[:, 0], probabilities, leaves)})
 
 
-def _root_shares(forest: Forest, n_classes: int) -> Floats:
-    """Return the mean over trees of their class shares at the root, (1, n_classes)."""
-    mean: Floats = np.mean([tree.root_shares(n_classes) for tree in forest.trees], axis=0, keepdims=True)
+def _root_shares(forest: Forest, n_classes: int) -> Float64Array:
+    """Return the mean over trees of their class probabilities at the root, (1, n_classes)."""
+    mean: Float64Array = np.mean([tree.root_shares(n_classes) for tree in forest.trees], axis=0, keepdims=True)
     return mean
 
 
-def _leaves_of(forest: Forest, X: Floats) -> Leaves:
-    """Return the leaves that records reach, and what is known of each."""
+def _leaves_of(forest: Forest, X: Float64Array) -> Leaves:
+    """Return the leaves that samples reach, with their batches, causes and contents."""
     columns: list[tuple[AnyArray, ...]] = []
     for tree in forest.trees:
         leaf = tree.route(X)
@@ -230,7 +234,7 @@ def _leaves_of(forest: Forest, X: Floats) -> Leaves:
 
 
 def _joined(parts: Sequence[ForestPart]) -> ForestPart:
-    """Return what a forest says of all records from what it says of each part of them."""
+    """Return the predictions of a forest for all samples, joined from parts."""
     weights, shares, leaves = zip(*parts, strict=True)
     return ForestPart(
         np.concatenate(weights), np.concatenate(shares), Leaves(*map(np.concatenate, zip(*leaves, strict=True)))

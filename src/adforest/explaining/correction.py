@@ -1,12 +1,12 @@
-"""What attributes add to class shares that are corrected for the class mix.
+"""Contributions of features to class probabilities that are corrected for the class mix.
 
-Class shares p are corrected to g(p) = p * ratio / (p . ratio), which is not a sum over attributes. If the attributes
-add a_1 ... a_m to shares b at the roots, all of them growing from nothing to their full size at the same pace,
+Class probabilities p are corrected to g(p) = p * ratio / (p . ratio), which is not a sum over features. If the features
+add a_1 ... a_m to probabilities b at the roots, and all contributions are scaled together from 0 to their full size,
 
-    attribute j adds the integral over s from 0 to 1 of g'(b + s * (a_1 + ... + a_m)) a_j
+    feature j adds the integral over s from 0 to 1 of g'(b + s * (a_1 + ... + a_m)) a_j
 
-to g(b) (Aumann & Shapley 1974; "integrated gradients"). This adds up to g(p) - g(b), is linear in a_j, is nothing where
-a_j is nothing, and a_j itself where no class is corrected. With Z(s) = (b + s * (p - b)) . ratio, linear in s, it is
+to g(b) (Aumann & Shapley 1974; "integrated gradients"). This adds up to g(p) - g(b), is linear in a_j, is 0 where a_j
+is 0, and a_j itself where no class is corrected. With Z(s) = (b + s * (p - b)) . ratio, linear in s, it is
 
     ratio * (a_j * mean of 1 / Z - (a_j . ratio) * mean of (b + s * (p - b)) / Z²).
 """
@@ -15,22 +15,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from adforest.forest.types import Floats
+from adforest.forest.types import Float64Array
 
 SMALL = 1e-3  # relative change of Z below which a series is exact and the formula is not
 
 
-def mean_inverses(start: Floats, end: Floats, ratio: Floats) -> tuple[Floats, Floats]:
+def mean_inverses(start: Float64Array, end: Float64Array, ratio: Float64Array) -> tuple[Float64Array, Float64Array]:
     """Return the means of 1 / Z and of (b + s * (p - b)) / Z² over s from 0 to 1.
 
     Parameters
     ----------
     start : float64 (n_classes,) or (n, n_classes)
-        The class shares at the roots, b.
+        The class probabilities at the roots, b.
     end : float64 (n, n_classes)
-        The class shares of some records, p.
+        The class probabilities of some samples, p.
     ratio : float64 (n_classes,)
-        What each class is corrected by; positive.
+        Factor of each class; positive.
 
     Returns
     -------

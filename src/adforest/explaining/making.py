@@ -1,4 +1,4 @@
-"""Records in, explanations out: votes become probabilities, codes become class values."""
+"""Make explanations of samples: votes become probabilities, codes become class values."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from adforest.encoding import LabelTable, TableEncoder
 from adforest.encoding.writing import write_column
 from adforest.explaining.attribution import Attribution, ForestPart, attribute
 from adforest.explaining.explanation import Explanation, ForestAnswers
-from adforest.forest.types import AnyArray, Floats
+from adforest.forest.types import AnyArray, Float64Array
 
 
-def explain(state: State, encoder: TableEncoder, labels: LabelTable, X: Floats) -> Explanation:
-    """Return why a model answers some records as it does.
+def explain(state: State, encoder: TableEncoder, labels: LabelTable, X: Float64Array) -> Explanation:
+    """Return the explanation of the predictions for some samples.
 
     Parameters
     ----------
     state : State
     encoder : TableEncoder
-        Knows what columns and categories are called.
+        Has the names of columns and categories.
     labels : LabelTable
-        Knows the class values.
+        Has the class values.
     X : float64 (n, n_columns)
-        The records, translated by the encoder.
+        The encoded samples.
     """
     found = attribute(state, X, len(labels.by_arrival))
     found = replace(found, contributions=encoder.by_feature(found.contributions, axis=1))
@@ -49,7 +49,7 @@ def explain(state: State, encoder: TableEncoder, labels: LabelTable, X: Floats) 
 
 
 def _scale(found: Attribution) -> None:
-    """Scale what votes are made of as votes are; where nothing speaks for any class, all are alike."""
+    """Scale the decomposition of votes to a sum of 1; uniform where there are no votes."""
     total = found.votes.sum(axis=1)
     is_silent = ~found.votes.any(axis=1)
     found.bias[is_silent] = 1.0
@@ -61,7 +61,7 @@ def _scale(found: Attribution) -> None:
 
 
 def _answers_of(part: ForestPart, order: AnyArray) -> ForestAnswers:
-    """Return what a forest says with classes in sorted order; order holds their codes."""
+    """Return the predictions of a forest with classes in sorted order; order holds their codes."""
     leaves, place = part.leaves, np.argsort(order)
     return ForestAnswers(
         weights=part.weight,
@@ -71,5 +71,5 @@ def _answers_of(part: ForestPart, order: AnyArray) -> ForestAnswers:
         causes=leaves.causes,
         leaf_classes=np.where(leaves.classes >= 0, place[leaves.classes], -1),
         leaf_confidence=leaves.confidence,
-        leaf_records=leaves.records,
+        leaf_samples=leaves.samples,
     )

@@ -1,10 +1,10 @@
-"""The structure everyone shares: trees as flat arrays, forests of them, records to grow them from."""
+"""The structure everyone shares: trees as flat arrays, forests of them, samples to grow them from."""
 
 from adforest.forest.editing import TreeEditor
-from adforest.forest.forest import Forest, in_threads
+from adforest.forest.forest import Forest
 from adforest.forest.importance import importances
 from adforest.forest.params import GrowthParams
-from adforest.forest.records import Groups, Records, Totals
+from adforest.forest.samples import Groups, Samples, Totals
 from adforest.forest.tree import LeafCounts, Tree
 
 __all__ = [
@@ -12,10 +12,9 @@ __all__ = [
     "Groups",
     "GrowthParams",
     "LeafCounts",
-    "Records",
+    "Samples",
     "Totals",
     "Tree",
     "TreeEditor",
     "importances",
-    "in_threads",
 ]

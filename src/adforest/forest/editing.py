@@ -5,9 +5,18 @@ import numpy as np
 from adforest.forest._kernels import counting, growing, routing
 from adforest.forest._kernels.growing import NODE
 from adforest.forest.params import GrowthParams
-from adforest.forest.records import Groups, Records
+from adforest.forest.samples import Groups, Samples
 from adforest.forest.tree import CATEGORICAL, LEAF_EXPANDED, MISSING_LEFT, ROOT_ADDED, LeafCounts, Tree
-from adforest.forest.types import AnyArray, Floats, Ints, Longs, Mask, Nodes, Words, Words16
+from adforest.forest.types import (
+    AnyArray,
+    BoolArray,
+    Float64Array,
+    Int32Array,
+    Int64Array,
+    Nodes,
+    UInt16Array,
+    UInt64Array,
+)
 
 
 class TreeEditor:
@@ -19,7 +28,7 @@ class TreeEditor:
     batch : int
         The batch that makes the changes.
     keeps_unsplit : bool
-        Whether a leaf at which no subtree could be grown keeps what it held; otherwise it holds the records it was
+        Whether a leaf at which no subtree could be grown keeps what it held; otherwise it holds the samples it was
         tried with.
     """
 
@@ -35,7 +44,7 @@ class TreeEditor:
         self._dropped = np.zeros(len(tree.nodes), dtype=np.uint8)
         self._rows: list[LeafCounts] = []
 
-    def add_root(self, feature: int, cut: float | Mask, *, tree_left: bool) -> tuple[int, int]:
+    def add_root(self, feature: int, cut: float | BoolArray, *, tree_left: bool) -> tuple[int, int]:
         """Put a new root above the tree, which takes one side; the other is an empty leaf.
 
         The root keeps number 0, the old root's node moves to the end:
@@ -66,7 +75,7 @@ class TreeEditor:
         self.nodes[moved], self._born[moved], self._cause[moved] = old_root, born, cause
         return leaf, moved
 
-    def split(self, node: int, feature: int, cut: float | Mask, *, missing_left: bool, gain: float = 0.0) -> int:
+    def split(self, node: int, feature: int, cut: float | BoolArray, *, missing_left: bool, gain: float = 0.0) -> int:
         """Make a node ask about an attribute; return the number of the first of its two new, empty leaves.
 
         Categories beyond those in cut go where missing values go; the gain, in bits times weight, counts as importance.
@@ -99,24 +108,24 @@ class TreeEditor:
 
     def grow(
         self,
-        records: Records,
-        weights: Words16,
-        samples: Ints,
-        group_start: Longs,
-        group_node: Ints,
-        leaf_of: Ints,
+        samples: Samples,
+        weights: UInt16Array,
+        indices: Int32Array,
+        group_start: Int64Array,
+        group_node: Int32Array,
+        leaf_of: Int32Array,
         params: GrowthParams,
         seed: int,
     ) -> None:
-        """Grow a subtree at each of the given leaves from its group of records, see `growing.grow`.
+        """Grow a subtree at each of the given leaves from its group of samples, see `growing.grow`.
 
-        What the leaves held is dropped: their new leaves hold the weights of the records given. Leaves that stay leaves
+        What the leaves held is dropped: their new leaves hold the weights of the samples given. Leaves that stay leaves
         may keep what they held instead, see ``keeps_unsplit``.
         """
         depth = self.depths_of(group_node) if params.max_depth is not None else np.zeros_like(group_node)
         group_nodes, nodes, category_bits, (node, klass, weight), importance = growing.grow(
-            records,
-            Groups(samples, weights, group_start, group_node, depth),
+            samples,
+            Groups(indices, weights, group_start, group_node, depth),
             params,
             leaf_of,
             n_nodes=len(self.nodes),
@@ -132,7 +141,12 @@ class TreeEditor:
         self._rows.append(rows)
 
     def attach(
-        self, group_node: Ints, group_nodes: Nodes, nodes: Nodes, category_bits: Words, importance: Floats
+        self,
+        group_node: Int32Array,
+        group_nodes: Nodes,
+        nodes: Nodes,
+        category_bits: UInt64Array,
+        importance: Float64Array,
     ) -> None:
         """Put subtrees in the place of leaves, see what `growing.grow` returns; what the leaves held is dropped."""
         self._dropped[group_node[group_node < len(self._dropped)]] = 1
@@ -156,13 +170,13 @@ class TreeEditor:
         """How many 64-bit words the tree's category_bits take."""
         return len(self._category_bits)
 
-    def depths_of(self, nodes: Ints) -> Ints:
+    def depths_of(self, nodes: Int32Array) -> Int32Array:
         """Return how far some nodes are from the root."""
-        depths: Ints = routing.depths(self.nodes)[nodes]
+        depths: Int32Array = routing.depths(self.nodes)[nodes]
         return depths
 
-    def route(self, X: Floats) -> Ints:
-        """Return the leaf that each record reaches in the tree as edited so far."""
+    def route(self, X: Float64Array) -> Int32Array:
+        """Return the leaf that each sample reaches in the tree as edited so far."""
         return routing.route(self.nodes, self._category_bits, X)
 
     def add(self, rows: LeafCounts) -> None:
@@ -196,7 +210,7 @@ def _appended(nodes: Nodes, more: Nodes) -> Nodes:
     return np.concatenate([nodes.view(np.uint8), more.view(np.uint8)]).view(NODE)
 
 
-def _bit_set(left: Mask, *, fill: bool) -> "np.ndarray[tuple[int], np.dtype[np.uint64]]":
+def _bit_set(left: BoolArray, *, fill: bool) -> "np.ndarray[tuple[int], np.dtype[np.uint64]]":
     """Return the words of a node's category set: their number, then the bits; those to spare follow fill."""
     n_words = max(1, -(-len(left) // 64))
     bits = np.full(n_words * 64, fill)

@@ -1,32 +1,16 @@
-"""A forest: trees, and which leaf of each tree every record in memory is in."""
+"""A forest: trees, and which leaf of each tree every sample in memory is in."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 import numpy as np
-from joblib import effective_n_jobs
 from scipy.sparse import csr_matrix
 
 from adforest.forest._kernels import counting, shrinkage
 from adforest.forest._kernels.rows import take
 from adforest.forest.tree import Tree
-from adforest.forest.types import Floats, Ints, Longs, Mask, Singles
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
-SHARE = 4096  # records that are worth a thread of their own
-
-
-def in_threads(work: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | None) -> list[Result]:
-    """Apply work to every item, in as many threads as n_jobs says; results keep the order of the items."""
-    items = list(items)
-    n_threads = min(effective_n_jobs(n_jobs), len(items))
-    if n_threads <= 1:
-        return [work(item) for item in items]
-    with ThreadPoolExecutor(n_threads) as pool:
-        return list(pool.map(work, items))
+from adforest.forest.types import BoolArray, Float32Array, Float64Array, Int32Array, Int64Array
+from adforest.parallel import PART_SIZE, in_parts, in_threads
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,15 +21,15 @@ class Forest:
     ----------
     trees : tuple of Tree
     leaf_of : tuple of int32 arrays
-        For each tree the leaf of every record in memory, -1 for records that do not count in the tree; none at all
+        For each tree the leaf of every sample in memory, -1 for samples that do not count in the tree; none at all
         where nobody asks, since a forest is not to be repaired.
     known : bool array
-        Which records in memory the forest has learnt.
+        Which samples in memory the forest has learnt.
     """
 
     trees: tuple[Tree, ...]
-    leaf_of: tuple[Ints, ...]
-    known: Mask
+    leaf_of: tuple[Int32Array, ...]
+    known: BoolArray
 
     def __len__(self) -> int:
         return len(self.trees)
@@ -60,16 +44,16 @@ class Forest:
         """Nodes of all trees."""
         return sum(len(tree.nodes) for tree in self.trees)
 
-    def route(self, X: Floats, n_jobs: int | None = None) -> Ints:
+    def route(self, X: Float64Array, n_jobs: int | None = None) -> Int32Array:
         """Return the leaf of each sample in each tree, (n_trees, n); threads share out trees where samples are many."""
         leaf, trees = np.empty((len(self), len(X)), dtype=np.int32), [tree.sums for tree in self.trees]
-        if len(X) < 2 * SHARE:
+        if len(X) < 2 * PART_SIZE:
             shrinkage.route(trees, X, leaf)
         else:
             in_threads(lambda k: shrinkage.route(trees[k : k + 1], X, leaf[k : k + 1]), range(len(self)), n_jobs)
         return leaf
 
-    def knows(self, n_classes: int) -> Mask:
+    def knows(self, n_classes: int) -> BoolArray:
         """Return which classes some tree has met."""
         known = np.zeros(n_classes, dtype=bool)
         for tree in self.trees:
@@ -78,26 +62,26 @@ class Forest:
                 break
         return known
 
-    def answer(self, X: Floats, n_classes: int, *, soft: bool, n_jobs: int | None = None) -> Floats:
-        """Return the sum of the trees' answers by class, at most one a tree and record."""
+    def answer(self, X: Float64Array, n_classes: int, *, soft: bool, n_jobs: int | None = None) -> Float64Array:
+        """Return the sum of the trees' answers by class, at most one a tree and sample."""
         votes = np.zeros((len(X), n_classes))
 
         def vote(part: slice) -> None:
             for tree in self.trees:
                 tree.vote(X[part], votes[part], soft=soft)
 
-        _in_parts(vote, len(X), n_jobs)
+        in_parts(vote, len(X), n_jobs)
         return votes
 
     def shares(
         self,
-        X: Floats,
+        X: Float64Array,
         n_classes: int,
-        strengths: Floats,
-        mix: Floats,
+        strengths: Float64Array,
+        mix: Float64Array,
         n_jobs: int | None = None,
-        leaves: Ints | None = None,
-    ) -> Floats:
+        leaves: Int32Array | None = None,
+    ) -> Float64Array:
         """Return the mean over trees of their shrunk class shares, see `shrinkage.vote`.
 
         Where the leaf of each sample in each tree is known already, it may be given.
@@ -106,40 +90,40 @@ class Forest:
 
     def shares_and_values(
         self,
-        X: Floats,
+        X: Float64Array,
         n_classes: int,
-        strengths: Floats,
-        mix: Floats,
-        values: Sequence[Singles],
+        strengths: Float64Array,
+        mix: Float64Array,
+        values: Sequence[Float32Array],
         n_jobs: int | None = None,
-        leaves: Ints | None = None,
-    ) -> tuple[Floats, Floats]:
-        """Return what `shares` does, and the mean over trees of some values by node at the leaf of each record."""
+        leaves: Int32Array | None = None,
+    ) -> tuple[Float64Array, Float64Array]:
+        """Return what `shares` does, and the mean over trees of some values by node at the leaf of each sample."""
         both = self._shares(X, n_classes + 1, strengths, mix, values, n_jobs, leaves)
         return np.ascontiguousarray(both[:, :n_classes]), both[:, n_classes]
 
     def _shares(
         self,
-        X: Floats,
+        X: Float64Array,
         n_columns: int,
-        strengths: Floats,
-        mix: Floats,
-        values: Sequence[Singles] | None,
+        strengths: Float64Array,
+        mix: Float64Array,
+        values: Sequence[Float32Array] | None,
         n_jobs: int | None,
-        leaves: Ints | None,
-    ) -> Floats:
+        leaves: Int32Array | None,
+    ) -> Float64Array:
         shares, trees = np.zeros((len(X), n_columns)), [tree.sums for tree in self.trees]
 
         def add(part: slice) -> None:
             reached = None if leaves is None else leaves[:, part]
             shrinkage.vote(trees, strengths, mix, X[part], shares[part], values, reached)
 
-        _in_parts(add, len(X), n_jobs, is_even=True)  # few parts: each makes tables of its own
+        in_parts(add, len(X), n_jobs, is_even=True)  # few parts: each makes tables of its own
         shares /= len(self)
         return shares
 
-    def shares_from(self, leaves: Ints, n_classes: int, strengths: Floats) -> Floats:
-        """Return what `shares` does for each strength alone, for records whose leaf in each tree is known already."""
+    def shares_from(self, leaves: Int32Array, n_classes: int, strengths: Float64Array) -> Float64Array:
+        """Return what `shares` does for each strength alone, for samples whose leaf in each tree is known already."""
         shares = np.zeros((len(strengths), len(leaves[0]), n_classes))
         shrinkage.vote_each([tree.sums for tree in self.trees], leaves, strengths, shares)
         shares /= len(self)
@@ -150,25 +134,25 @@ class Forest:
         in_threads(lambda tree: tree.sums, self.trees, n_jobs)
 
     def nearness(
-        self, young: slice | Longs, expected: float, n_jobs: int | None, weight: Floats | None = None
-    ) -> tuple[Singles, ...]:
-        """Return for each tree how near its nodes are to the records at some places, see `counting.nearness`."""
+        self, young: slice | Int64Array, expected: float, n_jobs: int | None, weight: Float64Array | None = None
+    ) -> tuple[Float32Array, ...]:
+        """Return for each tree how near its nodes are to the samples at some places, see `counting.nearness`."""
 
-        def measure(work: tuple[Tree, Ints]) -> Singles:
+        def measure(work: tuple[Tree, Int32Array]) -> Float32Array:
             sums = work[0].sums
             return counting.nearness(sums.order, sums.parent, sums.total, work[1][young], expected, weight)
 
         return tuple(in_threads(measure, zip(self.trees, self.leaf_of, strict=True), n_jobs))
 
-    def answer_from(self, leaves: Iterable[Ints], n_classes: int, n_records: int, *, soft: bool) -> Floats:
-        """Return what `answer` returns for records whose leaf in each tree is known already."""
-        votes = np.zeros((n_records, n_classes))
+    def answer_from(self, leaves: Iterable[Int32Array], n_classes: int, n_samples: int, *, soft: bool) -> Float64Array:
+        """Return what `answer` returns for samples whose leaf in each tree is known already."""
+        votes = np.zeros((n_samples, n_classes))
         for tree, leaf in zip(self.trees, leaves, strict=True):
             tree.vote_from(leaf, votes, soft=soft)
         return votes
 
-    def paths(self, X: Floats) -> tuple[csr_matrix, Longs]:
-        """Return which nodes records pass, trees side by side (records x nodes), and where each tree begins."""
+    def paths(self, X: Float64Array) -> tuple[csr_matrix, Int64Array]:
+        """Return which nodes samples pass, trees side by side (samples x nodes), and where each tree begins."""
         starts = np.cumsum([0, *(len(tree.nodes) for tree in self.trees)])
         rows, columns = [], []
         for tree, start in zip(self.trees, starts[:-1], strict=True):
@@ -185,20 +169,11 @@ class Forest:
         """Return the forest with other trees in the place of some, given by the id of those that they replace."""
         return replace(self, trees=tuple(changed.get(id(tree), tree) for tree in self.trees))
 
-    def keep(self, kept: Longs) -> "Forest":
-        """Return the forest after memory kept only the records at the given positions, ascending."""
+    def keep(self, kept: Int64Array) -> "Forest":
+        """Return the forest after memory kept only the samples at the given positions, ascending."""
         return Forest(self.trees, tuple(take(leaf_of, kept) for leaf_of in self.leaf_of), take(self.known, kept))
 
     def forget(self) -> "Forest":
-        """Return the forest with no record known to any leaf."""
+        """Return the forest with no sample known to any leaf."""
         nowhere = np.full(len(self.known), -1, dtype=np.int32)
         return Forest(self.trees, (nowhere,) * len(self.leaf_of), np.zeros_like(self.known))
-
-
-def _in_parts(work: Callable[[slice], None], n: int, n_jobs: int | None, *, is_even: bool = False) -> None:
-    """Apply work to n records, in parts and threads where they are many; one part a thread if they are to be even."""
-    if n < 2 * SHARE or (n_threads := effective_n_jobs(n_jobs)) == 1:
-        work(slice(None))
-    else:
-        share = max(SHARE, -(-n // n_threads)) if is_even else SHARE
-        in_threads(work, [slice(start, start + share) for start in range(0, n, share)], n_jobs)

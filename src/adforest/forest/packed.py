@@ -1,4 +1,4 @@
-"""A matrix of records in little room: each column in the narrowest type that holds its values exactly."""
+"""A matrix of samples in little room: each column in the narrowest type that holds its values exactly."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -6,8 +6,8 @@ from typing import Self
 import numpy as np
 
 from adforest.forest._kernels.packing import narrowest, pack, unpack
-from adforest.forest.room import more_rows, taken
-from adforest.forest.types import Bytes, Floats, Ints, Longs, Singles, Words16
+from adforest.forest.growable import more_rows, taken
+from adforest.forest.types import Float32Array, Float64Array, Int32Array, Int64Array, UInt8Array, UInt16Array
 
 WIDTHS = np.array([2, 4, 8])  # bytes of a value, by type
 DOUBLE = 2  # the type that holds any number
@@ -31,24 +31,24 @@ class PackedRows:
         All others.
     """
 
-    types: Bytes
-    words: Words16
-    singles: Singles
-    doubles: Floats
+    types: UInt8Array
+    words: UInt16Array
+    singles: Float32Array
+    doubles: Float64Array
 
     @classmethod
-    def of(cls, X: Floats, at_least: Bytes | None = None) -> Self:
+    def of(cls, X: Float64Array, at_least: UInt8Array | None = None) -> Self:
         """Return a matrix packed, its columns in no narrower types than some."""
         return cls.empty(X.shape[1], at_least).with_rows(X)
 
     @classmethod
-    def bit_by_bit(cls, X: Floats) -> Self:
+    def bit_by_bit(cls, X: Float64Array) -> Self:
         """Return a C-contiguous matrix packed so that NaNs of unusual bits come back as they are, too."""
         is_odd = np.isnan(X) & (X.view(np.uint64) != USUAL_NAN)
         return cls.of(X, np.where(is_odd.any(axis=0), DOUBLE, 0).astype(np.uint8))
 
     @classmethod
-    def empty(cls, n_columns: int, at_least: Bytes | None = None) -> Self:
+    def empty(cls, n_columns: int, at_least: UInt8Array | None = None) -> Self:
         """Return no rows."""
         types = np.zeros(n_columns, dtype=np.uint8) if at_least is None else at_least
         words, singles, doubles = np.bincount(types, minlength=3)
@@ -67,7 +67,7 @@ class PackedRows:
         """Bytes of a row."""
         return int(WIDTHS[self.types].sum())
 
-    def with_rows(self, X: Floats) -> Self:
+    def with_rows(self, X: Float64Array) -> Self:
         """Return these rows and more behind them; what is there is copied only if it has no room or needs more."""
         types = narrowest(X, self.types)
         before = self if (types == self.types).all() else type(self).empty(len(types), types)
@@ -83,17 +83,17 @@ class PackedRows:
         pack(X, types, after._places(), after.words[n:], after.singles[n:], after.doubles[n:])
         return after
 
-    def taken(self, kept: Longs) -> Self:
+    def taken(self, kept: Int64Array) -> Self:
         """Return the rows at some positions, ascending."""
         return type(self)(self.types, taken(self.words, kept), taken(self.singles, kept), taken(self.doubles, kept))
 
-    def matrix(self) -> Floats:
+    def matrix(self) -> Float64Array:
         """Return the rows as they came; not to be written to."""
         if self.doubles.shape[1] == len(self.types):
             return self.doubles
         return unpack(self.types, self._places(), self.words, self.singles, self.doubles)
 
-    def _places(self) -> Ints:
+    def _places(self) -> Int32Array:
         """Return the place of each column among those of its type."""
         places = np.empty(len(self.types), dtype=np.int32)
         for one in range(len(WIDTHS)):

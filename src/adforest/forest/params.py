@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from adforest.forest.types import Ints
+from adforest.forest.types import Int32Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,11 +14,11 @@ class GrowthParams:
     max_features : int
         Attributes drawn at each node.
     min_samples_leaf : int
-        Records a leaf must keep.
+        Samples a leaf must keep.
     max_bins : int
         Codes per numerical attribute while a node is large; at most 255.
-    max_depth, max_nodes : int or None
-        Limits of the whole tree.
+    max_depth : int or None
+        Limit of the whole tree.
     by_ratio : bool
         Choose cuts as C4.5 does: of all attributes, by gain ratio among those of at least average gain.
     prune_confidence : float
@@ -34,8 +34,7 @@ class GrowthParams:
     min_samples_leaf: int = 1
     max_bins: int = 255
     max_depth: int | None = None
-    max_nodes: int | None = None
     by_ratio: bool = False
     prune_confidence: float = 0.0
     criterion: str = "entropy"
-    draws: Ints | None = field(default=None, compare=False)
+    draws: Int32Array | None = field(default=None, compare=False)

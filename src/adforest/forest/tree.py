@@ -8,7 +8,7 @@ import numpy as np
 from adforest.forest._kernels import counting, routing, shrinkage, steps
 from adforest.forest._kernels.growing import NODE
 from adforest.forest._kernels.sums import TreeSums
-from adforest.forest.types import Bytes, Floats, Ints, Longs, Nodes, Words
+from adforest.forest.types import Float64Array, Int32Array, Int64Array, Nodes, UInt8Array, UInt64Array
 
 CATEGORICAL, MISSING_LEFT = 1, 2
 CAUSES = ("tree built", "root added", "leaf expanded")
@@ -18,9 +18,9 @@ BUILT, ROOT_ADDED, LEAF_EXPANDED = range(3)
 class LeafCounts(NamedTuple):
     """Weight of classes in nodes, one line a (node, class) pair; a tally has them ascending by both."""
 
-    node: Ints
-    klass: Ints
-    weight: Floats
+    node: Int32Array
+    klass: Int32Array
+    weight: Float64Array
 
     @classmethod
     def none(cls) -> "LeafCounts":
@@ -28,7 +28,7 @@ class LeafCounts(NamedTuple):
         ints = np.empty(0, dtype=np.int32)
         return cls(ints, ints, np.empty(0))
 
-    def without(self, nodes: Ints) -> "LeafCounts":
+    def without(self, nodes: Int32Array) -> "LeafCounts":
         """Leave out the lines of some nodes."""
         kept = ~np.isin(self.node, nodes)
         return LeafCounts(self.node[kept], self.klass[kept], self.weight[kept])
@@ -51,7 +51,7 @@ class Tree:
         Gain of the tree's cuts by attribute, in bits or Gini impurity times weight, less the price of cuts by
         categories.
     seed : int
-        Fixes the bootstrap weight of every record in this tree.
+        Fixes the bootstrap weight of every sample in this tree.
     born : int32
         By node: the batch that made it what it is, a question or a leaf.
     cause : uint8
@@ -59,19 +59,19 @@ class Tree:
     """
 
     nodes: Nodes
-    category_bits: Words
-    row_start: Ints
-    row_class: Ints
-    row_weight: Floats
-    row_scale: Floats
-    importance: Floats
+    category_bits: UInt64Array
+    row_start: Int32Array
+    row_class: Int32Array
+    row_weight: Float64Array
+    row_scale: Float64Array
+    importance: Float64Array
     seed: int
-    born: Ints
-    cause: Bytes
+    born: Int32Array
+    cause: UInt8Array
     n_leaves: int = field(init=False)
     _sums: TreeSums | None = field(init=False, default=None, repr=False)
     # Sums of the same nodes before the rows of some leaves were added to, and these leaves.
-    _before: tuple[TreeSums, Ints] | None = field(init=False, default=None, repr=False)
+    _before: tuple[TreeSums, Int32Array] | None = field(init=False, default=None, repr=False)
 
     def __post_init__(self) -> None:
         # Every inner node has two children, so leaves are one more than half of the rest.
@@ -121,9 +121,9 @@ class Tree:
     def built(
         cls,
         nodes: Nodes,
-        category_bits: Words,
-        rows: tuple[Ints, Ints, Floats, Floats],
-        importance: Floats,
+        category_bits: UInt64Array,
+        rows: tuple[Int32Array, Int32Array, Float64Array, Float64Array],
+        importance: Float64Array,
         seed: int,
     ) -> "Tree":
         """Return a tree that was built as a whole, see `growing.grow_tree`."""
@@ -146,7 +146,7 @@ class Tree:
             object.__setattr__(tree, "_before", (self._sums, rows.node))
         return tree
 
-    def with_features(self, feature_index: Longs) -> "Tree":
+    def with_features(self, feature_index: Int64Array) -> "Tree":
         """Return the tree for a matrix in which each feature has another index."""
         split = self.nodes["split"]
         moved = np.where(split < 0, split, feature_index[np.maximum(split, 0) >> 2] << 2 | split & 3)
@@ -156,7 +156,7 @@ class Tree:
         nodes["split"] = moved
         return replace(self, nodes=nodes)
 
-    def without_categories(self, feature: int, codes: Ints) -> "Tree":
+    def without_categories(self, feature: int, codes: Int32Array) -> "Tree":
         """Return the tree that sends some categories of an attribute where it sends missing values."""
         split = self.nodes["split"]
         asks = np.flatnonzero((split >= 0) & (split >> 2 == feature) & (split & CATEGORICAL != 0))
@@ -175,24 +175,24 @@ class Tree:
         """Length of the longest path from the root."""
         return int(routing.depths(self.nodes).max())
 
-    def route(self, X: Floats) -> Ints:
-        """Return the number of the leaf that each record reaches."""
+    def route(self, X: Float64Array) -> Int32Array:
+        """Return the number of the leaf that each sample reaches."""
         return routing.route(self.nodes, self.category_bits, X)
 
-    def vote(self, X: Floats, votes: Floats, *, soft: bool) -> None:
-        """Add this tree's answers for the records to votes."""
+    def vote(self, X: Float64Array, votes: Float64Array, *, soft: bool) -> None:
+        """Add this tree's answers for the samples to votes."""
         rows = self.row_start, self.row_class, self.row_weight, self.row_scale
         routing.vote(self.nodes, self.category_bits, *rows, soft, X, votes)
 
-    def vote_from(self, leaf: Ints, votes: Floats, *, soft: bool) -> None:
+    def vote_from(self, leaf: Int32Array, votes: Float64Array, *, soft: bool) -> None:
         """Add the answers of leaves already reached to votes."""
         routing.vote_from(leaf, self.row_start, self.row_class, self.row_weight, self.row_scale, soft, votes)
 
-    def add_shares_of(self, leaf: Ints, votes: Floats, strengths: Floats, mix: Floats) -> None:
+    def add_shares_of(self, leaf: Int32Array, votes: Float64Array, strengths: Float64Array, mix: Float64Array) -> None:
         """Add the shrunk class shares of leaves already reached to votes, see `shrinkage.vote`."""
         shrinkage.vote_from(self.sums, leaf, strengths, mix, votes)
 
-    def root_shares(self, n_classes: int) -> Floats:
+    def root_shares(self, n_classes: int) -> Float64Array:
         """Return the class shares of all the tree has learnt; zeros if that is nothing."""
         sums, shares = self.sums, np.zeros(n_classes)
         held = slice(sums.first[0], sums.stop[0])
@@ -200,18 +200,20 @@ class Tree:
             shares[sums.klass[held]] = sums.weight[held] / sums.total[0]
         return shares
 
-    def add_share_steps(self, leaf: Ints, added: Floats, strengths: Floats, mix: Floats) -> None:
+    def add_share_steps(
+        self, leaf: Int32Array, added: Float64Array, strengths: Float64Array, mix: Float64Array
+    ) -> None:
         """Add what each attribute adds to the shrunk class shares of leaves, see `steps.add_share_steps`."""
         steps.add_share_steps(self.sums, leaf, strengths, mix, added)
 
-    def add_vote_steps(self, leaf: Ints, added: Floats, roots: Floats, *, soft: bool) -> None:
+    def add_vote_steps(self, leaf: Int32Array, added: Float64Array, roots: Float64Array, *, soft: bool) -> None:
         """Add what each attribute adds to the votes of leaves, see `steps.add_vote_steps`."""
         steps.add_vote_steps(self.sums, leaf, self.row_weight, self.row_scale, soft, added, roots)
 
-    def read_leaves(self, leaf: Ints) -> tuple[Ints, Floats, Floats]:
+    def read_leaves(self, leaf: Int32Array) -> tuple[Int32Array, Float64Array, Float64Array]:
         """Return the most frequent class of leaves, its share, and the weight that they hold."""
         return steps.read_leaves(leaf, self.row_start, self.row_class, self.row_weight)
 
-    def compare(self, rows: LeafCounts) -> tuple[Ints, Floats]:
+    def compare(self, rows: LeafCounts) -> tuple[Int32Array, Float64Array]:
         """Set what leaves hold beside what rows bring, see `counting.compare`."""
         return counting.compare(self.row_start, self.row_class, self.row_weight, *rows)

@@ -5,13 +5,13 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-Bytes: TypeAlias = npt.NDArray[np.uint8]
-Floats: TypeAlias = npt.NDArray[np.float64]
-Ints: TypeAlias = npt.NDArray[np.int32]
-Longs: TypeAlias = npt.NDArray[np.int64]
-Mask: TypeAlias = npt.NDArray[np.bool_]
+UInt8Array: TypeAlias = npt.NDArray[np.uint8]
+Float64Array: TypeAlias = npt.NDArray[np.float64]
+Int32Array: TypeAlias = npt.NDArray[np.int32]
+Int64Array: TypeAlias = npt.NDArray[np.int64]
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
 Nodes: TypeAlias = npt.NDArray[np.void]
-Singles: TypeAlias = npt.NDArray[np.float32]
-Words: TypeAlias = npt.NDArray[np.uint64]
-Words16: TypeAlias = npt.NDArray[np.uint16]
+Float32Array: TypeAlias = npt.NDArray[np.float32]
+UInt64Array: TypeAlias = npt.NDArray[np.uint64]
+UInt16Array: TypeAlias = npt.NDArray[np.uint16]
 AnyArray: TypeAlias = npt.NDArray[Any]

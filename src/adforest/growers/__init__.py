@@ -1,9 +1,8 @@
-"""Who builds trees from a block of records."""
+"""Who builds trees from a block of samples."""
 
-from adforest.growers.by_name import GROWERS
 from adforest.growers.features import count_features, draws_by_worth
 from adforest.growers.hoeffding import HoeffdingGrower
-from adforest.growers.protocol import Grower, Grown, StreamingGrower, spawn_seeds
+from adforest.growers.protocol import Grower, Grown, StreamingGrower
 from adforest.growers.random_forest import RandomForestGrower
 from adforest.growers.spreading import Workers, build_trees, building_on
 from adforest.growers.sysfor import SysForGrower
@@ -21,5 +20,11 @@ __all__ = [
     "building_on",
     "count_features",
     "draws_by_worth",
-    "spawn_seeds",
 ]
+
+# The base forests by the names that users give them.
+GROWERS: dict[str, type[HoeffdingGrower | RandomForestGrower | SysForGrower]] = {
+    "hoeffding": HoeffdingGrower,
+    "random_forest": RandomForestGrower,
+    "sysfor": SysForGrower,
+}

@@ -5,7 +5,7 @@ from numbers import Integral
 
 import numpy as np
 
-from adforest.forest.types import Floats, Ints
+from adforest.forest.types import Float64Array, Int32Array
 
 PATH_LENGTH = 12  # nodes on a path; where a feature is tried on each path, all are drawn alike
 MIN_UNIFORM_SHARE = 0.2  # share of draws from all features, so that none dies out
@@ -34,7 +34,7 @@ def uniform_share(n_tried: int, m: int) -> float:
     return min(1.0, max(MIN_UNIFORM_SHARE, PATH_LENGTH * n_tried / m))
 
 
-def draws_by_worth(worth: Floats, n_tried: int) -> Ints | None:
+def draws_by_worth(worth: Float64Array, n_tried: int) -> Int32Array | None:
     """Return the list from which nodes draw features: each as often as its worth says, and -1 for any of all.
 
     Of a thousand features a node tries some thirty; where ten of them matter, most nodes would try none of these.

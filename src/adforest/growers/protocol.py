@@ -5,23 +5,18 @@ from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from adforest.forest import GrowthParams, Records, Tree, TreeEditor
-from adforest.forest.types import Floats, Ints, Longs, Mask, Words16
-
-
-def spawn_seeds(entropy: list[int], n: int) -> list[int]:
-    """Return n seeds for trees, fixed by some numbers."""
-    return [int(seed) for seed in np.random.SeedSequence(entropy).generate_state(n, np.uint64)]
+from adforest.forest import GrowthParams, Samples, Tree, TreeEditor
+from adforest.forest.types import BoolArray, Float64Array, Int32Array, Int64Array, UInt16Array
 
 
 class Grown(NamedTuple):
-    """A new tree and the leaf of every record in it, -1 for records that do not count in it."""
+    """A new tree and the leaf of every sample in it, -1 for samples that do not count in it."""
 
     tree: Tree
-    leaf_of: Ints
+    leaf_of: Int32Array
 
-    def among(self, known: Ints, n: int) -> "Grown":
-        """Return the tree with the leaves of n records, of which it was grown from those at some positions."""
+    def among(self, known: Int32Array, n: int) -> "Grown":
+        """Return the tree with the leaves of n samples, of which it was grown from those at some positions."""
         leaf_of = np.full(n, -1, dtype=np.int32)
         leaf_of[known] = self.leaf_of
         return Grown(self.tree, leaf_of)
@@ -33,15 +28,15 @@ class Grower(Protocol):
     Attributes
     ----------
     uses_bootstrap : bool
-        Whether each tree is grown from a bootstrap sample of its own: then trees of several forests mix, and records
+        Whether each tree is grown from a bootstrap sample of its own: then trees of several forests mix, and samples
         out of a tree's bag can test it.
-    record_weight : float
-        What a record weighs in a tree, in the mean.
+    sample_weight : float
+        What a sample weighs in a tree, in the mean.
     params : GrowthParams
     """
 
     uses_bootstrap: ClassVar[bool]
-    record_weight: ClassVar[float]
+    sample_weight: ClassVar[float]
 
     @property
     def params(self) -> GrowthParams:
@@ -50,21 +45,21 @@ class Grower(Protocol):
 
     def build(
         self,
-        records: Records,
-        known: Ints,
+        samples: Samples,
+        known: Int32Array,
         seeds: list[int],
         n_jobs: int | None,
         places: Sequence[int] | None = None,
-        always_in_bag: Mask | None = None,
+        always_in_bag: BoolArray | None = None,
         route_oob_from: int = 0,
     ) -> list[Grown]:
-        """Build trees from the known records (by position), one for each seed and place in the forest.
+        """Build trees from the known samples (by position), one for each seed and place in the forest.
 
         Parameters
         ----------
-        records : Records
+        samples : Samples
         known : int32
-            Positions of the records to build from, ascending.
+            Positions of the samples to build from, ascending.
         seeds : list of int
             One for each tree.
         n_jobs : int or None
@@ -73,26 +68,26 @@ class Grower(Protocol):
             For each tree its place in a systematic base forest, by default the first ones. Such a forest has a certain
             tree for every place, and none where the data offer no more; to others all places are alike.
         always_in_bag : bool (n_classes,), optional
-            Classes of which every bootstrap sample holds all records. What is out of the bag of a tree built with such
+            Classes of which every bootstrap sample holds all samples. What is out of the bag of a tree built with such
             classes cannot be told from its seed alone.
         route_oob_from : int
-            Records out of a tree's bag are sent to their leaves from this position on; those before have the leaf -1.
+            Samples out of a tree's bag are sent to their leaves from this position on; those before have the leaf -1.
         """
         ...
 
-    def coded(self, records: Records) -> Records:
-        """Return the records with whatever codes speed up growing, worth it where much is grown from them."""
+    def coded(self, samples: Samples) -> Samples:
+        """Return the samples with whatever codes speed up growing, worth it where much is grown from them."""
         ...
 
-    def weights(self, serial: Longs, seed: int, weight: Floats | None = None) -> Words16:
-        """Return how often each record counts when it is added to a tree that stands already.
+    def weights(self, serial: Int64Array, seed: int, weight: Float64Array | None = None) -> UInt16Array:
+        """Return how often each sample counts when it is added to a tree that stands already.
 
         In the mean over seeds that is its weight, or a multiple of it.
         """
         ...
 
-    def out_of_bag(self, records: Records, tree: Tree) -> Mask:
-        """Return which records were not in the tree's bag when it was built from them and maybe others.
+    def out_of_bag(self, samples: Samples, tree: Tree) -> BoolArray:
+        """Return which samples were not in the tree's bag when it was built from them and maybe others.
 
         Only for trees that were built with no class always in the bag.
         """
@@ -101,34 +96,34 @@ class Grower(Protocol):
     def expand(
         self,
         editor: TreeEditor,
-        records: Records,
-        weights: Words16,
-        samples: Ints,
-        group_start: Longs,
-        group_node: Ints,
-        leaf_of: Ints,
+        samples: Samples,
+        weights: UInt16Array,
+        indices: Int32Array,
+        group_start: Int64Array,
+        group_node: Int32Array,
+        leaf_of: Int32Array,
         seed: int,
     ) -> None:
-        """Grow a subtree at each given leaf from its group of records, and write where they are now to leaf_of.
+        """Grow a subtree at each given leaf from its group of samples, and write where they are now to leaf_of.
 
-        Weights go with samples, and are at least 1.
+        Weights go with indices, and are at least 1.
         """
         ...
 
 
 @runtime_checkable
 class StreamingGrower(Protocol):
-    """A base forest whose trees go on splitting leaves as records come, perturbed or not."""
+    """A base forest whose trees go on splitting leaves as samples come, perturbed or not."""
 
     def stream(
         self,
         editor: TreeEditor,
-        records: Records,
-        weights: Words16,
-        samples: Ints,
-        group_start: Longs,
-        group_node: Ints,
-        leaf_of: Ints,
+        samples: Samples,
+        weights: UInt16Array,
+        indices: Int32Array,
+        group_start: Int64Array,
+        group_node: Int32Array,
+        leaf_of: Int32Array,
     ) -> None:
-        """Split each given leaf where its group of records asks for it, and write where they are now to leaf_of."""
+        """Split each given leaf where its group of samples asks for it, and write where they are now to leaf_of."""
         ...

@@ -6,15 +6,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from adforest.forest import GrowthParams, Records, Tree, TreeEditor, importances, in_threads
+from adforest.forest import GrowthParams, Samples, Tree, TreeEditor, importances
 from adforest.forest._kernels import growing
 from adforest.forest._kernels.binning import bin_columns
-from adforest.forest._kernels.lots import poisson_weights, whole_weights
-from adforest.forest.types import Floats, Ints, Longs, Mask, Words16
+from adforest.forest._kernels.sampling import poisson_weights, whole_weights
+from adforest.forest.types import BoolArray, Float64Array, Int32Array, Int64Array, UInt16Array
 from adforest.growers.features import draws_by_worth, uniform_share
 from adforest.growers.protocol import Grown
+from adforest.parallel import in_threads
 
-WORTH_BINNING = 512  # with fewer records the grower codes nodes by their own values anyway
+WORTH_BINNING = 512  # with fewer samples the grower codes nodes by their own values anyway
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +23,11 @@ class RandomForestGrower:
     """Grows the trees of ADF-R, as ``params`` says: attributes drawn at each node, limits of a leaf and of a tree."""
 
     uses_bootstrap: ClassVar[bool] = True
-    record_weight: ClassVar[float] = 1.0
+    sample_weight: ClassVar[float] = 1.0
 
     params: GrowthParams
 
-    def favouring(self, trees: Iterable[Tree], n_categories: Ints) -> "RandomForestGrower":
+    def favouring(self, trees: Iterable[Tree], n_categories: Int32Array) -> "RandomForestGrower":
         """Return the grower that draws features more often the more the cuts of some trees gain from them.
 
         Each tree counts the same. The grower is as it was where nodes try enough features for each to have its turn.
@@ -34,70 +35,70 @@ class RandomForestGrower:
         n_tried = self.params.max_features
         if uniform_share(n_tried, len(n_categories)) == 1:
             return self
-        found = [importances(tree, n_categories, n_tried, self.record_weight) for tree in trees]
+        found = [importances(tree, n_categories, n_tried, self.sample_weight) for tree in trees]
         worth = np.sum([one / one.sum() for one in found if one.any()], axis=0)
         draws = draws_by_worth(np.broadcast_to(worth, len(n_categories)), n_tried)
         return replace(self, params=replace(self.params, draws=draws))
 
     def build(
         self,
-        records: Records,
-        known: Ints,
+        samples: Samples,
+        known: Int32Array,
         seeds: list[int],
         n_jobs: int | None,
         places: Sequence[int] | None = None,
-        always_in_bag: Mask | None = None,
+        always_in_bag: BoolArray | None = None,
         route_oob_from: int = 0,
     ) -> list[Grown]:
-        """Build one tree for each seed from the known records; all places are alike."""
-        coded = self.coded(records)
+        """Build one tree for each seed from the known samples; all places are alike."""
+        coded = self.coded(samples)
         return in_threads(
             lambda seed: self._build_one(coded, known, seed, always_in_bag, route_oob_from), seeds, n_jobs
         )
 
-    def coded(self, records: Records) -> Records:
-        """Return the records with codes of all attributes, unless they have them or are few."""
-        if records.codes is not None or len(records) <= WORTH_BINNING:
-            return records
-        return replace(records, codes=bin_columns(records.X, records.n_categories, self.params.max_bins))
+    def coded(self, samples: Samples) -> Samples:
+        """Return the samples with codes of all attributes, unless they have them or are few."""
+        if samples.codes is not None or len(samples) <= WORTH_BINNING:
+            return samples
+        return replace(samples, codes=bin_columns(samples.X, samples.n_categories, self.params.max_bins))
 
     def _build_one(
-        self, records: Records, known: Ints, seed: int, always_in_bag: Mask | None, route_oob_from: int
+        self, samples: Samples, known: Int32Array, seed: int, always_in_bag: BoolArray | None, route_oob_from: int
     ) -> Grown:
         """Build one tree from scratch."""
-        serial, weight = records.serial[known], records.weight_at(known)
+        serial, weight = samples.serial[known], samples.weight_at(known)
         weights = poisson_weights(serial, seed, 1.0, weight)
         if always_in_bag is not None and always_in_bag.any():
-            weights[always_in_bag[records.y[known]] & (weights == 0)] = 1
-        if not weights.any():  # a handful of records, none of which was drawn
+            weights[always_in_bag[samples.y[known]] & (weights == 0)] = 1
+        if not weights.any():  # a handful of samples, none of which was drawn
             weights = np.ones_like(weights)
-        # The bootstrap is over once a tree stands: repairs count every record once, those not drawn too. But some trees
-        # know nothing of a record that counts less than once.
+        # The bootstrap is over once a tree stands: repairs count every sample once, those not drawn too. But some trees
+        # know nothing of a sample that counts less than once.
         counted = None if weight is None else whole_weights(serial, seed, weight)
         nodes, bits, rows, importance, leaf_of = growing.grow_tree(
-            records, known, weights, self.params, counted=counted, route_from=route_oob_from, seed=seed
+            samples, known, weights, self.params, counted=counted, route_from=route_oob_from, seed=seed
         )
         return Grown(Tree.built(nodes, bits, rows, importance, seed), leaf_of)
 
-    def weights(self, serial: Longs, seed: int, weight: Floats | None = None) -> Words16:
-        """Return how often each record counts in a repair: by its weight, rounded by lot."""
+    def weights(self, serial: Int64Array, seed: int, weight: Float64Array | None = None) -> UInt16Array:
+        """Return how often each sample counts in a repair: by its weight, rounded by lot."""
         return whole_weights(serial, seed, weight)
 
-    def out_of_bag(self, records: Records, tree: Tree) -> Mask:
-        """Return which records are out of the tree's bag."""
-        out_of_bag: Mask = poisson_weights(records.serial, tree.seed, 1.0, records.weight) == 0
+    def out_of_bag(self, samples: Samples, tree: Tree) -> BoolArray:
+        """Return which samples are out of the tree's bag."""
+        out_of_bag: BoolArray = poisson_weights(samples.serial, tree.seed, 1.0, samples.weight) == 0
         return out_of_bag
 
     def expand(
         self,
         editor: TreeEditor,
-        records: Records,
-        weights: Words16,
-        samples: Ints,
-        group_start: Longs,
-        group_node: Ints,
-        leaf_of: Ints,
+        samples: Samples,
+        weights: UInt16Array,
+        indices: Int32Array,
+        group_start: Int64Array,
+        group_node: Int32Array,
+        leaf_of: Int32Array,
         seed: int,
     ) -> None:
-        """Grow a subtree at each given leaf from its group of records."""
-        editor.grow(records, weights, samples, group_start, group_node, leaf_of, self.params, seed)
+        """Grow a subtree at each given leaf from its group of samples."""
+        editor.grow(samples, weights, indices, group_start, group_node, leaf_of, self.params, seed)

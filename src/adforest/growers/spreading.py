@@ -1,7 +1,7 @@
 """Trees built here or elsewhere: an engine may build those of a forest on its workers, and they are the same.
 
-A tree is built whole in one place, by the same code. What is sent to each worker is the block of records, once, in the
-narrowest types that hold its values exactly, and a seed a tree; trees and the leaves of their records come back.
+A tree is built whole in one place, by the same code. What is sent to each worker is the block of samples, once, in the
+narrowest types that hold its values exactly, and a seed a tree; trees and the leaves of their samples come back.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from adforest.forest import Records
+from adforest.forest import Samples
 from adforest.forest.packed import PackedRows
-from adforest.forest.types import AnyArray, Floats, Ints, Longs, Mask
+from adforest.forest.types import AnyArray, BoolArray, Float64Array, Int32Array, Int64Array
 from adforest.growers.protocol import Grower, Grown
 
-WORTH_SENDING = 1_000_000  # records times trees: a second of growing or so, a few times what it takes to send them
+WORTH_SENDING = 1_000_000  # samples times trees: a second of growing or so, a few times what it takes to send them
 
 _unpacking = Lock()
 
@@ -54,27 +54,27 @@ def building_on(workers: Workers) -> Iterator[None]:
 
 def build_trees(
     grower: Grower,
-    records: Records,
-    known: Ints,
+    samples: Samples,
+    known: Int32Array,
     seeds: list[int],
     n_jobs: int | None,
     places: Sequence[int] | None = None,
-    always_in_bag: Mask | None = None,
+    always_in_bag: BoolArray | None = None,
     route_oob_from: int = 0,
 ) -> list[Grown]:
-    """Build trees as `Grower.build` does, here or on workers; where few records are known, from these as a block."""
-    if 2 * len(known) < len(records):
-        part, everything = records.part(known), np.arange(len(known), dtype=np.int32)
+    """Build trees as `Grower.build` does, here or on workers; where few samples are known, from these as a block."""
+    if 2 * len(known) < len(samples):
+        part, everything = samples.part(known), np.arange(len(known), dtype=np.int32)
         first = int(np.searchsorted(known, route_oob_from))
         built = build_trees(grower, part, everything, seeds, n_jobs, places, always_in_bag, first)
-        return [one.among(known, len(records)) for one in built]
+        return [one.among(known, len(samples)) for one in built]
     workers = _workers.get()
     n_shares = 0 if workers is None or len(known) * len(seeds) < WORTH_SENDING else workers.n_threads
     if workers is None or not n_shares:
-        return grower.build(records, known, seeds, n_jobs, places, always_in_bag, route_oob_from)
+        return grower.build(samples, known, seeds, n_jobs, places, always_in_bag, route_oob_from)
     numbers = list(range(len(seeds)) if places is None else places)
     shares = [_Share([seeds[k] for k in part], [numbers[k] for k in part]) for part in _evenly(len(seeds), n_shares)]
-    block = _Block.of(grower, records, known, always_in_bag, route_oob_from)
+    block = _Block.of(grower, samples, known, always_in_bag, route_oob_from)
     return [one for share in workers.map(_build_share, shares, block) for one in share]
 
 
@@ -92,40 +92,40 @@ class _Block:
     grower: Grower
     X: PackedRows
     y: AnyArray
-    serial: Longs
-    n_categories: Ints
+    serial: Int64Array
+    n_categories: Int32Array
     n_classes: int
-    weight: Floats | None
-    known: Ints | None  # None is all
-    always_in_bag: Mask | None
+    weight: Float64Array | None
+    known: Int32Array | None  # None is all
+    always_in_bag: BoolArray | None
     route_oob_from: int
-    _unpacked: list[Records] = field(default_factory=list)
+    _unpacked: list[Samples] = field(default_factory=list)
 
     @classmethod
     def of(
-        cls, grower: Grower, records: Records, known: Ints, always_in_bag: Mask | None, route_oob_from: int
+        cls, grower: Grower, samples: Samples, known: Int32Array, always_in_bag: BoolArray | None, route_oob_from: int
     ) -> _Block:
-        """Return what must be sent of some records."""
+        """Return what must be sent of some samples."""
         return cls(
             grower,
-            PackedRows.bit_by_bit(np.ascontiguousarray(records.X)),
-            records.y.astype(np.min_scalar_type(records.n_classes)),
-            records.serial,
-            records.n_categories,
-            records.n_classes,
-            records.weight,
-            known if len(known) < len(records) else None,
+            PackedRows.bit_by_bit(np.ascontiguousarray(samples.X)),
+            samples.y.astype(np.min_scalar_type(samples.n_classes)),
+            samples.serial,
+            samples.n_categories,
+            samples.n_classes,
+            samples.weight,
+            known if len(known) < len(samples) else None,
             always_in_bag,
             route_oob_from,
         )
 
-    def records(self) -> Records:
-        """Return the records, unpacked and coded once for all who build from them in this process."""
+    def samples(self) -> Samples:
+        """Return the samples, unpacked and coded once for all who build from them in this process."""
         with _unpacking:
             if not self._unpacked:
                 X, y = self.X.matrix(), self.y.astype(np.int32)
-                records = Records(X, y, self.serial, self.n_categories, self.n_classes, weight=self.weight)
-                self._unpacked.append(self.grower.coded(records))
+                samples = Samples(X, y, self.serial, self.n_categories, self.n_classes, weight=self.weight)
+                self._unpacked.append(self.grower.coded(samples))
             return self._unpacked[0]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -134,10 +134,10 @@ class _Block:
 
 def _build_share(block: _Block, share: _Share) -> list[Grown]:
     """Build some trees."""
-    records = block.records()
-    known = np.arange(len(records), dtype=np.int32) if block.known is None else block.known
+    samples = block.samples()
+    known = np.arange(len(samples), dtype=np.int32) if block.known is None else block.known
     given = (block.always_in_bag, block.route_oob_from)
-    return block.grower.build(records, known, share.seeds, 1, share.places, *given)
+    return block.grower.build(samples, known, share.seeds, 1, share.places, *given)
 
 
 def _evenly(n: int, n_parts: int) -> list[range]:

@@ -8,13 +8,14 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from adforest.forest import GrowthParams, Records, Tree, TreeEditor, in_threads
+from adforest.forest import GrowthParams, Samples, Tree, TreeEditor
 from adforest.forest._kernels.binning import bin_columns
 from adforest.forest._kernels.categories import price_of_subset
-from adforest.forest._kernels.lots import whole_weights
+from adforest.forest._kernels.sampling import whole_weights
 from adforest.forest.importance import xlogx
-from adforest.forest.types import Floats, Ints, Longs, Mask, Words16
+from adforest.forest.types import BoolArray, Float64Array, Int32Array, Int64Array, UInt16Array
 from adforest.growers.protocol import Grown
+from adforest.parallel import in_threads
 
 PRUNE_CONFIDENCE = 0.25  # of C4.5
 
@@ -23,46 +24,46 @@ class GoodCut(NamedTuple):
     """A cut that is worth a tree of its own."""
 
     feature: int
-    value: float | Mask  # the largest value that goes left, or which categories do
+    value: float | BoolArray  # the largest value that goes left, or which categories do
     missing_left: bool
     gain_ratio: float
-    gain: float  # in bits times records
+    gain: float  # in bits times samples
 
-    def left(self, X: Floats) -> Mask:
-        """Return which records go left."""
+    def left(self, X: Float64Array) -> BoolArray:
+        """Return which samples go left."""
         column = X[:, self.feature]
         known = ~np.isnan(column)
         if isinstance(self.value, np.ndarray):
-            left: Mask = self.value[np.where(known, column, 0).astype(np.intp)]
+            left: BoolArray = self.value[np.where(known, column, 0).astype(np.intp)]
         else:
             left = column <= self.value
         return np.where(known, left, self.missing_left)
 
 
-def good_cuts(records: Records, known: Ints, min_leaf: int, goodness: float, separation: float) -> list[GoodCut]:
-    """List the good attributes of some records with their cuts, best first.
+def good_cuts(samples: Samples, known: Int32Array, min_leaf: int, goodness: float, separation: float) -> list[GoodCut]:
+    """List the good attributes of some samples with their cuts, best first.
 
     For each attribute its cut of the highest gain ratio; a numerical one enters again with other cuts that lie more
     than `separation` of its range from those it has. What is more than `goodness` below the best is left out.
 
     Parameters
     ----------
-    records : Records
+    samples : Samples
     known : int32
-        Positions of the records to look at.
+        Positions of the samples to look at.
     min_leaf : int
-        Records that both sides of a cut must hold.
+        Samples that both sides of a cut must hold.
     goodness, separation : float
     """
-    X, y = records.X[known], records.y[known]
-    weight = records.weight_at(known)
-    codes, edges, n_codes = bin_columns(X, records.n_categories, 255)
+    X, y = samples.X[known], samples.y[known]
+    weight = samples.weight_at(known)
+    codes, edges, n_codes = bin_columns(X, samples.n_categories, 255)
     cuts: list[GoodCut] = []
     for j in range(X.shape[1]):
-        shape = (int(n_codes[j]) + 1, records.n_classes)
+        shape = (int(n_codes[j]) + 1, samples.n_classes)
         cell = codes[j] * np.int64(shape[1]) + y
         counts = np.bincount(cell, weight, minlength=shape[0] * shape[1]).reshape(shape).astype(float)
-        if records.n_categories[j]:
+        if samples.n_categories[j]:
             cuts += _categorical_cut(j, counts, len(known), min_leaf)
         else:
             # Halves, since a range may be wider than a float can say.
@@ -74,7 +75,9 @@ def good_cuts(records: Records, known: Ints, min_leaf: int, goodness: float, sep
     return sorted((cut for cut in cuts if cut.gain_ratio >= least), key=lambda cut: (-cut.gain_ratio, cut.feature))
 
 
-def _numerical_cuts(feature: int, counts: Floats, edges: Floats, min_leaf: int, half_apart: float) -> list[GoodCut]:
+def _numerical_cuts(
+    feature: int, counts: Float64Array, edges: Float64Array, min_leaf: int, half_apart: float
+) -> list[GoodCut]:
     """Return the cuts of a numerical attribute by descending gain ratio, each far enough from those before."""
     ratio, gain, missing_left = _gain_ratios(counts, min_leaf)
     values = np.append(edges[: len(ratio) - 1], np.inf)  # the last cut is everything known against everything missing
@@ -87,8 +90,8 @@ def _numerical_cuts(feature: int, counts: Floats, edges: Floats, min_leaf: int, 
     return cuts
 
 
-def _categorical_cut(feature: int, counts: Floats, n: int, min_leaf: int) -> list[GoodCut]:
-    """Return the best cut along the categories of n records ordered by their share of the most frequent class, if any.
+def _categorical_cut(feature: int, counts: Float64Array, n: int, min_leaf: int) -> list[GoodCut]:
+    """Return the best cut along the categories of n samples ordered by their share of the most frequent class, if any.
 
     What its categories were chosen from is taken off its gain, see `price_of_subset`.
     """
@@ -107,11 +110,13 @@ def _categorical_cut(feature: int, counts: Floats, n: int, min_leaf: int) -> lis
     return [GoodCut(feature, left, bool(missing_left[best]), float(ratio[best]), float(gain[best]))]
 
 
-def _gain_ratios(counts: Floats, min_leaf: int, price: float = 0.0) -> tuple[Floats, Floats, Mask]:
+def _gain_ratios(
+    counts: Float64Array, min_leaf: int, price: float = 0.0
+) -> tuple[Float64Array, Float64Array, BoolArray]:
     """Return for the cut after each known code its gain ratio and gain, and whether missing values go left for it.
 
     counts has a line of class weights for each code and a last one for missing values. Cuts that leave fewer than
-    min_leaf records on a side have a ratio of -1. A price, in bits, is taken off each gain.
+    min_leaf samples on a side have a ratio of -1. A price, in bits, is taken off each gain.
     """
     known, missing = counts[:-1], counts[-1]
     before = np.cumsum(known, axis=0)
@@ -123,7 +128,7 @@ def _gain_ratios(counts: Floats, min_leaf: int, price: float = 0.0) -> tuple[Flo
     return np.where(left, other_ratio, ratio), np.where(left, other_gain, gain), left
 
 
-def _ratio(left: Floats, right: Floats, min_leaf: int, price: float) -> tuple[Floats, Floats]:
+def _ratio(left: Float64Array, right: Float64Array, min_leaf: int, price: float) -> tuple[Float64Array, Float64Array]:
     """Return gain ratio and gain of cuts with the given class weights on either side, less a price."""
     n_left, n_right = left.sum(axis=1), right.sum(axis=1)
     n = n_left + n_right
@@ -134,9 +139,9 @@ def _ratio(left: Floats, right: Floats, min_leaf: int, price: float) -> tuple[Fl
     return np.where((n_left >= min_leaf) & (n_right >= min_leaf), np.round(ratio, 10), -1.0), gain
 
 
-def _bits(weights: Floats) -> Floats:
+def _bits(weights: Float64Array) -> Float64Array:
     """Return entropy times weight, by line."""
-    bits: Floats = xlogx(weights.sum(axis=1)) - xlogx(weights).sum(axis=1)
+    bits: Float64Array = xlogx(weights.sum(axis=1)) - xlogx(weights).sum(axis=1)
     return bits
 
 
@@ -157,7 +162,7 @@ class SysForGrower:
     """
 
     uses_bootstrap: ClassVar[bool] = False
-    record_weight: ClassVar[float] = 1.0
+    sample_weight: ClassVar[float] = 1.0
 
     params: GrowthParams
     goodness: float = 0.3
@@ -172,31 +177,30 @@ class SysForGrower:
             params.min_samples_leaf,
             params.max_bins,
             params.max_depth,
-            params.max_nodes,
             by_ratio=True,
             prune_confidence=PRUNE_CONFIDENCE,
         )
 
     def build(
         self,
-        records: Records,
-        known: Ints,
+        samples: Samples,
+        known: Int32Array,
         seeds: list[int],
         n_jobs: int | None,
         places: Sequence[int] | None = None,
-        always_in_bag: Mask | None = None,
+        always_in_bag: BoolArray | None = None,
         route_oob_from: int = 0,
     ) -> list[Grown]:
         """Build the trees at the given places of the systematic forest; fewer where the data offer no more."""
         wanted = range(len(seeds)) if places is None else places
-        plans = dict(enumerate(islice(self._plans(records, known), max(wanted, default=-1) + 1)))
+        plans = dict(enumerate(islice(self._plans(samples, known), max(wanted, default=-1) + 1)))
         chosen = [(seed, plans[place]) for seed, place in zip(seeds, wanted, strict=True) if place in plans]
-        records = replace(records, codes=bin_columns(records.X, records.n_categories, self.params.max_bins))
-        return in_threads(lambda one: self._grow(records, known, *one), chosen, n_jobs)
+        samples = replace(samples, codes=bin_columns(samples.X, samples.n_categories, self.params.max_bins))
+        return in_threads(lambda one: self._grow(samples, known, *one), chosen, n_jobs)
 
-    def _plans(self, records: Records, known: Ints) -> Iterator["_Plan"]:
+    def _plans(self, samples: Samples, known: Int32Array) -> Iterator["_Plan"]:
         """Yield what the top of each tree looks like: roots alone first, then roots with cuts at level two."""
-        roots = self._good(records, known)
+        roots = self._good(samples, known)
         if not roots:
             yield _Plan()  # nothing to cut: one tree of one leaf
         for root in roots:
@@ -204,67 +208,67 @@ class SysForGrower:
         if self.params.max_depth is not None and self.params.max_depth < 2:
             return
         for root in roots:
-            left = root.left(records.X[known])
+            left = root.left(samples.X[known])
             parts = [known[left], known[~left]]
-            good = [self._good(records, part) for part in parts]
-            sizes = [len(part) if records.weight is None else records.weight[part].sum() for part in parts]
+            good = [self._good(samples, part) for part in parts]
+            sizes = [len(part) if samples.weight is None else samples.weight[part].sum() for part in parts]
             mean = np.dot(sizes, [len(cuts) for cuts in good]) / sum(sizes)
             for x in range(round(mean)):
                 below = [cuts[x] if x < len(cuts) else cuts[0] if cuts else None for cuts in good]
                 yield _Plan(root, below[0], below[1])
 
-    def _good(self, records: Records, known: Ints) -> list[GoodCut]:
-        return good_cuts(records, known, self.params.min_samples_leaf, self.goodness, self.separation)
+    def _good(self, samples: Samples, known: Int32Array) -> list[GoodCut]:
+        return good_cuts(samples, known, self.params.min_samples_leaf, self.goodness, self.separation)
 
-    def _grow(self, records: Records, known: Ints, seed: int, plan: "_Plan") -> Grown:
+    def _grow(self, samples: Samples, known: Int32Array, seed: int, plan: "_Plan") -> Grown:
         """Make the top of a tree as planned, and let C4.5 grow below."""
-        editor = TreeEditor(Tree.bare(records.X.shape[1], seed))
-        leaf_of = np.full(len(records), -1, dtype=np.int32)
+        editor = TreeEditor(Tree.bare(samples.X.shape[1], seed))
+        leaf_of = np.full(len(samples), -1, dtype=np.int32)
         groups = [(0, known)]
         if plan.root is not None:
-            groups = _split(editor, records, 0, known, plan.root)
+            groups = _split(editor, samples, 0, known, plan.root)
             below = [plan.left, plan.right]
             groups = [
                 group
                 for (node, part), cut in zip(groups, below, strict=True)
-                for group in (_split(editor, records, node, part, cut) if cut is not None else [(node, part)])
+                for group in (_split(editor, samples, node, part, cut) if cut is not None else [(node, part)])
             ]
-        if records.weight is not None:
-            whole = self.weights(records.serial, seed, records.weight)
+        if samples.weight is not None:
+            whole = self.weights(samples.serial, seed, samples.weight)
             groups = [(node, part[whole[part] > 0]) for node, part in groups]
-        samples = np.concatenate([part for _, part in groups])
+        indices = np.concatenate([part for _, part in groups])
         starts = np.cumsum([0, *(len(part) for _, part in groups)])
         nodes = np.array([node for node, _ in groups], dtype=np.int32)
-        weights = self.weights(records.serial[samples], seed, records.weight_at(samples))
-        editor.grow(records, weights, samples, starts, nodes, leaf_of, self._c45, seed)
+        weights = self.weights(samples.serial[indices], seed, samples.weight_at(indices))
+        editor.grow(samples, weights, indices, starts, nodes, leaf_of, self._c45, seed)
         return Grown(editor.finish(), leaf_of)
 
-    def coded(self, records: Records) -> Records:
-        """Return the records as they are."""
-        return records
+    def coded(self, samples: Samples) -> Samples:
+        """Return the samples as they are."""
+        return samples
 
-    def weights(self, serial: Longs, seed: int, weight: Floats | None = None) -> Words16:
-        """Return how often each record counts in a repair: by its weight, rounded by lot."""
+    def weights(self, serial: Int64Array, seed: int, weight: Float64Array | None = None) -> UInt16Array:
+        """Return how often each sample counts in a repair: by its weight, rounded by lot."""
         return whole_weights(serial, seed, weight)
 
-    def out_of_bag(self, records: Records, tree: Tree) -> Mask:
-        """Return which records a tree was built without: none but those whose weight was rounded to 0."""
-        out: Mask = self.weights(records.serial, tree.seed, records.weight) == 0
+    def out_of_bag(self, samples: Samples, tree: Tree) -> BoolArray:
+        """Return which samples a tree was built without: none but those whose weight was rounded to 0."""
+        out: BoolArray = self.weights(samples.serial, tree.seed, samples.weight) == 0
         return out
 
     def expand(
         self,
         editor: TreeEditor,
-        records: Records,
-        weights: Words16,
-        samples: Ints,
-        group_start: Longs,
-        group_node: Ints,
-        leaf_of: Ints,
+        samples: Samples,
+        weights: UInt16Array,
+        indices: Int32Array,
+        group_start: Int64Array,
+        group_node: Int32Array,
+        leaf_of: Int32Array,
         seed: int,
     ) -> None:
-        """Grow a pruned C4.5 tree at each given leaf from its group of records."""
-        editor.grow(records, weights, samples, group_start, group_node, leaf_of, self._c45, seed)
+        """Grow a pruned C4.5 tree at each given leaf from its group of samples."""
+        editor.grow(samples, weights, indices, group_start, group_node, leaf_of, self._c45, seed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,8 +280,10 @@ class _Plan:
     right: GoodCut | None = field(default=None)
 
 
-def _split(editor: TreeEditor, records: Records, node: int, part: Ints, cut: GoodCut) -> list[tuple[int, Ints]]:
-    """Cut a leaf; return its two children with their records."""
-    left = cut.left(records.X[part])
+def _split(
+    editor: TreeEditor, samples: Samples, node: int, part: Int32Array, cut: GoodCut
+) -> list[tuple[int, Int32Array]]:
+    """Cut a leaf; return its two children with their samples."""
+    left = cut.left(samples.X[part])
     child = editor.split(node, cut.feature, cut.value, missing_left=cut.missing_left, gain=cut.gain)
     return [(child, part[left]), (child + 1, part[~left])]

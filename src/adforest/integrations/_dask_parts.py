@@ -1,4 +1,4 @@
-"""Dask's collections as partitions that are delayed, and answers to partitions as collections again."""
+"""Dask's collections as delayed partitions, and predictions for partitions as collections."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from adforest.forest.types import AnyArray
 
 
 def are_delayed(X: Any) -> bool:
-    """Return whether records are a dask collection or a list of delayed tables, and not here."""
+    """Return whether samples are a dask collection or a list of delayed tables."""
     if isinstance(X, (list, tuple)):
         return bool(len(X)) and all(isinstance(one, Future) or is_dask_collection(one) for one in X)
     return bool(is_dask_collection(X))
 
 
 def in_parts(X: Any, y: Any, sample_weight: Any) -> list[tuple[Any, Any, Any]]:
-    """Return records, labels and weights by partition, or raise if they do not go together."""
+    """Return samples, labels and weights by partition, or raise if their partitions differ."""
     y = _one_dimensional(y)
     if _is_array(X):
         y, sample_weight = (_rechunked(one, X.chunks[0]) for one in (y, sample_weight))
-    records = partitions(X)
-    labels = _matching(y, "y", len(records))
+    samples = partitions(X)
+    labels = _matching(y, "y", len(samples))
     if sample_weight is None or isinstance(sample_weight, (int, float)):
-        weights = [sample_weight] * len(records)
+        weights = [sample_weight] * len(samples)
     else:
-        weights = _matching(sample_weight, "sample_weight", len(records))
-    return list(zip(records, labels, weights, strict=True))
+        weights = _matching(sample_weight, "sample_weight", len(samples))
+    return list(zip(samples, labels, weights, strict=True))
 
 
 def _matching(given: Any, name: str, n_parts: int) -> list[Any]:
-    """Return the partitions of labels or weights, or raise if they are not as many as those of the records."""
+    """Return the partitions of labels or weights, or raise if they are not as many as those of the samples."""
     if not are_delayed(given):
         raise TypeError(
             f"X lies in partitions, but {name} is of type {type(given).__name__}. Pass a dask Series or array, or a "
@@ -53,7 +53,7 @@ def _matching(given: Any, name: str, n_parts: int) -> list[Any]:
 
 
 def partitions(X: Any) -> list[Any]:
-    """Return the partitions of a collection, each of them whole records."""
+    """Return the partitions of a collection, each of them whole samples."""
     if isinstance(X, (list, tuple)):
         return list(X)
     if _is_array(X):
@@ -64,7 +64,7 @@ def partitions(X: Any) -> list[Any]:
 
 
 def together(method: str, X: Any, model: Any, classes: AnyArray) -> Any:
-    """Return what a model answers to all partitions, lazily, as a collection of the kind that they are."""
+    """Return the predictions for all partitions, lazily, as a collection of the same kind."""
     task, token = dask.delayed(answer_part, pure=False, traverse=False), f"adforest.{method}-{uuid4().hex}"
     parts = enumerate(partitions(X))
     found = [task(method, model, part, dask_key_name=(token, place)) for place, part in parts]
@@ -84,18 +84,18 @@ def together(method: str, X: Any, model: Any, classes: AnyArray) -> Any:
 
 
 def answer_part(method: str, model: Any, X: Any) -> Any:
-    """Return what a model answers to one partition; a data frame's index is kept."""
+    """Return the predictions for one partition; a data frame's index is kept."""
     answers = getattr(model, method)(X) if len(X) else _no_answers(method, model.classes_)
     return _indexed(answers, X, model.classes_) if hasattr(X, "iloc") else answers
 
 
 def _no_answers(method: str, classes: AnyArray) -> AnyArray:
-    """Return what a method of a model returns for no records."""
+    """Return the result of a method of a model for no samples."""
     return classes[:0] if method == "predict" else np.empty((0, len(classes)))
 
 
 def _indexed(answers: AnyArray, frame: Any, classes: AnyArray) -> Any:
-    """Return answers as a pandas Series, or a DataFrame with a column for each class, with the index of a frame."""
+    """Return predictions as a pandas Series, or a DataFrame with a column for each class, with the index of a frame."""
     import pandas
 
     if answers.ndim == 1:
@@ -122,7 +122,7 @@ def _one_dimensional(y: Any) -> Any:
 
 
 def _rechunked(one: Any, chunks: tuple[int, ...]) -> Any:
-    """Return a dask array of as many records with the same chunks, anything else as it is; unknown chunks, too."""
+    """Return a dask array of as many samples with the same chunks, anything else as it is; unknown chunks, too."""
     if _is_array(one) and one.chunks[0] != chunks and sum(one.chunks[0]) == sum(chunks):
         return one.rechunk({0: chunks})
     return one

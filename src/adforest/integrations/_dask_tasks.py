@@ -1,7 +1,7 @@
 """Functions run on the workers of a Dask cluster: plain tasks that Dask may retry, move or run twice.
 
-Nothing waits for others: no barrier, no port. What workers share (rules, plans, records to build trees from) is
-scattered; where a dying worker takes it along, it is sent again.
+No task waits for others: no barrier, no port. What workers share (rules, plans, samples to build trees from) is
+scattered; if it is lost with a worker, it is sent again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import dask
 from distributed import Client, Future, wait
 
 from adforest.encoding.tables import source_of
-from adforest.forest import LeafCounts, Records
+from adforest.forest import LeafCounts, Samples
 from adforest.merging import (
     BatchPlan,
     BatchRules,
@@ -34,9 +34,9 @@ from adforest.merging import (
 
 Result = TypeVar("Result")
 
-ATTEMPTS = 4  # to get something done whose parts were lost with a worker
+ATTEMPTS = 4  # at a task whose input was lost with a worker
 FAN_IN = 16  # surveys that are merged by one task
-LOOK_SECONDS = 2.0  # between two looks at tasks under way
+LOOK_SECONDS = 2.0  # between two checks of running tasks
 NO_WORKER_SECONDS = 60.0  # without any worker, after which there is an error
 
 
@@ -63,9 +63,9 @@ class Cluster:
         parts: Sequence[tuple[Any, ...]],
         place_of: Callable[[int], str] | None = None,
     ) -> list[Any]:
-        """Return ``work(shared, *part)`` for each part, in their order, with what a function has sent to the workers.
+        """Return ``work(shared, *part)`` for each part, in their order, with shared data that a function sends.
 
-        Errors say what part they come from.
+        Errors name the part they come from.
         """
 
         def run() -> list[Any]:
@@ -77,7 +77,7 @@ class Cluster:
         return self.tried(run)
 
     def tried(self, run: Callable[[], Result]) -> Result:
-        """Return what a function returns, called again if a dying worker took along what had been sent."""
+        """Return the result of a function, called again if shared data were lost with a worker."""
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 return run()
@@ -92,7 +92,7 @@ class Cluster:
         raise AssertionError
 
     def send(self, shared: Any, *, to_all: bool = False) -> Future:
-        """Send something to a worker, from which others take it when they need it, or to all at once."""
+        """Send data to a worker, from which others fetch it when they need it, or to all at once."""
         try:
             return self.client.scatter(shared, broadcast=to_all, hash=False, timeout=NO_WORKER_SECONDS)
         except TimeoutError as error:
@@ -101,16 +101,16 @@ class Cluster:
     def start(
         self, name: str, work: Callable[..., Any], shared: Future, parts: Sequence[tuple[Any, ...]]
     ) -> list[Future]:
-        """Start a task for each part, called so in Dask's dashboard."""
+        """Start a task for each part, with a name for Dask's dashboard."""
         task, token = dask.delayed(work, pure=False, traverse=False), f"adforest.{name}-{uuid4().hex}"
         tasks = [task(shared, *part, dask_key_name=(token, place)) for place, part in enumerate(parts)]
         futures: list[Future] = self.client.compute(tasks)
         return futures
 
     def finish(self, futures: Sequence[Future], place_of: Callable[[int], str] | None = None) -> None:
-        """Wait until all tasks are done; raise what the first that failed has raised.
+        """Wait until all tasks are done; raise the exception of the first that failed.
 
-        An error that does not say where it comes from gets a note that does.
+        An error that does not name its part gets a note that does.
         """
         last_seen = time.monotonic()
         while True:
@@ -136,7 +136,7 @@ class Cluster:
 
 
 class DaskBatch:
-    """A batch in partitions on a cluster: (X, y, weights) each, as tables that are delayed."""
+    """A batch in partitions on a cluster: (X, y, weights) each, as delayed tables."""
 
     def __init__(self, cluster: Cluster, parts: Sequence[tuple[Any, Any, Any]]) -> None:
         self.cluster = cluster
@@ -149,21 +149,21 @@ class DaskBatch:
         )
         return survey
 
-    def draw(self, plan: BatchPlan) -> Records:
-        """Return the records drawn from all partitions."""
+    def draw(self, plan: BatchPlan) -> Samples:
+        """Return the samples drawn from all partitions."""
         place_of = partial(source_of, plan.number)
         parts = self.cluster.each("draw", draw_part, lambda: self.cluster.send(plan), self.parts, place_of)
         return join_parts(plan, parts)
 
     def count(self, plan: BatchPlan, counter: Counter, n_jobs: int | None) -> list[LeafCounts]:
-        """Return the records of all partitions that were not drawn, counted by leaf."""
+        """Return the samples of all partitions that were not drawn, counted by leaf."""
         counts = self._merged("count", _count_part, "merge_counts", _merge_counts, (plan, counter), plan.number)
         return merge_counts([counts])
 
     def _merged(
         self, name: str, work: Callable[..., Any], merge_name: str, merge: Callable[..., Any], shared: Any, batch: int
     ) -> Any:
-        """Return what is found in all partitions, merged where they lie, in groups, and groups of groups."""
+        """Return the results of all partitions, merged on the workers, in groups, and groups of groups."""
         cluster = self.cluster
 
         def run() -> Any:

@@ -1,4 +1,4 @@
-"""What exports read off a model: who answers, what a leaf answers, which categories a node tells apart."""
+"""Parts of a model for exports: its forests, the predictions of leaves, the splits of nodes."""
 
 from __future__ import annotations
 
@@ -12,56 +12,56 @@ from adforest.base import Model
 from adforest.classifier import BaseADFClassifier
 from adforest.forest import Tree
 from adforest.forest.tree import CATEGORICAL, MISSING_LEFT
-from adforest.forest.types import Floats, Ints, Mask
+from adforest.forest.types import BoolArray, Float64Array, Int32Array
 from adforest.snapshot import Snapshot
 
 
 class LeafAnswers(NamedTuple):
-    """What the leaves of a tree answer.
+    """Predictions of the leaves of a tree.
 
     Attributes
     ----------
     node : int32 (n_leaves,)
-        Numbers of the leaves.
+        Indices of the leaves.
     shares : float64 (n_leaves, n_classes)
-        Columns in the order of the sorted classes. Zeros where a leaf has nothing to say.
+        Class probabilities, columns in the order of the sorted classes. Zeros where a leaf has no samples.
     """
 
-    node: Ints
-    shares: Floats
+    node: Int32Array
+    shares: Float64Array
 
 
 class Questions(NamedTuple):
-    """What the inner nodes of a tree ask; all arrays are by inner node.
+    """Splits of the inner nodes of a tree; all arrays are by inner node.
 
     Attributes
     ----------
     node, feature : int32
     threshold : float64
-        The largest number that goes left; meaningless where the cut is by categories.
+        The largest number that goes left; unused by categorical splits.
     by_categories, missing_left : bool
     members : dict of int to int32 arrays
-        By node that asks for categories: the codes that take the other side than missing values. All others go
-        where missing values go.
+        By node with a categorical split: the codes on the other side than missing values. All others go where missing
+        values go.
     left : int32
-        The left child; the right one is its neighbour.
+        Index of the left child; the right one follows it.
     """
 
-    node: Ints
-    feature: Ints
-    threshold: Floats
-    by_categories: Mask
-    missing_left: Mask
-    members: dict[int, Ints]
-    left: Ints
+    node: Int32Array
+    feature: Int32Array
+    threshold: Float64Array
+    by_categories: BoolArray
+    missing_left: BoolArray
+    members: dict[int, Int32Array]
+    left: Int32Array
 
 
 def read_model(model: Any, asked_by: str) -> Model[State]:
-    """Return what a classifier or a snapshot knows at this moment, with the parameters as they are now."""
+    """Return the current state of a classifier or a snapshot, with its current parameters."""
     if isinstance(model, Snapshot):
         return model._model
     if isinstance(model, BaseADFClassifier):
-        return model.snapshot(records=True)._model
+        return model.snapshot(samples=True)._model
     raise TypeError(
         f"{asked_by} was given {type(model).__name__}; expected an AdaptiveDecisionForestClassifier, a "
         "PaperADFClassifier or a Snapshot of one."
@@ -69,10 +69,10 @@ def read_model(model: Any, asked_by: str) -> Model[State]:
 
 
 def answers_of(model: Model[State], name: str) -> list[LeafAnswers]:
-    """Return what the leaves of a forest answer, tree by tree.
+    """Return the predictions of the leaves of a forest, tree by tree.
 
-    These are the shrunk class shares that the forest gives where it answers alone or, in the paper's way, the class
-    shares of the leaf or one vote for its most frequent class.
+    These are the shrunk class probabilities of the forest alone or, with the paper's algorithm, the class frequencies
+    of the leaf or one vote for its most frequent class.
     """
     state, n_classes = model.learnt, len(model.labels.by_arrival)
     strengths, mix = shrinkage_of(state.evidence, name)
@@ -89,7 +89,7 @@ def answers_of(model: Model[State], name: str) -> list[LeafAnswers]:
 
 
 def questions_of(tree: Tree) -> Questions:
-    """Return what the inner nodes of a tree ask."""
+    """Return the splits of the inner nodes of a tree."""
     nodes = np.flatnonzero(tree.nodes["split"] >= 0).astype(np.int32)
     threshold, left, split = (tree.nodes[field][nodes] for field in ("threshold", "left", "split"))
     by_categories, missing_left = split & CATEGORICAL != 0, split & MISSING_LEFT != 0
@@ -100,8 +100,8 @@ def questions_of(tree: Tree) -> Questions:
     return Questions(nodes, split >> 2, threshold, by_categories, missing_left, members, left)
 
 
-def _members(tree: Tree, first: int, missing_left: bool) -> Ints:
-    """Return the categories in the bit set at a place that take the other side than missing values."""
+def _members(tree: Tree, first: int, missing_left: bool) -> Int32Array:
+    """Return the categories in the bit set at an index that are on the other side than missing values."""
     words = tree.category_bits[first + 1 : first + 1 + int(tree.category_bits[first])]
     goes_left = np.unpackbits(words.view(np.uint8), bitorder="little").astype(bool)
     return np.flatnonzero(goes_left != missing_left).astype(np.int32)

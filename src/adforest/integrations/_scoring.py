@@ -1,4 +1,4 @@
-"""Right answers to the records of a partition, counted for any engine."""
+"""Correct predictions for the samples of a partition, counted for any engine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from adforest.snapshot import Snapshot
 
 
 def count_right(model: Snapshot, X: Any, y: Any, weight: Any, place: int) -> tuple[int, int]:
-    """Return how many records of a partition a model answers rightly, and how many there are, by weight.
+    """Return the weighted number of correct predictions for the samples of a partition, and their total weight.
 
     Both are exact sums, so that scores do not depend on partitions. Labels of another kind than those learnt are an
     error that names the partition.
@@ -32,7 +32,7 @@ def count_right(model: Snapshot, X: Any, y: Any, weight: Any, place: int) -> tup
 
 
 def add_counts(counts: Iterable[tuple[int, int]]) -> tuple[int, int]:
-    """Return the sums of what `count_right` found in several partitions."""
+    """Return the sums of the results of `count_right` for several partitions."""
     right_sum = total_sum = 0
     for right, total in counts:
         right_sum, total_sum = right_sum + right, total_sum + total
@@ -40,8 +40,8 @@ def add_counts(counts: Iterable[tuple[int, int]]) -> tuple[int, int]:
 
 
 def accuracy(counts: Iterable[tuple[int, int]]) -> float:
-    """Return the share of right answers in all partitions, or raise if no record counts."""
+    """Return the accuracy over all partitions, or raise if no sample has weight."""
     right, total = add_counts(counts)
     if not total:
-        raise ValueError("there are no records to score, or none that has a weight. Pass some.")
+        raise ValueError("there are no samples to score, or none that has a weight. Pass some.")
     return right / total

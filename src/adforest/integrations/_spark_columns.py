@@ -1,4 +1,4 @@
-"""The columns of Spark's DataFrames: what they are, and whether a model can read them."""
+"""The columns of Spark's DataFrames: their types, and whether a model can read them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ READABLE = (
 
 
 class Columns(NamedTuple):
-    """What the columns of a DataFrame are, by the names that they have in it."""
+    """Columns of a DataFrame, by name."""
 
     names: tuple[str, ...]
     features: tuple[str, ...]
@@ -32,19 +32,19 @@ class Columns(NamedTuple):
     weight: str | None = None
 
     def read(self, table: pa.Table) -> tuple[Any, AnyArray | None, AnyArray | None]:
-        """Return records, labels and weights of a table that has these columns, and perhaps more to the right."""
+        """Return samples, labels and weights of a table whose first columns are these."""
         named = table.select(range(len(self.names))).rename_columns(list(self.names))
         y, weight = (None if name is None else named.column(name).to_numpy() for name in (self.label, self.weight))
         return named.select(list(self.features)), y, weight
 
 
 def by_position(df: Any) -> Any:
-    """Return a DataFrame with columns named by position: mapInArrow takes a dot in a name for a field."""
+    """Return a DataFrame with columns named by index: mapInArrow interprets a dot in a name as a field."""
     return df.toDF(*map(str, range(len(df.columns))))
 
 
 def check_frame(df: Any, advice: str | None = None) -> None:
-    """Raise if something is no DataFrame of Spark, or a stream where it must not be one."""
+    """Raise if an object is not a DataFrame of Spark, or is a stream where it must not be one."""
     if not isinstance(df, DataFrame):
         kind = f"{type(df).__module__.partition('.')[0]}.{type(df).__name__}"
         raise TypeError(

@@ -1,7 +1,7 @@
-"""Functions run on the workers of a Spark cluster, and what starts them: plain tasks that Spark may retry or run twice.
+"""Functions run on the workers of a Spark cluster: plain tasks that Spark may retry or run twice.
 
-Nothing waits for others: no barrier mode, no accumulator, no port. What a task finds comes back as one row, with the
-number of its partition; so does an error in the records, which Spark would else try again, and bury in a Java trace.
+No task waits for others: no barrier mode, no accumulator, no port. The result of a task is one row, with the number of
+its partition; so is an error in the samples, which Spark would otherwise retry, and report within a Java trace.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pyspark.sql import functions
 
 from adforest.base import as_shares
 from adforest.encoding.tables import source_of
-from adforest.forest import LeafCounts, Records
+from adforest.forest import LeafCounts, Samples
 from adforest.integrations._scoring import add_counts, count_right
 from adforest.integrations._spark_columns import Columns, by_position
 from adforest.merging import (
@@ -52,9 +52,9 @@ Work: TypeAlias = Callable[..., Any]
 
 
 class Fingerprint(NamedTuple):
-    """What tells whether a partition holds the same records in the same order when it is read again."""
+    """Fingerprint of a partition, equal if it holds the same samples in the same order when it is read again."""
 
-    n_records: int = 0
+    n_samples: int = 0
     digest: bytes = b""
 
 
@@ -79,15 +79,15 @@ class SparkBatch:
         places = range(max(found, default=0) + 1)
         return merge_surveys([found[part][1] if part in found else NOTHING for part in places], rules)
 
-    def draw(self, plan: BatchPlan) -> Records:
-        """Return the records drawn from all partitions, or raise if these are not what was surveyed."""
+    def draw(self, plan: BatchPlan) -> Samples:
+        """Return the samples drawn from all partitions, or raise if these differ from those surveyed."""
         found = self._each("draw from", plan.number, _draw, (plan, self._seen))
         for part in self._seen.keys() - found.keys():
             _check_same(self._seen[part], Fingerprint(), source_of(plan.number, part))
         return join_parts(plan, list(found.values()))
 
     def count(self, plan: BatchPlan, counter: Counter, n_jobs: int | None) -> list[LeafCounts]:
-        """Return the records of all partitions that were not drawn, counted by leaf."""
+        """Return the samples of all partitions that were not drawn, counted by leaf."""
         n_parts = max(self._seen, default=0) + 1
         found = self._each("count", plan.number, _count, (plan, self._seen, counter), _merge_counts, n_parts)
         return merge_counts(list(found.values()))
@@ -95,30 +95,30 @@ class SparkBatch:
     def _each(
         self, name: str, batch: int, work: Work, shared: Any, merge: Merge | None = None, n_parts: int = 0
     ) -> dict[int, Any]:
-        """Return by its number what some work finds in each partition."""
+        """Return the result of a function for each partition, by its number."""
         with described(self._df, f"{name} batch {batch}"), broadcast(self._df, (shared, self._columns)) as sent:
             return on_partitions(self._df, sent, work, merge, n_parts)
 
 
 def on_partitions(df: Any, sent: Any, work: Work, merge: Merge | None = None, n_parts: int = 0) -> dict[int, Any]:
-    """Return what some work finds in each partition, or raise what the first that failed has raised.
+    """Return the result of a function for each partition, or raise the exception of the first that failed.
 
     Parameters
     ----------
     df : pyspark.sql.DataFrame
     sent : Broadcast
-        First arguments of the work, in a tuple.
+        First arguments of the function, in a tuple.
     work : callable
-        Given these, the batches of a partition and its number.
+        Called with these, the batches of a partition and its number.
     merge : callable, optional
-        Makes one result of several, given in the order of the partitions.
+        Merges several results, given in the order of the partitions.
     n_parts : int
-        How many partitions there are, where results are merged.
+        Number of partitions, where results are merged.
 
     Returns
     -------
     dict
-        By the number of the partition, in order; where there were too many, by that of the group that was merged.
+        By the number of the partition, in order; or by that of the group, where results were merged.
     """
 
     def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -152,20 +152,20 @@ def on_partitions(df: Any, sent: Any, work: Work, merge: Merge | None = None, n_
 
 
 def _row(part: int, found: Any) -> pa.RecordBatch:
-    """Return a row that says what was found in a partition."""
+    """Return the result of a partition as a row."""
     row = [pa.array([part], pa.int32()), pa.array([pickle.dumps(found)], pa.binary())]
     return pa.RecordBatch.from_arrays(row, ["part", "found"])
 
 
 def _found(rows: Iterable[dict[str, Any]]) -> dict[int, Any]:
-    """Return what rows say that was found, in the order of the partitions."""
+    """Return the results in some rows, in the order of the partitions."""
     by_part = {int(row["part"]): row["found"] for row in rows}
     return {part: pickle.loads(by_part[part]) for part in sorted(by_part)}
 
 
 @contextmanager
 def broadcast(df: Any, shared: Any) -> Iterator[Any]:
-    """Send something to all workers, each of which unpacks it once, for a block of code."""
+    """Broadcast an object to all workers, each of which unpickles it once, for a block of code."""
     sent = df.sparkSession.sparkContext.broadcast(shared)
     try:
         yield sent
@@ -175,7 +175,7 @@ def broadcast(df: Any, shared: Any) -> Iterator[Any]:
 
 @contextmanager
 def described(df: Any, what: str) -> Iterator[None]:
-    """Call the jobs of a block of code by what they do, in Spark's pages."""
+    """Set the description of the jobs of a block of code in Spark's pages."""
     context = df.sparkSession.sparkContext
     before = context.getLocalProperty("spark.job.description")
     context.setLocalProperty("spark.job.description", f"adforest: {what}")
@@ -187,7 +187,7 @@ def described(df: Any, what: str) -> Iterator[None]:
 
 @contextmanager
 def naming_lacking_python(df: Any) -> Iterator[None]:
-    """Say in one sentence which Python ran the tasks of a block of code, if it lacks a module that they need."""
+    """Raise a short error that names the Python of the workers, if it lacks a module that the tasks need."""
     try:
         yield
     except PySparkException as error:
@@ -202,7 +202,7 @@ def naming_lacking_python(df: Any) -> Iterator[None]:
 
 
 def _worker_python(df: Any) -> str:
-    """Return which Python runs tasks; the task asks it by itself, and needs no module of ours."""
+    """Return the Python that runs tasks; needs no module of ours on the worker."""
 
     def ask(_: int) -> str:
         import sys
@@ -220,7 +220,7 @@ class SparkWorkers:
 
     @property
     def n_threads(self) -> int:
-        """Tasks that run at a time."""
+        """Number of tasks that run at a time."""
         return int(self._df.sparkSession.sparkContext.defaultParallelism)
 
     def map(self, work: Callable[[Any, Any], Any], items: Sequence[Any], shared: Any) -> list[Any]:
@@ -232,7 +232,7 @@ class SparkWorkers:
 
 
 def answers(sent: Any) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
-    """Return what answers batch after batch: adds class, shares of all classes, and share of the class."""
+    """Return a function that adds the predicted class, class probabilities and confidence to batches."""
 
     def answer(batches: Batches) -> Iterator[pa.RecordBatch]:
         model, columns = sent.value
@@ -244,7 +244,7 @@ def answers(sent: Any) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
 
 
 def _answered(model: Snapshot, columns: Columns, batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return a batch with what a model answers to it."""
+    """Return a batch with the predictions for it."""
     votes = model._votes(columns.read(pa.Table.from_batches([batch]))[0])
     best = votes.argmax(axis=1)
     shares = as_shares(votes)
@@ -258,7 +258,7 @@ def _answered(model: Snapshot, columns: Columns, batch: pa.RecordBatch) -> pa.Re
 
 
 def count_answers(model: Snapshot, columns: Columns, batches: Batches, part: int) -> tuple[int, int]:
-    """Return how many records of a partition a model answers rightly, and how many there are, by weight."""
+    """Return the weighted number of correct predictions for the samples of a partition, and their total weight."""
     return add_counts(count_right(model, *columns.read(pa.Table.from_batches([batch])), part) for batch in batches)
 
 
@@ -280,23 +280,23 @@ def _draw(
 def _count(
     shared: tuple[BatchPlan, dict[int, Fingerprint], Counter], columns: Columns, batches: Batches, part: int
 ) -> list[LeafCounts] | None:
-    """Count what was not drawn from a partition; the third pass."""
+    """Count the undrawn samples of a partition; the third pass."""
     plan, seen, counter = shared
     given = _read_again(columns, batches, seen, plan.number, part)
     return count_part(plan, counter, *given, part) if part in seen else None
 
 
 def _merge_counts(counts: Sequence[list[LeafCounts] | None]) -> list[LeafCounts] | None:
-    """Add up the counts of several partitions; None: they have no records."""
+    """Add up the counts of several partitions; None: they have no samples."""
     return narrow_counts(merge_counts(counts)) or None
 
 
 def _read_again(
     columns: Columns, batches: Batches, seen: dict[int, Fingerprint], number: int, part: int
 ) -> tuple[Any, Any, Any]:
-    """Return the records of a partition, or raise if they are not what was seen in the first pass.
+    """Return the samples of a partition, or raise if they differ from those of the first pass.
 
-    A partition that was not there then may have none.
+    A partition that did not exist then must be empty.
     """
     fingerprint, given = _read(columns, batches)
     _check_same(seen.get(part, Fingerprint()), fingerprint, source_of(number, part))
@@ -304,7 +304,7 @@ def _read_again(
 
 
 def _read(columns: Columns, batches: Batches) -> tuple[Fingerprint, tuple[Any, Any, Any]]:
-    """Return the records of a partition with its fingerprint, made of the hashes in the last column."""
+    """Return the samples of a partition with its fingerprint, made of the hashes in the last column."""
     filled = [batch for batch in batches if batch.num_rows]
     if not filled:
         return Fingerprint(), (np.empty((0, len(columns.features))), [], None)
@@ -315,10 +315,10 @@ def _read(columns: Columns, batches: Batches) -> tuple[Fingerprint, tuple[Any, A
 
 
 def _check_same(first: Fingerprint, second: Fingerprint, source: str) -> None:
-    """Raise if a partition is not what it was in the first pass."""
+    """Raise if a partition differs from the first pass."""
     if first != second:
         raise RuntimeError(
-            f"{source} has other records, or the same in another order, than when it was first read "
-            f"({second.n_records:,} records now, {first.n_records:,} then). The model is as it was before. A batch is "
+            f"{source} has other samples, or the same in another order, than when it was first read "
+            f"({second.n_samples:,} samples now, {first.n_samples:,} then). The model is as it was before. A batch is "
             "read twice: keep the DataFrame as it is with df.persist() or df.checkpoint(), and pass it again."
         )

@@ -13,7 +13,7 @@ from adforest.adaptive import AdaptiveDecisionForestClassifier
 from adforest.base import as_shares
 from adforest.encoding.columns import Coded, Column
 from adforest.encoding.tables import Table
-from adforest.forest.types import Floats
+from adforest.forest.types import Float64Array
 from adforest.parameters import AT_LEAST_ONE, check_parameters
 
 try:
@@ -28,19 +28,19 @@ __all__ = ["AdaptiveDecisionForest"]
 
 
 class AdaptiveDecisionForest(Classifier):  # type: ignore[misc]
-    """Adaptive Decision Forest: a forest that keeps learning, with new classes welcome at any time.
+    """Adaptive Decision Forest: a batch-incremental forest that learns new classes at any time.
 
-    Each instance goes to `adforest.AdaptiveDecisionForestClassifier` at once, so that the next answer goes by the last
-    labels, too; trees grow when enough instances have come together. With a larger ``batch_size`` instances wait until
-    there are so many of them, and are then learnt as one batch, at less cost.
+    Each instance is learnt by `adforest.AdaptiveDecisionForestClassifier` at once, so that the next prediction uses the
+    last labels, too; trees are updated when enough instances have been collected. With a larger ``batch_size``
+    that many instances are collected and learnt as one batch, at less cost.
 
     Parameters
     ----------
     schema : capymoa.stream.Schema
-        Says which attributes are nominal: these are categorical.
+        Its nominal attributes are categorical features.
     random_seed : int, default=1
     batch_size : int, default=1
-        Instances that are learnt together. Answers go by the last instances' labels after batches of fewer than 100.
+        Number of instances that are learnt together. Predictions use the last labels after batches of fewer than 100.
     n_estimators, base_forest, splitting, drift_threshold, window_size, memory_size, max_samples, min_samples_leaf, \
 max_features, max_depth, criterion, renewal, answer_for, label_delay, max_categories, min_frequency, \
 class_weight, n_jobs, verbose
@@ -54,11 +54,11 @@ class_weight, n_jobs, verbose
 
     Notes
     -----
-    Until the first batch is learnt, the answer is how frequent each class is among the instances that wait; before the
-    first instance there is none, and `predict` returns None.
+    Until the first batch is learnt, class frequencies of the collected instances are predicted; before the first
+    instance `predict` returns None.
 
-    Batches are made here, not by the evaluation: ``prequential_evaluation(batch_size=...)`` is for learners on PyTorch,
-    which this one does without. `capymoa.core.io.save_model` saves it, with the instances that wait.
+    Batches are made here, not by the evaluation: ``prequential_evaluation(batch_size=...)`` is for learners on PyTorch.
+    `capymoa.core.io.save_model` saves it, with the collected instances.
 
     Examples
     --------
@@ -129,24 +129,24 @@ class_weight, n_jobs, verbose
         self._names = tuple(str(attribute.name()) for attribute in attributes)
         nominal = {j: attribute for j, attribute in enumerate(attributes) if attribute.isNominal()}
         self._values = {j: list(map(str, one.getAttributeValues())) for j, one in nominal.items()}
-        self._waiting: list[Floats] = []
+        self._waiting: list[Float64Array] = []
         self._waiting_labels: list[int] = []
 
     @property
     def n_waiting(self) -> int:
-        """Number of instances that wait to be learnt."""
+        """Number of collected instances that are not learnt yet."""
         return len(self._waiting)
 
     def train(self, instance: Any) -> None:
-        """Take an instance, and learn a batch if enough of them wait.
+        """Add an instance, and learn a batch if enough are collected.
 
         Parameters
         ----------
         instance : capymoa.core.LabeledInstance
         """
-        record = np.array(instance.x, dtype=np.float64)
-        if np.isinf(record).any():
-            name = self._names[int(np.isinf(record).argmax())]
+        sample = np.array(instance.x, dtype=np.float64)
+        if np.isinf(sample).any():
+            name = self._names[int(np.isinf(sample).argmax())]
             raise ValueError(
                 f"attribute {name!r} of this instance is infinite. Replace it with a finite number, or with NaN if it "
                 "is not known."
@@ -156,19 +156,19 @@ class_weight, n_jobs, verbose
                 f"the class index of this instance is {instance.y_index}; expected one of the schema's, 0 to "
                 f"{self.schema.get_num_classes() - 1}."
             )
-        self._waiting.append(record)
+        self._waiting.append(sample)
         self._waiting_labels.append(int(instance.y_index))
         if len(self._waiting) >= self.batch_size:
             self.learn_waiting()
 
     def learn_waiting(self) -> None:
-        """Learn the instances that wait as one batch, however few they are."""
+        """Learn the collected instances as one batch, however few they are."""
         if self._waiting:
             self.classifier.partial_fit(self._table(np.array(self._waiting)), self._waiting_labels)
             self._waiting, self._waiting_labels = [], []
 
-    def predict_proba(self, instance: Any) -> Floats | None:
-        """Return the share of each class of the schema, None before the first instance was learnt.
+    def predict_proba(self, instance: Any) -> Float64Array | None:
+        """Predict the probabilities of the schema's classes, None before the first instance was learnt.
 
         Parameters
         ----------
@@ -185,9 +185,9 @@ class_weight, n_jobs, verbose
             return None
         return shares
 
-    def _table(self, X: Floats) -> Table:
-        """Return records as a table: numbers as they are, indexes of nominal values as text."""
-        content: Floats | list[Column] = X
+    def _table(self, X: Float64Array) -> Table:
+        """Return samples as a table: numbers as they are, indexes of nominal values as text."""
+        content: Float64Array | list[Column] = X
         if self._values:
             columns = enumerate(np.ascontiguousarray(X.T))
             content = [_coded(column, self._values[j]) if j in self._values else column for j, column in columns]
@@ -197,7 +197,7 @@ class_weight, n_jobs, verbose
         return "AdaptiveDecisionForest"
 
 
-def _coded(indexes: Floats, values: list[str]) -> Coded:
+def _coded(indexes: Float64Array, values: list[str]) -> Coded:
     """Return a nominal attribute as categories: those values of the schema that are in it."""
     is_known = ~np.isnan(indexes)
     present, codes = np.unique(indexes[is_known].astype(np.intp), return_inverse=True)

@@ -1,4 +1,4 @@
-"""The forest on a Dask cluster: the same model, learnt from and asked about collections that need not fit one machine.
+"""The forest on a Dask cluster: learns and predicts collections that need not fit one machine.
 
 Needs ``pip install 'adforest[dask]'``.
 """
@@ -33,7 +33,7 @@ __all__ = ["DaskAdaptiveDecisionForestClassifier"]
 
 
 class _Sent(NamedTuple):
-    """A model that was sent to the workers, and what it depends on."""
+    """A model that was sent to the workers, and its dependencies."""
 
     model: Model[Any]
     client: Any
@@ -45,26 +45,26 @@ class _Sent(NamedTuple):
 class DaskAdaptiveDecisionForestClassifier(AdaptiveDecisionForestClassifier):
     """`adforest.AdaptiveDecisionForestClassifier` on a Dask cluster: bit by bit the model that one machine would learn.
 
-    It does not matter how the records are partitioned, how many workers there are, or whether some of them die
-    meanwhile. Records and labels are dask DataFrames, Series or arrays, or lists of delayed tables; tables that are
-    here already are learnt and answered here, as by the local classifier.
+    It does not depend on the partitions, the number of workers, or whether some of them die meanwhile. Samples and
+    labels are dask DataFrames, Series or arrays, or lists of delayed tables; local tables are learnt and predicted
+    locally, as by the local classifier.
 
     Parameters
     ----------
     n_estimators : int, default=20
-        Trees in the permanent and the active forest.
+        Number of trees in the permanent and the active forest.
     client : distributed.Client, optional
-        The cluster; by default the last client made. It is no part of the model: copies and pickles have none.
+        The cluster; by default the last client made. It is not part of the model: copies and pickles have none.
     **parameters
-        All other parameters of `adforest.AdaptiveDecisionForestClassifier`. ``max_samples`` says how many records of a
-        batch are brought here to learn from; ``n_jobs`` are threads here.
+        All other parameters of `adforest.AdaptiveDecisionForestClassifier`. ``max_samples`` bounds the number of
+        samples of a batch that are sent to the client to learn from; ``n_jobs`` are threads of the client.
 
     Notes
     -----
-    A batch is read twice, once to find out what it holds, once to draw records from it, and a third time if it has more
-    than ``max_samples``, to count the others. Persist it if it fits into the workers' memory. Trees are built on the
-    workers, everything else is done here, from the records drawn. Between batches nothing of the model is on the
-    cluster.
+    A batch is read twice, once to survey it, once to draw samples from it, and a third time if it has more than
+    ``max_samples``, to count the others. Persist it if it fits into the workers' memory. Trees are built on the
+    workers, everything else is computed by the client, from the samples drawn. Between batches nothing of the model is
+    on the cluster.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class DaskAdaptiveDecisionForestClassifier(AdaptiveDecisionForestClassifier):
         return {name: value for name, value in state.items() if name != "_sent"} | {"client": None}
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Forget everything and learn X, y as the first batch.
+        """Fit a new model, with X, y as its first batch.
 
         Parameters
         ----------
@@ -103,7 +103,7 @@ class DaskAdaptiveDecisionForestClassifier(AdaptiveDecisionForestClassifier):
         y : dask Series or array, list of delayed labels, or array-like
             With the same partitions as X.
         sample_weight : dask Series or array, list of delayed arrays, float, or array-like, optional
-            How much each record counts, with the same partitions as X.
+            Sample weights, with the same partitions as X.
 
         Returns
         -------
@@ -113,7 +113,7 @@ class DaskAdaptiveDecisionForestClassifier(AdaptiveDecisionForestClassifier):
             return self._learn_batch(None, X, y, None, sample_weight)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn one more batch; class values not seen before are welcome.
+        """Learn one more batch, which may bring new classes.
 
         Parameters
         ----------
@@ -124,7 +124,7 @@ class DaskAdaptiveDecisionForestClassifier(AdaptiveDecisionForestClassifier):
         classes : array-like, optional
             Class values to expect.
         sample_weight : dask Series or array, list of delayed arrays, float, or array-like, optional
-            How much each record counts, with the same partitions as X.
+            Sample weights, with the same partitions as X.
 
         Returns
         -------
@@ -134,7 +134,7 @@ class DaskAdaptiveDecisionForestClassifier(AdaptiveDecisionForestClassifier):
             return self._learn_batch(getattr(self, "_model", None), X, y, classes, sample_weight)
 
     def _learn_batch(self, before: Any, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
-        """Let a local classifier learn a batch, wherever its records lie, and take over its model."""
+        """Let a local classifier learn a batch, local or distributed, and take over its model."""
         local, cluster = self._local(), Cluster(self._cluster_client())
         with building_on(cluster):
             if are_delayed(X):
@@ -145,7 +145,7 @@ class DaskAdaptiveDecisionForestClassifier(AdaptiveDecisionForestClassifier):
         return self
 
     def predict(self, X: Any) -> Any:
-        """Return the most likely class of each record, in one pass over the partitions, when it is computed.
+        """Predict the class of each sample lazily, in one pass over the partitions.
 
         Parameters
         ----------
@@ -154,12 +154,12 @@ class DaskAdaptiveDecisionForestClassifier(AdaptiveDecisionForestClassifier):
         Returns
         -------
         dask Series or array, list of delayed arrays, or ndarray
-            As X is: a DataFrame's index is kept.
+            The kind of X: a DataFrame's index is kept.
         """
         return self._answered("predict", X, super().predict)
 
     def predict_proba(self, X: Any) -> Any:
-        """Return the share of each class, in the order of ``classes_``, when it is computed.
+        """Predict class probabilities lazily, in the order of ``classes_``.
 
         Parameters
         ----------
@@ -168,12 +168,12 @@ class DaskAdaptiveDecisionForestClassifier(AdaptiveDecisionForestClassifier):
         Returns
         -------
         dask DataFrame or array, list of delayed arrays, or ndarray
-            As X is: a DataFrame has a column for each class.
+            The kind of X: a DataFrame has a column for each class.
         """
         return self._answered("predict_proba", X, super().predict_proba)
 
     def predict_log_proba(self, X: Any) -> Any:
-        """Return the logarithm of `predict_proba`; minus infinity where a class has no share.
+        """Predict logarithms of class probabilities; minus infinity where a probability is 0.
 
         Parameters
         ----------
@@ -186,13 +186,13 @@ class DaskAdaptiveDecisionForestClassifier(AdaptiveDecisionForestClassifier):
         return self._answered("predict_log_proba", X, super().predict_log_proba)
 
     def _answered(self, method: str, X: Any, here: Callable[[Any], Any]) -> Any:
-        """Return the answers of a method: at once for tables that are here, lazily for others."""
+        """Return the predictions of a method: at once for local tables, lazily for others."""
         if not are_delayed(X):
             return here(X)
         return together(method, X, self._sent_model(), self.classes_)
 
     def _sent_model(self) -> Any:
-        """Return what answers for the model on the workers: sent there once, or delayed where there is no cluster."""
+        """Return the predictor for the workers: sent there once, or delayed where there is no cluster."""
         model, (answer_for, changes) = self._checked(), (self.answer_for, self.column_changes)
         try:
             client = self._cluster_client()
@@ -205,12 +205,12 @@ class DaskAdaptiveDecisionForestClassifier(AdaptiveDecisionForestClassifier):
         return before.future
 
     def _answering(self) -> Snapshot:
-        """Return what answers for the model on one thread."""
+        """Return the predictor on one thread."""
         answering: Snapshot = self._local().set_params(n_jobs=None).snapshot()
         return answering
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy on some records, in one pass over the partitions.
+        """Return the accuracy on some samples, in one pass over the partitions.
 
         Parameters
         ----------
@@ -228,20 +228,20 @@ class DaskAdaptiveDecisionForestClassifier(AdaptiveDecisionForestClassifier):
         parts = [(*part, place) for place, part in enumerate(in_parts(X, y, sample_weight))]
         return accuracy(Cluster(self._cluster_client()).each("score", count_right, self._sent_model, parts))
 
-    def save(self, path: str | PathLike[str], *, records: bool = True) -> None:
-        """Write the model to a file, from which `adforest.load` makes a local one; see `from_local`.
+    def save(self, path: str | PathLike[str], *, samples: bool = True) -> None:
+        """Save the model to a file, which `adforest.load` reads as a local model; see `from_local`.
 
         Parameters
         ----------
         path : str or path-like
-            Where to write; the usual ending is ``.adf``.
-        records : bool, default=True
-            Whether the records that the model keeps for growing trees are in the file.
+            Path of the file; the usual suffix is ``.adf``.
+        samples : bool, default=True
+            Whether the file includes the samples in memory.
         """
-        self.to_local().save(path, records=records)
+        self.to_local().save(path, samples=samples)
 
     def to_local(self) -> AdaptiveDecisionForestClassifier:
-        """Return the model as a local classifier, which goes on by itself.
+        """Return the model as an independent local classifier.
 
         Returns
         -------
@@ -252,7 +252,7 @@ class DaskAdaptiveDecisionForestClassifier(AdaptiveDecisionForestClassifier):
 
     @classmethod
     def from_local(cls, model: AdaptiveDecisionForestClassifier, client: Any = None) -> Self:
-        """Return a local model, fitted or not, as one that learns and answers on a cluster.
+        """Return a local model, fitted or not, as one that learns and predicts on a cluster.
 
         Parameters
         ----------
@@ -274,7 +274,7 @@ class DaskAdaptiveDecisionForestClassifier(AdaptiveDecisionForestClassifier):
         return made
 
     def _local(self) -> AdaptiveDecisionForestClassifier:
-        """Return a local classifier with these parameters and what was learnt."""
+        """Return a local classifier with these parameters and the fitted state."""
         parameters = self.get_params(deep=False)
         del parameters["client"]
         local = AdaptiveDecisionForestClassifier(**parameters)
@@ -283,7 +283,7 @@ class DaskAdaptiveDecisionForestClassifier(AdaptiveDecisionForestClassifier):
         return local
 
     def _cluster_client(self) -> Any:
-        """Return the client to use, or say that there is none."""
+        """Return the client to use, or raise if there is none."""
         try:
             client = get_client() if self.client is None else self.client
         except ValueError as error:

@@ -50,12 +50,12 @@ def save_model(
     mlflow_model : mlflow.models.Model, optional
         The description that the flavour is added to.
     signature : mlflow.models.ModelSignature, optional
-        Names and types of what comes in and goes out. MLflow enforces them: it refuses records that lack a column or
+        Names and types of inputs and outputs. MLflow enforces them: it refuses samples that lack a column or
         hold another type, before the model sees them. By default that of `input_example`, if there is one.
     input_example : data frame or array, optional
-        A few records.
+        A few samples.
     pip_requirements : list of str, optional
-        What an environment that serves the model installs; by default this version of adforest.
+        Requirements of an environment that serves the model; by default this version of adforest.
     metadata : dict, optional
     **kwargs
         Further arguments of `mlflow.pyfunc.save_model`.
@@ -67,7 +67,7 @@ def save_model(
         )
     model._checked()
     if signature is None and input_example is not None:
-        params = {"method": METHODS[0]}  # what a request may set, with its default
+        params = {"method": METHODS[0]}  # parameters of a request, with their defaults
         signature = infer_signature(input_example, model.predict(input_example), params)
     description = Model() if mlflow_model is None else mlflow_model
     with tempfile.TemporaryDirectory() as folder:
@@ -102,9 +102,9 @@ def log_model(
     model : AdaptiveDecisionForestClassifier or PaperADFClassifier
         A model that has learnt at least one batch.
     name : str, default="model"
-        What the model is called among the artifacts of the run.
+        Name of the model among the artifacts of the run.
     registered_model_name : str, optional
-        Under which the registry keeps it, as one more version.
+        Name in the registry, where it becomes the next version.
     **kwargs
         Arguments of `save_model` (``signature``, ``input_example``, ``pip_requirements``, ``metadata``) and of
         `mlflow.models.Model.log` (``params``, ``tags``, ``model_type``, ``step``, ``model_id``).
@@ -112,7 +112,7 @@ def log_model(
     Returns
     -------
     mlflow.models.model.ModelInfo
-        Its ``model_uri`` is what `load_model` takes.
+        Its ``model_uri`` is the argument of `load_model`.
     """
     return Model.log(
         artifact_path=None,
@@ -125,12 +125,12 @@ def log_model(
 
 
 def load_model(model_uri: str, dst_path: str | None = None) -> Any:
-    """Return a model that was saved or logged; it goes on learning like the original.
+    """Load a model that was saved or logged; it can go on learning.
 
     Parameters
     ----------
     model_uri : str
-        A folder, or what MLflow calls a model: ``models:/name/version``, ``models:/name@alias``, ``runs:/id/name``.
+        A folder, or a model URI of MLflow: ``models:/name/version``, ``models:/name@alias``, ``runs:/id/name``.
     dst_path : str, optional
         An existing folder that files are downloaded to.
 
@@ -147,7 +147,7 @@ def load_model(model_uri: str, dst_path: str | None = None) -> Any:
 
 
 class ServedModel:
-    """What `mlflow.pyfunc.load_model` makes of a model, in a scoring server too: records in, classes or shares out.
+    """The model as returned by `mlflow.pyfunc.load_model`, also in a scoring server.
 
     Parameters
     ----------
@@ -162,13 +162,13 @@ class ServedModel:
         return self.model
 
     def predict(self, model_input: Any, params: dict[str, Any] | None = None) -> Any:
-        """Return the most likely class of each record, or the share of each class.
+        """Predict the class of each sample, or class probabilities.
 
         Parameters
         ----------
         model_input : data frame or array
         params : dict, optional
-            ``{"method": "predict_proba"}`` asks for shares: a data frame with a column a class.
+            With ``{"method": "predict_proba"}`` a data frame of class probabilities is returned.
         """
         method = (params or {}).get("method", METHODS[0])
         if method not in METHODS:
@@ -181,5 +181,5 @@ class ServedModel:
 
 
 def _load_pyfunc(path: str) -> ServedModel:
-    """Return the model as `mlflow.pyfunc.load_model` asks for it."""
+    """Return the model for `mlflow.pyfunc.load_model`."""
     return ServedModel(adforest.load(path))

@@ -1,4 +1,4 @@
-"""The Adaptive Decision Forest as one of River's classifiers: records come one at a time, as dicts.
+"""The Adaptive Decision Forest as one of River's classifiers: samples come one at a time, as dicts.
 
 Needs ``pip install 'adforest[river]'``.
 """
@@ -18,8 +18,8 @@ from adforest.base import as_shares
 from adforest.encoding import check_same_length, dicts
 from adforest.encoding.columns import is_empty
 from adforest.encoding.tables import Table, read_table
-from adforest.forest.types import Floats
-from adforest.integrations._waiting import WaitingRecords
+from adforest.forest.types import Float64Array
+from adforest.integrations._waiting import WaitingSamples
 from adforest.parameters import AT_LEAST_ONE, NONE, Amount, Listed, OneOf, Rules, TimeSpan
 
 try:
@@ -37,23 +37,24 @@ CATEGORICAL = (nw.Categorical, nw.Enum)
 
 
 class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
-    """Adaptive Decision Forest: a forest that keeps learning, with new classes and new features welcome.
+    """Adaptive Decision Forest: a batch-incremental forest that learns new classes and new features.
 
-    Each sample goes to `adforest.AdaptiveDecisionForestClassifier` at once, so that the next answer goes by the last
-    labels, too; trees grow when enough samples have come together. With a larger ``batch_size`` samples are collected
-    until so many of them wait, or the first of them has waited for ``max_wait``, and are then learnt as one batch, at
-    less cost. Text is categorical, a feature that a record lacks is missing in it, and no class need be declared.
+    Each sample is learnt by `adforest.AdaptiveDecisionForestClassifier` at once, so that the next prediction uses the
+    last labels, too; trees are updated when enough samples have been collected. With a larger ``batch_size`` samples
+    are collected until there are that many, or the first was collected ``max_wait`` ago, and are then learnt as one
+    batch, at less cost. Text is categorical, a feature that a sample lacks is missing in it, and classes need not be
+    declared.
 
     Parameters
     ----------
     n_estimators
-        Trees in the permanent and the active forest; the temporary and the newest have half as many.
+        Number of trees in the permanent and the active forest; the temporary and the newest have half as many.
     batch_size
-        Samples that are learnt together. Answers go by the last samples' labels after batches of fewer than 100.
+        Number of samples that are learnt together. Predictions use the last labels after batches of fewer than 100.
     max_wait
-        Seconds, or a timedelta, after which waiting records are learnt even if they are fewer; None waits for
-        ``batch_size``. The clock is `time.time`, and it is looked at whenever a record is learnt: while none comes,
-        those that wait go on waiting. `learn_waiting` learns them at once.
+        Seconds, or a timedelta, after which collected samples are learnt even if they are fewer than ``batch_size``;
+        None sets no limit. The clock is `time.time`, and it is read whenever a sample is learnt: while none comes,
+        nothing happens. `learn_waiting` learns them at once.
     base_forest
     splitting
     drift_threshold
@@ -83,13 +84,13 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
 
     Notes
     -----
-    Until the first batch is learnt, the answer is how frequent each class is among the records that wait; before the
-    first record there is none, and ``predict_one`` returns None. Classes that no batch brought yet have a share of 0.
+    Until the first batch is learnt, class frequencies of the collected samples are predicted; before the first sample
+    ``predict_one`` returns None. Classes that no batch had yet have a probability of 0.
 
-    What a feature holds is fixed by its first value: numbers, text, dates or durations. A record that does not fit, or
-    whose label does not, is refused when it comes, and the model stays as it was. ``learn_many`` learns a data frame as
-    one batch; with a ``batch_size`` of more than 1 it does what ``learn_one`` does record by record, but faster. If it
-    fails, none of its records is learnt.
+    The kind of a feature is decided by its first value: numbers, text, dates or durations. An invalid sample or label
+    is refused when it comes, and the model stays as it was. ``learn_many`` learns a data frame as
+    one batch; with a ``batch_size`` of more than 1 it does what ``learn_one`` does sample by sample, but faster. If it
+    fails, none of its samples is learnt.
 
     Examples
     --------
@@ -166,7 +167,7 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
         params["random_state"] = params.pop("seed")
         self._classifier = AdaptiveDecisionForestClassifier(**params, column_changes="allow")
         seconds = max_wait.total_seconds() if isinstance(max_wait, timedelta) else max_wait
-        self._waiting = WaitingRecords(None if categorical_features == "from_dtype" else self._listed, seconds)
+        self._waiting = WaitingSamples(None if categorical_features == "from_dtype" else self._listed, seconds)
 
     def _check_parameters(self) -> None:
         """Raise ValueError if a parameter has a value that its rules do not accept."""
@@ -182,26 +183,26 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
 
     @property
     def n_waiting(self) -> int:
-        """Number of records that wait to be learnt."""
+        """Number of collected samples that are not learnt yet."""
         return len(self._waiting)
 
     def learn_one(self, x: Mapping[Hashable, Any], y: Any, w: float = 1.0) -> None:
-        """Take a record, and learn a batch if enough of them wait.
+        """Add a sample, and learn a batch if enough are collected.
 
         Parameters
         ----------
         x
-            By feature its value; None and NaN are missing.
+            Values by feature; None and NaN are missing.
         y
-            The label: text, a whole number or a boolean, one kind for the whole model.
+            The label: text, an integer or a boolean, one kind for the whole model.
         w
-            How much the record counts; one of weight 0 is left out.
+            The sample weight; a sample of weight 0 is left out.
         """
         self._waiting.take(x, y, w)
         self._learn_if_enough()
 
     def learn_many(self, X: Any, y: Any) -> None:
-        """Learn the records of a data frame, or let them wait until there are ``batch_size`` of them.
+        """Learn the samples of a data frame, or collect them until there are ``batch_size``.
 
         Parameters
         ----------
@@ -212,7 +213,7 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
         """
         frame, labels = _frame(X), list(y)
         check_same_length(len(frame), len(labels))
-        before = self._waiting.copy(), copy(self._classifier)  # what was learnt is never changed, so this costs little
+        before = self._waiting.copy(), copy(self._classifier)  # the fitted state is immutable, so this costs little
         try:
             self._learn_frame(frame, labels)
         except BaseException:
@@ -220,7 +221,7 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
             raise
 
     def _learn_frame(self, frame: Any, labels: list[Any]) -> None:
-        """Learn pieces of a frame that are whole batches as they are; others wait with the rest."""
+        """Learn parts of a frame that are complete batches; collect the rest."""
         size = self.batch_size if self.batch_size > 1 else len(labels)  # labels that come together are one batch
         start = 0
         while start < len(labels):
@@ -231,26 +232,26 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
                     self._waiting.take_label(label)
                 self._learn(self._table_of_frame(piece), labels[start:stop])
             else:
-                for record, label in zip(piece.rows(named=True), labels[start:stop], strict=True):
-                    self._waiting.take(record, label)
+                for sample, label in zip(piece.rows(named=True), labels[start:stop], strict=True):
+                    self._waiting.take(sample, label)
                 self._learn_if_enough()
             start = stop
 
     def _learn_if_enough(self) -> None:
-        """Learn the records that wait if they are a batch, or have waited long enough."""
+        """Learn the collected samples if they are a batch, or if ``max_wait`` has passed."""
         if len(self._waiting) >= self.batch_size or self._waiting.is_time:
             self.learn_waiting()
 
     def learn_waiting(self) -> None:
-        """Learn the records that wait as one batch, however few they are."""
+        """Learn the collected samples as one batch, however few they are."""
         waiting, names = self._waiting, self._names(self._waiting.kinds)
-        if waiting and names:  # without a single feature there is nothing to learn: they go on waiting
+        if waiting and names:  # without a single feature there is nothing to learn yet
             weights = None if set(waiting.weights) == {1.0} else waiting.weights
-            self._learn(dicts.table_of_dicts(waiting.records, names), waiting.labels, weights)
+            self._learn(dicts.table_of_dicts(waiting.samples, names), waiting.labels, weights)
             waiting.clear()
 
     def _names(self, features: Any) -> tuple[Hashable, ...]:
-        """Return the columns of the next batch: those learnt, then those that are new, in an order of their own."""
+        """Return the columns of the next batch: those learnt, then new ones, sorted."""
         learnt = self._learnt_names()
         known = set(learnt)
         return (*learnt, *dicts.sorted_names(name for name in features if name not in known))
@@ -279,12 +280,12 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
         self._waiting.kinds = dicts.known_kinds(self._classifier._model.encoder)
 
     def predict_proba_one(self, x: Mapping[Hashable, Any], **kwargs: Any) -> dict[Any, float]:
-        """Return the share of each class for a record.
+        """Predict the class probabilities of a sample.
 
         Parameters
         ----------
         x
-            By feature its value. Features never learnt are left out.
+            Values by feature. Features never learnt are ignored.
         """
         if not self._is_fitted():
             return self._waiting.shares()
@@ -295,12 +296,12 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
         return shares
 
     def predict_one(self, x: Mapping[Hashable, Any], **kwargs: Any) -> Any:
-        """Return the most likely class of a record, None before the first record was learnt.
+        """Predict the class of a sample, None before the first sample was learnt.
 
         Parameters
         ----------
         x
-            By feature its value. Features never learnt are left out.
+            Values by feature. Features never learnt are ignored.
         """
         if not self._is_fitted():
             shares = self._waiting.shares()
@@ -308,14 +309,14 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
         model, votes = self._answer(x)
         return model.most_likely(votes).tolist()[0]
 
-    def _answer(self, x: Mapping[Hashable, Any]) -> tuple[Any, Floats]:
-        """Return the model that answers, and its votes, without the table that a record would have to become."""
+    def _answer(self, x: Mapping[Hashable, Any]) -> tuple[Any, Float64Array]:
+        """Return the model and its votes for a sample, without converting the sample to a table."""
         model = self._classifier._model
         matrix = dicts.row_of_dict(x, model.encoder)
         return model, model.in_order(self._classifier._votes(model, matrix))
 
     def predict_proba_many(self, X: Any) -> Any:
-        """Return the share of each class for the records of a data frame, as a data frame of the same library.
+        """Predict the class probabilities of the samples of a data frame, as a data frame of the same library.
 
         Parameters
         ----------
@@ -332,7 +333,7 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
         return dataframe.to_native_frame(shares, like=frame)
 
     def predict_many(self, X: Any) -> Any:
-        """Return the most likely class of the records of a data frame, as a series of the same library.
+        """Predict the classes of the samples of a data frame, as a series of the same library.
 
         Parameters
         ----------
@@ -359,7 +360,7 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
 
 
 def _frame(X: Any) -> Any:
-    """Return a data frame whose categories are text, as they are in a record; their columns stay categorical."""
+    """Return a data frame whose categories are text, as they are in a sample; their columns stay categorical."""
     frame = dataframe.into_frame(X)
     names = [name for name, dtype in frame.schema.items() if dtype in CATEGORICAL]
     return frame.with_columns(nw.col(name).cast(nw.String).cast(nw.Categorical) for name in names) if names else frame

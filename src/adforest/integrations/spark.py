@@ -1,4 +1,4 @@
-"""The forest on a Spark cluster: the same model, learnt from DataFrames and streams that need not fit one machine.
+"""The forest on a Spark cluster: learns and predicts DataFrames and streams that need not fit one machine.
 
 Needs ``pip install 'adforest[spark]'`` and a Java runtime; adforest must be installed where Spark's workers run, too.
 """
@@ -51,24 +51,22 @@ __all__ = ["SparkAdaptiveDecisionForest", "foreach_batch"]
 class SparkAdaptiveDecisionForest(AdaptiveDecisionForestClassifier):
     """`adforest.AdaptiveDecisionForestClassifier` on Spark: bit by bit the model that one machine would have learnt.
 
-    It does not matter how the records are partitioned, how many workers there are, or whether tasks fail and are
-    tried again meanwhile. Batches are DataFrames; everything else, such as ``history_`` or ``explain`` of a few
-    records, is as in the local classifier.
+    It does not depend on the partitions, the number of workers, or whether tasks fail and are retried. Batches are
+    DataFrames; everything else, such as ``history_`` or ``explain`` of a few samples, is as in the local classifier.
 
     Parameters
     ----------
     n_estimators : int, default=20
-        Trees in the permanent and the active forest. All other parameters are those of
-        `adforest.AdaptiveDecisionForestClassifier` too: ``max_samples`` says how many records of a batch are brought to
-        the driver to learn from; ``n_jobs`` are threads there.
+        Number of trees in the permanent and the active forest. All other parameters are those of
+        `adforest.AdaptiveDecisionForestClassifier` too: ``max_samples`` bounds the number of samples of a batch that
+        are sent to the driver to learn from; ``n_jobs`` are threads there.
 
     Notes
     -----
-    The order of records is that of ``df.collect()``: partitions in order, in each of them rows in order. A batch is
-    read twice, once to find out what it holds, once to draw records from it, and a third time if it has more than
-    ``max_samples``, to count the others; where it does not hold the same again, there is an error and the model stays
-    as it was. ``df.persist()`` saves reading it again, and keeps its order where that would differ from time to time,
-    as after a join or a grouping.
+    The order of samples is that of ``df.collect()``: partitions in order, in each of them rows in order. A batch is
+    read twice, once to survey it, once to draw samples from it, and a third time if it has more than ``max_samples``,
+    to count the others; if its content differs, there is an error and the model stays as it was. ``df.persist()`` saves
+    reading it again, and fixes its order where that is not deterministic, as after a join or a grouping.
 
     Examples
     --------
@@ -81,15 +79,15 @@ class SparkAdaptiveDecisionForest(AdaptiveDecisionForestClassifier):
     """
 
     def fit(self, df: Any, label_col: str, weight_col: str | None = None) -> Self:
-        """Forget everything and learn a DataFrame as the first batch.
+        """Fit a new model, with a DataFrame as its first batch.
 
         Parameters
         ----------
         df : pyspark.sql.DataFrame
         label_col : str
-            The column that holds the classes. All others are learnt from: drop those that say nothing.
+            The column of the classes. All others are features: drop uninformative ones.
         weight_col : str, optional
-            The column that says how much each record counts.
+            The column of the sample weights.
 
         Returns
         -------
@@ -101,18 +99,18 @@ class SparkAdaptiveDecisionForest(AdaptiveDecisionForestClassifier):
     def partial_fit(  # type: ignore[override]
         self, df: Any, label_col: str, weight_col: str | None = None, classes: Any = None
     ) -> Self:
-        """Learn a DataFrame as one more batch; class values not seen before are welcome.
+        """Learn a DataFrame as one more batch, which may bring new classes.
 
         Parameters
         ----------
         df : pyspark.sql.DataFrame
             The same columns as before, in any order.
         label_col : str
-            The column that holds the classes. All others are learnt from: drop those that say nothing.
+            The column of the classes. All others are features: drop uninformative ones.
         weight_col : str, optional
-            The column that says how much each record counts.
+            The column of the sample weights.
         classes : array-like, optional
-            Class values to expect. They appear in ``classes_`` before their first record.
+            Class values to expect. They appear in ``classes_`` before their first sample.
 
         Returns
         -------
@@ -122,7 +120,7 @@ class SparkAdaptiveDecisionForest(AdaptiveDecisionForestClassifier):
             return self._learn_frame(getattr(self, "_model", None), df, label_col, weight_col, classes)
 
     def _learn_frame(self, before: Any, df: Any, label_col: str, weight_col: str | None, classes: Any = None) -> Self:
-        """Learn a batch whose records lie on the workers."""
+        """Learn a batch whose samples are on the workers."""
         check_frame(df, "Learn from a stream with foreach_batch().")
         roles = [label_col] if weight_col is None else [label_col, weight_col]
         check_names(df, roles)
@@ -139,23 +137,23 @@ class SparkAdaptiveDecisionForest(AdaptiveDecisionForestClassifier):
         probability_col: str = "probability",
         confidence_col: str = "confidence",
     ) -> Any:
-        """Return a DataFrame with the answers beside its columns, computed when it is asked for, batch after batch.
+        """Return a DataFrame with predictions added as columns, computed lazily, batch after batch.
 
         Parameters
         ----------
         df : pyspark.sql.DataFrame
             The columns learnt, and any others, which are kept. It may be a stream.
         prediction_col : str, default="prediction"
-            The new column of the most likely class.
+            The new column of the predicted class.
         probability_col : str, default="probability"
-            The new column of the shares of all classes, arrays in the order of ``classes_``.
+            The new column of the class probabilities, arrays in the order of ``classes_``.
         confidence_col : str, default="confidence"
-            The new column of the share of the most likely class.
+            The new column of the probability of the predicted class.
 
         Returns
         -------
         pyspark.sql.DataFrame
-            Later batches do not change what it answers.
+            Batches learnt later do not change its predictions.
         """
         check_frame(df)
         added = [prediction_col, probability_col, confidence_col]
@@ -169,16 +167,16 @@ class SparkAdaptiveDecisionForest(AdaptiveDecisionForestClassifier):
         return by_position(df).mapInArrow(answers(sent), schema)
 
     def score(self, df: Any, label_col: str, weight_col: str | None = None) -> float:
-        """Return the accuracy on some records, in one pass.
+        """Return the accuracy on some samples, in one pass.
 
         Parameters
         ----------
         df : pyspark.sql.DataFrame
             The columns learnt, and any others.
         label_col : str
-            The column that holds the classes.
+            The column of the classes.
         weight_col : str, optional
-            The column that says how much each record counts.
+            The column of the sample weights.
 
         Returns
         -------
@@ -193,12 +191,12 @@ class SparkAdaptiveDecisionForest(AdaptiveDecisionForestClassifier):
         return accuracy(found.values())
 
     def _answering(self) -> Snapshot:
-        """Return what answers for the model on the workers, each of which has one thread."""
+        """Return the predictor for the workers, each of which has one thread."""
         snapshot: Snapshot = self.to_local().set_params(n_jobs=None).snapshot()
         return snapshot
 
     def _columns(self, df: Any, model: Snapshot) -> Columns:
-        """Return the columns of a DataFrame that a model asks for, or raise if it lacks some."""
+        """Return the columns of a DataFrame that a model needs, or raise if it lacks some."""
         names = df.columns if model.feature_names_in_ is None else model.feature_names_in_.tolist()
         features = [name for name in names if name in df.columns]
         if self.column_changes == "error":
@@ -206,21 +204,21 @@ class SparkAdaptiveDecisionForest(AdaptiveDecisionForestClassifier):
         check_types(df, features)
         return Columns(tuple(df.columns), tuple(features))
 
-    def save(self, path: str | PathLike[str], *, records: bool = True) -> None:
-        """Write the model to a file, from which `adforest.load` makes a local one, and `load` one on Spark.
+    def save(self, path: str | PathLike[str], *, samples: bool = True) -> None:
+        """Save the model to a file, which `adforest.load` reads as a local model, and `load` as one on Spark.
 
         Parameters
         ----------
         path : str or path-like
-            Where to write, on the driver; the usual ending is ``.adf``.
-        records : bool, default=True
-            Whether the records that the model keeps for growing trees are in the file.
+            Path of the file, on the driver; the usual suffix is ``.adf``.
+        samples : bool, default=True
+            Whether the file includes the samples in memory.
         """
-        self.to_local().save(path, records=records)
+        self.to_local().save(path, samples=samples)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
-        """Return the model that was saved to a file, here or by the local classifier; it goes on learning on Spark.
+        """Load a model from a file, saved by this class or by the local classifier; it goes on learning on Spark.
 
         Parameters
         ----------
@@ -233,7 +231,7 @@ class SparkAdaptiveDecisionForest(AdaptiveDecisionForestClassifier):
         return cls.from_local(adforest.load(path))
 
     def to_local(self) -> AdaptiveDecisionForestClassifier:
-        """Return the model as a local classifier, which goes on by itself.
+        """Return the model as an independent local classifier.
 
         Returns
         -------
@@ -245,7 +243,7 @@ class SparkAdaptiveDecisionForest(AdaptiveDecisionForestClassifier):
 
     @classmethod
     def from_local(cls, model: Any) -> Self:
-        """Return a local model, fitted or not, as one that learns and answers on Spark.
+        """Return a local model, fitted or not, as one that learns and predicts on Spark.
 
         Parameters
         ----------
@@ -273,28 +271,28 @@ def foreach_batch(
     *,
     model: AdaptiveDecisionForestClassifier | None = None,
 ) -> Callable[[Any, int], None]:
-    """Return what learns the micro-batches of a stream into a model file, each exactly once.
+    """Return a function that learns the micro-batches of a stream into a model file, each exactly once.
 
-    After each micro-batch the file is replaced at once by one that has learnt it and says so, in a note of the
-    stream's id and the number of the micro-batch (its epoch). One that Spark passes again after a restart, since it
-    died before it had noted the end, is known by that and passed over.
+    After each micro-batch the file is replaced atomically by one that has learnt it and records the stream's id and the
+    number of the micro-batch (its epoch). A micro-batch that Spark passes again after a restart, since it died before
+    it had recorded the end, is recognised by that and skipped.
 
     Parameters
     ----------
     path : str or path-like
-        The model file, on the driver. It is made by the first micro-batch, and gone on with if it is there.
+        The model file, on the driver. It is made by the first micro-batch, and continued if it exists.
     label_col : str
-        The column that holds the classes. All others are learnt from: drop those that say nothing.
+        The column of the classes. All others are features: drop uninformative ones.
     weight_col : str, optional
-        The column that says how much each record counts.
+        The column of the sample weights.
     model : SparkAdaptiveDecisionForest or AdaptiveDecisionForestClassifier, optional
-        What to start with where there is no file, fitted or not; by default one with default parameters.
+        The first model if there is no file, fitted or not; by default one with default parameters.
 
     Returns
     -------
     callable
         For ``writeStream.foreachBatch``. It raises ValueError if the file has learnt from another stream, or from later
-        micro-batches of this one: its checkpoint was thrown away, or is older than the file.
+        micro-batches of this one: its checkpoint was deleted, or is older than the file.
 
     Examples
     --------
@@ -317,7 +315,7 @@ def foreach_batch(
             if file.has_learnt(stream, epoch_id):
                 return
             was_kept = df.is_cached
-            df.persist()  # a micro-batch is computed anew by whatever asks for it
+            df.persist()  # otherwise every use computes the micro-batch again
             try:
                 if not df.isEmpty():
                     file.learn(stream, epoch_id, df, label_col, weight_col)
@@ -329,7 +327,7 @@ def foreach_batch(
 
 
 class _ModelFile:
-    """A model file that learns a stream, and the model in it, which is read only if another program wrote it."""
+    """A model file that learns a stream, and its model, which is read again only if another program wrote it."""
 
     def __init__(self, path: str | PathLike[str], start: SparkAdaptiveDecisionForest) -> None:
         self._path = path
@@ -338,7 +336,7 @@ class _ModelFile:
         self._written: tuple[int, ...] | None = None
 
     def has_learnt(self, stream: str, epoch: int) -> bool:
-        """Return whether a micro-batch is in the file, or raise if it cannot follow what is in it."""
+        """Return whether a micro-batch is in the file, or raise if it cannot be the next one."""
         noted = self._noted()
         if noted.stream is None:
             return False
@@ -350,7 +348,7 @@ class _ModelFile:
             raise ValueError(
                 f"'{os.fspath(self._path)}' has learnt the stream {noted.stream} up to micro-batch {noted.epoch}, but "
                 f"micro-batch {epoch} is of the stream {stream}: the checkpoint was thrown away, or belongs to another "
-                f"query, and records may come again. {advice}"
+                f"query, and samples may come again. {advice}"
             )
         if epoch < noted.epoch:
             raise ValueError(
@@ -360,7 +358,7 @@ class _ModelFile:
         return epoch == noted.epoch
 
     def learn(self, stream: str, epoch: int, df: Any, label_col: str, weight_col: str | None) -> None:
-        """Learn a micro-batch, and replace the file by one that says so; after an error all is as it was before."""
+        """Learn a micro-batch, and replace the file by one that records it; an error leaves everything as it was."""
         noted = self._noted()
         model = SparkAdaptiveDecisionForest.from_local(self._model).partial_fit(df, label_col, weight_col)
         note_origins(model, replace(noted, target=label_col, stream=stream, epoch=epoch))
@@ -368,7 +366,7 @@ class _ModelFile:
         self._model, self._written = model, _stamp(self._path)
 
     def _noted(self) -> Origins:
-        """Return what the file says of where its batches come from."""
+        """Return the source of the batches in the file."""
         stamp = _stamp(self._path)
         if stamp is None:
             self._model, self._written = self._start, None
@@ -379,7 +377,7 @@ class _ModelFile:
 
 
 def _stamp(path: str | PathLike[str]) -> tuple[int, ...] | None:
-    """Return what changes whenever a file is replaced, None if there is none."""
+    """Return values that change whenever a file is replaced, None if there is no file."""
     try:
         found = os.stat(path)
     except FileNotFoundError:

@@ -6,7 +6,7 @@ from typing import Any
 
 from adforest.adaptation import find_forest
 from adforest.forest import Tree
-from adforest.forest.types import Floats
+from adforest.forest.types import Float64Array
 from adforest.integrations._forests import LeafAnswers, answers_of, questions_of, read_model
 from adforest.libraries import require
 from adforest.snapshot import Snapshot
@@ -17,11 +17,10 @@ __all__ = ["encode_table", "to_treelite"]
 def to_treelite(model: Any, forest: str = "permanent") -> Any:
     """Return one forest of a model as a Treelite model.
 
-    It reads what `encode_table` returns, and answers with the mean over trees of what they answer where the forest
-    answers alone: the shrunk class shares of `AdaptiveDecisionForestClassifier`, so that the permanent forest is the
-    model with ``answer_for="everything"``, or the votes of `PaperADFClassifier`, hard or soft, divided by the number
-    of trees. The weights of the forests and what else makes up a vote are not in it: see
-    `adforest.integrations.onnx.to_onnx`.
+    Its input is the result of `encode_table`, its output the mean over the trees of the forest: of the shrunk class
+    probabilities of `AdaptiveDecisionForestClassifier`, so that the permanent forest is the model with
+    ``answer_for="everything"``, or of the votes of `PaperADFClassifier`, hard or soft. The weights of the forests and
+    other parts of the vote are not in it: see `adforest.integrations.onnx.to_onnx`.
 
     Parameters
     ----------
@@ -31,8 +30,8 @@ def to_treelite(model: Any, forest: str = "permanent") -> Any:
     Returns
     -------
     treelite.Model
-        Thresholds and leaves are float64. Outputs are in the order of ``classes_``. They add up to 1, but for records
-        that reach a leaf of `PaperADFClassifier` that never had one.
+        Thresholds and leaves are float64. Outputs are in the order of ``classes_``. They add up to 1, except for
+        samples that reach an empty leaf of `PaperADFClassifier`.
 
     Examples
     --------
@@ -41,8 +40,8 @@ def to_treelite(model: Any, forest: str = "permanent") -> Any:
     >>> from adforest.integrations.treelite import encode_table, to_treelite
     >>> model = AdaptiveDecisionForestClassifier(answer_for="everything", random_state=0)
     >>> model = model.fit([[1.0, "a"], [2.0, "a"], [8.0, "b"]], ["low", "low", "high"])
-    >>> records = encode_table(model, [[1.5, "a"], [None, "b"]])
-    >>> shares = treelite.gtil.predict(to_treelite(model), records)[:, 0, :]
+    >>> samples = encode_table(model, [[1.5, "a"], [None, "b"]])
+    >>> shares = treelite.gtil.predict(to_treelite(model), samples)[:, 0, :]
     >>> bool(abs(shares - model.predict_proba([[1.5, "a"], [None, "b"]])).max() < 1e-12)
     True
     """
@@ -71,8 +70,8 @@ def to_treelite(model: Any, forest: str = "permanent") -> Any:
     return builder.commit()
 
 
-def encode_table(model: Any, X: Any) -> Floats:
-    """Return records as the trees of a model read them, and as a Treelite model of it does.
+def encode_table(model: Any, X: Any) -> Float64Array:
+    """Return samples as the matrix that the trees of a model, and a Treelite model of it, read.
 
     Parameters
     ----------
@@ -82,8 +81,8 @@ def encode_table(model: Any, X: Any) -> Floats:
     Returns
     -------
     ndarray of float64 of shape (n_samples, n_columns)
-        Numbers as they are, dates and durations in seconds, categories as codes; NaN for what is missing or unknown.
-        Behind them the class rates of categories, as they are now, if the model has found any to be of use.
+        Numbers, dates and durations in seconds, categories as codes; NaN for missing and unknown values. The last
+        columns are the current class rates of categories, if the model uses any.
     """
     known = read_model(model, "encode_table")
     column_changes = model._column_changes if isinstance(model, Snapshot) else model.column_changes
@@ -91,14 +90,14 @@ def encode_table(model: Any, X: Any) -> Floats:
 
 
 def _add_tree(builder: Any, tree: Tree, answers: LeafAnswers) -> None:
-    """Add one tree; nodes keep their numbers."""
+    """Add one tree; nodes keep their indices."""
     asked = questions_of(tree)
     builder.start_tree()
     columns = (asked.node, asked.feature, asked.threshold, asked.by_categories, asked.missing_left, asked.left)
     for node, feature, threshold, by_categories, missing_left, left in zip(*(c.tolist() for c in columns), strict=True):
         builder.start_node(node)
         sides = {"default_left": missing_left, "left_child_key": left, "right_child_key": left + 1}
-        if by_categories:  # what is in no list goes where missing values go
+        if by_categories:  # categories in no list go where missing values go
             builder.categorical_test(
                 feature,
                 category_list=asked.members[node].tolist(),

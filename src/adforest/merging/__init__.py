@@ -1,5 +1,5 @@
 """A batch in parts: what each part holds is surveyed and merged, then each part is encoded and drawn from,
-and what is not drawn is counted in the leaves of the trees that the records drawn have made.
+and what is not drawn is counted in the leaves of the trees that the samples drawn have made.
 
 Pure functions over tables and arrays, for one machine and for many: the model is the same, bit by bit, whatever the
 parts are and wherever they lie. A batch on one machine is a batch of one part.
@@ -7,6 +7,7 @@ parts are and wherever they lie. A batch on one machine is a batch of one part.
 
 from adforest.merging.local import LocalBatch
 from adforest.merging.parts import (
+    BatchSource,
     Counter,
     DrawnPart,
     count_part,
@@ -17,7 +18,6 @@ from adforest.merging.parts import (
     survey_part,
 )
 from adforest.merging.plan import BatchPlan, plan_batch
-from adforest.merging.source import BatchSource
 from adforest.merging.survey import BatchRules, Survey, merge_surveys
 
 __all__ = [

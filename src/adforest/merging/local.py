@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from adforest.encoding.tables import Table, source_of
-from adforest.forest import LeafCounts, Records
-from adforest.forest.types import Floats
+from adforest.forest import LeafCounts, Samples
+from adforest.forest.types import Float64Array
 from adforest.merging.parts import Counter, ReadPart, count, draw, encode, join_parts, read_part
 from adforest.merging.plan import BatchPlan
 from adforest.merging.survey import BatchRules, Survey
@@ -20,7 +20,7 @@ class LocalBatch:
     def __init__(self, X: Any, y: Any, sample_weight: Any = None) -> None:
         self._given = (X, y, sample_weight)
         self._read: ReadPart | None = None
-        self._records: Records | None = None
+        self._samples: Samples | None = None
 
     def survey(self, rules: BatchRules) -> Survey:
         """Read the table, and return what it holds."""
@@ -28,7 +28,7 @@ class LocalBatch:
         return survey
 
     @property
-    def table(self) -> Table | Floats:
+    def table(self) -> Table | Float64Array:
         """What was read of the table, but the rows of weight 0."""
         assert self._read is not None
         table, weight = self._read.table, self._read.weight
@@ -37,13 +37,13 @@ class LocalBatch:
         kept = weight > 0
         return table[kept] if isinstance(table, np.ndarray) else table.rows(kept)
 
-    def draw(self, plan: BatchPlan) -> Records:
-        """Return the records drawn from what was read."""
+    def draw(self, plan: BatchPlan) -> Samples:
+        """Return the samples drawn from what was read."""
         assert self._read is not None
-        self._records = encode(plan, self._read, 0)
-        return join_parts(plan, [draw(plan, self._records)])
+        self._samples = encode(plan, self._read, 0)
+        return join_parts(plan, [draw(plan, self._samples)])
 
     def count(self, plan: BatchPlan, counter: Counter, n_jobs: int | None) -> list[LeafCounts]:
-        """Return the records not drawn from what was read, counted by leaf."""
-        assert self._records is not None
-        return count(plan, self._records, counter, n_jobs)
+        """Return the samples not drawn from what was read, counted by leaf."""
+        assert self._samples is not None
+        return count(plan, self._samples, counter, n_jobs)

@@ -12,53 +12,72 @@ from adforest.encoding import TableEncoder, check_same_length
 from adforest.encoding.labels import distinct_labels
 from adforest.encoding.tables import Table, source_of
 from adforest.encoding.weights import read_weights
-from adforest.forest import LeafCounts, Records, Totals
+from adforest.forest import LeafCounts, Samples, Totals
 from adforest.forest._kernels.counting import put_in_order
 from adforest.forest.packed import PackedRows
-from adforest.forest.types import AnyArray, Floats, Ints, Longs
+from adforest.forest.types import AnyArray, Float64Array, Int32Array, Int64Array
 from adforest.merging.plan import BatchPlan
 from adforest.merging.sums import as_floats, exact_sums
 from adforest.merging.survey import BatchRules, Survey
 
-CHUNK = 1_000_000  # records that are counted at a time
+CHUNK = 1_000_000  # samples that are counted at a time
 
 
 class Counter(Protocol):
-    """Counts records in the leaves of some trees."""
+    """Counts samples in the leaves of some trees."""
 
-    def count(self, records: Records, places: Ints, n_jobs: int | None = None) -> list[LeafCounts]:
-        """Return by tree how often the classes of the records at some places come in its leaves."""
+    def count(self, samples: Samples, places: Int32Array, n_jobs: int | None = None) -> list[LeafCounts]:
+        """Return by tree how often the classes of the samples at some places come in its leaves."""
+        ...
+
+
+class BatchSource(Protocol):
+    """The passes over a batch; an engine has one of these."""
+
+    def survey(self, rules: BatchRules) -> Survey:
+        """Return the survey of all parts: `survey_part` of each, merged by `merge_surveys` in their order."""
+        ...
+
+    def draw(self, plan: BatchPlan) -> Samples:
+        """Return the samples drawn: `draw_part` of each part, joined by `join_parts` in their order."""
+        ...
+
+    def count(self, plan: BatchPlan, counter: Counter, n_jobs: int | None) -> list[LeafCounts]:
+        """Return the samples not drawn, counted by leaf: `count_part` of each part, merged by `merge_counts`.
+
+        Asked for only where some are not drawn.
+        """
         ...
 
 
 class ReadPart(NamedTuple):
-    """A part of a batch as it was read; record i is of class ``classes[codes[i]]``, weights None are all 1."""
+    """A part of a batch as it was read; sample i is of class ``classes[codes[i]]``, weights None are all 1."""
 
-    table: Table | Floats
+    table: Table | Float64Array
     classes: AnyArray
-    codes: Ints
-    weight: Floats | None
+    codes: Int32Array
+    weight: Float64Array | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DrawnPart:
-    """Records drawn from a part of a batch, encoded, and counts of all its records.
+    """Samples drawn from a part of a batch, encoded, and counts of all its samples.
 
     Attributes
     ----------
     X, y, serial, weight
-        See `Records`; of parts that are sent, arrays as narrow as their values allow.
+        See `Samples`; of parts that are sent, arrays as narrow as their values allow.
     by_class : int64 (n_classes,) or None
-        Records of the part by class; None where all are drawn.
+        Samples of the part by class; None where all are drawn.
     weight_by_class : tuple of int or None
         Sums of their weights, see `exact_sums`.
     """
 
-    X: Floats | PackedRows
-    y: Ints | AnyArray
-    serial: Longs
-    weight: Floats | None
-    by_class: Longs | None = None
+    X: Float64Array | PackedRows
+    y: Int32Array | AnyArray
+    serial: Int64Array
+    weight: Float64Array | None
+    by_class: Int64Array | None = None
     weight_by_class: tuple[int, ...] | None = None
 
 
@@ -68,11 +87,11 @@ def survey_part(rules: BatchRules, X: Any, y: Any, sample_weight: Any, part: int
     Parameters
     ----------
     rules : BatchRules
-    X : array-like or data frame of shape (n_records, n_features)
-        The records of the part; there may be none.
-    y : array-like of shape (n_records,)
+    X : array-like or data frame of shape (n_samples, n_features)
+        The samples of the part; there may be none.
+    y : array-like of shape (n_samples,)
         Labels.
-    sample_weight : array-like of shape (n_records,), float or None
+    sample_weight : array-like of shape (n_samples,), float or None
         Weights.
     part : int
         Its place among the parts, counted from 0.
@@ -90,7 +109,7 @@ def survey_part(rules: BatchRules, X: Any, y: Any, sample_weight: Any, part: int
 def read_part(rules: BatchRules, X: Any, y: Any, sample_weight: Any, source: str) -> tuple[ReadPart, Survey]:
     """Return a part of a batch, or a whole one, as it was read, and what it holds."""
     encoder, warning = rules.encoder, None
-    table: Table | Floats
+    table: Table | Float64Array
     if encoder is None:
         encoder, table = TableEncoder.open(X, rules.categorical_features, source, rules.estimator_name)
         table, survey = encoder.survey(table, source)
@@ -100,14 +119,14 @@ def read_part(rules: BatchRules, X: Any, y: Any, sample_weight: Any, source: str
         table, survey = encoder.survey(table, source)
         survey = survey if warning is None else replace(survey, warning=warning)
     classes, codes = distinct_labels(y, source)
-    check_same_length(survey.n_records, len(codes), source)
-    weight = read_weights(sample_weight, survey.n_records, source)
-    n = survey.n_records if weight is None else int(np.count_nonzero(weight))
+    check_same_length(survey.n_samples, len(codes), source)
+    weight = read_weights(sample_weight, survey.n_samples, source)
+    n = survey.n_samples if weight is None else int(np.count_nonzero(weight))
     return ReadPart(table, classes, codes, weight), Survey(survey, classes, (n,), has_weights=weight is not None)
 
 
 def draw_part(plan: BatchPlan, X: Any, y: Any, sample_weight: Any, part: int) -> DrawnPart | None:
-    """Return the records drawn from a part of a batch, ready to be sent; the second pass. None where it has none.
+    """Return the samples drawn from a part of a batch, ready to be sent; the second pass. None where it has none.
 
     Parameters
     ----------
@@ -126,13 +145,13 @@ def draw_part(plan: BatchPlan, X: Any, y: Any, sample_weight: Any, part: int) ->
 def count_part(
     plan: BatchPlan, counter: Counter, X: Any, y: Any, sample_weight: Any, part: int
 ) -> list[LeafCounts] | None:
-    """Return by tree the records of a part that are not drawn, counted by leaf; the third pass. None: it has none.
+    """Return by tree the samples of a part that are not drawn, counted by leaf; the third pass. None: it has none.
 
     Parameters
     ----------
     plan : BatchPlan
     counter : Counter
-        Of the trees that have learnt the records drawn.
+        Of the trees that have learnt the samples drawn.
     X, y, sample_weight, part
         As given to `survey_part`.
     """
@@ -147,26 +166,26 @@ def merge_counts(counts: Sequence[list[LeafCounts] | None]) -> list[LeafCounts]:
     return [_added(parts) for parts in by_tree]
 
 
-def _encoded_part(plan: BatchPlan, X: Any, y: Any, sample_weight: Any, part: int) -> Records:
-    """Return all records of a part, given again after it was surveyed, or raise if it plainly has changed since."""
+def _encoded_part(plan: BatchPlan, X: Any, y: Any, sample_weight: Any, part: int) -> Samples:
+    """Return all samples of a part, given again after it was surveyed, or raise if it plainly has changed since."""
     source, n = source_of(plan.number, part), _n_rows(X)
-    records = None
+    samples = None
     if n and n == len(y):
         table, _ = plan.encoder.read(X, source, plan.column_changes)
         classes, codes = distinct_labels(y, source)
         if plan.labels.knows(classes):
             weight = read_weights(sample_weight, n, source)
-            records = encode(plan, ReadPart(table, classes, codes, weight), part)
-    if records is None or len(records) != plan.n_in(part):
+            samples = encode(plan, ReadPart(table, classes, codes, weight), part)
+    if samples is None or len(samples) != plan.n_in(part):
         raise ValueError(
-            f"{source} has changed since it was surveyed: it has other records or labels now. A batch is read more "
+            f"{source} has changed since it was surveyed: it has other samples or labels now. A batch is read more "
             "than once, and must be the same each time. Persist it, or read it from a source that does not change."
         )
-    return records
+    return samples
 
 
-def encode(plan: BatchPlan, read: ReadPart, part: int) -> Records:
-    """Return all records of a part that was read, but those of weight 0."""
+def encode(plan: BatchPlan, read: ReadPart, part: int) -> Samples:
+    """Return all samples of a part that was read, but those of weight 0."""
     table = read.table
     matrix = table if isinstance(table, np.ndarray) else plan.encoder.matrix_of(table)
     if plan.regrouped and not isinstance(table, np.ndarray):
@@ -179,24 +198,24 @@ def encode(plan: BatchPlan, read: ReadPart, part: int) -> Records:
         kept = weight > 0
         matrix, y, weight = matrix[kept], y[kept], weight[kept]
     serial = np.arange(plan.first_serial[part], plan.first_serial[part] + len(y), dtype=np.int64)
-    return Records(matrix, y, serial, plan.encoder.n_categories, len(plan.labels.by_arrival), weight=weight)
+    return Samples(matrix, y, serial, plan.encoder.n_categories, len(plan.labels.by_arrival), weight=weight)
 
 
-def draw(plan: BatchPlan, records: Records) -> DrawnPart:
-    """Return the records drawn from all those of a part."""
+def draw(plan: BatchPlan, samples: Samples) -> DrawnPart:
+    """Return the samples drawn from all those of a part."""
     if plan.draws_all:
-        return DrawnPart(records.X, records.y, records.serial, records.weight)
-    sums = None if records.weight is None else exact_sums(records.y, records.weight, records.n_classes)
-    by_class = np.bincount(records.y, minlength=records.n_classes)
-    drawn = records.part(np.flatnonzero(plan.are_drawn(records.serial)))
+        return DrawnPart(samples.X, samples.y, samples.serial, samples.weight)
+    sums = None if samples.weight is None else exact_sums(samples.y, samples.weight, samples.n_classes)
+    by_class = np.bincount(samples.y, minlength=samples.n_classes)
+    drawn = samples.part(np.flatnonzero(plan.are_drawn(samples.serial)))
     return DrawnPart(drawn.X, drawn.y, drawn.serial, drawn.weight, by_class, sums)
 
 
-def count(plan: BatchPlan, records: Records, counter: Counter, n_jobs: int | None) -> list[LeafCounts]:
-    """Return by tree the records of a part that are not drawn, counted by leaf, some at a time."""
-    others = np.flatnonzero(~plan.are_drawn(records.serial)).astype(np.int32)
+def count(plan: BatchPlan, samples: Samples, counter: Counter, n_jobs: int | None) -> list[LeafCounts]:
+    """Return by tree the samples of a part that are not drawn, counted by leaf, some at a time."""
+    others = np.flatnonzero(~plan.are_drawn(samples.serial)).astype(np.int32)
     chunks = [others[start : start + CHUNK] for start in range(0, max(1, len(others)), CHUNK)]
-    return merge_counts([counter.count(records, chunk, n_jobs) for chunk in chunks])
+    return merge_counts([counter.count(samples, chunk, n_jobs) for chunk in chunks])
 
 
 def narrow_counts(counts: list[LeafCounts]) -> list[LeafCounts]:
@@ -216,8 +235,8 @@ def _added(parts: Sequence[LeafCounts]) -> LeafCounts:
     )
 
 
-def join_parts(plan: BatchPlan, parts: Sequence[DrawnPart | None]) -> Records:
-    """Return the records drawn from all parts of a batch, given in their order."""
+def join_parts(plan: BatchPlan, parts: Sequence[DrawnPart | None]) -> Samples:
+    """Return the samples drawn from all parts of a batch, given in their order."""
     filled = [part for part in parts if part is not None]
     X = filled[0].X if isinstance(filled[0].X, np.ndarray) else _unpacked([part.X for part in filled])
     y, serial = (
@@ -230,7 +249,7 @@ def join_parts(plan: BatchPlan, parts: Sequence[DrawnPart | None]) -> Records:
         X, regrouped = np.ascontiguousarray(X[:, : -len(columns)]), (columns, X[:, -len(columns) :])
     weights = [part.weight for part in filled if part.weight is not None]
     n_classes = len(plan.labels.by_arrival)
-    return Records(
+    return Samples(
         X,
         y.astype(np.int32, copy=False),
         serial,
@@ -242,13 +261,13 @@ def join_parts(plan: BatchPlan, parts: Sequence[DrawnPart | None]) -> Records:
     )
 
 
-def _unpacked(blocks: Sequence[Floats | PackedRows]) -> Floats:
+def _unpacked(blocks: Sequence[Float64Array | PackedRows]) -> Float64Array:
     """Return the matrix of some packed ones, one below the other."""
     return np.concatenate([block.matrix() if isinstance(block, PackedRows) else block for block in blocks])
 
 
 def _totals(plan: BatchPlan, parts: Sequence[DrawnPart]) -> Totals | None:
-    """Return what is known of all records of a batch; None where all of them are drawn."""
+    """Return what is known of all samples of a batch; None where all of them are drawn."""
     if plan.draws_all:
         return None
     by_class = np.zeros(len(plan.labels.by_arrival), dtype=np.int64)
@@ -256,9 +275,9 @@ def _totals(plan: BatchPlan, parts: Sequence[DrawnPart]) -> Totals | None:
         by_class += counts
     sums = [part.weight_by_class for part in parts if part.weight_by_class is not None]
     weight_by_class = as_floats([sum(column) for column in zip(*sums, strict=True)]) if sums else by_class.astype(float)
-    return Totals(plan.n_records, by_class, weight_by_class)
+    return Totals(plan.n_samples, by_class, weight_by_class)
 
 
 def _n_rows(X: Any) -> int:
-    """Return how many records a table has."""
+    """Return how many samples a table has."""
     return int(X.shape[0]) if hasattr(X, "shape") and len(X.shape) else len(X)

@@ -1,4 +1,4 @@
-"""What is settled once a whole batch was surveyed: codes, serial numbers, and which records are drawn."""
+"""What is settled once a whole batch was surveyed: codes, serial numbers, and which samples are drawn."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from adforest.encoding.categories import Categories
 from adforest.encoding.labels import warn_of_many_classes
 from adforest.encoding.tables import source_of
 from adforest.encoding.weights import check_any_weight
-from adforest.forest._kernels.lots import are_drawn
-from adforest.forest.types import Longs, Mask
+from adforest.forest._kernels.sampling import are_drawn
+from adforest.forest.types import BoolArray, Int64Array
 from adforest.merging.survey import BatchRules, Survey
 
 
@@ -32,13 +32,13 @@ class BatchPlan:
     column_changes : str or None
         Whether parts may lack columns.
     first_serial : tuple of int
-        By part the serial number of its first record.
-    n_records : int
-        Records of the batch that have a weight above 0.
+        By part the serial number of its first sample.
+    n_samples : int
+        Samples of the batch that have a weight above 0.
     has_weights : bool
         Whether any weight is not 1.
     max_samples : int or None
-        Where the batch has more records, about so many are drawn by the hash of their serial numbers; None draws all.
+        Where the batch has more samples, about so many are drawn by the hash of their serial numbers; None draws all.
     regrouped : dict of int to Categories
         See `TableEncoder.regrouped_since`: what the model would have read in some columns before the batch. Parts have
         these as columns more until they are joined.
@@ -49,26 +49,26 @@ class BatchPlan:
     labels: LabelTable
     column_changes: str | None
     first_serial: tuple[int, ...]
-    n_records: int
+    n_samples: int
     has_weights: bool
     max_samples: int | None
     regrouped: dict[int, Categories] = field(default_factory=dict)
 
     def n_in(self, part: int) -> int:
-        """Return how many records a part had when it was surveyed, but those of weight 0."""
-        ends = (*self.first_serial[1:], self.first_serial[0] + self.n_records)
+        """Return how many samples a part had when it was surveyed, but those of weight 0."""
+        ends = (*self.first_serial[1:], self.first_serial[0] + self.n_samples)
         return ends[part] - self.first_serial[part]
 
     @property
     def draws_all(self) -> bool:
-        """Whether all records are learnt from."""
-        return self.max_samples is None or self.n_records <= self.max_samples
+        """Whether all samples are learnt from."""
+        return self.max_samples is None or self.n_samples <= self.max_samples
 
-    def are_drawn(self, serial: Longs) -> Mask:
-        """Return which records are learnt from, a decision for each by itself."""
+    def are_drawn(self, serial: Int64Array) -> BoolArray:
+        """Return which samples are learnt from, a decision for each by itself."""
         if self.max_samples is None or self.draws_all:
             return np.ones(len(serial), dtype=bool)
-        return are_drawn(serial, self.max_samples / self.n_records)
+        return are_drawn(serial, self.max_samples / self.n_samples)
 
 
 def plan_batch(
@@ -90,11 +90,11 @@ def plan_batch(
     labels : LabelTable or None
         What was learnt before; None for a first batch.
     n_before : int
-        Records learnt before.
+        Samples learnt before.
     classes : array-like, optional
         Class values that were declared.
     max_samples : int or None
-        How many records are learnt from.
+        How many samples are learnt from.
     """
     source, table, values = source_of(rules.number), survey.table, survey.classes
     if table is None or values is None:
@@ -114,7 +114,7 @@ def plan_batch(
         labels=labels if classes is None else labels.declare(classes),
         column_changes=rules.encoding.column_changes,
         first_serial=tuple(firsts),
-        n_records=end - n_before,
+        n_samples=end - n_before,
         has_weights=survey.has_weights,
         max_samples=max_samples,
         regrouped={} if rules.encoder is None else encoder.regrouped_since(rules.encoder, table),

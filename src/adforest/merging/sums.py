@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from adforest.forest.types import AnyArray, Floats
+from adforest.forest.types import AnyArray, Float64Array
 
 UNIT = 400  # sums are whole multiples of 2 ** -UNIT, as all floats are that are 0 or at least 1e-100
 HALF_BITS = 27  # of the 53 bits of a float: halves of 67 million of them add up exactly in a float
 
 
-def exact_sums(groups: AnyArray, values: Floats, n_groups: int) -> tuple[int, ...]:
+def exact_sums(groups: AnyArray, values: Float64Array, n_groups: int) -> tuple[int, ...]:
     """Return the sum of the values of each group, in units of 2 ** -400; sums of several blocks may be added.
 
     Parameters
@@ -18,7 +18,7 @@ def exact_sums(groups: AnyArray, values: Floats, n_groups: int) -> tuple[int, ..
     groups : int (n,)
         Group of each value, from 0 to n_groups - 1.
     values : float64 (n,)
-        0, or from 1e-100 on, as the weights of records are.
+        0, or from 1e-100 on, as the weights of samples are.
     n_groups : int
     """
     fraction, exponent = np.frexp(values)
@@ -36,6 +36,6 @@ def exact_sums(groups: AnyArray, values: Floats, n_groups: int) -> tuple[int, ..
     return tuple(sums)
 
 
-def as_floats(sums: Sequence[int]) -> Floats:
+def as_floats(sums: Sequence[int]) -> Float64Array:
     """Return exact sums as the floats that are nearest to them."""
     return np.array([one / (1 << UNIT) for one in sums], dtype=np.float64)

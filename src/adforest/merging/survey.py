@@ -1,4 +1,4 @@
-"""The first pass over a batch: what must be known of all its records before any of them can be encoded."""
+"""The first pass over a batch: what must be known of all its samples before any of them can be encoded."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ class Survey:
     Attributes
     ----------
     table : TableSurvey or None
-        Names, kinds and categories of their columns; None where no part has a record.
+        Names, kinds and categories of their columns; None where no part has a sample.
     classes : ndarray or None
         Their class values, sorted.
     n_by_part : tuple of int
-        Records of each part that have a weight above 0.
+        Samples of each part that have a weight above 0.
     has_weights : bool
         Whether any weight is not 1.
     """

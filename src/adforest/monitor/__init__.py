@@ -1,4 +1,4 @@
-"""Look at a model: a live page, a report, whether it is well; trees, history and explanations as text and pictures."""
+"""Monitoring of a model: a live page, a report, its health; trees, history and explanations as text and plots."""
 
 from adforest.monitor.drawing import draw_tree
 from adforest.monitor.expectation import expected_accuracy

@@ -59,7 +59,7 @@ class AccessRules:
     allowed_hosts : tuple of str
         Names besides those of this machine that requests may be for, such as that of a proxy.
     base_path : str
-        What stands before every path, such as "/adforest", if a proxy leaves it there.
+        Prefix of every path, such as "/adforest", if a proxy leaves it there.
     """
 
     token: str | None = None

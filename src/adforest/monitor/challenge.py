@@ -78,12 +78,12 @@ def challenge_of(champion: Any, challenger: Any) -> Challenge | None:
         Models that learnt batches from files: these are known by what they hold.
     """
     theirs = _answered(challenger)
-    # A batch may have two digests, of its records and of the file that ends with it; of a file that went on, one model
+    # A batch may have two digests, of its samples and of the file that ends with it; of a file that went on, one model
     # may have learnt the rest and another the whole.
     pairs = {
         one.batch: (one, theirs[digest])
         for digest, one in _answered(champion).items()
-        if digest in theirs and one.n_records == theirs[digest].n_records
+        if digest in theirs and one.n_samples == theirs[digest].n_samples
     }
     shared = [
         SharedBatch(batch, one.n_tested, one.accuracy[VOTE], other.accuracy[VOTE])

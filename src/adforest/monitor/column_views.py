@@ -10,20 +10,20 @@ import numpy as np
 from adforest.encoding import TableEncoder
 from adforest.encoding.columns import DATES, DURATIONS, ZONED_DATES
 from adforest.encoding.writing import DIGITS, write_column, write_number, write_value
-from adforest.forest.types import AnyArray, Floats
+from adforest.forest.types import AnyArray, Float64Array
 from adforest.monitor.model_parts import BinView, ColumnView
 from adforest.tracking import ColumnSketches
 from adforest.tracking.cells import MISSING, OTHER
 
 
 class Shares(NamedTuple):
-    """By column and cell: shares of the past and of the last batches; 0 where there are no records."""
+    """By column and cell: shares of the past and of the last batches; 0 where there are no samples."""
 
-    past: Floats
-    last: Floats
+    past: Float64Array
+    last: Float64Array
 
 
-def column_views(encoder: TableEncoder, sketches: ColumnSketches, importance: Floats) -> tuple[ColumnView, ...]:
+def column_views(encoder: TableEncoder, sketches: ColumnSketches, importance: Float64Array) -> tuple[ColumnView, ...]:
     """Return the columns, worst first."""
     sketches = sketches.with_early_counted(encoder.n_categories[: len(sketches.bounds)]).with_columns(
         encoder.n_features
@@ -125,16 +125,16 @@ def _value_beside(bound: float) -> float | None:
     return None
 
 
-def _shares(counts: Floats) -> Floats:
+def _shares(counts: Float64Array) -> Float64Array:
     """Return each row scaled to a sum of 1, or 0 where it is empty."""
-    shares: Floats = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-300)
+    shares: Float64Array = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-300)
     return shares
 
 
-def _mean_known(figures: AnyArray) -> Floats:
+def _mean_known(figures: AnyArray) -> Float64Array:
     """Return the mean by column of those figures that are known, 0 where none is."""
     is_known = ~np.isnan(figures)
-    mean: Floats = np.where(is_known, figures, 0.0).sum(axis=0) / np.maximum(is_known.sum(axis=0), 1)
+    mean: Float64Array = np.where(is_known, figures, 0.0).sum(axis=0) / np.maximum(is_known.sum(axis=0), 1)
     return mean
 
 

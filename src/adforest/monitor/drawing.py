@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from adforest.forest.tree import BUILT, LEAF_EXPANDED, ROOT_ADDED
-from adforest.forest.types import Floats
+from adforest.forest.types import Float64Array
 from adforest.monitor.style import FAINT, INK, check_matplotlib
 from adforest.monitor.views import NodeView, view_tree
 
@@ -37,9 +37,9 @@ def draw_tree(
 ) -> Axes:
     """Draw a tree with matplotlib.
 
-    The answer yes leads to the left, or upwards in trees of many leaves, whose root is on the left. Leaves have the
-    colour of the class they predict and show the weight of each class. A tag says which batch made a node, and why,
-    where that differs from the node above; nodes of roots added later have a thick border, those of expanded leaves a
+    A true condition leads to the left, or upwards in trees of many leaves, whose root is on the left. Leaves have the
+    colour of the class they predict and show the weight of each class. A tag names the batch that made a node, and the
+    cause, where they differ from the node above; roots added later have a thick border, nodes of expanded leaves a
     dashed one.
 
     Parameters
@@ -48,11 +48,11 @@ def draw_tree(
         A fitted one.
     forest : {"permanent", "active", "temporary", "newest"}, default="permanent"
     tree : int, default=0
-        Number of the tree in the forest.
+        Index of the tree in the forest.
     max_depth : int or None, default=None
         Depth at which the drawing ends; up to about 60 leaves it can be read.
     ax : matplotlib Axes, optional
-        Where to draw; letters are made to fit. By default a new figure that is large enough.
+        Axes to draw in; the font size is adapted. By default a new figure that is large enough.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def draw_tree(
     ImportError
         If matplotlib is not installed.
     sklearn.exceptions.NotFittedError
-        If the model has learnt nothing.
+        If the model is not fitted.
     ValueError, IndexError
         If there is no such forest or tree.
 
@@ -101,8 +101,8 @@ class _Layout(NamedTuple):
     along y, and x counts characters.
     """
 
-    x: Floats
-    y: Floats
+    x: Float64Array
+    y: Float64Array
     x_limits: tuple[float, float]
     y_limits: tuple[float, float]
     room: tuple[float, float]  # width and height of the drawing in font sizes
@@ -129,7 +129,7 @@ class _Layout(NamedTuple):
         return cls(across, -depth, (-0.5, n_leaves - 0.5), (0.5 - n_levels, 0.5), room, sideways)
 
 
-def _places(views: list[NodeView]) -> Floats:
+def _places(views: list[NodeView]) -> Float64Array:
     """Return each node's place across the tree, in leaves."""
     places = np.zeros(len(views))
     places[[view.condition is None for view in views]] = np.arange((len(views) + 1) // 2)

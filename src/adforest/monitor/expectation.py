@@ -1,10 +1,10 @@
-"""What accuracy is to be expected from the confidence of the vote, and how well that did on batches before.
+"""Accuracy estimated from the confidence of the vote, with the error of earlier estimates.
 
-A *step* is a batch, or several small ones that together have 100 tested records. With c the mean confidence of a step
+A *step* is a batch, or several small ones that together have 100 tested samples. With c the mean confidence of a step
 and a its accuracy before it was learnt, the accuracy to be expected of the next one is its c plus the mean of a - c
-over earlier steps, of which those of 10 steps before count half. How far steps were from that beyond the chance of
-their size gives the band. Confidence tells when records become harder to answer, not when rules change: the same
-records with other labels are answered with the same confidence.
+over earlier steps, with a half-life of 10 steps. The errors of steps beyond their sampling error give the interval.
+Confidence shows that samples have become harder to predict, not that rules change: the same samples with other labels
+are predicted with the same confidence.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from adforest.adaptation import BatchReport
 from adforest.monitor.model_parts import VOTE, ExpectedAccuracy
 
-MIN_TESTED = 100  # records of a step
+MIN_TESTED = 100  # samples of a step
 FADING = 0.5 ** (1 / 10)  # a step
 MIN_STEPS = 3  # from which a bias is known
 WIDTH = 1.645  # standard deviations on each side that hold nine of ten
@@ -25,7 +25,7 @@ HITS_OVER = 30  # steps, the last ones
 
 
 class Step(NamedTuple):
-    """Some batches in a row: accuracy and confidence of the vote, by how many records."""
+    """Consecutive batches: accuracy and confidence of the vote, and the number of samples."""
 
     first: int
     last: int
@@ -36,7 +36,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Sums over steps, of which older ones count less: what confidence has been worth lately.
+    """Exponentially weighted sums over steps: the recent calibration of confidence.
 
     Attributes
     ----------
@@ -45,13 +45,13 @@ class Calibration:
     bias : float
         Mean of accuracy - confidence.
     excess : float
-        Mean of the squared error of what was expected, less what the size of a step explains.
+        Mean squared error of estimates, less the sampling error of a step.
     error : float
-        Mean of the absolute error.
+        Mean absolute error.
     n_steps : int
         Steps learnt from.
     n_judged : int
-        Steps of which something had been expected.
+        Number of steps with an estimate.
     """
 
     weight: float = 0.0
@@ -62,7 +62,7 @@ class Calibration:
     n_judged: int = 0
 
     def expect(self, confidence: float, n: float) -> tuple[float, float, float]:
-        """Return the accuracy to be expected of n records, and its band."""
+        """Return the expected accuracy of n samples, and its interval."""
         mean = min(max(confidence + self.bias, 0.0), 1.0)
         share = min(max(mean, 0.5 / n), 1 - 0.5 / n) if n > 1 else 0.5
         spread = max(self.excess, 0.0) * (1 + 1 / max(self.weight, 1.0)) + share * (1 - share) / max(n, 1.0)
@@ -87,7 +87,7 @@ class Calibration:
 
 
 class Record(NamedTuple):
-    """How expectations did along the stream: the calibration now, and by step what had been expected."""
+    """Estimates along the stream: the current calibration, and by step what had been expected."""
 
     calibration: Calibration
     steps: list[Step]
@@ -95,7 +95,7 @@ class Record(NamedTuple):
 
 
 def steps_of(reports: Sequence[BatchReport]) -> list[Step]:
-    """Return the batches whose vote was tested, small ones put together from the last one on."""
+    """Return the batches whose vote was tested, small ones joined from the last one on."""
     steps: list[Step] = []
     last, n, right, sure = 0, 0.0, 0.0, 0.0
     for report in reversed(reports):
@@ -114,7 +114,7 @@ def steps_of(reports: Sequence[BatchReport]) -> list[Step]:
 
 
 def followed(reports: Sequence[BatchReport]) -> Record:
-    """Return how expectations did along the batches."""
+    """Return the estimates along the batches."""
     calibration, steps = Calibration(), steps_of(reports)
     expected: list[tuple[float, float, float] | None] = []
     for step in steps:
@@ -125,7 +125,7 @@ def followed(reports: Sequence[BatchReport]) -> Record:
 
 
 def expectation(record: Record, confidence: float | None, n: float) -> ExpectedAccuracy:
-    """Return what is to be expected of some records, answered with a mean confidence."""
+    """Return the expected accuracy of some samples with a mean confidence."""
     calibration = record.calibration
     said = [(step, band) for step, band in zip(record.steps, record.expected, strict=True) if band is not None]
     said = said[-HITS_OVER:]
@@ -137,7 +137,7 @@ def expectation(record: Record, confidence: float | None, n: float) -> ExpectedA
         low=low,
         high=high,
         confidence=confidence,
-        n_records=int(n),
+        n_samples=int(n),
         bias=calibration.bias if calibration.n_steps else None,
         error=calibration.error if calibration.n_judged else None,
         n_batches=len(said),
@@ -146,10 +146,10 @@ def expectation(record: Record, confidence: float | None, n: float) -> ExpectedA
 
 
 def expected_accuracy(model: Any, X: Any) -> ExpectedAccuracy:
-    """Return what accuracy is to be expected on records whose labels are not there yet.
+    """Estimate the accuracy on samples whose labels are not known yet.
 
-    It goes by the confidence of the vote, corrected by how far that was off on recent batches, and says how well such
-    expectations did. It sees that records are harder to answer, not that rules have changed.
+    The estimate is the confidence of the vote, corrected by its bias on recent batches, with the error of earlier
+    estimates. It shows that samples are harder to predict, not that rules have changed.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""An explanation as a picture: from what the roots say to the probability of a class, attribute by attribute."""
+"""Plot of an explanation: from the bias to the probability of a class, feature by feature."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ ROW = 0.36  # inches
 
 
 class ExplanationDisplay:
-    """What each attribute adds to the probability of a class, as bars that lead from the bias to the probability.
+    """Bar plot of an explanation: contributions of features, from the bias to the probability of a class.
 
     Use `from_estimator` or `from_explanation`.
 
     Parameters
     ----------
     explanation : Explanation
-    record : int, default=0
-        Position of the record.
+    sample : int, default=0
+        Index of the sample.
     class_value : object, optional
         The class whose probability is drawn, by default the predicted one.
 
@@ -38,7 +38,7 @@ class ExplanationDisplay:
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
     bars_ : matplotlib BarContainer
-        One bar an attribute, the largest first, and one for all others together if there are more.
+        One bar per feature, the largest first, and one for all others together if there are more.
 
     Examples
     --------
@@ -52,9 +52,9 @@ class ExplanationDisplay:
     1
     """
 
-    def __init__(self, explanation: Explanation, *, record: int = 0, class_value: Any = None) -> None:
+    def __init__(self, explanation: Explanation, *, sample: int = 0, class_value: Any = None) -> None:
         self.explanation = explanation
-        self.record = record
+        self.sample = sample
         self.class_value = class_value
 
     @classmethod
@@ -63,12 +63,12 @@ class ExplanationDisplay:
         estimator: Any,
         X: Any,
         *,
-        record: int = 0,
+        sample: int = 0,
         class_value: Any = None,
         max_features: int | None = 10,
         ax: Axes | None = None,
     ) -> ExplanationDisplay:
-        """Explain some records and draw one of them.
+        """Explain some samples and draw one of them.
 
         Parameters
         ----------
@@ -76,14 +76,14 @@ class ExplanationDisplay:
             A fitted one.
         X : array-like or data frame of shape (n_samples, n_features)
             All of them are explained, so pass few.
-        record : int, default=0
-            Position of the record to draw.
+        sample : int, default=0
+            Index of the sample to draw.
         class_value : object, optional
             The class whose probability is drawn, by default the predicted one.
         max_features : int or None, default=10
-            Attributes with a bar of their own, those that add or take most.
+            Number of features with a bar of their own, those with the largest contributions.
         ax : matplotlib Axes, optional
-            Where to draw, by default in a new figure.
+            Axes to draw in, by default in a new figure.
 
         Returns
         -------
@@ -94,7 +94,7 @@ class ExplanationDisplay:
             kinds = "AdaptiveDecisionForestClassifier, PaperADFClassifier or Snapshot"
             raise TypeError(f"got {type(estimator).__name__}; expected a fitted {kinds}")
         return cls.from_explanation(
-            estimator.explain(X), record=record, class_value=class_value, max_features=max_features, ax=ax
+            estimator.explain(X), sample=sample, class_value=class_value, max_features=max_features, ax=ax
         )
 
     @classmethod
@@ -102,13 +102,13 @@ class ExplanationDisplay:
         cls,
         explanation: Explanation,
         *,
-        record: int = 0,
+        sample: int = 0,
         class_value: Any = None,
         max_features: int | None = 10,
         ax: Axes | None = None,
     ) -> ExplanationDisplay:
-        """Draw one record of an explanation; for the parameters see `from_estimator`."""
-        return cls(explanation, record=record, class_value=class_value).plot(max_features=max_features, ax=ax)
+        """Draw one sample of an explanation; for the parameters see `from_estimator`."""
+        return cls(explanation, sample=sample, class_value=class_value).plot(max_features=max_features, ax=ax)
 
     def plot(self, *, max_features: int | None = 10, ax: Axes | None = None) -> ExplanationDisplay:
         """Draw the bars.
@@ -116,9 +116,9 @@ class ExplanationDisplay:
         Parameters
         ----------
         max_features : int or None, default=10
-            Attributes with a bar of their own, those that add or take most.
+            Number of features with a bar of their own, those with the largest contributions.
         ax : matplotlib Axes, optional
-            Where to draw, by default in a new figure.
+            Axes to draw in, by default in a new figure.
 
         Returns
         -------
@@ -127,13 +127,13 @@ class ExplanationDisplay:
         check_matplotlib("ExplanationDisplay", instead="print explanation.text()")
         import matplotlib
 
-        told = self.explanation.summary(self.record, self.class_value, max_features)
+        told = self.explanation.summary(self.sample, self.class_value, max_features)
         with matplotlib.rc_context(STYLE):
             self.ax_ = _new_axes(len(told.names)) if ax is None else ax
             self.figure_: Figure = self.ax_.figure  # type: ignore[assignment]
             self.bars_ = _draw_bars(self.ax_, told)
             _draw_ends(self.ax_, told)
-            _write_title(self.ax_, told, self.record)
+            _write_title(self.ax_, told, self.sample)
         return self
 
 
@@ -146,7 +146,7 @@ def _new_axes(n_rows: int) -> Axes:
 
 
 def _draw_bars(ax: Axes, told: Summary) -> BarContainer:
-    """Draw a bar an attribute, each from where the last one ended, with its size beside it."""
+    """Draw one bar per feature, each from where the last one ended, with its size beside it."""
     ends = told.bias + np.cumsum(told.added)
     starts, places = ends - told.added, np.arange(1, len(ends) + 1)
     colours = [MORE if added >= 0 else LESS for added in told.added]
@@ -171,9 +171,9 @@ def _draw_ends(ax: Axes, told: Summary) -> None:
     names.append(f"probability of {shortened(told.class_name, LONGEST)}")
     ax.set_yticks(range(last + 1), names)
     ax.set_ylim(last + 0.6, -0.6)
-    ways = told.bias + np.cumsum([0.0, *told.added])
-    room = max(0.02, float(np.ptp(ways)))
-    ax.set_xlim(ways.min() - 0.03 * room, ways.max() + 0.16 * room)  # numbers are written on the right
+    totals = told.bias + np.cumsum([0.0, *told.added])
+    room = max(0.02, float(np.ptp(totals)))
+    ax.set_xlim(totals.min() - 0.03 * room, totals.max() + 0.16 * room)  # numbers are written on the right
     ax.tick_params(axis="y", length=0, labelcolor=INK)
     ax.spines[["left", "top", "right"]].set_visible(False)
     ax.grid(axis="x", color=GRID, linewidth=0.7)
@@ -181,8 +181,8 @@ def _draw_ends(ax: Axes, told: Summary) -> None:
     ax.set_xlabel("probability")
 
 
-def _write_title(ax: Axes, told: Summary, record: int) -> None:
-    """Write which record and class is drawn, who is asked, and which batches made the leaves."""
+def _write_title(ax: Axes, told: Summary, sample: int) -> None:
+    """Write which sample and class is drawn, the weights of the forests, and the batches that made the leaves."""
     ax.set_title(
         f"Forests by weight: {told.forests}\nBatches that made the leaves: {told.batches}",
         loc="left",
@@ -191,7 +191,7 @@ def _write_title(ax: Axes, told: Summary, record: int) -> None:
         pad=8,
     )
     ax.annotate(
-        f"Record {record}: why {shortened(told.class_name, LONGEST)} has probability {told.probability:.3f}",
+        f"Sample {sample}: why {shortened(told.class_name, LONGEST)} has probability {told.probability:.3f}",
         (0, 1),
         xytext=(0, 42),
         xycoords="axes fraction",

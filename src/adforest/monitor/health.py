@@ -1,4 +1,4 @@
-"""Whether a model is well: good, watch or act, and why. docs/health.md has the rules as a table."""
+"""Health of a model: good, watch or act, and the reason. docs/health.md has the rules as a table."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from adforest.adaptation import BatchReport
 from adforest.monitor.expectation import Step
 from adforest.monitor.model_parts import ACT, GOOD, LEVELS, WATCH, ClassView, ColumnView, Finding, Freshness, Health
 
-LAST = 3  # steps of at least 100 tested records that are compared with those before
+LAST = 3  # steps of at least 100 tested samples that are compared with those before
 FADING = 0.5 ** (1 / 32)  # of the past, a step
 NOISE = 3.0  # standard errors that a change must exceed
 WATCH_FALL, ACT_FALL = 0.05, 0.10  # of accuracy
@@ -36,9 +36,9 @@ class Trend(NamedTuple):
     ----------
     last, past : float
     error : float
-        Standard error of last - past: chance of records, and how much steps of the past differ beyond it.
+        Standard error of last - past: chance of samples, and how much steps of the past differ beyond it.
     last_error : float
-        Standard error of last by its records.
+        Standard error of last by its samples.
     first_batch, last_batch : int
         Of the last steps.
     """
@@ -63,12 +63,12 @@ def health_of(
     columns: Sequence[ColumnView],
     classes: Sequence[ClassView],
 ) -> Health:
-    """Return whether a model is well, whenever it last learnt; see `health_at`.
+    """Return the health of a model, regardless of when it last learnt; see `health_at`.
 
     Parameters
     ----------
     reports : sequence of BatchReport
-        Those that are kept whole.
+        Those that are kept in full.
     steps : sequence of Step
         What they say of the vote.
     columns, classes
@@ -97,7 +97,7 @@ def freshness_of(reports: Sequence[BatchReport]) -> Freshness:
 
 
 def health_at(health: Health, freshness: Freshness, now: float) -> Health:
-    """Return whether a model is well at a moment, in seconds since 1970: also by when it last learnt."""
+    """Return the health of a model at a time in seconds since 1970, which includes the time since the last batch."""
     others = [one for one in health.findings if one.kind != AGE]
     calm = health.reason if health.level == GOOD else "Nothing else speaks against it."
     if freshness.learnt_at is None:
@@ -117,7 +117,7 @@ def _in_words(seconds: float) -> str:
 
 
 def _judged(found: Sequence[Finding], calm: str) -> Health:
-    """Return the verdict of findings, and what is said where there are none."""
+    """Return the health by some findings, with another reason if there are none."""
     findings = tuple(sorted(found, key=lambda one: -LEVELS.index(one.level)))
     if findings:
         return Health(findings[0].level, findings[0].sentence, findings)
@@ -158,11 +158,11 @@ def _accuracy_findings(trend: Trend | None) -> list[Finding]:
 
 def _chance_findings(trend: Trend | None, classes: Sequence[ClassView]) -> list[Finding]:
     """Return that naming always the same class would do as well."""
-    total = sum(one.n_records for one in classes)
+    total = sum(one.n_samples for one in classes)
     if trend is None or not total:
         return []
-    most = max(classes, key=lambda one: one.n_records)
-    share = most.n_records / total
+    most = max(classes, key=lambda one: one.n_samples)
+    share = most.n_samples / total
     lead = trend.last - share
     if lead > NOISE * trend.last_error:
         return []
@@ -239,7 +239,7 @@ def _matters(column: ColumnView, columns: Sequence[ColumnView]) -> bool:
 
 
 def _calm(trend: Trend | None, n_reports: int) -> str:
-    """Return why a model without findings is well."""
+    """Return the reason for a model without findings."""
     if trend is None:
         batches = "1 batch" if n_reports == 1 else f"{n_reports} batches"
         return f"Nothing speaks against it yet; {batches} are too few to compare accuracy with the past."

@@ -1,4 +1,4 @@
-"""What happened batch by batch, as a picture: accuracy, who answers, scenario, new classes and drift."""
+"""Plot of the history: accuracy, weights of the forests, scenario, new classes and drift by batch."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from adforest.adaptation import BatchReport
 from adforest.classifier import BaseADFClassifier
-from adforest.forest.types import AnyArray, Floats
+from adforest.forest.types import AnyArray, Float64Array
 from adforest.monitor.model_parts import VOTE
 from adforest.monitor.pages.accuracy import without_twins
 from adforest.monitor.style import BAND, FAINT, FORESTS, GRID, INK, STYLE, check_matplotlib, drift_mark, label_ends
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
 COLOURS = FORESTS | {VOTE: INK}
 SIZE = (11.0, 5.6)  # inches
-HEIGHTS = (5.0, 1.1, 1.2)  # of accuracy, who answers, and verdicts, against each other
+HEIGHTS = (5.0, 1.1, 1.2)  # of accuracy, weights, and scenario, relative to each other
 CHARACTER = 0.085  # width in inches
 MANY = 60  # batches beyond which lines have no dots
 
 
 class HistoryDisplay:
-    """What a model reports of its batches, as a picture.
+    """Plot of a model's reports.
 
     Above, the accuracy of each forest alone and of the vote on each batch before it was learnt; a dashed line marks a
-    batch with temporary drift, a full one a batch with sustained drift. Below, how much of the vote is each forest's
-    from that batch on, the scenario of each batch, how many new classes it brought, and the verdict on drift.
+    batch with temporary drift, a full one a batch with sustained drift. Below, the weight of each forest in the vote
+    after the batch, the scenario of each batch, its number of new classes, and drift.
 
     Use `from_estimator`.
 
@@ -49,7 +49,7 @@ class HistoryDisplay:
     ax_ : matplotlib Axes
         The panel with accuracy.
     axes_ : ndarray of matplotlib Axes of shape (3,)
-        Accuracy, who answers, verdicts.
+        Accuracy, weights of the forests, scenario and drift.
     figure_ : matplotlib Figure
     lines_ : dict of str to matplotlib Line2D
         Accuracy by forest, and "vote".
@@ -81,7 +81,7 @@ class HistoryDisplay:
         estimator : AdaptiveDecisionForestClassifier or PaperADFClassifier
             A fitted one.
         ax : matplotlib Axes, optional
-            Where to draw; its place is shared out among three panels. By default in a new figure.
+            Axes that three panels are drawn in; by default a new figure.
 
         Returns
         -------
@@ -102,7 +102,7 @@ class HistoryDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; its place is shared out among three panels. By default in a new figure.
+            Axes that three panels are drawn in; by default a new figure.
 
         Returns
         -------
@@ -126,8 +126,8 @@ class HistoryDisplay:
             self._label_lines(numbers)
         return self
 
-    def accuracies(self) -> dict[str, Floats]:
-        """Return accuracy by forest and batch, "vote" last; NaN where a forest was not there.
+    def accuracies(self) -> dict[str, Float64Array]:
+        """Return accuracy by forest and batch, "vote" last; NaN where a forest did not exist.
 
         The active forest is left out if it has been the permanent one all along.
         """
@@ -136,7 +136,7 @@ class HistoryDisplay:
         )
 
     def _draw_accuracy(self, ax: Axes, numbers: AnyArray) -> dict[str, Line2D]:
-        """Draw a line a forest, the vote last and boldest, and a line down where there is drift."""
+        """Draw one line per forest, the vote last and boldest, and a vertical line where there is drift."""
         for report in self.reports:
             if report.drift != "none":
                 style: Any = "-" if report.drift == "sustained" else (0, (4, 3))
@@ -178,7 +178,7 @@ class HistoryDisplay:
         return box.width / self.figure_.dpi, box.height / self.figure_.dpi
 
     def _draw_answering(self, ax: Axes, numbers: AnyArray) -> None:
-        """Fill the panel with each forest's share of the vote."""
+        """Fill the panel with each forest's weight in the vote."""
         edges, low = np.append(numbers - 0.5, numbers[-1] + 0.5), np.zeros(len(numbers) + 1)
         for name, colour in FORESTS.items():
             share = np.array([report.votes.get(name, 0.0) for report in self.reports])
@@ -195,7 +195,7 @@ class HistoryDisplay:
         """Draw the scenario, new classes and drift of each batch, one row each."""
         from matplotlib.ticker import MaxNLocator
 
-        width = 0.75 * self._room(ax)[0] / n_batches  # inches a batch; a quarter goes to what is written beside
+        width = 0.75 * self._room(ax)[0] / n_batches  # inches per batch; a quarter is for labels
         for place, (scenario, group) in enumerate(groupby(self.reports, key=lambda report: report.scenario)):
             run = [report.batch for report in group]
             ax.barh(2, len(run), 0.8, left=run[0] - 0.5, color=GRID if place % 2 else BAND, linewidth=0)
@@ -219,7 +219,7 @@ class HistoryDisplay:
 
 
 def _panels(ax: Axes | None) -> AnyArray:
-    """Return three panels below each other, in a new figure or in the place of an axes."""
+    """Return three panels below each other, in a new figure or instead of an axes."""
     from matplotlib.gridspec import GridSpecFromSubplotSpec
 
     if ax is None:

@@ -67,7 +67,7 @@ class ModelFigures:
 
     Attributes
     ----------
-    n_batches, n_records, n_classes : int
+    n_batches, n_samples, n_classes : int
     seconds, last_seconds : float
         What learning took, in all and for the last batch.
     accuracy, balanced_accuracy, log_loss : float or None
@@ -82,7 +82,7 @@ class ModelFigures:
     """
 
     n_batches: int
-    n_records: int
+    n_samples: int
     n_classes: int
     seconds: float
     last_seconds: float
@@ -103,7 +103,7 @@ class ModelFigures:
         vote = line.accuracy.get(VOTE)
         return cls(
             n_batches=view.n_batches,
-            n_records=view.n_records,
+            n_samples=view.n_samples,
             n_classes=view.n_classes,
             seconds=sum(one * n for one, n in zip(line.seconds, sizes, strict=True)),
             last_seconds=line.seconds[-1],
@@ -134,7 +134,7 @@ class Family(NamedTuple):
 
 OF_MODELS = (
     Family("batches_total", "counter", "Batches learnt.", lambda one: one.n_batches),
-    Family("records_total", "counter", "Records learnt.", lambda one: one.n_records),
+    Family("records_total", "counter", "Samples learnt.", lambda one: one.n_samples),
     Family("classes", "gauge", "Classes known.", lambda one: one.n_classes),
     Family("learning_seconds_total", "counter", "Seconds that learning took.", lambda one: one.seconds),
     Family("last_batch_seconds", "gauge", "Seconds that learning the last batch took.", lambda one: one.last_seconds),

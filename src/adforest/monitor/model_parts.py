@@ -10,18 +10,18 @@ VOTE = "vote"  # all forests together, among figures by forest
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something that speaks against a model being well.
+    """One problem of a model.
 
     Attributes
     ----------
     level : {"watch", "act"}
     kind : {"accuracy", "chance", "drift", "class", "column", "missing", "unseen", "age"}
-        What it is about, see docs/health.md for the rule of each.
+        Kind of the problem, see docs/health.md for the rule of each.
     sentence : str
     batch : int or None
         The last batch that shows it.
     column : str or None
-        Name of the column it is about.
+        Name of the column concerned.
     """
 
     level: str
@@ -33,14 +33,14 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """Whether a model is well.
+    """Health of a model.
 
     Attributes
     ----------
     level : {"good", "watch", "act"}
         The worst level of all findings.
     reason : str
-        One sentence: that of the first finding, or what was looked at where there is none.
+        One sentence: that of the first finding, or what was checked if there is none.
     findings : tuple of Finding
         Worst first.
     """
@@ -57,7 +57,7 @@ class Freshness:
     Attributes
     ----------
     learnt_at : float or None
-        Seconds since 1970; None where that was not kept.
+        Seconds since 1970; None where that was not stored.
     watch_after, act_after : float
         Seconds without a batch after which that is a finding.
     """
@@ -74,7 +74,7 @@ class Series:
     Attributes
     ----------
     mean : tuple of float or None
-        None where a batch has no such figure.
+        None where a batch has no such value.
     low, high : tuple of float or None
         Bounds of the 95 % interval (Wilson 1927) by the number of samples that were tested.
     """
@@ -86,43 +86,43 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """What happened, oldest first: a place is a batch, or a block of older batches that were summarised.
+    """Series over time, oldest first: an entry is a batch, or a block of older batches.
 
     All tuples have the same length.
 
     Attributes
     ----------
     first, last : tuple of int
-        First and last batch of each place; the same for a batch that is kept whole.
-    n_records : tuple of int
+        First and last batch of each entry; the same for a single batch.
+    n_samples : tuple of int
     accuracy : dict of str to Series
-        By forest, if it answered alone, and "vote" for what `predict` answers: before learning. `PaperADFClassifier`:
-        the vote before learning, forests after it.
+        By forest alone, and "vote" for `predict`: before learning. `PaperADFClassifier`: the vote before learning,
+        forests after it.
     metrics : dict of str to tuple of float or None
         "balanced_accuracy", "log_loss", "roc_auc" and "average_precision" of the vote before learning, see
         `BatchReport` (mean over a block).
     confidence : tuple of float or None
-        Mean share that the vote gave to the class it named, before learning.
+        Mean probability of the predicted class, before learning.
     expected : tuple of float or None
-        Accuracy of the vote as it was to be expected from its confidence by what batches before had shown.
+        Accuracy of the vote, estimated from its confidence and earlier batches.
     votes : dict of str to tuple of float
         By forest: its weight in the vote after the batch (mean over a block).
     answering : tuple of str
-        The forest whose vote is worth most after the place.
+        The forest with the most weight after the entry.
     n_temporary, n_sustained : tuple of int
-        How many batches of the place were called temporary and sustained drift.
+        Number of batches of the entry with temporary and with sustained drift.
     n_new_classes : tuple of int
     n_leaves : dict of str to tuple of int or None
-        By forest after the place.
+        By forest, after the entry.
     seconds : tuple of float
-        What learning took a batch (mean over a block).
+        Time of learning per batch (mean over a block).
     learnt_at : tuple of float or None
         When its last batch was learnt, in seconds since 1970.
     """
 
     first: tuple[int, ...]
     last: tuple[int, ...]
-    n_records: tuple[int, ...]
+    n_samples: tuple[int, ...]
     accuracy: dict[str, Series]
     metrics: dict[str, tuple[float | None, ...]]
     confidence: tuple[float | None, ...]
@@ -139,16 +139,16 @@ class Timeline:
 
 @dataclass(frozen=True, slots=True)
 class EventView:
-    """Something rare that happened.
+    """A rare event.
 
     Attributes
     ----------
     batch : int
     kind : {"drift temporary", "drift sustained", "class born", "class gone", "class returned"}
-        Temporary drifts are listed for batches that are kept whole, sustained ones also before.
+        Temporary drifts are listed for batches whose reports are kept in full, sustained ones also before.
         "class gone": batch is the last one that had it.
     klass : str or None
-        The class, as it is written.
+        The class, as text.
     """
 
     batch: int
@@ -158,7 +158,7 @@ class EventView:
 
 @dataclass(frozen=True, slots=True)
 class ClassView:
-    """A class: since when it is known, whether it still comes, and what memory keeps of it.
+    """A class: since when it is known, whether it still comes, and how much memory keeps of it.
 
     Attributes
     ----------
@@ -166,15 +166,15 @@ class ClassView:
         As it is written.
     status : {"present", "new", "gone", "returned", "declared"}
         "new": first seen in the last batches, and not in the first one. "gone": by its share until then, seven or more
-        of the records since would have been of it. "returned": was gone and has come again in the last batches.
+        of the samples since would have been of it. "returned": was gone and has come again in the last batches.
         "declared": announced, but not seen yet.
     first_batch, last_batch : int or None
-    n_records : int
-        Records ever seen.
+    n_samples : int
+        Samples ever seen.
     n_returns : int
         How often it came again after it was gone.
     n_in_memory : int
-        Records kept.
+        Samples kept.
     bytes_in_memory : int
     """
 
@@ -182,7 +182,7 @@ class ClassView:
     status: str
     first_batch: int | None
     last_batch: int | None
-    n_records: int
+    n_samples: int
     n_returns: int
     n_in_memory: int
     bytes_in_memory: int
@@ -195,12 +195,12 @@ class BinView:
     Attributes
     ----------
     label : str
-        As it is written: "12.5 to 20", "above 20", a category, "other categories", "missing".
+        Text: "12.5 to 20", "above 20", a category, "other categories", "missing".
     kind : {"range", "category", "other", "missing"}
     low, high : float or None
         Bounds of a range of numbers, the upper one included; None where it is open, and for other kinds.
     past, last : float
-        Share of the records before and of the last batches.
+        Share of the samples before and of the last batches.
     """
 
     label: str
@@ -213,7 +213,7 @@ class BinView:
 
 @dataclass(frozen=True, slots=True)
 class ColumnView:
-    """A column: how far its last batches are from the past, and whether it matters.
+    """A column: distance of its last batches from the past, and its importance.
 
     Attributes
     ----------
@@ -222,23 +222,23 @@ class ColumnView:
     kind : str
         "numbers", "dates", "dates with a time zone", "durations", "categories" or "undecided".
     distance : float
-        Jensen-Shannon distance (0 to 1) of the last batches from the past, beyond what chance gives unchanged columns.
+        Jensen-Shannon distance (0 to 1) of the last batches from the past, corrected for chance.
     usual_distance : float
         Mean of that distance over the earlier blocks.
     importance : float
         See `feature_importances_`; all columns sum to 1.
     impact : float
-        distance * importance: what drifts and matters.
+        distance * importance.
     bins : tuple of BinView
         Both distributions; the first bins are in order, then "other categories" and "missing".
     outside : float
-        Share of the last batches beyond the range that the past had when bins were made.
+        Fraction of the last batches outside the range of the past when bins were made.
     missing, unseen : float
-        Share of the last batches without a value, and with a category that had never been learnt.
+        Fraction of the last batches without a value, and with a category that had never been learnt.
     missing_before, unseen_before : float or None
         The same of the past; None where there is none.
     missing_by_block, unseen_by_block, distance_by_block : tuple of float or None
-        The same over time, by place of `ModelView.column_blocks`; None before the column was known.
+        The same over time, by entry of `ModelView.column_blocks`; None before the column was known.
     """
 
     name: str
@@ -261,7 +261,7 @@ class ColumnView:
 
 @dataclass(frozen=True, slots=True)
 class ForestView:
-    """A forest as it stands.
+    """A forest.
 
     Attributes
     ----------
@@ -269,16 +269,16 @@ class ForestView:
     same_as : str or None
         The forest whose trees it has, as the active one mostly has those of the permanent one.
     vote : float
-        Its weight in the vote, where records of the last batches are near.
+        Its weight in the vote, where samples of the last batches are near.
     answers : bool
-        Whether its vote is worth most.
+        Whether it has the most weight in the vote.
     n_trees, n_leaves, n_nodes : int
     max_depth : int
         Of its deepest leaf.
     mean_depth : float
         Mean over leaves.
     bytes : int
-        What its trees take.
+        Size of its trees.
     """
 
     name: str
@@ -295,21 +295,21 @@ class ForestView:
 
 @dataclass(frozen=True, slots=True)
 class MemoryView:
-    """The records at hand; by class see `ClassView`.
+    """The samples in memory; by class see `ClassView`.
 
     Attributes
     ----------
-    n_records : int
+    n_samples : int
     n_waiting : int
-        Records of small batches that wait to be learnt.
+        Number of pending samples of small batches.
     limit : int or None
-        ``memory_size``: how many may be kept besides those of the last batches; None for all.
+        ``memory_size``: maximum number of samples besides those of the last batches; None for all.
     bytes : int
     is_complete : bool
-        False where the model was saved, or the snapshot taken, without records: all are 0 then.
+        False where the model was saved, or the snapshot taken, without samples: all are 0 then.
     """
 
-    n_records: int
+    n_samples: int
     n_waiting: int
     limit: int | None
     bytes: int
@@ -318,33 +318,33 @@ class MemoryView:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedAccuracy:
-    """What accuracy is to be expected from the confidence of the vote, and how well that did so far.
+    """Accuracy estimated from the confidence of the vote, with the error of earlier estimates.
 
     Attributes
     ----------
     mean : float or None
-        Confidence, corrected by how far it was off lately. None where no batch was answered before it was learnt.
+        Confidence, corrected by its recent bias. None where no batch was predicted before it was learnt.
     low, high : float or None
-        Band that held the accuracy of about nine of ten recent batches of such a size, see docs/health.md.
+        Interval for the accuracy of about nine of ten batches of this size, see docs/health.md.
     confidence : float or None
-        Mean share that the vote gave to the class it named.
-    n_records : int
-        Records that it is said of.
+        Mean probability of the predicted class.
+    n_samples : int
+        Number of samples of the estimate.
     bias : float or None
         Mean of accuracy minus confidence over recent batches.
     error : float or None
-        Mean distance of accuracy from what had been expected, over recent batches.
+        Mean absolute error of estimates, over recent batches.
     n_batches : int
-        Recent batches that this is known from.
+        Number of recent batches that this is computed from.
     hits : float or None
-        Share of those whose accuracy was within the band said before they were learnt.
+        Fraction of those whose accuracy was within the interval estimated before they were learnt.
     """
 
     mean: float | None
     low: float | None
     high: float | None
     confidence: float | None
-    n_records: int
+    n_samples: int
     bias: float | None
     error: float | None
     n_batches: int

@@ -1,6 +1,6 @@
-"""All that is to see of a model at one moment: plain figures, ready to be drawn or written as JSON.
+"""All figures of a model that the monitor shows, ready to be drawn or written as JSON.
 
-`ModelView.from_estimator` makes it in one pass from a model, a snapshot or a loaded file; nothing here holds records or
+`ModelView.from_estimator` makes it in one pass from a model, a snapshot or a loaded file; nothing here holds samples or
 trees. Figures over time are columns of equal length, oldest first, so that a chart takes them as they are.
 """
 
@@ -26,14 +26,14 @@ from adforest.monitor.model_parts import (
 
 @dataclass(frozen=True, slots=True)
 class ModelView:
-    """All that is to see of a model at one moment.
+    """All figures of a model that the monitor shows.
 
     Attributes
     ----------
     kind : str
         Name of the class of the model.
-    n_batches, n_records, n_classes, n_columns : int
-        Given to it so far, classes and columns known.
+    n_batches, n_samples, n_classes, n_columns : int
+        Batches and samples so far, known classes and columns.
     health : Health
         As it was when the view was made, see `at`.
     freshness : Freshness
@@ -47,22 +47,22 @@ class ModelView:
     columns : tuple of ColumnView
         Worst first: by impact, then by distance.
     column_blocks : tuple of (int, int)
-        First and last batch of each place of what columns have over time.
+        First and last batch of each entry of the columns' series over time.
     last_batches : tuple of (int, int) or None
-        First and last batch of what is called "the last batches" of columns; None before there are any.
+        First and last batch of "the last batches" of columns; None before there are any.
     past_batches : tuple of (int, int) or None
-        The same of the past that they are compared with.
+        First and last batch of the past that they are compared with.
     forests : tuple of ForestView
     memory : MemoryView
     expected : ExpectedAccuracy
-        Of the next batch, if it is answered with the confidence of the last ones and is as large as the last.
+        Of the next batch, if it is predicted with the confidence of the last ones and is as large as the last.
     batches : tuple of BatchReport
-        The table of batches that are kept whole, oldest first.
+        Reports that are kept in full, oldest first.
     """
 
     kind: str
     n_batches: int
-    n_records: int
+    n_samples: int
     n_classes: int
     n_columns: int
     health: Health
@@ -81,7 +81,7 @@ class ModelView:
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> ModelView:
-        """Return what is to see of a model now.
+        """Return the view of a model.
 
         Parameters
         ----------
@@ -97,19 +97,19 @@ class ModelView:
         return view_of(estimator)
 
     def at(self, now: float) -> ModelView:
-        """Return the view with the verdict at a moment, in seconds since 1970: time passes without batches, too."""
+        """Return the view with the health at a time in seconds since 1970: age counts from the last batch."""
         from adforest.monitor.health import health_at
 
         return replace(self, health=health_at(self.health, self.freshness, now))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as dictionaries, lists, text, finite numbers and None: what JSON can hold."""
+        """Return it as dictionaries, lists, text, finite numbers and None, for JSON."""
         plain: dict[str, Any] = _plain(self)
         return plain
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as JSON can hold it."""
+    """Return a value that JSON can hold."""
     kind = type(value)
     if kind is float:
         return value if isfinite(value) else None

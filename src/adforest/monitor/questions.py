@@ -12,13 +12,13 @@ from adforest.encoding.rates import STEP
 from adforest.encoding.writing import DIGITS, FULL_DIGITS, write_column, write_number, write_value
 from adforest.forest import Tree
 from adforest.forest.tree import CATEGORICAL, MISSING_LEFT
-from adforest.forest.types import AnyArray, Floats
+from adforest.forest.types import AnyArray, Float64Array
 
 MOST_CATEGORIES = 8  # named in one question
 
 
 class Condition(NamedTuple):
-    """What is true of the records that go left, and of those that go right."""
+    """What is true of the samples that go left, and of those that go right."""
 
     left: str
     right: str
@@ -34,12 +34,12 @@ class Questions:
         Knows what columns and categories are called.
     classes : ndarray
         Class values by code, for questions about class rates of categories.
-    records : float64 (n, m)
-        Records at hand. Thresholds are written so that they separate these as the tree does, and the side of missing
+    samples : float64 (n, m)
+        Samples at hand. Thresholds are written so that they separate these as the tree does, and the side of missing
         values is told for columns in which one of them lacks its value.
     """
 
-    def __init__(self, tree: Tree, encoder: TableEncoder, classes: AnyArray, records: Floats) -> None:
+    def __init__(self, tree: Tree, encoder: TableEncoder, classes: AnyArray, records: Float64Array) -> None:
         self._tree = tree
         self._encoder = encoder
         self._classes = classes
@@ -71,7 +71,7 @@ class Questions:
         return f"odds of {write_value(class_value)} by {write_column(encoder.feature_names, position)}"
 
     def _lacks_values(self, feature: int) -> bool:
-        """Return whether a record at hand has no value in a column."""
+        """Return whether a sample at hand has no value in a column."""
         return len(self._values(feature)) - 2 < len(self._records)
 
     def _by_categories(self, first: float, feature: int, missing_left: bool) -> tuple[str, str] | None:
@@ -101,19 +101,19 @@ class Questions:
         return f"<= {number}", f"> {number}"
 
     def _separating(self, threshold: float, feature: int) -> str:
-        """Write a threshold so that it still separates records, and differs from the tree's other ones."""
+        """Write a threshold so that it still separates samples, and differs from the tree's other ones."""
         values, others = self._values(feature), self._thresholds(feature)
         place, rank = np.searchsorted(values, threshold, side="right"), np.searchsorted(others, threshold)
         low = max(values[place - 1], (others[rank - 1] + threshold) / 2)
         high = min(values[place], (threshold + others[rank + 1]) / 2)
         return write_number(threshold, low, high)
 
-    def _sorted_values(self, feature: int) -> Floats:
-        """Return the values of the records at hand in one column, between two infinities."""
+    def _sorted_values(self, feature: int) -> Float64Array:
+        """Return the values of the samples at hand in one column, between two infinities."""
         column = self._records[:, feature]
         return np.sort(np.concatenate([[-np.inf], column[~np.isnan(column)], [np.inf]]))
 
-    def _sorted_thresholds(self, feature: int) -> Floats:
+    def _sorted_thresholds(self, feature: int) -> Float64Array:
         """Return all thresholds of the tree for one column, between two infinities."""
         split = self._tree.nodes["split"]
         asks = (split >= 0) & (split >> 2 == feature) & (split & CATEGORICAL == 0)

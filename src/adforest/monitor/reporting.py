@@ -1,4 +1,4 @@
-"""The report: what the monitor shows, as one file to keep or to mail."""
+"""The report: the monitor's page as one file to keep or to mail."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from adforest.storage.atomic import write_atomically
 
 
 def write_report(model: Any, path: str | os.PathLike[str], *, name: str | None = None) -> None:
-    """Write what the monitor shows of a model as one HTML file, which needs no network, no script and nothing else.
+    """Write the monitor's page of a model as one self-contained HTML file without scripts.
 
     Parameters
     ----------
     model : AdaptiveDecisionForestClassifier or PaperADFClassifier
         A fitted or loaded one.
     path : str or path-like
-        Where to; a file that is there is replaced at once.
+        Path of the file; an existing one is replaced atomically.
     name : str, optional
-        What the model is called in the report, by default its class.
+        Name of the model in the report, by default its class.
 
     Examples
     --------

@@ -28,8 +28,8 @@ from adforest.storage import ModelFileError
 POLL, PING = 0.5, 15.0  # seconds between two looks at a file, and between two signs of life
 PATIENCE = 0.5  # seconds for which the page of a folder waits until all models are read
 SCRAPING = 8.0  # the same for /metrics; Prometheus waits 10
-TYPING = 30.0  # seconds within which a record that is typed in must have come
-MOST_TYPED = 1_000_000  # bytes of a record that is typed in
+TYPING = 30.0  # seconds within which a sample that is typed in must have come
+MOST_TYPED = 1_000_000  # bytes of a sample that is typed in
 LOOKING = ["GET", "HEAD"]
 ASSETS = {"page.css": "text/css", "page.js": "text/javascript"}
 

@@ -38,18 +38,18 @@ def serve(
     path : str or path-like
         A model file, or a folder whose files ``*.adf`` are shown.
     host : str, default="127.0.0.1"
-        Where to listen. Beyond this machine, whoever looks needs the token in the address that is printed.
+        Host to listen at. Beyond this machine, access needs the token in the address that is printed.
     port : int, default=8321
-        0 for any that is free.
+        0 for any free port.
     token : str, optional
-        What whoever looks must bring, also on this machine; it is not printed. By default a new one each time, and none
-        on this machine.
+        Required for access, also on this machine; it is not printed. By default a new one at each start, and none on
+        this machine.
     allowed_hosts : sequence of str
-        Names besides localhost by which the monitor may be asked, such as that of a proxy.
+        Host names besides localhost in requests, such as that of a proxy.
     base_path : str
-        What stands before every path, such as "/adforest", if a proxy leaves it there.
+        Prefix of every path, such as "/adforest", if a proxy leaves it there.
     say : callable, default=print
-        Is told the address once the monitor listens.
+        Called with the address once the monitor listens.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def serve(
     FileNotFoundError
         If there is no such file or folder.
     OSError
-        If the port is taken, or the host is none of this machine's.
+        If the port is in use, or the host is not one of this machine's.
     """
     rules = _checked_rules(token, allowed_hosts, base_path)
     with _made(path, host, port, rules) as (server, listener, address):

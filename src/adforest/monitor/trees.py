@@ -1,4 +1,4 @@
-"""Trees in writing: indented text, and Graphviz source for those who have it."""
+"""Trees as indented text and as Graphviz source."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ BORDERS = {
 def tree_text(model: Any, forest: str = "permanent", tree: int = 0, *, max_depth: int | None = None) -> str:
     """Return a tree as indented text.
 
-    Leaves show the class they predict and the weight of each class, records drawn twice counting twice. A mark in
-    brackets says which batch made a node what it is, and why: the tree was built, a root was added above it, or a
-    leaf was expanded. It is left out where the node above has the same one.
+    Leaves show the class they predict and the weight of each class, with bootstrap weights. A mark in brackets names
+    the batch that made a node, and the cause: the tree was built, a root was added above it, or a leaf was expanded. It
+    is left out where the node above has the same one.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def tree_text(model: Any, forest: str = "permanent", tree: int = 0, *, max_depth
         A fitted one.
     forest : {"permanent", "active", "temporary", "newest"}, default="permanent"
     tree : int, default=0
-        Number of the tree in the forest.
+        Index of the tree in the forest.
     max_depth : int or None, default=None
         Depth at which the text ends; nodes there show the classes of all leaves below.
 
@@ -40,15 +40,15 @@ def tree_text(model: Any, forest: str = "permanent", tree: int = 0, *, max_depth
     Raises
     ------
     sklearn.exceptions.NotFittedError
-        If the model has learnt nothing.
+        If the model is not fitted.
     ValueError, IndexError
         If there is no such forest or tree.
 
     Notes
     -----
-    Thresholds have four significant digits, or as many as it takes to separate the records at hand as the tree does.
-    The side that missing values take is told for columns in which a record at hand lacks its value. Categories never
-    learnt take that side too.
+    Thresholds have four significant digits, or as many as it takes to separate the samples in memory as the tree does.
+    The side of missing values is given for columns in which a sample in memory lacks its value. Categories never learnt
+    go to that side too.
 
     Examples
     --------
@@ -81,8 +81,8 @@ def tree_text(model: Any, forest: str = "permanent", tree: int = 0, *, max_depth
 def tree_dot(model: Any, forest: str = "permanent", tree: int = 0, *, max_depth: int | None = None) -> str:
     """Return a tree as Graphviz source, to be drawn by ``dot -Tsvg`` or any viewer of such files.
 
-    Leaves have the colour of the class they predict. Every node says which batch made it, and why; those of roots
-    added later have a thick border, those of expanded leaves a dashed one.
+    Leaves have the colour of the class they predict. Every node names the batch that made it, and the cause; roots
+    added later have a thick border, nodes of expanded leaves a dashed one.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def tree_dot(model: Any, forest: str = "permanent", tree: int = 0, *, max_depth:
         A fitted one.
     forest : {"permanent", "active", "temporary", "newest"}, default="permanent"
     tree : int, default=0
-        Number of the tree in the forest.
+        Index of the tree in the forest.
     max_depth : int or None, default=None
         Depth at which the graph ends; nodes there show the classes of all leaves below.
 
@@ -101,7 +101,7 @@ def tree_dot(model: Any, forest: str = "permanent", tree: int = 0, *, max_depth:
     Raises
     ------
     sklearn.exceptions.NotFittedError
-        If the model has learnt nothing.
+        If the model is not fitted.
     ValueError, IndexError
         If there is no such forest or tree.
 
@@ -128,12 +128,12 @@ def tree_dot(model: Any, forest: str = "permanent", tree: int = 0, *, max_depth:
 
 
 def _mark(view: NodeView) -> str:
-    """Return a node's mark where it is news."""
+    """Return a node's mark where it differs from that of the node above."""
     return f"  [{view.mark}]" if view.is_news else ""
 
 
 def _leaf_words(view: NodeView) -> str:
-    """Return what a leaf answers, and from what."""
+    """Return the prediction and the class weights of a leaf."""
     counts = ", ".join(view.counted())
     words = f"class: {view.counts[0][0]} ({counts})" if view.counts else f"no class ({counts})"
     return f"{words} {view.below}".rstrip()

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adforest.adaptation import BatchReport, State
-from adforest.adaptation.memory import record_bytes
+from adforest.adaptation.memory import sample_bytes
 from adforest.adaptation.names import FORESTS
 from adforest.adaptation.report import METRICS
 from adforest.adaptation.steps import answering_votes
@@ -44,7 +44,7 @@ class Seen(NamedTuple):
     model: Model[Any]
     state: State
     track: Track
-    has_records: bool
+    has_samples: bool
 
 
 def view_of(estimator: Any) -> ModelView:
@@ -63,7 +63,7 @@ def view_of(estimator: Any) -> ModelView:
     return ModelView(
         kind=seen.kind,
         n_batches=model.n_batches,
-        n_records=model.n_records,
+        n_samples=model.n_samples,
         n_classes=len(model.labels.classes),
         n_columns=model.encoder.n_features,
         health=health_at(health_of(history.reports, record.steps, columns, classes), freshness, time.time()),
@@ -77,7 +77,7 @@ def view_of(estimator: Any) -> ModelView:
         past_batches=_range(sketches.past_batches[np.newaxis]) if sketches.past_batches.any() else None,
         forests=_forests(state),
         memory=_memory(seen),
-        expected=expectation(record, recent, history.reports[-1].n_records),
+        expected=expectation(record, recent, history.reports[-1].n_samples),
         batches=history.reports,
     )
 
@@ -88,13 +88,13 @@ def _seen(estimator: Any) -> Seen:
         frozen = estimator._model
         is_paper = frozen.learnt.settings.algorithm == "paper"
         kind = "PaperADFClassifier" if is_paper else "AdaptiveDecisionForestClassifier"
-        return Seen(kind, frozen, frozen.learnt, estimator._track, estimator.has_records)
+        return Seen(kind, frozen, frozen.learnt, estimator._track, estimator.has_samples)
     if not isinstance(estimator, BaseADFClassifier):
         kinds = "AdaptiveDecisionForestClassifier, PaperADFClassifier or Snapshot"
         raise TypeError(f"got {type(estimator).__name__}; expected a fitted {kinds}")
     model = estimator._checked()
     return Seen(
-        type(estimator).__name__, model, estimator._answering_state(model), model.learnt.track, model.has_records
+        type(estimator).__name__, model, estimator._answering_state(model), model.learnt.track, model.has_samples
     )
 
 
@@ -113,7 +113,7 @@ def _timeline(blocks: Sequence[BatchBlock], reports: Sequence[BatchReport], reco
     return Timeline(
         first=each(lambda place: place.first),
         last=each(lambda place: place.last),
-        n_records=each(lambda place: place.n_records),
+        n_samples=each(lambda place: place.n_samples),
         accuracy={name: _series(places, name) for name in (*FORESTS, VOTE) if name in known},
         metrics={name: each(lambda place, name=name: getattr(place, name)) for name in METRICS},  # type: ignore[misc]
         confidence=each(lambda place: place.confidence),
@@ -138,7 +138,7 @@ def _timeline(blocks: Sequence[BatchBlock], reports: Sequence[BatchReport], reco
 
 
 def _series(places: Sequence[BatchBlock], name: str) -> Series:
-    """Return an accuracy over time, and its interval (Wilson 1927) by the records that were tested."""
+    """Return an accuracy over time, and its interval (Wilson 1927) by the samples that were tested."""
     mean = np.array([place.accuracy.get(name, np.nan) for place in places])
     n = np.array([max(place.n_tested, 1.0) for place in places])
     z = 1.96
@@ -155,7 +155,7 @@ def _events(track: Track, names: list[str]) -> tuple[EventView, ...]:
     found += [EventView(one.batch, "drift temporary") for one in track.history.reports if one.drift == "temporary"]
     for code in np.flatnonzero(lives.first_batch > 1).tolist():
         found.append(EventView(int(lives.first_batch[code]), "class born", names[code]))
-    for code in np.flatnonzero(lives.is_gone & (lives.n_records > 0)).tolist():
+    for code in np.flatnonzero(lives.is_gone & (lives.n_samples > 0)).tolist():
         found.append(EventView(int(lives.last_batch[code]), "class gone", names[code]))
     for code, gone, back in lives.returns.tolist():
         found += [EventView(gone, "class gone", names[code]), EventView(back, "class returned", names[code])]
@@ -179,7 +179,7 @@ def _classes(seen: Seen, since: int) -> tuple[ClassView, ...]:
 
     def view(code: int) -> ClassView:
         value = names[code]
-        is_known = code < len(lives.n_records) and lives.n_records[code] > 0
+        is_known = code < len(lives.n_samples) and lives.n_samples[code] > 0
         if not is_known:
             return ClassView(value, "declared", None, None, 0, 0, int(kept[code]), int(kept[code]) * per_record)
         return ClassView(
@@ -187,7 +187,7 @@ def _classes(seen: Seen, since: int) -> tuple[ClassView, ...]:
             status=_status(lives, code, bool(gone[code]), back.get(code, 0), since),
             first_batch=int(lives.first_batch[code]),
             last_batch=int(lives.last_batch[code]),
-            n_records=int(lives.n_records[code]),
+            n_samples=int(lives.n_samples[code]),
             n_returns=int(lives.n_returns[code]),
             n_in_memory=int(kept[code]),
             bytes_in_memory=int(kept[code]) * per_record,
@@ -206,9 +206,9 @@ def _status(lives: ClassLives, code: int, is_gone: bool, back: int, since: int) 
 
 
 def _record_bytes(state: State) -> int:
-    """Return what a record in memory takes."""
+    """Return what a sample in memory takes."""
     trees = {id(tree) for one in state.forests.values() if one.forest.leaf_of for tree in one.forest.trees}
-    return record_bytes(state.memory.values.row_bytes, len(trees))
+    return sample_bytes(state.memory.values.row_bytes, len(trees))
 
 
 def _memory(seen: Seen) -> MemoryView:
@@ -216,11 +216,11 @@ def _memory(seen: Seen) -> MemoryView:
     state = seen.state
     n = len(state.memory)
     return MemoryView(
-        n_records=n,
+        n_samples=n,
         n_waiting=0 if state.pending is None else len(state.pending),
         limit=state.settings.n_kept(state.memory),
         bytes=n * _record_bytes(state),
-        is_complete=seen.has_records,
+        is_complete=seen.has_samples,
     )
 
 

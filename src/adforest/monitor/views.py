@@ -16,13 +16,13 @@ from adforest.encoding.writing import write_value
 from adforest.forest import Tree
 from adforest.forest._kernels import routing
 from adforest.forest.tree import CAUSES
-from adforest.forest.types import AnyArray, Longs
+from adforest.forest.types import AnyArray, Int64Array
 from adforest.monitor.questions import Condition, Questions
 
 # Okabe and Ito's colours, which colour-blind people can tell apart; those that carry black text best come first.
 COLOURS = ("56B4E9", "E69F00", "009E73", "CC79A7", "F0E442", "D55E00", "0072B2", "999999")
 PALER = 0.3  # share of white in the first round of colours
-NOBODY = "#FFFFFF"  # the colour of a leaf without records
+NOBODY = "#FFFFFF"  # the colour of a leaf without samples
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ def view_tree(model: Any, forest: str, tree: int, max_depth: int | None, root: i
     model : AdaptiveDecisionForestClassifier
     forest : {"permanent", "active", "temporary", "newest"}
     tree : int
-        Number of the tree in the forest.
+        Index of the tree in the forest.
     max_depth : int or None
         Where the view ends.
     root : int, default=0
@@ -191,7 +191,7 @@ def _check_depth(max_depth: int | None) -> None:
         raise ValueError(f"max_depth is {max_depth!r}; expected a whole number from 0 on, or None for the whole tree")
 
 
-def _shown_by(tree: Tree, max_depth: int | None, root: int) -> Longs:
+def _shown_by(tree: Tree, max_depth: int | None, root: int) -> Int64Array:
     """Return for every node the one that shows it: itself, or the one above it at which the view ends.
 
     The view ends some depth below its root; nodes that are not below it are not shown at all.
@@ -211,7 +211,7 @@ def _shown_by(tree: Tree, max_depth: int | None, root: int) -> Longs:
     return shown_by
 
 
-def _walk(tree: Tree, n_below: Longs, root: int) -> Iterator[tuple[int, int, bool]]:
+def _walk(tree: Tree, n_below: Int64Array, root: int) -> Iterator[tuple[int, int, bool]]:
     """Visit the nodes to be shown: number, place of the one above among those visited, and whether it is left of it.
 
     A stack of our own, since trees may be deeper than Python's.
@@ -230,7 +230,7 @@ def _walk(tree: Tree, n_below: Longs, root: int) -> Iterator[tuple[int, int, boo
 class _Counts:
     """The class weights of the nodes to be shown, largest first."""
 
-    def __init__(self, tree: Tree, shown_by: Longs, names: AnyArray) -> None:
+    def __init__(self, tree: Tree, shown_by: Int64Array, names: AnyArray) -> None:
         node = shown_by[np.repeat(np.arange(len(tree.nodes)), np.diff(tree.row_start))]
         pair, inverse = np.unique(node * len(names) + tree.row_class, return_inverse=True)
         weight = np.bincount(inverse, weights=tree.row_weight, minlength=len(pair))

@@ -1,4 +1,4 @@
-"""Classifiers of any library that vote on the next batch, weighted by how they did on those before."""
+"""Vote of classifiers of any library, weighted by their results on batches predicted before they were learnt."""
 
 from adforest.next_batch.ensemble import NextBatchVotingClassifier
 from adforest.next_batch.voting_report import VotingReport

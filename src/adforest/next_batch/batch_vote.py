@@ -1,4 +1,4 @@
-"""One batch, in order: members answer it, are judged by what was right, learn it, and vote on what comes next."""
+"""The steps of one batch: members predict it, their weights are updated, they learn it."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adforest.adaptation.evidence import MIN_WEIGHT
-from adforest.adaptation.judging import as_records, judged_places
+from adforest.adaptation.judging import as_samples, judged_places
 from adforest.adaptation.memory import Memory, WindowBound
 from adforest.adaptation.metrics import log_loss
 from adforest.base import EncodedBatch
 from adforest.encoding import LabelTable, warn_caller
 from adforest.encoding.tables import Table
-from adforest.forest._kernels.lots import are_drawn
-from adforest.forest.types import Floats, Ints, Longs, Mask
-from adforest.growers import spawn_seeds
+from adforest.forest._kernels.sampling import are_drawn
+from adforest.forest.types import BoolArray, Float64Array, Int32Array, Int64Array
 from adforest.merging import LocalBatch
 from adforest.next_batch.experts import ExpertWeights
 from adforest.next_batch.member_input import Samples
 from adforest.next_batch.members import ANSWER, CLASSES, LEARN, LabelledSamples, LeftOut, Member
 from adforest.next_batch.voting_report import VotingReport
+from adforest.parallel import spawn_seeds
 from adforest.tracking.history import MAX_REPORTS
 
 VOTE = "vote"
-WINDOW = 3  # last batches of which all samples are refitted on
-REFIT_OVERHEAD = 2_000  # samples that a refit costs besides its own: boosting takes its time for few of them, too
+WINDOW = 3  # last batches, of which all samples are used in a refit
+REFIT_OVERHEAD = 2_000  # samples added to the cost of a refit: boosting takes time for few samples, too
 
 
 class RefitRules(NamedTuple):
@@ -46,7 +46,7 @@ class RefitRules(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VotingState:
-    """Members, what is known of them, and the samples that they are refitted on.
+    """Members, their weights, and the samples that they are refitted on.
 
     Attributes
     ----------
@@ -55,9 +55,9 @@ class VotingState:
     memory : Memory
         The last batches and a sample of older ones.
     n_codes : int32 (n_features,)
-        Codes of categories that were known after the last batch, by column.
+        Number of codes of categories after the last batch, by column.
     library : str or None
-        Of the last data frame that came.
+        Of the last data frame.
     history : tuple of VotingReport
         Of the last 1,000 batches.
     """
@@ -65,26 +65,26 @@ class VotingState:
     members: tuple[Member, ...]
     weights: ExpertWeights
     memory: Memory
-    n_codes: Ints
+    n_codes: Int32Array
     library: str | None = None
     history: tuple[VotingReport, ...] = ()
 
     @classmethod
     def begin(cls, templates: Mapping[str, Any], n_features: int) -> VotingState:
-        """Return members that have learnt nothing."""
+        """Return unfitted members."""
         members = tuple(Member(name, not hasattr(one, "partial_fit")) for name, one in templates.items())
         weights = ExpertWeights.begin([member.is_refitted for member in members])
         return cls(members, weights, Memory.empty(n_features), np.zeros(n_features, dtype=np.int32))
 
-    def can_vote(self, failed: Iterable[int] = ()) -> Mask:
-        """Return which members vote: those not left out, but refitted ones only once judged, if others can.
+    def can_vote(self, failed: Iterable[int] = ()) -> BoolArray:
+        """Return which members vote: those not left out; refitted ones only once they were judged, if others can vote.
 
-        If all are left out, those may answer that could not answer the last batch.
+        If all are left out, those that could not predict the last batch are tried.
 
         Parameters
         ----------
         failed : iterable of int
-            Members that cannot answer, besides those that are left out.
+            Members that cannot predict, besides those that are left out.
         """
         can = np.array([member.left_out is None for member in self.members])
         may = np.array([member.may_answer for member in self.members])
@@ -93,15 +93,15 @@ class VotingState:
         return next(which for which in (can & is_known, can, may) if which.any() or which is may)
 
     def member_weights(self) -> dict[str, float]:
-        """Return what each member counts in the vote."""
+        """Return the weight of each member in the vote."""
         weights = self.weights.of_members(self.can_vote())
         return {member.name: float(weight) for member, weight in zip(self.members, weights, strict=True)}
 
 
-def vote(state: VotingState, samples: Samples, n_classes: int) -> Floats:
+def vote(state: VotingState, samples: Samples, n_classes: int) -> Float64Array:
     """Return the weighted mean of the members' class probabilities, columns by class code.
 
-    Members of hardly any weight are not asked; those that raise are left out, with a warning.
+    Members of negligible weight are skipped; those that raise are left out, with a warning.
     """
     failed: dict[int, Exception] = {}
     while (can_vote := state.can_vote(failed)).any():
@@ -119,22 +119,22 @@ def vote(state: VotingState, samples: Samples, n_classes: int) -> Floats:
 def learn_batch(
     before: VotingState, batch: EncodedBatch, templates: Mapping[str, Any], rules: RefitRules
 ) -> VotingState:
-    """Return the members after a batch, which they answer first; those before do not change."""
+    """Return the state after a batch, which members predict first; the state before does not change."""
     assert isinstance(batch.source, LocalBatch)
-    table, records = batch.source.table, batch.records
+    table, samples = batch.source.table, batch.samples
     library = table.library if isinstance(table, Table) else None
     labelled = LabelledSamples(
-        Samples(records.X, batch.encoder, library, table), records.y, records.weight, batch.labels
+        Samples(samples.X, batch.encoder, library, table), samples.y, samples.weight, batch.labels
     )
     seconds = dict.fromkeys(templates, 0.0)
     state, scores = _judge(before, labelled, batch, seconds)
-    memory = _bounded(before.memory.add(records, batch.number), batch.number, rules.samples)
+    memory = _bounded(before.memory.add(samples, batch.number), batch.number, rules.samples)
     state = replace(state, memory=memory, n_codes=batch.encoder.n_categories, library=library)
     state, action = _learn_members(state, labelled, batch, templates, rules, seconds)
     is_new = memory.first_batch == batch.number
     report = VotingReport(
         batch=batch.number,
-        n_samples=len(records),
+        n_samples=len(samples),
         new_classes=tuple(np.sort(batch.labels.by_arrival[np.flatnonzero(is_new)]).tolist()),
         **scores,
         weight=state.member_weights(),
@@ -148,8 +148,8 @@ def learn_batch(
 def _judge(
     state: VotingState, labelled: LabelledSamples, batch: EncodedBatch, seconds: dict[str, float]
 ) -> tuple[VotingState, dict[str, Any]]:
-    """Let members answer a batch, or a sample of it; return what is known of them then, and how they did."""
-    n_classes, n = batch.records.n_classes, len(labelled.y)
+    """Let members predict a batch, or a sample of it; return the updated state and their results."""
+    n_classes, n = batch.samples.n_classes, len(labelled.y)
     drawn = judged_places(batch.seed, batch.number, n)
     y = labelled.y[drawn]
     asked = [i for i, one in enumerate(state.members) if one.estimator is not None and not _unseen(one, state.memory)]
@@ -166,7 +166,7 @@ def _judge(
     }
     weights = state.weights
     if answers:
-        weight = as_records(batch.records.weight_at(drawn), len(y))
+        weight = as_samples(batch.samples.weight_at(drawn), len(y))
         weights = weights.after_answers(answers, y, weight, float(weight.sum()) * n / len(y))
     members = list(state.members)
     for i in answers:
@@ -185,17 +185,17 @@ def _learn_members(
     rules: RefitRules,
     seconds: dict[str, float],
 ) -> tuple[VotingState, dict[str, str]]:
-    """Let members learn a batch that is in memory already; return the state then, and what each member did."""
+    """Let members learn a batch that is in memory already; return the state and the action of each member."""
     members, memory, action = list(state.members), state.memory, dict.fromkeys(templates, "kept")
     seeds = spawn_seeds([batch.seed], len(members))
     due = [not one.is_refitted or rules.is_due(one, memory) for one in members]
-    for is_turn in (True, False):  # those that are not due are refitted, too, if nobody else can answer
+    for is_turn in (True, False):  # if no other member can predict, those that are not due are refitted, too
         for i, member in enumerate(members):
             if due[i] != is_turn:
                 continue
             start = perf_counter()
             try:
-                # Seeds of scikit-learn are of 32 bits.
+                # Seeds of scikit-learn have 32 bits.
                 member = _learnt(member, templates[member.name], seeds[i] % 2**32, labelled, state)
                 action[member.name] = "refitted" if member.is_refitted else "learnt"
                 members[i] = replace(member, fitted_after=memory.n_seen)
@@ -214,7 +214,7 @@ def _learn_members(
 
 
 def _learnt(member: Member, template: Any, seed: int, labelled: LabelledSamples, state: VotingState) -> Member:
-    """Return a member after it learnt a batch, or what is in memory."""
+    """Return a member after it learnt a batch, or memory."""
     if member.is_refitted:
         return member.after_fit(template, seed, _recalled(state, labelled))
     is_first = state.memory.n_seen == len(labelled.y)
@@ -224,12 +224,12 @@ def _learnt(member: Member, template: Any, seed: int, labelled: LabelledSamples,
         except Exception:
             if is_first:
                 raise
-    # Most classifiers of scikit-learn cannot learn a class that was not declared: they begin anew.
+    # Most classifiers of scikit-learn cannot learn a class that was not declared: they are refitted.
     return replace(member, estimator=None).after_partial_fit(template, seed, _recalled(state, labelled))
 
 
 def _recalled(state: VotingState, labelled: LabelledSamples) -> LabelledSamples:
-    """Return what is in memory; the only sample of a class comes twice, for members that hold some of each out."""
+    """Return the samples in memory; the only sample of a class is repeated, for members with a stratified split."""
     memory, (samples, _, _, labels) = state.memory, labelled
     is_lone = np.bincount(memory.y)[memory.y] == 1
     rows = np.append(np.arange(len(memory)), np.flatnonzero(is_lone))
@@ -249,13 +249,13 @@ def _checked(member: Member, memory: Memory, labels: LabelTable) -> Member:
 
 
 def _unseen(member: Member, memory: Memory) -> list[int]:
-    """Return the codes of classes that came but are not known to a member."""
+    """Return the codes of classes that a member has not seen."""
     unseen: list[int] = np.setdiff1d(np.flatnonzero(memory.seen_by_class), member.classes).tolist()
     return unseen
 
 
 def _warned_of(member: Member) -> Member:
-    """Return a member after a warning, if it is left out for a kind of reason that was not warned of yet."""
+    """Return a member after a warning, if it is left out for a kind of reason that was not warned about yet."""
     if member.left_out is None or member.left_out.kind in member.warned_of:
         return member
     warn_caller(f"{member.name} {member.left_out.reason}. It is left out of the vote as long as that lasts.")
@@ -263,7 +263,7 @@ def _warned_of(member: Member) -> Member:
 
 
 def _bounded(memory: Memory, number: int, size: int) -> Memory:
-    """Return a memory of about so many samples: the last batches, and of older ones a sample, see `Memory`."""
+    """Return a memory of about a given size: the last batches, and a sample of older ones, see `Memory`."""
     if len(memory) <= size:
         return memory
     start = number - WINDOW + 1
@@ -282,8 +282,8 @@ def _ask(
     samples: Samples,
     n_classes: int,
     seconds: dict[str, float] | None = None,
-) -> tuple[dict[int, Floats], dict[int, Exception]]:
-    """Return what some members answer, and what those raise that cannot."""
+) -> tuple[dict[int, Float64Array], dict[int, Exception]]:
+    """Return the predictions of some members, and the exceptions of those that fail."""
     answers, errors = {}, {}
     for i in asked:
         member, start = state.members[i], perf_counter()
@@ -296,27 +296,27 @@ def _ask(
     return answers, errors
 
 
-def _asked_weights(state: VotingState, can_vote: Mask) -> Floats:
-    """Return what members count in the vote; those of hardly any weight are not asked, and count nothing."""
+def _asked_weights(state: VotingState, can_vote: BoolArray) -> Float64Array:
+    """Return the weights of members in the vote; negligible ones are set to 0, and these members are skipped."""
     weights = state.weights.of_members(can_vote)
     weights[weights < MIN_WEIGHT] = 0.0
-    scaled: Floats = weights / weights.sum()
+    scaled: Float64Array = weights / weights.sum()
     return scaled
 
 
-def _mean(weights: Floats, answers: Mapping[int, Floats]) -> Floats:
-    """Return the weighted mean of some answers."""
+def _mean(weights: Float64Array, answers: Mapping[int, Float64Array]) -> Float64Array:
+    """Return the weighted mean of some predictions."""
     return sum((weights[i] * one for i, one in answers.items() if weights[i]), start=np.zeros(()))
 
 
-def _most_likely(proba: Floats, labels: LabelTable) -> Longs:
-    """Return the codes of the most likely classes; of two the one whose value comes first, as `predict` does."""
+def _most_likely(proba: Float64Array, labels: LabelTable) -> Int64Array:
+    """Return the codes of the most likely classes; of equal ones that of the first class value, as `predict` does."""
     order = labels.order
-    best: Longs = order[proba[:, order].argmax(axis=1)]
+    best: Int64Array = order[proba[:, order].argmax(axis=1)]
     return best
 
 
 def _told(error: Exception) -> str:
-    """Return an error in a line."""
+    """Return an error as one line."""
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text if len(text) <= 200 else text[:200] + ' ...'}"

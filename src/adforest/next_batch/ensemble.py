@@ -1,4 +1,4 @@
-"""Any classifiers as one that keeps learning: they vote, weighted by how they did on what came next."""
+"""Batch-incremental vote of any classifiers, weighted by their results on the next batch."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sklearn.utils.metaestimators import _BaseComposition
 
 from adforest.base import EncodedBatch, Model, VotingBatchClassifier, lock_of
 from adforest.encoding.tables import read_table, source_of
-from adforest.forest.types import Floats
+from adforest.forest.types import Float64Array
 from adforest.libraries import require
 from adforest.next_batch.batch_vote import VOTE, RefitRules, VotingState, learn_batch, vote
 from adforest.next_batch.member_input import Samples
@@ -19,28 +19,28 @@ from adforest.parameters import COMMON, Amount, ArrayLike, Rules, Whole
 
 
 class NextBatchVotingClassifier(VotingBatchClassifier[VotingState], _BaseComposition):  # type: ignore[misc]
-    """Classifiers of any library that vote on the next batch, weighted by how they did on those before.
+    """Batch-incremental weighted vote of classifiers of any library.
 
-    Members that have `partial_fit` learn every batch. Others are refitted now and then, on a bounded sample of what
-    came. All of them answer each batch before they learn it, and what was right decides what each counts in the vote on
-    the next one: weights of members, and of mixtures of two, follow right answers and the probabilities that were given
-    to the right classes. The vote is then hardly worse than whichever member or mixture is best, even if that changes a
-    few times along the stream.
+    Members that have `partial_fit` learn every batch. Others are refitted from time to time, on a bounded sample of the
+    stream. All members predict each batch before they learn it, and the results set their weights in the vote on the
+    next one: weights of members, and of mixtures of two, follow correct predictions and the probabilities of the true
+    classes. The vote is then hardly worse than the best member or mixture, even if that changes a few times along the
+    stream.
 
     Parameters
     ----------
     estimators : list of (str, classifier) tuples
         The members, as in scikit-learn's VotingClassifier: unfitted classifiers with names. "drop" leaves one out.
     refit_samples : int, default=12_000
-        Samples that a member is refitted on at most: the last three batches, and of older ones a sample in which each
-        class has room by the square root of its frequency.
+        Maximum number of samples in a refit: the last three batches, and a sample of older ones, in which each class
+        has room in proportion to the square root of its frequency.
     refit_after : float, default=1.0
-        How many new samples a refit waits for, relative to what the last one cost, which is counted as
+        Number of new samples before the next refit, relative to the cost of the last one, which is
         ``(samples + 2_000) * classes / 2``: about how the time of boosting grows. 0 refits with every batch.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Which columns are categorical: those of text or categorical type, those given by mask, position or name, none.
     random_state : int, RandomState or None, default=None
-        Seed for members whose own ``random_state`` is None, and of all draws.
+        Random seed, also for members whose own ``random_state`` is None.
 
     Attributes
     ----------
@@ -50,26 +50,26 @@ class NextBatchVotingClassifier(VotingBatchClassifier[VotingState], _BaseComposi
     feature_names_in_ : ndarray of str
         Only if the columns have names.
     estimators_ : list of classifiers
-        The fitted members, but those that could not be fitted.
+        The fitted members, except those that could not be fitted.
     named_estimators_ : Bunch
         The same by name.
     weights_ : dict of str to float
-        What each member counts in the vote now; they add up to 1.
+        Current weight of each member in the vote; they add up to 1.
     history_ : list of VotingReport
-        Of the last 1,000 batches: what each member and the vote were worth, and what became of it.
+        Reports of the last 1,000 batches.
 
     Notes
     -----
-    Members get what they can take. Classifiers of adforest learn samples exactly as if they were alone. Pipelines, and
-    classifiers whose tags say that they take categories, get a data frame with the columns that came. All others get a
-    matrix: numbers as they are, dates as seconds, categories as codes in order of arrival. Those of scikit-learn's
+    Members get input that they can take. Classifiers of adforest learn samples exactly as if they were alone.
+    Pipelines, and classifiers whose tags say that they take categories, get a data frame with the original columns. All
+    others get a matrix: numbers, dates as seconds, categories as codes in order of arrival. Those of scikit-learn's
     HistGradientBoostingClassifier, LightGBM, XGBoost and CatBoost are told which columns are categories. Missing values
-    are NaN, or the median and -1 for members that cannot take NaN. Refitted members learn classes by number, as in
+    are NaN, or the median and -1 for members that cannot take NaN. Refitted members learn encoded classes, as in
     VotingClassifier; dicts in ``class_weight`` may name them by value.
 
-    A member that raises, or has not seen a class, is left out of the vote as long as that lasts; reports name it and
-    say why, and a warning does so once. A refitted member votes once it has been judged, if a member that learns every
-    batch is there to answer until then. A member without `predict_proba` counts as certain.
+    A member that raises, or has not seen a class, is left out of the vote as long as that lasts; reports give the
+    reason, and a warning is issued once. A refitted member votes once it was tested on a batch, if a member that learns
+    every batch can predict until then. The predictions of a member without `predict_proba` have a probability of 1.
 
     References
     ----------
@@ -125,7 +125,7 @@ class NextBatchVotingClassifier(VotingBatchClassifier[VotingState], _BaseComposi
         return parameters
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, members by name, or parameters of members, which hold from the next refit on.
+        """Set parameters, members by name, or parameters of members, which take effect at the next refit.
 
         Parameters
         ----------
@@ -139,14 +139,14 @@ class NextBatchVotingClassifier(VotingBatchClassifier[VotingState], _BaseComposi
         return self
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Forget everything and learn X, y as the first batch.
+        """Fit a new model, with X, y as its first batch.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
-            How much each sample counts, for members that take weights; those of weight 0 are left out for all.
+            Sample weights, for members that take them; samples of weight 0 are left out for all.
 
         Returns
         -------
@@ -156,7 +156,7 @@ class NextBatchVotingClassifier(VotingBatchClassifier[VotingState], _BaseComposi
             return self._learn(None, X, y, None, sample_weight)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn one more batch; class values not seen before are welcome.
+        """Learn one more batch, which may bring new classes.
 
         Parameters
         ----------
@@ -178,7 +178,7 @@ class NextBatchVotingClassifier(VotingBatchClassifier[VotingState], _BaseComposi
     def _learnt_from(self, before: VotingState | None, encoded: EncodedBatch) -> VotingState:
         templates = self._templates()
         if before is None:
-            before = VotingState.begin(templates, encoded.records.X.shape[1])
+            before = VotingState.begin(templates, encoded.samples.X.shape[1])
         names = [member.name for member in before.members]
         if names != list(templates):
             raise ValueError(
@@ -188,7 +188,7 @@ class NextBatchVotingClassifier(VotingBatchClassifier[VotingState], _BaseComposi
         return learn_batch(before, encoded, templates, RefitRules(self.refit_samples, self.refit_after))
 
     def _templates(self) -> dict[str, Any]:
-        """Return the members as they were given, by name, or raise if they are none."""
+        """Return the members by name, or raise if they are invalid."""
         name, given = type(self).__name__, list(self.estimators)
         if not all(isinstance(one, (tuple, list)) and len(one) == 2 and isinstance(one[0], str) for one in given):
             raise ValueError(
@@ -211,29 +211,29 @@ class NextBatchVotingClassifier(VotingBatchClassifier[VotingState], _BaseComposi
                 )
         return templates
 
-    def _answers(self, X: Any) -> tuple[Model[VotingState], Floats]:
+    def _answers(self, X: Any) -> tuple[Model[VotingState], Float64Array]:
         model = self._checked()
         table = X if type(X) is np.ndarray else read_table(X, source_of(None), type(self).__name__)
         matrix = model.encoder.translate(table)
         return model, model.in_order(self._votes(model, matrix, table))
 
-    def _votes(self, model: Model[VotingState], X: Floats, table: Any = None) -> Floats:
+    def _votes(self, model: Model[VotingState], X: Float64Array, table: Any = None) -> Float64Array:
         samples = Samples(X, model.encoder, model.learnt.library, table)
         return vote(model.learnt, samples, len(model.labels.by_arrival))
 
     def history_frame(self) -> Any:
-        """Return `history_` as a flat pandas data frame: a row a batch, a column a figure and member.
+        """Return `history_` as a flat pandas data frame: one row per batch, one column per metric and member.
 
         Returns
         -------
         pandas.DataFrame
-            Columns such as ``accuracy_vote`` and ``weight_adf``; NaN where a batch has no such figure.
+            Columns such as ``accuracy_vote`` and ``weight_adf``; NaN where a batch has no such value.
         """
         return require("pandas", "history_frame()").DataFrame([report.as_row() for report in self.history_])
 
     @property
     def estimators_(self) -> list[Any]:
-        """The fitted members, but those that could not be fitted."""
+        """The fitted members, except those that could not be fitted."""
         return list(self.named_estimators_.values())
 
     @property
@@ -244,10 +244,10 @@ class NextBatchVotingClassifier(VotingBatchClassifier[VotingState], _BaseComposi
 
     @property
     def weights_(self) -> dict[str, float]:
-        """What each member counts in the vote now."""
+        """Current weight of each member in the vote."""
         return self._known("weights_").learnt.member_weights()
 
     @property
     def history_(self) -> list[VotingReport]:
-        """One report a batch, of the last 1,000 batches."""
+        """One report per batch, of the last 1,000 batches."""
         return list(self._known("history_").learnt.history)

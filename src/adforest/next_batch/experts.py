@@ -1,16 +1,16 @@
-"""Who is believed: members and mixtures of two of them, weighted by what they were worth on batches that came next.
+"""Weights of experts: members and mixtures of two of them, learnt from batches predicted before they were learnt.
 
 An *expert* is a member, or two of them mixed 3 : 1, 1 : 1 or 1 : 3. Weights are learnt as those of the forests are, by
 `adforest.adaptation.evidence.hedge`: a batch multiplies the weight of an expert by exp(LEARNING_RATE * gain), where the
-gain is its right answers and LOG_GAIN times the sum of the logarithms of what right classes were given, and a share of
-all weight is spread as it was to begin with. For any sequence of experts, one a batch, that changes S times within T
-batches of at least FULL_SWITCH samples, the gain by weight is at least that of the sequence minus
+gain is its number of correct predictions plus LOG_GAIN times the sum of the log probabilities of the true classes, and
+a fraction of all weight is redistributed as at the start. For any sequence of experts, one per batch, that changes S
+times within T batches of at least FULL_SWITCH samples, the gain by weight is at least that of the sequence minus
 
     ln(1/first) / rate + S * ln(1 / (SWITCH_SHARE * first)) / rate + T * ln(1 / (1 - SWITCH_SHARE)) / rate
                        + rate / 8 * sum of (range of the experts' gains in a batch) ** 2
 
-with rate = LEARNING_RATE and first the smallest weight that an expert of the sequence has to begin with (Herbster &
-Warmuth 1998; `tests/next_batch/test_experts.py` searches all sequences). An expert with a member that cannot answer
+with rate = LEARNING_RATE and first the smallest first weight of an expert of the sequence (Herbster &
+Warmuth 1998; `tests/next_batch/test_experts.py` searches all sequences). An expert with a member that cannot predict
 keeps its weight until it can.
 
 A mixture begins with less weight the more of it is refitted members: these were fitted a while ago, on a sample, and
@@ -26,34 +26,34 @@ from itertools import combinations
 import numpy as np
 
 from adforest.adaptation.evidence import LOG_GAIN, MIN_SHARE, hedge
-from adforest.forest._kernels import ways
-from adforest.forest.types import Floats, Ints, Mask
+from adforest.forest._kernels import variants
+from adforest.forest.types import BoolArray, Float64Array, Int32Array
 
-MIXTURES = (0.75, 0.5, 0.25)  # what the first of two members counts
-REFIT_TRUST = 0.1  # first weight of a refitted member, of that of one that learns every batch
+MIXTURES = (0.75, 0.5, 0.25)  # weight of the first of two members
+REFIT_TRUST = 0.1  # first weight of a refitted member, relative to one that learns every batch
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ExpertWeights:
-    """What is known of some members from batches that they answered before learning them.
+    """Weights of members and mixtures, learnt from batches that they predicted before learning them.
 
     Attributes
     ----------
     mixtures : float64 (n_experts, n_members)
-        What each member counts for each expert; rows add up to 1.
+        Weight of each member in each expert; rows add up to 1.
     first : float64 (n_experts,)
-        Weights to begin with.
+        First weights.
     weights : float64 (n_experts,)
-        Weights now.
+        Current weights.
     """
 
-    mixtures: Floats
-    first: Floats
-    weights: Floats
+    mixtures: Float64Array
+    first: Float64Array
+    weights: Float64Array
 
     @classmethod
     def begin(cls, are_refitted: Sequence[bool]) -> ExpertWeights:
-        """Return the weights of members of which nothing is known but which of them are refitted."""
+        """Return the first weights, given which members are refitted."""
         n = len(are_refitted)
         alone = np.eye(n)
         together = [a * alone[i] + (1 - a) * alone[j] for i, j in combinations(range(n), 2) for a in MIXTURES]
@@ -62,14 +62,16 @@ class ExpertWeights:
         first /= first.sum()
         return cls(mixtures, first, first)
 
-    def of_members(self, can_answer: Mask) -> Floats:
-        """Return what each member counts in the vote of those that can answer, some of which there must be."""
+    def of_members(self, can_answer: BoolArray) -> Float64Array:
+        """Return the weight of each member in the vote of those that can predict, at least one."""
         weights = np.where(self._can_answer(can_answer), self.weights, 0.0)
-        of_members: Floats = weights / weights.sum() @ self.mixtures
+        of_members: Float64Array = weights / weights.sum() @ self.mixtures
         return of_members
 
-    def after_answers(self, answers: Mapping[int, Floats], y: Ints, weight: Floats, n: float) -> ExpertWeights:
-        """Return the weights after some members answered a batch, or a sample of it.
+    def after_answers(
+        self, answers: Mapping[int, Float64Array], y: Int32Array, weight: Float64Array, n: float
+    ) -> ExpertWeights:
+        """Return the weights after some members predicted a batch, or a sample of it.
 
         Parameters
         ----------
@@ -78,24 +80,24 @@ class ExpertWeights:
         y : int32 (n_answered,)
             Classes.
         weight : float64 (n_answered,)
-            How much each sample counts.
+            Sample weights.
         n : float
-            How much all samples of the batch count together.
+            Total weight of the batch.
         """
         can_answer = np.isin(np.arange(self.mixtures.shape[1]), list(answers))
         asked = self._can_answer(can_answer)
         proba = np.array(list(answers.values()))
-        mixed: list[tuple[Floats, ...]] = [
+        mixed: list[tuple[Float64Array, ...]] = [
             (np.tensordot(parts, proba, 1),) for parts in self.mixtures[asked][:, list(answers)]
         ]
         as_they_are = np.ones((1, proba.shape[2]))
-        gain = ways.gains(mixed, as_they_are, y, MIN_SHARE, LOG_GAIN)[:, 0] @ weight / weight.sum()
+        gain = variants.gains(mixed, as_they_are, y, MIN_SHARE, LOG_GAIN)[:, 0] @ weight / weight.sum()
         before, first = self.weights[asked], self.first[asked]
         weights = self.weights.copy()
         weights[asked] = before.sum() * hedge(before / before.sum(), first / first.sum(), gain, n)
         return replace(self, weights=weights)
 
-    def _can_answer(self, members: Mask) -> Mask:
-        """Return which experts can answer if some members can."""
-        can: Mask = np.logical_not((self.mixtures[:, ~members] > 0).any(axis=1))
+    def _can_answer(self, members: BoolArray) -> BoolArray:
+        """Return which experts can predict if some members can."""
+        can: BoolArray = np.logical_not((self.mixtures[:, ~members] > 0).any(axis=1))
         return can

@@ -1,4 +1,4 @@
-"""What members are given: samples as they came, as a data frame, or as numbers, whichever they can take."""
+"""Input of members: samples as they came, as a data frame, or as numbers, whichever they can take."""
 
 from __future__ import annotations
 
@@ -13,45 +13,45 @@ from adforest.base import BatchClassifier
 from adforest.encoding import TableEncoder
 from adforest.encoding.rebuilding import as_frame, rebuilt_table
 from adforest.encoding.tables import Table
-from adforest.forest.types import AnyArray, Floats, Ints, Longs, Mask
+from adforest.forest.types import AnyArray, BoolArray, Float64Array, Int32Array, Int64Array
 
 TABLE, FRAME, NUMBERS = "table", "frame", "numbers"  # forms of samples
 MISSING_CODE = -1  # of a category, for members that cannot take NaN
 
-# Parameters that tell which columns are categories: of a classifier, and of its `fit`.
+# Parameters for categorical columns: of a classifier, and of its `fit`.
 SCIKIT_LEARN, XGBOOST = "categorical_features", "feature_types"
 LIGHTGBM, CATBOOST = "categorical_feature", "cat_features"
 
 
 class Samples(NamedTuple):
-    """Some samples, from which every form of them can be made.
+    """Some samples, which can be converted to every form.
 
     Attributes
     ----------
     matrix : float64 (n, m)
         Numbers, codes of categories, NaN where they are missing.
     encoder : TableEncoder
-        Leads from codes back to categories.
+        Decodes categories.
     library : str or None
-        Of the data frames that came; None if arrays did.
+        Of the data frames; None for arrays.
     table : Table, float64 (n, m) or None
         As they came, if they are not from memory.
     """
 
-    matrix: Floats
+    matrix: Float64Array
     encoder: TableEncoder
     library: str | None
     table: Table | AnyArray | None = None
 
-    def rows(self, index: slice | Longs) -> Samples:
+    def rows(self, index: slice | Int64Array) -> Samples:
         """Return some of the samples."""
         if isinstance(index, slice):
             return self
         table = self.table.rows(index) if isinstance(self.table, Table) else self.table
         return self._replace(matrix=self.matrix[index], table=table[index] if isinstance(table, np.ndarray) else table)
 
-    def as_before(self, n_codes: Ints) -> Samples:
-        """Return them as they were read when there were so many codes in each column: others are missing."""
+    def as_before(self, n_codes: Int32Array) -> Samples:
+        """Return them with later codes missing, given the number of codes of each column."""
         is_new = (n_codes > 0) & (self.matrix >= n_codes)
         return self._replace(matrix=np.where(is_new, np.nan, self.matrix)) if is_new.any() else self
 
@@ -66,30 +66,30 @@ class Samples(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MemberInput:
-    """How samples are given to a member.
+    """Conversion of samples for a member.
 
     Attributes
     ----------
     form : {"table", "frame", "numbers"}
     fill : float64 (m,) or None
-        By column, what missing values are replaced by; None where the member takes NaN.
+        By column, the replacement of missing values; None where the member takes NaN.
     whole : intp or None
-        Columns that must be whole numbers among floats, as CatBoost wants its categories.
+        Columns that must be integers among floats, as CatBoost requires for categories.
     """
 
     form: str
-    fill: Floats | None = None
-    whole: Longs | None = None
+    fill: Float64Array | None = None
+    whole: Int64Array | None = None
 
     @classmethod
     def of(cls, estimator: Any, samples: Samples) -> Self:
-        """Return how samples are given to an estimator that is about to learn some."""
+        """Return the conversion for an estimator that is about to learn some samples."""
         if isinstance(estimator, BatchClassifier):
             return cls(TABLE)
         inner, told_by = _innermost(estimator), _told_by(estimator)
         tags = _input_tags(inner)
         takes_categories = tags is not None and (tags.categorical or tags.string)
-        is_pipeline = hasattr(inner, "steps")  # to import scikit-learn's own would import much else
+        is_pipeline = hasattr(inner, "steps")  # importing scikit-learn's class would import much else
         if is_pipeline or (takes_categories and told_by is None):
             return cls(FRAME)
         is_categorical = samples.encoder.is_categorical
@@ -112,10 +112,10 @@ class MemberInput:
         return matrix
 
 
-def tell_categories(estimator: Any, X: Any, is_categorical: Mask) -> tuple[Any, dict[str, Any]]:
-    """Tell an estimator which columns of a matrix are categories, if it can be told.
+def tell_categories(estimator: Any, X: Any, is_categorical: BoolArray) -> tuple[Any, dict[str, Any]]:
+    """Set the categorical columns of an estimator that has a parameter for them.
 
-    Returns the matrix to be learnt, in which the rarest categories are missing where the estimator cannot take as many,
+    Returns the matrix to be learnt, in which the rarest categories are missing where the estimator limits their number,
     and parameters for its `fit`.
     """
     columns, told_by, X = np.flatnonzero(is_categorical), _told_by(estimator), _with_some_values(X)
@@ -131,7 +131,7 @@ def tell_categories(estimator: Any, X: Any, is_categorical: Mask) -> tuple[Any, 
 
 
 def _told_by(estimator: Any) -> str | None:
-    """Return by which parameter an estimator can be told of categories; None if that is not known here."""
+    """Return the parameter of an estimator for categorical columns; None if that is not known here."""
     parameters = estimator.get_params(deep=False)
     listed = parameters.get(SCIKIT_LEARN)
     if isinstance(listed, str) and listed == "from_dtype" and "max_bins" in parameters:
@@ -152,22 +152,22 @@ def _takes(method: Any, name: str) -> bool:
 
 
 def _innermost(estimator: Any) -> Any:
-    """Return the estimator that a search, a calibration or the like passes samples on to."""
+    """Return the estimator within a search, a calibration or another meta-estimator."""
     while hasattr(inner := getattr(estimator, "estimator", None), "get_params"):
         estimator = inner
     return estimator
 
 
 def _input_tags(estimator: Any) -> Any:
-    """Return what scikit-learn knows of the input that an estimator takes, None if that is nothing."""
+    """Return scikit-learn's input tags of an estimator, None if it has none."""
     try:
         return get_tags(estimator).input_tags
     except (AttributeError, TypeError):
         return None
 
 
-def _fill(matrix: Floats, is_categorical: Mask) -> Floats:
-    """Return what missing values are replaced by: medians, 0 where all are missing, a code of their own."""
+def _fill(matrix: Float64Array, is_categorical: BoolArray) -> Float64Array:
+    """Return the replacements of missing values: medians, 0 where all are missing, a code of their own."""
     fill = np.zeros(matrix.shape[1])
     there = ~np.isnan(matrix).all(axis=0)
     fill[there] = np.nanmedian(matrix[:, there], axis=0)
@@ -182,8 +182,8 @@ def _with_some_values(X: Any) -> Any:
     return np.where(is_empty, 0.0, X)
 
 
-def _with_frequent(X: Floats, columns: Longs, most: int) -> Floats:
-    """Return a matrix with at most so many categories in each of some columns, the others missing."""
+def _with_frequent(X: Float64Array, columns: Int64Array, most: int) -> Float64Array:
+    """Return a matrix with a maximum number of categories in each of some columns, the others missing."""
     X = X.copy()
     for j in columns:
         column = X[:, j]

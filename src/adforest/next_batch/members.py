@@ -1,4 +1,4 @@
-"""A member of the vote: a classifier that learns every batch, or is refitted now and then, and answers what comes."""
+"""A member of the vote: a classifier that learns every batch, or is refitted from time to time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from adforest.base import BatchClassifier
 from adforest.encoding import LabelTable
-from adforest.forest.types import Floats, Ints, Longs
+from adforest.forest.types import Float64Array, Int32Array, Int64Array
 from adforest.next_batch.member_input import NUMBERS, TABLE, MemberInput, Samples, takes_weights, tell_categories
 
 
@@ -19,12 +19,12 @@ class LabelledSamples(NamedTuple):
     """Samples with their classes by code; weights None are all 1."""
 
     samples: Samples
-    y: Ints
-    weight: Floats | None
+    y: Int32Array
+    weight: Float64Array | None
     labels: LabelTable
 
 
-ANSWER, LEARN, CLASSES = "answer", "learn", "classes"  # what members may fail to do, or not have seen
+ANSWER, LEARN, CLASSES = "answer", "learn", "classes"  # why members are left out: they fail at it, or lack some
 
 
 class LeftOut(NamedTuple):
@@ -36,33 +36,33 @@ class LeftOut(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Member:
-    """A classifier and what is known of it.
+    """A classifier in the vote.
 
     Attributes
     ----------
     name : str
     is_refitted : bool
-        Whether it is refitted on a sample of what came, since it has no `partial_fit`.
+        Whether it is refitted on a sample of the stream, since it has no `partial_fit`.
     estimator : object or None
-        As it was fitted last, None if that failed.
+        The last fit, None if that failed.
     classes : intp
         Codes of its classes, in the order of its probabilities.
     input : MemberInput
-        How samples are given to it.
+        Conversion of samples for it.
     fitted_after : int
-        Samples that had come when it was last fitted.
+        Number of samples of the stream when it was last fitted.
     is_judged : bool
-        Whether it, or an earlier fit of it, has answered a batch.
+        Whether it, or an earlier fit of it, has predicted a batch.
     left_out : LeftOut or None
         Why it does not vote; None if it does.
     warned_of : frozenset of str
-        Kinds of reasons that were warned of.
+        Kinds of reasons that were warned about.
     """
 
     name: str
     is_refitted: bool
     estimator: Any = None
-    classes: Longs = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    classes: Int64Array = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     input: MemberInput = field(default_factory=lambda: MemberInput(TABLE))
     fitted_after: int = 0
     is_judged: bool = False
@@ -71,19 +71,19 @@ class Member:
 
     @property
     def may_answer(self) -> bool:
-        """Whether it votes, or would if it had answered the last batch."""
+        """Whether it votes, or would if it had predicted the last batch."""
         return self.left_out is None or self.left_out.kind == ANSWER
 
-    def proba(self, samples: Samples, n_classes: int) -> Floats:
+    def proba(self, samples: Samples, n_classes: int) -> Float64Array:
         """Return the class probabilities of samples, columns by class code; raises whatever the classifier raises."""
         proba = np.zeros((len(samples.matrix), n_classes))
-        if len(self.classes) == 1:  # some answer one class with two probabilities, as if there were another
+        if len(self.classes) == 1:  # some return two probabilities for one class
             proba[:, self.classes] = 1.0
             return proba
         X = self.input.make(samples)
         if hasattr(self.estimator, "predict_proba"):
             given = np.asarray(self.estimator.predict_proba(X), dtype=np.float64)
-        else:  # answers without probabilities, such as those of LinearSVC, are certain
+        else:  # without probabilities, as with LinearSVC, the predicted class has 1
             given = (np.asarray(self.estimator.predict(X))[:, np.newaxis] == self.estimator.classes_).astype(np.float64)
         expected = len(samples.matrix), len(self.classes)
         if given.shape != expected or not np.isfinite(given).all():
@@ -92,9 +92,9 @@ class Member:
         return proba
 
     def after_fit(self, template: Any, seed: int, labelled: LabelledSamples) -> Member:
-        """Return the member fitted anew; raises whatever the classifier raises.
+        """Return the refitted member; raises whatever the classifier raises.
 
-        As in scikit-learn's VotingClassifier it learns classes 0, 1, 2 ..., which is all that some classifiers can.
+        As in scikit-learn's VotingClassifier it learns classes 0, 1, 2 ..., since some classifiers take no others.
         """
         samples, y, weight, labels = labelled
         present = labels.order[np.isin(labels.order, y)]
@@ -112,13 +112,13 @@ class Member:
         return replace(self, estimator=estimator, classes=present, input=member_input, left_out=self._still_left_out)
 
     def after_partial_fit(self, template: Any, seed: int, labelled: LabelledSamples) -> Member:
-        """Return the member after it learnt some more samples; this one does not change. Raises as its classifier."""
+        """Return the member after it learnt more samples; this one does not change. Raises as its classifier."""
         samples, y, weight, labels = labelled
         if self.estimator is None:
             estimator = _prepared(template, seed)
             member_input = MemberInput.of(estimator, samples)
         else:
-            # What our own classifiers learn is never changed, so that a shallow copy is one of its own.
+            # The fitted state of our own classifiers is immutable, so that a shallow copy is enough.
             is_ours = isinstance(self.estimator, BatchClassifier)
             estimator, member_input = copy(self.estimator) if is_ours else deepcopy(self.estimator), self.input
         options: dict[str, Any] = {"classes": labels.classes}
@@ -130,14 +130,14 @@ class Member:
 
     @property
     def _still_left_out(self) -> LeftOut | None:
-        """Why it is left out after it learnt: whether it can answer again is known with the next batch."""
+        """Why it is left out after it learnt: whether it can predict again is known with the next batch."""
         return self.left_out if self.left_out is not None and self.left_out.kind == ANSWER else None
 
 
 def _prepared(template: Any, seed: int, numbered: list[Any] | None = None) -> Any:
     """Return an unfitted copy of a classifier, with seeds where it has none.
 
-    Where it learns numbers, the class values that are numbered are given, and dicts of class weights are translated.
+    If it learns encoded classes, their class values are given, and dicts of class weights are translated.
     """
     estimator = clone(template)
     changes: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""What members and their vote were worth on a batch, and what became of them."""
+"""Report of a batch: results and updates of the members and their vote."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from adforest.adaptation.report import flat_row
 
 @dataclass(frozen=True, slots=True)
 class VotingReport:
-    """What a batch said of the members of a `NextBatchVotingClassifier`, and what they made of it.
+    """Report of one batch of a `NextBatchVotingClassifier`.
 
     Attributes
     ----------
     batch : int
-        Its number, from 1.
+        Number of the batch, from 1.
     n_samples : int
     new_classes : tuple
         Class values never seen before.
     n_tested : int
-        Samples that the members were judged by before they learnt the batch: all of it, or 500 drawn at random.
+        Number of samples that the members were tested on before they learnt them: all of the batch, or 500 at random.
     accuracy : dict of str to float
-        On these, by member, and "vote" for what `predict` would have answered. Members that could not answer are not in
-        it; it is empty for the first batch.
+        On these, by member, and "vote" for `predict`. Members that could not predict are not in it; it is empty for the
+        first batch.
     log_loss : dict of str to float
         Likewise, by scikit-learn's definition; a class that was not known has a probability of 0, which counts as
         2.2e-16.
     weight : dict of str to float
-        By member: what its probabilities count in the vote from now on.
+        By member: its weight in the vote from now on.
     action : dict of str to str
         By member: "learnt" the batch, "refitted" with it, "kept" as it was, or "left out" of the vote.
     left_out : dict of str to str
-        By member that is left out of the vote: why.
+        By member that is left out of the vote: the reason.
     seconds : dict of str to float
-        By member: what answering and learning took.
+        By member: time of predicting and learning.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class VotingReport:
     seconds: dict[str, float]
 
     def as_row(self) -> dict[str, Any]:
-        """Return a flat dictionary: what is by member has a key for each, such as ``accuracy_vote``."""
+        """Return a flat dictionary: values by member have a key for each, such as ``accuracy_vote``."""
         return flat_row(self)
 
     def __str__(self) -> str:

@@ -13,7 +13,7 @@ from adforest.service.store import LOG
 from adforest.service.system import Disk
 from adforest.service.task_table import BATCH, DONE, PARAMETERS, PROMOTE, REFUSED, ROLLBACK
 from adforest.service.trainer import Place, Trainer
-from adforest.storage.errors import ModelFileError
+from adforest.storage.values import ModelFileError
 
 VERSION = re.compile(r"batch-(\d+)-(\d+)\.adf")
 NOWHERE = Place("", 0, 0)

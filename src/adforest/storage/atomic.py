@@ -1,4 +1,4 @@
-"""Replace a file at once: whoever reads it, or comes after a crash, finds the old one or the new one."""
+"""Replace a file atomically: readers, also after a crash, find the old one or the new one."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ def write_atomically(
     mode: int | None = None,
     before_replacing: Callable[[], None] | None = None,
 ) -> os.stat_result:
-    """Write a file beside the target, make sure it is on the disk, and rename it to the target.
+    """Write a file beside the target, flush it to the disk, and rename it to the target.
 
-    A process that is killed in between may leave ``.NAME.XXXXXXXX.tmp`` behind, which nobody reads.
+    A process that is killed in between may leave ``.NAME.XXXXXXXX.tmp`` behind, which is never read.
 
     Parameters
     ----------
     path : str or path-like
     content : iterable of bytes
     mode : int, optional
-        Permissions of a file that is not there yet; by default those of any other. One that is there keeps its own.
+        Permissions of a new file; by default those of any other. An existing file keeps its own.
     before_replacing : callable, optional
-        Called when all is written and nothing is replaced yet; if it raises, the old file stays.
+        Called after everything is written and before the file is replaced; if it raises, the old file stays.
 
     Returns
     -------
     os.stat_result
-        What the system says of the file that was written.
+        Of the new file.
     """
     target = Path(os.path.realpath(path))  # a link stays one
     if target.is_dir():
@@ -56,7 +56,7 @@ def write_atomically(
             before_replacing()
         os.replace(beside, target)
     except BaseException:
-        with suppress(OSError):  # what went wrong first is what is told
+        with suppress(OSError):  # the first error is the one that is raised
             beside.unlink(missing_ok=True)
         raise
     sync_folder(target.parent)
@@ -64,7 +64,7 @@ def write_atomically(
 
 
 def sync_folder(folder: Path) -> None:
-    """Make sure that a new name is on the disk; Windows opens no folders, and needs none of this."""
+    """Flush a folder to the disk, so that a new name in it is durable; does nothing on Windows."""
     if not hasattr(os, "O_DIRECTORY"):
         return
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

@@ -1,4 +1,4 @@
-"""Columns and classes in a model file: what the encoder of tables and the table of labels know."""
+"""Columns and classes in a model file: the encoder of tables and the table of labels."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ from adforest.encoding.columns import DATES, DURATIONS, NUMBERS, ZONED_DATES
 from adforest.encoding.kinds import CATEGORIES, UNDECIDED
 from adforest.encoding.rates import MAX_COUNTED, MAX_RATES, CategoryRates
 from adforest.encoding.tables import are_text
-from adforest.forest.types import AnyArray, Ints
-from adforest.storage.errors import ModelFileError
+from adforest.forest.types import AnyArray, Int32Array
 from adforest.storage.fields import Array, Flag, PartReader, PartWriter, Sizes, Whole, read_fields, write_fields
-from adforest.storage.values import decode_name, encode, text_array
+from adforest.storage.values import ModelFileError, decode_name, encode, text_array
 
 MEASURED = (NUMBERS, DATES, ZONED_DATES, DURATIONS)  # numbers to trees
 KINDS = (*MEASURED, CATEGORIES, UNDECIDED)
@@ -33,7 +32,7 @@ CATEGORIES_FIELDS = (
     Array("coded_as", np.float64, ("n_values_and_2",), low=0, below="n_codes", takes_nan=True),
     Whole("n_codes", below=MAX_VALUES + 2),
     Whole("infrequent", low=-1, below="n_codes"),
-    Whole("n_records"),
+    Whole("n_samples"),
     Whole("n_known"),
     Whole("n_distinct"),
 )
@@ -45,9 +44,9 @@ RATES_FIELDS = (
 
 
 def write_encoder(encoder: TableEncoder, out: PartWriter) -> None:
-    """Write what is known of columns.
+    """Write the encoder of tables.
 
-    Not so the codes that the last batch took back, which were forgotten when it was learnt, and the estimator's name.
+    Codes recycled by the last batch, which are handled when it is learnt, and the estimator's name are not written.
     """
     names = encoder.names
     out.values["names"] = None if names is None else [encode(name, "a column's name") for name in names]
@@ -69,7 +68,7 @@ def write_encoder(encoder: TableEncoder, out: PartWriter) -> None:
 
 
 def read_encoder(part: PartReader, sizes: Sizes, estimator_name: str) -> TableEncoder:
-    """Return the encoder of tables; n_features becomes known."""
+    """Return the encoder of tables; n_features is added to the sizes."""
     kinds = part.items("kinds")
     if not kinds or not all(type(kind) is str and kind in KINDS for kind in kinds):
         raise part.wrong("kinds", kinds, "a kind for each column")
@@ -98,8 +97,8 @@ def read_encoder(part: PartReader, sizes: Sizes, estimator_name: str) -> TableEn
     )
 
 
-def codes_by_column(encoder: TableEncoder) -> Ints:
-    """Return how many codes each column of matrices has: -1 where it holds numbers, 0 where none came yet."""
+def codes_by_column(encoder: TableEncoder) -> Int32Array:
+    """Return the number of codes of each column of matrices: -1 where it holds numbers, 0 where it has no value yet."""
     kinds = [*encoder.kinds, *[NUMBERS] * len(encoder.rate_columns)]
     return np.where(np.isin(kinds, MEASURED), np.int32(-1), encoder.n_categories)
 
@@ -107,7 +106,7 @@ def codes_by_column(encoder: TableEncoder) -> Ints:
 def _read_rates(
     part: PartReader, categories: Sequence[Categories | None]
 ) -> tuple[dict[int, CategoryRates], tuple[tuple[int, int], ...]]:
-    """Return class counts by column, and which rates are columns; files have neither that are older than rates."""
+    """Return class counts by column, and which rates are columns; files older than rates have neither."""
     rates: dict[int, CategoryRates] = {}
     if "rate_columns" not in part:
         return rates, ()
@@ -158,7 +157,7 @@ def _read_categories(part: PartReader, sizes: Sizes) -> Categories:
     if len(places) < len(values) or len(values) > MAX_VALUES:
         raise part.wrong("values", values, f"different values, {MAX_VALUES} at most")
     own = {"n_values": len(values), "n_values_and_2": len(values) + 2, "next_call": sizes["next_call"]}
-    # Read first, since others have it for a bound.
+    # Read first, since it bounds other fields.
     (n_codes,) = read_fields([field for field in CATEGORIES_FIELDS if field.name == "n_codes"], part, own).values()
     own["n_codes"] = n_codes
     known = read_fields([field for field in CATEGORIES_FIELDS if field.name != "n_codes"], part, own)
@@ -169,7 +168,7 @@ def _read_categories(part: PartReader, sizes: Sizes) -> Categories:
 
 
 def _check_codes(categories: Categories, part: PartReader) -> None:
-    """Raise if two values have one code, or if a value is translated to something else than it may be."""
+    """Raise if two values have one code, or if a value is encoded by a code that it cannot have."""
     own, infrequent = categories.code, categories.infrequent
     held = np.append(own[own >= 0], [infrequent] if infrequent >= 0 else [])
     if len(np.unique(held)) < len(held):
@@ -184,7 +183,7 @@ def _check_codes(categories: Categories, part: PartReader) -> None:
 
 
 def write_labels(labels: LabelTable, out: PartWriter) -> None:
-    """Write the class values in order of arrival; the rest follows from them."""
+    """Write the class values in order of arrival; everything else is derived from them."""
     values = labels.by_arrival
     if values.dtype.kind in "UO":
         out.values["type"] = "text" if values.dtype.kind == "U" else "objects"
@@ -197,7 +196,7 @@ def write_labels(labels: LabelTable, out: PartWriter) -> None:
 
 
 def read_labels(part: PartReader, sizes: Sizes) -> LabelTable:
-    """Return the table of labels; n_classes becomes known."""
+    """Return the table of labels; n_classes is added to the sizes."""
     kind = part.value("type")
     if kind == "numbers":
         values = _read_numbers(part)
@@ -213,7 +212,7 @@ def read_labels(part: PartReader, sizes: Sizes) -> LabelTable:
 
 
 def _read_numbers(part: PartReader) -> AnyArray:
-    """Return class values that are whole numbers or booleans."""
+    """Return class values that are integers or booleans."""
     values = part.array("values")
     is_flat = values.ndim == 1
     if is_flat and values.dtype.kind == "b" and values.view(np.uint8).max(initial=0) <= 1:

@@ -2,9 +2,9 @@
 
     | 8 bytes: length of the header | header: JSON | arrays, one after the other |
 
-The header names each array with its type, shape and place. Its ``__metadata__`` has one entry, "adforest": the schema
-of the file, the version of the library that wrote it, and the SHA-256 of the whole file, computed with 64 zeros in its
-place. The array "document" is the UTF-8 text of a JSON object: all that is no array.
+The header has the type, shape and position of each array. Its ``__metadata__`` has one entry, "adforest": the schema of
+the file, the version of the library that wrote it, and the SHA-256 of the whole file, computed with 64 zeros instead of
+the checksum. The array "document" is the UTF-8 text of a JSON object: everything that is not an array.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from adforest.forest.types import AnyArray
-from adforest.storage.errors import ModelFileError
+from adforest.storage.values import ModelFileError
 
 Buffer: TypeAlias = bytes | memoryview
 SCHEMA = 1  # of the files that this version writes; it reads all up to this one
 DOCUMENT = "document"
-UNKNOWN = "0" * 64  # stands in the place of the checksum while it is computed
+UNKNOWN = "0" * 64  # instead of the checksum while it is computed
 DTYPES: dict[str, type[np.generic]] = {
     "BOOL": np.bool_,
     "F16": np.float16,
@@ -40,20 +40,20 @@ DTYPES: dict[str, type[np.generic]] = {
 
 
 class Content(NamedTuple):
-    """What a file holds: a JSON object, and arrays by name."""
+    """Content of a file: a JSON object, and arrays by name."""
 
     document: dict[str, Any]
     arrays: dict[str, AnyArray]
 
 
 def dump_document(document: dict[str, Any]) -> bytes:
-    """Return a JSON object as the bytes that stand for it in a file; text may hold lone surrogates."""
+    """Return a JSON object as bytes; text may hold lone surrogates."""
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.encode("utf-8", "surrogatepass")
 
 
 def parse_document(text: bytes) -> dict[str, Any]:
-    """Return the JSON object that some bytes stand for."""
+    """Return the JSON object of some bytes."""
     return _parse(text, "the document")
 
 
@@ -64,7 +64,7 @@ def pack(document: bytes, arrays: dict[str, AnyArray], library: str) -> list[Buf
     contents = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     contents[DOCUMENT] = np.frombuffer(document, dtype=np.uint8)
     about = {"schema": SCHEMA, "library": library, "sha256": UNKNOWN}
-    # One entry of metadata alone: safetensors writes several in no certain order.
+    # One entry of metadata only: safetensors writes several in an undefined order.
     packed = save(contents, metadata={"adforest": json.dumps(about, separators=(",", ":"))})
     place = packed.index(UNKNOWN.encode())
     digest, view = hashlib.sha256(packed).hexdigest().encode(), memoryview(packed)
@@ -72,7 +72,7 @@ def pack(document: bytes, arrays: dict[str, AnyArray], library: str) -> list[Buf
 
 
 def unpack(packed: bytes) -> Content:
-    """Return what a file holds, or raise if its bytes are not those that were written."""
+    """Return the content of a file, or raise if its bytes are not those that were written."""
     from safetensors import SafetensorError, deserialize
 
     read: Callable[[bytes], list[tuple[str, dict[str, Any]]]] = deserialize
@@ -90,7 +90,7 @@ def unpack(packed: bytes) -> Content:
 
 
 def _about(packed: bytes) -> dict[str, Any]:
-    """Return the schema, library and checksum that the header tells."""
+    """Return the schema, library and checksum in the header."""
     length = int.from_bytes(packed[:8], "little")
     if len(packed) < 8 or length > len(packed) - 8 or packed[8:9] != b"{":
         raise ModelFileError("it is no model file, or only the beginning of one")

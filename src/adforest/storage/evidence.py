@@ -1,4 +1,4 @@
-"""Evidence in a model file: the weights of the voters, and what is told drift from."""
+"""Evidence in a model file: the weights of the voters, and the statistics that drift is detected from."""
 
 from __future__ import annotations
 
@@ -8,44 +8,44 @@ from adforest.adaptation import State
 from adforest.adaptation.class_mix import N_MIXES, MixChanges
 from adforest.adaptation.evidence import (
     FIRST_TRUST,
-    N_WAYS,
+    N_VARIANTS,
     SHRINKAGE_STRENGTHS,
     Evidence,
-    Optimism,
+    OobBias,
     voters_of,
 )
-from adforest.forest.types import Floats
-from adforest.storage.errors import ModelFileError
+from adforest.forest.types import Float64Array
 from adforest.storage.fields import Array, PartReader, PartWriter, Real, Sizes, read_fields, write_fields
+from adforest.storage.values import ModelFileError
 
-TOLERANCE = 1e-6  # by which weights that add up to 1 may miss it
+TOLERANCE = 1e-6  # of sums of weights that should be 1
 EVIDENCE = (Real("oob_accuracy", takes_none=True),)
-WEIGHTS = Array("weights", np.float64, ("n_voters", len(FIRST_TRUST), N_WAYS), low=0)
+WEIGHTS = Array("weights", np.float64, ("n_voters", len(FIRST_TRUST), N_VARIANTS), low=0)
 SHRINKAGE = Array("shrinkage", np.float64, ("n_voting", len(SHRINKAGE_STRENGTHS)), low=0)
 ERRORS = Array("errors", np.float64, ("n_errors",))
 MIX_CHANGES = Array(
     "mix_changes", np.float64, (3, N_MIXES), low=0, below=2**31, absent=lambda _: np.zeros((3, N_MIXES))
 )
-SCORES = "scores"  # in files of earlier versions: right answers to samples that waited
+SCORES = "scores"  # in files of earlier versions: correct predictions of pending samples
 
 
 def write_evidence(evidence: Evidence, out: PartWriter) -> None:
-    """Write the evidence; voters and forests in their order, in which weights are summed."""
+    """Write the evidence; voters and forests in the order in which weights are summed."""
     voters, names = list(evidence.weights), list(evidence.shrinkage)
     out.values["voters"] = [list(voter) for voter in voters]
     out.values["forests"] = names
     weights = np.array([evidence.weights[voter] for voter in voters])
     shrinkage = np.array([evidence.shrinkage[name] for name in names])
-    WEIGHTS.write(weights.reshape(-1, len(FIRST_TRUST), N_WAYS), out)
+    WEIGHTS.write(weights.reshape(-1, len(FIRST_TRUST), N_VARIANTS), out)
     SHRINKAGE.write(shrinkage.reshape(-1, len(SHRINKAGE_STRENGTHS)), out)
-    ERRORS.write(np.array(evidence.optimism.errors, dtype=np.float64), out)
+    ERRORS.write(np.array(evidence.oob_bias.errors, dtype=np.float64), out)
     write_fields(EVIDENCE, evidence, out)
     changes = evidence.mix_changes
     MIX_CHANGES.write(np.array([changes.changed, changes.kept, changes.in_a_row], dtype=np.float64), out)
 
 
 def read_evidence(part: PartReader, state: State) -> Evidence:
-    """Return the evidence of the forests that have a vote in a state; the paper's way needs none."""
+    """Return the evidence of the forests of a state; the paper's algorithm needs none."""
     voters = [tuple(one) if type(one) is list else () for one in part.items("voters")]
     names = part.items("forests")
     expected = [] if state.settings.algorithm == "paper" else list(state.voting)
@@ -66,20 +66,20 @@ def read_evidence(part: PartReader, state: State) -> Evidence:
     return Evidence(
         weights={voter: one.copy() for voter, one in zip(voters, weights, strict=True)},
         shrinkage={name: one.copy() for name, one in zip(names, shrinkage, strict=True)},
-        optimism=Optimism(tuple(errors.tolist())),
+        oob_bias=OobBias(tuple(errors.tolist())),
         mix_changes=changes,
         **known,
     )
 
 
 def _read_mix_changes(part: PartReader, sizes: Sizes) -> MixChanges:
-    """Return how often class mixes changed, nothing in files of earlier versions."""
+    """Return how often class mixes changed; None in files of earlier versions."""
     changed, kept, in_a_row = MIX_CHANGES.read(part, sizes).tolist()
     if any(one != int(one) for one in in_a_row):
         raise part.wrong(MIX_CHANGES.name, in_a_row, "whole numbers of batches in a row")
     return MixChanges(tuple(changed), tuple(kept), tuple(map(int, in_a_row)))
 
 
-def _add_up_to_one(sums: Floats) -> bool:
-    """Return whether some sums are 1, but for rounding."""
+def _add_up_to_one(sums: Float64Array) -> bool:
+    """Return whether some sums are 1 up to rounding."""
     return bool((np.abs(sums - 1) < TOLERANCE).all())

@@ -1,8 +1,8 @@
-"""What a dataclass writes to a model file and reads from it: one line a field, with the values it may have.
+"""Fields of dataclasses in a model file: one line per field, with the values it may have.
 
 A file is a tree of *parts*. A part has values, which are JSON, and arrays; an array belongs to the file under the name
-of its part and its own, such as "memory.y". Nothing that is read is believed: types, shapes and ranges are checked
-here, what several fields must have in common where the object is made.
+of its part and its own, such as "memory.y". Everything that is read is validated: types, shapes and ranges here,
+conditions on several fields where the object is made.
 """
 
 from __future__ import annotations
@@ -14,11 +14,23 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from adforest.forest.types import AnyArray
-from adforest.storage.errors import ModelFileError
+from adforest.forest.types import AnyArray, Float64Array, Int32Array
+from adforest.storage.values import ModelFileError
 
-Sizes: TypeAlias = dict[str, int]  # by name: how many there are of something, as far as it has been read
+# Fields that have another name in files: names in files do not change with the code.
+FILE_NAMES = {"n_samples": "n_records", "has_samples": "has_records"}
+
+Sizes: TypeAlias = dict[str, int]  # by name, as far as they have been read
 Bound: TypeAlias = float | str | None  # a number, or the name of a size
+
+
+def file_name(name: str) -> str:
+    """Return the name of a field in files.
+
+    >>> file_name("n_samples"), file_name("seed")
+    ('n_records', 'seed')
+    """
+    return FILE_NAMES.get(name, name)
 
 
 class PartWriter:
@@ -37,11 +49,15 @@ class PartWriter:
 
     def put(self, name: str, array: AnyArray) -> None:
         """Write an array."""
-        self.arrays[self._prefix + name] = array
+        self.arrays[self._prefix + file_name(name)] = array
+
+    def set(self, name: str, value: Any) -> None:
+        """Write the JSON value of a field."""
+        self.values[file_name(name)] = value
 
 
 class PartReader:
-    """A part of a file that is being read; what has been read is taken out, so that what is left is known."""
+    """A part of a file that is being read; values are removed as they are read, so that unread ones are known."""
 
     def __init__(self, values: Any, arrays: dict[str, AnyArray], prefix: str = "") -> None:
         if type(values) is not dict:
@@ -51,42 +67,42 @@ class PartReader:
         self._prefix = prefix
 
     def __contains__(self, name: str) -> bool:
-        return name in self._values or self._prefix + name in self._arrays
+        return file_name(name) in self._values or self.where(name) in self._arrays
 
     def part(self, name: str) -> PartReader:
         """Return a part of this one."""
         return PartReader(self.value(name), self._arrays, f"{self._prefix}{name}.")
 
     def where(self, name: str) -> str:
-        """Return what an error calls a field."""
-        return self._prefix + name
+        """Return the name of a field in files and errors."""
+        return self._prefix + file_name(name)
 
     def value(self, name: str) -> Any:
-        """Take a JSON value out."""
-        if name not in self._values:
+        """Return a JSON value, and remove it."""
+        if file_name(name) not in self._values:
             raise ModelFileError(f"{self.where(name)} is missing")
-        return self._values.pop(name)
+        return self._values.pop(file_name(name))
 
     def items(self, name: str) -> list[Any]:
-        """Take a list out."""
+        """Return a list, and remove it."""
         value = self.value(name)
         if type(value) is not list:
             raise self.wrong(name, value, "a list")
         return value
 
     def array(self, name: str) -> AnyArray:
-        """Take an array out."""
-        if self._prefix + name not in self._arrays:
+        """Return an array, and remove it."""
+        if self.where(name) not in self._arrays:
             raise ModelFileError(f"the array {self.where(name)} is missing")
-        return self._arrays.pop(self._prefix + name)
+        return self._arrays.pop(self.where(name))
 
     def wrong(self, name: str, value: Any, expected: str) -> ModelFileError:
-        """Return the error for a value that is not what it should be."""
+        """Return the error for an invalid value."""
         shown = repr(value)
         return ModelFileError(f"{self.where(name)} is {shown[:60]}{'…' * (len(shown) > 60)}, expected {expected}")
 
     def finish(self) -> None:
-        """Raise if some value of this part was not asked for."""
+        """Raise if some value of this part was not read."""
         if self._values:
             raise ModelFileError(f"{self.where(next(iter(self._values)))} is not known to this version")
 
@@ -96,7 +112,7 @@ class Field(Protocol):
 
     @property
     def name(self) -> str:
-        """The field's name, in the dataclass and in the file."""
+        """The field's name in the dataclass; see `file_name`."""
         ...
 
     def write(self, value: Any, out: PartWriter) -> None:
@@ -104,7 +120,7 @@ class Field(Protocol):
         ...
 
     def read(self, part: PartReader, sizes: Sizes) -> Any:
-        """Return the value, or raise if it is none that the field may have."""
+        """Return the value, or raise if it is invalid."""
         ...
 
 
@@ -115,7 +131,7 @@ def write_fields(fields: Sequence[Field], owner: Any, out: PartWriter) -> None:
 
 
 def read_fields(fields: Sequence[Field], part: PartReader, sizes: Sizes) -> dict[str, Any]:
-    """Return some fields by name; sizes met for the first time are noted."""
+    """Return some fields by name; new sizes are added."""
     return {field.name: field.read(part, sizes) for field in fields}
 
 
@@ -126,17 +142,17 @@ class Array:
     Attributes
     ----------
     shape : tuple of str or int
-        Sizes by name: one not known yet is what the array says it is.
+        Sizes by name: one not known yet is taken from the array.
     low, below : float or str
         Bounds of its numbers, the upper one excluded.
     takes_nan, takes_infinity : bool
-        Whether these may be among them.
+        Whether these are allowed.
     or_dtype : type, optional
         Another type that the array may have.
     takes_none : bool
-        Whether there may be None instead, which is no array in the file.
+        Whether it may be None, which is no array in the file.
     absent : callable, optional
-        Makes what files mean that were written before there was this field; sizes are given to it.
+        Returns the value for files that were written before the field existed; it gets the sizes.
     """
 
     name: str
@@ -151,7 +167,7 @@ class Array:
     absent: Callable[[Sizes], AnyArray] | None = None
 
     def write(self, value: AnyArray | None, out: PartWriter) -> None:
-        """Write the array; its type may not lose anything."""
+        """Write the array; its type must hold all values exactly."""
         if value is None and self.takes_none:
             return
         array = np.asarray(value)
@@ -203,7 +219,7 @@ class Array:
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """A whole number, from low to below, which is excluded."""
+    """An integer, from low to below, which is excluded."""
 
     name: str
     low: Bound = 0
@@ -212,7 +228,7 @@ class Whole:
 
     def write(self, value: int, out: PartWriter) -> None:
         """Write the number."""
-        out.values[self.name] = int(value)
+        out.set(self.name, int(value))
 
     def read(self, part: PartReader, sizes: Sizes) -> int:
         """Return the number, checked."""
@@ -233,7 +249,7 @@ class Real:
 
     def write(self, value: float | None, out: PartWriter) -> None:
         """Write the number."""
-        out.values[self.name] = None if value is None else float(value)
+        out.set(self.name, None if value is None else float(value))
 
     def read(self, part: PartReader, sizes: Sizes) -> float | None:
         """Return the number, checked."""
@@ -251,7 +267,7 @@ class Flag:
 
     def write(self, value: bool, out: PartWriter) -> None:
         """Write the flag."""
-        out.values[self.name] = bool(value)
+        out.set(self.name, bool(value))
 
     def read(self, part: PartReader, sizes: Sizes) -> bool:
         """Return the flag, checked."""
@@ -270,7 +286,7 @@ class Choice:
 
     def write(self, value: str, out: PartWriter) -> None:
         """Write the text."""
-        out.values[self.name] = value
+        out.set(self.name, value)
 
     def read(self, part: PartReader, sizes: Sizes) -> str:
         """Return the text, checked."""
@@ -292,7 +308,16 @@ def _is_outside(value: float, low: Bound, below: Bound, sizes: Sizes) -> bool:
 
 
 def _range(low: Bound, below: Bound, sizes: Sizes) -> str:
-    """Return how an error tells bounds."""
+    """Return bounds as text for an error."""
     least, limit = resolve(low, sizes), resolve(below, sizes)
     ends = [f"at least {least}" * (least is not None), f"below {limit}" * (limit is not None)]
     return " and ".join(end for end in ends if end) or "any"
+
+
+def check_codes(X: Float64Array, n_codes: Int32Array, what: str) -> None:
+    """Raise if a column that is or may become categorical holds anything but its codes; kernels index by them."""
+    for column in np.flatnonzero(n_codes >= 0):
+        codes = X[:, column]
+        known = codes[~np.isnan(codes)]
+        if len(known) and ((known < 0) | (known >= n_codes[column]) | (known != np.floor(known))).any():
+            raise ModelFileError(f"{what} holds codes that column {column} has not")

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from adforest.storage.atomic import write_atomically
 from adforest.storage.container import Buffer, Content, dump_document, pack, parse_document, unpack
-from adforest.storage.errors import ModelFileError
+from adforest.storage.values import ModelFileError
 
 if TYPE_CHECKING:
     from adforest.classifier import BaseADFClassifier
 
-PRIVATE = 0o600  # a model holds records, which others on the machine need not see
-# What reading damaged content may raise where no check comes first; a model that is loaded passed all of them.
+PRIVATE = 0o600  # a model holds samples, which other users of the machine must not read
+# Errors that reading damaged content may raise before a check; a loaded model has passed all checks.
 DAMAGE = (ArithmeticError, LookupError, RecursionError, TypeError, ValueError)
 
 
@@ -23,22 +23,22 @@ def save(
     model: BaseADFClassifier,
     path: str | os.PathLike[str],
     *,
-    records: bool = True,
+    samples: bool = True,
     before_replacing: Callable[[], None] | None = None,
 ) -> os.stat_result:
     """Write a model to a file, see `BaseADFClassifier.save` and `write_atomically`."""
-    return write_atomically(path, packed(model, records=records), mode=PRIVATE, before_replacing=before_replacing)
+    return write_atomically(path, packed(model, samples=samples), mode=PRIVATE, before_replacing=before_replacing)
 
 
-def packed(model: BaseADFClassifier, *, records: bool = True) -> list[Buffer]:
+def packed(model: BaseADFClassifier, *, samples: bool = True) -> list[Buffer]:
     """Return the bytes of a model's file, in pieces, or raise `ModelFileError` if they could not be read again."""
     from adforest import __version__
     from adforest.storage.models import classifier_of, content_of
 
-    content = content_of(model, records=records)
+    content = content_of(model, samples=samples)
     try:
         document = dump_document(content.document)
-        # What cannot be read again is not written: it would replace a file that can.
+        # A model that cannot be read again is not written: it would replace a file that can.
         classifier_of(Content(parse_document(document), dict(content.arrays)))
     except DAMAGE as error:
         raise ModelFileError(f"this model cannot be saved: {error}") from error
@@ -46,10 +46,10 @@ def packed(model: BaseADFClassifier, *, records: bool = True) -> list[Buffer]:
 
 
 def load(path: str | os.PathLike[str]) -> BaseADFClassifier:
-    """Return the model that was saved to a file.
+    """Load a model from a file.
 
-    No code from the file is run, and nothing in it is believed before it is checked, so that files of strangers do no
-    harm. Files of this and of earlier versions can be read, not those of later ones.
+    No code from the file is run, and everything in it is validated, so that files from unknown sources do no harm.
+    Files of this and of earlier versions can be read, not those of later ones.
 
     Parameters
     ----------
@@ -58,13 +58,13 @@ def load(path: str | os.PathLike[str]) -> BaseADFClassifier:
     Returns
     -------
     AdaptiveDecisionForestClassifier or PaperADFClassifier
-        It answers as the model that was saved, and goes on learning as that would have. If it was saved with
-        ``records=False``, it answers only.
+        It predicts and goes on learning as the saved model. If it was saved with ``samples=False``, it can only
+        predict.
 
     Raises
     ------
     ModelFileError
-        If the file is no model, is damaged, or was written by a later version.
+        If the file is not a model, is damaged, or was written by a later version.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The history in a model file: a row each, in the order of the fields of `BatchReport` and `BatchBlock`."""
+"""The history in a model file: one row each, in the order of the fields of `BatchReport` and `BatchBlock`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 from adforest.adaptation import BatchReport
 from adforest.adaptation.report import METRICS
 from adforest.origins import MAX_SOURCES
-from adforest.storage.errors import ModelFileError
-from adforest.storage.fields import PartReader, PartWriter
+from adforest.storage.fields import PartReader, PartWriter, file_name
+from adforest.storage.values import ModelFileError
 from adforest.tracking import BatchBlock, History
 from adforest.tracking.history import MAX_BLOCKS, MAX_REPORTS
 
@@ -48,7 +48,7 @@ def _are(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
 
 FIELDS: dict[str, Callable[[Any], bool]] = {
     "batch": _is_count,
-    "n_records": _is_count,
+    "n_samples": _is_count,
     "scenario": _is_text,
     "new_classes": lambda found: type(found) is list and all(map(_is_class, found)),
     "drift": _is_text,
@@ -70,7 +70,7 @@ FIELDS: dict[str, Callable[[Any], bool]] = {
 BLOCK_FIELDS: dict[str, Callable[[Any], bool]] = {
     "first": _is_count,
     "last": _is_count,
-    "n_records": _is_count,
+    "n_samples": _is_count,
     "n_tested": _is_number,
     "accuracy": _are(_is_number),
     "lowest": _are(_is_number),
@@ -88,7 +88,7 @@ BLOCK_FIELDS: dict[str, Callable[[Any], bool]] = {
     "first_at": _is_moment,
     "last_at": _is_moment,
 }
-# What reports and blocks mean that were written before there was a field.
+# Values of fields in reports and blocks that were written before the fields existed.
 ABSENT: dict[str, Any] = {
     "weighted_accuracy": {},
     **dict.fromkeys((*METRICS, "learnt_at", "rows", "first_at", "last_at")),
@@ -98,9 +98,9 @@ ABSENT: dict[str, Any] = {
 
 def write_history(history: History, out: PartWriter) -> None:
     """Write reports and blocks."""
-    out.values["fields"] = list(FIELDS)
+    out.values["fields"] = list(map(file_name, FIELDS))
     out.values["rows"] = [[getattr(report, name) for name in FIELDS] for report in history.reports]
-    out.values["block_fields"] = list(BLOCK_FIELDS)
+    out.values["block_fields"] = list(map(file_name, BLOCK_FIELDS))
     out.values["blocks"] = [[getattr(block, name) for name in BLOCK_FIELDS] for block in history.blocks]
     out.values["sustained"] = list(history.sustained)
 
@@ -132,22 +132,23 @@ def _tuples(row: dict[str, Any]) -> dict[str, Any]:
 def _read_rows(
     part: PartReader, fields: str, rows: str, checks: dict[str, Callable[[Any], bool]]
 ) -> list[dict[str, Any]]:
-    """Return what rows say by field, checked."""
-    names, found = part.items(fields), part.items(rows)
-    if names != [name for name in checks if name in names or name not in ABSENT]:
-        raise part.wrong(fields, names, ", ".join(checks))
+    """Return the values of rows by field, checked."""
+    in_file, found = part.items(fields), part.items(rows)
+    names = [name for name in checks if file_name(name) in in_file or name not in ABSENT]
+    if in_file != list(map(file_name, names)):
+        raise part.wrong(fields, in_file, ", ".join(map(file_name, checks)))
     for number, row in enumerate(found, start=1):
         if type(row) is not list or len(row) != len(names):
             raise ModelFileError(f"{part.where(rows)} {number} is none")
         for name, value in zip(names, row, strict=True):
             if not checks[name](value):
-                raise ModelFileError(f"{name} in {part.where(rows)} {number} is {repr(value)[:60]}")
+                raise ModelFileError(f"{file_name(name)} in {part.where(rows)} {number} is {repr(value)[:60]}")
     absent = {name: value for name, value in ABSENT.items() if name in checks}
     return [absent | dict(zip(names, row, strict=True)) for row in found]
 
 
 def _are_in_a_row(blocks: tuple[BatchBlock, ...], n_batches: int) -> bool:
-    """Return whether blocks are those of some batches: of the same length, a power of 2, but for the last one."""
+    """Return whether blocks are those of some batches: of the same length, a power of 2, except the last one."""
     length = len(blocks[0]) if blocks and blocks[0].last >= blocks[0].first else 1
     expected = [
         (first, min(first + length - 1, n_batches)) for first in range(1, n_batches + 1, length)[: MAX_BLOCKS + 1]

@@ -15,30 +15,29 @@ from adforest.paper import PaperADFClassifier
 from adforest.parameters import check_parameters
 from adforest.storage.columns import codes_by_column, read_encoder, read_labels, write_encoder, write_labels
 from adforest.storage.container import Content
-from adforest.storage.errors import ModelFileError
 from adforest.storage.fields import Flag, PartReader, PartWriter, Sizes, Whole, read_fields, write_fields
 from adforest.storage.history import read_history, write_history
 from adforest.storage.origins import read_origins, write_origins
 from adforest.storage.state import read_state, write_state
 from adforest.storage.tracking import read_track, write_track
-from adforest.storage.values import decode, encode
+from adforest.storage.values import ModelFileError, decode, encode
 
 CLASSIFIERS: dict[str, type[BaseADFClassifier]] = {
     kind.__name__: kind for kind in (AdaptiveDecisionForestClassifier, PaperADFClassifier)
 }
-BEFORE = {"criterion": "entropy"}  # what parameters were before they were any, where their default is another value
-MAX_TREES = 2**20  # that a forest may be asked to have
+BEFORE = {"criterion": "entropy"}  # values from before a parameter existed, where its default differs
+MAX_TREES = 2**20  # maximum of n_estimators
 MODEL = (
     Whole("n_batches", low=1, below=2**31 - 1),
-    Whole("n_records", low=1),
+    Whole("n_samples", low=1),
     Whole("seed", below=2**31),
-    Flag("has_records"),
+    Flag("has_samples"),
 )
 N_TRIED = Whole("n_tried_features", low=1, below="n_columns_and_1")  # at each node, when trees were last grown
 
 
-def content_of(classifier: BaseADFClassifier, *, records: bool) -> Content:
-    """Return what the file of a classifier holds; a thread may teach it more meanwhile."""
+def content_of(classifier: BaseADFClassifier, *, samples: bool) -> Content:
+    """Return the content of a classifier's file; another thread may be learning meanwhile."""
     kind = type(classifier).__name__
     if CLASSIFIERS.get(kind) is not type(classifier):
         raise ModelFileError(
@@ -48,17 +47,17 @@ def content_of(classifier: BaseADFClassifier, *, records: bool) -> Content:
     model = classifier._checked()
     check_parameters(classifier, classifier._rules)
     state = model.learnt.state
-    has_records = records and model.has_records
+    has_samples = samples and model.has_samples
     out = PartWriter({"kind": kind}, {})
     _write_parameters(classifier.get_params(deep=False), out.part("parameters"))
     _write_parameters(model.fixed, out.part("fixed"))
     write_fields(MODEL, model, out)
-    out.values["has_records"] = has_records
+    out.set("has_samples", has_samples)
     N_TRIED.write(state.settings.grower.params.max_features, out)
     write_encoder(model.encoder, out.part("columns"))
     write_labels(model.labels, out.part("classes"))
-    write_state(state if has_records else state.without_records(), out.part("state"))
-    track = model.learnt.track if has_records else model.learnt.track.without_records()
+    write_state(state if has_samples else state.without_samples(), out.part("state"))
+    track = model.learnt.track if has_samples else model.learnt.track.without_samples()
     write_history(track.history, out.part("history"))
     write_track(track, out.part("track"))
     write_origins(model.origins, out)
@@ -66,7 +65,7 @@ def content_of(classifier: BaseADFClassifier, *, records: bool) -> Content:
 
 
 def classifier_of(content: Content) -> BaseADFClassifier:
-    """Return the classifier that a file holds, or raise if it holds none."""
+    """Return the classifier of a file, or raise if there is none."""
     part = PartReader(content.document, content.arrays)
     kind = part.value("kind")
     if type(kind) is not str or kind not in CLASSIFIERS:
@@ -74,8 +73,8 @@ def classifier_of(content: Content) -> BaseADFClassifier:
     classifier, fixed = _read_classifier(part, CLASSIFIERS[kind])
     sizes: Sizes = {}
     known = read_fields(MODEL, part, sizes)
-    sizes |= {"next_call": known["n_batches"] + 1, "n_records": known["n_records"]}
-    sizes["n_records_and_1"] = known["n_records"] + 1
+    sizes |= {"next_call": known["n_batches"] + 1, "n_samples": known["n_samples"]}
+    sizes["n_samples_and_1"] = known["n_samples"] + 1
     encoder = read_encoder(part.part("columns"), sizes, kind)
     labels = read_labels(part.part("classes"), sizes)
     n_codes = codes_by_column(encoder)
@@ -84,7 +83,7 @@ def classifier_of(content: Content) -> BaseADFClassifier:
     n_tried = N_TRIED.read(part, {"n_columns_and_1": encoder.n_columns + 1})
     params = replace(settings.grower.params, max_features=n_tried)
     settings = replace(settings, grower=GROWERS[as_learnt.base_forest](params))
-    state = read_state(part.part("state"), sizes, settings, n_codes, has_records=known["has_records"])
+    state = read_state(part.part("state"), sizes, settings, n_codes, has_samples=known["has_samples"])
     history = read_history(part.part("history"), state.n_calls)
     learnt = Learnt(state, read_track(part.part("track"), sizes, n_codes, history))
     origins = read_origins(part)
@@ -96,7 +95,7 @@ def classifier_of(content: Content) -> BaseADFClassifier:
 
 
 def _write_parameters(parameters: dict[str, Any], out: PartWriter) -> None:
-    """Write parameters. A generator is not kept, but the seed that the model drew from it."""
+    """Write parameters. A random generator is not saved, but the seed that the model drew from it."""
     for name, value in parameters.items():
         if name == "random_state" and not isinstance(value, int | np.integer):
             value = None
@@ -104,9 +103,9 @@ def _write_parameters(parameters: dict[str, Any], out: PartWriter) -> None:
 
 
 def _read_classifier(part: PartReader, kind: type[BaseADFClassifier]) -> tuple[BaseADFClassifier, dict[str, Any]]:
-    """Return a classifier that knows nothing yet, and the parameters that cannot change between batches.
+    """Return an unfitted classifier, and the parameters that cannot change between batches.
 
-    Parameters that a file lacks, since there were none when it was written, have the value that all models had then.
+    Parameters that did not exist when a file was written have the value that all models had then.
     """
     names = list(kind._get_param_names())
     then = {name: value for name, value in BEFORE.items() if name in names}

@@ -1,4 +1,4 @@
-"""Where batches come from, in a model file; files of models that nothing was noted in have no such part."""
+"""Source of the batches, in a model file; files of models without it have no such part."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from adforest.origins import DIGEST_BYTES, Origins
-from adforest.storage.errors import ModelFileError
 from adforest.storage.fields import Array, PartReader, PartWriter, Whole
+from adforest.storage.values import ModelFileError
 
 PART = "origins"
 DIGESTS = Array("digests", np.uint8, ("n_digests", DIGEST_BYTES))
@@ -19,7 +19,7 @@ POSITION = Whole("position", absent=0)
 
 
 def write_origins(origins: Origins, out: PartWriter) -> None:
-    """Write what is noted, if anything is."""
+    """Write the source of the batches, if there is any."""
     if origins == Origins():
         return
     part = out.part(PART)
@@ -40,7 +40,7 @@ def write_origins(origins: Origins, out: PartWriter) -> None:
 
 
 def read_origins(document: PartReader) -> Origins:
-    """Return what was noted, nothing if the file has no such part."""
+    """Return the source of the batches; nothing if the file has no such part."""
     if PART not in document:
         return Origins()
     part = document.part(PART)
@@ -83,7 +83,7 @@ def read_origins(document: PartReader) -> Origins:
 
 
 def _is_rule_count(value: Any) -> bool:
-    """Return whether a JSON value is a rule, and what it found how often."""
+    """Return whether a JSON value is a rule with its findings and their counts."""
     if type(value) is not list or len(value) != 2 or not _is_text(value[0]) or type(value[1]) is not dict:
         return False
     return all(type(n) is int and 0 < n < 2**53 for n in value[1].values())

@@ -1,4 +1,4 @@
-"""What the forests know in a model file: memory, trees, boxes, evidence, class mix."""
+"""State of the forests in a model file: memory, trees, boxes, evidence, class mix."""
 
 from __future__ import annotations
 
@@ -14,12 +14,10 @@ from adforest.adaptation.names import ACTIVE, FORESTS, NEWEST, PERMANENT, TEMPOR
 from adforest.adaptation.recent_samples import N_SAMPLES, N_VARIANTS, N_VOTERS, SHIFT, RecentSamples
 from adforest.adaptation.state import ForestState
 from adforest.encoding.weights import LARGEST, SMALLEST
-from adforest.forest import Forest, Records, Tree
+from adforest.forest import Forest, Samples, Tree
 from adforest.forest.packed import PackedRows
-from adforest.forest.types import AnyArray, Ints
+from adforest.forest.types import AnyArray, Int32Array
 from adforest.growers import SysForGrower
-from adforest.storage.codes import check_codes
-from adforest.storage.errors import ModelFileError
 from adforest.storage.evidence import TOLERANCE, read_evidence, write_evidence
 from adforest.storage.fields import (
     Array,
@@ -30,17 +28,19 @@ from adforest.storage.fields import (
     Real,
     Sizes,
     Whole,
+    check_codes,
     read_fields,
     write_fields,
 )
 from adforest.storage.trees import read_trees, write_trees
+from adforest.storage.values import ModelFileError
 
 MAX_SUM = 1e150  # of weights; squares of sums are finite
 MEMORY = (
     Array("y", np.int32, ("n_memory",), low=0, below="n_classes"),
-    Array("serial", np.int64, ("n_memory",), low=0, below="n_records"),
+    Array("serial", np.int64, ("n_memory",), low=0, below="n_samples"),
     Array("batch", np.int32, ("n_memory",), low=1, below="next_batch"),
-    Whole("n_seen", below="n_records_and_1"),
+    Whole("n_seen", below="n_samples_and_1"),
     Array("seen_by_class", np.int64, ("n_seen_classes",), low=0, below=2**53),
     Array("weight_by_class", np.float64, ("n_seen_classes",), low=0, below=MAX_SUM),
     Array("first_batch", np.int32, ("n_seen_classes",), low=0, below="next_batch"),
@@ -55,7 +55,7 @@ VALUES = (
 PENDING = (
     Array("X", np.float64, ("n_pending", "n_columns"), takes_nan=True),
     Array("y", np.int32, ("n_pending",), low=0, below="n_classes"),
-    Array("serial", np.int64, ("n_pending",), low=0, below="n_records"),
+    Array("serial", np.int64, ("n_pending",), low=0, below="n_samples"),
     Array("n_categories", np.int32, ("n_pending_features",), low=0, below=2**16),
     Whole("n_classes", low=1, below="n_classes_and_1"),
     Array("weight", np.float64, ("n_pending",), low=SMALLEST, below=2 * LARGEST, takes_none=True),
@@ -91,9 +91,9 @@ STATE = (
 
 
 def write_state(state: State, out: PartWriter) -> None:
-    """Write all that is learnt, but for the settings, which follow from the classifier's parameters.
+    """Write the state except the settings, which follow from the classifier's parameters.
 
-    These may have changed since the last batch; what it was learnt by is gone with the next one.
+    These may have changed since the last batch; the next one is learnt with the current ones.
     """
     write_fields(STATE, state, out)
     memory = out.part("memory")
@@ -114,7 +114,7 @@ def write_state(state: State, out: PartWriter) -> None:
 
 
 def _write_forest(name: str, one: ForestState, state: State, numbers: dict[int, int], out: PartWriter) -> None:
-    """Write a forest: by name if all of it is that of the permanent one, as it is mostly with the active one."""
+    """Write a forest: by name if it is the permanent one, as the active one mostly is."""
     if name == ACTIVE and _are_equal(one, state.forests[PERMANENT]):
         out.values["same_as"] = PERMANENT
         return
@@ -130,7 +130,7 @@ def _write_forest(name: str, one: ForestState, state: State, numbers: dict[int, 
 
 
 def _are_equal(one: ForestState, other: ForestState) -> bool:
-    """Return whether two forests are the same in all that is written of them."""
+    """Return whether two forests are the same in everything that is written of them."""
     mine, others = one.forest, other.forest
     return (
         one.is_same(other)
@@ -145,13 +145,13 @@ def _are_equal(one: ForestState, other: ForestState) -> bool:
     )
 
 
-def read_state(part: PartReader, sizes: Sizes, settings: Settings, n_codes: Ints, *, has_records: bool) -> State:
-    """Return all that is learnt.
+def read_state(part: PartReader, sizes: Sizes, settings: Settings, n_codes: Int32Array, *, has_samples: bool) -> State:
+    """Return the state.
 
     Parameters
     ----------
     sizes : dict
-        n_columns, n_classes, n_records and next_call are known.
+        n_columns, n_classes, n_samples and next_call are known.
     n_codes : int32 (n_columns,)
         See `codes_by_column`.
     """
@@ -164,7 +164,7 @@ def read_state(part: PartReader, sizes: Sizes, settings: Settings, n_codes: Ints
     pending = _read_pending(part.part("pending"), sizes, n_codes) if "pending" in part else None
     class_mix = _read_class_mix(part.part("class_mix"), sizes)
     trees = read_trees(part.part("trees"), sizes, n_codes > 0)
-    forests = _read_forests(part, sizes, settings, n_codes, trees, has_records=has_records)
+    forests = _read_forests(part, sizes, settings, n_codes, trees, has_samples=has_samples)
     state = State(settings, memory, forests, pending=pending, class_mix=class_mix, **learnt)
     if state.answering not in forests:
         raise part.wrong("answering", state.answering, " or ".join(forests))
@@ -177,8 +177,8 @@ def read_state(part: PartReader, sizes: Sizes, settings: Settings, n_codes: Ints
     return replace(state, evidence=evidence, recent=recent, nearness=nearness)
 
 
-def _read_memory(part: PartReader, sizes: Sizes, n_codes: Ints) -> Memory:
-    """Return the records at hand, which are in the order in which they came."""
+def _read_memory(part: PartReader, sizes: Sizes, n_codes: Int32Array) -> Memory:
+    """Return the memory, whose samples are in order of arrival."""
     packed = part.part("values")
     values = PackedRows(**read_fields(VALUES, packed, sizes))
     packed.finish()
@@ -196,10 +196,10 @@ def _read_memory(part: PartReader, sizes: Sizes, n_codes: Ints) -> Memory:
     return memory
 
 
-def _read_pending(part: PartReader, sizes: Sizes, n_codes: Ints) -> Records:
-    """Return the records that wait."""
+def _read_pending(part: PartReader, sizes: Sizes, n_codes: Int32Array) -> Samples:
+    """Return the pending samples."""
     sizes["n_classes_and_1"] = sizes["n_classes"] + 1
-    pending = Records(**read_fields(PENDING, part, sizes))
+    pending = Samples(**read_fields(PENDING, part, sizes))
     part.finish()
     check_codes(pending.X, n_codes, "pending.X")
     if not len(pending) or sizes["n_pending_features"] > sizes["n_columns"]:
@@ -208,7 +208,7 @@ def _read_pending(part: PartReader, sizes: Sizes, n_codes: Ints) -> Records:
 
 
 def _read_class_mix(part: PartReader, sizes: Sizes) -> ClassMix:
-    """Return how frequent classes are."""
+    """Return class frequencies."""
     mix = ClassMix(**read_fields(CLASS_MIX, part, sizes))
     part.finish()
     is_fit = sizes["n_seen_classes"] <= sizes["n_mixed"] <= sizes["n_classes"]
@@ -233,7 +233,7 @@ def _read_recent(part: PartReader, sizes: Sizes, permanent: Forest) -> RecentSam
 
 
 def _read_forests(
-    part: PartReader, sizes: Sizes, settings: Settings, n_codes: Ints, trees: list[Tree], *, has_records: bool
+    part: PartReader, sizes: Sizes, settings: Settings, n_codes: Int32Array, trees: list[Tree], *, has_samples: bool
 ) -> dict[str, ForestState]:
     """Return the forests by name, in the order in which they were written."""
     names = part.items("forests")
@@ -252,7 +252,7 @@ def _read_forests(
                 raise ModelFileError("the active forest is the same as one that is not there")
             forests[name] = forests[PERMANENT]
         else:
-            is_placed = has_records and not (name in (TEMPORARY, NEWEST) and settings.algorithm != "paper")
+            is_placed = has_samples and not (name in (TEMPORARY, NEWEST) and settings.algorithm != "paper")
             numbers = _read_numbers(inner, len(trees))
             unused -= set(numbers)
             forests[name] = _read_forest(inner, sizes, n_codes, [trees[number] for number in numbers], is_placed)
@@ -267,7 +267,7 @@ def _read_forests(
 
 
 def _read_numbers(part: PartReader, n_trees: int) -> list[int]:
-    """Return the numbers of a forest's trees, each once."""
+    """Return the indices of a forest's trees, each once."""
     numbers = part.items("trees")
     if not numbers or not all(type(number) is int and 0 <= number < n_trees for number in numbers):
         raise part.wrong("trees", numbers, f"numbers of trees, from 0 to {n_trees - 1}")
@@ -276,13 +276,15 @@ def _read_numbers(part: PartReader, n_trees: int) -> list[int]:
     return numbers
 
 
-def _read_forest(part: PartReader, sizes: Sizes, n_codes: Ints, trees: list[Tree], is_placed: bool) -> ForestState:
-    """Return a forest of some trees; where it is placed it knows the leaves of the records in memory."""
+def _read_forest(
+    part: PartReader, sizes: Sizes, n_codes: Int32Array, trees: list[Tree], is_placed: bool
+) -> ForestState:
+    """Return a forest of some trees, with the leaves of the samples in memory if these are stored."""
     shape = ("n_memory",)
     own = sizes | {"n_placed": len(trees) if is_placed else 0}
     leaf_of = Array("leaf_of", np.int32, ("n_placed", *shape), low=-1).read(part, own)
     for tree, leaf in zip(trees, leaf_of, strict=False):
-        is_leaf = np.append(tree.nodes["split"] < 0, True)  # the last is for records that do not count
+        is_leaf = np.append(tree.nodes["split"] < 0, True)  # the last is for samples that do not count
         if leaf.max(initial=-1) >= len(tree.nodes) or not is_leaf[leaf].all():
             raise ModelFileError(f"{part.where('leaf_of')} holds numbers that are those of no leaf")
     known = read_fields(FOREST, part, own)
@@ -291,8 +293,8 @@ def _read_forest(part: PartReader, sizes: Sizes, n_codes: Ints, trees: list[Tree
     return ForestState(forest, box, **read_fields(FOREST_STATE, part, own))
 
 
-def _read_box(part: PartReader, sizes: Sizes, n_codes: Ints) -> Box:
-    """Return the box of what a forest has learnt."""
+def _read_box(part: PartReader, sizes: Sizes, n_codes: Int32Array) -> Box:
+    """Return the box of the samples that a forest has learnt."""
     bounds = read_fields(BOX, part, sizes)
     listed = part.items("categories")
     is_pair = [type(one) is list and len(one) == 2 and all(type(n) is int for n in one) for one in listed]
@@ -312,7 +314,7 @@ def _read_box(part: PartReader, sizes: Sizes, n_codes: Ints) -> Box:
 
 
 def _read_nearness(part: PartReader, sizes: Sizes, permanent: Forest) -> tuple[AnyArray, ...]:
-    """Return by tree of the permanent forest and node how near the window's records are; nothing, or all of it."""
+    """Return the recency by tree of the permanent forest and node; of all trees or none."""
     found = Array("nearness", np.float32, ("n_near",), low=0, below=1.001).read(part, own := dict(sizes))
     if own["n_near"] not in (0, permanent.n_nodes):
         raise ModelFileError("nearness is not that of the permanent forest's nodes")

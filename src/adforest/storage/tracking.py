@@ -1,27 +1,26 @@
-"""What a model keeps of its stream in a model file: lives of classes, sketches of columns, last answers."""
+"""Statistics of a model's stream in a model file: of classes and columns, and the last predictions."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from adforest.adaptation.scoring import n_kept
-from adforest.forest.types import Ints
-from adforest.storage.codes import check_codes
-from adforest.storage.errors import ModelFileError
-from adforest.storage.fields import Array, PartReader, PartWriter, Sizes, Whole, read_fields, write_fields
+from adforest.forest.types import Int32Array
+from adforest.storage.fields import Array, PartReader, PartWriter, Sizes, Whole, check_codes, read_fields, write_fields
+from adforest.storage.values import ModelFileError
 from adforest.tracking import ClassLives, ColumnSketches, History, Prequential, Track
 from adforest.tracking.cells import N_BOUNDS, N_CELLS
 from adforest.tracking.classes import MAX_RETURNS
 from adforest.tracking.columns import MAX_LAST
 from adforest.tracking.over_time import MAX_BLOCKS, FiguresOverTime
 
-MAX_SUM = 1e15  # of records
+MAX_SUM = 1e15  # of samples
 LIVES = (
-    Whole("n_total", below="n_records_and_1"),
-    Array("n_records", np.int64, ("n_lives",), low=0, below="n_records_and_1"),
+    Whole("n_total", below="n_samples_and_1"),
+    Array("n_samples", np.int64, ("n_lives",), low=0, below="n_samples_and_1"),
     Array("first_batch", np.int32, ("n_lives",), low=0, below="next_call"),
     Array("last_batch", np.int32, ("n_lives",), low=0, below="next_call"),
-    Array("last_total", np.int64, ("n_lives",), low=0, below="n_records_and_1"),
+    Array("last_total", np.int64, ("n_lives",), low=0, below="n_samples_and_1"),
     Array("n_returns", np.int32, ("n_lives",), low=0, below="next_call"),
     Array("returns", np.int32, ("n_returned", 3), low=0),
 )
@@ -39,7 +38,7 @@ SKETCHES = (
 )
 OVER_TIME = (
     Array("batches", np.int32, ("n_blocks", 3), low=1, below="next_call"),
-    Array("n_records", np.float64, ("n_blocks",), low=1, below=MAX_SUM),
+    Array("n_samples", np.float64, ("n_blocks",), low=1, below=MAX_SUM),
     Array("missing", np.float32, ("n_blocks", "n_sketched"), low=0, below=1.001, takes_nan=True),
     Array("unseen", np.float32, ("n_blocks", "n_sketched"), low=0, below=1.001, takes_nan=True),
     Array("distance", np.float32, ("n_blocks", "n_sketched"), low=0, below=1.001, takes_nan=True),
@@ -51,7 +50,7 @@ PREQUENTIAL = (
 
 
 def write_track(track: Track, out: PartWriter) -> None:
-    """Write what is kept of a stream, but for the history."""
+    """Write the statistics of a stream, except the history."""
     write_fields(LIVES, track.classes, out.part("classes"))
     columns = out.part("columns")
     write_fields(SKETCHES, track.columns, columns)
@@ -59,13 +58,13 @@ def write_track(track: Track, out: PartWriter) -> None:
     write_fields(PREQUENTIAL, track.prequential, out.part("prequential"))
 
 
-def read_track(part: PartReader, sizes: Sizes, n_codes: Ints, history: History) -> Track:
-    """Return what is kept of a stream.
+def read_track(part: PartReader, sizes: Sizes, n_codes: Int32Array, history: History) -> Track:
+    """Return the statistics of a stream.
 
     Parameters
     ----------
     sizes : dict
-        n_features, n_classes, n_records, n_records_and_1 and next_call are known.
+        n_features, n_classes, n_samples, n_samples_and_1 and next_call are known.
     n_codes : int32 (n_features,)
         See `codes_by_column`.
     """
@@ -81,19 +80,19 @@ def _read_classes(part: PartReader, sizes: Sizes) -> ClassLives:
     lives = ClassLives(**read_fields(LIVES, part, own := dict(sizes)))
     part.finish()
     if own["n_lives"] > sizes["n_classes"] or own["n_returned"] > MAX_RETURNS:
-        raise ModelFileError(f"{part.where('n_records')} or {part.where('returns')} are of more classes than there are")
+        raise ModelFileError(f"{part.where('n_samples')} or {part.where('returns')} are of more classes than there are")
     code, gone, back = lives.returns.T
     if (code >= own["n_lives"]).any() or (gone > back).any() or (back >= sizes["next_call"]).any():
         raise ModelFileError(f"{part.where('returns')} are those of no class")
-    is_seen = lives.n_records > 0
+    is_seen = lives.n_samples > 0
     if (lives.first_batch > lives.last_batch).any() or ((lives.first_batch > 0) != is_seen).any():
         raise ModelFileError(f"{part.where('first_batch')} is after {part.where('last_batch')}")
-    if (lives.last_total > lives.n_total).any() or (lives.n_records > lives.last_total).any():
-        raise ModelFileError(f"{part.where('n_records')} are more than there were")
+    if (lives.last_total > lives.n_total).any() or (lives.n_samples > lives.last_total).any():
+        raise ModelFileError(f"{part.where('n_samples')} are more than there were")
     return lives
 
 
-def _read_columns(part: PartReader, sizes: Sizes, n_codes: Ints) -> ColumnSketches:
+def _read_columns(part: PartReader, sizes: Sizes, n_codes: Int32Array) -> ColumnSketches:
     """Return the sketches of columns."""
     own = dict(sizes)
     found = read_fields(SKETCHES, part, own)
@@ -119,7 +118,7 @@ def _read_columns(part: PartReader, sizes: Sizes, n_codes: Ints) -> ColumnSketch
 
 
 def _read_prequential(part: PartReader, sizes: Sizes) -> Prequential:
-    """Return what was answered to the last samples."""
+    """Return the predictions for the last samples."""
     prequential = Prequential(**read_fields(PREQUENTIAL, part, own := dict(sizes)))
     part.finish()
     if own["n_answer_classes"] > sizes["n_classes"] or own["n_answered"] > n_kept(max(1, own["n_answer_classes"])):
@@ -127,8 +126,8 @@ def _read_prequential(part: PartReader, sizes: Sizes) -> Prequential:
     return prequential
 
 
-def _check_cells(sketches: ColumnSketches, n_codes: Ints, part: PartReader) -> None:
-    """Raise if bounds are not in order, or cells of categories are those of none."""
+def _check_cells(sketches: ColumnSketches, n_codes: Int32Array, part: PartReader) -> None:
+    """Raise if bounds are not in order, or cells are of categories that do not exist."""
     bounds = sketches.bounds
     rises = (bounds[:, 1:] > bounds[:, :-1]) | np.isinf(bounds[:, 1:])
     if (bounds == -np.inf).any() or not rises.all():
@@ -137,7 +136,7 @@ def _check_cells(sketches: ColumnSketches, n_codes: Ints, part: PartReader) -> N
     check_codes(sketches.early, n_codes, part.where("early"))
 
 
-def _check_runs(batches: Ints, what: str) -> None:
+def _check_runs(batches: Int32Array, what: str) -> None:
     """Raise if some pairs of a first and a last batch do not follow each other from batch 1 on."""
     if not len(batches):
         return

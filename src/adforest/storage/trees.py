@@ -1,7 +1,7 @@
 """Trees in a model file: the nodes of all trees of all forests one after the other, and how many each tree has.
 
-Forests name trees by number, so that a tree that two of them share is in the file once. What kernels take on trust is
-checked here for all trees at once: kernels do not look whether an index is within its array.
+Forests refer to trees by index, so that a tree that two of them share is in the file once. Everything that kernels
+rely on is checked here for all trees at once: kernels do not check whether an index is within its array.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from adforest.forest import Tree
 from adforest.forest._kernels import routing
 from adforest.forest._kernels.growing import NODE
 from adforest.forest.tree import CATEGORICAL, CAUSES
-from adforest.forest.types import AnyArray, Ints, Longs, Mask, Nodes
-from adforest.storage.errors import ModelFileError
+from adforest.forest.types import AnyArray, BoolArray, Int32Array, Int64Array, Nodes
 from adforest.storage.fields import Array, PartReader, PartWriter, Sizes, read_fields
+from adforest.storage.values import ModelFileError
 
 MAX_SET_WORDS = 1024  # of 64 categories each: codes have 16 bits
 MAX_WEIGHT = 1e30  # of a class in a leaf; sums of weights are 32-bit floats, which end at 3e38
-MAX_SUMS, SUMS_PER_ROW = 2**24, 256  # class weights of inner nodes, which are found when a tree first answers
+MAX_SUMS, SUMS_PER_ROW = 2**24, 256  # class weights of inner nodes, which are computed when a tree first predicts
 
 BY_TREE = (
     Array("n_nodes", np.int64, ("n_trees",), low=1, below=2**31 - 1),
@@ -29,11 +29,11 @@ BY_TREE = (
     Array("importance", np.float64, ("n_trees", "n_columns")),
 )
 BY_NODE = (
-    Array("threshold", np.float64, ("n_nodes",), takes_infinity=True),  # parts what is known from what is missing
+    Array("threshold", np.float64, ("n_nodes",), takes_infinity=True),  # infinite: known or missing
     Array("left", np.int32, ("n_nodes",)),
     Array("split", np.int32, ("n_nodes",)),
     Array("n_rows", np.int32, ("n_nodes",), low=0),
-    Array("row_scale", np.float64, ("n_nodes",), low=0, below=2),  # one over a sum of whole numbers
+    Array("row_scale", np.float64, ("n_nodes",), low=0, below=2),  # one over a sum of integers
     Array("born", np.int32, ("n_nodes",), low=0, below="next_batch"),
     Array("cause", np.uint8, ("n_nodes",), below=len(CAUSES)),
 )
@@ -46,7 +46,7 @@ FIELDS = (*BY_TREE, *BY_NODE, *BY_ROW, *BY_WORD)
 
 
 def write_trees(trees: Sequence[Tree], out: PartWriter) -> None:
-    """Write trees, which have numbers from 0 on."""
+    """Write trees, whose indices start at 0."""
 
     def joined(parts: list[AnyArray]) -> AnyArray:
         return np.concatenate(parts)
@@ -68,15 +68,15 @@ def write_trees(trees: Sequence[Tree], out: PartWriter) -> None:
         field.write(columns[field.name], out)
 
 
-def read_trees(part: PartReader, sizes: Sizes, is_categorical: Mask) -> list[Tree]:
-    """Return the trees of a file, or raise if one of them is none.
+def read_trees(part: PartReader, sizes: Sizes, is_categorical: BoolArray) -> list[Tree]:
+    """Return the trees of a file, or raise if one of them is invalid.
 
     Parameters
     ----------
     sizes : dict
         n_columns, n_classes and next_batch are known.
     is_categorical : bool (n_columns,)
-        Which columns may be asked by categories.
+        Which columns may have categorical splits.
     """
     own = {name: sizes[name] for name in ("n_columns", "n_classes", "next_batch")}
     columns = read_fields(BY_TREE, part, own)
@@ -97,12 +97,12 @@ def read_trees(part: PartReader, sizes: Sizes, is_categorical: Mask) -> list[Tre
     return trees
 
 
-def _starts(lengths: AnyArray) -> Longs:
-    """Return where each of some parts begins, and where the last one ends."""
+def _starts(lengths: AnyArray) -> Int64Array:
+    """Return the first index of each of some parts, and the end of the last one."""
     return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(lengths, dtype=np.int64)])
 
 
-def _check_children(nodes: Nodes, n_nodes: Longs) -> None:
+def _check_children(nodes: Nodes, n_nodes: Int64Array) -> None:
     """Raise unless every node but the roots is the child of exactly one node of its own tree."""
     first = _starts(n_nodes)[:-1]
     inner = np.flatnonzero(nodes["split"] >= 0)
@@ -118,9 +118,9 @@ def _check_children(nodes: Nodes, n_nodes: Longs) -> None:
 
 
 def _check_questions(
-    nodes: Nodes, n_nodes: Longs, n_words: Longs, category_bits: AnyArray, is_categorical: Mask
+    nodes: Nodes, n_nodes: Int64Array, n_words: Int64Array, category_bits: AnyArray, is_categorical: BoolArray
 ) -> None:
-    """Raise if a node asks about a column or a set of categories that is not there."""
+    """Raise if a node splits on a column or a set of categories that does not exist."""
     inner = np.flatnonzero(nodes["split"] >= 0)
     split = nodes["split"][inner]
     feature = split >> 2
@@ -138,7 +138,7 @@ def _check_questions(
         raise ModelFileError("a node's set of categories is too long")
 
 
-def _check_rows(nodes: Nodes, n_rows: Ints, row_start: Longs, row_class: Ints) -> None:
+def _check_rows(nodes: Nodes, n_rows: Int32Array, row_start: Int64Array, row_class: Int32Array) -> None:
     """Raise if an inner node holds class weights, or a leaf does not name its classes in ascending order."""
     if n_rows[nodes["split"] >= 0].any():
         raise ModelFileError("a node that is no leaf holds class weights")
@@ -148,8 +148,10 @@ def _check_rows(nodes: Nodes, n_rows: Ints, row_start: Longs, row_class: Ints) -
         raise ModelFileError("the classes of a leaf are not in ascending order")
 
 
-def _cut(nodes: Nodes, n_nodes: Longs, n_words: Longs, row_start: Longs, columns: dict[str, AnyArray]) -> list[Tree]:
-    """Return the trees, each with arrays of its own: one that is forgotten later shall take no memory."""
+def _cut(
+    nodes: Nodes, n_nodes: Int64Array, n_words: Int64Array, row_start: Int64Array, columns: dict[str, AnyArray]
+) -> list[Tree]:
+    """Return the trees, each with arrays of its own, so that the memory of each can be freed."""
     trees, node, word = [], _starts(n_nodes), _starts(n_words)
     for number in range(len(n_nodes)):
         own = slice(node[number], node[number + 1])
@@ -174,10 +176,10 @@ def _cut(nodes: Nodes, n_nodes: Longs, n_words: Longs, row_start: Longs, columns
 
 
 def _check_reach(trees: list[Tree]) -> None:
-    """Raise if a node cannot be reached from its root, or if answering would take far more memory than the file.
+    """Raise if a node cannot be reached from its root, or if predicting would take far more memory than the file.
 
-    Children are neighbours of one parent each by now, so what is out of reach goes round in a circle. Every class of a
-    leaf is held by all nodes above it once the tree answers (`Tree.sums`).
+    Every node has one parent at this point, so unreachable nodes form cycles. Every class of a leaf is stored in all
+    nodes above it once the tree predicts (`Tree.sums`).
     """
     n_sums = n_rows = 0
     for tree in trees:

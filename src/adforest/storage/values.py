@@ -1,4 +1,4 @@
-"""Values that JSON has no notation for: tuples, arrays, numbers that are not finite, mappings of any keys."""
+"""Values that JSON lacks: tuples, arrays, non-finite numbers, mappings with any keys."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from adforest.storage.errors import ModelFileError
-
 NOT_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 ARRAYS = {"b": (bool, "bool"), "i": (int, "int64"), "u": (int, "uint64"), "f": (float, "float64"), "U": (str, "str")}
-MAX_PLAIN_TEXT = 2**24  # characters that an array of texts may have room for, however few of them are used
+MAX_PLAIN_TEXT = 2**24  # characters that an array of texts may allocate
 DTYPES = {name: kind for kind, name in ARRAYS.values()}
 
 
+class ModelFileError(ValueError):
+    """Raised if a file is not a model that this version can read, or if a model cannot be written to a file."""
+
+
 def encode(value: Any, what: str) -> Any:
-    """Return a value as JSON, or raise if a file cannot hold it; what is how an error calls it."""
+    """Return a value as JSON, or raise if a file cannot hold it; errors call it ``what``."""
     if value is None or type(value) in (bool, int, str):
         return value
     if isinstance(value, np.generic):
@@ -41,7 +43,7 @@ def encode(value: Any, what: str) -> Any:
 
 
 def _encode_array(array: Any, what: str) -> Any:
-    """Return a one-dimensional array, or what pandas and others can make one of, as JSON."""
+    """Return a one-dimensional array, or an object that can be converted to one, as JSON."""
     if array.dtype.kind == "O":
         return {"array": [encode(one, what) for one in array.tolist()], "dtype": "object"}
     if array.ndim != 1 or array.dtype.kind not in ARRAYS:
@@ -50,7 +52,7 @@ def _encode_array(array: Any, what: str) -> Any:
 
 
 def decode(value: Any, what: str) -> Any:
-    """Return the value that some JSON stands for, or raise if it stands for none."""
+    """Return the value that some JSON encodes, or raise if it encodes none."""
     if value is None or type(value) in (bool, int, str):
         return value
     if type(value) is float and math.isfinite(value):
@@ -78,9 +80,9 @@ def _decode_dict(pairs: list[Any], what: str) -> dict[Any, Any]:
 
 
 def decode_name(value: Any, what: str) -> Any:
-    """Return the value that some JSON stands for if it can name something: text, a number, or a tuple of these.
+    """Return the value that some JSON encodes if it can be a key: text, a number, or a tuple of these.
 
-    Numbers have 64 bits at most: longer ones could be chosen so that looking them up takes for ever.
+    Numbers have 64 bits at most: longer ones could be chosen to make lookups extremely slow.
     """
     name = decode(value, what)
     for one in name if type(name) is tuple else (name,):
@@ -104,7 +106,7 @@ def _decode_array(values: Any, dtype: Any, what: str) -> Any:
 
 
 def text_array(texts: list[str], what: str) -> Any:
-    """Return texts as an array as wide as the longest, unless a few long ones would make it far too large."""
+    """Return texts as an array as wide as the longest, or raise if a few long ones would make it far too large."""
     lengths = [len(text) for text in texts]
     if len(texts) * max(lengths, default=0) > max(MAX_PLAIN_TEXT, 64 * sum(lengths)):
         raise ModelFileError(f"{what} are {len(texts)} texts of up to {max(lengths)} characters, which is too long")

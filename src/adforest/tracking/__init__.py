@@ -1,4 +1,4 @@
-"""What a model keeps of its stream for those who look at it, in bounded space: batches, classes, columns, answers."""
+"""Bounded statistics of a model's stream, for reports and the monitor: batches, classes, columns, predictions."""
 
 from adforest.tracking.classes import ClassLives
 from adforest.tracking.columns import ColumnSketches

@@ -1,29 +1,29 @@
-"""The cells in which the values of a column are counted, and how they change when a column outgrows them.
+"""The cells in which the values of a column are counted, and how they adapt to the data.
 
     numbers      (-inf, b0]  (b0, b1]  ...  (b14, inf)  missing
     categories   code b0     code b1   ...  any other   missing
 
-Bounds of numbers lie between values, but for the first and the last one, beyond which lies what is outside of the range
-that the column had, and those about a value so frequent that it has a cell of its own.
+Bounds of numbers lie between values, except the first and the last one, which are the range of the first samples, and
+those around a value so frequent that it has a cell of its own.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from adforest.forest.types import Floats, Ints, Longs
+from adforest.forest.types import Float64Array, Int32Array, Int64Array
 
 N_BOUNDS = 15
 OTHER = N_BOUNDS  # the cell of other categories, or of numbers beyond the last bound
 MISSING = N_BOUNDS + 1  # the cell of missing values
 N_CELLS = N_BOUNDS + 2
 NEW_BOUNDS = 8  # within a cell that is split
-MIN_VALUES = 20  # that bounds are made from, or of a category that takes the cell of another
-FREQUENT = 0.05  # share of a batch from which a category has a cell of its own
+MIN_VALUES = 20  # to compute bounds from, or of a category that replaces another
+FREQUENT = 0.05  # fraction of a batch from which on a category has a cell of its own
 
 
-def first_bounds(X: Floats, n_categories: Ints) -> Floats:
-    """Return bounds from some records; all are infinite for a column of too few values.
+def first_bounds(X: Float64Array, n_categories: Int32Array) -> Float64Array:
+    """Return bounds from some samples; all are infinite for a column of too few values.
 
     Numbers: the range and 13 quantiles. Categories: the most frequent codes.
 
@@ -58,8 +58,8 @@ def first_bounds(X: Floats, n_categories: Ints) -> Floats:
     return bounds
 
 
-def cuts(values: Floats, n_cuts: int) -> Floats:
-    """Return up to n cuts between sorted values, about as many of these in each part; frequent ones stand alone."""
+def cuts(values: Float64Array, n_cuts: int) -> Float64Array:
+    """Return up to n bounds between sorted values, about equal counts between them; frequent values stand alone."""
     n = len(values)
     found = values[np.arange(1, n_cuts + 1) * n // (n_cuts + 1)]
     frequent = np.unique(found[1:][found[1:] == found[:-1]])
@@ -67,15 +67,17 @@ def cuts(values: Floats, n_cuts: int) -> Floats:
     places = np.searchsorted(values, others, side="right")
     places[places == n] = np.searchsorted(values, others[places == n], side="left")
     places = places[places > 0]
-    # What is nearest to a frequent value comes sooner or later, and would make its cell one to be split.
+    # Values next to a frequent one will come later, and would make its cell one to be split.
     around = np.concatenate([np.nextafter(frequent, -np.inf), np.nextafter(frequent, np.inf)])
     between = np.unique(np.concatenate([_between(values[places - 1], values[places]), around]))
-    inner: Floats = between[(between > values[0]) & (between < values[-1])]
+    inner: Float64Array = between[(between > values[0]) & (between < values[-1])]
     return inner
 
 
-def split(bounds: Floats, cell: int, values: Floats, weight: Floats) -> tuple[Floats, Floats]:
-    """Split a cell of numbers that holds most of them; where room is lacking, the emptiest neighbours are joined.
+def split(
+    bounds: Float64Array, cell: int, values: Float64Array, weight: Float64Array
+) -> tuple[Float64Array, Float64Array]:
+    """Split a cell of numbers that holds most of them; if all cells are in use, the two emptiest neighbours are joined.
 
     Parameters
     ----------
@@ -84,13 +86,13 @@ def split(bounds: Floats, cell: int, values: Floats, weight: Floats) -> tuple[Fl
     values : float64
         Those in the cell, sorted, not all the same.
     weight : float64 (17,)
-        How much each cell holds, to see which are empty.
+        Count of each cell.
 
     Returns
     -------
     bounds : float64 (15,)
     shares : float64 (16, 16)
-        Which share of each old cell goes to which new one. What the split cell held before is shared out as the values.
+        Fraction of each old cell that goes to each new one. Counts of the split cell are divided as the values are.
     """
     old = bounds[np.isfinite(bounds)]
     new = cuts(values, NEW_BOUNDS - 1)
@@ -100,7 +102,7 @@ def split(bounds: Floats, cell: int, values: Floats, weight: Floats) -> tuple[Fl
         new = np.append(new, np.nextafter(values[-1], np.inf))
     kept, held, place_now = old.tolist(), weight[: len(old) + 1].tolist(), cell
     while len(kept) + len(new) > N_BOUNDS:
-        # The cell to be split takes part in none of the joins.
+        # The cell to be split is not joined.
         costs = [held[k] + held[k + 1] if place_now not in (k, k + 1) else np.inf for k in range(len(kept))]
         k = costs.index(min(costs))
         del kept[k]
@@ -114,11 +116,13 @@ def split(bounds: Floats, cell: int, values: Floats, weight: Floats) -> tuple[Fl
     return padded(after), shares
 
 
-def with_frequent(bounds: Floats, codes: Floats, counts: Longs, n: int, share: Floats) -> Floats | None:
-    """Return the codes that have cells of their own after a batch, or None where they stay as they are.
+def with_frequent(
+    bounds: Float64Array, codes: Float64Array, counts: Int64Array, n: int, share: Float64Array
+) -> Float64Array | None:
+    """Return the codes that have cells of their own after a batch, or None if they do not change.
 
-    New codes have free cells. Where none is free, a code that has a good part of the batch, and twice as much as the
-    rarest one has, takes its cell.
+    New codes get free cells. If none is free, a code that is frequent in the batch, twice as frequent as the rarest one
+    with a cell, replaces it.
 
     Parameters
     ----------
@@ -126,9 +130,9 @@ def with_frequent(bounds: Floats, codes: Floats, counts: Longs, n: int, share: F
     codes, counts : float64, int64
         Those of the batch without a cell of their own.
     n : int
-        Records of the batch with a category.
+        Samples of the batch with a category.
     share : float64 (15,)
-        What those with a cell had of all records so far.
+        Fraction of all samples so far, of those with a cell.
     """
     held = bounds[np.isfinite(bounds)].tolist()
     shares = dict(zip(held, share.tolist(), strict=False))
@@ -145,12 +149,12 @@ def with_frequent(bounds: Floats, codes: Floats, counts: Longs, n: int, share: F
     return padded(np.sort(np.array(held))) if changed else None
 
 
-def _between(below: Floats, above: Floats) -> Floats:
-    """Return numbers between pairs of numbers, not as large as the greater one unless both are the same."""
-    middle: Floats = below / 2 + above / 2
+def _between(below: Float64Array, above: Float64Array) -> Float64Array:
+    """Return numbers between pairs of numbers, below the greater one unless both are equal."""
+    middle: Float64Array = below / 2 + above / 2
     return np.where(middle < above, middle, below)
 
 
-def padded(bounds: Floats) -> Floats:
-    """Return bounds with infinite ones behind them, 15 in all."""
+def padded(bounds: Float64Array) -> Float64Array:
+    """Return bounds padded with infinity to 15."""
     return np.append(bounds, np.full(N_BOUNDS - len(bounds), np.inf))

@@ -1,4 +1,4 @@
-"""When classes came, whether they still come, and when they came again."""
+"""First and last batch of classes, which classes are gone, and their returns."""
 
 from __future__ import annotations
 
@@ -6,57 +6,57 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adforest.forest.types import Floats, Ints, Longs, Mask
+from adforest.forest.types import BoolArray, Float64Array, Int32Array, Int64Array
 
-MISSED = 7.0  # records of a class to be expected, of which none came: by chance once in a thousand times
+MISSED = 7.0  # expected samples of a class of which none came: by chance once in a thousand times
 MAX_RETURNS = 512  # that are kept, the last ones
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassLives:
-    """By class code: when it came.
+    """Statistics by class code.
 
-    A class is gone once, by its share of all records until it was last seen, `MISSED` records of it would have been
-    expected since.
+    A class is gone once `MISSED` samples of it would have been expected since it was last seen, given its frequency
+    until then.
 
     Attributes
     ----------
     n_total : int
-        Records learnt.
-    n_records : int64 (n_classes,)
-        Records learnt of the class.
+        Samples learnt.
+    n_samples : int64 (n_classes,)
+        Samples learnt of the class.
     first_batch, last_batch : int32 (n_classes,)
         Numbers of the batches, as given, with which it was first and last learnt; 0 if never.
     last_total : int64 (n_classes,)
-        Records learnt when it was last seen, itself included.
+        Samples learnt when it was last seen, itself included.
     n_returns : int32 (n_classes,)
-        How often it came again after it was gone.
+        Number of returns after it was gone.
     returns : int32 (n, 3)
-        The last returns: class code, last batch before it was gone, batch in which it came again.
+        The last returns: class code, last batch before it was gone, batch of its return.
     """
 
     n_total: int
-    n_records: Longs
-    first_batch: Ints
-    last_batch: Ints
-    last_total: Longs
-    n_returns: Ints
-    returns: Ints
+    n_samples: Int64Array
+    first_batch: Int32Array
+    last_batch: Int32Array
+    last_total: Int64Array
+    n_returns: Int32Array
+    returns: Int32Array
 
     @classmethod
     def none(cls) -> ClassLives:
-        """Return what is known before the first batch."""
+        """Return the statistics before the first batch."""
         ints, longs = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64)
         return cls(0, longs, ints, ints, longs, ints, np.empty((0, 3), dtype=np.int32))
 
-    def after(self, came: Longs, batch: int) -> ClassLives:
-        """Return what is known after a batch, of which so many records of each class came."""
-        more = (0, len(came) - len(self.n_records))
-        n_records, last_total = np.pad(self.n_records, more), np.pad(self.last_total, more)
+    def after(self, came: Int64Array, batch: int) -> ClassLives:
+        """Return the statistics after a batch with some number of samples of each class."""
+        more = (0, len(came) - len(self.n_samples))
+        n_samples, last_total = np.pad(self.n_samples, more), np.pad(self.last_total, more)
         first, last = np.pad(self.first_batch, more), np.pad(self.last_batch, more)
         n_returns = np.pad(self.n_returns, more)
         seen = np.flatnonzero(came)
-        back = seen[_missed(n_records, last_total, self.n_total)[seen] >= MISSED]
+        back = seen[_missed(n_samples, last_total, self.n_total)[seen] >= MISSED]
         returns = np.column_stack([back, last[back], np.full(len(back), batch)]).astype(np.int32)
         n_returns[back] += 1
         first[seen] = np.where(first[seen] == 0, np.int32(batch), first[seen])
@@ -65,7 +65,7 @@ class ClassLives:
         last_total[seen] = n_total
         return ClassLives(
             n_total,
-            n_records + came,
+            n_samples + came,
             first,
             last,
             last_total,
@@ -74,12 +74,12 @@ class ClassLives:
         )
 
     @property
-    def is_gone(self) -> Mask:
+    def is_gone(self) -> BoolArray:
         """By class: whether it is gone."""
-        return _missed(self.n_records, self.last_total, self.n_total) >= MISSED
+        return _missed(self.n_samples, self.last_total, self.n_total) >= MISSED
 
 
-def _missed(n_records: Longs, last_total: Longs, n_total: int) -> Floats:
-    """Return how many records of each class were to be expected since it was last seen."""
-    missed: Floats = (n_total - last_total) * (n_records / np.maximum(last_total, 1))
+def _missed(n_samples: Int64Array, last_total: Int64Array, n_total: int) -> Float64Array:
+    """Return the expected number of samples of each class since it was last seen."""
+    missed: Float64Array = (n_total - last_total) * (n_samples / np.maximum(last_total, 1))
     return missed

@@ -1,6 +1,6 @@
-"""Sketches of columns: which values the last batches had, and which those before them, counted in cells.
+"""Sketches of columns: counts of values in cells, of the last batches and of those before.
 
-Of a batch at most 2,000 records are counted, drawn by the hash of their serial numbers, so that the same records make
+Of a batch at most 2,000 samples are counted, drawn by the hash of their serial numbers, so that the same samples make
 the same sketch wherever they are counted.
 """
 
@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from adforest.forest import Records
-from adforest.forest._kernels.lots import are_drawn
+from adforest.forest import Samples
+from adforest.forest._kernels.sampling import are_drawn
 from adforest.forest._kernels.sketching import count_cells
-from adforest.forest.types import AnyArray, Bytes, Floats, Ints, Longs
+from adforest.forest.types import AnyArray, Float64Array, Int32Array, Int64Array, UInt8Array
 from adforest.tracking.cells import (
     MIN_VALUES,
     MISSING,
@@ -29,14 +29,14 @@ from adforest.tracking.cells import (
 from adforest.tracking.distance import distances
 from adforest.tracking.over_time import FiguresOverTime
 
-MAX_DRAWN = 2_000  # records of a batch that are counted
-MAX_VALUES = 1_000_000  # of these; from 500 columns on fewer records are drawn, but no fewer than MIN_EARLY
-MIN_EARLY = 500  # records that the first bounds are made from
-MIN_STEP = 250  # records; smaller batches are put together
-MAX_LAST = 3  # steps that "the last batches" are
-HALF_LIFE = 16  # steps after which what came counts half as much in the past
+MAX_DRAWN = 2_000  # samples of a batch that are counted
+MAX_VALUES = 1_000_000  # values of these samples; with 500 columns or more fewer are drawn, at least MIN_EARLY
+MIN_EARLY = 500  # samples that the first bounds are computed from
+MIN_STEP = 250  # samples; smaller batches are joined
+MAX_LAST = 3  # steps in "the last batches"
+HALF_LIFE = 16  # steps, of counts of the past
 FADING = 0.5 ** (1 / HALF_LIFE)
-CROWDED = 0.5  # share of a column's values beyond which a cell is too coarse
+CROWDED = 0.5  # fraction of a column's values above which a cell is split
 MAX_CHANGED = 32  # columns whose cells may change at one batch: those that need it most
 
 NO_CODES = np.empty(0, dtype=np.int32)
@@ -44,46 +44,46 @@ NO_CODES = np.empty(0, dtype=np.int32)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ColumnSketches:
-    """What is counted of m columns; cells as in `adforest.tracking.cells`.
+    """Counts of m columns; cells as in `adforest.tracking.cells`.
 
     Attributes
     ----------
     bounds : float64 (m, 15)
     past : float64 (m, 17)
-        Records by column and cell before the last batches; those of 16 steps earlier count half.
+        Samples by column and cell before the last batches; those of 16 steps earlier count half.
     past_squares : float64 (m,)
-        Sum of the squares of what these records count.
+        Sum of the squared weights of these samples.
     past_unseen : float64 (m,)
-        How many of them had a category that had never been learnt before their batch.
+        Number of them with a category that had never been learnt before their batch.
     past_batches : int32 (2,)
         First and last batch of the past; 0 before there is one.
     last : float64 (k, m, 17)
-        Records of the last steps, `MAX_LAST` at most; a step is a batch, or several that are small.
+        Samples of the last steps, `MAX_LAST` at most; a step is a batch, or several that are small.
     last_unseen : float64 (k, m)
     last_batches : int32 (k, 2)
         First and last batch of each step.
     n_codes : int32 (m,)
         Categories learnt; those from this code on were never seen.
     early : float64 (n, m)
-        Records that wait until they are enough to make bounds; none from then on.
+        Samples collected to compute bounds from; none after that.
     over_time : FiguresOverTime
     """
 
-    bounds: Floats
-    past: Floats
-    past_squares: Floats
-    past_unseen: Floats
-    past_batches: Ints
-    last: Floats
-    last_unseen: Floats
-    last_batches: Ints
-    n_codes: Ints
-    early: Floats
+    bounds: Float64Array
+    past: Float64Array
+    past_squares: Float64Array
+    past_unseen: Float64Array
+    past_batches: Int32Array
+    last: Float64Array
+    last_unseen: Float64Array
+    last_batches: Int32Array
+    n_codes: Int32Array
+    early: Float64Array
     over_time: FiguresOverTime
 
     @classmethod
     def none(cls, n_features: int) -> ColumnSketches:
-        """Return the sketches of no records."""
+        """Return the sketches of no samples."""
         return cls(
             bounds=np.full((n_features, N_BOUNDS), np.inf),
             past=np.zeros((n_features, N_CELLS)),
@@ -99,51 +99,51 @@ class ColumnSketches:
         )
 
     @property
-    def distances(self) -> Floats:
-        """By column: how far the last batches are from the past, NaN as long as there is none."""
+    def distances(self) -> Float64Array:
+        """By column: distance of the last batches from the past, NaN as long as there is none."""
         last = self.last.sum(axis=0)
         n_past = self.past.sum(axis=1) ** 2 / np.where(self.past_squares > 0, self.past_squares, 1.0)
         return distances(self.past, last, n_past, last.sum(axis=1))
 
-    def without_records(self) -> ColumnSketches:
-        """Return the sketches without records that wait."""
+    def without_samples(self) -> ColumnSketches:
+        """Return the sketches without collected samples."""
         return replace(self, early=self.early[:0])
 
-    def with_early_counted(self, n_categories: Ints) -> ColumnSketches:
-        """Return the sketches with bounds made of the records that wait, however few they are, and these counted."""
+    def with_early_counted(self, n_categories: Int32Array) -> ColumnSketches:
+        """Return the sketches with bounds from the collected samples, however few, and these counted."""
         if not len(self.early):
             return self
         X = self.early
         made = replace(self, bounds=first_bounds(X, n_categories), early=X[:0])
         counts, _, _ = count_cells(X, np.arange(len(X)), made.bounds, n_categories, self.n_codes)
-        unseen = np.nan_to_num(self.over_time.unseen * self.over_time.n_records[:, np.newaxis]).sum(axis=0).round()
+        unseen = np.nan_to_num(self.over_time.unseen * self.over_time.n_samples[:, np.newaxis]).sum(axis=0).round()
         return made._with_step(counts, unseen, int(self.over_time.batches[-1, 1]))
 
-    def after(self, records: Records, batch: int, given_back: Mapping[int, Ints]) -> ColumnSketches:
+    def after(self, samples: Samples, batch: int, recycled_codes: Mapping[int, Int32Array]) -> ColumnSketches:
         """Return the sketches after one more batch.
 
         Parameters
         ----------
         batch : int
-            Its number, as it was given.
-        given_back : dict of int to int32 arrays
-            By column: codes that meant other categories until now.
+            Number of the batch.
+        recycled_codes : dict of int to int32 arrays
+            By column: codes that encoded other categories until now.
         """
-        X, n_categories, rows = records.X, records.n_categories, drawn(records)
-        before = self.with_columns(X.shape[1])._without_codes(given_back)
+        X, n_categories, rows = samples.X, samples.n_categories, drawn(samples)
+        before = self.with_columns(X.shape[1])._without_codes(recycled_codes)
         if not len(before.last):
             return before._after_early(X[rows], batch, n_categories)
         before = before._with_opened(X, rows, n_categories)
         counts, unseen, is_mixed = count_cells(X, rows, before.bounds, n_categories, before.n_codes)
-        for column, codes in given_back.items():
+        for column, codes in recycled_codes.items():
             reused = codes[codes < before.n_codes[column]]
             unseen[column] += np.isin(X[rows, column], reused).sum()
         sketch = before._with_step(counts, unseen, batch)
-        sketch = sketch._with_cells_changed(X, rows, counts, is_mixed, n_categories, given_back)
+        sketch = sketch._with_cells_changed(X, rows, counts, is_mixed, n_categories, recycled_codes)
         return sketch._with_figures(batch, counts[:, MISSING], unseen, len(rows), n_categories)
 
-    def _after_early(self, X: Floats, batch: int, n_categories: Ints) -> ColumnSketches:
-        """Return the sketches after a batch that came before there were bounds: its records wait for them."""
+    def _after_early(self, X: Float64Array, batch: int, n_categories: Int32Array) -> ColumnSketches:
+        """Return the sketches after a batch before there are bounds: its samples are collected."""
         rows = np.arange(len(X))
         counts, unseen, _ = count_cells(X, rows, self.bounds, n_categories, self.n_codes)
         sketch = replace(self, early=np.concatenate([self.early, X]))
@@ -151,7 +151,7 @@ class ColumnSketches:
         return sketch.with_early_counted(n_categories) if len(sketch.early) >= MIN_EARLY else sketch
 
     def with_columns(self, n_features: int) -> ColumnSketches:
-        """Return the sketches of more columns, of which nothing was counted."""
+        """Return the sketches with more columns, without counts."""
         more = n_features - len(self.bounds)
         if not more:
             return self
@@ -169,20 +169,20 @@ class ColumnSketches:
             over_time=self.over_time.with_columns(n_features),
         )
 
-    def _without_codes(self, given_back: Mapping[int, Ints]) -> ColumnSketches:
-        """Return the sketches in which records of some codes are of other categories, or missing while they wait."""
-        sketch = replace(self, early=self.early.copy()) if given_back else self
-        for column, codes in given_back.items():
+    def _without_codes(self, recycled_codes: Mapping[int, Int32Array]) -> ColumnSketches:
+        """Return the sketches with counts of some codes moved to other categories; collected samples become missing."""
+        sketch = replace(self, early=self.early.copy()) if recycled_codes else self
+        for column, codes in recycled_codes.items():
             sketch.early[np.isin(sketch.early[:, column], codes), column] = np.nan
             kept = sketch.bounds[column][~np.isin(sketch.bounds[column], codes)]
             sketch = sketch._with_bounds(column, padded(kept))
         return sketch
 
-    def _with_bounds(self, column: int, bounds: Floats, shares: Floats | None = None) -> ColumnSketches:
+    def _with_bounds(self, column: int, bounds: Float64Array, shares: Float64Array | None = None) -> ColumnSketches:
         """Return the sketches with other cells of a column.
 
-        Shares say which part of each old cell goes to which new one; without them, cells are categories, and what has
-        no cell any more becomes other categories.
+        Shares are the fractions of each old cell that go to each new one; without them, cells are categories, and those
+        without a cell are counted as other categories.
         """
         if shares is None:
             shares = np.zeros((MISSING, MISSING))
@@ -197,8 +197,8 @@ class ColumnSketches:
         changed.last[:, column, :MISSING] = self.last[:, column, :MISSING] @ shares
         return changed
 
-    def _with_opened(self, X: Floats, rows: Longs, n_categories: Ints) -> ColumnSketches:
-        """Return the sketches with bounds of columns that had too few values; what these were is not known any more."""
+    def _with_opened(self, X: Float64Array, rows: Int64Array, n_categories: Int32Array) -> ColumnSketches:
+        """Return the sketches with bounds for columns that had too few values, whose counts restart."""
         is_open = np.isinf(self.bounds[:, 0])
         if not is_open.any():
             return self
@@ -212,8 +212,8 @@ class ColumnSketches:
         sketch.past[opened, :MISSING] = sketch.last[:, opened, :MISSING] = 0.0
         return sketch
 
-    def _with_step(self, counts: Longs, unseen: AnyArray, batch: int) -> ColumnSketches:
-        """Return the sketches with the counts of a batch; what is no longer among the last steps is the past."""
+    def _with_step(self, counts: Int64Array, unseen: AnyArray, batch: int) -> ColumnSketches:
+        """Return the sketches with the counts of a batch; older steps are added to the past."""
         last, last_unseen, batches = self.last, self.last_unseen, self.last_batches
         first = batches[-1, 1] + 1 if len(batches) else 1
         if len(last) and last[-1].sum(axis=1).max() < MIN_STEP:
@@ -240,14 +240,14 @@ class ColumnSketches:
 
     def _with_cells_changed(
         self,
-        X: Floats,
-        rows: Longs,
-        counts: Longs,
-        is_mixed: Bytes,
-        n_categories: Ints,
-        given_back: Mapping[int, Ints],
+        X: Float64Array,
+        rows: Int64Array,
+        counts: Int64Array,
+        is_mixed: UInt8Array,
+        n_categories: Int32Array,
+        recycled_codes: Mapping[int, Int32Array],
     ) -> ColumnSketches:
-        """Return the sketches with cells split that hold most of a column, and cells for categories grown frequent."""
+        """Return the sketches after splitting crowded cells and adding cells for categories that became frequent."""
         known = np.maximum(counts[:, :MISSING].sum(axis=1), 1)
         is_number = n_categories == 0
         fullest = counts[:, :MISSING].argmax(axis=1)
@@ -264,16 +264,16 @@ class ColumnSketches:
             if is_number[column]:
                 sketch = sketch._split(column, values, int(fullest[column]))
             else:
-                sketch = sketch._with_categories(column, values, given_back.get(column, NO_CODES))
+                sketch = sketch._with_categories(column, values, recycled_codes.get(column, NO_CODES))
         return sketch
 
-    def _split(self, column: int, values: Floats, cell: int) -> ColumnSketches:
+    def _split(self, column: int, values: Float64Array, cell: int) -> ColumnSketches:
         """Return the sketches with a cell of a column of numbers split."""
         inside = np.sort(values[np.searchsorted(self.bounds[column], values) == cell])
         weight = _shares(self.past[column]) + _shares(self.last[:, column].sum(axis=0))
         return self._with_bounds(column, *split(self.bounds[column], cell, inside, weight))
 
-    def _with_categories(self, column: int, values: Floats, reused: Ints) -> ColumnSketches:
+    def _with_categories(self, column: int, values: Float64Array, reused: Int32Array) -> ColumnSketches:
         """Return the sketches with cells for categories that are frequent in the last batch and had none."""
         codes, counts = np.unique(values, return_counts=True)
         bounds = self.bounds[column]
@@ -286,46 +286,46 @@ class ColumnSketches:
         is_new = is_other & np.isin(codes, found)
         is_unseen = (codes >= self.n_codes[column]) | np.isin(codes, reused)
         first, known = codes[is_new & is_unseen], codes[is_new & ~is_unseen]
-        # Codes never seen before are those of this batch; of others nobody knows how many there were: as in this batch.
+        # Codes never seen before are those of this batch; the past counts of others are unknown: as in this batch.
         rest = self.last[:, column, OTHER].copy()
         rest[-1] = max(rest[-1] - counts[is_other & is_unseen].sum(), 0.0)
         share = counts[is_new & ~is_unseen] / max(counts[is_other & ~is_unseen].sum(), 1)
         pairs = [(sketch.past[column], self.past[column, OTHER]), *zip(sketch.last[:, column], rest, strict=True)]
         for cells, others in pairs:
             cells[np.searchsorted(found, known)] += share * others
-            cells[OTHER] = max(cells[OTHER] - share.sum() * others, 0.0)  # but for rounding
+            cells[OTHER] = max(cells[OTHER] - share.sum() * others, 0.0)  # negative by rounding
         sketch.last[-1, column, np.searchsorted(found, first)] += counts[is_new & is_unseen]
         sketch.last[-1, column, OTHER] = max(sketch.last[-1, column, OTHER] - counts[is_new & is_unseen].sum(), 0.0)
         return sketch
 
     def _with_figures(
-        self, batch: int, missing: Longs, unseen: Longs, n_records: int, n_categories: Ints
+        self, batch: int, missing: Int64Array, unseen: Int64Array, n_samples: int, n_categories: Int32Array
     ) -> ColumnSketches:
         """Return the sketches with the figures over time of a batch."""
-        shares = missing / n_records, unseen / n_records
-        over_time = self.over_time.after(batch, n_records, *shares, self.distances)
+        shares = missing / n_samples, unseen / n_samples
+        over_time = self.over_time.after(batch, n_samples, *shares, self.distances)
         return replace(self, over_time=over_time, n_codes=n_categories.astype(np.int32))
 
 
-def drawn(records: Records) -> Longs:
-    """Return the places of the records that are counted: all, or about 2,000 drawn by the hash of serial numbers.
+def drawn(samples: Samples) -> Int64Array:
+    """Return the indices of the samples that are counted: all, or about 2,000 drawn by the hash of serial numbers.
 
-    Where the records are drawn themselves, which goes by the same hash, they are those that would be drawn of all.
+    If the samples were drawn from a larger batch, by the same hash, the result is that of the whole batch.
     """
-    most = min(MAX_DRAWN, max(MIN_EARLY, MAX_VALUES // records.X.shape[1]))
-    n = len(records) if records.totals is None else records.totals.n
+    most = min(MAX_DRAWN, max(MIN_EARLY, MAX_VALUES // samples.X.shape[1]))
+    n = len(samples) if samples.totals is None else samples.totals.n
     if n <= most:
-        return np.arange(len(records))
-    return np.flatnonzero(are_drawn(records.serial, most / n))
+        return np.arange(len(samples))
+    return np.flatnonzero(are_drawn(samples.serial, most / n))
 
 
-def sampled(records: Records) -> Records:
-    """Return the records that are counted, and how many there were of all."""
-    rows = drawn(records)
-    return records if len(rows) == len(records) else replace(records.part(rows), totals=records.came)
+def sampled(samples: Samples) -> Samples:
+    """Return the samples that are counted, and the number of all."""
+    rows = drawn(samples)
+    return samples if len(rows) == len(samples) else replace(samples.part(rows), totals=samples.came)
 
 
-def _shares(counts: Floats) -> Floats:
+def _shares(counts: Float64Array) -> Float64Array:
     """Return counts scaled to a sum of 1."""
-    shares: Floats = counts / max(counts.sum(), 1.0)
+    shares: Float64Array = counts / max(counts.sum(), 1.0)
     return shares

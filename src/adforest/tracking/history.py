@@ -1,4 +1,4 @@
-"""Reports of batches in bounded space: the last ones whole, older ones in blocks of equal length."""
+"""Bounded history of reports: the last ones in full, older ones in blocks of equal length."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from typing import Any
 from adforest.adaptation import BatchReport
 from adforest.adaptation.report import METRICS, flat_row
 
-MAX_REPORTS = 1_000  # that are kept whole
-MAX_BLOCKS = 512  # of older batches; even, since they are joined in pairs when there is one too many
+MAX_REPORTS = 1_000  # kept in full
+MAX_BLOCKS = 512  # of older batches; even, since they are joined in pairs when it is exceeded
 
 
 @dataclass(frozen=True, slots=True)
 class BatchBlock:
-    """Some batches in a row, summarised.
+    """Summary of consecutive batches.
 
     Attributes
     ----------
     first, last : int
         Numbers of its first and last batch.
-    n_records : int
+    n_samples : int
     n_tested : float
         Samples that accuracy was measured on.
     accuracy, lowest, highest : dict of str to float
-        By forest and for "vote", see `BatchReport.accuracy`: mean over records, least and greatest of its batches.
+        By forest and for "vote", see `BatchReport.accuracy`: mean over samples, minimum and maximum over batches.
     n_temporary, n_sustained : int
-        Batches that were called a temporary or a sustained drift.
+        Number of batches with temporary and with sustained drift.
     n_new_classes : int
     confidence : float or None
-        Mean over records, see `BatchReport.confidence`.
+        Mean over samples, see `BatchReport.confidence`.
     votes : dict of str to float
         By forest: mean weight over batches.
     answering : str
@@ -39,14 +39,14 @@ class BatchBlock:
         Of all batches together.
     weighted_accuracy : dict of str to float
     balanced_accuracy, log_loss, roc_auc, average_precision : float or None
-        Means over records, see `BatchReport`; None where no batch has the figure.
+        Means over samples, see `BatchReport`; None where no batch has the metric.
     first_at, last_at : float or None
         When its first and last batch were learnt, see `BatchReport.learnt_at`.
     """
 
     first: int
     last: int
-    n_records: int
+    n_samples: int
     n_tested: float
     accuracy: dict[str, float]
     lowest: dict[str, float]
@@ -73,7 +73,7 @@ class BatchBlock:
         return cls(
             first=report.batch,
             last=report.batch,
-            n_records=report.n_records,
+            n_samples=report.n_samples,
             n_tested=report.n_tested,
             accuracy=report.accuracy,
             lowest=report.accuracy,
@@ -96,11 +96,11 @@ class BatchBlock:
         return self.last - self.first + 1
 
     def joined(self, later: BatchBlock) -> BatchBlock:
-        """Return this block and the next one as one."""
+        """Return this block joined with the next one."""
         tested = self.n_tested, later.n_tested
         sums: dict[str, Any] = {
             name: getattr(self, name) + getattr(later, name)
-            for name in ("n_records", "n_tested", "n_temporary", "n_sustained", "n_new_classes", "seconds")
+            for name in ("n_samples", "n_tested", "n_temporary", "n_sustained", "n_new_classes", "seconds")
         }
         return BatchBlock(
             first=self.first,
@@ -119,13 +119,13 @@ class BatchBlock:
         )
 
     def as_row(self) -> dict[str, Any]:
-        """Return a flat dictionary: what is by forest has a key for each, such as ``accuracy_vote``."""
+        """Return a flat dictionary: values by forest have a key for each, such as ``accuracy_vote``."""
         return flat_row(self)
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """Reports of all batches, in bounded space.
+    """Reports of all batches, bounded in size.
 
     Attributes
     ----------
@@ -135,7 +135,7 @@ class History:
         Of all batches before, oldest first, `MAX_BLOCKS` at most. All have the same number of batches, a power of 2,
         but the last one, which may have fewer.
     sustained : tuple of int
-        Numbers of the last `MAX_BLOCKS` batches that were called a sustained drift.
+        Numbers of the last `MAX_BLOCKS` batches with sustained drift.
     """
 
     reports: tuple[BatchReport, ...] = ()
@@ -152,13 +152,13 @@ class History:
         return History(reports, blocks, sustained)
 
     def with_source(self, source: tuple[str, ...], rows: tuple[int, int]) -> History:
-        """Return the history with where the last batch came from."""
+        """Return the history with the source of the last batch."""
         last = replace(self.reports[-1], source=source, rows=rows)
         return replace(self, reports=(*self.reports[:-1], last))
 
 
 def _with_block(blocks: tuple[BatchBlock, ...], block: BatchBlock) -> tuple[BatchBlock, ...]:
-    """Return the blocks with a later one, which joins the last one as long as that is shorter than the first."""
+    """Return the blocks with a later one, joined with the last one as long as that is shorter than the first."""
     if blocks and len(blocks[-1]) < len(blocks[0]):
         return (*blocks[:-1], blocks[-1].joined(block))
     if len(blocks) == MAX_BLOCKS:
@@ -167,7 +167,7 @@ def _with_block(blocks: tuple[BatchBlock, ...], block: BatchBlock) -> tuple[Batc
 
 
 def _mean(one: float | None, other: float | None, n_one: float, n_other: float) -> float | None:
-    """Return the weighted mean of two figures, or the one that there is."""
+    """Return the weighted mean of two numbers, or the one that is not None."""
     if one is None or other is None:
         return one if other is None else other
     total = n_one + n_other
@@ -175,16 +175,16 @@ def _mean(one: float | None, other: float | None, n_one: float, n_other: float) 
 
 
 def _means(one: dict[str, float], other: dict[str, float], n_one: float, n_other: float) -> dict[str, float]:
-    """Return by name the weighted mean of two figures, or the one that there is."""
+    """Return by name the weighted mean of two numbers, or the one that exists."""
     found = {name: _mean(one.get(name), other.get(name), n_one, n_other) for name in one | other}
     return {name: mean for name, mean in found.items() if mean is not None}
 
 
 def _full(votes: dict[str, float], other: dict[str, float]) -> dict[str, float]:
-    """Return votes in which forests that have none weigh 0."""
+    """Return votes with a weight of 0 for forests that have none."""
     return dict.fromkeys(other, 0.0) | votes
 
 
 def _either(choose: Any, one: dict[str, float], other: dict[str, float]) -> dict[str, float]:
-    """Return by name the lesser or greater of two figures, or the one that there is."""
+    """Return by name the minimum or maximum of two numbers, or the one that exists."""
     return {name: choose(pair[name] for pair in (one, other) if name in pair) for name in one | other}

@@ -1,4 +1,4 @@
-"""What the last samples were answered before they were learnt: what thresholds are chosen by."""
+"""Predictions for the last samples before they were learnt, from which thresholds are chosen."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ import numpy as np
 
 from adforest.adaptation.scoring import Answered, n_kept
 from adforest.encoding import LabelTable
-from adforest.forest.types import AnyArray, Ints, Singles
+from adforest.forest.types import AnyArray, Float32Array, Int32Array
 
 
 class PrequentialAnswers(NamedTuple):
-    """What a model answered to the last samples before it learnt them.
+    """Labels of the last samples, and the probabilities predicted before they were learnt.
 
     Attributes
     ----------
     y_true : ndarray of shape (n_samples,)
-        Their class values, oldest first.
+        Class values, oldest first.
     y_proba : ndarray of float32 of shape (n_samples, n_classes)
         What `predict_proba` would have returned, columns in the order of ``classes_``; 0 for a class not known then.
     """
 
     y_true: AnyArray
-    y_proba: Singles
+    y_proba: Float32Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,11 +38,11 @@ class Prequential:
         Columns by class code.
     """
 
-    codes: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int32))
-    probabilities: Singles = field(default_factory=lambda: np.empty((0, 0), dtype=np.float32))
+    codes: Int32Array = field(default_factory=lambda: np.empty(0, dtype=np.int32))
+    probabilities: Float32Array = field(default_factory=lambda: np.empty((0, 0), dtype=np.float32))
 
     def after(self, answered: Answered) -> Prequential:
-        """Return what is kept after one more batch, which may bring classes that were not known."""
+        """Return the predictions after one more batch, which may bring new classes."""
         n_classes = answered.probabilities.shape[1]
         n, before = n_kept(n_classes), self._padded(n_classes)
         first = max(0, len(before) + len(answered.y) - n)
@@ -56,7 +56,7 @@ class Prequential:
         probabilities = self._padded(len(labels.by_arrival))
         return PrequentialAnswers(labels.by_arrival[self.codes], probabilities[:, labels.order])
 
-    def _padded(self, n_classes: int) -> Singles:
+    def _padded(self, n_classes: int) -> Float32Array:
         """Return probabilities with columns of zeros for classes that came later."""
         if n_classes == self.probabilities.shape[1]:
             return self.probabilities

@@ -1,4 +1,4 @@
-"""All that a model keeps of its stream for those who look at it."""
+"""All statistics of a model's stream."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from adforest.adaptation import BatchReport
 from adforest.adaptation.scoring import Answered
-from adforest.forest import Records
-from adforest.forest.types import Ints
+from adforest.forest import Samples
+from adforest.forest.types import Int32Array
 from adforest.tracking.classes import ClassLives
 from adforest.tracking.columns import ColumnSketches
 from adforest.tracking.history import History
@@ -17,7 +17,7 @@ from adforest.tracking.prequential import Prequential
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Track:
-    """What happened in batches, when classes came, which values columns had, what was answered. It never changes.
+    """Immutable statistics of batches, classes and columns, and the last predictions.
 
     Attributes
     ----------
@@ -35,8 +35,8 @@ class Track:
     def after(
         self,
         report: BatchReport,
-        learnt: Records | None,
-        given_back: Mapping[int, Ints],
+        learnt: Samples | None,
+        recycled_codes: Mapping[int, Int32Array],
         answered: Answered,
         *,
         is_new_regime: bool,
@@ -46,24 +46,24 @@ class Track:
         Parameters
         ----------
         report : BatchReport
-        learnt : Records or None
-            What is learnt now: records of earlier batches that waited, and those of this one, or a sample of them with
-            totals of all, see `adforest.tracking.columns.sampled`; None if this batch waits itself.
-        given_back : dict of int to int32 arrays
-            By column: codes that meant other categories until now.
+        learnt : Samples or None
+            Samples learnt now: pending ones of earlier batches and those of this one, or a subsample of them with
+            totals of all, see `adforest.tracking.columns.sampled`; None if this batch is pending itself.
+        recycled_codes : dict of int to int32 arrays
+            By column: codes that encoded other categories until now.
         answered : Answered
-            What the last samples of the batch were answered before it was learnt.
+            Predictions for the last samples of the batch before it was learnt.
         is_new_regime : bool
-            Whether the batch showed that the rules have changed abruptly or for good. What was answered until then,
-            also to this batch, was answered by the old rules: it says nothing about the model from now on.
+            Whether the batch showed an abrupt change or a sustained drift. Predictions until then, those for this
+            batch included, followed the old rules, and are dropped.
         """
         history = self.history.after(report)
         prequential = Prequential() if is_new_regime else self.prequential.after(answered)
         if learnt is None:
             return replace(self, history=history, prequential=prequential)
         classes = self.classes.after(learnt.came.by_class, report.batch)
-        return Track(history, classes, self.columns.after(learnt, report.batch, given_back), prequential)
+        return Track(history, classes, self.columns.after(learnt, report.batch, recycled_codes), prequential)
 
-    def without_records(self) -> Track:
-        """Return the track without records of which no bounds were made yet."""
-        return replace(self, columns=self.columns.without_records())
+    def without_samples(self) -> Track:
+        """Return the track without samples collected for bounds."""
+        return replace(self, columns=self.columns.without_samples())

@@ -58,7 +58,7 @@ def test_stationary_streams_have_a_thousand_batches():
 
 
 def test_quick_streams_shrink_with_the_quick_house(monkeypatch):
-    monkeypatch.setattr(selections, "QUICK_RECORDS", 1000)
+    monkeypatch.setattr(selections, "QUICK_SAMPLES", 1000)
     quick = Options(quick=True)
     assert {dict(stream.options)["batch_size"] for stream in drift_streams(quick).values()} == {40}
     assert len(drift_streams(quick)) == len(DRIFT_KINDS) * len(CONCEPTS)

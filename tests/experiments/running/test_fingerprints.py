@@ -7,7 +7,7 @@ from experiments.running.fingerprints import digest_method, digest_run, digest_s
 from experiments.specs.methods import METHODS
 from experiments.specs.run_spec import HOLDOUT, PREQUENTIAL, MethodSpec, RunSpec, StreamSpec
 
-HOUSE = StreamSpec.of("house", "34", n_records=1200)
+HOUSE = StreamSpec.of("house", "34", n_samples=1200)
 DRIFT = StreamSpec.of("drift", "abrupt", concept="sea", n_batches=4, batch_size=20)
 KERNELS = "forest/_kernels"
 
@@ -73,17 +73,18 @@ def test_a_copy_has_the_same_fingerprint(package, monkeypatch):
         ("classifier.py", ADF),
         ("base.py", set(METHODS) - TRIVIAL),
         ("encoding/tables.py", set(METHODS) - TRIVIAL),
-        ("rivals/cirf.py", {"CIRF", "CIRF paper", "CIRF-S paper"}),
-        ("rivals/river.py", {"HT", "HAT", "ARF", "OzaBag", "LeveragingBag", "SRP", "AMF", "KNN"}),
-        ("rivals/ncm_tree.py", {"NCMF"}),
+        ("experiments/rivals/cirf.py", {"CIRF", "CIRF paper", "CIRF-S paper"}),
+        ("experiments/rivals/river.py", {"HT", "HAT", "ARF", "OzaBag", "LeveragingBag", "SRP", "AMF", "KNN"}),
+        ("experiments/rivals/ncm_tree.py", {"NCMF"}),
         ("monitor/trees.py", set()),
         ("demo/picture.py", set()),
-        ("streams/files.py", set()),
+        ("reading/files.py", set()),
+        ("experiments/streams/scenarios.py", set()),
     ],
 )
-def test_changed_code_is_another_method_where_it_is_run(file, expected, package):
+def test_changed_code_is_another_method_where_it_is_run(file, expected, package, checkout):
     before = digests()
-    append(package / file, "\nEXTRA = 1\n")
+    append((checkout.parent if file.startswith("experiments/") else package) / file, "\nEXTRA = 1\n")
     assert changed(before, digests()) == expected
 
 
@@ -95,10 +96,13 @@ def test_comments_and_docstrings_change_nothing(package):
 
 
 def test_code_of_a_method_is_all_that_its_module_imports():
-    code = {file.relative_to(fingerprints.PACKAGE).as_posix() for file in find_code("adforest.rivals.forests")}
-    assert {"rivals/forests.py", "base.py", "encoding/tables.py", "growers/random_forest.py"} <= code
+    found = find_code("experiments.rivals.forests")
+    ours = {file for file in found if file.is_relative_to(fingerprints.PACKAGE)}
+    assert found - ours == {fingerprints.CHECKOUT / "experiments" / "rivals" / "forests.py"}
+    code = {file.relative_to(fingerprints.PACKAGE).as_posix() for file in ours}
+    assert {"base.py", "encoding/tables.py", "growers/random_forest.py"} <= code
     assert {f"{KERNELS}/growing.pyx", f"{KERNELS}/node.pxd"} <= code
-    assert not any(file.startswith(("adaptation", "streams", "demo", "monitor")) for file in code)
+    assert not any(file.startswith(("adaptation", "reading", "simulation", "demo", "monitor")) for file in code)
     with pytest.raises(FileNotFoundError, match=r"'adforest\.nothing' is no module of adforest"):
         find_code("adforest.nothing")
 
@@ -123,10 +127,14 @@ def test_streams_depend_on_what_makes_them(package, checkout):
     def changed_streams():
         return [spec.name for spec, digest in before.items() if digest_stream(spec, None) != digest]
 
-    append(package / "streams" / "files.py", "\nEXTRA = 1\n")
+    append(package / "reading" / "files.py", "\nEXTRA = 1\n")
+    append(checkout / "streams" / "cases.py", "\nEXTRA = 1\n")
     assert changed_streams() == []
-    append(package / "streams" / "concepts.py", "\nEXTRA = 1\n")
+    append(package / "simulation" / "concepts.py", "\nEXTRA = 1\n")
     assert changed_streams() == ["drift"]
+    append(checkout / "streams" / "scenarios.py", "\nEXTRA = 1\n")
+    assert changed_streams() == ["house", "drift"]
+    before[HOUSE] = digest_stream(HOUSE, None)
     append(checkout / "specs" / "sources.py", "\nEXTRA = 1\n")
     assert changed_streams() == ["house", "drift"]
 

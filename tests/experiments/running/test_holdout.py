@@ -10,7 +10,7 @@ from experiments.specs.methods import make_model
 from experiments.specs.run_spec import MethodSpec, StreamSpec
 from experiments.specs.sources import open_stream
 
-SPEC = StreamSpec.of("house", "34", n_records=1500)
+SPEC = StreamSpec.of("house", "34", n_samples=1500)
 
 
 def evaluate(name, variant="34", seed=0, **settings):

@@ -72,7 +72,7 @@ def test_labels_of_a_batch_come_at_its_end():
 
 
 def test_river_learns_by_itself_sample_by_sample():
-    tree = pytest.importorskip("river.tree", reason="River is not installed: pip install 'adforest[rivals]'")
+    tree = pytest.importorskip("river.tree", reason="River is not installed: pip install 'adforest[experiments]'")
     spec = StreamSpec.of("drift", "none", concept="rules", n_batches=60, batch_size=1)  # with categorical features
     stream = open_stream(spec, 0, None)
     own, right, losses = tree.HoeffdingTreeClassifier(), [], []
@@ -90,7 +90,7 @@ def test_river_learns_by_itself_sample_by_sample():
 
 @pytest.mark.parametrize("name", ["AMF", "HAT", "KNN"])
 def test_learners_of_river_take_streams_with_categories(name):
-    pytest.importorskip("river", reason="River is not installed: pip install 'adforest[rivals]'")
+    pytest.importorskip("river", reason="River is not installed: pip install 'adforest[experiments]'")
     stream = open_stream(StreamSpec.of("drift", "none", concept="rules", n_batches=60, batch_size=1), 0, None)
     model = make_model(MethodSpec(name), stream, 0)
     learner = make_learner(model, stream.n_categories, one_hot=name != "HAT")

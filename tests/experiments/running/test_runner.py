@@ -17,7 +17,7 @@ from experiments.specs.methods import Method
 from experiments.specs.options import Options
 from experiments.specs.run_spec import MethodSpec, RunSpec, StreamSpec
 
-HOUSE = StreamSpec.of("house", "34", n_records=1200)
+HOUSE = StreamSpec.of("house", "34", n_samples=1200)
 FAST = [RunSpec(HOUSE, MethodSpec(name), seed) for name in ("RF batch", "NCMC", "CIRF") for seed in (0, 1)]
 
 
@@ -108,9 +108,11 @@ def test_rows_are_written_as_a_table(ran, tmp_path):
 
 
 def test_changed_code_is_run_again_and_nothing_else(tmp_path, monkeypatch):
-    package = tmp_path / "adforest"
-    shutil.copytree(fingerprints.PACKAGE, package, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
-    monkeypatch.setattr(fingerprints, "PACKAGE", package)
+    for name in ("PACKAGE", "CHECKOUT"):
+        folder = getattr(fingerprints, name)
+        code = folder if name == "PACKAGE" else folder / "experiments"
+        shutil.copytree(code, tmp_path / code.name, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+        monkeypatch.setattr(fingerprints, name, tmp_path / code.name if name == "PACKAGE" else tmp_path)
     runs = [RunSpec(HOUSE, MethodSpec(name)) for name in ("RF batch", "CIRF", "NCMC")]
     run_all(runs, Options(out=tmp_path))
 
@@ -120,10 +122,10 @@ def test_changed_code_is_run_again_and_nothing_else(tmp_path, monkeypatch):
         return sorted(again)
 
     assert run_again() == []
-    with (package / "rivals" / "forests.py").open("a") as forests:
+    with (tmp_path / "experiments" / "rivals" / "forests.py").open("a") as forests:
         forests.write("\nEXTRA = 1\n")
     assert run_again() == ["CIRF", "RF batch"]
-    with (package / "streams" / "scenarios.py").open("a") as scenarios:
+    with (tmp_path / "experiments" / "streams" / "scenarios.py").open("a") as scenarios:
         scenarios.write("\nEXTRA = 1\n")
     assert run_again() == ["CIRF", "NCMC", "RF batch"]
 

@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
 
-from adforest.streams import concept_categorical
-from adforest.streams.cases import CASES
-from adforest.streams.concepts import FAMILIES
+from adforest.simulation import concept_categorical
+from adforest.simulation.concepts import FAMILIES
 from experiments.specs.generators import (
     GENERATORS,
     LABEL_CLASSES,
@@ -17,6 +16,7 @@ from experiments.specs.generators import (
 )
 from experiments.specs.run_spec import StreamSpec
 from experiments.specs.sources import empty_stream, open_stream, stream_size
+from experiments.streams.cases import CASES
 
 SMALL = {"n_batches": 12, "batch_size": 40}
 SPECS = [
@@ -35,7 +35,7 @@ def test_streams_are_what_their_shape_says(spec):
     stream, shape = open_stream(spec, 0, None), empty_stream(spec)
     assert stream.categorical == shape.categorical
     assert len(stream.categorical) == stream.batches[0].X_train.shape[1]
-    assert stream.n_records == stream_size(spec) == sum(len(batch.y_train) for batch in stream.batches)
+    assert stream.n_samples == stream_size(spec) == sum(len(batch.y_train) for batch in stream.batches)
     again = list(GENERATORS[spec.name].draw(spec, 0))
     assert stream.digest() == type(stream)(again, (), 0).digest()
 

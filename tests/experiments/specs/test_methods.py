@@ -8,7 +8,7 @@ from experiments.specs.run_spec import MethodSpec, StreamSpec
 from experiments.specs.selections import ALL_METHODS, RESTRICTED_TO
 from experiments.specs.sources import open_stream
 
-STREAM = open_stream(StreamSpec.of("house", "34", n_records=1200), 0, None)
+STREAM = open_stream(StreamSpec.of("house", "34", n_samples=1200), 0, None)
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -63,6 +63,6 @@ def test_unknown_method_is_named():
 
 def test_missing_library_is_named_with_its_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "river", None)
-    with pytest.raises(ImportError, match=r"ARF needs river.*pip install 'adforest\[rivals\]'"):
+    with pytest.raises(ImportError, match=r"ARF needs river.*pip install 'adforest\[experiments\]'"):
         check_library(MethodSpec("ARF"))
     check_library(MethodSpec("ADF-R"))

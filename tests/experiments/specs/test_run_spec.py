@@ -4,11 +4,11 @@ import pytest
 
 from experiments.specs.run_spec import MethodSpec, RunSpec, StreamSpec
 
-RUN = RunSpec(StreamSpec.of("house", "34", n_records=900), MethodSpec.of("ADF-R", window_size=5, renewal=0), 3)
+RUN = RunSpec(StreamSpec.of("house", "34", n_samples=900), MethodSpec.of("ADF-R", window_size=5, renewal=0), 3)
 
 
 def test_order_of_settings_does_not_matter():
-    other = RunSpec(StreamSpec.of("house", "34", n_records=900), MethodSpec.of("ADF-R", renewal=0, window_size=5), 3)
+    other = RunSpec(StreamSpec.of("house", "34", n_samples=900), MethodSpec.of("ADF-R", renewal=0, window_size=5), 3)
     assert RUN == other
     assert hash(RUN) == hash(other)
     assert RUN.text == other.text
@@ -23,8 +23,8 @@ def test_description_is_plain_data():
 @pytest.mark.parametrize(
     "other",
     [
-        RunSpec(StreamSpec.of("house", "28", n_records=900), RUN.method, 3),
-        RunSpec(StreamSpec.of("house", "34", n_records=901), RUN.method, 3),
+        RunSpec(StreamSpec.of("house", "28", n_samples=900), RUN.method, 3),
+        RunSpec(StreamSpec.of("house", "34", n_samples=901), RUN.method, 3),
         RunSpec(RUN.stream, MethodSpec("ADF-R"), 3),
         RunSpec(RUN.stream, RUN.method, 4),
     ],

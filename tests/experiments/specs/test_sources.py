@@ -3,13 +3,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from adforest.streams import make_house
-from adforest.streams.datasets import NAMES, STREAMS
+from adforest.simulation import make_house
 from experiments.running.fingerprints import digest_stream
 from experiments.specs.run_spec import StreamSpec
 from experiments.specs.sources import COVTYPE, DATASET_SIZES, IN_ORDER, SOURCES, STREAM_SIZES, open_stream, stream_size
+from experiments.streams.datasets import NAMES, STREAMS
 
-SMALL = {"n_records": 1200}
+SMALL = {"n_samples": 1200}
 
 
 def test_every_data_set_is_a_source_of_known_size():
@@ -25,7 +25,7 @@ def test_variants(variant, n_batches):
     stream = open_stream(spec, 0, None)
     assert len(stream.batches) == n_batches
     assert stream_size(spec) == 1200
-    assert stream.n_records == 1200
+    assert stream.n_samples == 1200
     assert stream.is_tested_once == (variant in ("big", "whole"))
     assert stream.n_categories == (0, 0, 0, 0, 2, 2, 2, 2, 2)
     assert stream.categorical == list(make_house(10, random_state=0).categorical)
@@ -85,7 +85,7 @@ def test_files_are_cut_in_their_order_whatever_the_seed(name, folder):
     stream = open_stream(spec, 0, folder)
     assert [len(batch.y_train) for batch in stream.batches] == [5, 5]  # two records are fewer than half a batch
     assert stream.n_categories == (2, 0)
-    assert stream.n_records == 12
+    assert stream.n_samples == 12
     np.testing.assert_array_equal(stream.batches[0].X_train, [[0, 0], [np.nan, 1], [1, 2], [0, 3], [np.nan, 4]])
     assert stream.batches[1].y_train.tolist() == ["down", "up", "down", "up", "down"]
     assert stream.digest() == open_stream(spec, 1, folder).digest()
@@ -102,7 +102,7 @@ def test_other_records_are_another_stream(name, tmp_path):
 
 
 def test_house_can_be_cut_in_order():
-    stream = open_stream(StreamSpec.of("house", IN_ORDER, n_records=100, batch_size=30), 3, None)
+    stream = open_stream(StreamSpec.of("house", IN_ORDER, n_samples=100, batch_size=30), 3, None)
     house = make_house(100, random_state=0)
     assert [len(batch.y_train) for batch in stream.batches] == [30, 30, 30]
     np.testing.assert_array_equal(stream.batches[2].X_train, house.X[60:90])
@@ -113,7 +113,7 @@ def test_the_first_samples_of_a_stream_can_be_had_alone(folder):
     spec = StreamSpec.of("elec2", IN_ORDER, batch_size=1, n_samples=5)
     stream = open_stream(spec, 0, folder)
     assert [one.X_train[0, 1] for one in stream.batches] == [0, 1, 2, 3, 4]
-    assert stream.n_records == stream_size(spec) == 5
+    assert stream.n_samples == stream_size(spec) == 5
 
 
 def test_cover_types_are_read_from_their_file(tmp_path):

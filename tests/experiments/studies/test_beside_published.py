@@ -185,7 +185,7 @@ def test_big_data_stand_beside_the_published_figures():
 
 def test_milliseconds_are_of_learning_and_answering():
     chapter = make_chapter(timing)
-    table = table_of(chapter, "Milliseconds a batch beside the published ones")
+    table = table_of(chapter, "Milliseconds per batch beside the published ones")
     assert row_of(table, "LDPA, difference")["SysFor"] == pytest.approx(600 - 2651)
 
 

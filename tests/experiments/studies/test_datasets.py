@@ -19,13 +19,13 @@ def published(title, column):
     return read_published("datasets").value(title, column)
 
 
-def made_up(off_by, n_records=None):
+def made_up(off_by, n_samples=None):
     """Return results as far above the published accuracies as a mapping says, by definition."""
     definition_of = {method: title for title, method in DEFINITIONS.items()}
 
     def rows_of(run):
         title = TITLE_OF[run.stream.name]
-        size = int((n_records or {}).get(title, published(title, "records")))
+        size = int((n_samples or {}).get(title, published(title, "records")))
         right = published(title, "classification_accuracy") + off_by[definition_of[run.method]]
         return make_rows([right], n_train=size - 10, n_test=10, n_classes=int(published(title, "classes")))
 
@@ -61,7 +61,7 @@ def test_distance_leaves_out_the_data_set_that_is_ours():
 
 def test_counts_that_differ_are_told():
     same = report(made_up(FAR), FULL)
-    assert same.findings[0] == "Records, features and classes are those of the paper's table."
+    assert same.findings[0] == "Samples, features and classes are those of the paper's table."
     other = report(made_up(FAR, {"EB": 40_000}), FULL)
     assert other.findings[0].endswith("but EB has 40,000 records, in the paper 45,781.")
 
@@ -73,7 +73,7 @@ def test_four_fifths_are_learnt_at_once():
 
 def test_real_figures_end_in_a_chapter(monkeypatch, tmp_path):
     pytest.importorskip("river")
-    monkeypatch.setattr(selections, "QUICK_RECORDS", 600)
+    monkeypatch.setattr(selections, "QUICK_SAMPLES", 600)
     quick = Options(quick=True, out=tmp_path)
     chapter = report(Results(run_all(plan(quick), quick)), quick)
     check_chapter(chapter, "datasets")

@@ -86,7 +86,7 @@ def test_chapter_says_where_adf_is_ahead_and_where_not(chapter):
 
 
 def test_figures_are_means_over_samples(chapter):
-    accuracy = table(chapter, "Accuracy record by record")
+    accuracy = table(chapter, "Accuracy, one sample at a time")
     assert [row[0] for row in accuracy.rows] == [*all_streams(FULL), "mean"]
     assert accuracy.columns[1:] == tuple(PLANNED)
     assert accuracy.rows[0][1] == pytest.approx(0.8 - 0.1 / 1000)
@@ -114,6 +114,6 @@ def test_real_figures_end_in_a_chapter(monkeypatch):
     assert isinstance(results, Results)
     chapter = report(results, QUICK)
     check_chapter(chapter, "online")
-    cycle = next(row for row in table(chapter, "Accuracy record").rows if row[0] == "labels in a cycle")
+    cycle = next(row for row in table(chapter, "Accuracy, one sample").rows if row[0] == "labels in a cycle")
     assert cycle[1] > 0.5  # what the labels say, and the features do not
     assert any("Quick" in caveat for caveat in chapter.caveats)

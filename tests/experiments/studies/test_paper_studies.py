@@ -30,7 +30,7 @@ PAPER = (*BESIDE_PUBLISHED, "signtest", "nemenyi", "readings", "rivals", "retent
 def tiny():
     """Make quick runs tiny: fewer records, and none of the methods that take seconds even then."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(selections, "QUICK_RECORDS", 1200)
+        patch.setattr(selections, "QUICK_SAMPLES", 1200)
         slow = ("HT", "HAT", "ARF", "OzaBag", "NCMF", "LightGBM", "SysFor batch", "SysFor last 3")
         patch.setattr(selections, "NOT_QUICK", (*slow, *selections.NOT_QUICK))
         yield

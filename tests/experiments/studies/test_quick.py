@@ -19,7 +19,7 @@ def evaluate(run):
 def results():
     """Run what quick runs would, on streams that are shorter still, and all in this process."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(selections, "QUICK_RECORDS", 600)
+        patch.setattr(selections, "QUICK_SAMPLES", 600)
         patch.setattr(selections, "NOT_QUICK", ("ARF", "SRP"))
         for module in (recovery, goals.drift):
             patch.setattr(module, "CONCEPTS", ("rules",))

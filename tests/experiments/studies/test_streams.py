@@ -212,7 +212,7 @@ def test_tables_have_streams_and_methods(chapter):
     made = table(chapter, "Log loss on the next batch, generated streams")
     assert [row[0] for row in made.rows] == [*artificial_streams(FULL), "mean"]
     assert made.best == "min"
-    seconds = table(chapter, "CPU seconds a batch, answering and learning, real streams")
+    seconds = table(chapter, "CPU seconds per batch, predicting and learning, real streams")
     assert seconds.rows[0][1] == "0.600 ± 0.000"
     above = table(chapter, "Points of ADF-R above the best of three refits, real streams")
     assert above.rows[2] == ("gas", "RF all", "-1.9 ± 0.1", "sklearn RF all", pytest.approx(-1.0))
@@ -232,7 +232,7 @@ def test_one_seed_is_asked_for_again():
 
 
 def test_quick_run_ends_in_report_and_markdown(tmp_path, monkeypatch):
-    monkeypatch.setattr(selections, "QUICK_RECORDS", 1500)
+    monkeypatch.setattr(selections, "QUICK_SAMPLES", 1500)
     monkeypatch.setattr(selections, "NOT_QUICK", (ARF, *LIGHTGBM))
     run_studies(["streams"], Options(quick=True, out=tmp_path))
     for name in ("report.html", "results.md"):

@@ -213,9 +213,9 @@ def missing_shares(X: Any) -> dict[str, float]:
     """Return the share of missing values by column of a table."""
     from pyarrow import compute
 
-    n_records = max(X.num_rows, 1)
+    n_samples = max(X.num_rows, 1)
     counts = {name: compute.sum(compute.is_null(X.column(name), nan_is_null=True)).as_py() for name in X.column_names}
-    return {name: (count or 0) / n_records for name, count in counts.items()}
+    return {name: (count or 0) / n_samples for name, count in counts.items()}
 
 
 def unseen_shares(X: Any, model: Any) -> dict[str, float]:

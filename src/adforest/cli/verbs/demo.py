@@ -22,6 +22,6 @@ def demo(
     """
     from argparse import Namespace
 
-    from adforest.demo.__main__ import QUICK_RECORDS, run_and_show
+    from adforest.demo.__main__ import QUICK_SAMPLES, run_and_show
 
-    run_and_show(Namespace(records=QUICK_RECORDS if quick else records, seed=seed, out=out))
+    run_and_show(Namespace(samples=QUICK_SAMPLES if quick else records, seed=seed, out=out))

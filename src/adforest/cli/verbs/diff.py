@@ -57,8 +57,8 @@ def _show(found: dict[str, Any], first: Path, second: Path) -> None:
     answers = found.get("answers")
     if answers is None:
         return
-    n_records = answers["records"]
-    say(f"{answers['differ']:,} of {counted(n_records, 'record')} are answered differently")
+    n_samples = answers["records"]
+    say(f"{answers['differ']:,} of {counted(n_samples, 'record')} are answered differently")
     if answers["pairs"]:
         print_table(
             "",

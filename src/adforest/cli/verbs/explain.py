@@ -49,7 +49,7 @@ def _take(model: Any, paths: list[Any], rows: list[int], reading: dict[str, Any]
     import pyarrow as pa
 
     from adforest.cli.batches import all_types
-    from adforest.streams.records import read_records
+    from adforest.reading.records import read_records
 
     found: dict[int, Any] = {}
     n_before = 0

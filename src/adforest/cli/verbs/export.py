@@ -48,7 +48,7 @@ def export(
     if no_records:
         # Digests tell who has a file, and alerts name classes, files and folders.
         note_origins(loaded, replace(origins_of(loaded), digests=(), sizes=(), rule_counts=(), alerts=()))
-        loaded.save(out, records=False)
+        loaded.save(out, samples=False)
     else:
         write_atomically(out, [_onnx(loaded) if kind == "ONNX" else _treelite(loaded, forest)])
     if as_json:

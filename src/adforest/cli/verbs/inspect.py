@@ -122,7 +122,7 @@ def _show_batches(found: dict[str, Any], n_shown: int) -> None:
                 (
                     f"{one['batch']}",
                     "" if one["learnt_at"] is None else utc(one["learnt_at"]),
-                    f"{one['n_records']:,}",
+                    f"{one['n_samples']:,}",
                     one["scenario"],
                     "-" if one["drift"] == "none" else one["drift"],
                     f"{one['accuracy']['vote']:.3f}" if "vote" in one["accuracy"] else "-",

@@ -37,7 +37,7 @@ def learn(
     batch_size: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Records in a batch: files are cut and joined. By default each file is one batch unless large."
+            min=1, help="Samples in a batch: files are cut and joined. By default each file is one batch unless large."
         ),
     ] = None,
     max_records: MaxRecords = None,
@@ -96,7 +96,7 @@ def learn(
 
 def _learn_all(learner: Any, files: list[Path], table: Any, bar: Any, rules: Any, status: Any) -> None:
     """Learn all that was not learnt yet."""
-    from adforest.streams.files import NoRecordsError
+    from adforest.reading.files import NoRecordsError
 
     if learner.batch_size is not None:
         _learn_each(learner, learner.pieces(files), table, rules, bar, status)

@@ -54,15 +54,15 @@ def predict(
     with found_files(files, reading.get("order")) as paths:
         how = reading_for_answers(loaded, reading)
         counts = _answer_all(loaded, paths, out, keep or [], how, has_shares=probabilities, is_escaped=is_escaped)
-    n_records, seconds = sum(counts.values()), perf_counter() - start
-    if not n_records:
+    n_samples, seconds = sum(counts.values()), perf_counter() - start
+    if not n_samples:
         raise ValueError("there are no records in these files; expected at least one. Name other files.")
     if as_json and out != "-":
-        print_json({"out": out, "records": n_records, "labels": counts, "seconds": seconds})
+        print_json({"out": out, "records": n_samples, "labels": counts, "seconds": seconds})
     elif out != "-":
         most = sorted(counts, key=lambda label: -counts[label])[:5]
-        shares = ", ".join(f"{label} {counts[label] / n_records:.1%}" for label in most)
-        say(f"{out}: {counted(n_records, 'record')} in {seconds:.1f} s; {shares}{', …' if len(counts) > 5 else ''}")
+        shares = ", ".join(f"{label} {counts[label] / n_samples:.1%}" for label in most)
+        say(f"{out}: {counted(n_samples, 'record')} in {seconds:.1f} s; {shares}{', …' if len(counts) > 5 else ''}")
 
 
 def _answer_all(
@@ -83,7 +83,7 @@ def _answer_all(
     from adforest.cli.answers import answered, columns_of_answers, without_formulas
     from adforest.cli.batches import about_records, all_types
     from adforest.cli.writing import opened_writer
-    from adforest.streams.records import read_records
+    from adforest.reading.records import read_records
 
     names = columns_of_answers(model, keep, has_shares=has_shares)
     types, may_lack = all_types(model), model.column_changes == "allow"

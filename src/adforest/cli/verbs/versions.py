@@ -47,7 +47,7 @@ def _described(path: Path, *, is_current: bool) -> dict[str, Any]:
         "file": str(path),
         "is_current": is_current,
         "batches": model._model.n_batches,
-        "records": model._model.n_records,
+        "records": model._model.n_samples,
         "accuracy": model.history_[-1].accuracy.get("vote"),
         "written": time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(path.stat().st_mtime)),
         "bytes": path.stat().st_size,

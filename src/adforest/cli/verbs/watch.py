@@ -66,7 +66,7 @@ def watch(
     ] = "",
     batch_size: Annotated[
         int | None,
-        typer.Option(min=1, help="Records in a batch: files are cut. By default each file is one batch unless large."),
+        typer.Option(min=1, help="Samples in a batch: files are cut. By default each file is one batch unless large."),
     ] = None,
     max_records: MaxRecords = None,
     max_bytes: MaxBytes = None,

@@ -99,7 +99,7 @@ cdef inline Py_ssize_t find_edges(const double* values, Py_ssize_t n, Py_ssize_t
 
 
 cdef inline Py_ssize_t jitter(Py_ssize_t i, Py_ssize_t step) noexcept nogil:
-    """Return a position in the i-th run of step records, lest records that come in turns fool a regular sample."""
+    """Return a position in the i-th run of step samples, lest samples that come in turns fool a regular sample."""
     cdef uint64_t z = <uint64_t>i * <uint64_t>0x9e3779b97f4a7c15
     z ^= z >> 32
     z = z * <uint64_t>0xd6e8feb86659fd93 >> 32

@@ -1,3 +1,5 @@
-from adforest.forest.types import Floats, Ints, Words16
+from adforest.forest.types import Float64Array, Int32Array, UInt16Array
 
-def bin_columns(X: Floats, n_categories: Ints, max_bins: int) -> tuple[Words16, Floats, Ints]: ...
+def bin_columns(
+    X: Float64Array, n_categories: Int32Array, max_bins: int
+) -> tuple[UInt16Array, Float64Array, Int32Array]: ...

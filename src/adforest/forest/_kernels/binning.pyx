@@ -4,7 +4,7 @@ from libc.stdint cimport int32_t, uint16_t
 import numpy as np
 
 cdef enum:
-    SAMPLE = 8192   # records that are enough to place 255 quantiles
+    SAMPLE = 8192   # samples that are enough to place 255 quantiles
 
 
 def bin_columns(const double[:, ::1] X, const int32_t[::1] n_categories, Py_ssize_t max_bins):
@@ -13,7 +13,7 @@ def bin_columns(const double[:, ::1] X, const int32_t[::1] n_categories, Py_ssiz
     Parameters
     ----------
     X : float64 (n, m)
-        Raw records; NaN is missing.
+        Raw samples; NaN is missing.
     n_categories : int32 (m,)
         0 for numerical columns, otherwise the number of categories known.
     max_bins : int

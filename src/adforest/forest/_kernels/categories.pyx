@@ -86,8 +86,8 @@ cpdef double price_of_subset(Py_ssize_t present, Py_ssize_t n) noexcept nogil:
     """Return what a cut by categories must gain before it is worth anything, in bits.
 
     Of k categories there are 2^(k-1) - 1 ways to make two sides, where k values in order have k - 1. The bits that it
-    takes to say which one are what chance gains by the choice, and up to twice as many where most of the n records have
-    a category of their own, since records are drawn repeatedly. So a column of names that say nothing is left alone.
+    takes to say which one are what chance gains by the choice, and up to twice as many where most of the n samples have
+    a category of their own, since samples are drawn repeatedly. So a column of names that say nothing is left alone.
     """
     cdef double k = <double>(present - 1)
     if present <= 2:

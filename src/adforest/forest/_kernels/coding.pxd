@@ -1,19 +1,19 @@
-# Blocks: sets of records whose values are replaced by small integer codes, attribute by attribute, when first needed.
+# Blocks: sets of samples whose values are replaced by small integer codes, attribute by attribute, when first needed.
 #
-# An exact block has at most BLOCK records, and a code for each distinct value. Codes of a larger block are quantile
+# An exact block has at most BLOCK samples, and a code for each distinct value. Codes of a larger block are quantile
 # bins, at most 255, or the categories themselves. Missing values have the code n_codes[feature] in both.
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from .binning cimport Pair
 
 cdef enum:
-    BLOCK = 64              # records that are coded exactly: one bit of a uint64 each
-    EDGE_SAMPLE = 4096      # records that place the bins of a block that is not exact
+    BLOCK = 64              # samples that are coded exactly: one bit of a uint64 each
+    EDGE_SAMPLE = 4096      # samples that place the bins of a block that is not exact
 
 
 cdef struct Table:
-    # All records as they were given.
-    const double* X             # X[record * n_features + feature]; NaN is missing
+    # All samples as they were given.
+    const double* X             # X[sample * n_features + feature]; NaN is missing
     Py_ssize_t n_features
     const int32_t* n_categories # by feature; 0 for numerical ones
     Py_ssize_t max_bins         # codes of a numerical feature in a block that is not exact
@@ -26,7 +26,7 @@ cdef struct PairSpace:
 
 
 cdef struct SortedBlock:
-    # The records of an exact block sorted by each feature, missing values last.
+    # The samples of an exact block sorted by each feature, missing values last.
     uint8_t* place          # place[feature * stride + item]: position in that order
     uint64_t* keys          # keys[feature * stride + place]: code << 32 | class << 12 | weight
     uint32_t* label         # label[item]: class << 12 | weight
@@ -34,8 +34,8 @@ cdef struct SortedBlock:
 
 cdef struct Block:
     bint exact
-    Py_ssize_t n            # records
-    uint32_t* record        # item -> record; NULL where items are records
+    Py_ssize_t n            # samples
+    uint32_t* sample        # item -> sample; NULL where items are samples
     uint16_t* codes         # codes[feature * stride + item]
     Py_ssize_t stride
     double* bounds          # exact: the value of a code; else the largest value that has the code
@@ -47,9 +47,9 @@ cdef struct Block:
     SortedBlock sorted      # of an exact block
 
 
-cdef inline uint32_t record_of(const Block* block, uint64_t key) noexcept nogil:
-    """Return the number among all records of the item in the upper half of a key."""
-    return block.record[key >> 32] if block.record != NULL else <uint32_t>(key >> 32)
+cdef inline uint32_t sample_of(const Block* block, uint64_t key) noexcept nogil:
+    """Return the number among all samples of the item in the upper half of a key."""
+    return block.sample[key >> 32] if block.sample != NULL else <uint32_t>(key >> 32)
 
 
 cdef inline void set_feature(Block* block, Py_ssize_t i, int32_t f) noexcept nogil:

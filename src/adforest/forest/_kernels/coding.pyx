@@ -1,4 +1,4 @@
-"""Code the values of a block of records: exactly where it is small, by quantiles where it is large."""
+"""Code the values of a block of samples: exactly where it is small, by quantiles where it is large."""
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
@@ -11,13 +11,13 @@ cdef enum:
 
 
 cdef bint open_block(Block* block, Py_ssize_t n_features, Py_ssize_t n, bint exact) noexcept nogil:
-    """Allocate a block with room for n records; return False where memory ran out. Close it in both cases."""
+    """Allocate a block with room for n samples; return False where memory ran out. Close it in both cases."""
     memset(block, 0, sizeof(Block))
     block.exact = exact
     block.n = n
     block.stride = n
     block.bounds_stride = BLOCK if exact else EDGES
-    block.record = <uint32_t*>malloc(n * sizeof(uint32_t))
+    block.sample = <uint32_t*>malloc(n * sizeof(uint32_t))
     block.codes = <uint16_t*>malloc(n_features * n * sizeof(uint16_t))
     block.bounds = <double*>malloc(n_features * block.bounds_stride * sizeof(double))
     block.n_codes = <int32_t*>malloc(n_features * sizeof(int32_t))
@@ -29,13 +29,13 @@ cdef bint open_block(Block* block, Py_ssize_t n_features, Py_ssize_t n, bint exa
         block.sorted.label = <uint32_t*>malloc(n * sizeof(uint32_t))
         if block.sorted.place == NULL or block.sorted.keys == NULL or block.sorted.label == NULL:
             return False
-    return (block.record != NULL and block.codes != NULL and block.bounds != NULL and block.n_codes != NULL
+    return (block.sample != NULL and block.codes != NULL and block.bounds != NULL and block.n_codes != NULL
             and block.feature != NULL and block.position != NULL)
 
 
 cdef void close_block(Block* block) noexcept nogil:
     """Free what open_block allocated."""
-    free(block.record)
+    free(block.sample)
     free(block.codes)
     free(block.bounds)
     free(block.n_codes)
@@ -47,12 +47,12 @@ cdef void close_block(Block* block) noexcept nogil:
 
 
 cdef bint is_constant(const Table* table, const Block* block, Py_ssize_t f) noexcept nogil:
-    """Return whether all records of the block share one value of feature f; one code may stand for several."""
+    """Return whether all samples of the block share one value of feature f; one code may stand for several."""
     cdef Py_ssize_t i
     cdef double value, first
-    first = table.X[(<Py_ssize_t>block.record[0] if block.record != NULL else 0) * table.n_features + f]
+    first = table.X[(<Py_ssize_t>block.sample[0] if block.sample != NULL else 0) * table.n_features + f]
     for i in range(1, block.n):
-        value = table.X[(<Py_ssize_t>block.record[i] if block.record != NULL else i) * table.n_features + f]
+        value = table.X[(<Py_ssize_t>block.sample[i] if block.sample != NULL else i) * table.n_features + f]
         if value != first and (value == value or first == first):
             return False
     return True
@@ -82,7 +82,7 @@ cdef void code_exactly(const Table* table, PairSpace space, Block* block, Py_ssi
     cdef const uint32_t* label = block.sorted.label
     cdef Pair* pairs = space.pairs
     for i in range(block.n):
-        value = table.X[<Py_ssize_t>block.record[i] * table.n_features + f]
+        value = table.X[<Py_ssize_t>block.sample[i] * table.n_features + f]
         if value == value:
             pairs[known].value = value
             pairs[known].item = <uint32_t>i
@@ -148,7 +148,7 @@ cdef void copy_categories(const Table* table, Block* block, Py_ssize_t f) noexce
     cdef uint16_t* codes = block.codes + f * block.stride
     block.n_codes[f] = table.n_categories[f]
     for i in range(block.n):
-        value = table.X[<Py_ssize_t>block.record[i] * table.n_features + f]
+        value = table.X[<Py_ssize_t>block.sample[i] * table.n_features + f]
         codes[i] = <uint16_t>value if value == value else <uint16_t>table.n_categories[f]
 
 
@@ -160,7 +160,7 @@ cdef void code_by_quantiles(const Table* table, PairSpace space, Block* block, P
     cdef double* edges = block.bounds + f * block.bounds_stride
     cdef double* values = <double*>space.spare
     for i in range(n // step):
-        value = table.X[<Py_ssize_t>block.record[jitter(i, step)] * table.n_features + f]
+        value = table.X[<Py_ssize_t>block.sample[jitter(i, step)] * table.n_features + f]
         if value == value:
             space.pairs[known].value = value
             known += 1
@@ -169,4 +169,4 @@ cdef void code_by_quantiles(const Table* table, PairSpace space, Block* block, P
         values[i] = space.pairs[i].value
     block.n_codes[f] = <int32_t>find_edges(values, known, table.max_bins, edges)
     for i in range(n):
-        codes[i] = code_of(table.X[<Py_ssize_t>block.record[i] * table.n_features + f], edges, block.n_codes[f])
+        codes[i] = code_of(table.X[<Py_ssize_t>block.sample[i] * table.n_features + f], edges, block.n_codes[f])

@@ -15,14 +15,14 @@ import numpy as np
 def tally(const int32_t[::1] leaf, const int32_t[::1] y, const uint16_t[::1] weights, Py_ssize_t n_nodes):
     """Return (row_node, row_class, row_weight): the weight of each class in each leaf, ascending by leaf and class.
 
-    Records whose leaf is negative or whose weight is 0 are left out.
+    Samples whose leaf is negative or whose weight is 0 are left out.
     """
     cdef Py_ssize_t n = leaf.shape[0], i, total = 0
     cdef int32_t[::1] node = np.empty(n, dtype=np.int32), klass = np.empty(n, dtype=np.int32)
     cdef double[::1] weight = np.empty(n, dtype=np.float64)
     with nogil:
         for i in range(n):
-            node[total] = leaf[i]   # overwritten by the next record where this one does not count
+            node[total] = leaf[i]   # overwritten by the next sample where this one does not count
             klass[total] = y[i]
             weight[total] = weights[i]
             total += leaf[i] >= 0 and weights[i] > 0
@@ -44,7 +44,7 @@ def compare(const int32_t[::1] row_start, const int32_t[::1] row_class, const do
     """
     cdef Py_ssize_t n = new_node.shape[0], i = 0, j, stop, old, old_stop, leaves = 0
     cdef int32_t node, predicted, k
-    cdef double held, held_top, brought, brought_top, both_top, in_predicted, weight
+    cdef double held, max_before, brought, max_batch, max_merged, in_predicted, weight
     cdef int64_t classes
     leaf_array = np.empty(n, dtype=np.int32)
     statistics_array = np.empty((7, n))
@@ -55,37 +55,37 @@ def compare(const int32_t[::1] row_start, const int32_t[::1] row_class, const do
             node = new_node[i]
             old = row_start[node]
             old_stop = row_start[node + 1]
-            held = held_top = brought = brought_top = both_top = in_predicted = 0
+            held = max_before = brought = max_batch = max_merged = in_predicted = 0
             predicted = -1
             for j in range(old, old_stop):
                 held += row_weight[j]
-                if row_weight[j] > held_top:
-                    held_top = row_weight[j]
+                if row_weight[j] > max_before:
+                    max_before = row_weight[j]
                     predicted = row_class[j]
             classes = old_stop - old
-            both_top = held_top
+            max_merged = max_before
             stop = i
             while stop < n and new_node[stop] == node:
                 k = new_class[stop]
                 weight = new_weight[stop]
                 brought += weight
-                brought_top = max(brought_top, weight)
+                max_batch = max(max_batch, weight)
                 if k == predicted:
                     in_predicted = weight
                 while old < old_stop and row_class[old] < k:
                     old += 1
                 if old < old_stop and row_class[old] == k:
-                    both_top = max(both_top, weight + row_weight[old])
+                    max_merged = max(max_merged, weight + row_weight[old])
                 else:
-                    both_top = max(both_top, weight)
+                    max_merged = max(max_merged, weight)
                     classes += 1
                 stop += 1
             leaf[leaves] = node
             statistics[0, leaves] = held
-            statistics[1, leaves] = held_top
+            statistics[1, leaves] = max_before
             statistics[2, leaves] = brought
-            statistics[3, leaves] = brought_top
-            statistics[4, leaves] = both_top
+            statistics[3, leaves] = max_batch
+            statistics[4, leaves] = max_merged
             statistics[5, leaves] = in_predicted
             statistics[6, leaves] = classes
             leaves += 1
@@ -231,20 +231,20 @@ cdef inline void copy_rows(const int32_t[::1] row_start, const int32_t[::1] row_
 
 
 def gather(const int32_t[::1] leaf_of, const int32_t[::1] y, const int32_t[::1] leaves, Py_ssize_t n_nodes):
-    """Return the records in some leaves, one leaf after the other, but for leaves whose records are all of one class.
+    """Return the samples in some leaves, one leaf after the other, but for leaves whose samples are all of one class.
 
     Returns
     -------
-    samples : int32
-        Places of records, ascending within a leaf.
+    indices : int32
+        Places of samples, ascending within a leaf.
     group_start : int64 (n_groups + 1,)
-        Group g is ``samples[group_start[g]:group_start[g + 1]]``.
+        Group g is ``indices[group_start[g]:group_start[g + 1]]``.
     group_node : int32 (n_groups,)
         The leaf of each group, ascending.
     """
     cdef Py_ssize_t n = leaf_of.shape[0], i, found = 0, n_marked = 0, n_groups = 0, total = 0
     cdef int32_t node, k
-    cdef int32_t[::1] group = np.full(n_nodes + 1, -1, dtype=np.int32)  # a record in no leaf reads the last entry
+    cdef int32_t[::1] group = np.full(n_nodes + 1, -1, dtype=np.int32)  # a sample in no leaf reads the last entry
     cdef int32_t[::1] place = np.empty(n, dtype=np.int32)
     cdef int64_t[::1] count = np.zeros(leaves.shape[0], dtype=np.int64)
     cdef int32_t[::1] first_class = np.empty(leaves.shape[0], dtype=np.int32)
@@ -262,7 +262,7 @@ def gather(const int32_t[::1] leaf_of, const int32_t[::1] y, const int32_t[::1] 
                 group_node[n_marked] = <int32_t>i
                 n_marked += 1
         for i in range(n):
-            place[found] = <int32_t>i   # overwritten by the next record where this one is in none of the leaves
+            place[found] = <int32_t>i   # overwritten by the next sample where this one is in none of the leaves
             node = leaf_of[i]
             found += group[node if node >= 0 else n_nodes] >= 0
         for i in range(found):
@@ -280,40 +280,40 @@ def gather(const int32_t[::1] leaf_of, const int32_t[::1] y, const int32_t[::1] 
                 start[n_groups] = total
                 total += count[i]
                 n_groups += 1
-    sample_array = np.empty(total, dtype=np.int32)
-    cdef int32_t[::1] samples = sample_array
+    index_array = np.empty(total, dtype=np.int32)
+    cdef int32_t[::1] indices = index_array
     with nogil:
         for i in range(found):
             k = group[leaf_of[place[i]]]
             if k >= 0:
-                samples[start[k]] = place[i]
+                indices[start[k]] = place[i]
                 start[k] += 1
         for i in range(n_groups, 0, -1):    # each start has moved to the next one's place
             start[i] = start[i - 1]
         start[0] = 0
-    return sample_array, start_array[: n_groups + 1].copy(), node_array[:n_groups].copy()
+    return index_array, start_array[: n_groups + 1].copy(), node_array[:n_groups].copy()
 
 
 def nearness(const int32_t[::1] order, const int32_t[::1] parent, const double[::1] total, const int32_t[::1] young,
              double expected, const double[::1] weight=None):
-    """Return by node, as float32, the share of young records about it over their share in the whole tree; 1 at most.
+    """Return by node, as float32, the share of young samples about it over their share in the whole tree; 1 at most.
 
     Parameters
     ----------
     order, parent, total
         What `shrinkage.sum_rows` returned: nodes, parents before children; each node's parent; weight below it.
     young : int32
-        The leaf of each young record; negative for records that do not count.
+        The leaf of each young sample; negative for samples that do not count.
     expected : float
-        About a node are the records below it. But where they are so few that, by their shares in the whole tree, fewer
+        About a node are the samples below it. But where they are so few that, by their shares in the whole tree, fewer
         than these are to be expected of the young or of the old, it is those about its parent.
     weight : float64, optional
-        How much each young record counts, by default once.
+        How much each young sample counts, by default once.
 
     Returns
     -------
     float32 (n_nodes,)
-        1 everywhere where no young record counts, or only young ones do.
+        1 everywhere where no young sample counts, or only young ones do.
     """
     cdef Py_ssize_t n_nodes = order.shape[0], i
     cdef bint is_weighted = weight is not None

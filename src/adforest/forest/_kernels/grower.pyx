@@ -1,14 +1,14 @@
 """The growing loop: split a node or make it a leaf, node after node, block after block; see grower.pxd."""
 from libc.math cimport INFINITY
-from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
-from .coding cimport BLOCK, Block, close_block, open_block, record_of, set_feature
+from .coding cimport BLOCK, Block, close_block, open_block, sample_of, set_feature
 from .cutting cimport partition, write_question
 from .node cimport Node
 from .pruning cimport close_pruning, note_node, open_pruning, reserve_errors
-from .search cimport NodeRecords, close_search, find_cut, gain_of, open_search
+from .search cimport NodeSamples, close_search, find_cut, gain_of, open_search
 from .splitting cimport MAX_WEIGHT, Cut, Scratch, class_of, xlogx
 from .subtrees cimport (
     LeafCounts, close_subtrees, make_leaf, node_at, number_of, open_subtrees, reserve, reserve_counts,
@@ -21,57 +21,57 @@ cdef enum Outcome:
     IS_STUCK                # no cut along its block's codes, though values differ that share a code
 
 
-cdef int64_t count_classes(Scratch* scratch, const uint64_t* records, Py_ssize_t n) noexcept nogil:
-    """Add a node's records to the class weights in scratch.right; return their weight."""
+cdef int64_t count_classes(Scratch* scratch, const uint64_t* samples, Py_ssize_t n) noexcept nogil:
+    """Add a node's samples to the class weights in scratch.right; return their weight."""
     cdef Py_ssize_t i
     cdef int64_t total = 0
     for i in range(n):
-        scratch.right[class_of(records[i])] += records[i] & MAX_WEIGHT
-        total += records[i] & MAX_WEIGHT
+        scratch.right[class_of(samples[i])] += samples[i] & MAX_WEIGHT
+        total += samples[i] & MAX_WEIGHT
     return total
 
 
-cdef double sum_classes(const Scratch* scratch, const uint64_t* records, Py_ssize_t n) noexcept nogil:
+cdef double sum_classes(const Scratch* scratch, const uint64_t* samples, Py_ssize_t n) noexcept nogil:
     """Return the sum of x log2 x over a node's class weights, or of x^2 for Gini."""
     cdef Py_ssize_t i, k
     cdef double class_sum = 0
     if scratch.gini:
         for i in range(n):
-            class_sum += <double>scratch.right[class_of(records[i])] * (records[i] & MAX_WEIGHT)
+            class_sum += <double>scratch.right[class_of(samples[i])] * (samples[i] & MAX_WEIGHT)
     elif scratch.n_classes <= 2 * n:
         for k in range(scratch.n_classes):
             class_sum += xlogx(scratch.table, scratch.right[k])
     else:
-        for i in range(n):  # each record brings its share of its class
-            k = class_of(records[i])
-            class_sum += xlogx(scratch.table, scratch.right[k]) * (records[i] & MAX_WEIGHT) / scratch.right[k]
+        for i in range(n):  # each sample brings its share of its class
+            k = class_of(samples[i])
+            class_sum += xlogx(scratch.table, scratch.right[k]) * (samples[i] & MAX_WEIGHT) / scratch.right[k]
     return class_sum
 
 
-cdef inline void choose_criterion(Scratch* scratch, NodeRecords* node, double gini_above) noexcept nogil:
+cdef inline void choose_criterion(Scratch* scratch, NodeSamples* node, double gini_above) noexcept nogil:
     """Write the sum over classes by which a node's cuts are scored: of squares for Gini, else of x log2 x.
 
     As many equally frequent classes as are effective, 1 / sum of p^2, would have the node's Gini impurity.
     """
     scratch.gini = gini_above < INFINITY
-    node.class_sum = sum_classes(scratch, node.records, node.n)
+    node.class_sum = sum_classes(scratch, node.samples, node.n)
     if scratch.gini and <double>node.weight * node.weight <= gini_above * node.class_sum:
         scratch.gini = False
-        node.class_sum = sum_classes(scratch, node.records, node.n)
+        node.class_sum = sum_classes(scratch, node.samples, node.n)
 
 
-cdef void clear_classes(Scratch* scratch, const uint64_t* records, Py_ssize_t n) noexcept nogil:
+cdef void clear_classes(Scratch* scratch, const uint64_t* samples, Py_ssize_t n) noexcept nogil:
     """Set a node's class weights to zero."""
     cdef Py_ssize_t i
     if scratch.n_classes <= n:
         memset(scratch.right, 0, scratch.n_classes * sizeof(int32_t))
     else:
         for i in range(n):
-            scratch.right[class_of(records[i])] = 0
+            scratch.right[class_of(samples[i])] = 0
 
 
-cdef Outcome close_leaf(Grower* g, const Block* block, const Task* task, const NodeRecords* node) noexcept nogil:
-    """Make a node a leaf: write its class weights, and its number for each of its records. Clears the weights."""
+cdef Outcome close_leaf(Grower* g, const Block* block, const Task* task, const NodeSamples* node) noexcept nogil:
+    """Make a node a leaf: write its class weights, and its number for each of its samples. Clears the weights."""
     cdef Py_ssize_t i
     cdef int32_t k, number = number_of(&g.subtrees.nodes, task.node)
     cdef LeafCounts* counts = &g.subtrees.counts
@@ -80,8 +80,8 @@ cdef Outcome close_leaf(Grower* g, const Block* block, const Task* task, const N
     if g.pruning.confidence > 0:
         note_node(&g.pruning, task.node, node, &g.search.scratch, 0)
     for i in range(node.n):
-        g.subtrees.leaf_of[record_of(block, node.records[i])] = number
-        k = class_of(node.records[i])
+        g.subtrees.leaf_of[sample_of(block, node.samples[i])] = number
+        k = class_of(node.samples[i])
         if weights[k] == 0:
             continue
         if counts.n == counts.room and not reserve_counts(counts, counts.n + 1):
@@ -95,37 +95,36 @@ cdef Outcome close_leaf(Grower* g, const Block* block, const Task* task, const N
     return IS_LEAF
 
 
-cdef inline bint may_split(const Grower* g, const Task* task, const NodeRecords* node) noexcept nogil:
-    """Return whether a node holds several classes, and limits of depth, leaves and nodes allow for a cut."""
-    return (node.n > 0 and g.search.scratch.right[class_of(node.records[0])] != node.weight
-            and node.n >= 2 * g.search.rules.min_leaf and (g.max_depth < 0 or task.depth < g.max_depth)
-            and g.subtrees.nodes.n + 2 <= g.max_new_nodes)
+cdef inline bint may_split(const Grower* g, const Task* task, const NodeSamples* node) noexcept nogil:
+    """Return whether a node holds several classes, and limits of depth and leaves allow for a cut."""
+    return (node.n > 0 and g.search.scratch.right[class_of(node.samples[0])] != node.weight
+            and node.n >= 2 * g.search.rules.min_leaf and (g.max_depth < 0 or task.depth < g.max_depth))
 
 
 cdef Outcome split_node(Grower* g, Block* block, const Task* task, Task* children) noexcept nogil:
     """Cut a node in two and write the tasks of its children, or close it as a leaf, or leave it as it is: stuck."""
     cdef Py_ssize_t n_left, n_nodes = g.subtrees.nodes.n
-    cdef uint64_t* records = g.records + task.start
+    cdef uint64_t* samples = g.samples + task.start
     cdef Scratch* scratch = &g.search.scratch
     cdef double gain
-    cdef NodeRecords node
+    cdef NodeSamples node
     cdef Cut cut
     cdef Node* split
     cdef bint found
-    node.records = records
+    node.samples = samples
     node.n = task.stop - task.start
     node.n_features = task.n_features
-    node.weight = count_classes(scratch, records, node.n)
+    node.weight = count_classes(scratch, samples, node.n)
     if not may_split(g, task, &node):
         return close_leaf(g, block, task, &node)
     choose_criterion(scratch, &node, g.search.rules.gini_above)
     found = find_cut(&g.search, block, &node, &cut)
-    if not found and (block.exact or (block.record != NULL and node.n == block.n)):
+    if not found and (block.exact or (block.sample != NULL and node.n == block.n)):
         return close_leaf(g, block, task, &node)
     gain = gain_of(scratch, &node, cut.score)
     if found and g.pruning.confidence > 0:
         note_node(&g.pruning, task.node, &node, scratch, gain)
-    clear_classes(scratch, records, node.n)
+    clear_classes(scratch, samples, node.n)
     if not found:
         return IS_STUCK
     if not reserve(<void**>&g.subtrees.nodes.added, &g.subtrees.nodes.room, n_nodes + 2, sizeof(Node)) or (
@@ -133,10 +132,10 @@ cdef Outcome split_node(Grower* g, Block* block, const Task* task, Task* childre
         g.out_of_memory = True
         return IS_LEAF
     g.subtrees.importance[cut.feature] += max(0.0, gain)
-    n_left = partition(&g.search.table, block, g.search.categories.left, records, g.spare, node.n, &cut)
+    n_left = partition(&g.search.table, block, g.search.categories.left, samples, g.spare, node.n, &cut)
     split = node_at(&g.subtrees.nodes, task.node)
     split.left = number_of(&g.subtrees.nodes, n_nodes)
-    if not write_question(&g.search.table, block, g.search.categories.left, records, node.n, &cut,
+    if not write_question(&g.search.table, block, g.search.categories.left, samples, node.n, &cut,
                           &g.subtrees.category_bits, split):
         g.out_of_memory = True
     children[0] = Task(task.start, task.start + n_left, <int32_t>n_nodes, task.depth + 1, node.n_features)
@@ -146,17 +145,17 @@ cdef Outcome split_node(Grower* g, Block* block, const Task* task, Task* childre
 
 
 cdef void grow_exact(Grower* g, const Block* parent, const Task* root) noexcept nogil:
-    """Grow everything below a node of at most BLOCK records, depth first, as an exact block."""
+    """Grow everything below a node of at most BLOCK samples, depth first, as an exact block."""
     cdef Task stack[BLOCK + 2]
     cdef Task task
     cdef Block* block = &g.exact
-    cdef uint64_t* records = g.records + root.start
+    cdef uint64_t* samples = g.samples + root.start
     cdef Py_ssize_t i, top = 1
     block.n = root.stop - root.start
     for i in range(block.n):
-        block.record[i] = record_of(parent, records[i])
-        block.sorted.label[i] = <uint32_t>records[i]
-        records[i] = (<uint64_t>i << 32) | block.sorted.label[i]
+        block.sample[i] = sample_of(parent, samples[i])
+        block.sorted.label[i] = <uint32_t>samples[i]
+        samples[i] = (<uint64_t>i << 32) | block.sorted.label[i]
     for i in range(root.n_features):
         set_feature(block, i, parent.feature[i])
         block.n_codes[parent.feature[i]] = -1
@@ -171,7 +170,7 @@ cdef void grow_exact(Grower* g, const Block* parent, const Task* root) noexcept 
 cdef void grow_recoded(Grower* g, const Block* parent, Task root) noexcept nogil:
     """Grow everything below a large node as a block of its own."""
     cdef Block block
-    cdef uint64_t* records = g.records + root.start
+    cdef uint64_t* samples = g.samples + root.start
     cdef Py_ssize_t i, n_features = g.search.table.n_features
     if open_block(&block, n_features, root.stop - root.start, False):
         block.n_features = <int32_t>n_features
@@ -180,8 +179,8 @@ cdef void grow_recoded(Grower* g, const Block* parent, Task root) noexcept nogil
             set_feature(&block, i, <int32_t>i)
             block.n_codes[i] = -1
         for i in range(block.n):
-            block.record[i] = record_of(parent, records[i])
-            records[i] = (<uint64_t>i << 32) | <uint32_t>records[i]
+            block.sample[i] = sample_of(parent, samples[i])
+            samples[i] = (<uint64_t>i << 32) | <uint32_t>samples[i]
         grow_large(g, &block, root)
     else:
         g.out_of_memory = True
@@ -189,36 +188,27 @@ cdef void grow_recoded(Grower* g, const Block* parent, Task root) noexcept nogil
 
 
 cdef void grow_large(Grower* g, Block* block, Task root) noexcept nogil:
-    """Grow everything below a node: depth first, but where nodes are limited breadth first.
-
-    Breadth first, the limit stops all branches at about one depth.
-    """
+    """Grow everything below a node, depth first."""
     cdef Task* tasks = NULL
     cdef Task task
     cdef Outcome outcome
-    cdef Py_ssize_t room = 0, head = 0, tail = 1
-    cdef bint limited = g.max_new_nodes < INT32_MAX
+    cdef Py_ssize_t room = 0, n_tasks = 1
     if not reserve(<void**>&tasks, &room, 64, sizeof(Task)):
         g.out_of_memory = True
         return
     tasks[0] = root
-    while head < tail and not g.out_of_memory:
-        if limited:
-            task = tasks[head]
-            task.n_features = block.n_features
-            head += 1
-        else:
-            tail -= 1
-            task = tasks[tail]
+    while n_tasks > 0 and not g.out_of_memory:
+        n_tasks -= 1
+        task = tasks[n_tasks]
         if task.stop - task.start <= BLOCK:
             grow_exact(g, block, &task)
             continue
-        if not reserve(<void**>&tasks, &room, tail + 2, sizeof(Task)):
+        if not reserve(<void**>&tasks, &room, n_tasks + 2, sizeof(Task)):
             g.out_of_memory = True
             break
-        outcome = split_node(g, block, &task, tasks + tail)
+        outcome = split_node(g, block, &task, tasks + n_tasks)
         if outcome == IS_CUT:
-            tail += 2
+            n_tasks += 2
         elif outcome == IS_STUCK:
             grow_recoded(g, block, task)
     free(tasks)
@@ -239,19 +229,19 @@ cdef void grow_group(Grower* g, Block* shared, Task root) noexcept nogil:
         grow_recoded(g, shared, root)
 
 
-cdef bint open_grower(Grower* g, Block* shared, const double* xlogx_table, Py_ssize_t n_records,
+cdef bint open_grower(Grower* g, Block* shared, const double* xlogx_table, Py_ssize_t n_samples,
                       Py_ssize_t n_classes) noexcept:
     """Allocate all that growing needs; return False where memory ran out. Close it in both cases."""
     cdef Py_ssize_t n_features = g.search.table.n_features
-    cdef bint is_open = open_search(&g.search, xlogx_table, n_records, n_classes)
+    cdef bint is_open = open_search(&g.search, xlogx_table, n_samples, n_classes)
     is_open &= open_subtrees(&g.subtrees)
     is_open &= open_pruning(&g.pruning)
     is_open &= open_block(&g.exact, n_features, BLOCK, True)
-    g.records = <uint64_t*>malloc(2 * n_records * sizeof(uint64_t))
-    g.spare = g.records + n_records
+    g.samples = <uint64_t*>malloc(2 * n_samples * sizeof(uint64_t))
+    g.spare = g.samples + n_samples
     shared.feature = <int32_t*>malloc(n_features * sizeof(int32_t))
     shared.position = <int32_t*>calloc(n_features, sizeof(int32_t))
-    return is_open and g.records != NULL and shared.feature != NULL and shared.position != NULL
+    return is_open and g.samples != NULL and shared.feature != NULL and shared.position != NULL
 
 
 cdef void close_grower(Grower* g, Block* shared) noexcept:
@@ -260,6 +250,6 @@ cdef void close_grower(Grower* g, Block* shared) noexcept:
     close_subtrees(&g.subtrees)
     close_pruning(&g.pruning)
     close_block(&g.exact)
-    free(g.records)
+    free(g.samples)
     free(shared.feature)
     free(shared.position)

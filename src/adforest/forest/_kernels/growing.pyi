@@ -1,21 +1,29 @@
 import numpy as np
 
 from adforest.forest.params import GrowthParams
-from adforest.forest.records import Groups, Records
-from adforest.forest.types import Floats, Ints, Nodes, Words, Words16
+from adforest.forest.samples import Groups, Samples
+from adforest.forest.types import Float64Array, Int32Array, Nodes, UInt16Array, UInt64Array
 
 NODE: np.dtype[np.void]
 
 def grow(
-    records: Records, groups: Groups, params: GrowthParams, leaf_of: Ints, *, n_nodes: int, n_words: int, seed: int
-) -> tuple[Nodes, Nodes, Words, tuple[Ints, Ints, Ints], Floats]: ...
+    samples: Samples,
+    groups: Groups,
+    params: GrowthParams,
+    leaf_of: Int32Array,
+    *,
+    n_nodes: int,
+    n_words: int,
+    seed: int,
+) -> tuple[Nodes, Nodes, UInt64Array, tuple[Int32Array, Int32Array, Int32Array], Float64Array]: ...
 def grow_tree(
-    records: Records,
-    known: Ints,
-    weights: Words16,
+    samples: Samples,
+    known: Int32Array,
+    weights: UInt16Array,
     params: GrowthParams,
     *,
-    counted: Words16 | None = None,
+    counted: UInt16Array | None = None,
     route_from: int = 0,
     seed: int,
-) -> tuple[Nodes, Words, tuple[Ints, Ints, Floats, Floats], Floats, Ints]: ...
+) -> tuple[Nodes, UInt64Array, tuple[Int32Array, Int32Array, Float64Array, Float64Array], Float64Array, Int32Array]: ...
+def xlogx_table() -> Float64Array: ...

@@ -1,4 +1,4 @@
-"""Grow trees from records: a whole tree from a bootstrap sample, or subtrees at many leaves of a tree in one call."""
+"""Grow trees from samples: a whole tree from a bootstrap sample, or subtrees at many leaves of a tree in one call."""
 from libc.math cimport INFINITY
 from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
@@ -12,11 +12,19 @@ from .grower cimport Grower, Task, close_grower, grow_group, open_grower
 from .node cimport Node
 from .pruning cimport prune_group
 from .routing cimport walk
-from .splitting cimport CLASS_SHIFT, MAX_CLASSES, MAX_WEIGHT
+from .splitting cimport CLASS_SHIFT, MAX_CLASSES, MAX_WEIGHT, TABLE
 from .subtrees cimport LeafCounts, Subtrees, copy_out, make_leaf
 
-from .splitting import xlogx_table
 from .subtrees import NODE
+
+
+
+def xlogx_table():
+    """Return f(x) = x log2 x for x below 65,536."""
+    x = np.arange(TABLE, dtype=np.float64)
+    x[1:] *= np.log2(x[1:])
+    return x
+
 
 cdef double[::1] XLOGX = xlogx_table()
 cdef double MANY_CLASSES = 10   # effective ones, beyond which Gini impurity tends to cut better, see decision 24
@@ -29,8 +37,8 @@ cdef double gini_above(str criterion, uint64_t seed):
     return 0.0 if criterion == "gini" else INFINITY
 
 
-cdef set_params(Grower* g, params, Py_ssize_t n_nodes, uint64_t seed):
-    """Write what the caller asks for into an empty grower; n_nodes is how many nodes the tree has already."""
+cdef set_params(Grower* g, params, uint64_t seed):
+    """Write what the caller asks for into an empty grower."""
     g.search.random = seed
     g.search.rules.max_features = params.max_features
     g.search.rules.min_leaf = max(params.min_samples_leaf, 1)
@@ -38,14 +46,13 @@ cdef set_params(Grower* g, params, Py_ssize_t n_nodes, uint64_t seed):
     g.search.rules.by_ratio = params.by_ratio
     g.search.table.max_bins = params.max_bins
     g.max_depth = -1 if params.max_depth is None else params.max_depth
-    g.max_new_nodes = INT32_MAX if params.max_nodes is None else max(0, params.max_nodes - n_nodes)
     g.pruning.confidence = params.prune_confidence
     g.pruning.deviate = NormalDist().inv_cdf(1 - params.prune_confidence) if params.prune_confidence else 0.0
 
 
 cdef void share_codes(Block* shared, const Table* table, const uint16_t[:, ::1] codes, const double[:, ::1] edges,
                       const int32_t[::1] n_codes) noexcept:
-    """Let a block of all records use codes made before; constant features are left out of its list."""
+    """Let a block of all samples use codes made before; constant features are left out of its list."""
     cdef Py_ssize_t f
     shared.codes = <uint16_t*>&codes[0, 0]
     shared.stride = codes.shape[1]
@@ -59,18 +66,18 @@ cdef void share_codes(Block* shared, const Table* table, const uint16_t[:, ::1] 
             shared.n_features += 1
 
 
-cdef void grow_groups(Grower* g, Block* shared, const int32_t* y, const int32_t* samples, const uint16_t* weights,
+cdef void grow_groups(Grower* g, Block* shared, const int32_t* y, const int32_t* indices, const uint16_t* weights,
                       const int64_t* start, const int32_t* depth, Py_ssize_t n_groups) noexcept nogil:
     """Grow and prune the subtree of each group in turn, until memory runs out."""
     cdef Py_ssize_t i, first_node, first_count
     for i in range(start[n_groups]):
-        g.records[i] = (<uint64_t>samples[i] << 32) | (<uint32_t>y[samples[i]] << CLASS_SHIFT) | weights[i]
+        g.samples[i] = (<uint64_t>indices[i] << 32) | (<uint32_t>y[indices[i]] << CLASS_SHIFT) | weights[i]
     for i in range(n_groups):
         first_node = g.subtrees.nodes.n
         first_count = g.subtrees.counts.n
         grow_group(g, shared, Task(start[i], start[i + 1], <int32_t>(-1 - i), depth[i], 0))
         if g.pruning.confidence > 0 and not g.out_of_memory:
-            g.out_of_memory = not prune_group(&g.pruning, &g.subtrees, i, first_node, first_count, samples + start[i],
+            g.out_of_memory = not prune_group(&g.pruning, &g.subtrees, i, first_node, first_count, indices + start[i],
                                               start[i + 1] - start[i])
         if g.out_of_memory:
             return
@@ -88,22 +95,22 @@ cdef copy_subtrees(const Subtrees* subtrees, replaced, importance):
     return replaced, added, category_bits, counts, importance
 
 
-cdef prepare(Grower* g, Block* shared, records, params, weights, double[::1] importance, int32_t[::1] leaf_of,
+cdef prepare(Grower* g, Block* shared, samples, params, weights, double[::1] importance, int32_t[::1] leaf_of,
              int32_t n_nodes, Py_ssize_t n_words, uint64_t seed):
-    """Get ready to grow from as many records as there are weights; the caller holds all arrays, and closes the grower.
+    """Get ready to grow from as many samples as there are weights; the caller holds all arrays, and closes the grower.
 
     For the other parameters see grow.
     """
-    cdef const double[:, ::1] X = records.X
-    cdef const int32_t[::1] n_categories = records.n_categories, draws = params.draws
-    cdef Py_ssize_t n_classes = records.n_classes
+    cdef const double[:, ::1] X = samples.X
+    cdef const int32_t[::1] n_categories = samples.n_categories, draws = params.draws
+    cdef Py_ssize_t n_classes = samples.n_classes
     memset(g, 0, sizeof(Grower))
     memset(shared, 0, sizeof(Block))
     if n_classes > MAX_CLASSES:
         raise ValueError(f"there are {n_classes} classes; trees can tell {MAX_CLASSES} apart")
     if len(weights) > INT32_MAX // MAX_WEIGHT and weights.sum(dtype=np.int64) > INT32_MAX:
-        raise ValueError(f"the records weigh more than {INT32_MAX} together, which is as far as a tree can count")
-    set_params(g, params, n_nodes, seed)
+        raise ValueError(f"the samples weigh more than {INT32_MAX} together, which is as far as a tree can count")
+    set_params(g, params, seed)
     if draws is not None:
         g.search.rules.draws = &draws[0]
         g.search.rules.n_draws = draws.shape[0]
@@ -117,23 +124,23 @@ cdef prepare(Grower* g, Block* shared, records, params, weights, double[::1] imp
     if len(weights) > 0:
         if not open_grower(g, shared, &XLOGX[0], len(weights), n_classes):
             raise MemoryError
-        if records.codes is not None:
-            codes, edges, n_codes = records.codes
+        if samples.codes is not None:
+            codes, edges, n_codes = samples.codes
             share_codes(shared, &g.search.table, codes, edges, n_codes)
 
 
-def grow(records, groups, params, int32_t[::1] leaf_of, *, int32_t n_nodes, Py_ssize_t n_words, uint64_t seed):
-    """Grow a subtree for each group of records, all for one tree.
+def grow(samples, groups, params, int32_t[::1] leaf_of, *, int32_t n_nodes, Py_ssize_t n_words, uint64_t seed):
+    """Grow a subtree for each group of samples, all for one tree.
 
     Parameters
     ----------
-    records : Records
+    samples : Samples
         Their codes, where there are any, are used for large nodes; otherwise nodes are coded by themselves.
     groups : Groups
         Weights are at least 1.
     params : GrowthParams
     leaf_of : int32 (n,)
-        Written for every record in the groups: the number of the leaf it is in now.
+        Written for every sample in the groups: the number of the leaf it is in now.
     n_nodes, n_words : int
         How many nodes and words of category bits the tree has already.
     seed : int
@@ -144,32 +151,32 @@ def grow(records, groups, params, int32_t[::1] leaf_of, *, int32_t n_nodes, Py_s
     replaced, added : NODE
         The nodes to put in the place of the groups' leaves, and those to append to the tree.
     category_bits : uint64
-        Words to append to the tree's.
+        Words of 64 category bits to append to the tree's.
     counts : (node, klass, weight), int32 each
         The weight of each class in each new leaf; after pruning, in several lines.
     importance : float64 (m,)
         Gain of the new cuts by feature, in bits or Gini impurity times weight, less the price of cuts by categories.
     """
-    cdef const int32_t[::1] y = records.y
-    cdef const int32_t[::1] samples = groups.samples, group_node = groups.node, depth = groups.depth
+    cdef const int32_t[::1] y = samples.y
+    cdef const int32_t[::1] indices = groups.indices, group_node = groups.node, depth = groups.depth
     cdef const uint16_t[::1] weights = groups.weights
     cdef const int64_t[::1] start = groups.start
     cdef Py_ssize_t n_groups = group_node.shape[0]
     cdef Grower g
     cdef Block shared
     replaced = np.zeros(n_groups, dtype=NODE)
-    importance = np.zeros(records.X.shape[1])
+    importance = np.zeros(samples.X.shape[1])
     cdef Node[::1] replaced_view = replaced
     try:    # what close_grower frees is either allocated or NULL, wherever Python raises
-        prepare(&g, &shared, records, params, groups.weights, importance, leaf_of, n_nodes, n_words, seed)
-        if samples.shape[0] == 0:
+        prepare(&g, &shared, samples, params, groups.weights, importance, leaf_of, n_nodes, n_words, seed)
+        if indices.shape[0] == 0:
             replaced["left"] = -1
             replaced["split"] = -1
         else:
             g.subtrees.nodes.replaced = &replaced_view[0]
             g.subtrees.nodes.replaced_number = &group_node[0]
             with nogil:
-                grow_groups(&g, &shared, &y[0], &samples[0], &weights[0], &start[0], &depth[0], n_groups)
+                grow_groups(&g, &shared, &y[0], &indices[0], &weights[0], &start[0], &depth[0], n_groups)
         if g.out_of_memory:
             raise MemoryError
         return copy_subtrees(&g.subtrees, replaced, importance)
@@ -205,22 +212,22 @@ cdef void write_rows(const LeafCounts* counts, Py_ssize_t n_nodes, int32_t* star
         scale[node] = 1 / total
 
 
-def grow_tree(records, const int32_t[::1] known, const uint16_t[::1] weights, params, *,
+def grow_tree(samples, const int32_t[::1] known, const uint16_t[::1] weights, params, *,
               const uint16_t[::1] counted=None, Py_ssize_t route_from=0, uint64_t seed):
-    """Grow a tree from those of the known records that have a weight, and send the others to their leaves.
+    """Grow a tree from those of the known samples that have a weight, and send the others to their leaves.
 
     Parameters
     ----------
-    records, params, seed
+    samples, params, seed
         See `grow`; nothing is pruned.
     known : int32
-        Positions of records, ascending.
+        Positions of samples, ascending.
     weights : uint16
         How often each of them counts; 0 for those out of the bag.
     counted : uint16, optional
-        By known record: 0 for those that are in no leaf where they are out of the bag.
+        By known sample: 0 for those that are in no leaf where they are out of the bag.
     route_from : int
-        Records out of the bag are sent to their leaves from this position on.
+        Samples out of the bag are sent to their leaves from this position on.
 
     Returns
     -------
@@ -231,10 +238,10 @@ def grow_tree(records, const int32_t[::1] known, const uint16_t[::1] weights, pa
     importance : float64 (m,)
         See `grow`.
     leaf_of : int32 (n,)
-        The leaf of each record, -1 for those that are in none.
+        The leaf of each sample, -1 for those that are in none.
     """
-    cdef const double[:, ::1] X = records.X
-    cdef const int32_t[::1] y = records.y
+    cdef const double[:, ::1] X = samples.X
+    cdef const int32_t[::1] y = samples.y
     cdef Py_ssize_t n_known = known.shape[0], n_drawn = 0, n_others = 0, i, n_nodes, n_rows, n_words
     cdef int32_t root_number = 0, root_depth = 0
     cdef int64_t start[2]
@@ -245,13 +252,13 @@ def grow_tree(records, const int32_t[::1] known, const uint16_t[::1] weights, pa
     importance = np.zeros(X.shape[1])
     leaf_array = np.full(X.shape[0], -1, dtype=np.int32)
     cdef int32_t[::1] leaf_of = leaf_array
-    cdef int32_t[::1] samples = np.empty(n_known, dtype=np.int32), others = np.empty(n_known, dtype=np.int32)
+    cdef int32_t[::1] indices = np.empty(n_known, dtype=np.int32), others = np.empty(n_known, dtype=np.int32)
     cdef uint16_t[::1] drawn = drawn_array
     cdef Node root
     with nogil:
-        for i in range(n_known):    # overwritten by the next record where this one is not of the kind
+        for i in range(n_known):    # overwritten by the next sample where this one is not of the kind
             is_drawn = weights[i] > 0
-            samples[n_drawn] = known[i]
+            indices[n_drawn] = known[i]
             drawn[n_drawn] = weights[i]
             n_drawn += is_drawn
             others[n_others] = known[i]
@@ -260,12 +267,12 @@ def grow_tree(records, const int32_t[::1] known, const uint16_t[::1] weights, pa
     start[1] = n_drawn
     make_leaf(&root)
     try:
-        prepare(&g, &shared, records, params, drawn_array[:n_drawn], importance, leaf_of, 1, 1, seed)
+        prepare(&g, &shared, samples, params, drawn_array[:n_drawn], importance, leaf_of, 1, 1, seed)
         g.subtrees.nodes.replaced = &root
         g.subtrees.nodes.replaced_number = &root_number
         if n_drawn > 0:
             with nogil:
-                grow_groups(&g, &shared, &y[0], &samples[0], &drawn[0], start, &root_depth, 1)
+                grow_groups(&g, &shared, &y[0], &indices[0], &drawn[0], start, &root_depth, 1)
         if g.out_of_memory:
             raise MemoryError
         n_nodes, n_rows, n_words = g.subtrees.nodes.n + 1, g.subtrees.counts.n, g.subtrees.category_bits.n + 1
@@ -281,7 +288,7 @@ def grow_tree(records, const int32_t[::1] known, const uint16_t[::1] weights, pa
 cdef finish_tree(const Grower* g, const Node* root, const double* X, Node[::1] nodes, uint64_t[::1] words,
                  int32_t[::1] row_start, int32_t[::1] row_class, double[::1] row_weight, double[::1] row_scale,
                  const int32_t[::1] others, int32_t[::1] leaf_of):
-    """Write what was grown as the arrays of a tree, and the leaves of other records to leaf_of."""
+    """Write what was grown as the arrays of a tree, and the leaves of other samples to leaf_of."""
     cdef Py_ssize_t i, m = g.search.table.n_features
     cdef int32_t[::1] leaf = np.empty(others.shape[0], dtype=np.int32)
     with nogil:

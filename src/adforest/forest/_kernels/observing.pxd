@@ -35,20 +35,20 @@ cdef struct Sides:
 
 cdef struct Candidate:
     # The best cut of a feature.
-    double gain                 # in bits a record; minus infinity for no cut
+    double gain                 # in bits a sample; minus infinity for no cut
     int32_t feature
     double value                # the largest value that goes left, or the one category that does
 
 
-cdef inline void observe(const Layout* layout, double* block, const double* record, int32_t klass,
+cdef inline void observe(const Layout* layout, double* block, const double* sample, int32_t klass,
                          double weight) noexcept nogil:
-    """Add a record to a leaf's class weights and to the statistics of all features that it has a value of."""
+    """Add a sample to a leaf's class weights and to the statistics of all features that it has a value of."""
     cdef Py_ssize_t f
     cdef Gaussian* gaussian
     cdef double value, delta
     block[klass] = max(block[klass], 0) + weight
     for f in range(layout.n_features):
-        value = record[f]
+        value = sample[f]
         if value != value:
             continue
         if layout.n_categories[f] > 0:

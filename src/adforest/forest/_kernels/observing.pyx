@@ -51,7 +51,7 @@ cdef void expect_sides(const Layout* layout, const double* block, Py_ssize_t f, 
 
 
 cdef double gain_of(const Layout* layout, double entropy, const Sides* sides) noexcept nogil:
-    """Return the gain of a cut in bits a record; minus infinity where a side expects next to nothing."""
+    """Return the gain of a cut in bits a sample; minus infinity where a side expects next to nothing."""
     cdef double left_total, right_total, total
     cdef double after = entropy_of(sides.left, layout.n_classes, &left_total)
     after += entropy_of(sides.right, layout.n_classes, &right_total)
@@ -65,7 +65,7 @@ cdef Candidate best_candidate(const Layout* layout, const double* block, Py_ssiz
                               const Sides* sides) noexcept nogil:
     """Return a feature's best cut: one of ten thresholds between its extremes, or one category against the rest.
 
-    entropy is that of the leaf, in bits a record.
+    entropy is that of the leaf, in bits a sample.
     """
     cdef Py_ssize_t i, k, n_cuts = THRESHOLDS
     cdef const double* statistics = block + layout.offset[f]

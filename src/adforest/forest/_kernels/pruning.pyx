@@ -1,4 +1,4 @@
-"""Prune grown subtrees by the errors that leaves must expect on new records, as C4.5 does."""
+"""Prune grown subtrees by the errors that leaves must expect on new samples, as C4.5 does."""
 from libc.math cimport pow, sqrt
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc
@@ -36,7 +36,7 @@ cdef inline NodeErrors* errors_at(Pruning* pruning, Py_ssize_t at) noexcept nogi
     return &pruning.added[at] if at >= 0 else &pruning.replaced
 
 
-cdef void note_node(Pruning* pruning, Py_ssize_t at, const NodeRecords* node, const Scratch* scratch,
+cdef void note_node(Pruning* pruning, Py_ssize_t at, const NodeSamples* node, const Scratch* scratch,
                     double gain) noexcept nogil:
     """Note what pruning will ask of a node, whose class weights are in scratch.right."""
     cdef Py_ssize_t i
@@ -46,13 +46,13 @@ cdef void note_node(Pruning* pruning, Py_ssize_t at, const NodeRecords* node, co
     errors.top = 0
     errors.gain = gain
     for i in range(node.n):
-        weight = scratch.right[class_of(node.records[i])]
+        weight = scratch.right[class_of(node.samples[i])]
         if weight > errors.top:
             errors.top = weight
 
 
 cdef double expected_errors(const Pruning* pruning, const NodeErrors* node) noexcept nogil:
-    """Return how many errors a leaf expects on as many new records: C4.5's upper limit of the binomial share.
+    """Return how many errors a leaf expects on as many new samples: C4.5's upper limit of the binomial share.
 
     With a confidence of a quarter, the limit is what a true error share would stay below in three cases of four, given
     the errors seen; half an error is added to those as a correction for continuity.
@@ -100,7 +100,7 @@ cdef Py_ssize_t renumber(const Pruning* pruning, Subtrees* subtrees, Py_ssize_t 
     """Close the nodes marked by choose_leaves, and find the new positions of all; return how many nodes stay.
 
     Afterwards moved[i], for each node added from the first on, is its new position, or, where it is gone, that of the
-    leaf its records are in now; -1 is the node in the group's place.
+    leaf its samples are in now; -1 is the node in the group's place.
     """
     cdef Py_ssize_t i, left, kept = first
     cdef int32_t to
@@ -151,10 +151,10 @@ cdef inline void follow(const NodeList* nodes, Py_ssize_t group, const int32_t* 
 
 
 cdef bint prune_group(Pruning* pruning, Subtrees* subtrees, Py_ssize_t group, Py_ssize_t first_node,
-                      Py_ssize_t first_count, const int32_t* samples, Py_ssize_t n_samples) noexcept nogil:
+                      Py_ssize_t first_count, const int32_t* indices, Py_ssize_t n_samples) noexcept nogil:
     """Prune the subtree of a group; return False where memory ran out.
 
-    Its nodes were added from first_node on, its leaf counts from first_count on; samples are its records.
+    Its nodes were added from first_node on, its leaf counts from first_count on; indices are its samples.
     """
     cdef Py_ssize_t i, kept
     cdef int32_t* moved = <int32_t*>malloc(max(subtrees.nodes.n, 1) * sizeof(int32_t))
@@ -166,6 +166,6 @@ cdef bint prune_group(Pruning* pruning, Subtrees* subtrees, Py_ssize_t group, Py
     for i in range(first_count, subtrees.counts.n):
         follow(&subtrees.nodes, group, moved, &subtrees.counts.node[i])
     for i in range(n_samples):
-        follow(&subtrees.nodes, group, moved, &subtrees.leaf_of[samples[i]])
+        follow(&subtrees.nodes, group, moved, &subtrees.leaf_of[indices[i]])
     free(moved)
     return True

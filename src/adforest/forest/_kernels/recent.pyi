@@ -1,13 +1,15 @@
-from adforest.forest.types import Floats, Ints, Longs
+from adforest.forest.types import Float64Array, Int32Array, Int64Array
 
 def probabilities(
-    votes: Floats,
-    leaves: Ints,
-    near_leaves: Ints,
-    near_y: Ints,
-    near_weight: Floats,
+    votes: Float64Array,
+    leaves: Int32Array,
+    near_leaves: Int32Array,
+    near_y: Int32Array,
+    near_weight: Float64Array,
     own_weight: float,
-    frequencies: Floats,
-) -> Floats: ...
-def count_labels(y: Ints, n_labels: int, pairs: Longs, counts: Longs, n_classes: int) -> Floats: ...
-def merge_pairs(pairs: Longs, counts: Longs, more: Longs) -> tuple[Longs, Longs]: ...
+    frequencies: Float64Array,
+) -> Float64Array: ...
+def count_labels(
+    y: Int32Array, n_labels: int, pairs: Int64Array, counts: Int64Array, n_classes: int
+) -> Float64Array: ...
+def merge_pairs(pairs: Int64Array, counts: Int64Array, more: Int64Array) -> tuple[Int64Array, Int64Array]: ...

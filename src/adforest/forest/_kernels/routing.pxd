@@ -13,7 +13,7 @@ cdef extern from *:
     void PREFETCH(const void* place) nogil
 
 cdef enum:
-    STRIDE = 512    # records whose leaves are held between walking and answering
+    STRIDE = 512    # samples whose leaves are held between walking and answering
 
 cdef void walk(const Node* nodes, const uint64_t* category_bits, const double* X, const int32_t* rows, Py_ssize_t n,
                Py_ssize_t m, bint categorical, bint has_missing, int32_t* leaf) noexcept nogil

@@ -1,24 +1,24 @@
-from adforest.forest.types import Floats, Ints, Nodes, Words
+from adforest.forest.types import Float64Array, Int32Array, Nodes, UInt64Array
 
-def route(nodes: Nodes, category_bits: Words, X: Floats, rows: Ints | None = None) -> Ints: ...
+def route(nodes: Nodes, category_bits: UInt64Array, X: Float64Array, rows: Int32Array | None = None) -> Int32Array: ...
 def vote(
     nodes: Nodes,
-    category_bits: Words,
-    row_start: Ints,
-    row_class: Ints,
-    row_weight: Floats,
-    row_scale: Floats,
+    category_bits: UInt64Array,
+    row_start: Int32Array,
+    row_class: Int32Array,
+    row_weight: Float64Array,
+    row_scale: Float64Array,
     soft: bool,
-    X: Floats,
-    votes: Floats,
+    X: Float64Array,
+    votes: Float64Array,
 ) -> None: ...
 def vote_from(
-    leaf: Ints,
-    row_start: Ints,
-    row_class: Ints,
-    row_weight: Floats,
-    row_scale: Floats,
+    leaf: Int32Array,
+    row_start: Int32Array,
+    row_class: Int32Array,
+    row_weight: Float64Array,
+    row_scale: Float64Array,
     soft: bool,
-    votes: Floats,
+    votes: Float64Array,
 ) -> None: ...
-def depths(nodes: Nodes) -> Ints: ...
+def depths(nodes: Nodes) -> Int32Array: ...

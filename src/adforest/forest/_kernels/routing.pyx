@@ -1,4 +1,4 @@
-"""Send raw records down a tree, and let the leaves they reach answer."""
+"""Send raw samples down a tree, and let the leaves they reach answer."""
 from libc.stdint cimport int32_t, uint64_t
 
 import numpy as np
@@ -6,12 +6,12 @@ import numpy as np
 from .node cimport CATEGORICAL, MISSING_LEFT, Node, goes_left
 
 cdef enum:
-    LANES = 32      # records that walk side by side, so that their cache misses overlap
+    LANES = 32      # samples that walk side by side, so that their cache misses overlap
 
 
 cdef void walk(const Node* nodes, const uint64_t* category_bits, const double* X, const int32_t* rows, Py_ssize_t n,
                Py_ssize_t m, bint categorical, bint has_missing, int32_t* leaf) noexcept nogil:
-    """Write the leaf that each of n records reaches: those in rows, or the first n where rows is NULL.
+    """Write the leaf that each of n samples reaches: those in rows, or the first n where rows is NULL.
 
     categorical and has_missing say whether the tree cuts by categories, and whether some values may be missing.
     """
@@ -36,20 +36,20 @@ cdef bint has_nan(const double* X, Py_ssize_t n) noexcept nogil:
 cdef inline void walk_lanes(const Node* nodes, const uint64_t* category_bits, const double* X, const int32_t* rows,
                             Py_ssize_t n, Py_ssize_t m, bint categorical, bint has_missing,
                             int32_t* leaf) noexcept nogil:
-    """Walk LANES records in turns, a step each; who reaches a leaf makes room for the next record.
+    """Walk LANES samples in turns, a step each; who reaches a leaf makes room for the next sample.
 
     Numerical cuts are taken without a branch that could be guessed wrong.
     """
     cdef Py_ssize_t lane, active = min(<Py_ssize_t>LANES, n), following = active
     cdef Py_ssize_t walker[LANES]
-    cdef const double* record[LANES]
+    cdef const double* sample[LANES]
     cdef int32_t at[LANES]
     cdef int32_t split, left
     cdef const Node* node
     cdef double value
     for lane in range(active):
         walker[lane] = lane
-        record[lane] = X + (lane if rows == NULL else rows[lane]) * m
+        sample[lane] = X + (lane if rows == NULL else rows[lane]) * m
         at[lane] = 0
     while active > 0:
         lane = 0
@@ -60,16 +60,16 @@ cdef inline void walk_lanes(const Node* nodes, const uint64_t* category_bits, co
                 leaf[walker[lane]] = at[lane]
                 if following < n:
                     walker[lane] = following
-                    record[lane] = X + (following if rows == NULL else rows[following]) * m
+                    sample[lane] = X + (following if rows == NULL else rows[following]) * m
                     at[lane] = 0
                     following += 1
                 else:
                     active -= 1
                     walker[lane] = walker[active]
-                    record[lane] = record[active]
+                    sample[lane] = sample[active]
                     at[lane] = at[active]
                 continue
-            value = record[lane][split >> 2]
+            value = sample[lane][split >> 2]
             if categorical and split & CATEGORICAL:
                 left = goes_left(node, category_bits, value)
             elif has_missing:
@@ -84,7 +84,7 @@ cdef inline void walk_lanes(const Node* nodes, const uint64_t* category_bits, co
 cdef void add_answers(const int32_t* leaf, Py_ssize_t n, const int32_t* row_start, const int32_t* row_class,
                       const double* row_weight, const double* row_scale, bint soft, double* votes,
                       Py_ssize_t n_classes) noexcept nogil:
-    """Add each leaf's class shares, or one vote for its most frequent class, to the votes of its record."""
+    """Add each leaf's class shares, or one vote for its most frequent class, to the votes of its sample."""
     cdef Py_ssize_t i, j, best
     for i in range(n):
         if leaf[i] < 0 or row_start[leaf[i]] == row_start[leaf[i] + 1]:
@@ -102,7 +102,7 @@ cdef void add_answers(const int32_t* leaf, Py_ssize_t n, const int32_t* row_star
 
 def route(const Node[::1] nodes, const uint64_t[::1] category_bits, const double[:, ::1] X,
           const int32_t[::1] rows=None):
-    """Return the number of the leaf that each record reaches, as int32; rows picks some of the records."""
+    """Return the number of the leaf that each sample reaches, as int32; rows picks some of the samples."""
     cdef Py_ssize_t n = X.shape[0] if rows is None else rows.shape[0]
     leaf_array = np.empty(n, dtype=np.int32)
     cdef int32_t[::1] leaf = leaf_array
@@ -116,7 +116,7 @@ def route(const Node[::1] nodes, const uint64_t[::1] category_bits, const double
 def vote(const Node[::1] nodes, const uint64_t[::1] category_bits, const int32_t[::1] row_start,
          const int32_t[::1] row_class, const double[::1] row_weight, const double[::1] row_scale, bint soft,
          const double[:, ::1] X, double[:, ::1] votes):
-    """Send records down one tree and add its answers to votes (n, n_classes)."""
+    """Send samples down one tree and add its answers to votes (n, n_classes)."""
     cdef Py_ssize_t i, n = X.shape[0], m = X.shape[1], width
     cdef int32_t leaf[STRIDE]
     if row_class.shape[0] == 0:

@@ -1,4 +1,4 @@
-"""Move rows of arrays in runs: memory lets go of single records, and what is between them moves up."""
+"""Move rows of arrays in runs: memory lets go of single samples, and what is between them moves up."""
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcpy
 

@@ -15,7 +15,7 @@ from .splitting cimport (
 cdef enum:
     MAX_HISTOGRAM = 1 << 20     # cells of (code, class)
 
-cdef double MIN_GAIN = 1e-9     # bits a record, that C4.5 asks of a cut
+cdef double MIN_GAIN = 1e-9     # bits a sample, that C4.5 asks of a cut
 cdef double PERFECT = -0.5      # a score above this is that of a cut into two pure sides: any other is -1 at most
 cdef double BIT_CHI_SQUARE = 2 * log(2.0)   # the chi-square of a cut that gains one bit by chance
 
@@ -31,8 +31,8 @@ cdef extern from *:
     int lowest_bit(uint64_t bits) nogil
 
 
-cdef bint open_search(Search* search, const double* xlogx_table, Py_ssize_t n_records, Py_ssize_t n_classes) noexcept:
-    """Allocate all scratch for nodes of at most n_records; return False where memory ran out.
+cdef bint open_search(Search* search, const double* xlogx_table, Py_ssize_t n_samples, Py_ssize_t n_classes) noexcept:
+    """Allocate all scratch for nodes of at most n_samples; return False where memory ran out.
 
     The table and the rules are set already, all else is zero. Close it in both cases.
     """
@@ -41,13 +41,13 @@ cdef bint open_search(Search* search, const double* xlogx_table, Py_ssize_t n_re
     cdef Scratch* scratch = &search.scratch
     for f in range(search.table.n_features):
         max_codes = max(max_codes, <Py_ssize_t>search.table.n_categories[f])
-    n_pairs = max(<Py_ssize_t>EDGE_SAMPLE, min(n_records, max_codes)) + 1
+    n_pairs = max(<Py_ssize_t>EDGE_SAMPLE, min(n_samples, max_codes)) + 1
     max_codes = max(max_codes, max(search.table.max_bins, <Py_ssize_t>BLOCK)) + 2
     scratch.n_classes = n_classes
     scratch.histogram_size = histogram if histogram <= MAX_HISTOGRAM else 0
     scratch.table = <double*>xlogx_table
     search.class_weights = <int32_t*>calloc(2 * n_classes, sizeof(int32_t))
-    scratch.keys = <uint64_t*>malloc(2 * n_records * sizeof(uint64_t))
+    scratch.keys = <uint64_t*>malloc(2 * n_samples * sizeof(uint64_t))
     scratch.bucket = <int32_t*>malloc(2 * max_codes * sizeof(int32_t))
     scratch.histogram = <uint64_t*>malloc(max(scratch.histogram_size, 1) * sizeof(uint64_t))
     search.space.pairs = <Pair*>malloc(2 * n_pairs * sizeof(Pair))
@@ -61,7 +61,7 @@ cdef bint open_search(Search* search, const double* xlogx_table, Py_ssize_t n_re
     scratch.order = scratch.bucket + max_codes
     search.space.spare = search.space.pairs + n_pairs
     search.categories.space = search.space
-    search.categories.keys = scratch.keys + n_records
+    search.categories.keys = scratch.keys + n_samples
     search.categories.random = &search.random
     search.categories.by_top_class = search.rules.by_ratio
     return True
@@ -78,7 +78,7 @@ cdef void close_search(Search* search) noexcept:
     free(search.cuts)
 
 
-cdef bint find_cut(Search* search, Block* block, NodeRecords* node, Cut* best) noexcept nogil:
+cdef bint find_cut(Search* search, Block* block, NodeSamples* node, Cut* best) noexcept nogil:
     """Find the best cut of a node; return False where there is none.
 
     Features are drawn until max_features of them vary in the node, and on until some cut is possible. A cut into two
@@ -105,7 +105,7 @@ cdef bint find_cut(Search* search, Block* block, NodeRecords* node, Cut* best) n
     return best.score > -INFINITY
 
 
-cdef bint find_cut_by_ratio(Search* search, Block* block, NodeRecords* node, Cut* best) noexcept nogil:
+cdef bint find_cut_by_ratio(Search* search, Block* block, NodeSamples* node, Cut* best) noexcept nogil:
     """Take the best cut by gain of every feature, and of those with at least average gain the best by gain ratio."""
     cdef Py_ssize_t i = 0, n_cuts = 0
     cdef int32_t f
@@ -134,7 +134,7 @@ cdef bint find_cut_by_ratio(Search* search, Block* block, NodeRecords* node, Cut
     return True
 
 
-cdef bint choose_by_ratio(const Search* search, const NodeRecords* node, double no_gain, double gain_sum,
+cdef bint choose_by_ratio(const Search* search, const NodeSamples* node, double no_gain, double gain_sum,
                           Py_ssize_t n_cuts, Cut* best) noexcept nogil:
     """Choose the cut of the highest gain ratio among those of at least gain_sum / n_cuts; return False if none."""
     cdef Py_ssize_t i
@@ -155,13 +155,13 @@ cdef bint choose_by_ratio(const Search* search, const NodeRecords* node, double 
     return best.score > -INFINITY
 
 
-cdef uint32_t top_class_of(const Search* search, const NodeRecords* node) noexcept nogil:
-    """Return the class of the largest weight in the node; among equals, that of the first record."""
+cdef uint32_t top_class_of(const Search* search, const NodeSamples* node) noexcept nogil:
+    """Return the class of the largest weight in the node; among equals, that of the first sample."""
     cdef Py_ssize_t i
-    cdef uint32_t top = class_of(node.records[0])
+    cdef uint32_t top = class_of(node.samples[0])
     for i in range(node.n):
-        if search.scratch.right[class_of(node.records[i])] > search.scratch.right[top]:
-            top = class_of(node.records[i])
+        if search.scratch.right[class_of(node.samples[i])] > search.scratch.right[top]:
+            top = class_of(node.samples[i])
     return top
 
 
@@ -187,13 +187,13 @@ cdef inline Py_ssize_t draw_feature(Search* search, const Block* block, Py_ssize
     return first + random_below(&search.random, n - first)
 
 
-cdef inline void hide_feature(Block* block, NodeRecords* node, Py_ssize_t i) noexcept nogil:
+cdef inline void hide_feature(Block* block, NodeSamples* node, Py_ssize_t i) noexcept nogil:
     """Hide the i-th feature, which is constant in the node, from its children."""
     node.n_features -= 1
     swap_features(block, i, node.n_features)
 
 
-cdef inline double bit_worth(const Scratch* scratch, const NodeRecords* node) noexcept nogil:
+cdef inline double bit_worth(const Scratch* scratch, const NodeSamples* node) noexcept nogil:
     """Return the gain in the unit of the criterion that chance makes as likely as one bit.
 
     By chance a cut's entropy gain is half a chi-square in nats. Its Gini gain is that chi-square times 2pq where there
@@ -204,7 +204,7 @@ cdef inline double bit_worth(const Scratch* scratch, const NodeRecords* node) no
     return BIT_CHI_SQUARE * min(squares, 1 - squares) if scratch.gini else 1.0
 
 
-cdef bint try_feature(Search* search, const Block* block, Py_ssize_t f, const NodeRecords* node,
+cdef bint try_feature(Search* search, const Block* block, Py_ssize_t f, const NodeSamples* node,
                       Cut* best) noexcept nogil:
     """Improve best by feature f; return whether it takes more than one code in the node."""
     cdef double before = best.score
@@ -218,15 +218,15 @@ cdef bint try_feature(Search* search, const Block* block, Py_ssize_t f, const No
     return varies
 
 
-cdef bint try_counted(Search* search, const Block* block, Py_ssize_t f, const NodeRecords* node,
+cdef bint try_counted(Search* search, const Block* block, Py_ssize_t f, const NodeSamples* node,
                       Cut* best) noexcept nogil:
-    """Improve best by feature f, counting records by code and class; return whether it varies in the node."""
+    """Improve best by feature f, counting samples by code and class; return whether it varies in the node."""
     cdef Scratch* scratch = &search.scratch
     cdef int32_t n_codes = block.n_codes[f]
     cdef Py_ssize_t n_missing, present, min_leaf = search.rules.min_leaf
     cdef double before = best.score, price
     cdef Cut trial
-    present = fill_histogram(scratch, block.codes + f * block.stride, node.records, node.n, n_codes)
+    present = fill_histogram(scratch, block.codes + f * block.stride, node.samples, node.n, n_codes)
     n_missing = count_missing(scratch, n_codes)
     if present + (n_missing > 0) < 2:
         return False
@@ -243,9 +243,9 @@ cdef bint try_counted(Search* search, const Block* block, Py_ssize_t f, const No
     return True
 
 
-cdef bint try_sorted(Search* search, const Block* block, Py_ssize_t f, const NodeRecords* node,
+cdef bint try_sorted(Search* search, const Block* block, Py_ssize_t f, const NodeSamples* node,
                      Cut* best) noexcept nogil:
-    """Improve best by feature f, sorting the records by code; return whether it varies in the node."""
+    """Improve best by feature f, sorting the samples by code; return whether it varies in the node."""
     cdef Scratch* scratch = &search.scratch
     cdef Py_ssize_t n = node.n, n_known, present, at = f * block.stride
     cdef int32_t n_codes = block.n_codes[f]
@@ -253,11 +253,11 @@ cdef bint try_sorted(Search* search, const Block* block, Py_ssize_t f, const Nod
     cdef Cut trial
     cdef uint64_t* keys = scratch.keys
     if block.exact:
-        sort_by_place(keys, block.sorted.keys + at, block.sorted.place + at, node.records, n)
+        sort_by_place(keys, block.sorted.keys + at, block.sorted.place + at, node.samples, n)
     elif n_codes > 8 * n:
-        sort_sparse(search.space, keys, block.codes + at, node.records, n)
+        sort_sparse(search.space, keys, block.codes + at, node.samples, n)
     else:
-        sort_keys(scratch, block.codes + at, node.records, n, n_codes)
+        sort_keys(scratch, block.codes + at, node.samples, n, n_codes)
     if keys[0] >> 32 == keys[n - 1] >> 32:
         return False
     n_known = count_known(keys, n, n_codes)
@@ -273,25 +273,25 @@ cdef bint try_sorted(Search* search, const Block* block, Py_ssize_t f, const Nod
     return True
 
 
-cdef void sort_sparse(PairSpace space, uint64_t* keys, const uint16_t* column, const uint64_t* records,
+cdef void sort_sparse(PairSpace space, uint64_t* keys, const uint16_t* column, const uint64_t* samples,
                       Py_ssize_t n) noexcept nogil:
-    """Fill keys in ascending order of code where codes are many more than records."""
+    """Fill keys in ascending order of code where codes are many more than samples."""
     cdef Py_ssize_t i
     for i in range(n):
-        space.pairs[i].value = column[records[i] >> 32]
-        space.pairs[i].item = <uint32_t>records[i]
+        space.pairs[i].value = column[samples[i] >> 32]
+        space.pairs[i].item = <uint32_t>samples[i]
     sort_pairs(space.pairs, space.spare, n)
     for i in range(n):
         keys[i] = (<uint64_t>space.pairs[i].value << 32) | space.pairs[i].item
 
 
-cdef void sort_by_place(uint64_t* keys, const uint64_t* sorted, const uint8_t* place, const uint64_t* records,
+cdef void sort_by_place(uint64_t* keys, const uint64_t* sorted, const uint8_t* place, const uint64_t* samples,
                         Py_ssize_t n) noexcept nogil:
-    """Fill keys with the node's records in the order of their block."""
+    """Fill keys with the node's samples in the order of their block."""
     cdef Py_ssize_t i, at = 0
     cdef uint64_t present = 0
     for i in range(n):
-        present |= <uint64_t>1 << place[records[i] >> 32]
+        present |= <uint64_t>1 << place[samples[i] >> 32]
     while present != 0:
         keys[at] = sorted[lowest_bit(present)]
         present &= present - 1

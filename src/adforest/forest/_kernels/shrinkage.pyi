@@ -1,17 +1,19 @@
 from collections.abc import Sequence
 
 from adforest.forest._kernels.sums import TreeSums
-from adforest.forest.types import Floats, Ints, Singles
+from adforest.forest.types import Float32Array, Float64Array, Int32Array
 
-def route(trees: list[TreeSums], X: Floats, leaf: Ints) -> None: ...
+def route(trees: list[TreeSums], X: Float64Array, leaf: Int32Array) -> None: ...
 def vote(
     trees: list[TreeSums],
-    strengths: Floats,
-    mix: Floats,
-    X: Floats,
-    votes: Floats,
-    values: Sequence[Singles] | None = None,
-    leaves: Ints | None = None,
+    strengths: Float64Array,
+    mix: Float64Array,
+    X: Float64Array,
+    votes: Float64Array,
+    values: Sequence[Float32Array] | None = None,
+    leaves: Int32Array | None = None,
 ) -> None: ...
-def vote_each(trees: list[TreeSums], leaves: Ints, strengths: Floats, votes: Floats) -> None: ...
-def vote_from(tree: TreeSums, leaf: Ints, strengths: Floats, mix: Floats, votes: Floats) -> None: ...
+def vote_each(trees: list[TreeSums], leaves: Int32Array, strengths: Float64Array, votes: Float64Array) -> None: ...
+def vote_from(
+    tree: TreeSums, leaf: Int32Array, strengths: Float64Array, mix: Float64Array, votes: Float64Array
+) -> None: ...

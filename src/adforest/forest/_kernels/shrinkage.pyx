@@ -1,6 +1,6 @@
 """Class shares of leaves, shrunk towards those of the nodes above them (hierarchical shrinkage, Agarwal et al. 2022).
 
-With N(v) the weight of the records below a node v and share(v) their class shares, a leaf answers
+With N(v) the weight of the samples below a node v and share(v) their class shares, a leaf answers
 
     share(root) + sum over its path of (share(v) - share(parent of v)) * keep(N(parent of v)),
 
@@ -9,7 +9,7 @@ keep(N(parent of v)) - keep(N(v)), the leaf keep(N(its parent)), and the root 1 
 that a mean of answers of several strengths is the answer for the mean of their keep.
 
 It is added up from the top of a path down: the same to the last bit for a leaf that is asked alone, and where the answers
-of all leaves are written to a table on one way through the tree, each node adding to what its parent has. Records reach
+of all leaves are written to a table on one way through the tree, each node adding to what its parent has. Samples reach
 few of the leaves of a tree that has many: its rows are written one by one as they are asked for, with those of the nodes
 above them, which other leaves share, until the leaves asked for are many.
 """
@@ -21,9 +21,9 @@ from .routing cimport PREFETCH, STRIDE, has_nan, walk
 from .sums cimport Sums, Tree, TreeSums
 
 cdef enum:
-    WORTH_TABLE = 1000      # nodes whose rows are marked as not written in the time that a table saves for one record
+    WORTH_TABLE = 1000      # nodes whose rows are marked as not written in the time that a table saves for one sample
     MAX_TABLE = 1 << 23     # entries that a table may have, of 8 bytes
-    AHEAD = 12              # records whose rows are fetched before they are added
+    AHEAD = 12              # samples whose rows are fetched before they are added
     FEW = 4                 # a row written alone costs about as much as so many of all that are written at once
 
 
@@ -31,14 +31,14 @@ cdef enum:
 
 
 cdef struct Scratch:
-    # Room for the answer of one leaf: nodes of its path, the weight of each, and shares, zero between two answers.
+    # Buffers for the answer of one leaf: nodes of its path, the weight of each, and shares, zero between two answers.
     int32_t* path
     double* weight
     double* row
 
 
 cdef bint open_scratch(Scratch* scratch, Py_ssize_t depth, Py_ssize_t n_columns) noexcept nogil:
-    """Allocate room; return False where memory ran out. Close it in both cases."""
+    """Allocate buffers; return False where memory ran out. Close it in both cases."""
     scratch.path = <int32_t*>malloc((depth + 1) * sizeof(int32_t))
     scratch.weight = <double*>malloc((depth + 1) * sizeof(double))
     scratch.row = <double*>calloc(n_columns + 1, sizeof(double))
@@ -112,7 +112,7 @@ cdef struct Table:
 
 cdef bint open_table(Table* table, Py_ssize_t n_nodes, Py_ssize_t n_rows, Py_ssize_t depth,
                      Py_ssize_t n_columns) noexcept nogil:
-    """Allocate room; return False where memory ran out. Close it in both cases."""
+    """Allocate buffers; return False where memory ran out. Close it in both cases."""
     table.row_of = <int32_t*>malloc(n_nodes * sizeof(int32_t))
     table.rows = <double*>malloc(n_rows * n_columns * sizeof(double))
     table.kept = <double*>malloc(n_rows * sizeof(double))
@@ -243,12 +243,12 @@ cdef void write_row(Table* table, const Tree* tree, int32_t leaf, const Mixture*
         row[n_columns - 1] = tree.values[leaf]
 
 
-# Records
+# Samples
 
 
 cdef void add_from_table(Table* table, const Tree* tree, const int32_t* leaf, Py_ssize_t n, const Mixture* mixture,
                          Scratch* scratch, double* votes, Py_ssize_t n_columns) noexcept nogil:
-    """Add the rows of the leaves that records reached to their votes."""
+    """Add the rows of the leaves that samples reached to their votes."""
     cdef Py_ssize_t i, j
     cdef const double* row
     for i in range(n):
@@ -267,7 +267,7 @@ cdef void add_from_table(Table* table, const Tree* tree, const int32_t* leaf, Py
 
 cdef void add_one_by_one(const Tree* tree, const int32_t* leaf, Py_ssize_t n, const Mixture* mixture, Scratch* scratch,
                          double* votes, Py_ssize_t n_columns) noexcept nogil:
-    """Add the answer of each leaf that a record reached to its votes."""
+    """Add the answer of each leaf that a sample reached to its votes."""
     cdef Py_ssize_t i
     for i in range(n):
         if leaf[i] >= 0:
@@ -278,26 +278,26 @@ cdef void add_one_by_one(const Tree* tree, const int32_t* leaf, Py_ssize_t n, co
 
 
 cdef inline Py_ssize_t n_table_rows(const Tree* tree, Py_ssize_t n) noexcept nogil:
-    """Return for how many rows a table of a tree must have room to answer n records; those of inner nodes among them."""
+    """Return for how many rows a table of a tree must have buffers to answer n samples; those of inner nodes among them."""
     cdef Py_ssize_t n_leaves = (tree.n_nodes + 1) // 2
     return n_leaves if n > tree.n_nodes else max(n_leaves, min(tree.n_nodes, n * (tree.depth + 1)))
 
 
 cdef inline bint pays(const Tree* tree, Py_ssize_t n, Py_ssize_t n_columns) noexcept nogil:
-    """Return whether a table is worth it for n records."""
+    """Return whether a table is worth it for n samples."""
     return n > 1 and tree.n_nodes <= WORTH_TABLE * n and n_table_rows(tree, n) * n_columns <= MAX_TABLE
 
 
-cdef struct Room:
-    # What answers of some trees are made in, and whether some values of the records may be missing.
+cdef struct Buffers:
+    # What answers of some trees are made in, and whether some values of the samples may be missing.
     bint has_missing
     Scratch scratch
     Table table
 
 
-cdef bint open_room(Room* room, const Tree* trees, Py_ssize_t n_trees, Py_ssize_t n,
+cdef bint open_buffers(Buffers* buffers, const Tree* trees, Py_ssize_t n_trees, Py_ssize_t n,
                     Py_ssize_t n_columns) noexcept nogil:
-    """Allocate room for n records and any of the trees; return False where memory ran out. Close it in both cases."""
+    """Allocate buffers for n samples and any of the trees; return False where memory ran out. Close it in both cases."""
     cdef Py_ssize_t k, depth = 0, n_nodes = 0, n_rows = 0
     cdef bint is_open
     for k in range(n_trees):
@@ -305,23 +305,23 @@ cdef bint open_room(Room* room, const Tree* trees, Py_ssize_t n_trees, Py_ssize_
         if pays(&trees[k], n, n_columns):
             n_nodes = max(n_nodes, trees[k].n_nodes)
             n_rows = max(n_rows, n_table_rows(&trees[k], n))
-    is_open = open_scratch(&room.scratch, depth, n_columns)
-    is_open &= open_table(&room.table, n_nodes, n_rows, depth, n_columns)
+    is_open = open_scratch(&buffers.scratch, depth, n_columns)
+    is_open &= open_table(&buffers.table, n_nodes, n_rows, depth, n_columns)
     return is_open
 
 
-cdef void close_room(Room* room) noexcept nogil:
-    """Free what open_room allocated."""
-    close_scratch(&room.scratch)
-    close_table(&room.table)
+cdef void close_buffers(Buffers* buffers) noexcept nogil:
+    """Free what open_buffers allocated."""
+    close_scratch(&buffers.scratch)
+    close_table(&buffers.table)
 
 
 cdef void add_tree(const Tree* tree, const int32_t* reached, const double* X, Py_ssize_t n, Py_ssize_t m,
-                   const Mixture* mixture, Room* room, double* votes, Py_ssize_t n_columns) noexcept nogil:
-    """Send records down a tree, unless the leaves they reach are known, and add its answers to votes."""
+                   const Mixture* mixture, Buffers* buffers, double* votes, Py_ssize_t n_columns) noexcept nogil:
+    """Send samples down a tree, unless the leaves they reach are known, and add its answers to votes."""
     cdef Py_ssize_t i = 0, width
-    cdef Scratch* scratch = &room.scratch
-    cdef Table* table = &room.table
+    cdef Scratch* scratch = &buffers.scratch
+    cdef Table* table = &buffers.table
     cdef int32_t found[STRIDE]
     cdef const int32_t* leaf = found
     cdef bint has_table = pays(tree, n, n_columns)
@@ -334,7 +334,7 @@ cdef void add_tree(const Tree* tree, const int32_t* reached, const double* X, Py
     while i < n:
         width = min(<Py_ssize_t>STRIDE, n - i)
         if reached == NULL:
-            walk(tree.nodes, tree.category_bits, X + i * m, NULL, width, m, tree.is_categorical, room.has_missing, found)
+            walk(tree.nodes, tree.category_bits, X + i * m, NULL, width, m, tree.is_categorical, buffers.has_missing, found)
         else:
             leaf = reached + i
         if has_table:
@@ -345,7 +345,7 @@ cdef void add_tree(const Tree* tree, const int32_t* reached, const double* X, Py
 
 
 def route(list trees, const double[:, ::1] X, int32_t[:, ::1] leaf):
-    """Write the leaf that each record reaches in each tree, (n_trees, n)."""
+    """Write the leaf that each sample reaches in each tree, (n_trees, n)."""
     cdef Py_ssize_t n = X.shape[0], k
     cdef TreeSums one
     cdef bint has_missing
@@ -360,7 +360,7 @@ def route(list trees, const double[:, ::1] X, int32_t[:, ::1] leaf):
 
 def vote(list trees, const double[::1] strengths, const double[::1] mix, const double[:, ::1] X, double[:, ::1] votes,
          values=None, leaves=None):
-    """Send records down some trees and add their shrunk class shares to votes (n, n_classes).
+    """Send samples down some trees and add their shrunk class shares to votes (n, n_classes).
 
     Parameters
     ----------
@@ -368,13 +368,13 @@ def vote(list trees, const double[::1] strengths, const double[::1] mix, const d
     strengths, mix : float64
         The shares are the mean, weighted by mix, of those shrunk by each strength; mix adds up to 1.
     values : sequence of float32 arrays, optional
-        By tree and node; added up in a column more: the value of the leaf that each record reaches.
+        By tree and node; added up in a column more: the value of the leaf that each sample reaches.
     leaves : int32 (n_trees, n), optional
-        The leaf that each record reaches in each tree, where this is known; X is not read then.
+        The leaf that each sample reaches in each tree, where this is known; X is not read then.
     """
     cdef Py_ssize_t n = X.shape[0], n_columns = votes.shape[1], n_trees = len(trees), k
     cdef Mixture mixture = Mixture(&strengths[0], &mix[0], strengths.shape[0])
-    cdef Room room
+    cdef Buffers buffers
     cdef TreeSums one
     cdef const float[::1] by_node
     cdef const int32_t[::1] leaf
@@ -396,12 +396,12 @@ def vote(list trees, const double[::1] strengths, const double[::1] mix, const d
                 leaf = leaves[k]
                 reached[k] = &leaf[0]
         with nogil:
-            is_open = open_room(&room, asked, n_trees, n, n_columns)
-            room.has_missing = leaves is None and has_nan(&X[0, 0], n * X.shape[1])
+            is_open = open_buffers(&buffers, asked, n_trees, n, n_columns)
+            buffers.has_missing = leaves is None and has_nan(&X[0, 0], n * X.shape[1])
             if is_open:
                 for k in range(n_trees):
-                    add_tree(&asked[k], reached[k], &X[0, 0], n, X.shape[1], &mixture, &room, &votes[0, 0], n_columns)
-            close_room(&room)
+                    add_tree(&asked[k], reached[k], &X[0, 0], n, X.shape[1], &mixture, &buffers, &votes[0, 0], n_columns)
+            close_buffers(&buffers)
     finally:
         free(asked)
         free(reached)
@@ -416,25 +416,25 @@ def vote_each(list trees, leaves, const double[::1] strengths, double[:, :, ::1]
     ----------
     trees : list of TreeSums
     leaves : int32 (n_trees, n)
-        The leaf of each record, -1 for none.
+        The leaf of each sample, -1 for none.
     """
     cdef Py_ssize_t k, n = votes.shape[1], n_columns = votes.shape[2]
     cdef const int32_t[::1] leaf
     cdef double all_of_it = 1.0
     cdef Mixture mixture
-    cdef Room room
+    cdef Buffers buffers
     cdef TreeSums one
     cdef bint is_open
     if n == 0:
         return
     for one, leaf in zip(trees, leaves, strict=True):
         with nogil:
-            is_open = open_room(&room, &one.tree, 1, n, n_columns)
+            is_open = open_buffers(&buffers, &one.tree, 1, n, n_columns)
             if is_open:
                 for k in range(strengths.shape[0]):
                     mixture = Mixture(&strengths[k], &all_of_it, 1)
-                    add_tree(&one.tree, &leaf[0], NULL, n, 0, &mixture, &room, &votes[k, 0, 0], n_columns)
-            close_room(&room)
+                    add_tree(&one.tree, &leaf[0], NULL, n, 0, &mixture, &buffers, &votes[k, 0, 0], n_columns)
+            close_buffers(&buffers)
         if not is_open:
             raise MemoryError
 

@@ -10,7 +10,7 @@ cdef enum:
 
 def count_cells(const double[:, ::1] X, const int64_t[::1] rows, const double[:, ::1] bounds,
                 const int32_t[::1] n_categories, const int32_t[::1] n_known):
-    """Count some records by column and cell.
+    """Count some samples by column and cell.
 
     A number is in the cell of that many bounds as are below it, a category in the cell of the bound that is its code,
     or in cell 15 if none is; missing values are in cell 16.
@@ -18,7 +18,7 @@ def count_cells(const double[:, ::1] X, const int64_t[::1] rows, const double[:,
     Parameters
     ----------
     X : float64 (n, m)
-        Records; NaN is missing.
+        Samples; NaN is missing.
     rows : int64
         Places of those to be counted.
     bounds : float64 (m, 15)

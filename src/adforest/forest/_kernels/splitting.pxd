@@ -4,7 +4,7 @@
 #     entropy:  score = sum_k f(l_k) - f(L) + sum_k f(r_k) - f(R)
 #     Gini:     score = sum_k l_k^2 / L + sum_k r_k^2 / R - (L + R)
 #
-# Moving one record from right to left changes two terms of the sums: O(1), however many classes there are. Both scores
+# Moving one sample from right to left changes two terms of the sums: O(1), however many classes there are. Both scores
 # are 0 for two pure sides and below for any other cut.
 from libc.math cimport log2
 from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t
@@ -71,10 +71,10 @@ cdef struct Scratch:
     double* table           # f(x) for x < TABLE
     int32_t* left
     int32_t* right
-    uint64_t* keys          # code << 32 | class << 12 | weight, one per record of the largest node
+    uint64_t* keys          # code << 32 | class << 12 | weight, one per sample of the largest node
     int32_t* bucket         # one per code
     int32_t* order          # one per code: those the node has, in the order of the scan
-    uint64_t* histogram     # room for codes x classes of the nodes that use it; a cell is records << 32 | weight
+    uint64_t* histogram     # room for codes x classes of the nodes that use it; a cell is samples << 32 | weight
     Py_ssize_t n_classes
     Py_ssize_t histogram_size
 
@@ -226,14 +226,14 @@ cdef inline bint suits_histogram(const Scratch* s, Py_ssize_t n, int32_t n_codes
 
 
 cdef inline Py_ssize_t count_missing(const Scratch* s, int32_t n_codes) noexcept nogil:
-    """Return how many records the histogram's row of missing values holds."""
+    """Return how many samples the histogram's row of missing values holds."""
     cdef Py_ssize_t k, n_missing = 0
     for k in range(s.n_classes):
         n_missing += s.histogram[n_codes * s.n_classes + k] >> 32
     return n_missing
 
 
-cdef inline void sort_keys(Scratch* s, const uint16_t* column, const uint64_t* records, Py_ssize_t n,
+cdef inline void sort_keys(Scratch* s, const uint16_t* column, const uint64_t* samples, Py_ssize_t n,
                            int32_t n_codes) noexcept nogil:
     """Fill keys in ascending order of code, missing values last."""
     cdef Py_ssize_t i
@@ -241,18 +241,18 @@ cdef inline void sort_keys(Scratch* s, const uint16_t* column, const uint64_t* r
     for code in range(n_codes + 1):
         s.bucket[code] = 0
     for i in range(n):
-        s.bucket[column[records[i] >> 32]] += 1
+        s.bucket[column[samples[i] >> 32]] += 1
     for code in range(n_codes + 1):
         held = s.bucket[code]
         s.bucket[code] = at
         at += held
     for i in range(n):
-        code = column[records[i] >> 32]
-        s.keys[s.bucket[code]] = (<uint64_t>code << 32) | <uint32_t>records[i]
+        code = column[samples[i] >> 32]
+        s.keys[s.bucket[code]] = (<uint64_t>code << 32) | <uint32_t>samples[i]
         s.bucket[code] += 1
 
 
-cdef inline Py_ssize_t fill_histogram(Scratch* s, const uint16_t* column, const uint64_t* records, Py_ssize_t n,
+cdef inline Py_ssize_t fill_histogram(Scratch* s, const uint16_t* column, const uint64_t* samples, Py_ssize_t n,
                                       int32_t n_codes) noexcept nogil:
     """Count by (code, class), missing values in the last row; list known codes in order and return how many."""
     cdef Py_ssize_t i, k, present = 0, C = s.n_classes
@@ -261,7 +261,7 @@ cdef inline Py_ssize_t fill_histogram(Scratch* s, const uint16_t* column, const 
     for i in range((n_codes + 1) * C):
         s.histogram[i] = 0
     for i in range(n):
-        s.histogram[column[records[i] >> 32] * C + class_of(records[i])] += one | (records[i] & MAX_WEIGHT)
+        s.histogram[column[samples[i] >> 32] * C + class_of(samples[i])] += one | (samples[i] & MAX_WEIGHT)
     for code in range(n_codes):
         anything = 0
         for k in range(C):

@@ -1,8 +1,18 @@
 from adforest.forest._kernels.sums import TreeSums
-from adforest.forest.types import Floats, Ints
+from adforest.forest.types import Float64Array, Int32Array
 
-def add_share_steps(tree: TreeSums, leaf: Ints, strengths: Floats, mix: Floats, steps: Floats) -> None: ...
-def add_vote_steps(
-    tree: TreeSums, leaf: Ints, row_weight: Floats, row_scale: Floats, soft: bool, steps: Floats, roots: Floats
+def add_share_steps(
+    tree: TreeSums, leaf: Int32Array, strengths: Float64Array, mix: Float64Array, steps: Float64Array
 ) -> None: ...
-def read_leaves(leaf: Ints, row_start: Ints, row_class: Ints, row_weight: Floats) -> tuple[Ints, Floats, Floats]: ...
+def add_vote_steps(
+    tree: TreeSums,
+    leaf: Int32Array,
+    row_weight: Float64Array,
+    row_scale: Float64Array,
+    soft: bool,
+    steps: Float64Array,
+    roots: Float64Array,
+) -> None: ...
+def read_leaves(
+    leaf: Int32Array, row_start: Int32Array, row_class: Int32Array, row_weight: Float64Array
+) -> tuple[Int32Array, Float64Array, Float64Array]: ...

@@ -1,4 +1,4 @@
-"""What each question on the way of a record adds to the answer of a tree.
+"""What each question on the way of a sample adds to the answer of a tree.
 
 Say a(v) is what a tree would answer if its node v were a leaf. The step from a node u to its child v adds a(v) - a(u),
 which is credited to the attribute that u asks about, so that a(root) and the steps of a path add up to a(leaf). For
@@ -6,8 +6,8 @@ shrunk class shares (see shrinkage.pyx) a step adds
 
     (share(v) - share(u)) * keep(N(u)),
 
-and a node without records adds nothing. For trees that cast votes (see routing.pyx) a(v) is the class shares of v, or
-one vote for its most frequent class; a tree whose leaf holds no record says nothing, from the root on.
+and a node without samples adds nothing. For trees that cast votes (see routing.pyx) a(v) is the class shares of v, or
+one vote for its most frequent class; a tree whose leaf holds no sample says nothing, from the root on.
 """
 from libc.stdint cimport int32_t
 
@@ -25,7 +25,7 @@ def add_share_steps(TreeSums tree, const int32_t[::1] leaf, const double[::1] st
     ----------
     tree : TreeSums
     leaf : int32 (n,)
-        The leaf that each record reaches.
+        The leaf that each sample reaches.
     strengths, mix : float64
         See `shrinkage.vote`.
     """
@@ -88,7 +88,7 @@ def add_vote_steps(TreeSums tree, const int32_t[::1] leaf, const double[::1] row
     ----------
     tree : TreeSums
     leaf : int32 (n,)
-        The leaf that each record reaches.
+        The leaf that each sample reaches.
     row_weight, row_scale
         Class weights of leaves, see `adforest.forest._kernels.counting`.
     soft : bool
@@ -128,7 +128,7 @@ def read_leaves(const int32_t[::1] leaf, const int32_t[::1] row_start, const int
     confidence : float64 (n,)
         Its share of what the leaf holds.
     weight : float64 (n,)
-        What the leaf holds, in records.
+        What the leaf holds, in samples.
     """
     cdef Py_ssize_t i, j, n = leaf.shape[0]
     cdef double most

@@ -1,8 +1,8 @@
-from adforest.forest.records import Groups, Records
-from adforest.forest.types import Floats, Nodes, Words
+from adforest.forest.samples import Groups, Samples
+from adforest.forest.types import Float64Array, Nodes, UInt64Array
 
 def stream(
-    records: Records,
+    samples: Samples,
     groups: Groups,
     *,
     grace: float,
@@ -11,4 +11,4 @@ def stream(
     max_depth: int | None,
     n_nodes: int,
     n_words: int,
-) -> tuple[Nodes, Nodes, Words, Floats]: ...
+) -> tuple[Nodes, Nodes, UInt64Array, Float64Array]: ...

@@ -1,4 +1,4 @@
-"""Grow Hoeffding trees: records come one by one, and a leaf splits once enough of them prefer one feature.
+"""Grow Hoeffding trees: samples come one by one, and a leaf splits once enough of them prefer one feature.
 
 The statistics of a leaf (observing.pxd) are dropped when it splits; the two new leaves begin with the class weights
 that the cut lets expect.
@@ -165,26 +165,26 @@ cdef void try_to_split(Stream* s, Py_ssize_t at) noexcept nogil:
         split_leaf(s, at, best)
 
 
-cdef void learn(Stream* s, const double* record, int32_t klass, double weight) noexcept nogil:
-    """Send a record to its leaf, add it to what the leaf has observed, and maybe split the leaf."""
+cdef void learn(Stream* s, const double* sample, int32_t klass, double weight) noexcept nogil:
+    """Send a sample to its leaf, add it to what the leaf has observed, and maybe split the leaf."""
     cdef Py_ssize_t at = 0
     cdef const Node* node = s.group.nodes
     cdef Leaf* leaf
     while node.split >= 0:
         at = node.left + (not goes_left(node, s.category_bits.words - s.category_bits.first_number,
-                                        record[node.split >> 2]))
+                                        sample[node.split >> 2]))
         node = s.group.nodes + at
     leaf = &s.group.leaves[at]
-    observe(&s.layout, leaf.block, record, klass, weight)
+    observe(&s.layout, leaf.block, sample, klass, weight)
     leaf.weight += weight
     if leaf.weight - leaf.attempted >= s.bound.grace and (s.bound.max_depth < 0 or leaf.depth < s.bound.max_depth):
         leaf.attempted = leaf.weight
         try_to_split(s, at)
 
 
-cdef void learn_group(Stream* s, const double* X, const int32_t* y, const int32_t* samples, const uint16_t* weights,
+cdef void learn_group(Stream* s, const double* X, const int32_t* y, const int32_t* indices, const uint16_t* weights,
                       Py_ssize_t n, int32_t depth) noexcept nogil:
-    """Grow the tree of one group of n records, from a leaf at some depth."""
+    """Grow the tree of one group of n samples, from a leaf at some depth."""
     cdef Py_ssize_t i
     s.group.leaves[0].block = NULL
     s.group.n = 1
@@ -193,18 +193,18 @@ cdef void learn_group(Stream* s, const double* X, const int32_t* y, const int32_
         if s.out_of_memory:
             return
         if weights[i] > 0:
-            learn(s, X + samples[i] * s.layout.n_features, y[samples[i]], weights[i])
+            learn(s, X + indices[i] * s.layout.n_features, y[indices[i]], weights[i])
 
 
-def stream(records, groups, *, double grace, double log_inverse_delta, double tie, max_depth, int32_t n_nodes,
+def stream(samples, groups, *, double grace, double log_inverse_delta, double tie, max_depth, int32_t n_nodes,
            Py_ssize_t n_words):
-    """Grow a Hoeffding tree for each group of records, in the order in which they are given.
+    """Grow a Hoeffding tree for each group of samples, in the order in which they are given.
 
     Parameters
     ----------
-    records : Records
+    samples : Samples
     groups : Groups
-        Records of weight 0 are left out.
+        Samples of weight 0 are left out.
     grace : float
         Weight a leaf receives between two attempts to split it.
     log_inverse_delta, tie : float
@@ -218,16 +218,16 @@ def stream(records, groups, *, double grace, double log_inverse_delta, double ti
     replaced, added : NODE
         The nodes to put in the place of the groups' leaves, and those to append to the tree.
     category_bits : uint64
-        Words to append to the tree's.
+        Words of 64 category bits to append to the tree's.
     importance : float64 (m,)
         Entropy gain of the cuts by feature, in bits times weight seen.
     """
-    cdef const double[:, ::1] X = records.X
-    cdef const int32_t[::1] y = records.y, n_categories = records.n_categories
-    cdef const int32_t[::1] samples = groups.samples, depth = groups.depth
+    cdef const double[:, ::1] X = samples.X
+    cdef const int32_t[::1] y = samples.y, n_categories = samples.n_categories
+    cdef const int32_t[::1] indices = groups.indices, depth = groups.depth
     cdef const uint16_t[::1] weights = groups.weights
     cdef const int64_t[::1] start = groups.start
-    cdef Py_ssize_t n_groups = depth.shape[0], n_classes = records.n_classes, group, f, width
+    cdef Py_ssize_t n_groups = depth.shape[0], n_classes = samples.n_classes, group, f, width
     cdef int32_t appended = n_nodes
     cdef Py_ssize_t[::1] offset = np.empty(X.shape[1], dtype=np.intp)
     cdef double[:, ::1] sides = np.zeros((3, max(n_classes, 1)))
@@ -251,7 +251,7 @@ def stream(records, groups, *, double grace, double log_inverse_delta, double ti
             raise MemoryError
         for group in range(n_groups):
             with nogil:
-                learn_group(&s, &X[0, 0], &y[0], &samples[start[group]], &weights[start[group]],
+                learn_group(&s, &X[0, 0], &y[0], &indices[start[group]], &weights[start[group]],
                             start[group + 1] - start[group], depth[group])
             if s.out_of_memory:
                 raise MemoryError

@@ -5,7 +5,7 @@ from .node cimport Node
 
 
 cdef struct NodeList:
-    # Nodes to append to a tree, and those that take the place of its leaves, one for each group of records.
+    # Nodes to append to a tree, and those that take the place of its leaves, one for each group of samples.
     Node* added
     Py_ssize_t n
     Py_ssize_t room
@@ -35,7 +35,7 @@ cdef struct Subtrees:
     NodeList nodes
     CategoryBits category_bits
     LeafCounts counts
-    int32_t* leaf_of            # by record: the number of its leaf
+    int32_t* leaf_of            # by sample: the number of its leaf
     double* importance          # by feature: gain of its cuts, in bits times weight
 
 

@@ -1,39 +1,44 @@
-from adforest.forest.types import Floats, Ints, Nodes, Singles, Words
+from adforest.forest.types import Float32Array, Float64Array, Int32Array, Nodes, UInt64Array
 
 class TreeSums:
-    order: Ints
-    parent: Ints
-    total: Floats
-    first: Ints
-    stop: Ints
-    klass: Ints
-    weight: Singles
+    order: Int32Array
+    parent: Int32Array
+    total: Float64Array
+    first: Int32Array
+    stop: Int32Array
+    klass: Int32Array
+    weight: Float32Array
     depth: int
     n_leaf_rows: int
     def __init__(
         self,
         nodes: Nodes,
-        category_bits: Words,
-        row_start: Ints,
-        row_class: Ints,
-        row_weight: Floats,
+        category_bits: UInt64Array,
+        row_start: Int32Array,
+        row_class: Int32Array,
+        row_weight: Float64Array,
         before: TreeSums | None = None,
-        changed: Ints | None = None,
+        changed: Int32Array | None = None,
     ) -> None: ...
     @property
     def is_sparse(self) -> bool: ...
 
-def find_order(nodes: Nodes) -> tuple[Ints, Ints, int]: ...
+def find_order(nodes: Nodes) -> tuple[Int32Array, Int32Array, int]: ...
 def sum_rows(
-    nodes: Nodes, order: Ints, row_start: Ints, row_class: Ints, row_weight: Floats, n_classes: int
-) -> tuple[Floats, Ints, Ints, Ints, Singles]: ...
+    nodes: Nodes,
+    order: Int32Array,
+    row_start: Int32Array,
+    row_class: Int32Array,
+    row_weight: Float64Array,
+    n_classes: int,
+) -> tuple[Float64Array, Int32Array, Int32Array, Int32Array, Float32Array]: ...
 def sum_changed_rows(
     before: TreeSums,
-    changed: Ints,
+    changed: Int32Array,
     nodes: Nodes,
-    row_start: Ints,
-    row_class: Ints,
-    row_weight: Floats,
+    row_start: Int32Array,
+    row_class: Int32Array,
+    row_weight: Float64Array,
     n_classes: int,
-) -> tuple[Floats, Ints, Ints, Ints, Singles]: ...
-def entropies(sums: TreeSums) -> Floats: ...
+) -> tuple[Float64Array, Int32Array, Int32Array, Int32Array, Float32Array]: ...
+def entropies(sums: TreeSums) -> Float64Array: ...

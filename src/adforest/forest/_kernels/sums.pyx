@@ -227,7 +227,7 @@ def entropies(TreeSums sums):
 cdef class TreeSums:
     """A tree and the class weights of every node of it, inner ones included: what answers are read from.
 
-    Arrays are taken hold of once, so that asking many trees about one record costs little more than their kernels do.
+    Arrays are taken hold of once, so that asking many trees about one sample costs little more than their kernels do.
 
     Where rows of some leaves were added to and the nodes are those of another tree, its sums and these leaves may be given.
 

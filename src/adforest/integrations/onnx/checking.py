@@ -1,4 +1,4 @@
-"""Ask ONNX Runtime and the model the same records, before a graph is handed out."""
+"""Compare predictions of ONNX Runtime and the model, before a graph is returned."""
 
 from __future__ import annotations
 
@@ -10,39 +10,41 @@ from adforest.adaptation import State, votes
 from adforest.base import Model, as_shares
 from adforest.encoding.categories import Categories, Value
 from adforest.encoding.columns import code_values
-from adforest.forest.types import AnyArray, Floats
+from adforest.forest.types import AnyArray, Float64Array
 from adforest.integrations._forests import questions_of
 from adforest.integrations.onnx.inputs import Input
 from adforest.libraries import require
 
 TOLERANCE = 1e-5  # of probabilities, which are float32
-TIE = 1e-9  # share of all votes: where two classes are as near as that, rounding may decide
-MADE_UP = 1_000  # records besides those in memory
-MISSING_SHARE = 0.1  # of the values of made-up records
-PART = 4_096  # records at a time
+TIE = 1e-9  # fraction of all votes: below this difference of two classes, rounding may decide
+MADE_UP = 1_000  # samples besides those in memory
+MISSING_SHARE = 0.1  # of the values of simulated samples
+PART = 4_096  # samples at a time
 
 
 def check_answers(graph: bytes, model: Model[State], inputs: list[Input], missing_text: str) -> None:
-    """Raise if ONNX Runtime answers otherwise than the model on its records in memory or on made-up ones."""
+    """Raise if ONNX Runtime and the model differ on samples in memory or on simulated ones."""
     runtime = require("onnxruntime", "to_onnx", "onnx")
     session = runtime.InferenceSession(graph, providers=["CPUExecutionProvider"])
-    for records in (model.learnt.memory.matrix()[:, : model.encoder.n_features], _made_up(model)):
-        for start in range(0, len(records), PART):
-            _check_part(session, model, inputs, missing_text, records[start : start + PART])
+    for samples in (model.learnt.memory.matrix()[:, : model.encoder.n_features], _made_up(model)):
+        for start in range(0, len(samples), PART):
+            _check_part(session, model, inputs, missing_text, samples[start : start + PART])
 
 
-def _check_part(session: Any, model: Model[State], inputs: list[Input], missing_text: str, records: Floats) -> None:
-    """Raise if answers differ on records of numbers and codes."""
-    matrix, fed = records.copy(), {}
+def _check_part(
+    session: Any, model: Model[State], inputs: list[Input], missing_text: str, samples: Float64Array
+) -> None:
+    """Raise if predictions differ on encoded samples."""
+    matrix, fed = samples.copy(), {}
     for position, one in enumerate(inputs):
-        values: AnyArray = records if one.width > 1 else records[:, [position]]
+        values: AnyArray = samples if one.width > 1 else samples[:, [position]]
         if one.categories is not None:
-            values = _values(one.categories, records[:, position])[:, np.newaxis]
-            # What a code means can have changed since a record came: a value may be infrequent now.
+            values = _values(one.categories, samples[:, position])[:, np.newaxis]
+            # The meaning of a code can have changed since a sample came: a value may be infrequent now.
             matrix[:, position] = one.categories.translate(code_values(values[:, 0].tolist(), one.name), one.name)
         fed[one.name] = one.feed(values, missing_text)
     label, probabilities = session.run(None, fed)
-    matrix = model.encoder.with_rates(matrix)  # as they are now, not as they were when records came
+    matrix = model.encoder.with_rates(matrix)  # current ones, not those from when samples came
     votes_by_class = model.in_order(votes(model.learnt, matrix, len(model.labels.by_arrival)))
     expected, shares = model.most_likely(votes_by_class), as_shares(votes_by_class)
     far = np.abs(probabilities - shares).max(axis=1) > TOLERANCE
@@ -50,15 +52,15 @@ def _check_part(session: Any, model: Model[State], inputs: list[Input], missing_
     if (far | other).any():
         place = int((far | other).argmax())
         raise RuntimeError(
-            f"ONNX Runtime answers {np.count_nonzero(far | other)} of {len(records)} records otherwise than the model, "
-            f"such as {records[place].tolist()}: {label[place]!r} with probabilities {probabilities[place].tolist()} "
+            f"ONNX Runtime answers {np.count_nonzero(far | other)} of {len(samples)} samples otherwise than the model, "
+            f"such as {samples[place].tolist()}: {label[place]!r} with probabilities {probabilities[place].tolist()} "
             f"instead of {expected[place]!r} with {shares[place].tolist()}. No graph is returned, since it would not "
             "be this model."
         )
 
 
-def is_tie(shares: Floats) -> AnyArray:
-    """Return which records have two classes that are likeliest, as far as rounding tells."""
+def is_tie(shares: Float64Array) -> AnyArray:
+    """Return which samples have two most likely classes, up to rounding."""
     if shares.shape[1] < 2:
         return np.zeros(len(shares), dtype=bool)
     second, first = np.partition(shares, -2, axis=1)[:, -2:].T
@@ -66,29 +68,29 @@ def is_tie(shares: Floats) -> AnyArray:
     return tied
 
 
-def _made_up(model: Model[State]) -> Floats:
-    """Return records at the bounds of all questions or just beyond, with unknown categories and gaps."""
+def _made_up(model: Model[State]) -> Float64Array:
+    """Return samples at the thresholds of all splits or just beyond, with unknown categories and missing values."""
     rng = np.random.default_rng(0)
-    bounds: list[list[Floats]] = [[np.zeros(1)] for _ in range(model.encoder.n_columns)]
+    bounds: list[list[Float64Array]] = [[np.zeros(1)] for _ in range(model.encoder.n_columns)]
     for one in model.learnt.forests.values():
         for tree in one.forest.trees:
             asked = questions_of(tree)
             for feature in np.unique(asked.feature).tolist():
                 bounds[feature].append(asked.threshold[asked.feature == feature])
-    records = np.empty((MADE_UP, model.encoder.n_features))
+    samples = np.empty((MADE_UP, model.encoder.n_features))
     for feature, known in enumerate(model.encoder.categories):
         if known is not None:
-            records[:, feature] = rng.integers(-1, max(1, known.n_codes), MADE_UP)
+            samples[:, feature] = rng.integers(-1, max(1, known.n_codes), MADE_UP)
             continue
         chosen = rng.choice(np.unique(np.concatenate(bounds[feature])), MADE_UP)
         side = rng.choice([-np.inf, np.nan, np.inf], MADE_UP)
-        records[:, feature] = np.where(np.isnan(side), chosen, np.nextafter(chosen, side))
-    records[rng.random(records.shape) < MISSING_SHARE] = np.nan
-    return records
+        samples[:, feature] = np.where(np.isnan(side), chosen, np.nextafter(chosen, side))
+    samples[rng.random(samples.shape) < MISSING_SHARE] = np.nan
+    return samples
 
 
-def _values(known: Categories, codes: Floats) -> AnyArray:
-    """Return the categories that codes stand for; one never seen for -1 and infrequent ones, None for missing ones."""
+def _values(known: Categories, codes: Float64Array) -> AnyArray:
+    """Return the categories of codes; one never seen for -1 and infrequent ones, None for missing ones."""
     by_code: list[Value | None] = [*known.by_code(), None]
     if known.infrequent >= 0:
         by_code[known.infrequent] = _unseen(known)
@@ -99,7 +101,7 @@ def _values(known: Categories, codes: Floats) -> AnyArray:
 
 
 def _unseen(known: Categories) -> Value:
-    """Return a value that is no category."""
+    """Return a value that is not among the categories."""
     values = list(known.places)
     if isinstance(values[0], str):
         return max(map(str, values)) + "?"

@@ -1,4 +1,4 @@
-"""The way of an export: inputs, vote, label and probabilities; then ONNX Runtime must answer as the model does."""
+"""Export of a model: inputs, vote, label and probabilities; then a check with ONNX Runtime."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from adforest.libraries import require
 
 
 def to_onnx(model: Any, *, missing_text: str = "", output_names: tuple[str, str] = ("label", "probabilities")) -> Any:
-    """Return a model, as it answers now, as one ONNX graph.
+    """Return the current model as one ONNX graph.
 
-    The graph holds the whole vote: all forests that are asked, their weights, and how records are told apart. Before it
-    is returned, ONNX Runtime answers the records that the model keeps, and made-up ones at the bounds of all
-    questions, and must agree with the model.
+    The graph holds the complete vote: all forests, their weights, and the contexts of samples. Before it is returned,
+    the predictions of ONNX Runtime for the samples in memory, and for simulated ones at the thresholds of all splits,
+    are compared with those of the model.
 
     Parameters
     ----------
     model : AdaptiveDecisionForestClassifier, PaperADFClassifier or Snapshot
     missing_text : str, default=""
-        What stands for a missing value in text inputs. NaN does in the others.
+        Encodes a missing value in text inputs; in the others it is NaN.
     output_names : tuple of str, default=("label", "probabilities")
 
     Returns
     -------
     onnx.ModelProto
         Its inputs are one matrix ``X`` of doubles, of shape (N, n_features), if the model learnt arrays of numbers.
-        Otherwise there is one input a column, of shape (N, 1): text for text categories, doubles for everything else,
+        Otherwise there is one input per column, of shape (N, 1): text for text categories, doubles for everything else,
         named as the columns are, or ``x0``, ``x1``, … where they have no names. Dates are seconds since 1970, in UTC
         where they have a time zone, durations are seconds. The outputs are the label, of shape (N,), and float
         probabilities, of shape (N, n_classes), in the order of ``classes_``. Labels are text, int64, bool, or double
@@ -44,9 +44,9 @@ def to_onnx(model: Any, *, missing_text: str = "", output_names: tuple[str, str]
     Raises
     ------
     ValueError
-        If names or texts cannot be those of a graph, or if it would be larger than the 2 GB that ONNX allows.
+        If names or texts are not valid in a graph, or if it would be larger than the 2 GB that ONNX allows.
     RuntimeError
-        If ONNX Runtime does not answer as the model does.
+        If predictions of ONNX Runtime and the model differ.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def to_onnx(model: Any, *, missing_text: str = "", output_names: tuple[str, str]
 
 
 def _add_outputs(graph: Graph, votes: str, labels: AnyArray, names: tuple[str, ...]) -> None:
-    """Add the class that has most of the votes, and the votes scaled to a sum of 1; where there is none, all alike."""
+    """Add the class with the most votes, and the votes scaled to a sum of 1; uniform where there are none."""
     n_classes, kind = len(labels), graph.onnx.TensorProto
     best = graph.add("ArgMax", votes, axis=1, keepdims=0)
     total = graph.add("ReduceSum", votes, graph.constant(np.array([1])), keepdims=1)
@@ -90,7 +90,7 @@ def _add_outputs(graph: Graph, votes: str, labels: AnyArray, names: tuple[str, .
 
 
 def _labels(model: Model[State]) -> AnyArray:
-    """Return the sorted classes in a type of ONNX: text, int64, bool, double, or uint64 where nothing else fits."""
+    """Return the sorted classes in a type of ONNX: text, int64, bool, double, or uint64 if no other holds them."""
     classes = model.labels.classes
     if classes.dtype.kind in "UO":
         for text in classes.tolist():

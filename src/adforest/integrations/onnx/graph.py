@@ -1,4 +1,4 @@
-"""A graph in the making: operators and constants get names of their own, apart from those of inputs and outputs."""
+"""Builder of a graph: operators and constants get names that differ from those of inputs and outputs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from adforest.libraries import require
 
 OPSET, ML_OPSET = 18, 5  # TreeEnsemble, which takes doubles and sets of categories, is new in 5
 ML = "ai.onnx.ml"
-MAX_BYTES = 2**31 - 2**20  # what protobuf can write, with some room for names
+MAX_BYTES = 2**31 - 2**20  # limit of protobuf, less some for names
 
 
 class Graph:
@@ -69,7 +69,7 @@ class Graph:
         return self.add("Slice", value, *(self.constant(np.array([bound])) for bound in (start, stop, 1)))
 
     def finish(self, name: str, doc: str) -> Any:
-        """Return the whole as a checked ModelProto."""
+        """Return the graph as a checked ModelProto."""
         from adforest import __version__
 
         helper = self.onnx.helper
@@ -86,7 +86,7 @@ class Graph:
         return model
 
     def _fresh(self, stem: str) -> str:
-        """Return a name that nothing has yet."""
+        """Return an unused name."""
         number = len(self._nodes) + len(self._constants)
         name = f"{stem}_{number}"
         while name in self._taken:

@@ -1,4 +1,4 @@
-"""The inputs of a graph, and how they become the matrix of numbers and codes that trees read."""
+"""The inputs of a graph, and their conversion to the matrix of numbers and codes that trees read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from adforest.encoding import TableEncoder
 from adforest.encoding.categories import Categories, Value
 from adforest.encoding.rates import CategoryRates
-from adforest.forest.types import AnyArray, Floats
+from adforest.forest.types import AnyArray, Float64Array
 from adforest.integrations.onnx.graph import ML, Graph
 
 MATRIX = "X"
@@ -36,7 +36,7 @@ class Input:
 
     @property
     def values(self) -> list[Value]:
-        """The categories known."""
+        """The known categories."""
         return [] if self.categories is None else list(self.categories.places)
 
     @property
@@ -58,8 +58,8 @@ class Input:
         table = self.rates.look_up(self.categories.coded_as)
         return [self._looked_up(graph, column, missing_text) for column in table.T]
 
-    def _looked_up(self, graph: Graph, numbers: Floats, missing_text: str) -> str:
-        """Return the numbers of values; the last but one is that of values not known, the last is NaN."""
+    def _looked_up(self, graph: Graph, numbers: Float64Array, missing_text: str) -> str:
+        """Return the numbers of values; the last but one is for unknown values, the last is NaN."""
         found, unknown = numbers[:-2], numbers[-2]
         keys = np.array(self.values, dtype=object if self.is_text else np.float64)
         if self.is_text:
@@ -86,7 +86,7 @@ class Input:
 
 
 def inputs_of(encoder: TableEncoder) -> list[Input]:
-    """Return one matrix where arrays of numbers were learnt, one input a column otherwise."""
+    """Return one matrix where arrays of numbers were learnt, one input per column otherwise."""
     if encoder.is_plain:
         return [Input(MATRIX, encoder.n_features)]
     positions = tuple(range(encoder.n_features))
@@ -108,7 +108,7 @@ def matrix_of(graph: Graph, inputs: list[Input], encoder: TableEncoder, missing_
 
 
 def check_names(inputs: list[Input], outputs: tuple[str, ...], missing_text: str) -> None:
-    """Raise if two inputs or outputs have the same name, or if missing values cannot be told from a category."""
+    """Raise if two inputs or outputs have the same name, or if ``missing_text`` is a category."""
     if not isinstance(missing_text, str):
         raise TypeError(f"missing_text is {missing_text!r}; expected the text that stands for a missing value.")
     if len(outputs) != 2 or outputs[0] == outputs[1] or not all(isinstance(name, str) and name for name in outputs):

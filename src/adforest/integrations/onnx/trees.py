@@ -1,6 +1,6 @@
-"""Trees as an operator: TreeEnsemble finds the leaf of each record, a table says what leaves answer.
+"""Trees as an operator: TreeEnsemble finds the leaf of each sample, a table has the predictions of leaves.
 
-A leaf of TreeEnsemble speaks of one target only, so that it cannot hold the shares of several classes. Each tree is a
+A leaf of TreeEnsemble has one target only, so that it cannot hold the probabilities of several classes. Each tree is a
 target here, and the value of a leaf is its row in a table of all leaves.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from adforest.forest import Tree
-from adforest.forest.types import AnyArray, Floats, Ints
+from adforest.forest.types import AnyArray, Float64Array, Int32Array
 from adforest.integrations._forests import LeafAnswers, questions_of
 from adforest.integrations.onnx.graph import ML, Graph
 
@@ -19,16 +19,16 @@ NO_CODE = -1.0  # a category that does not occur, for sets that would be empty
 
 
 def add_forest(
-    graph: Graph, matrix: str, trees: tuple[Tree, ...], answers: list[LeafAnswers], more: Floats | None = None
+    graph: Graph, matrix: str, trees: tuple[Tree, ...], answers: list[LeafAnswers], more: Float64Array | None = None
 ) -> str:
-    """Add a forest to a graph; return what its trees answer, of shape (N, n_trees, n_classes).
+    """Add a forest to a graph; return the predictions of its trees, of shape (N, n_trees, n_classes).
 
     Parameters
     ----------
     matrix : str
-        The records, of shape (N, n_features).
+        The samples, of shape (N, n_features).
     more : float64 (n_leaves,), optional
-        One more value by leaf, all trees one after the other: it follows behind the classes.
+        One more value by leaf, all trees one after the other: it follows the classes.
     """
     rows = graph.add("Cast", _add_ensemble(graph, matrix, trees, answers), to=graph.onnx.TensorProto.INT64)
     table = np.concatenate([one.shares for one in answers])
@@ -36,7 +36,7 @@ def add_forest(
 
 
 def _add_ensemble(graph: Graph, matrix: str, trees: tuple[Tree, ...], answers: list[LeafAnswers]) -> str:
-    """Add the operator that finds the row of each record's leaf, in each tree, of shape (N, n_trees)."""
+    """Add the operator that finds the row of each sample's leaf, in each tree, of shape (N, n_trees)."""
     roots, parts, sets, rows, n_nodes, n_leaves, n_rows = [], [], [], [], 0, 0, 0
     for tree, one in zip(trees, answers, strict=True):
         part, members, own_rows = _flat(tree, one.node, n_nodes, n_leaves)
@@ -69,12 +69,12 @@ def _add_ensemble(graph: Graph, matrix: str, trees: tuple[Tree, ...], answers: l
 
 
 def _flat(
-    tree: Tree, leaves: Ints, first_node: int, first_leaf: int
-) -> tuple[dict[str, AnyArray], list[Ints], AnyArray]:
-    """Return the attributes of one tree's nodes, behind those of others, their sets, and which leaf is at which place.
+    tree: Tree, leaves: Int32Array, first_node: int, first_leaf: int
+) -> tuple[dict[str, AnyArray], list[Int32Array], AnyArray]:
+    """Return the attributes of one tree's nodes, appended to those of others, their sets, and the leaf at each index.
 
-    Where a question is for categories, those in the set go on to its true side, and all others to its false side, as
-    missing values do.
+    At a categorical split, categories in the set go to the true side, and all others to the false side, as missing
+    values do.
     """
     asked, order = questions_of(tree), np.arange(len(leaves))
     is_leaf = tree.nodes["split"] < 0
@@ -83,7 +83,7 @@ def _flat(
     place[leaves] = first_leaf + order
     left = tree.nodes["left"][0]
     if len(asked.node) and place[left] == place[left + 1]:
-        # One is a leaf, the other is not, but ONNX Runtime before 1.24 takes a root for a leaf if these are equal.
+        # One is a leaf, the other is not, but ONNX Runtime before 1.24 mistakes a root for a leaf if these are equal.
         order = np.roll(order, 1)
         place[leaves[order]] = first_leaf + np.arange(len(leaves))
     is_true_left = ~(asked.by_categories & asked.missing_left)
@@ -98,7 +98,7 @@ def _flat(
         "nodes_falsenodeids": place[false],
         "nodes_falseleafs": is_leaf[false].astype(np.int64),
     }
-    if not len(asked.node):  # a tree of one leaf: a question all the same, and the leaf on both sides of it
+    if not len(asked.node):  # a tree of one leaf needs a split all the same, with the leaf on both sides
         order = np.zeros(2, dtype=order.dtype)
         nodes = {name: np.zeros(1, dtype=array.dtype) for name, array in nodes.items()}
         nodes["nodes_truenodeids"][:], nodes["nodes_falsenodeids"][:] = first_leaf, first_leaf + 1
@@ -106,6 +106,6 @@ def _flat(
     return nodes, [asked.members[node] for node in asked.node[asked.by_categories].tolist()], order
 
 
-def _with_ends(sets: list[Ints]) -> Floats:
-    """Return sets of categories one after the other, NaN behind each."""
+def _with_ends(sets: list[Int32Array]) -> Float64Array:
+    """Return sets of categories one after the other, each followed by NaN."""
     return np.concatenate([np.append(codes if len(codes) else NO_CODE, np.nan) for codes in sets])

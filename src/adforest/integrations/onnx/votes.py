@@ -1,6 +1,6 @@
 """The vote as a graph: from the matrix that trees read to votes for classes, see `adforest.adaptation.voting`.
 
-All that is fixed at export is computed here: which forests are asked, what leaves answer, weights and class ratios.
+Everything that is fixed at export is computed here: the forests, predictions of leaves, weights and class ratios.
 Columns are in the order of the sorted classes throughout, and numbers are doubles.
 """
 
@@ -24,14 +24,14 @@ from adforest.adaptation.voting import (
     unmet_classes,
 )
 from adforest.base import Model
-from adforest.forest.types import AnyArray, Longs
+from adforest.forest.types import AnyArray, Int64Array
 from adforest.integrations._forests import LeafAnswers, answers_of
 from adforest.integrations.onnx.graph import Graph
 from adforest.integrations.onnx.trees import add_forest
 
 
 def forests_of(state: State) -> list[str]:
-    """Return the forests that a graph holds."""
+    """Return the forests in the graph."""
     if state.settings.algorithm == "paper":
         return [state.answering]
     return [PERMANENT] if is_permanent_alone(state) else sorted(asked_forests(state))
@@ -47,7 +47,7 @@ def add_votes(graph: Graph, matrix: str, model: Model[State]) -> str:
 
 
 def _add_recent_samples(graph: Graph, matrix: str, model: Model[State], votes: str) -> str:
-    """Adjust votes by what the last samples before the export say, see `adforest.adaptation.recent_samples`."""
+    """Adjust votes by the last samples before the export, see `adforest.adaptation.recent_samples`."""
     state, n_classes = model.learnt, len(model.labels.by_arrival)
     recent, counts = state.recent, label_counts(state, n_classes)
     total = graph.add("ReduceSum", votes, graph.constant(np.array([1])), keepdims=1)
@@ -67,7 +67,7 @@ def _add_recent_samples(graph: Graph, matrix: str, model: Model[State], votes: s
 
 
 def _add_neighbours(graph: Graph, matrix: str, model: Model[State], forests: str) -> str:
-    """Add what the last samples answer, by the share of the permanent forest's trees in which they reach a leaf."""
+    """Add the vote of the last samples, by the fraction of the permanent forest's trees in which leaves agree."""
     recent = model.learnt.recent
     trees, answers = model.learnt.forests[PERMANENT].forest.trees, answers_of(model, PERMANENT)
     numbers = [LeafAnswers(one.node, one.node[:, np.newaxis].astype(np.float64)) for one in answers]
@@ -82,7 +82,7 @@ def _add_neighbours(graph: Graph, matrix: str, model: Model[State], forests: str
 
 
 def _add_forest_votes(graph: Graph, matrix: str, model: Model[State]) -> str:
-    """Add the votes of the forests together."""
+    """Add the weighted vote of the forests."""
     state = model.learnt
     if is_permanent_alone(state):
         return _add_shares(graph, matrix, model, PERMANENT)
@@ -93,7 +93,7 @@ def _add_forest_votes(graph: Graph, matrix: str, model: Model[State]) -> str:
 
 
 def _add_unmet_classes(graph: Graph, model: Model[State], shares: dict[str, str]) -> dict[str, str]:
-    """Return class probabilities by forest, with the permanent one's for classes that a forest has not met."""
+    """Return class probabilities by forest, with the permanent one's for classes that a forest has not seen."""
     filled, one = dict(shares), graph.constant(1.0)
     for name, unmet in unmet_classes(model.learnt, shares, len(model.labels.by_arrival)).items():
         classes = model.in_order(unmet[np.newaxis].astype(np.float64))
@@ -105,7 +105,7 @@ def _add_unmet_classes(graph: Graph, model: Model[State], shares: dict[str, str]
 
 
 def _add_weighted_votes(graph: Graph, model: Model[State], shares: dict[str, str], contexts: str) -> str:
-    """Add up the voters' shares, corrected for each class mix and weighted by the contexts of each record.
+    """Add up the voters' probabilities, corrected for each class mix and weighted by the contexts of each sample.
 
     With r_m(c) the class ratios and w_m(x) the weights of a voter v, its votes are written as
 
@@ -132,10 +132,10 @@ def _add_weighted_votes(graph: Graph, model: Model[State], shares: dict[str, str
 
 
 def _add_contexts(graph: Graph, model: Model[State], shares: dict[str, str], near: str) -> str:
-    """Return how far each record is in each context, adding up to 1, of shape (N, 4)."""
+    """Return the membership of each sample in each context, adding up to 1, of shape (N, 4)."""
     mix, one = model.learnt.class_mix, graph.constant(1.0)
 
-    def found_by(name: str, classes: Longs) -> str | None:
+    def found_by(name: str, classes: Int64Array) -> str | None:
         if name not in shares or not len(classes):
             return None
         is_asked = np.isin(model.labels.order, classes).astype(np.float64)[:, np.newaxis]
@@ -157,13 +157,13 @@ def _add_contexts(graph: Graph, model: Model[State], shares: dict[str, str], nea
 
 
 def _add_shares(graph: Graph, matrix: str, model: Model[State], name: str) -> str:
-    """Add a forest; return its class shares, the mean over trees."""
+    """Add a forest; return its class probabilities, the mean over trees."""
     trees = model.learnt.forests[name].forest.trees
     return graph.mean(add_forest(graph, matrix, trees, answers_of(model, name)), axis=1)
 
 
 def _add_shares_and_presence(graph: Graph, matrix: str, model: Model[State]) -> tuple[str, str]:
-    """Add the permanent forest; return its class shares, and how near records of the window are, of shape (N, 1)."""
+    """Add the permanent forest; return its class probabilities, and the recency of samples, of shape (N, 1)."""
     state, n_classes = model.learnt, len(model.labels.by_arrival)
     trees, answers = state.forests[PERMANENT].forest.trees, answers_of(model, PERMANENT)
     nearness: Sequence[AnyArray] = state.nearness or [np.ones(len(tree.nodes)) for tree in trees]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from adforest.adaptation.names import ACTIVE, FORESTS, PERMANENT
-from adforest.forest.types import Floats
+from adforest.forest.types import Float64Array
 from adforest.monitor.model_parts import VOTE, ExpectedAccuracy
 from adforest.monitor.model_view import ModelView
 from adforest.monitor.pages import words
@@ -29,14 +29,14 @@ def accuracy_part(view: ModelView, course: Course, spans: Markup | None = None) 
     return part("accuracy", "Accuracy", spans, _over_time(view, course), _metrics(course), expected)
 
 
-def shown_accuracies(course: Course) -> dict[str, tuple[Floats, Floats, Floats]]:
+def shown_accuracies(course: Course) -> dict[str, tuple[Float64Array, Float64Array, Float64Array]]:
     """Return the accuracies that are drawn, the vote last; not the active forest where it is the permanent one."""
     found = {name: course.accuracy[name] for name in (*FORESTS, VOTE) if name in course.accuracy}
     shown = without_twins({name: one[0] for name, one in found.items()})
     return {name: found[name] for name in shown}
 
 
-def without_twins(by_forest: dict[str, Floats]) -> dict[str, Floats]:
+def without_twins(by_forest: dict[str, Float64Array]) -> dict[str, Float64Array]:
     """Return figures that are known at all; not those of the active forest where it has been the permanent one."""
     found = {name: values for name, values in by_forest.items() if np.isfinite(values).any()}
     if ACTIVE in found and np.array_equal(found[ACTIVE], found.get(PERMANENT, np.empty(0)), equal_nan=True):
@@ -80,7 +80,7 @@ def _over_time(view: ModelView, course: Course) -> Markup:
     )
 
 
-def _named(name: str, mean: Floats) -> Markup:
+def _named(name: str, mean: Float64Array) -> Markup:
     """Return a forest's name and its last accuracy."""
     known = mean[np.isfinite(mean)]
     return join([name, " ", tag("b", words.share(float(known[-1])))])
@@ -111,7 +111,7 @@ def _who_answers(x: Scale, course: Course, named: Sequence[str]) -> Markup:
     return title + plot.draw(shapes, label=f"Each forest's share of the vote over time; now {now}.", class_="strip")
 
 
-def _in_words(found: dict[str, tuple[Floats, Floats, Floats]], course: Course) -> str:
+def _in_words(found: dict[str, tuple[Float64Array, Float64Array, Float64Array]], course: Course) -> str:
     """Return what the figure shows, for those who do not see it."""
     parts = []
     for name, (mean, _, _) in found.items():
@@ -130,7 +130,9 @@ def _thinned(course: Course) -> str:
     return " Neighbouring batches are drawn as one, their mean." if course.is_thinned else ""
 
 
-def _table(course: Course, found: dict[str, tuple[Floats, Floats, Floats]], named: Sequence[str]) -> Markup:
+def _table(
+    course: Course, found: dict[str, tuple[Float64Array, Float64Array, Float64Array]], named: Sequence[str]
+) -> Markup:
     """Return accuracy, drift and who answers as a table."""
     names = [VOTE, *(name for name in found if name != VOTE)] if VOTE in found else list(found)
     head = [
@@ -149,7 +151,7 @@ def _table(course: Course, found: dict[str, tuple[Floats, Floats, Floats]], name
             [
                 words.batches(int(course.first[place]), int(course.last[place])),
                 words.moment(course.learnt_at[place]),
-                words.number(course.n_records[place], 1),
+                words.number(course.n_samples[place], 1),
                 *(words.share(found[name][0][place]) for name in names),
                 drift,
                 *(words.share(course.votes[name][place], 0) for name in named),

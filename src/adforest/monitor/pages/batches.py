@@ -60,7 +60,7 @@ def _row(report: BatchReport, metrics: list[str]) -> list[Child]:
         f"{report.batch:,}",
         words.moment(report.learnt_at),
         _source(report),
-        f"{report.n_records:,}",
+        f"{report.n_samples:,}",
         tag("span", SCENARIOS.get(report.scenario, report.scenario), title=report.scenario),
         words.shortened(", ".join(map(str, report.new_classes)), 32) or words.NOTHING,
         tag("span", report.drift, class_=f"chip {report.drift}") if report.drift != "none" else words.NOTHING,

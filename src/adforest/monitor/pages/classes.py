@@ -25,7 +25,7 @@ ORDER = ("new", "returned", "gone", "present", "declared")
 
 def classes_part(view: ModelView) -> Markup:
     """Return a row a class: when it was there, how it is now, and what memory keeps of it."""
-    ordered = sorted(view.classes, key=lambda one: (ORDER.index(one.status), -one.n_records))
+    ordered = sorted(view.classes, key=lambda one: (ORDER.index(one.status), -one.n_samples))
     shown, rest = ordered[:MOST], ordered[MOST:]
     events = _by_class(view.events)
     most_kept = max((one.n_in_memory for one in view.classes), default=0)
@@ -51,7 +51,7 @@ def _lead(view: ModelView) -> str:
         kept = "The file holds no records, so that the model answers but cannot learn."
     else:
         limit = "all of them" if memory.limit is None else f"up to {memory.limit:,} besides those of the last batches"
-        kept = f"Memory keeps {words.count(memory.n_records, 'record')} ({words.size(memory.bytes)}), {limit}."
+        kept = f"Memory keeps {words.count(memory.n_samples, 'record')} ({words.size(memory.bytes)}), {limit}."
     return "; ".join(told) + ". " + kept
 
 
@@ -75,7 +75,7 @@ def _row(one: ClassView, events: list[EventView], view: ModelView, most_kept: in
         _strip(one, events, view.n_batches) + (tag("span", returns, class_="unseen") if returns else Markup()),
         words.number(one.first_batch),
         words.number(one.last_batch),
-        f"{one.n_records:,}",
+        f"{one.n_samples:,}",
         kept if view.memory.is_complete else words.NOTHING,
     ]
 

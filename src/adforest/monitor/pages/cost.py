@@ -82,7 +82,7 @@ def _seconds(course: Course) -> Markup:
     )
     rows = [
         [words.batches(int(first), int(last)), words.number(n, 1), words.duration(float(took))]
-        for first, last, n, took in zip(course.first, course.last, course.n_records, course.seconds, strict=True)
+        for first, last, n, took in zip(course.first, course.last, course.n_samples, course.seconds, strict=True)
     ]
     table = table_of(["batch", "records", "time"], rows, places=places_of(course))
     return figure("seconds", "Time to learn a batch", drawn, note=note, table=table, class_="steps")

@@ -33,7 +33,7 @@ class ModelSummary:
     accuracy : float or None
         Of the vote, on the last batch that was answered.
     course : Course
-    n_batches, n_records, n_classes : int
+    n_batches, n_samples, n_classes : int
     figures : ModelFigures
         What is told at /metrics.
     """
@@ -43,7 +43,7 @@ class ModelSummary:
     accuracy: float | None
     course: Course
     n_batches: int
-    n_records: int
+    n_samples: int
     n_classes: int
     figures: ModelFigures
 
@@ -54,7 +54,7 @@ class ModelSummary:
         known = [mean for mean in vote.mean if mean is not None] if vote else []
         course = thin(view.timeline, most=PLACES)
         accuracy = known[-1] if known else None
-        counts = view.n_batches, view.n_records, view.n_classes
+        counts = view.n_batches, view.n_samples, view.n_classes
         return cls(view.health, view.freshness, accuracy, course, *counts, ModelFigures.of(view))
 
     def at(self, now: float) -> ModelSummary:
@@ -112,7 +112,7 @@ def _row(name: str, one: ModelSummary) -> Markup:
     figures = [
         ("Accuracy", words.share(one.accuracy)),
         ("Batches", f"{one.n_batches:,}"),
-        ("Records", f"{one.n_records:,}"),
+        ("Samples", f"{one.n_samples:,}"),
         ("Classes", f"{one.n_classes:,}"),
     ]
     listed = tag("dl", [tag("div", tag("dt", title), tag("dd", value)) for title, value in figures])

@@ -49,8 +49,8 @@ def _tile(name: str, value: str | Markup, more: str) -> Markup:
 def _figures(view: ModelView, changed: float | None) -> list[tuple[str, str | Markup, str]]:
     """Return name, value and a few words for each main figure."""
     found = [_accuracy(view), *_metrics(view), _expected(view), _drift(view), _answering(view), _classes(view)]
-    kept = f"{view.memory.n_records:,} kept" if view.memory.is_complete else "none kept"
-    found.append(("Records", f"{view.n_records:,}", kept))
+    kept = f"{view.memory.n_samples:,} kept" if view.memory.is_complete else "none kept"
+    found.append(("Samples", f"{view.n_samples:,}", kept))
     when: str | Markup = f"the last took {words.duration(view.timeline.seconds[-1])}"
     learnt_at = view.freshness.learnt_at
     if learnt_at is not None or changed is not None:

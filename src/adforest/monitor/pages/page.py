@@ -48,7 +48,7 @@ class Asked:
     before : int or None
         The table lists batches before this one.
     tree : TreeChoice
-    record : dict of str to str or None
+    sample : dict of str to str or None
         What was typed into the what-if box.
     """
 

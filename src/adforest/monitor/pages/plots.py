@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from adforest.forest.types import Floats
+from adforest.forest.types import Float64Array
 from adforest.monitor.pages.markup import Markup, join, tag
 
 WIDTH = 1000  # of the coordinates in which lines are drawn
@@ -42,7 +42,7 @@ class Scale:
         """Return the part between two limits."""
         return Scale(max(self.low, low), min(self.high, high))
 
-    def share(self, values: ArrayLike) -> Floats:
+    def share(self, values: ArrayLike) -> Float64Array:
         """Return how far values are on the way from the low end to the high one."""
         return (np.asarray(values, dtype=float) - self.low) / (self.high - self.low)
 
@@ -78,11 +78,11 @@ class Plot:
     y: Scale
     height: int
 
-    def across(self, values: ArrayLike) -> Floats:
+    def across(self, values: ArrayLike) -> Float64Array:
         """Return places across, in the coordinates of lines."""
         return np.clip(self.x.share(values), -1, 2) * WIDTH
 
-    def down(self, values: ArrayLike) -> Floats:
+    def down(self, values: ArrayLike) -> Float64Array:
         """Return places down, in pixels."""
         return (1 - np.clip(self.y.share(values), -1, 2)) * self.height
 
@@ -217,7 +217,7 @@ def _runs(known: NDArray[np.bool_]) -> list[tuple[int, int]]:
     return [(int(start), int(stop)) for start, stop in edges.reshape(-1, 2)]
 
 
-def _path(pairs: Floats) -> str:
+def _path(pairs: Float64Array) -> str:
     """Return a path through points; a single one is a line of no length, which round ends make a dot."""
     written = [f"{x:.1f} {y:.1f}" for x, y in pairs.tolist()]
     return "M" + ("L".join(written) if len(written) > 1 else f"{written[0]}h0")

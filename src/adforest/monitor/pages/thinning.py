@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adforest.forest.types import Floats, Longs
+from adforest.forest.types import Float64Array, Int64Array
 from adforest.monitor.model_parts import Timeline
 from adforest.monitor.pages.plots import Scale, batch_scale
 
@@ -22,7 +22,7 @@ class Course:
     ----------
     first, last : ndarray of int
         First and last batch of each place.
-    n_records : ndarray
+    n_samples : ndarray
     accuracy : dict of str to (mean, low, high)
     metrics : dict of str to ndarray
     confidence, expected, seconds : ndarray
@@ -32,25 +32,25 @@ class Course:
         When the last batch of each place was learnt, in seconds since 1970.
     """
 
-    first: Longs
-    last: Longs
-    n_records: Floats
-    accuracy: dict[str, tuple[Floats, Floats, Floats]]
-    metrics: dict[str, Floats]
-    confidence: Floats
-    expected: Floats
-    votes: dict[str, Floats]
-    n_temporary: Floats
-    n_sustained: Floats
-    n_leaves: dict[str, Floats]
-    seconds: Floats
-    learnt_at: Floats
+    first: Int64Array
+    last: Int64Array
+    n_samples: Float64Array
+    accuracy: dict[str, tuple[Float64Array, Float64Array, Float64Array]]
+    metrics: dict[str, Float64Array]
+    confidence: Float64Array
+    expected: Float64Array
+    votes: dict[str, Float64Array]
+    n_temporary: Float64Array
+    n_sustained: Float64Array
+    n_leaves: dict[str, Float64Array]
+    seconds: Float64Array
+    learnt_at: Float64Array
 
     def __len__(self) -> int:
         return len(self.first)
 
     @property
-    def middle(self) -> Floats:
+    def middle(self) -> Float64Array:
         """Where each place is drawn."""
         return (self.first + self.last) / 2
 
@@ -60,7 +60,7 @@ class Course:
         return batch_scale([*self.first, *self.last])
 
     @property
-    def edges(self) -> Floats:
+    def edges(self) -> Float64Array:
         """Where places begin, and where the last one ends."""
         return np.append(self.first - 0.5, self.last[-1:] + 0.5)
 
@@ -91,7 +91,7 @@ def thin(timeline: Timeline, last: int | None = None, most: int = MAX_PLACES) ->
     return Course(
         first=first[edges],
         last=ends[lasts],
-        n_records=fold.total(timeline.n_records),
+        n_samples=fold.total(timeline.n_samples),
         accuracy={
             name: (fold.mean(one.mean), fold.bound(one.mean, one.low), fold.bound(one.mean, one.high))
             for name, one in timeline.accuracy.items()
@@ -108,7 +108,7 @@ def thin(timeline: Timeline, last: int | None = None, most: int = MAX_PLACES) ->
     )
 
 
-def _groups(first: Longs, last: Longs, most: int) -> Longs:
+def _groups(first: Int64Array, last: Int64Array, most: int) -> Int64Array:
     """Return the place of each entry of a timeline, rising from 0."""
     if len(first) <= most:
         return np.arange(len(first))
@@ -120,35 +120,35 @@ def _groups(first: Longs, last: Longs, most: int) -> Longs:
 class _Fold:
     """Means and sums over the entries of each place."""
 
-    def __init__(self, group: Longs, weight: Floats, start: int) -> None:
+    def __init__(self, group: Int64Array, weight: Float64Array, start: int) -> None:
         self._group, self._weight, self._start = group, weight, start
         self._n = int(group[-1]) + 1 if len(group) else 0
 
-    def mean(self, values: Sequence[float | None]) -> Floats:
+    def mean(self, values: Sequence[float | None]) -> Float64Array:
         """Return the mean over batches, of those that have the figure."""
         known = as_floats(values[self._start :])
         weight = np.where(np.isfinite(known), self._weight, 0.0)
         total = np.bincount(self._group, weight, self._n)
         summed = np.bincount(self._group, weight * np.nan_to_num(known), self._n)
-        found: Floats = np.divide(summed, total, out=np.full(self._n, np.nan), where=total > 0)
+        found: Float64Array = np.divide(summed, total, out=np.full(self._n, np.nan), where=total > 0)
         return found
 
-    def bound(self, values: Sequence[float | None], bounds: Sequence[float | None]) -> Floats:
+    def bound(self, values: Sequence[float | None], bounds: Sequence[float | None]) -> Float64Array:
         """Return a bound of the mean's interval: distances from the values add up as those of independent ones."""
         mean, away = self.mean(values), as_floats(bounds[self._start :]) - as_floats(values[self._start :])
         weight = np.where(np.isfinite(away), self._weight, 0.0)
         total = np.bincount(self._group, weight, self._n)
         summed = np.sqrt(np.bincount(self._group, (weight * np.nan_to_num(away)) ** 2, self._n))
         side = np.sign(np.bincount(self._group, np.nan_to_num(away), self._n))
-        found: Floats = mean + side * np.divide(summed, total, out=np.full(self._n, np.nan), where=total > 0)
+        found: Float64Array = mean + side * np.divide(summed, total, out=np.full(self._n, np.nan), where=total > 0)
         return found
 
-    def total(self, values: Sequence[float]) -> Floats:
+    def total(self, values: Sequence[float]) -> Float64Array:
         """Return the sum."""
-        found: Floats = np.bincount(self._group, as_floats(values[self._start :]), self._n).astype(np.float64)
+        found: Float64Array = np.bincount(self._group, as_floats(values[self._start :]), self._n).astype(np.float64)
         return found
 
 
-def as_floats(values: Iterable[float | None]) -> Floats:
+def as_floats(values: Iterable[float | None]) -> Float64Array:
     """Return figures as an array, NaN where one is not known."""
     return np.array([np.nan if value is None else value for value in values], dtype=np.float64)

@@ -1,4 +1,4 @@
-"""What if: a record typed in, how it is classified, and why."""
+"""What if: a sample typed in, how it is classified, and why."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from adforest.monitor.pages.markup import Markup, join, tag
 from adforest.monitor.pages.plots import Plot, Scale
 
 SHOWN = 12  # columns with a field at once; others are folded
-MOST = 500  # columns with a field; others are as in the record shown first
+MOST = 500  # columns with a field; others are as in the sample shown first
 CHOICES = 200  # categories that are suggested
 BARS = 10  # columns with a bar of their own
 CLASSES = 6  # whose probability is listed
@@ -31,14 +31,14 @@ MOMENTS = (DATES, ZONED_DATES)
 
 
 def what_if_part(model: Any, view: ModelView, given: Mapping[str, str] | None) -> Markup:
-    """Return fields for a record, and what the model makes of it.
+    """Return fields for a sample, and what the model makes of it.
 
     Parameters
     ----------
     model : BaseADFClassifier
     view : ModelView
     given : dict of str to str or None
-        By field ``c0``, ``c1`` and so on: what was typed. None for the last record that memory holds.
+        By field ``c0``, ``c1`` and so on: what was typed. None for the last sample that memory holds.
     """
     learnt = model._checked()
     encoder: TableEncoder = learnt.encoder
@@ -72,7 +72,7 @@ def what_if_part(model: Any, view: ModelView, given: Mapping[str, str] | None) -
 
 
 def read_record(encoder: TableEncoder, values: Sequence[str]) -> Table:
-    """Return what was typed as a table of one record, or raise an error that names the column.
+    """Return what was typed as a table of one sample, or raise an error that names the column.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def _seconds(text: str, name: str) -> float:
 
 
 def last_record(encoder: TableEncoder, memory: Memory) -> list[str]:
-    """Return the values of the last record at hand as they are typed; empty ones where there is none."""
+    """Return the values of the last sample at hand as they are typed; empty ones where there is none."""
     if not len(memory):
         return [""] * encoder.n_features
     (row,) = memory.values.taken(np.array([len(memory) - 1])).matrix().tolist()

@@ -1,0 +1,83 @@
+"""The rest of a batch that was drawn from: samples that no tree is grown from are counted in the leaves of the trees.
+
+Where trees cut is settled by the samples drawn; how frequent classes are in their leaves, by all samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from adforest.adaptation.state import State
+from adforest.adaptation.weighing import Weighing
+from adforest.forest import LeafCounts, Samples, Tree
+from adforest.forest._kernels.counting import tally
+from adforest.forest._kernels.routing import route
+from adforest.forest.types import Int32Array, Nodes, UInt64Array
+from adforest.growers import Grower
+from adforest.parallel import in_threads
+
+LEARNING = frozenset({"built", "rebuilt", "repaired", "rejoined", "replaced"})  # what forests do that learn a batch
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LeafCounter:
+    """Counts samples in the leaves of trees. Small to send: what the leaves hold is not in it.
+
+    Attributes
+    ----------
+    shapes : tuple of (nodes, category bits, seed)
+        One a tree.
+    grower : Grower
+        Says how often a sample counts in a tree.
+    weighing : Weighing
+        What weights of samples are multiplied by.
+    """
+
+    shapes: tuple[tuple[Nodes, UInt64Array, int], ...]
+    grower: Grower
+    weighing: Weighing
+
+    @classmethod
+    def of(cls, state: State, trees: Iterable[Tree]) -> LeafCounter:
+        """Return the counter for some trees of a state."""
+        settings, memory = state.settings, state.memory
+        shapes = tuple((tree.nodes, tree.category_bits, tree.seed) for tree in trees)
+        weighing = memory.weighing(settings.class_weight, len(memory.seen_by_class))
+        return cls(shapes, settings.grower, weighing)
+
+    def count(self, samples: Samples, places: Int32Array, n_jobs: int | None = None) -> list[LeafCounts]:
+        """Return by tree how often the classes of the samples at some places come in its leaves."""
+        y, serial = samples.y[places], samples.serial[places]
+        weight = self.weighing.weights(y, samples.weight_at(places))
+
+        def count_one(shape: tuple[Nodes, UInt64Array, int]) -> LeafCounts:
+            nodes, bits, seed = shape
+            leaf = route(nodes, bits, samples.X, places)
+            return LeafCounts(*tally(leaf, y, self.grower.weights(serial, seed, weight), len(nodes)))
+
+        return in_threads(count_one, self.shapes, n_jobs)
+
+
+def learning_trees(state: State, action: dict[str, str]) -> list[Tree]:
+    """Return the trees that have learnt a batch, each once, given what the forests did at it."""
+    forests = [one.forest for name, one in state.forests.items() if action.get(name) in LEARNING]
+    return list({id(tree): tree for forest in forests for tree in forest.trees}.values())
+
+
+def with_counts(state: State, trees: Sequence[Tree], counts: Sequence[LeafCounts]) -> State:
+    """Return the state in which some trees know that more samples came to their leaves."""
+    counted = {id(tree): tree.added_to(rows) for tree, rows in zip(trees, counts, strict=True)}
+    return state.with_forests(lambda forest: forest.with_trees(counted))
+
+
+def place(samples: Samples, tree: Tree, leaf_of: Int32Array, others: Int32Array, grower: Grower) -> Tree:
+    """Write the leaves of samples to leaf_of that a tree was grown without, and return the tree that counts them."""
+    weight = samples.weight_at(others)
+    whole = grower.weights(samples.serial[others], tree.seed, weight)
+    leaf = route(tree.nodes, tree.category_bits, samples.X, others)
+    # Of a sample that counts less than once, some trees know nothing.
+    leaf_of[others] = leaf if weight is None else np.where(whole > 0, leaf, np.int32(-1))
+    return tree.added_to(LeafCounts(*tally(leaf, samples.y[others], whole, len(tree.nodes))))

@@ -1,0 +1,246 @@
+"""Files of tables, read piece by piece: Parquet and Arrow; CSV, JSON lines and ARFF have modules of their own.
+
+Every file says what its columns hold and yields the wanted ones as record batches. Errors name the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+import pyarrow as pa
+from pyarrow import ipc, parquet
+
+from adforest.reading.arff import ArffFile
+from adforest.reading.bad_lines import BadLines
+from adforest.reading.csv_files import CsvFile
+from adforest.reading.csv_reading import CsvFormat, CsvReader
+from adforest.reading.json_files import JsonFile
+from adforest.reading.paths import suffix_of
+from adforest.reading.sources import Source, find_sources, opened
+
+BUFFER_BYTES = 1 << 16  # of each column of a Parquet file
+BLOCK_VALUES = 1 << 16  # of all but CSV files
+BLOCK_RECORDS = 256  # at least, however many columns there are
+
+
+class TableFile(Protocol):
+    """A file of records with named columns."""
+
+    @property
+    def path(self) -> Path:
+        """Where it lies."""
+
+    @property
+    def header_place(self) -> str:
+        """How an error about the columns calls the file: with the line that names them, if there is one."""
+
+    @property
+    def keeps_types(self) -> bool:
+        """Whether the file says what its columns hold; if not, any column can be read as text."""
+
+    @property
+    def schema(self) -> Any:
+        """Names and Arrow types of the columns, as far as the file tells."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there are no records."""
+
+    def blocks(self, wanted: Mapping[str, Any], n_samples: int) -> Iterator[Any]:
+        """Yield the wanted columns, given with the types the stream has for them, as record batches."""
+
+    def check(self, wanted: Mapping[str, Any]) -> None:
+        """Raise if a column holds something that cannot be read as what the column was guessed to hold."""
+
+    def locate(self, record: int, column: str) -> tuple[str, str]:
+        """Return how an error calls a record, counted from 0, and what one of its fields says if that is known."""
+
+
+def open_files(path: Path, encoding: str, csv_format: CsvFormat, bad_lines: BadLines) -> list[TableFile]:
+    """Return the files that a path stands for, by its suffix: one, or the members of a zip archive.
+
+    Parameters
+    ----------
+    path : Path
+        An existing file of a known format.
+    encoding : str
+        The encoding of text files.
+    csv_format : CsvFormat
+        How CSV files are written.
+    bad_lines : BadLines
+        What happens to lines with a wrong number of fields.
+    """
+    suffix = suffix_of(path)
+    if suffix in (".parquet", ".arrow", ".arrows", ".feather", ".ipc"):
+        return [ParquetFile(path) if suffix == ".parquet" else ArrowFile(path)]
+    return [_text_file(source, csv_format, bad_lines) for source in find_sources(path, encoding)]
+
+
+def _text_file(source: Source, csv_format: CsvFormat, bad_lines: BadLines) -> TableFile:
+    """Return a file of text by its suffix."""
+    suffix = suffix_of(source.path)
+    if suffix in (".jsonl", ".ndjson"):
+        return JsonFile(source)
+    return ArffFile(source, bad_lines) if suffix == ".arff" else CsvFile(CsvReader(source, csv_format), bad_lines)
+
+
+def judged_whole(file: TableFile) -> TableFile:
+    """Return a file of which all is looked at to say what its columns hold."""
+    return replace(file, is_judged_whole=True) if isinstance(file, CsvFile | JsonFile) else file
+
+
+def is_empty(file: TableFile) -> bool:
+    """Return whether a file has no records."""
+    with naming(file.path):
+        return file.is_empty
+
+
+def read_schema(file: TableFile) -> Any:
+    """Return names and types of a file's columns."""
+    with naming(file.path):
+        schema = file.schema
+        schema.names  # noqa: B018  decodes them, which may fail
+        return schema
+
+
+def read_blocks(file: TableFile, wanted: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield the wanted columns of a file as record batches, in the order wanted; memory holds a few blocks at most."""
+    with naming(file.path):
+        for block in file.blocks(wanted, max(BLOCK_RECORDS, BLOCK_VALUES // len(wanted))):
+            yield block.select(list(wanted))
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Turn errors of the libraries that read files into errors that name the file and say what to do."""
+    try:
+        yield
+    except MemoryError:  # Arrow's too, which is no fault of the file
+        raise
+    except pa.ArrowException as error:
+        raise ValueError(f"'{path}' cannot be read ({error}). Correct the file, or leave it out.") from error
+    except OSError as error:
+        if error.errno is not None:  # the system's own words name the file
+            raise
+        raise ValueError(f"'{path}' is damaged ({error}). Write it again, or leave it out.") from error
+
+
+@dataclass(frozen=True)
+class TypedFile:
+    """A file that says what its columns hold."""
+
+    path: Path
+    keeps_types = True
+
+    @property
+    def header_place(self) -> str:
+        """How an error about the columns calls the file."""
+        return f"'{self.path}'"
+
+    def check(self, wanted: Mapping[str, Any]) -> None:
+        """Do nothing: the file says what its columns hold."""
+
+    def locate(self, record: int, column: str) -> tuple[str, str]:
+        """Return how an error calls a record, counted from 0."""
+        return f"record {record + 1} of '{self.path}'", ""
+
+
+class ParquetFile(TypedFile):
+    """A Parquet file, read page by page."""
+
+    @property
+    def n_rows(self) -> int:
+        """How many records there are."""
+        if _has_no_bytes(self.path):
+            return 0
+        with self._open() as file:
+            return int(file.metadata.num_rows)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there are no records."""
+        return self.n_rows == 0
+
+    @cached_property
+    def schema(self) -> Any:
+        """Names and types of the columns."""
+        with self._open() as file:
+            return without_index(file.schema_arrow)
+
+    def blocks(self, wanted: Mapping[str, Any], n_samples: int) -> Iterator[Any]:
+        """Yield the wanted columns as record batches of up to n_samples."""
+        # Both are needed, or the columns of a row group, which may be all of the file, are in memory as a whole.
+        with self._open(buffer_size=BUFFER_BYTES, pre_buffer=False) as file:
+            # Blocks are so small that threads would cost more than they bring.
+            yield from file.iter_batches(n_samples, columns=list(wanted), use_threads=False)
+
+    @contextmanager
+    def _open(self, **options: Any) -> Iterator[Any]:
+        """Open the file."""
+        with opened(self.path) as source, parquet.ParquetFile(source, **options) as file:
+            yield file
+
+
+class ArrowFile(TypedFile):
+    """An Arrow file or stream, also called IPC or Feather, read by the record batches it was written in."""
+
+    @property
+    def n_rows(self) -> int:
+        """How many records there are."""
+        if _has_no_bytes(self.path):
+            return 0
+        with self._batches() as batches:
+            return sum(batch.num_rows for batch in batches)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there are no records."""
+        if _has_no_bytes(self.path):
+            return True
+        with self._batches() as batches:
+            return not any(batch.num_rows for batch in batches)
+
+    @cached_property
+    def schema(self) -> Any:
+        """Names and types of the columns."""
+        with self._open() as reader:
+            return without_index(reader.schema)
+
+    def blocks(self, wanted: Mapping[str, Any], n_samples: int) -> Iterator[Any]:
+        """Yield the wanted columns as record batches of up to n_samples."""
+        with self._batches() as batches:
+            for batch in batches:
+                for start in range(0, batch.num_rows, n_samples):
+                    yield batch.slice(start, n_samples)
+
+    @contextmanager
+    def _batches(self) -> Iterator[Iterator[Any]]:
+        """Open the file for the record batches it was written in."""
+        with self._open() as reader:
+            is_file = isinstance(reader, ipc.RecordBatchFileReader)
+            yield map(reader.get_batch, range(reader.num_record_batches)) if is_file else iter(reader)
+
+    @contextmanager
+    def _open(self) -> Iterator[Any]:
+        """Open the file in whichever of the two layouts its first bytes announce."""
+        with opened(self.path) as source:
+            is_file = source.read(6) == b"ARROW1"
+            source.seek(0)
+            with ipc.open_file(source) if is_file else ipc.open_stream(source) as reader:
+                yield reader
+
+
+def without_index(schema: Any) -> Any:
+    """Return a schema without the row labels that pandas stores as columns."""
+    labels = (schema.pandas_metadata or {}).get("index_columns", [])
+    return pa.schema([field for field in schema if field.name not in labels])
+
+
+def _has_no_bytes(path: Path) -> bool:
+    """Return whether there is nothing in a file, not even what marks its format."""
+    return not path.stat().st_size

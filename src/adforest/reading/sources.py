@@ -1,0 +1,177 @@
+"""Where the bytes of a text file come from: a file, compressed or not, or a member of a zip archive."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import os
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TextIO
+
+import pyarrow as pa
+
+from adforest.reading.paths import COMPRESSIONS, TEXT_SUFFIXES, natural_key, suffix_of
+
+HOW_TO_ENCODE = "Pass the encoding of the file, for example encoding='cp1252' or 'latin-1'."
+
+
+@dataclass(frozen=True)
+class Source:
+    """A text file.
+
+    Attributes
+    ----------
+    path : Path
+        Where it lies; a member of a zip archive lies in the archive as if that were a folder.
+    declared_encoding : str
+        The encoding the user named.
+    archive : Path or None
+        The zip archive it is a member of.
+    member : str
+        Its name there.
+    """
+
+    path: Path
+    declared_encoding: str
+    archive: Path | None = None
+    member: str = ""
+
+    @cached_property
+    def encoding(self) -> str:
+        """The encoding; a file whose first bytes can only be UTF-16 is not UTF-8."""
+        if codecs.lookup(self.declared_encoding).name != "utf-8":
+            return self.declared_encoding
+        with self.open() as stream:
+            start = stream.read(2)
+        if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            return "utf-16"
+        if start == b"\0\0":
+            raise ValueError(f"'{self.path}' is no text: it begins with zeros. Write it again, or leave it out.")
+        return {1: "utf-16-le", 0: "utf-16-be"}.get(start.find(b"\0"), "utf-8")
+
+    @contextmanager
+    def open(self) -> Iterator[Any]:
+        """Open the file for its bytes, uncompressed; an error about its encoding names the line."""
+        compression = COMPRESSIONS.get(self.path.suffix.lower())
+        try:
+            if self.archive is None:
+                with opened(self.path) as file, pa.input_stream(file, compression=compression) as stream:
+                    yield stream
+            else:
+                with (
+                    _opened(self.archive) as archive,
+                    archive.open(self.member) as member,
+                    pa.input_stream(member, compression=compression) as stream,
+                ):
+                    yield stream
+        except UnicodeError:
+            raise self.undecodable() from None
+        except zipfile.BadZipFile as error:
+            raise _damaged(self.path, error) from error
+
+    @contextmanager
+    def open_text(self, errors: str = "strict", newline: str | None = None) -> Iterator[TextIO]:
+        """Open the file as text, without the mark some programs put at its beginning."""
+        encoding = "utf-8-sig" if self.encoding == "utf-8" else self.encoding
+        with self.open() as stream, io.TextIOWrapper(io.BufferedReader(stream), encoding, errors, newline) as lines:
+            yield lines
+
+    def undecodable(self) -> ValueError:
+        """Return the error for a file in another encoding, which names the first line that shows it."""
+        with self.open() as stream:
+            lines = io.BufferedReader(stream) if "\n".encode(self.encoding) == b"\n" else ()
+            for number, line in enumerate(lines, start=1):
+                try:
+                    line.decode(self.encoding)
+                except UnicodeDecodeError as found:
+                    byte = line[found.start : found.start + 1]
+                    letter = byte.decode("cp1252", "replace")
+                    meant = f", which is {letter!r} in cp1252 (Windows)" if letter != "\ufffd" else ""
+                    return ValueError(
+                        f"line {number} of '{self.path}' is not {self.encoding.upper()}: it holds the byte "
+                        f"0x{byte.hex().upper()}{meant}. {HOW_TO_ENCODE}"
+                    )
+        return ValueError(f"'{self.path}' is not {self.encoding.upper()}. {HOW_TO_ENCODE}")
+
+
+@dataclass(frozen=True)
+class TypedTextFile:
+    """A text file whose format says what its columns hold."""
+
+    source: Source
+    keeps_types = True
+
+    @property
+    def path(self) -> Path:
+        """Where it lies."""
+        return self.source.path
+
+    @property
+    def header_place(self) -> str:
+        """How an error about the columns calls the file."""
+        return f"'{self.path}'"
+
+    def check(self, wanted: Mapping[str, Any]) -> None:
+        """Do nothing: the file says what its columns hold."""
+
+
+def find_sources(path: Path, encoding: str) -> list[Source]:
+    """Return the text files of a path: itself, or the members of a zip archive by name."""
+    if path.suffix.lower() != ".zip":
+        return [Source(path, encoding)]
+    with _opened(path) as archive:
+        members = [
+            (path / info.filename, info) for info in archive.infolist() if not info.is_dir() and _is_visible(info)
+        ]
+    if not members:
+        raise ValueError(f"'{path}' holds no files; expected {' or '.join(TEXT_SUFFIXES)} files. Leave it out.")
+    for place, info in members:
+        if suffix_of(place) not in TEXT_SUFFIXES:
+            raise ValueError(
+                f"'{path}' holds '{info.filename}'; expected {', '.join(TEXT_SUFFIXES)} files alone in a zip archive. "
+                "Unpack it, and pass the files to be read."
+            )
+        if info.flag_bits & 0x1:
+            raise ValueError(f"'{path}' is protected by a password, which is not supported. Unpack it first.")
+    return [
+        Source(place, encoding, path, info.filename)
+        for place, info in sorted(members, key=lambda found: natural_key(found[0]))
+    ]
+
+
+def opened(path: Path) -> Any:
+    """Open a file for Arrow, also one whose name is no UTF-8; not mapped into memory, where one cut short would crash.
+
+    Errors name the file as it is called.
+    """
+    try:
+        return pa.OSFile(os.fsencode(path))
+    except OSError as error:
+        error.filename = str(path)
+        raise
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
+    """Open a zip archive, or raise an error that names it."""
+    try:
+        archive = zipfile.ZipFile(path)
+    except zipfile.BadZipFile as error:
+        raise _damaged(path, error) from error
+    with archive:
+        yield archive
+
+
+def _damaged(path: Path, error: Exception) -> ValueError:
+    """Return the error for an archive that cannot be unpacked."""
+    return ValueError(f"'{path}' is damaged ({error}). Write it again, or leave it out.")
+
+
+def _is_visible(info: zipfile.ZipInfo) -> bool:
+    """Return whether a member is data; a dot or an underscore marks what is not, such as __MACOSX."""
+    return not any(part.startswith((".", "_")) for part in Path(info.filename).parts)
