@@ -68,7 +68,8 @@ class Process:
         )
         line = self._process.stdout.readline().decode()
         if "http" not in line:
-            raise RuntimeError(line + self._process.stderr.read().decode())
+            _, said = self._process.communicate()
+            raise RuntimeError(line + said.decode())
         self.address = line[line.index("http") :].split()[0].partition("?")[0].rstrip("/")
 
     @property
