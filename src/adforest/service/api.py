@@ -33,10 +33,14 @@ class Api:
         self._models = models
         self.n_predictions = self.n_records = self.n_labels = 0
 
+    def add_predictions_to(self, app: FastAPI) -> None:
+        """Add the call that changes nothing: a replica has no other."""
+        examples.add_route(app, "POST", "/v1/models/{model}/predict", self.predict)
+
     def add_to(self, app: FastAPI) -> None:
         """Add the calls to an application."""
+        self.add_predictions_to(app)
         for method, path, action in (
-            ("POST", "/v1/models/{model}/predict", self.predict),
             ("POST", "/v1/models/{model}/labels", self.set_labels),
             ("PUT", "/v1/models/{model}/records/{record_id}/label", self.set_label),
             ("GET", "/v1/models/{model}/records/{record_id}", self.record),
@@ -51,7 +55,7 @@ class Api:
         """Predict the classes of records; with record_ids the records are kept until their labels come."""
         served = self._models.get(model)
         content, kind = await read_content(request), request.headers.get("content-type", JSON)
-        kinds = {} if kind == JSON else await self._ask(served, lambda: served.store.state.records.note("columns", {}))
+        kinds = {} if kind == JSON else await asyncio.wrap_future(served.kinds())
         table, others = await _computed(len(content), lambda: read_body(content, kind, kinds))
         unknown = [name for name in others if name not in ("record_ids", "activate")]
         if unknown:

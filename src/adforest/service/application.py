@@ -17,7 +17,6 @@ from adforest.service.model_api import ModelApi
 from adforest.service.open_inference import OpenInference
 from adforest.service.requests import RequestError
 from adforest.service.served_model import BusyError
-from adforest.service.served_models import ServedModels
 from adforest.service.store import StoreFullError
 
 RETRY_SECONDS = "1"
@@ -25,26 +24,27 @@ TITLE = "adforest"
 ABOUT = "Predict now, label later: records are kept by their ids, and learnt once their labels have come."
 
 
-def make_service(
-    models: ServedModels, is_ending: Callable[[], bool], monitor_metrics: Callable[[], str] | None = None
-) -> FastAPI:
+def make_service(models: Any, is_ending: Callable[[], bool], *, is_replica: bool = False) -> FastAPI:
     """Return the application.
 
     Parameters
     ----------
-    models : ServedModels
+    models : ServedModels or FollowedModels
     is_ending : callable
         Whether the process is about to end: it is not ready any more.
-    monitor_metrics : callable, optional
-        Returns what the monitor tells Prometheus.
+    is_replica : bool
+        Whether the models are followed ones: there are predictions alone then.
     """
     app = FastAPI(title=TITLE, description=ABOUT, docs_url=None, redoc_url=None)
     api = ModelApi(models)
-    health = _Health(models, api, is_ending, monitor_metrics)
+    health = _Health(models, api, is_ending)
     app.add_api_route("/healthz", health.live, methods=["GET"], response_class=JSONResponse)
     app.add_api_route("/readyz", health.ready, methods=["GET"], response_class=JSONResponse)
     app.add_api_route("/metrics", health.metrics, methods=["GET"], response_class=PlainTextResponse)
-    api.add_to(app)
+    if is_replica:
+        api.add_predictions_to(app)
+    else:
+        api.add_to(app)
     OpenInference(models).add_to(app)
     for kind in (RequestError, BodyError, BusyError, StoreFullError, ValueError, TypeError):
         app.add_exception_handler(kind, _tell)
@@ -56,14 +56,8 @@ def make_service(
 class _Health:
     """Whether the service lives, is ready, and what it has done."""
 
-    def __init__(
-        self,
-        models: ServedModels,
-        api: ModelApi,
-        is_ending: Callable[[], bool],
-        monitor_metrics: Callable[[], str] | None,
-    ) -> None:
-        self._models, self._api, self._is_ending, self._monitor_metrics = models, api, is_ending, monitor_metrics
+    def __init__(self, models: Any, api: ModelApi, is_ending: Callable[[], bool]) -> None:
+        self._models, self._api, self._is_ending = models, api, is_ending
 
     async def live(self) -> Response:
         """Return that the process answers."""
@@ -90,7 +84,7 @@ class _Health:
         for family in OF_SERVED:
             rows = [(f'{{model="{one.name}"}}', family.value(one) or 0.0) for one in served]
             lines += _lines(family.name, family.kind, family.help, rows)
-        return "\n".join(lines) + "\n" + (self._monitor_metrics() if self._monitor_metrics else "")
+        return "\n".join(lines) + "\n"
 
 
 OF_SERVED = (

@@ -34,10 +34,14 @@ class ModelApi(Api):
         super().__init__(models)
         self._changing = asyncio.Lock()
 
+    def add_predictions_to(self, app: FastAPI) -> None:
+        """Add the calls that a replica has, too."""
+        examples.add_route(app, "GET", "/v1/models", self.list_models)
+        super().add_predictions_to(app)
+
     def add_to(self, app: FastAPI) -> None:
         """Add the calls to an application."""
         for method, path, action in (
-            ("GET", "/v1/models", self.list_models),
             ("PUT", "/v1/models/{model}", self.put_model),
             ("GET", "/v1/models/{model}", self.model),
             ("DELETE", "/v1/models/{model}", self.delete_model),

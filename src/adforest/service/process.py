@@ -39,6 +39,10 @@ class ServiceOptions:
         The name of the proxy before it, which has TLS.
     allowed_hosts : sequence of str
         Names by which it may be asked.
+    follow : str or None
+        The address of a service whose models are fetched and answered from; nothing is learnt then.
+    follow_token : str or None
+        What that service asks for.
     """
 
     folder: Path
@@ -48,6 +52,8 @@ class ServiceOptions:
     key: Path | None = None
     proxy: str | None = None
     allowed_hosts: Sequence[str] = ()
+    follow: str | None = None
+    follow_token: str | None = None
 
 
 class FatalError(OSError):
@@ -87,7 +93,7 @@ def _made(options: ServiceOptions) -> Iterator[tuple[Any, socket.socket, str, li
     _check_closed(options)
     import uvicorn
 
-    from adforest.service.served_models import ServedModels
+    from adforest.service.following import made_models
 
     fatal: list[str] = []
 
@@ -96,7 +102,7 @@ def _made(options: ServiceOptions) -> Iterator[tuple[Any, socket.socket, str, li
         server.should_exit = True
 
     with listen(options.host, options.port, "the service") as listener:
-        models = ServedModels(options.folder, end)
+        models = made_models(options.folder, options.follow, options.follow_token, end)
         try:
             app, token = _make_app(options, models, listener.getsockname()[1], lambda: bool(server.should_exit))
             server = uvicorn.Server(_config(uvicorn, app, options))
@@ -115,7 +121,8 @@ def _make_app(options: ServiceOptions, models: Any, port: int, is_ending: Callab
     files = ModelFiles(options.folder)
     pages = make_pages(files, is_ending)
     names = [*options.allowed_hosts, *([options.proxy] if options.proxy else [])]
-    gate = Gate(make_service(models, is_ending), pages, options.folder, names)
+    service = make_service(models, is_ending, is_replica=options.follow is not None)
+    gate = Gate(service, pages, options.folder, names)
     token = new_token() if gate.tokens.all() else None
     gate.monitor = Guard(pages, AccessRules(token, tuple(one.lower() for one in names)), port)
     return gate, token

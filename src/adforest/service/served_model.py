@@ -115,6 +115,10 @@ class ServedModel:
         self._queue.put((action, future))
         return future
 
+    def kinds(self) -> Future[dict[str, str]]:
+        """Return what columns are known to hold."""
+        return self.call(lambda: dict(self.store.state.records.note("columns", {})))
+
     def wait_for(self, number: int, seconds: float) -> Task | None:
         """Return a task once it is done, or as it is after some seconds."""
         end = time.monotonic() + seconds

@@ -20,6 +20,13 @@ def serve(
     allowed_host: Annotated[
         list[str] | None, typer.Option(help="A name besides localhost by which it may be asked.")
     ] = None,
+    follow: Annotated[
+        str | None,
+        typer.Option(help="The address of a service whose models are fetched: a replica, which predicts only."),
+    ] = None,
+    follow_token_file: Annotated[
+        Path | None, typer.Option(help="A file that holds the token for it, with the right to learn.")
+    ] = None,
 ) -> None:
     """Serve the models of a folder over HTTP: predictions now, labels later by id, batches learnt beside.
 
@@ -29,4 +36,5 @@ def serve(
     from adforest.cli.output import say
     from adforest.service.process import ServiceOptions, run
 
-    run(ServiceOptions(data, host, port, certificate, key, proxy, allowed_host or ()), say)
+    token = None if follow_token_file is None else follow_token_file.read_text(encoding="utf-8").strip()
+    run(ServiceOptions(data, host, port, certificate, key, proxy, allowed_host or (), follow, token), say)
