@@ -264,6 +264,7 @@ def test_the_monitor_is_at_the_root(client):
     assert client.get("/models/rents.adf").status_code == 200
     assert client.get("/healthz").json() == {"status": "ok"}
     assert client.get("/readyz").json()["status"] == "ready"
+    assert 'adforest_drift{model="rents.adf"} 0.0' in client.get("/metrics").text
 
 
 def test_explanations_add_up(client):

@@ -65,6 +65,18 @@ def make_pages(files: ModelFiles, is_ending: Callable[[], bool]) -> FastAPI:
     return app
 
 
+def model_metrics(files: ModelFiles, summaries: Summaries) -> str:
+    """Return figures of all models for Prometheus, as far as they can be read in time."""
+    _, rows = summaries.now(SCRAPING)
+    return metrics_text(
+        {
+            name: (one.figures if isinstance(one, ModelSummary) else None, read_status(files.folder / name))
+            for name, one in rows
+            if one is not None
+        }
+    )
+
+
 class _Monitor:
     """What is answered to which address."""
 
@@ -148,14 +160,7 @@ class _Monitor:
 
     def _metrics(self) -> str:
         """Return figures of all models, those also that are not read yet if that does not take too long."""
-        _, rows = self._summaries.now(SCRAPING)
-        return metrics_text(
-            {
-                name: (one.figures if isinstance(one, ModelSummary) else None, read_status(self._files.folder / name))
-                for name, one in rows
-                if one is not None
-            }
-        )
+        return model_metrics(self._files, self._summaries)
 
     def _version_of(self, versions: Mapping[str, str]) -> str:
         """Return what changes with any file, and as summaries are read."""

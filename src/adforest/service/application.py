@@ -24,7 +24,9 @@ TITLE = "adforest"
 ABOUT = "Predict now, label later: records are kept by their ids, and learnt once their labels have come."
 
 
-def make_service(models: Any, is_ending: Callable[[], bool], *, is_replica: bool = False) -> FastAPI:
+def make_service(
+    models: Any, is_ending: Callable[[], bool], model_metrics: Callable[[], str] = str, *, is_replica: bool = False
+) -> FastAPI:
     """Return the application.
 
     Parameters
@@ -32,12 +34,14 @@ def make_service(models: Any, is_ending: Callable[[], bool], *, is_replica: bool
     models : ServedModels or FollowedModels
     is_ending : callable
         Whether the process is about to end: it is not ready any more.
+    model_metrics : callable
+        Returns what the monitor tells Prometheus of the models.
     is_replica : bool
         Whether the models are followed ones: there are predictions alone then.
     """
     app = FastAPI(title=TITLE, description=ABOUT, docs_url=None, redoc_url=None)
     api = ModelApi(models)
-    health = _Health(models, api, is_ending)
+    health = _Health(models, api, is_ending, model_metrics)
     app.add_api_route("/healthz", health.live, methods=["GET"], response_class=JSONResponse)
     app.add_api_route("/readyz", health.ready, methods=["GET"], response_class=JSONResponse)
     app.add_api_route("/metrics", health.metrics, methods=["GET"], response_class=PlainTextResponse)
@@ -56,8 +60,10 @@ def make_service(models: Any, is_ending: Callable[[], bool], *, is_replica: bool
 class _Health:
     """Whether the service lives, is ready, and what it has done."""
 
-    def __init__(self, models: Any, api: ModelApi, is_ending: Callable[[], bool]) -> None:
-        self._models, self._api, self._is_ending = models, api, is_ending
+    def __init__(
+        self, models: Any, api: ModelApi, is_ending: Callable[[], bool], model_metrics: Callable[[], str]
+    ) -> None:
+        self._models, self._api, self._is_ending, self._model_metrics = models, api, is_ending, model_metrics
 
     async def live(self) -> Response:
         """Return that the process answers."""
@@ -84,7 +90,7 @@ class _Health:
         for family in OF_SERVED:
             rows = [(f'{{model="{one.name}"}}', family.value(one) or 0.0) for one in served]
             lines += _lines(family.name, family.kind, family.help, rows)
-        return "\n".join(lines) + "\n"
+        return "\n".join(lines) + "\n" + self._model_metrics()
 
 
 OF_SERVED = (

@@ -8,6 +8,7 @@ import ssl
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from threading import Thread
 from time import sleep
@@ -114,14 +115,16 @@ def _made(options: ServiceOptions) -> Iterator[tuple[Any, socket.socket, str, li
 def _make_app(options: ServiceOptions, models: Any, port: int, is_ending: Callable[[], bool]) -> tuple[Any, str | None]:
     """Return the application, and the token of its pages if whoever looks at them needs one."""
     from adforest.monitor.model_files import ModelFiles
-    from adforest.monitor.server import make_pages
+    from adforest.monitor.server import make_pages, model_metrics
+    from adforest.monitor.summaries import Summaries
     from adforest.service.application import make_service
     from adforest.service.gate import Gate
 
     files = ModelFiles(options.folder)
     pages = make_pages(files, is_ending)
     names = [*options.allowed_hosts, *([options.proxy] if options.proxy else [])]
-    service = make_service(models, is_ending, is_replica=options.follow is not None)
+    metrics = partial(model_metrics, files, Summaries(files))
+    service = make_service(models, is_ending, metrics, is_replica=options.follow is not None)
     gate = Gate(service, pages, options.folder, names)
     token = new_token() if gate.tokens.all() else None
     gate.monitor = Guard(pages, AccessRules(token, tuple(one.lower() for one in names)), port)
