@@ -4,13 +4,17 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 BUILD := $(wildcard pyproject.toml meson.build src/adforest/meson.build)
 
-.PHONY: demo test test-capymoa test-docs test-mlflow test-spark test-newest test-oldest check bench docs pictures fuzz kills kills-service simulate soak wheel clean
+.PHONY: demo test test-core test-capymoa test-docs test-mlflow test-spark test-newest test-oldest check bench docs pictures fuzz kills kills-service simulate soak sanitize wheel clean
 
 demo: .venv/demo ## the main job on embedded data: a table and out/demo.png
 	python -m adforest.demo
 
 test: .venv/test ## the whole suite
 	pytest -n auto
+
+CORE := tests/adaptation tests/forest tests/growers tests/classifier tests/encoding tests/test_contract.py tests/test_parameters.py
+test-core: .venv/test ## what is changed daily: kernels, growers, adaptation, encoding, the classifiers' contract; not what is marked slow
+	pytest -n auto -m 'not slow' $(CORE)
 
 test-capymoa: .venv-capymoa/made ## what needs CapyMOA; Java 17 or newer must be there (apt-get install default-jre-headless)
 	PATH=$(CURDIR)/.venv-capymoa/bin:$$PATH pytest tests/integrations/test_capymoa.py tests/experiments/rivals/test_capymoa.py
@@ -24,6 +28,7 @@ test-spark: ## what needs Spark; skipped without Java 17 or newer (apt-get insta
 	else echo "test-spark: skipped, there is no Java 17 or newer: apt-get install default-jre-headless"; fi
 
 docs: .venv/docs ## the manual in build/docs, with all examples run; no network, a warning is an error
+	rm -rf docs/reference docs/gallery # made by the build: pages of names that are gone would stay
 	python -m sphinx -W --keep-going -n -q -b html -d build/doctrees docs build/docs
 	@echo "Open build/docs/index.html"
 
@@ -42,6 +47,19 @@ check: .venv/check ## style, types, spelling, vocabulary, import graph
 
 bench: .venv/test ## every measure, one JSON line each; leave the machine alone meanwhile
 	python benchmarks/measures.py
+
+# Kernels with GCC's sanitizers in an environment of their own, which takes all libraries but adforest from .venv.
+SANITIZED := build/sanitize
+sanitize: .venv/test ## the tests of the kernels with AddressSanitizer and UndefinedBehaviorSanitizer (GCC); a finding ends them
+	rm -rf $(SANITIZED)
+	$(PYTHON) -m venv --without-pip $(SANITIZED)/venv
+	python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > $$(echo $(SANITIZED)/venv/lib/python*/site-packages)/shared.pth
+	pip --python $(SANITIZED)/venv/bin/python install -q --no-deps --no-build-isolation --ignore-installed \
+	  -C build-dir=$(SANITIZED)/kernels -C setup-args=-Db_sanitize=address,undefined -C setup-args=-Db_lundef=false \
+	  -C setup-args=-Dbuildtype=debugoptimized .
+	LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" PYTHONMALLOC=malloc \
+	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+	$(SANITIZED)/venv/bin/python -m pytest tests/forest tests/growers -p no:cacheprovider
 
 KILLS ?= 300
 kills: .venv/test ## adforest learn and watch killed KILLS times at random moments, a third of them while others write; seeds are printed

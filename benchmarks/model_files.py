@@ -14,7 +14,7 @@ def measure_files() -> Iterator[dict[str, Any]]:
     """A model of more than a million nodes, with and without the records it keeps."""
     X, y = clusters(120_000, seed=1)
     model = ours(n_estimators=18, max_features=3).fit(X[:110_000], y[:110_000]).partial_fit(X[110_000:], y[110_000:])
-    forests = {id(forest): forest for forest in model._model.learnt.state.voting.values()}
+    forests = {id(forest): forest for forest in model._model.state.voting.values()}
     with TemporaryDirectory() as folder:
         path = Path(folder) / "model.adf"
         for records in (True, False):

@@ -14,7 +14,7 @@ import numpy as np
 from timing import ours, seconds
 
 from adforest.monitor import write_report
-from adforest.monitor.serving import serving
+from adforest.monitor.launch import serving
 
 N_BATCHES = 10_000
 N_MODELS = 300

@@ -21,10 +21,10 @@ def measure_tracking() -> Iterator[dict[str, Any]]:
         for number in range(1, 12):
             X, y = three_classes(n, m, rng)
             learning.append(seconds(partial(model.partial_fit, X, y)))
-            track, serial = model._model.learnt.track, np.arange(n * number, n * (number + 1))
+            track, serial = model._model.track, np.arange(n * number, n * (number + 1))
             records = Samples(X, y.astype(np.int32), serial, np.zeros(m, np.int32), 3)
             report = replace(model.history_[-1], batch=number + 1)
-            state = model._model.learnt.state
+            state = model._model.state
             leaves = leaves_by_forest(state, records, {})
             answered = score_batch(state, records, leaves)[1]
             scoring.append(seconds(partial(score_batch, state, records, leaves)))
@@ -47,12 +47,12 @@ def measure_views() -> Iterator[dict[str, Any]]:
         for _ in range(8):
             model.partial_fit(*three_classes(600, m, rng))
         known = model._model
-        history = known.learnt.track.history
+        history = known.track.history
         for number in range(9, n_batches + 1):
             history = history.after(replace(history.reports[-1], batch=number))
-        state = replace(known.learnt.state, n_calls=n_batches)
-        learnt = replace(known.learnt, state=state, track=replace(known.learnt.track, history=history))
-        model._model = replace(known, n_batches=n_batches, learnt=learnt)
+        state = replace(known.state, n_calls=n_batches)
+        track = replace(known.track, history=history)
+        model._model = replace(known, n_batches=n_batches, state=state, track=track)
         yield {
             "measure": f"view of a model after {n_batches:,} batches of {m:,} columns",
             "milliseconds": 1000 * min(seconds(partial(ModelView.from_estimator, model)) for _ in range(5)),

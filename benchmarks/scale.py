@@ -285,7 +285,7 @@ def measured_rates(n: int, max_samples: int) -> Rates:
     drawn = perf_counter()
     model = AdaptiveDecisionForestClassifier(random_state=0, max_samples=None).fit(X[:max_samples], y[:max_samples])
     built = perf_counter()
-    state = model._model.learnt.state
+    state = model._model.state
     counter, records = (
         LeafCounter.of(state, model.permanent_forest_.trees),
         state.memory.records(np.zeros(N_COLUMNS, dtype=np.int32), 4),

@@ -329,7 +329,7 @@ def learn_toy() -> Toy:
     ]
     spans = []
     for model in trail:
-        box = model._checked().learnt.state.forests["permanent"].box
+        box = model._checked().state.forests["permanent"].box
         spans.append(Span(tuple(box.low), tuple(box.high)))
     (tree,) = trail[-1].permanent_forest_.trees
     names = trail[-1]._checked().labels.by_arrival

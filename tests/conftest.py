@@ -3,7 +3,18 @@
 import pytest
 from hypothesis import settings
 
+UNIMPORTABLE = "unable to import module"  # what pytest says of a module whose doctests it skips
+
 pytest.register_assert_rewrite("grown_trees", "whole_models")  # checks shared by tests say as much when they fail
 
 settings.register_profile("adforest", derandomize=True, deadline=None, max_examples=60)
 settings.load_profile("adforest")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    """Let a test module that cannot be imported fail: doctests of the package are skipped without their library."""
+    report = yield
+    if report.skipped and UNIMPORTABLE in str(report.longrepr):
+        report.outcome = "failed"
+    return report

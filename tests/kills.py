@@ -1,11 +1,11 @@
 """``python tests/kills.py 300``: kill ``adforest learn`` and ``adforest watch`` at random moments, and compare.
 
-A third of the kills are of `learn`, a third of `watch` over a folder that stays as it is: each round learns it into a
-model, killed some times on the way, and ends with the model of a run that nobody disturbed. The last third are of
-`watch` while others write: files in pieces with pauses, files that grow, files renamed into place, a link that leads to
-one file after another, backups of the model restored in two ways, and a model that is a link to one file and then to
-another. In the end every record was learnt exactly once. Seeds are printed; ``python tests/kills.py 300 SEED`` makes
-the same draws, though not the same moments.
+The two models before the newest are kept (``--keep 2``). A third of the kills are of `learn`, a third of `watch` over a
+folder that stays as it is: each round learns it into a model, killed some times on the way, and ends with the model of
+a run that nobody disturbed. The last third are of `watch` while others write: files in pieces with pauses, files that
+grow, files renamed into place, a link that leads to one file after another, backups of the model restored in two ways,
+and a model that is a link to one file and then to another. In the end every record was learnt exactly once. Seeds are
+printed; ``python tests/kills.py 300 SEED`` makes the same draws, though not the same moments.
 """
 
 import itertools
@@ -78,7 +78,7 @@ def survive(verb, folder, work, n_kills, random_moments, whole, seconds):
 
 def _command(verb, folder, model):
     more = ("--once", "--settle", "0", "--interval", "0.05", "--attempts", "100") if verb == "watch" else ()
-    return (verb, folder, "--target", "rent", "--drop", "id", "--model", model, *SMALL, *more)
+    return (verb, folder, "--target", "rent", "--drop", "id", "--model", model, "--keep", 2, *SMALL, *more)
 
 
 class Writers:
@@ -196,7 +196,7 @@ def survive_writers(work, n_kills, random_moments):
     """Kill `watch` so many times while others write, let it end, and count how often each record was learnt."""
     writers, problems, n_done = Writers(work, random_moments), [], 0
     command = ("watch", writers.inbox, "--target", "rent", "--model", writers.model, *SMALL, "--memory-size", "none")
-    command += ("--settle", SETTLE, "--interval", 0.05, "--patience", PATIENCE, "--attempts", 100)
+    command += ("--settle", SETTLE, "--interval", 0.05, "--patience", PATIENCE, "--attempts", 100, "--keep", 2)
     writers.start()
     while n_done < n_kills:
         n_done += kill_after(random_moments.uniform(0.5, 10), *command)
@@ -217,7 +217,7 @@ def survive_writers(work, n_kills, random_moments):
 
 def learnt_ids(model):
     """Return the ids of all records that a model learnt, which it must have kept; the last ones may wait for more."""
-    state, column = model._model.learnt.state, list(model._model.encoder.names).index("id")
+    state, column = model._model.state, list(model._model.encoder.names).index("id")
     blocks = [state.memory.matrix()] + ([] if state.pending is None else [state.pending.X])
     return [int(one) for block in blocks for one in block[:, column]]
 

@@ -1,8 +1,7 @@
 """Results made up for tests: what an experiment computes from figures is checked on figures one can follow."""
 
-from experiments.running.samples import RunRecord
-
 from experiments.comparison.results import Results
+from experiments.running.records import RunRecord
 
 
 def make_results(runs, rows_of):

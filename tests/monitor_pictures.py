@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 
 from PIL import Image
 
-from adforest.monitor.serving import serving
+from adforest.monitor.launch import serving
 from browsing import chromium
 from rent_stream import rent_model
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from urllib.parse import urlencode, urlsplit
 
-from adforest.monitor.serving import serving
+from adforest.monitor.launch import serving
 
 
 @dataclass(frozen=True)

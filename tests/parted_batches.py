@@ -84,13 +84,13 @@ def mixed_batch(number, n=400, *, weighed=False):
 
 def saved(model):
     """Return the bytes of the file of a model, without the times of batches."""
-    learnt = model._model.learnt
-    history = learnt.track.history
+    track = model._model.track
+    history = track.history
     history = replace(
         history, reports=tuple(replace(report, seconds=0.0, learnt_at=None) for report in history.reports)
     )
     timeless = pickle.loads(pickle.dumps(model))
-    timeless._model = replace(model._model, learnt=replace(learnt, track=replace(learnt.track, history=history)))
+    timeless._model = replace(model._model, track=replace(track, history=history))
     with TemporaryDirectory() as folder:
         path = Path(folder) / "model.adf"
         timeless.save(path)

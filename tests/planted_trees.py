@@ -34,14 +34,10 @@ def systematic(**keywords):
 def planted(model, tree):
     """The model, with that tree for a permanent forest."""
     model = copy(model)
-    model._model = copy(model._model)
-    forests = dict(model._model.learnt.state.forests)
+    forests = dict(model._model.state.forests)
     forest = replace(forests["permanent"].forest, trees=(tree,))
     forests["permanent"] = replace(forests["permanent"], forest=forest)
-    model._model = replace(
-        model._model,
-        learnt=replace(model._model.learnt, state=replace(model._model.learnt.state, forests=forests)),
-    )
+    model._model = replace(model._model, state=replace(model._model.state, forests=forests))
     return model
 
 

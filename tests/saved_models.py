@@ -121,9 +121,8 @@ def long_history(model, n=1_600):
     """So many batches that the reports of the first ones have been summarised; nobody had to learn them."""
     case = along(model, [numbers(k) for k in range(8)], 6)
     known = case.model._model
-    track = replace(known.learnt.track, history=history_of(report(k) for k in range(1, n + 1)))
-    learnt = replace(known.learnt, state=replace(known.learnt.state, n_calls=n), track=track)
-    case.model._model = replace(known, n_batches=n, learnt=learnt)
+    track = replace(known.track, history=history_of(report(k) for k in range(1, n + 1)))
+    case.model._model = replace(known, n_batches=n, state=replace(known.state, n_calls=n), track=track)
     return case
 
 

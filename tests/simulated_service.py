@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from adforest.exceptions import ModelFileError
 from adforest.service.events import TaskAdded
 from adforest.service.learner import Learner
 from adforest.service.log import LogError, read_entries
@@ -25,7 +26,6 @@ from adforest.service.requests import AddTask, ChangeRecord, KeepRecords, Reques
 from adforest.service.settings import ModelSettings, label_text
 from adforest.service.store import LOG, SETTINGS, Store, StoreFullError
 from adforest.service.trainer import Place
-from adforest.storage.values import ModelFileError
 
 FOLDER, MODEL = Path("/data/m.adf.service"), Path("/data/m.adf")
 LABELS = ("low", "mid", "high")

@@ -1,9 +1,9 @@
 """Streams in which labels are swapped for some batches, and what is said of these."""
 
-from adforest.adaptation.evidence import MIN_OBSERVED
+from adforest.adaptation.tuning import TUNING
 from oracles import accuracy, make_settings, swapping_stream, two_clusters
 
-CALM = "." * (MIN_OBSERVED + 3)  # batches before how optimistic the newest forest is is known: 1 builds, 2 claims
+CALM = "." * (TUNING.min_observed + 3)  # batches before the out-of-bag bias is known: 1 builds, 2 claims
 
 
 def follow(pattern, n=200, **changes):

@@ -14,6 +14,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PUBLIC = (
     "adforest",
+    "adforest.exceptions",
     "adforest.reading",
     "adforest.simulation",
     "adforest.monitor",

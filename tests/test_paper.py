@@ -14,6 +14,11 @@ def paper(**changes):
     return PaperADFClassifier(**{"random_state": 0, "min_samples_leaf": 1} | changes)
 
 
+def settings_of(**changes):
+    model = paper(**changes)
+    return model._settings(model._grower(2), 0)
+
+
 def test_defaults_are_those_of_the_published_experiments():
     promised = {
         "n_estimators": 10,
@@ -48,11 +53,11 @@ def test_defaults_are_those_of_the_published_experiments():
     ("reading", "expected"), [("program", (None, "merged", "any")), ("text", (0, "batch", "share"))]
 )
 def test_a_reading_decides_what_is_left_to_it(reading, expected):
-    settings = paper(reading=reading)._settings(2, 0)
+    settings = settings_of(reading=reading)
     assert (settings.memory_size, settings.perturbation, settings.tree_repair) == expected
     assert (settings.algorithm, settings.renewal, settings.soft) == ("paper", 0, False)
     set_by_hand = {"memory_size": 7, "perturbation": "predicted", "tree_repair": "share"}
-    settings = paper(reading=reading, **set_by_hand)._settings(2, 0)
+    settings = settings_of(reading=reading, **set_by_hand)
     assert {name: getattr(settings, name) for name in set_by_hand} == set_by_hand
 
 
@@ -186,7 +191,7 @@ def test_a_forest_has_one_box_of_all_it_has_learnt():
     # A bootstrap sample may miss the largest values; roots are cut at the bounds of the whole forest all the same.
     X, y = spread(0)
     model = PaperADFClassifier(random_state=0).partial_fit(X, y)
-    box = model._model.learnt.state.forests["permanent"].box
+    box = model._model.state.forests["permanent"].box
     np.testing.assert_array_equal([box.low, box.high], [X.min(axis=0), X.max(axis=0)])
 
 

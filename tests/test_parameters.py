@@ -1,11 +1,25 @@
 """Rules for parameters: what they accept, and what the error says."""
 
+from typing import get_args
+
 import numpy as np
 import pytest
 
 from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
+from adforest.adaptation import READINGS
 from adforest.base import BatchClassifier
-from adforest.parameters import Amount, ArrayLike, Flag, OneOf, RandomState, Whole, check_parameters
+from adforest.growers import GROWERS
+from adforest.parameters import (
+    Amount,
+    ArrayLike,
+    BaseForest,
+    Flag,
+    OneOf,
+    Perturbation,
+    RandomState,
+    Whole,
+    check_parameters,
+)
 from experiments import rivals
 
 RULES = [
@@ -66,3 +80,8 @@ def test_every_parameter_of_every_classifier_has_rules_that_accept_its_default(k
         wrong = kind(**{name: object()})
         with pytest.raises(ValueError, match=f"^{name} of {kind.__name__} is "):
             check_parameters(wrong, wrong._rules)
+
+
+def test_types_of_texts_are_those_that_the_forests_know():
+    assert get_args(BaseForest) == tuple(GROWERS)
+    assert get_args(Perturbation) == ("reading", *READINGS)

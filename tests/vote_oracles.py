@@ -1,4 +1,4 @@
-"""Streams with classes that crowd each other, and the shares of forests by hand."""
+"""Streams with classes that crowd each other, and the proba of forests by hand."""
 
 import numpy as np
 
@@ -22,10 +22,10 @@ def with_new_class(n_batches, first=7, **changes):
 
 
 def shares_by_hand(state, X, n_classes):
-    """Return the shares of each forest that has a vote, mixed from those of every strength by itself."""
-    shares = {}
+    """Return the proba of each forest that has a vote, mixed from those of every strength by itself."""
+    proba = {}
     for name, forest in state.voting.items():
         strengths, mix = shrinkage_of(state.evidence, name)
-        each = [forest.shares(X, n_classes, np.array([one]), np.ones(1)) for one in strengths]
-        shares[name] = np.tensordot(mix, each, 1)
-    return shares
+        each = [forest.proba(X, n_classes, np.array([one]), np.ones(1)) for one in strengths]
+        proba[name] = np.tensordot(mix, each, 1)
+    return proba

@@ -19,7 +19,22 @@ SOURCES = tuple(
     f"src/adforest/{one}"
     for one in (
         "*.py",
-        *(f"{room}/**/*.py" for room in ("storage", "tracking", "next_batch", "explaining", "integrations")),
+        *(
+            f"{room}/**/*.py"
+            for room in (
+                "encoding",
+                "merging",
+                "storage",
+                "tracking",
+                "next_batch",
+                "explaining",
+                "integrations",
+                "simulation",
+                "reading",
+                "monitor",
+                "cli",
+            )
+        ),
     )
 )
 GENERATED = {"docs/results.md"}  # its chapters are written by experiments

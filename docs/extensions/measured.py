@@ -3,14 +3,14 @@
 A role is one figure, a directive a part of a table or a bar chart of a column. All three name the chapter and the
 table, with bars between, and stop the build if there is no such figure::
 
-    {measured}`Ablation | Points of mean accuracy against the defaults | window_size=1 | mean`
+    {measured}`Parameters | Points of mean accuracy against the defaults | window_size=1 | mean`
 
     ```{measured} The next batch | Accuracy on the next batch, real streams
     :rows: ADF-R; RF all
     :columns: elec2; gas
     ```
 
-    ```{measured-bars} Ablation | Points of mean accuracy against the defaults | mean
+    ```{measured-bars} Parameters | Points of mean accuracy against the defaults | mean
     :without: as it comes, 10 trees
     ```
 """

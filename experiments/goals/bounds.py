@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from adforest.adaptation import FORESTS
 from experiments.comparison.comparison import Comparison
 from experiments.comparison.results import Results, last_of
 from experiments.goals.goal import Outcome, at_least, at_most, gap_table, worst_gap
 from experiments.reporting.chapter import Cell, Figure, Table
 from experiments.reporting.plots import lines
-from experiments.running.measures import FORESTS, Row
+from experiments.running.measures import Row
 from experiments.specs import selections
 from experiments.specs.methods import default_settings, with_default_trees
 from experiments.specs.options import Options

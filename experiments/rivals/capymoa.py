@@ -6,7 +6,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from adforest.base import EncodedBatch, Model, VotingBatchClassifier
+from adforest.base import EncodedBatch, FittedModel, VotingBatchClassifier
 from adforest.encoding import TableEncoder
 from adforest.forest.types import Float64Array
 from adforest.libraries import require
@@ -138,13 +138,13 @@ class CapyMOAClassifier(VotingBatchClassifier["Learner"]):
         room[encoded.encoder.n_features] = _room(encoded.samples.n_classes)
         return Learner(self.model, room, encoded.seed, self.n_estimators, self.grace_period)
 
-    def _votes(self, model: Model[Learner], X: Float64Array) -> Float64Array:
-        return model.learnt.votes(X, len(model.labels.by_arrival))
+    def _votes(self, model: FittedModel[Learner], X: Float64Array) -> Float64Array:
+        return model.state.votes(X, len(model.labels.by_arrival))
 
     @property
     def moa_model_(self) -> Any:
         """The learner itself."""
-        return self._known("moa_model_").learnt.capy
+        return self._known("moa_model_").state.capy
 
 
 class Learner:

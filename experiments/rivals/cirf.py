@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adforest.adaptation.boxes import Box, Cut, cuts_between
-from adforest.base import EncodedBatch, Model
+from adforest.base import EncodedBatch, FittedModel
 from adforest.forest import Forest, GrowthParams, LeafCounts, Samples, Tree, TreeEditor
 from adforest.forest._kernels import counting
 from adforest.forest.types import BoolArray, Float64Array
@@ -131,9 +131,9 @@ class CIRFClassifier(ForestRival[Boxed]):
             return SysForGrower(GrowthParams(n_features, self.min_samples_leaf))
         return super()._grower(n_features)
 
-    def _votes(self, model: Model[Boxed], X: Float64Array) -> Float64Array:
+    def _votes(self, model: FittedModel[Boxed], X: Float64Array) -> Float64Array:
         soft = self.base_forest == "random_forest"
-        return model.learnt.forest.answer(X, len(model.labels.by_arrival), soft=soft, n_jobs=self.n_jobs)
+        return model.state.forest.answer(X, len(model.labels.by_arrival), soft=soft, n_jobs=self.n_jobs)
 
     def _forest_of(self, state: Boxed) -> Forest:
         return state.forest

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adforest.base import EncodedBatch, Model, State, VotingBatchClassifier
+from adforest.base import EncodedBatch, FittedModel, StateT, VotingBatchClassifier
 from adforest.forest import Forest, GrowthParams, Samples, Tree
 from adforest.forest.types import Float64Array, Int32Array
 from adforest.growers import Grower, RandomForestGrower, count_features
@@ -15,14 +15,14 @@ from adforest.parallel import spawn_seeds
 from adforest.parameters import AT_LEAST_ONE, COMMON, Rules
 
 
-class ForestRival(VotingBatchClassifier[State]):
+class ForestRival(VotingBatchClassifier[StateT]):
     """A rival whose state is, or holds, a forest of our own trees; they vote softly."""
 
     max_features: str | float | None
     min_samples_leaf: int
     n_jobs: int | None
 
-    def _forest_of(self, state: State) -> Forest:
+    def _forest_of(self, state: StateT) -> Forest:
         """Return the forest that answers."""
         raise NotImplementedError
 
@@ -36,14 +36,14 @@ class ForestRival(VotingBatchClassifier[State]):
         grown = self._grower(samples.X.shape[1]).build(samples, everything, seeds, n_jobs=self.n_jobs)
         return forest_of(tree for tree, _ in grown)
 
-    def _votes(self, model: Model[State], X: Float64Array) -> Float64Array:
+    def _votes(self, model: FittedModel[StateT], X: Float64Array) -> Float64Array:
         n_classes = len(model.labels.by_arrival)
-        return self._forest_of(model.learnt).answer(X, n_classes, soft=True, n_jobs=self.n_jobs)
+        return self._forest_of(model.state).answer(X, n_classes, soft=True, n_jobs=self.n_jobs)
 
     @property
     def forest_(self) -> Forest:
         """The forest that answers."""
-        return self._forest_of(self._known("forest_").learnt)
+        return self._forest_of(self._known("forest_").state)
 
 
 Batches = tuple[tuple[Float64Array, Int32Array], ...]

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from joblib import effective_n_jobs
 
-from adforest.base import EncodedBatch, Model, VotingBatchClassifier
+from adforest.base import EncodedBatch, FittedModel, VotingBatchClassifier
 from adforest.forest.types import Float64Array, Int32Array
 from adforest.libraries import require
 from adforest.parameters import AT_LEAST_ONE, COMMON, Rules
@@ -143,22 +143,22 @@ class ContinuedLightGBMClassifier(VotingBatchClassifier[Boosted]):
         )
         return Boosted(booster, NONE, n_classes, n_restarts)
 
-    def _votes(self, model: Model[Boosted], X: Float64Array) -> Float64Array:
+    def _votes(self, model: FittedModel[Boosted], X: Float64Array) -> Float64Array:
         n_classes = len(model.labels.by_arrival)
-        if model.learnt.booster is None:
-            return np.tile(np.eye(n_classes)[model.learnt.only], (len(X), 1))
-        shares: Float64Array = model.learnt.booster.predict(X, num_threads=effective_n_jobs(self.n_jobs))
+        if model.state.booster is None:
+            return np.tile(np.eye(n_classes)[model.state.only], (len(X), 1))
+        shares: Float64Array = model.state.booster.predict(X, num_threads=effective_n_jobs(self.n_jobs))
         return shares[:, :n_classes]
 
     @property
     def booster_(self) -> Any:
         """The last model."""
-        return self._known("booster_").learnt.booster
+        return self._known("booster_").state.booster
 
     @property
     def n_restarts_(self) -> int:
         """How often a class that was not declared made it start again."""
-        return self._known("n_restarts_").learnt.n_restarts
+        return self._known("n_restarts_").state.n_restarts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -251,8 +251,8 @@ class RefitLightGBMClassifier(VotingBatchClassifier[RefitBooster]):
         )
         return RefitBooster(batches, present, booster)
 
-    def _votes(self, model: Model[RefitBooster], X: Float64Array) -> Float64Array:
-        state, votes = model.learnt, np.zeros((len(X), len(model.labels.by_arrival)))
+    def _votes(self, model: FittedModel[RefitBooster], X: Float64Array) -> Float64Array:
+        state, votes = model.state, np.zeros((len(X), len(model.labels.by_arrival)))
         if state.booster is None:
             votes[:, state.present] = 1.0
             return votes
@@ -263,4 +263,4 @@ class RefitLightGBMClassifier(VotingBatchClassifier[RefitBooster]):
     @property
     def booster_(self) -> Any:
         """The last model."""
-        return self._known("booster_").learnt.booster
+        return self._known("booster_").state.booster

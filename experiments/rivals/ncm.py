@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from adforest.base import BatchClassifier, EncodedBatch, Model
+from adforest.base import BatchClassifier, EncodedBatch, FittedModel
 from adforest.forest.types import Float64Array
 from experiments.rivals.means import ClassSums, squared_distances
 
@@ -62,12 +62,12 @@ class NCMClassifier(BatchClassifier[ClassSums]):
         sums = ClassSums.of(batch.X, batch.y, batch.n_classes)
         return sums if before is None else before.plus(sums)
 
-    def _votes(self, model: Model[ClassSums], X: Float64Array) -> Float64Array:
-        return -squared_distances(X, model.learnt.means)
+    def _votes(self, model: FittedModel[ClassSums], X: Float64Array) -> Float64Array:
+        return -squared_distances(X, model.state.means)
 
     @property
     def means_(self) -> Float64Array:
         """Mean of each class, in the order of ``classes_``."""
         model = self._known("means_")
-        means: Float64Array = model.learnt.means[model.labels.order]
+        means: Float64Array = model.state.means[model.labels.order]
         return means

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adforest.base import EncodedBatch, Model, VotingBatchClassifier
+from adforest.base import EncodedBatch, FittedModel, VotingBatchClassifier
 from adforest.forest.types import Float64Array, Int32Array, Int64Array
 from adforest.parallel import in_threads
 from adforest.parameters import AT_LEAST_ONE, COMMON, Rules
@@ -105,15 +105,15 @@ class NCMForestClassifier(VotingBatchClassifier[Grove]):
         trees, leaf_of = zip(*grown, strict=True)
         return Grove(trees, X, y, leaf_of)
 
-    def _votes(self, model: Model[Grove], X: Float64Array) -> Float64Array:
-        answers = in_threads(lambda tree: tree.vote(X), model.learnt.trees, self.n_jobs)
+    def _votes(self, model: FittedModel[Grove], X: Float64Array) -> Float64Array:
+        answers = in_threads(lambda tree: tree.vote(X), model.state.trees, self.n_jobs)
         votes: Float64Array = np.sum(answers, axis=0)
         return np.pad(votes, ((0, 0), (0, len(model.labels.by_arrival) - votes.shape[1])))
 
     @property
     def trees_(self) -> tuple[NCMTree, ...]:
         """The trees."""
-        return self._known("trees_").learnt.trees
+        return self._known("trees_").state.trees
 
 
 def _built(X: Float64Array, y: Int32Array, n_classes: int, params: NCMParams, seed: int) -> tuple[NCMTree, Int64Array]:

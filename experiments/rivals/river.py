@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adforest.base import EncodedBatch, Model, VotingBatchClassifier
+from adforest.base import EncodedBatch, FittedModel, VotingBatchClassifier
 from adforest.encoding import TableEncoder
 from adforest.forest.types import Float64Array
 from adforest.libraries import require
@@ -136,18 +136,18 @@ class RiverClassifier(VotingBatchClassifier[Any]):
         """Return one of River's packages."""
         return require(f"river.{room}", type(self).__name__, "experiments")
 
-    def _votes(self, model: Model[Any], X: Float64Array) -> Float64Array:
+    def _votes(self, model: FittedModel[Any], X: Float64Array) -> Float64Array:
         votes = np.zeros((len(X), len(model.labels.by_arrival)))
         code = {value: code for code, value in enumerate(model.labels.by_arrival.tolist())}
         for row, sample in zip(votes, _as_dicts(X, model.encoder), strict=True):
-            for value, share in model.learnt.predict_proba_one(sample).items():
+            for value, share in model.state.predict_proba_one(sample).items():
                 row[code[value]] = share
         return votes
 
     @property
     def river_model_(self) -> Any:
         """The learner itself."""
-        return self._known("river_model_").learnt
+        return self._known("river_model_").state
 
 
 def _as_dicts(X: Float64Array, encoder: TableEncoder) -> Iterator[dict[int, Any]]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
-from adforest.base import EncodedBatch, Model, VotingBatchClassifier
+from adforest.base import EncodedBatch, FittedModel, VotingBatchClassifier
 from adforest.forest.types import Float64Array
 from experiments.rivals.forests import Batches, keep_batches
 
@@ -85,12 +85,12 @@ class SklearnForestClassifier(VotingBatchClassifier[RefitSklearn]):
         forest = RandomForestClassifier(self.n_estimators, n_jobs=self.n_jobs, random_state=encoded.seed)
         return RefitSklearn(batches, forest.fit(X, y))
 
-    def _votes(self, model: Model[RefitSklearn], X: Float64Array) -> Float64Array:
+    def _votes(self, model: FittedModel[RefitSklearn], X: Float64Array) -> Float64Array:
         votes = np.zeros((len(X), len(model.labels.by_arrival)))
-        votes[:, model.learnt.forest.classes_] = model.learnt.forest.predict_proba(X)
+        votes[:, model.state.forest.classes_] = model.state.forest.predict_proba(X)
         return votes
 
     @property
     def forest_(self) -> Any:
         """The forest that answers."""
-        return self._known("forest_").learnt.forest
+        return self._known("forest_").state.forest

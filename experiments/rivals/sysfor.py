@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from adforest.base import Model
+from adforest.base import FittedModel
 from adforest.forest import GrowthParams
 from adforest.forest.types import Float64Array
 from adforest.growers import Grower, SysForGrower
@@ -77,6 +77,6 @@ class SysForClassifier(RefitForestClassifier):
     def _grower(self, n_features: int) -> Grower:
         return SysForGrower(GrowthParams(n_features, self.min_samples_leaf), self.goodness, self.separation)
 
-    def _votes(self, model: Model[Refit], X: Float64Array) -> Float64Array:
+    def _votes(self, model: FittedModel[Refit], X: Float64Array) -> Float64Array:
         n_classes = len(model.labels.by_arrival)
-        return self._forest_of(model.learnt).answer(X, n_classes, soft=False, n_jobs=self.n_jobs)
+        return self._forest_of(model.state).answer(X, n_classes, soft=False, n_jobs=self.n_jobs)

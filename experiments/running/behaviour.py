@@ -10,8 +10,9 @@ import json
 from collections.abc import Iterable
 from functools import cache
 
-from experiments.running.measures import FORESTS, accuracy, describe_forests
-from experiments.specs.methods import ADF, make_model
+from adforest.adaptation import FORESTS
+from experiments.running.measures import accuracy, describe_forests
+from experiments.specs.methods import ADF, TUNING_SETTING, make_model
 from experiments.specs.run_spec import MethodSpec, RunSpec, StreamSpec
 from experiments.specs.sources import open_stream
 
@@ -29,7 +30,8 @@ def fingerprint_methods(runs: Iterable[RunSpec]) -> dict[str, str]:
 def find_adf_methods(runs: Iterable[RunSpec]) -> dict[str, MethodSpec]:
     """Return the ADF methods of some runs that have a fingerprint, by label.
 
-    Settings that are numbers do not count, so that a grid has one fingerprint: numbers tune code, words choose it.
+    Settings that are numbers do not count, nor do constants of the adaptation, so that a grid has one fingerprint:
+    numbers tune code, words choose it.
     """
     methods = (_without_numbers(run.method) for run in runs if run.method.name in ADF)
     return {method.label: method for method in methods}
@@ -50,5 +52,6 @@ def fingerprint_behaviour(method: MethodSpec) -> str:
 
 
 def _without_numbers(method: MethodSpec) -> MethodSpec:
-    """Return a method without those settings that are numbers."""
-    return MethodSpec.of(method.name, **{name: value for name, value in method.settings if isinstance(value, str)})
+    """Return a method without those settings that are numbers, or constants of the adaptation."""
+    kept = {name: value for name, value in method.settings if isinstance(value, str) and name != TUNING_SETTING}
+    return MethodSpec.of(method.name, **kept)

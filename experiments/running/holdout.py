@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from adforest.adaptation import FORESTS
 from adforest.classifier import BaseADFClassifier
 from adforest.simulation import Batch
 from experiments.running.measures import (
-    FORESTS,
     Encode,
     Row,
     accuracy,

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from adforest.adaptation import FORESTS
 from adforest.classifier import BaseADFClassifier
 from adforest.forest import Tree
 from adforest.forest.tree import ROOT_ADDED
@@ -16,7 +17,6 @@ from adforest.simulation import Batch
 Row = dict[str, Any]  # the columns of one batch
 Encode = Callable[[Any], Any]  # from a batch's records to those a model is given
 
-FORESTS = ("permanent", "active", "temporary", "newest")
 MIN_SHARE = 1e-3  # of the right class in the log loss; an unknown class has no share
 
 
@@ -75,7 +75,7 @@ def describe_forests(model: BaseADFClassifier) -> Row:
         ``leaves_<name>``, ``nodes_<name>``, None where there is no such forest; ``roots_permanent``, the roots that
         were put on the trees of the permanent forest.
     """
-    report, state = model.history_[-1], model._checked().learnt.state
+    report, state = model.history_[-1], model._checked().state
     row: Row = {"scenario": report.scenario, "drift": report.drift, "answering": report.answering}
     for name in FORESTS:
         forest = state.forest(name)
@@ -110,10 +110,10 @@ def accuracy_by_forest(model: BaseADFClassifier, X: Any, y: AnyArray) -> Row:
     matrix, values = known.encoder.translate(X), known.labels.by_arrival
     row: Row = {}
     for name in FORESTS:
-        forest = known.learnt.state.forest(name)
+        forest = known.state.forest(name)
         row[f"accuracy_{name}"] = None
         if forest is not None:
-            votes = forest.answer(matrix, len(values), soft=known.learnt.state.settings.soft, n_jobs=1)
+            votes = forest.answer(matrix, len(values), soft=known.state.settings.soft, n_jobs=1)
             row[f"accuracy_{name}"] = float(np.mean(values[votes.argmax(axis=1)] == y))
     return row
 

@@ -76,8 +76,9 @@ def class_shares(variant: str, n_batches: int) -> Float64Array:
 
     Parameters
     ----------
-    variant : {"vanishing", "new", "rare", "shifting"}
-        ``"vanishing"``: the first of five classes is there for five batches and never again. ``"new"``: four classes,
+    variant : {"vanishing", "returning", "new", "rare", "shifting"}
+        ``"vanishing"``: the first of five classes is there for five batches and never again. ``"returning"``: it comes
+        back after two thirds of the stream. ``"new"``: four classes,
         then one more every third batch. ``"rare"``: of seven classes the first two have one record in a hundred each.
         ``"shifting"``: the shares of five classes rise and fall in turn, all within twenty batches.
     n_batches : int
@@ -95,6 +96,9 @@ def class_shares(variant: str, n_batches: int) -> Float64Array:
     if variant == "vanishing":
         shares = np.ones((n_batches, 5))
         shares[LAST_SEEN:, 0] = 0
+    elif variant == "returning":
+        shares = np.ones((n_batches, 5))
+        shares[LAST_SEEN : 2 * n_batches // 3, 0] = 0
     elif variant == "new":
         arrival = np.concatenate([np.zeros(FIRST_CLASSES), np.arange(NEW_EVERY, n_batches, NEW_EVERY)])
         shares = (batch >= arrival).astype(np.float64)
@@ -104,7 +108,9 @@ def class_shares(variant: str, n_batches: int) -> Float64Array:
     elif variant == "shifting":
         shares = 1 + SWING * np.sin(2 * np.pi * (batch / SHIFT_PERIOD + np.arange(5) / 5))
     else:
-        raise ValueError(f"classes cannot be {variant!r}; expected 'vanishing', 'new', 'rare' or 'shifting'")
+        raise ValueError(
+            f"classes cannot be {variant!r}; expected 'vanishing', 'returning', 'new', 'rare' or 'shifting'"
+        )
     return shares
 
 

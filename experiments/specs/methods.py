@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
+from adforest.adaptation.tuning import Tuning
 from adforest.libraries import require
 from experiments import rivals
 from experiments.specs.run_spec import MethodSpec, Scalar
@@ -17,6 +19,7 @@ from experiments.specs.trivial import MAJORITY, MARKOV, NO_CHANGE, TrivialClassi
 
 PAPER_TREES = 10  # of every forest, unless a method is asked for with others
 N_TREES = int(AdaptiveDecisionForestClassifier().n_estimators)  # ADF's default
+TUNING_SETTING = "tuning"  # of a method: constants of the adaptation, which are no constructor parameters, as JSON
 # Arguments of `require`: the extra that brings a library, if it is not "experiments", and what it needs besides.
 EXTRAS = {"capymoa": ("capymoa", " and Java 17 or newer")}
 
@@ -60,6 +63,10 @@ def make_model(spec: MethodSpec, stream: Stream, seed: int) -> Any:
     """
     method = find_method(spec)
     model = method.make()
+    settings = dict(spec.settings)
+    tuning = settings.pop(TUNING_SETTING, None)
+    if tuning is not None:
+        model._tuning = read_tuning(str(tuning))
     shared = {
         **paper_tree_counts(model),
         "n_jobs": 1,
@@ -68,7 +75,27 @@ def make_model(spec: MethodSpec, stream: Stream, seed: int) -> Any:
     }
     known = model.get_params()
     shared = {name: value for name, value in shared.items() if name in known}
-    return model.set_params(**{**shared, **method.settings(stream.n_samples), **dict(spec.settings)})
+    return model.set_params(**{**shared, **method.settings(stream.n_samples), **settings})
+
+
+def read_tuning(text: str) -> Tuning:
+    """Return the constants of the adaptation, some of them changed, from JSON.
+
+    Examples
+    --------
+    >>> read_tuning('{"expansion_turns": 1}').expansion_turns
+    1
+    """
+    changes: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in json.loads(text).items()
+    }
+    return replace(Tuning(), **changes)
+
+
+def with_tuning(name: str, settings: dict[str, Scalar], **changes: Any) -> MethodSpec:
+    """Return a method with some settings and some constants of the adaptation changed."""
+    tuning = {TUNING_SETTING: json.dumps(changes, sort_keys=True)} if changes else {}
+    return MethodSpec.of(name, **settings, **tuning)
 
 
 def paper_tree_counts(model: Any) -> dict[str, int]:
@@ -161,7 +188,7 @@ def find_method(spec: MethodSpec) -> Method:
 # How each is made
 
 
-def _adf(base_forest: str, *, as_published: bool) -> Method:
+def _adf(base_forest: Any, *, as_published: bool) -> Method:
     """Return ADF on a base forest."""
     if as_published:
         return Method(partial(PaperADFClassifier, base_forest=base_forest), _paper_leaf)

@@ -23,7 +23,20 @@ from experiments.streams.uci import CLASS_COLUMN
 
 DATASET_SIZES = {"arem": 42_239, "avila": 20_867, "eb": 45_781, "house": 300_000, "ldpa": 164_860, "uifwa": 149_332}
 STREAM_SIZES = {"elec2": 45_312, "gas": 6_697, "hotel": 119_390, "outdoor": 4_000}
-COVTYPE, COVTYPE_SIZE = "covtype100k", 100_000  # forest cover types, which `load_stream` does not know
+COVTYPE = "covtype100k"  # forest cover types
+# Samples of the streams that `load_stream` does not know: tables with the class in the column `class`.
+TABLE_SIZES = {
+    "and_vertebrates": 32_209,
+    "animal_complaints": 42_413,
+    "beijing_pm25": 41_757,
+    COVTYPE: 100_000,
+    "football": 49_520,
+    "nycflights": 336_776,
+    "occupancy": 20_560,
+    "steel_load": 35_040,
+    "us_accidents": 50_000,
+    "weatherAUS": 142_193,
+}
 IN_ORDER = "in order"  # the variant that cuts a file as it lies into consecutive batches
 
 
@@ -173,7 +186,7 @@ def digest_records(name: str, folder: Path | None) -> str:
         If it cannot be found.
     """
     try:
-        data = _load_in_order(name, folder) if name in (*STREAMS, COVTYPE) else load_dataset(name, folder)
+        data = _load_in_order(name, folder) if name in (*STREAMS, *TABLE_SIZES) else load_dataset(name, folder)
     except FileNotFoundError as error:
         raise FileNotFoundError(
             f"{error} On this command line: --data FOLDER, or --quick, which needs no files."
@@ -192,36 +205,48 @@ def _open_in_order(spec: StreamSpec, seed: int, folder: Path | None) -> Stream:
 def _cut_in_order(data: Dataset, spec: StreamSpec) -> Stream:
     """Return records as they lie in their file, in batches of as many as option ``batch_size`` says.
 
-    Option ``n_samples`` takes the first ones only.
+    Option ``n_samples`` takes the first ones only; with ``first_size`` the first batch has so many.
     """
     options = dict(spec.options)
     n_samples = int(options.get("n_samples") or len(data.y))
-    batches = cut_in_order(data.X[:n_samples], data.y[:n_samples], int(options["batch_size"] or 0))
+    first, size = int(options.get("first_size") or 0), int(options["batch_size"] or 0)
+    batches = cut_in_order(data.X[first:n_samples], data.y[first:n_samples], size)
+    if first:
+        batches = [*cut_in_order(data.X[:first], data.y[:first], first), *batches]
     return Stream(batches, _count_categories(data), min(n_samples, len(data.y)))
 
 
 def _size_in_order(spec: StreamSpec) -> int:
     """Return how many records are taken of a real stream."""
-    size = COVTYPE_SIZE if spec.name == COVTYPE else STREAM_SIZES[spec.name]
+    size = {**TABLE_SIZES, **STREAM_SIZES}[spec.name]
     return min(size, int(dict(spec.options).get("n_samples") or size))
 
 
 def _load_in_order(name: str, folder: Path | None) -> Dataset:
     """Return a real stream."""
-    return _load_covtype(folder) if name == COVTYPE else load_stream(name, folder)
+    return _load_table(name, folder) if name in TABLE_SIZES else load_stream(name, folder)
 
 
-def _load_covtype(folder: Path | None) -> Dataset:
-    """Return the forest cover types in the order of their file: numbers, and the class in the column ``class``."""
+def _load_table(name: str, folder: Path | None) -> Dataset:
+    """Return a table in the order of its file: text as codes of its sorted values, and the class in ``class``."""
     where = folder or os.environ.get(FOLDER_VARIABLE)
-    path = Path(where or "") / STREAM_FOLDER / f"{COVTYPE}.parquet"
+    path = Path(where or "") / STREAM_FOLDER / f"{name}.parquet"
     if not path.is_file():
         raise FileNotFoundError(f"'{path}' is not there; expected it in the folder that {FOLDER_VARIABLE} names.")
-    table = require("pyarrow.parquet", COVTYPE, "data").read_table(path)
-    names = tuple(name for name in table.column_names if name != CLASS_COLUMN)
-    X = np.column_stack([table[name].to_numpy() for name in names]).astype(np.float64)
+    table = require("pyarrow.parquet", name, "data").read_table(path)
+    names = tuple(one for one in table.column_names if one != CLASS_COLUMN)
+    categories, columns = {}, []
+    for one in names:
+        values = table[one].to_numpy()
+        if values.dtype == object:
+            is_there = np.array([value is not None for value in values])
+            categories[one], codes = np.unique(values[is_there].astype(np.str_), return_inverse=True)
+            values = np.full(len(is_there), np.nan)
+            values[is_there] = codes
+        columns.append(values)
     y = table[CLASS_COLUMN].to_numpy().astype(np.str_)
-    return Dataset(COVTYPE, X, y, names, (False,) * len(names), {})
+    is_categorical = tuple(one in categories for one in names)
+    return Dataset(name, np.column_stack(columns).astype(np.float64), y, names, is_categorical, categories)
 
 
 # Generated streams
@@ -243,6 +268,6 @@ CUTTING = (HERE, "experiments.streams.order", "experiments.streams.scenarios")
 SOURCES = {
     **{name: Source(_cut_dataset, _size_dataset, CUTTING, is_loaded=True) for name in NAMES},
     "house": Source(_cut_dataset, _size_dataset, (*CUTTING, "adforest.simulation.house")),
-    **{name: Source(_open_in_order, _size_in_order, CUTTING[:2], is_loaded=True) for name in (*STREAMS, COVTYPE)},
+    **{name: Source(_open_in_order, _size_in_order, CUTTING[:2], is_loaded=True) for name in (*STREAMS, *TABLE_SIZES)},
     **{name: Source(_generate, generator.size, generator.modules) for name, generator in GENERATORS.items()},
 }

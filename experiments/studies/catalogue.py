@@ -21,6 +21,7 @@ from experiments.studies import (
     ldpa,
     nemenyi,
     online,
+    parameters,
     readings,
     rearranged,
     retention,
@@ -67,6 +68,7 @@ STUDIES: dict[str, Study] = {
     "drift": drift,
     "streams": streams,
     "online": online,
+    "parameters": parameters,
     "ablation": ablation,
     "beyond": beyond,
 }

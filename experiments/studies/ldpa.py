@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from adforest.adaptation import FORESTS
 from experiments.comparison.caveats import caveat_quick, caveats_as_published
 from experiments.comparison.comparison import Comparison, join_words
 from experiments.comparison.per_batch import PerBatch
@@ -10,7 +11,6 @@ from experiments.comparison.published_comparison import plan_as_published
 from experiments.comparison.results import Results
 from experiments.comparison.stages import drift_table
 from experiments.reporting.chapter import Chapter
-from experiments.running.measures import FORESTS
 from experiments.specs.options import Options
 from experiments.specs.run_spec import MethodSpec, RunSpec
 from experiments.specs.selections import ADF, ADF_PAPER, dataset_streams

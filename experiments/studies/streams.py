@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from adforest.adaptation import FORESTS
 from experiments.comparison.caveats import caveat_one_seed, caveat_quick
 from experiments.comparison.comparison import join_words
 from experiments.comparison.next_batch import (
@@ -26,7 +27,7 @@ from experiments.comparison.results import Results, mean_of
 from experiments.goals import next_batch as goal
 from experiments.goals.goal import MET, MISSED, Verdict, caveat_missed, in_points
 from experiments.reporting.chapter import Cell, Chapter, Table
-from experiments.running.measures import FORESTS, Row
+from experiments.running.measures import Row
 from experiments.specs.methods import N_TREES
 from experiments.specs.options import Options
 from experiments.specs.run_spec import RunSpec

@@ -51,7 +51,7 @@ def report(results: Results, options: Options) -> Chapter:
             "The paper does not say on which base forest its heat maps were made, and gives of their grid only the "
             "ends; their figures are not in its text.",
             "Our own defaults let all forests vote and tell drift otherwise; what these two parameters do there is in "
-            "the experiment ablation.",
+            "the experiment parameters.",
             "A best cell among many is best by luck too: cells within a few tenths of a point are level.",
             "The same streams choose the thresholds and judge them.",
             *caveat_one_seed(options),

@@ -5,17 +5,27 @@ reports temporary and sustained concept drift, and keeps predicting samples like
 """
 
 import importlib as _importlib
+import sys as _sys
 import typing as _typing
+
+# Kernels pack samples into 64-bit words, and model files hold little-endian numbers.
+if _sys.byteorder != "little" or _sys.maxsize < 2**32:
+    raise ImportError(
+        f"this Python is {_sys.maxsize.bit_length() + 1}-bit and {_sys.byteorder}-endian; adforest needs a 64-bit "
+        "little-endian one, such as those for x86-64 and ARM64. Install it there."
+    )
 
 if _typing.TYPE_CHECKING:
     from adforest.adaptation import BatchReport
     from adforest.adaptive import AdaptiveDecisionForestClassifier
     from adforest.client import AsyncClient, Client
+    from adforest.exceptions import ModelFileError
     from adforest.explaining import Explanation
+    from adforest.forest import Forest, Tree
     from adforest.next_batch import NextBatchVotingClassifier, VotingReport
     from adforest.paper import PaperADFClassifier
     from adforest.snapshot import Snapshot
-    from adforest.storage import ModelFileError, load
+    from adforest.storage import load
     from adforest.thresholds import threshold_for_cost
     from adforest.tracking import BatchBlock
 
@@ -28,10 +38,12 @@ __all__ = [
     "BatchReport",
     "Client",
     "Explanation",
+    "Forest",
     "ModelFileError",
     "NextBatchVotingClassifier",
     "PaperADFClassifier",
     "Snapshot",
+    "Tree",
     "VotingReport",
     "load",
     "threshold_for_cost",
@@ -45,10 +57,12 @@ _MODULES = {
     "BatchReport": "adforest.adaptation",
     "Client": "adforest.client",
     "Explanation": "adforest.explaining",
-    "ModelFileError": "adforest.storage",
+    "Forest": "adforest.forest",
+    "ModelFileError": "adforest.exceptions",
     "NextBatchVotingClassifier": "adforest.next_batch",
     "PaperADFClassifier": "adforest.paper",
     "Snapshot": "adforest.snapshot",
+    "Tree": "adforest.forest",
     "VotingReport": "adforest.next_batch",
     "load": "adforest.storage",
     "threshold_for_cost": "adforest.thresholds",
@@ -59,6 +73,8 @@ def __getattr__(name: str) -> _typing.Any:
     """Import a public name, and keep it."""
     if name == "__version__":
         value: _typing.Any = _importlib.import_module("importlib.metadata").version("adforest")
+    elif name == "exceptions":
+        value = _importlib.import_module("adforest.exceptions")
     elif name in _MODULES:
         value = getattr(_importlib.import_module(_MODULES[name]), name)
     else:

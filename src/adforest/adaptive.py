@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from adforest.adaptation import Settings
-from adforest.classifier import FOREST_RULES, BaseADFClassifier, make_grower
-from adforest.parameters import NONE, Amount, Bytes, OneOf, Rules, Whole, read_bytes
+from adforest.adaptation.tuning import TUNING
+from adforest.classifier import FOREST_RULES, BaseADFClassifier
+from adforest.growers import Grower
+from adforest.parameters import (
+    NONE,
+    Amount,
+    AnswerFor,
+    BaseForest,
+    Bytes,
+    ColumnChanges,
+    Criterion,
+    MaxFeatures,
+    Rules,
+    Splitting,
+    Whole,
+    one_of,
+    read_bytes,
+)
 
 
 class AdaptiveDecisionForestClassifier(BaseADFClassifier):
@@ -92,6 +108,8 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
     ----------
     classes_ : ndarray
         Class values seen or declared so far, sorted.
+    n_batches_, n_samples_seen_ : int
+        Number of batches learnt, and of their samples.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only if the columns have names.
@@ -142,12 +160,13 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
     """
 
     _adds_rates = True
+    _tuning = TUNING  # experiments set another one on an instance
     _rules: ClassVar[Rules] = FOREST_RULES | {
         "memory_size": (Whole(0), Bytes(), NONE),
         "max_samples": (Whole(1000), NONE),
-        "criterion": (OneOf("auto", "gini", "entropy", "log_loss"),),
+        "criterion": (one_of(Criterion),),
         "renewal": (Amount(0),),
-        "answer_for": (OneOf("next_batch", "everything"),),
+        "answer_for": (one_of(AnswerFor),),
         "label_delay": (Whole(0),),
     }
 
@@ -155,24 +174,24 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
         self,
         n_estimators: int = 20,
         *,
-        base_forest: str = "random_forest",
-        splitting: str = "entropy",
+        base_forest: BaseForest = "random_forest",
+        splitting: Splitting = "entropy",
         drift_threshold: int = 3,
         window_size: int = 3,
         memory_size: int | str | None = 100_000,
         max_samples: int | None = 1_000_000,
         min_samples_leaf: int = 1,
-        max_features: str | float | None = "default",
+        max_features: MaxFeatures | float | None = "default",
         max_depth: int | None = None,
-        criterion: str = "auto",
+        criterion: Criterion = "auto",
         renewal: float = 1.0,
-        answer_for: str = "next_batch",
+        answer_for: AnswerFor = "next_batch",
         label_delay: int = 0,
-        class_weight: dict[Any, float] | str | None = None,
+        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
         categorical_features: Any = "from_dtype",
         max_categories: int | None = None,
         min_frequency: float | None = None,
-        column_changes: str = "error",
+        column_changes: ColumnChanges = "error",
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -200,7 +219,7 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _settings(self, n_features: int, seed: int) -> Settings:
+    def _settings(self, grower: Grower, seed: int) -> Settings:
         """Return what learning and answering go by."""
         size, n_bytes = self.memory_size, None
         if isinstance(size, str):
@@ -208,7 +227,7 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
             size = None if n_bytes else 0
         return Settings(
             algorithm="adaptive",
-            grower=make_grower(self, n_features, self.criterion),
+            grower=grower,
             n_estimators=self.n_estimators,
             splitting=self.splitting,
             drift_threshold=self.drift_threshold,
@@ -222,6 +241,7 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
             label_delay=self.label_delay,
             n_jobs=self.n_jobs,
             seed=seed,
+            tuning=self._tuning,
         )
 
     def _answer_settings(self) -> dict[str, Any]:

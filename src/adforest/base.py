@@ -1,4 +1,4 @@
-"""The scikit-learn face of whatever learns batches: tables in, learnt on the side and swapped in, answers out."""
+"""Base class for batch-incremental classifiers: tables in, a fitted model swapped in, predictions out."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from adforest.encoding import EncodingRules, LabelTable, TableEncoder
+from adforest.exceptions import InputError, InputTypeError, MissingSamplesError, ParameterError
 from adforest.forest import Samples
 from adforest.forest.types import AnyArray, Float64Array
 from adforest.merging import BatchPlan, BatchRules, BatchSource, LocalBatch, plan_batch
@@ -21,7 +22,7 @@ from adforest.origins import Origins
 from adforest.parallel import spawn_seeds
 from adforest.parameters import COMMON, Rules, check_parameters
 
-State = TypeVar("State")
+StateT = TypeVar("StateT")
 
 # Kept beside the models, not in them: a lock can neither be pickled nor copied.
 _locks: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
@@ -40,55 +41,91 @@ class EncodedBatch:
 
     Attributes
     ----------
-    number : int
-        Position of the batch, counted from 1.
+    plan : BatchPlan
+        What was settled by a survey of the whole batch.
     samples : Samples
-        The batch; classes by code, categories by code.
-    encoder, labels : TableEncoder, LabelTable
-        Lead from codes back to names and values; they know this batch already.
+        The samples drawn; classes by code, categories by code.
     seed : int
         Drawn once per model.
+    fixed : dict
+        Parameters that cannot change between batches, as they were at the first one.
     source : BatchSource
-        Where it came from.
+        The source of the samples.
     """
 
-    number: int
+    plan: BatchPlan
     samples: Samples
-    encoder: TableEncoder
-    labels: LabelTable
     seed: int
+    fixed: dict[str, Any]
     source: BatchSource
 
+    @property
+    def number(self) -> int:
+        """Number of the batch, counted from 1."""
+        return self.plan.number
+
+    @property
+    def encoder(self) -> TableEncoder:
+        """Decodes categories; it includes those of this batch."""
+        return self.plan.encoder
+
+    @property
+    def labels(self) -> LabelTable:
+        """Decodes classes; it includes those of this batch."""
+        return self.plan.labels
+
     def seeds(self, n: int) -> list[int]:
-        """Return seeds for n trees, fixed by the model's seed and the batch."""
+        """Return seeds for n trees, determined by the model's seed and the batch."""
         return spawn_seeds([self.seed, self.number], n)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Model(Generic[State]):
-    """All that is learnt, in one object, so that it can be swapped in with one assignment.
+class FittedModel(Generic[StateT]):
+    """The fitted model in one object, so that it can be replaced with one assignment.
 
     Attributes
     ----------
-    learnt : State
-        What the classifier made of the batches.
+    encoder, labels : TableEncoder, LabelTable
+        Translate tables and labels.
+    state : StateT
+        The state of the classifier.
+    n_batches, n_samples : int
+        Number of batches, and of their samples.
+    seed : int
+        Drawn once per model.
     fixed : dict
         Parameters that cannot change between batches, as they were at the first one.
     has_samples : bool
-        Whether the samples are there that learning needs; not in a model that was saved without them.
+        Whether it has the samples that learning needs; False for a model that was saved without them.
     origins : Origins
-        What programs noted of where the batches come from.
+        Source of the batches, as noted by programs.
     """
 
     encoder: TableEncoder
     labels: LabelTable
-    learnt: State
+    state: StateT
     n_batches: int
     n_samples: int
     seed: int
     fixed: dict[str, Any] = field(default_factory=dict)
     has_samples: bool = True
     origins: Origins = field(default_factory=Origins)
+
+    @classmethod
+    def after(cls, before: Self | None, batch: EncodedBatch, state: StateT, **more: Any) -> Self:
+        """Return the model after one more batch, given the new state."""
+        samples, n_before = batch.samples, 0 if before is None else before.n_samples
+        return cls(
+            encoder=batch.encoder.counted(samples.X, samples.y, samples.n_classes),
+            labels=batch.labels,
+            state=state,
+            n_batches=batch.number,
+            n_samples=n_before + batch.plan.n_samples,
+            seed=batch.seed,
+            fixed=batch.fixed,
+            origins=Origins() if before is None else before.origins,
+            **more,
+        )
 
     def in_order(self, votes: Float64Array) -> Float64Array:
         """Return votes with columns in the order of the sorted classes instead of codes."""
@@ -100,25 +137,47 @@ class Model(Generic[State]):
         return best
 
 
-def as_shares(votes: Float64Array) -> Float64Array:
-    """Return votes scaled to a sum of 1; where nothing speaks for any class, all are alike."""
+def get_fitted(estimator: Any) -> Any:
+    """Return the `FittedModel` of a classifier or a `Snapshot`, or raise `NotFittedError`.
+
+    It is immutable. Read it once: another thread may be learning one more batch meanwhile.
+    """
+    if not hasattr(estimator, "_model"):
+        check_is_fitted(estimator)
+    return estimator._model
+
+
+def set_fitted(estimator: Any, fitted: Any) -> None:
+    """Set the fitted model of a classifier, from another one of its kind or from a file."""
+    estimator._model = fitted
+
+
+def check_changed_parameters(estimator: Any) -> None:
+    """Raise if a parameter of a classifier has a value that it cannot have, or that cannot change between batches."""
+    check_parameters(estimator, estimator._rules)
+    if hasattr(estimator, "_model"):
+        estimator._check_fixed(estimator._model.fixed)
+
+
+def as_proba(votes: Float64Array) -> Float64Array:
+    """Return votes scaled to class probabilities; uniform where there are no votes."""
     votes[~votes.any(axis=1)] = 1.0
-    shares: Float64Array = votes / votes.sum(axis=1, keepdims=True)
-    return shares
+    proba: Float64Array = votes / votes.sum(axis=1, keepdims=True)
+    return proba
 
 
-def as_logs(shares: Float64Array) -> Float64Array:
-    """Return the logarithms of shares, minus infinity for those that are 0."""
+def as_log_proba(proba: Float64Array) -> Float64Array:
+    """Return the logarithms of probabilities, minus infinity for those that are 0."""
     with np.errstate(divide="ignore"):
-        logs: Float64Array = np.log(shares)
+        logs: Float64Array = np.log(proba)
     return logs
 
 
-class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: ignore[misc]
-    """The face of every classifier here. One says how a batch changes its state, and what the state answers.
+class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[StateT]):  # type: ignore[misc]
+    """Base class for batch-incremental classifiers: subclasses define how a batch changes the state, and its votes.
 
-    A batch is learnt on the side and swapped in at once: other threads that predict meanwhile see the old model or
-    the new one, and an exception leaves the old one.
+    The new state replaces the old one with one assignment: other threads that predict meanwhile see the model before or
+    after the batch, and an exception leaves it as it was.
     """
 
     _rules: ClassVar[Rules] = COMMON
@@ -129,15 +188,15 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
     _adds_rates: bool = False
 
     @abstractmethod
-    def _learnt_from(self, before: State | None, encoded: EncodedBatch) -> State:
+    def _learnt_from(self, before: StateT | None, encoded: EncodedBatch) -> StateT:
         """Return the state after a batch, without changing the one before; None means that nothing was learnt."""
 
     @abstractmethod
-    def _votes(self, model: Model[State], X: Float64Array) -> Float64Array:
-        """Return how much speaks for each class (columns by code) for each sample."""
+    def _votes(self, model: FittedModel[StateT], X: Float64Array) -> Float64Array:
+        """Return votes for each class (columns by code) for each sample."""
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Forget everything and learn X, y as the first batch.
+        """Fit a new model, with X, y as its first batch.
 
         Parameters
         ----------
@@ -149,10 +208,10 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
         self
         """
         with lock_of(self):
-            return self._learn(None, X, y)
+            return self._learn(None, LocalBatch(X, y))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
-        """Learn one more batch; class values not seen before are welcome.
+        """Learn one more batch, which may bring new classes.
 
         Parameters
         ----------
@@ -167,56 +226,38 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
         self
         """
         with lock_of(self):
-            return self._learn(getattr(self, "_model", None), X, y, classes)
+            return self._learn(getattr(self, "_model", None), LocalBatch(X, y), classes)
 
-    def _learn(
-        self, before: Model[State] | None, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
-    ) -> Self:
-        """Learn a batch that is here."""
-        if y is None:
-            check_parameters(self, self._rules)
-            name = type(self).__name__
-            raise ValueError(f"{name} requires y to be passed, but the target y is None. Pass the labels.")
-        return self._learn_from(before, LocalBatch(X, y, sample_weight), classes)
+    def _learn(self, before: FittedModel[StateT] | None, source: BatchSource, classes: Any = None) -> Self:
+        """Learn a batch, local or distributed, then replace the model with one assignment."""
+        batch = self._encode(before, source, classes)
+        state = self._learnt_from(None if before is None else before.state, batch)
+        self._model = FittedModel.after(before, batch, state)
+        return self
 
-    def _learn_from(self, before: Model[State] | None, source: BatchSource, classes: Any = None) -> Self:
-        """Learn a batch on the side, wherever its samples lie, then swap the model in with one assignment."""
+    def _encode(self, before: FittedModel[StateT] | None, source: BatchSource, classes: Any) -> EncodedBatch:
+        """Return a batch encoded, or raise if the model cannot learn it."""
         rules = self._batch_rules(before)
         survey, n_before = source.survey(rules), 0 if before is None else before.n_samples
         labels, max_samples = None if before is None else before.labels, getattr(self, "max_samples", None)
         plan = plan_batch(rules, survey, labels, n_before, classes, max_samples)
         samples = source.draw(plan)
         self._check_values(plan.encoder, samples.X, f"batch {plan.number}")
-        if before is None:
-            seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-            parameters = self.get_params(deep=False)
-            fixed = {key: parameters[key] for key in self._fixed if key in parameters}
-        else:
-            seed, fixed = before.seed, before.fixed
-        encoded = EncodedBatch(plan.number, samples, plan.encoder, plan.labels, seed, source)
-        learnt = self._learnt_from(None if before is None else before.learnt, encoded)
-        if samples.totals is not None:
-            learnt = self._with_rest(learnt, source, plan)
-        n_samples = n_before + plan.n_samples
-        origins = Origins() if before is None else before.origins
-        encoder = plan.encoder.counted(samples.X, samples.y, samples.n_classes)
-        self._model = Model(encoder, plan.labels, learnt, plan.number, n_samples, seed, fixed, origins=origins)
-        self._after_batch()
-        return self
+        if before is not None:
+            return EncodedBatch(plan, samples, before.seed, before.fixed, source)
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        fixed = {name: getattr(self, name) for name in self._fixed if hasattr(self, name)}
+        return EncodedBatch(plan, samples, seed, fixed, source)
 
-    def _with_rest(self, learnt: State, source: BatchSource, plan: BatchPlan) -> State:
-        """Return the state that also knows the samples of the last batch that were not drawn, by counting them."""
-        raise NotImplementedError(f"{type(self).__name__} draws no samples")
-
-    def _batch_rules(self, before: Model[State] | None) -> BatchRules:
-        """Return what must be known to survey the next batch, or raise if the model cannot learn it."""
+    def _batch_rules(self, before: FittedModel[StateT] | None) -> BatchRules:
+        """Return the input of the survey of the next batch, or raise if the model cannot learn it."""
         check_parameters(self, self._rules)
         name, listed = type(self).__name__, getattr(self, "categorical_features", "from_dtype")
         if before is None:
             return BatchRules(1, None, listed, name, self._encoding_rules())
         self._check_fixed(before.fixed)
         if not before.has_samples:
-            raise ValueError(
+            raise MissingSamplesError(
                 f"this {name} was saved with samples=False: it answers, but cannot learn more batches, since the "
                 "samples that trees are grown from are not in the file. Load a file saved with samples=True, or "
                 "start anew with fit()."
@@ -228,13 +269,13 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
         for name, before in fixed.items():
             now = getattr(self, name)
             if now is not before and not _is_equal(now, before):
-                raise ValueError(
+                raise ParameterError(
                     f"{name} of {type(self).__name__} was {before!r} when the model learnt its first batch and is "
                     f"{now!r} now, but it cannot change between batches. Set it back, or start anew with fit()."
                 )
 
     def _encoding_rules(self) -> EncodingRules:
-        """Return what the encoder may do, by the parameters as they are now, of those that the classifier has."""
+        """Return the rules of the encoder by the current parameters that the classifier has."""
         return EncodingRules(
             column_changes=getattr(self, "column_changes", None),
             max_categories=getattr(self, "max_categories", None),
@@ -243,22 +284,19 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
             adds_rates=self._adds_rates,
         )
 
-    def _after_batch(self) -> None:
-        """Called once a batch is learnt; what is raised here does not lose it."""
-
     def _check_values(self, encoder: TableEncoder, matrix: Float64Array, source: str) -> None:
-        """Raise if a table holds categories or gaps that this classifier cannot learn."""
+        """Raise if a table holds categories or missing values that this classifier cannot learn."""
         name = type(self).__name__
         if not self._takes_categories and encoder.is_categorical.any():
             position = int(encoder.is_categorical.argmax())
             shown = ", ".join(map(repr, encoder.category_values(position)[:3]))
-            raise TypeError(
+            raise InputTypeError(
                 f"{name} learns numbers only, but {_column(encoder, position)} of {source} is categorical ({shown}). "
                 "Drop it, or convert it to numbers, for example to one 0/1 column a category."
             )
         if not self._takes_missing and np.isnan(matrix).any():
             position = int(np.isnan(matrix).any(axis=0).argmax())
-            raise ValueError(
+            raise InputError(
                 f"Input X contains NaN: {name} cannot learn missing values, but {_column(encoder, position)} of "
                 f"{source} lacks some. Drop those samples, or fill them in, for example with SimpleImputer."
             )
@@ -277,17 +315,16 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
         model, votes = self._answers(X)
         return model.most_likely(votes)
 
-    def _answers(self, X: Any) -> tuple[Model[State], Float64Array]:
-        """Return the model that answers, and its votes, columns in the order of the sorted classes."""
+    def _answers(self, X: Any) -> tuple[FittedModel[StateT], Float64Array]:
+        """Return the model and its votes, columns in the order of the sorted classes."""
         model = self._checked()
         matrix = model.encoder.translate(X, getattr(self, "column_changes", None))
         self._check_values(model.encoder, matrix, "these samples")
         return model, model.in_order(self._votes(model, matrix))
 
-    def _checked(self) -> Model[State]:
-        """Return the model, or say that nothing was learnt yet."""
-        check_is_fitted(self)
-        model: Model[State] = self._model
+    def _checked(self) -> FittedModel[StateT]:
+        """Return the model, or raise `NotFittedError`."""
+        model: FittedModel[StateT] = get_fitted(self)
         return model
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -305,6 +342,16 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
         return self._known("classes_").labels.classes
 
     @property
+    def n_batches_(self) -> int:
+        """Number of batches learnt."""
+        return self._known("n_batches_").n_batches
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """Number of samples learnt, those of weight 0 left out."""
+        return self._known("n_samples_seen_").n_samples
+
+    @property
     def n_features_in_(self) -> int:
         """Number of columns."""
         return self._known("n_features_in_").encoder.n_features
@@ -317,16 +364,16 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[State]):  # type: 
             raise AttributeError("the columns learnt have no names, so there is no feature_names_in_")
         return names
 
-    def _known(self, attribute: str) -> Model[State]:
-        """Return the model, or say that an attribute is not there yet, as hasattr expects."""
+    def _known(self, attribute: str) -> FittedModel[StateT]:
+        """Return the model, or raise AttributeError, as hasattr expects."""
         if not hasattr(self, "_model"):
             raise AttributeError(f"{attribute} is there after fit() or partial_fit()")
-        model: Model[State] = self._model
+        model: FittedModel[StateT] = self._model
         return model
 
 
-class VotingBatchClassifier(BatchClassifier[State]):
-    """A classifier whose votes can be read as shares."""
+class VotingBatchClassifier(BatchClassifier[StateT]):
+    """Base class for batch-incremental classifiers whose votes can be scaled to class probabilities."""
 
     def predict_proba(self, X: Any) -> Float64Array:
         """Predict class probabilities, in the order of ``classes_``.
@@ -339,7 +386,7 @@ class VotingBatchClassifier(BatchClassifier[State]):
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        return as_shares(self._answers(X)[1])
+        return as_proba(self._answers(X)[1])
 
     def predict_log_proba(self, X: Any) -> Float64Array:
         """Predict logarithms of class probabilities; minus infinity where a probability is 0.
@@ -352,11 +399,11 @@ class VotingBatchClassifier(BatchClassifier[State]):
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        return as_logs(self.predict_proba(X))
+        return as_log_proba(self.predict_proba(X))
 
 
 def _column(encoder: TableEncoder, position: int) -> str:
-    """Return how an error calls a column."""
+    """Return the name of a column in errors."""
     return f"column {position if encoder.feature_names is None else repr(encoder.feature_names[position])}"
 
 

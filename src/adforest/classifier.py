@@ -1,65 +1,86 @@
-"""What both Adaptive Decision Forests share: parameters in, what is learnt kept, reports out."""
+"""Base class of both Adaptive Decision Forests: learning a batch, attributes and methods of the fitted model."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self, cast
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from adforest.adaptation import RECIPES, BatchReport, ClassWeight, Settings, State, find_forest, votes, with_columns
 from adforest.adaptation.undrawn import LeafCounter, learning_trees, with_counts
-from adforest.base import EncodedBatch, Model, VotingBatchClassifier, lock_of
-from adforest.encoding import LabelTable, TableEncoder, warn_caller
+from adforest.base import EncodedBatch, FittedModel, VotingBatchClassifier, lock_of
+from adforest.encoding import LabelTable, TableEncoder
+from adforest.exceptions import ParameterWarning, warn_caller
 from adforest.explaining import Explanation, explain
-from adforest.forest import Forest, GrowthParams, importances
+from adforest.forest import Forest, GrowthParams, Samples, importances
 from adforest.forest.types import Float64Array, Int32Array, Int64Array
 from adforest.growers import GROWERS, Grower, count_features
-from adforest.merging import BatchPlan, BatchSource
+from adforest.merging import BatchSource, LocalBatch
 from adforest.parallel import in_threads
-from adforest.parameters import AT_LEAST_ONE, COMMON, NONE, Amount, Flag, OneOf, Rules, WeightsByClass, Whole
-from adforest.snapshot import Snapshot
+from adforest.parameters import (
+    AT_LEAST_ONE,
+    COMMON,
+    NONE,
+    Amount,
+    BaseForest,
+    ColumnChanges,
+    Flag,
+    MaxFeatures,
+    OneOf,
+    Rules,
+    Splitting,
+    WeightsByClass,
+    Whole,
+    one_of,
+)
+from adforest.snapshot import FittedForests, Snapshot
 from adforest.tracking import BatchBlock, PrequentialAnswers, Track
 from adforest.tracking.columns import sampled
 
 FOREST_RULES: Rules = COMMON | {
-    "base_forest": (OneOf(*GROWERS),),
-    "splitting": (OneOf("entropy", "isat", "sat"),),
+    "base_forest": (one_of(BaseForest),),
+    "splitting": (one_of(Splitting),),
     "drift_threshold": (Whole(0),),
     "window_size": (AT_LEAST_ONE,),
     "max_depth": (AT_LEAST_ONE, NONE),
     "max_categories": (AT_LEAST_ONE, NONE),
     "min_frequency": (AT_LEAST_ONE, Amount(0, 1, is_low_excluded=True), NONE),
     "class_weight": (WeightsByClass(), OneOf("balanced", None)),
-    "column_changes": (OneOf("error", "allow"),),
+    "column_changes": (one_of(ColumnChanges),),
     "verbose": (Whole(0), Flag()),
 }
 
 
-class BaseADFClassifier(VotingBatchClassifier["Learnt"]):
-    """What both Adaptive Decision Forests share: how a batch is passed on, and what can be asked of the result."""
+# By state: the same with other settings, while some estimator predicts with them.
+_answering: WeakKeyDictionary[State, State] = WeakKeyDictionary()
+
+
+class BaseADFClassifier(VotingBatchClassifier[State]):
+    """Base class of both Adaptive Decision Forests."""
 
     _fixed: ClassVar[tuple[str, ...]] = ("n_estimators", "base_forest", *VotingBatchClassifier._fixed)
 
-    base_forest: str
-    max_features: str | float | None
+    base_forest: BaseForest
+    max_features: MaxFeatures | float | None
     min_samples_leaf: int
     max_depth: int | None
-    class_weight: dict[Any, float] | str | None
-    column_changes: str
+    class_weight: dict[Any, float] | Literal["balanced"] | None
+    column_changes: ColumnChanges
     n_jobs: int | None
     verbose: int
     _reuses_codes = True
 
     @abstractmethod
-    def _settings(self, n_features: int, seed: int) -> Settings:
-        """Return what learning and answering go by."""
+    def _settings(self, grower: Grower, seed: int) -> Settings:
+        """Return the settings of learning and predicting."""
 
     @abstractmethod
     def _answer_settings(self) -> dict[str, Any]:
-        """Return those settings that matter to answers alone, by the parameters as they are now."""
+        """Return the settings that only matter to predictions, by the current parameters."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit a new model, with X, y as its first batch.
@@ -78,7 +99,7 @@ class BaseADFClassifier(VotingBatchClassifier["Learnt"]):
         self
         """
         with lock_of(self):
-            return self._learn(None, X, y, None, sample_weight)
+            return self._learn(None, LocalBatch(X, y, sample_weight))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn one more batch, which may bring new classes.
@@ -102,34 +123,56 @@ class BaseADFClassifier(VotingBatchClassifier["Learnt"]):
         self
         """
         with lock_of(self):
-            return self._learn(getattr(self, "_model", None), X, y, classes, sample_weight)
+            return self._learn(getattr(self, "_model", None), LocalBatch(X, y, sample_weight), classes)
 
-    def _learnt_from(self, before: Learnt | None, encoded: EncodedBatch) -> Learnt:
-        """Let the forests learn a batch, by the parameters as they are now."""
-        samples = encoded.samples
-        n_features = samples.X.shape[1]
-        settings = replace(self._settings(n_features, encoded.seed), class_weight=self._weight_by_code(encoded.labels))
+    def _learn(self, before: Any, source: BatchSource, classes: Any = None) -> Self:
+        """Learn a batch, local or distributed, then replace the model with one assignment."""
+        batch = self._encode(before, source, classes)
+        start = self._start(before, batch)
+        state, report, answered = RECIPES[start.settings.algorithm](start, batch.samples, batch.labels.order)
+        if batch.samples.totals is not None:
+            state = self._with_undrawn(state, report, batch)
+        report = _with_class_values(report, batch.labels)
+        track = Track() if before is None else before.track
+        track = track.after(
+            report,
+            _newly_learnt(start, state, batch),
+            batch.encoder.recycled_codes,
+            answered,
+            is_new_regime=report.drift == "sustained" or state.regime_start != start.regime_start,
+        )
+        self._model = FittedForests.after(before, batch, state, track=track)
+        if self.verbose:
+            print(report)
+        return self
+
+    def _start(self, before: FittedForests | None, batch: EncodedBatch) -> State:
+        """Return the state that a batch is learnt from: with the current parameters and columns."""
+        n_features = batch.samples.X.shape[1]
+        settings = self._settings(self._grower(n_features), batch.seed)
+        settings = replace(settings, class_weight=self._weight_by_code(batch.labels))
         if before is None:
-            state, track, recycled_codes = State.new(settings, n_features), Track(), {}
-        else:
-            track, recycled_codes = before.track, encoded.encoder.recycled_codes
-            column_index = encoded.encoder.index_after_added(len(before.state.memory.values.types))
-            state = replace(with_columns(before.state, column_index, n_features, recycled_codes), settings=settings)
-        after, report, answered = RECIPES[settings.algorithm](state, samples, encoded.labels.order)
-        learnt = None
-        if after.pending is None:
-            learnt = samples if state.pending is None else state.pending.joined(sampled(samples))
-            learnt = learnt.of_columns(encoded.encoder.n_features)
-        is_new_regime = report.drift == "sustained" or after.regime_start != state.regime_start
-        report = _with_class_values(report, encoded.labels)
-        return Learnt(after, track.after(report, learnt, recycled_codes, answered, is_new_regime=is_new_regime))
+            return State.new(settings, n_features)
+        column_index = batch.encoder.index_after_added(len(before.state.memory.values.types))
+        state = with_columns(before.state, column_index, n_features, batch.encoder.recycled_codes)
+        return replace(state, settings=settings)
 
-    def _with_rest(self, learnt: Learnt, source: BatchSource, plan: BatchPlan) -> Learnt:
-        """Count the samples of the last batch that were not drawn in the leaves of the trees that have learnt it."""
-        state = learnt.state
-        trees = learning_trees(state, learnt.track.history.reports[-1].action)
-        counts = source.count(plan, LeafCounter.of(state, trees), self.n_jobs)
-        return replace(learnt, state=with_counts(state, trees, counts))
+    def _grower(self, n_features: int) -> Grower:
+        """Return the grower that the parameters select; the criterion is that of a random forest."""
+        criterion = getattr(self, "criterion", "entropy") if self.base_forest == "random_forest" else "entropy"
+        params = GrowthParams(
+            max_features=count_features(self.max_features, n_features),
+            min_samples_leaf=self.min_samples_leaf,
+            max_depth=self.max_depth,
+            criterion="entropy" if criterion == "log_loss" else criterion,
+        )
+        return GROWERS[self.base_forest](params)
+
+    def _with_undrawn(self, state: State, report: BatchReport, batch: EncodedBatch) -> State:
+        """Count the samples of a batch that were not drawn in the leaves of the trees that have learnt it."""
+        trees = learning_trees(state, report.action)
+        counts = batch.source.count(batch.plan, LeafCounter.of(state, trees), self.n_jobs)
+        return with_counts(state, trees, counts)
 
     def _weight_by_code(self, labels: LabelTable) -> ClassWeight:
         """Return ``class_weight`` by class code; classes that it does not name have a weight of 1."""
@@ -140,23 +183,25 @@ class BaseADFClassifier(VotingBatchClassifier["Learnt"]):
         if given and not any(value in given for value in values):
             warn_caller(
                 f"class_weight names {', '.join(map(repr, list(given)[:3]))}, but the classes seen so far are "
-                f"{', '.join(map(repr, values[:3]))}: no weight applies yet. Name classes by the values of y."
+                f"{', '.join(map(repr, values[:3]))}: no weight applies yet. Name classes by the values of y.",
+                ParameterWarning,
             )
         return tuple(float(given.get(value, 1.0)) for value in values)
 
-    def _after_batch(self) -> None:
-        if self.verbose:
-            print(self.history_[-1])
+    def _votes(self, model: FittedModel[State], X: Float64Array) -> Float64Array:
+        return votes(self._answering_state(model.state), X, len(model.labels.by_arrival))
 
-    def _votes(self, model: Model[Learnt], X: Float64Array) -> Float64Array:
-        return votes(self._answering_state(model), X, len(model.labels.by_arrival))
+    def _answering_state(self, state: State) -> State:
+        """Return a state with the current settings of those that only matter to predictions.
 
-    def _answering_state(self, model: Model[Learnt]) -> State:
-        """Return the state with those settings that matter to answers alone as the parameters are now."""
-        state, now = model.learnt.state, self._answer_settings()
-        if all(getattr(state.settings, name) == value for name, value in now.items()):
-            return state
-        return replace(state, settings=replace(state.settings, **now))
+        It is the same object for the same parameters, so that what is computed for the first prediction is reused.
+        """
+        now = self._answer_settings()
+        for known in (state, _answering.get(state)):
+            if known is not None and all(getattr(known.settings, name) == value for name, value in now.items()):
+                return known
+        _answering[state] = made = replace(state, settings=replace(state.settings, **now))
+        return made
 
     def snapshot(self, *, samples: bool = False) -> Snapshot:
         """Return an immutable copy of the model, to predict with while the model goes on learning.
@@ -171,13 +216,12 @@ class BaseADFClassifier(VotingBatchClassifier["Learnt"]):
         Snapshot
             Cheap, since trees are shared; immutable; can be pickled.
         """
-        model = self._checked()  # read once: another thread may swap in the next one
-        state = self._answering_state(model)
-        track = model.learnt.track
+        model = self._checked()
+        state, track = self._answering_state(model.state), model.track
         if not samples:
             state, track = state.without_samples(), track.without_samples()
-        frozen = Model(model.encoder, model.labels, state, model.n_batches, model.n_samples, model.seed)
-        return Snapshot(frozen, track, self.column_changes, samples and model.has_samples)
+        frozen = replace(model, state=state, track=track, has_samples=samples and model.has_samples, fixed={})
+        return Snapshot(frozen, self.column_changes)
 
     def save(self, path: str | PathLike[str], *, samples: bool = True) -> None:
         """Save the model to a file, which `adforest.load` reads.
@@ -225,9 +269,9 @@ class BaseADFClassifier(VotingBatchClassifier["Learnt"]):
           x[0] = 8  +0.251
           x[1] = 5  +0.000
         """
-        model = self._checked()  # read once: another thread may swap in the next one
+        model = self._checked()
         matrix = model.encoder.translate(X, self.column_changes)
-        return explain(self._answering_state(model), model.encoder, model.labels, matrix)
+        return explain(self._answering_state(model.state), model.encoder, model.labels, matrix)
 
     def apply(self, X: Any, forest: str = "permanent") -> Int32Array:
         """Return the leaf of each sample in each tree of a forest.
@@ -243,7 +287,7 @@ class BaseADFClassifier(VotingBatchClassifier["Learnt"]):
             Indices of nodes, see ``permanent_forest_.trees[k].nodes``.
         """
         model = self._checked()
-        trees, matrix = find_forest(model.learnt.state, forest).trees, model.encoder.translate(X, self.column_changes)
+        trees, matrix = find_forest(model.state, forest).trees, model.encoder.translate(X, self.column_changes)
         return np.column_stack(in_threads(lambda tree: tree.route(matrix), trees, self.n_jobs))
 
     def decision_path(self, X: Any, forest: str = "permanent") -> tuple[Any, Int64Array]:
@@ -262,7 +306,7 @@ class BaseADFClassifier(VotingBatchClassifier["Learnt"]):
             Columns from ``n_nodes_ptr[k]`` up to ``n_nodes_ptr[k + 1]`` are those of tree k.
         """
         model = self._checked()
-        found = find_forest(model.learnt.state, forest)
+        found = find_forest(model.state, forest)
         return found.paths(model.encoder.translate(X, self.column_changes))
 
     def history_frame(self) -> Any:
@@ -291,42 +335,42 @@ class BaseADFClassifier(VotingBatchClassifier["Learnt"]):
         All trees have the same weight, and importances sum to one; all are 0 where no split gains more than chance.
         """
         model = self._known("feature_importances_")
-        return mean_importances(model.learnt.state, model.encoder)
+        return mean_importances(model.state, model.encoder)
 
     @property
     def permanent_forest_(self) -> Forest:
         """The forest that learns every batch."""
-        return self._known("permanent_forest_").learnt.state.forests["permanent"].forest
+        return self._known("permanent_forest_").state.forests["permanent"].forest
 
     @property
     def active_forest_(self) -> Forest:
         """The forest of the current concept: the permanent one, or one grown after the last sustained drift."""
-        return self._known("active_forest_").learnt.state.forests["active"].forest
+        return self._known("active_forest_").state.forests["active"].forest
 
     @property
     def temporary_forest_(self) -> Forest | None:
         """The forest of the last batches, or None."""
-        return self._known("temporary_forest_").learnt.state.forest("temporary")
+        return self._known("temporary_forest_").state.forest("temporary")
 
     @property
     def newest_forest_(self) -> Forest | None:
         """The forest of the last batch alone, or None."""
-        return self._known("newest_forest_").learnt.state.forest("newest")
+        return self._known("newest_forest_").state.forest("newest")
 
     @property
     def answering_forest_(self) -> str:
         """Name of the forest that predicts, or has the most weight in the vote."""
-        return self._known("answering_forest_").learnt.state.answering
+        return self._known("answering_forest_").state.answering
 
     @property
     def history_(self) -> list[BatchReport]:
         """One report per batch, of the last 1,000 batches; those before are in `history_blocks_`."""
-        return list(self._known("history_").learnt.track.history.reports)
+        return list(self._known("history_").track.history.reports)
 
     @property
     def history_blocks_(self) -> list[BatchBlock]:
         """Summaries of the batches before those of `history_`: at most 512 blocks of 1, 2, 4, 8 ... batches each."""
-        return list(self._known("history_blocks_").learnt.track.history.blocks)
+        return list(self._known("history_blocks_").track.history.blocks)
 
     @property
     def prequential_(self) -> PrequentialAnswers:
@@ -336,42 +380,31 @@ class BaseADFClassifier(VotingBatchClassifier["Learnt"]):
         are none after the first batch, and none after a batch with a sustained drift or an abrupt change.
         """
         model = self._known("prequential_")
-        return model.learnt.track.prequential.named(model.labels)
+        return model.track.prequential.named(model.labels)
 
+    def _checked(self) -> FittedForests:
+        """Return the model, read once: another thread may swap in the next one."""
+        return cast(FittedForests, super()._checked())
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Learnt:
-    """What is learnt besides how to read tables and labels.
-
-    Attributes
-    ----------
-    state : State
-    track : Track
-        What is kept of the stream for those who look at it.
-    """
-
-    state: State
-    track: Track
-
-
-def make_grower(model: BaseADFClassifier, n_features: int, criterion: str = "entropy") -> Grower:
-    """Return the base forest that the parameters of a model ask for; the criterion is that of a random forest."""
-    params = GrowthParams(
-        max_features=count_features(model.max_features, n_features),
-        min_samples_leaf=model.min_samples_leaf,
-        max_depth=model.max_depth,
-        criterion="entropy" if criterion == "log_loss" or model.base_forest != "random_forest" else criterion,
-    )
-    return GROWERS[model.base_forest](params)
+    def _known(self, attribute: str) -> FittedForests:
+        return cast(FittedForests, super()._known(attribute))
 
 
 def mean_importances(state: State, encoder: TableEncoder) -> Float64Array:
-    """Return the importance of each attribute in the forest that answers, see `feature_importances_`."""
+    """Return the importance of each feature in the forest that answers, see `feature_importances_`."""
     grower, trees = state.settings.grower, state.forests[state.answering].forest.trees
     n_categories, n_tried = encoder.n_categories, grower.params.max_features
     found = [encoder.by_feature(importances(tree, n_categories, n_tried, grower.sample_weight)) for tree in trees]
-    shares = [one / one.sum() for one in found if one.any()]
-    return np.mean(shares, axis=0) if shares else np.zeros(encoder.n_features)
+    relative = [one / one.sum() for one in found if one.any()]
+    return np.mean(relative, axis=0) if relative else np.zeros(encoder.n_features)
+
+
+def _newly_learnt(start: State, state: State, batch: EncodedBatch) -> Samples | None:
+    """Return the samples that trees learnt with a batch: pending ones, then its own; None if these are pending too."""
+    if state.pending is not None:
+        return None
+    samples = batch.samples if start.pending is None else start.pending.joined(sampled(batch.samples))
+    return samples.of_columns(batch.encoder.n_features)
 
 
 def _with_class_values(report: BatchReport, labels: LabelTable) -> BatchReport:

@@ -101,7 +101,7 @@ def note_source(classifier: Any, source: Sequence[str], first_row: int) -> None:
         Counted from 1.
     """
     model = classifier._model
-    track = model.learnt.track
+    track = model.track
     rows = first_row, first_row + track.history.reports[-1].n_samples - 1
     track = replace(track, history=track.history.with_source(tuple(source[:MAX_SOURCES]), rows))
-    classifier._model = replace(model, learnt=replace(model.learnt, track=track))
+    classifier._model = replace(model, track=track)

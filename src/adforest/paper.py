@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
-from adforest.adaptation import READINGS, Settings
-from adforest.classifier import FOREST_RULES, BaseADFClassifier, make_grower
-from adforest.parameters import NONE, SHARE, OneOf, Rules, Whole
+from adforest.adaptation import Settings
+from adforest.classifier import FOREST_RULES, BaseADFClassifier
+from adforest.growers import Grower
+from adforest.parameters import (
+    NONE,
+    SHARE,
+    BaseForest,
+    ColumnChanges,
+    MaxFeatures,
+    OneOf,
+    Perturbation,
+    Reading,
+    Rules,
+    Splitting,
+    TreeRepair,
+    Voting,
+    Whole,
+    one_of,
+)
 
 
 class PaperADFClassifier(BaseADFClassifier):
@@ -84,6 +100,8 @@ class PaperADFClassifier(BaseADFClassifier):
     ----------
     classes_ : ndarray
         Class values seen or declared so far, sorted.
+    n_batches_, n_samples_seen_ : int
+        Number of batches learnt, and of their samples.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only if the columns have names.
@@ -117,38 +135,38 @@ class PaperADFClassifier(BaseADFClassifier):
     """
 
     _rules: ClassVar[Rules] = FOREST_RULES | {
-        "reading": (OneOf("program", "text"),),
+        "reading": (one_of(Reading),),
         "repair_threshold": (SHARE,),
         "error_tolerance": (SHARE,),
         "memory_size": (OneOf("reading"), Whole(0), NONE),
-        "perturbation": (OneOf("reading", *READINGS),),
-        "tree_repair": (OneOf("reading", "any", "share"),),
-        "voting": (OneOf("hard", "soft"),),
+        "perturbation": (one_of(Perturbation),),
+        "tree_repair": (one_of(TreeRepair),),
+        "voting": (one_of(Voting),),
     }
 
     def __init__(
         self,
         n_estimators: int = 10,
         *,
-        base_forest: str = "random_forest",
-        reading: str = "program",
-        splitting: str = "isat",
+        base_forest: BaseForest = "random_forest",
+        reading: Reading = "program",
+        splitting: Splitting = "isat",
         repair_threshold: float = 0.4,
         error_tolerance: float = 0.02,
         drift_threshold: int = 3,
         window_size: int = 3,
-        memory_size: str | int | None = "reading",
-        perturbation: str = "reading",
-        tree_repair: str = "reading",
-        voting: str = "hard",
+        memory_size: Literal["reading"] | int | None = "reading",
+        perturbation: Perturbation = "reading",
+        tree_repair: TreeRepair = "reading",
+        voting: Voting = "hard",
         min_samples_leaf: int = 20,
-        max_features: str | float | None = "log2+1",
+        max_features: MaxFeatures | float | None = "log2+1",
         max_depth: int | None = None,
-        class_weight: dict[Any, float] | str | None = None,
+        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
         categorical_features: Any = "from_dtype",
         max_categories: int | None = None,
         min_frequency: float | None = None,
-        column_changes: str = "error",
+        column_changes: ColumnChanges = "error",
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -177,7 +195,7 @@ class PaperADFClassifier(BaseADFClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _settings(self, n_features: int, seed: int) -> Settings:
+    def _settings(self, grower: Grower, seed: int) -> Settings:
         """Return what learning and answering go by."""
 
         def read(value: Any, program: Any, text: Any) -> Any:
@@ -185,7 +203,7 @@ class PaperADFClassifier(BaseADFClassifier):
 
         return Settings(
             algorithm="paper",
-            grower=make_grower(self, n_features),
+            grower=grower,
             n_estimators=self.n_estimators,
             splitting=self.splitting,
             repair_threshold=self.repair_threshold,

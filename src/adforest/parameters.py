@@ -1,4 +1,4 @@
-"""Checks of parameters: a table of rules for each class, and an error that says what arrived and what was expected."""
+"""Checks of parameters: a table of rules for each class, and errors that say what was given and what was expected."""
 
 from __future__ import annotations
 
@@ -8,10 +8,24 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
 from numbers import Integral, Real
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
 from sklearn.utils import check_random_state
+
+from adforest.exceptions import ParameterError
+
+# Text that parameters take; the rules below are made of these.
+AnswerFor: TypeAlias = Literal["next_batch", "everything"]
+BaseForest: TypeAlias = Literal["hoeffding", "random_forest", "sysfor"]
+ColumnChanges: TypeAlias = Literal["error", "allow"]
+Criterion: TypeAlias = Literal["auto", "gini", "entropy", "log_loss"]
+MaxFeatures: TypeAlias = Literal["default", "log2", "log2+1", "sqrt"]
+Reading: TypeAlias = Literal["program", "text"]
+Splitting: TypeAlias = Literal["entropy", "isat", "sat"]
+TreeRepair: TypeAlias = Literal["reading", "any", "share"]
+Perturbation: TypeAlias = Literal["reading", "batch", "merged", "predicted"]
+Voting: TypeAlias = Literal["hard", "soft"]
 
 
 class Rule(Protocol):
@@ -76,6 +90,11 @@ class OneOf:
 
     def __str__(self) -> str:
         return " or ".join(map(repr, self.values))
+
+
+def one_of(literal: Any, *more: str | None) -> OneOf:
+    """Return the rule for the texts of a Literal type, and maybe None."""
+    return OneOf(*get_args(literal), *more)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +212,7 @@ COMMON: Rules = {  # parameters that several classifiers have
     "max_features": (
         AT_LEAST_ONE,
         Amount(0, 1, is_low_excluded=True),
-        OneOf("default", "log2", "log2+1", "sqrt", None),
+        one_of(MaxFeatures, None),
     ),
     "categorical_features": (ArrayLike(), OneOf("from_dtype", None)),
     "n_jobs": (Whole(), NONE),
@@ -202,13 +221,13 @@ COMMON: Rules = {  # parameters that several classifiers have
 
 
 def check_parameters(estimator: Any, rules: Rules) -> None:
-    """Raise ValueError if a parameter of an estimator has a value that its rules do not accept."""
+    """Raise `ParameterError` if a parameter of an estimator has a value that its rules do not accept."""
     kind: Any = type(estimator)
     for name in _parameter_names(kind):
         value = getattr(estimator, name)
         if not any(rule.accepts(value) for rule in rules[name]):
             expected = ", or ".join(map(str, rules[name]))
-            raise ValueError(
+            raise ParameterError(
                 f"{name} of {type(estimator).__name__} is {value!r}; expected {expected}. "
                 f"Set it with set_params({name}=...)."
             )

@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from adforest.adaptation import BatchReport, State, votes
-from adforest.base import Model, as_logs, as_shares
+from adforest.base import FittedModel, as_log_proba, as_proba
 from adforest.explaining import Explanation, explain
 from adforest.forest.types import AnyArray, Float64Array
 from adforest.tracking import BatchBlock, PrequentialAnswers, Track
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False)
+class FittedForests(FittedModel[State]):
+    """The fitted state of an Adaptive Decision Forest.
+
+    Attributes
+    ----------
+    state : State
+        The forests, memory and evidence.
+    track : Track
+        Statistics of the stream.
+    """
+
+    track: Track = field(default_factory=Track)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Snapshot:
     """Immutable copy of a model, as `AdaptiveDecisionForestClassifier.snapshot` returns it; it can only predict.
 
@@ -23,10 +38,10 @@ class Snapshot:
     classes_ : ndarray
         Class values seen or declared, sorted.
     n_features_in_ : int
-    feature_names_in_ : ndarray of str or None
-        None if the columns have no names.
-    n_batches_ : int
-        Number of batches given to the model.
+    feature_names_in_ : ndarray of str
+        Only if the columns have names.
+    n_batches_, n_samples_seen_ : int
+        Number of batches given to the model, and of their samples.
     history_ : list of BatchReport
         One report per batch, of the last 1,000 batches.
     history_blocks_ : list of BatchBlock
@@ -37,10 +52,8 @@ class Snapshot:
         Whether it holds the samples in the model's memory.
     """
 
-    _model: Model[State]
-    _track: Track
+    _model: FittedForests
     _column_changes: str
-    has_samples: bool
 
     def __repr__(self) -> str:
         names = ", ".join(map(str, self.classes_[:5].tolist())) + (", ..." if len(self.classes_) > 5 else "")
@@ -70,7 +83,7 @@ class Snapshot:
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        return as_shares(self._votes(X))
+        return as_proba(self._votes(X))
 
     def predict_log_proba(self, X: Any) -> Float64Array:
         """Predict logarithms of class probabilities; minus infinity where a probability is 0.
@@ -83,7 +96,7 @@ class Snapshot:
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        return as_logs(self.predict_proba(X))
+        return as_log_proba(self.predict_proba(X))
 
     def explain(self, X: Any) -> Explanation:
         """Explain predictions, see `AdaptiveDecisionForestClassifier.explain`.
@@ -98,7 +111,7 @@ class Snapshot:
         """
         model = self._model
         matrix = model.encoder.translate(X, self._column_changes)
-        return explain(model.learnt, model.encoder, model.labels, matrix)
+        return explain(model.state, model.encoder, model.labels, matrix)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on some samples.
@@ -113,7 +126,7 @@ class Snapshot:
         -------
         float
         """
-        from sklearn.metrics import accuracy_score  # imports pandas, which answers alone can do without
+        from sklearn.metrics import accuracy_score  # imports pandas, which predictions do not need
 
         return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
 
@@ -121,7 +134,7 @@ class Snapshot:
         """Return votes with columns in the order of the sorted classes."""
         model = self._model
         matrix = model.encoder.translate(X, self._column_changes)
-        return model.in_order(votes(model.learnt, matrix, len(model.labels.by_arrival)))
+        return model.in_order(votes(model.state, matrix, len(model.labels.by_arrival)))
 
     @property
     def classes_(self) -> AnyArray:
@@ -134,26 +147,39 @@ class Snapshot:
         return self._model.encoder.n_features
 
     @property
-    def feature_names_in_(self) -> AnyArray | None:
-        """Names of the columns, or None."""
-        return self._model.encoder.feature_names
+    def feature_names_in_(self) -> AnyArray:
+        """Names of the columns, where they have any."""
+        names = self._model.encoder.feature_names
+        if names is None:
+            raise AttributeError("the columns learnt have no names, so there is no feature_names_in_")
+        return names
 
     @property
     def n_batches_(self) -> int:
-        """Batches given to the model."""
+        """Number of batches learnt."""
         return self._model.n_batches
 
     @property
+    def n_samples_seen_(self) -> int:
+        """Number of samples learnt, those of weight 0 left out."""
+        return self._model.n_samples
+
+    @property
+    def has_samples(self) -> bool:
+        """Whether it holds the samples in the model's memory."""
+        return self._model.has_samples
+
+    @property
     def history_(self) -> list[BatchReport]:
-        """One report a batch, of the last 1,000 batches; those before are in `history_blocks_`."""
-        return list(self._track.history.reports)
+        """One report per batch, of the last 1,000 batches; those before are in `history_blocks_`."""
+        return list(self._model.track.history.reports)
 
     @property
     def history_blocks_(self) -> list[BatchBlock]:
-        """The batches before those of `history_`, summarised: at most 512 blocks of 1, 2, 4, 8 ... batches each."""
-        return list(self._track.history.blocks)
+        """Summaries of the batches before those of `history_`: at most 512 blocks of 1, 2, 4, 8 ... batches each."""
+        return list(self._model.track.history.blocks)
 
     @property
     def prequential_(self) -> PrequentialAnswers:
-        """What the last samples were answered before they were learnt, see `AdaptiveDecisionForestClassifier`."""
-        return self._track.prequential.named(self._model.labels)
+        """Predictions for the last samples before they were learnt, see `AdaptiveDecisionForestClassifier`."""
+        return self._model.track.prequential.named(self._model.labels)

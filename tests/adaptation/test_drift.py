@@ -246,7 +246,7 @@ def test_the_regime_starts_with_the_batch_of_an_abrupt_change():
 
 @pytest.mark.parametrize(("window_size", "memory_size"), [(1, None), (2, 5), (2, None), (4, None)])
 def test_the_temporary_forest_knows_the_window_but_nothing_before_the_change(window_size, memory_size):
-    states, _ = follow(CALM + "sss", window_size=window_size, memory_size=memory_size, n=100)
+    states, _ = follow(CALM + "sss", window_size=window_size, memory_size=memory_size, splitting="isat", n=100)
     for number, state in enumerate(states[1:], start=2):
         first = max(number - window_size + 1, 7 if number >= 7 else 1)
         assert state.window_start == first

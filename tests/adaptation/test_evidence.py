@@ -7,26 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adforest.adaptation.evidence import (
-    CLEAR_DEVIATIONS,
-    CLEAR_GAP,
-    FAR,
-    FIRST_SHRINKAGE,
-    FULL_SWITCH,
-    LEARNING_RATE,
-    LOG_GAIN,
-    MAX_COUNTED,
-    MIN_OBSERVED,
-    NEAR,
-    NEW_CLASS,
-    RARE_CLASS,
-    SWITCH_SHARE,
-    Evidence,
-    OobBias,
-    Scores,
-    voters_of,
-)
-from adforest.adaptation.names import ACTIVE, NEWEST, PERMANENT, TEMPORARY
+from adforest.adaptation.evidence import FAR, NEAR, NEW_CLASS, RARE_CLASS, Evidence, OobBias, Scores, voters_of
+from adforest.adaptation.report import ACTIVE, NEWEST, PERMANENT, TEMPORARY
+from adforest.adaptation.tuning import TUNING
 
 USUAL = [PERMANENT, TEMPORARY, NEWEST]
 WITH_ACTIVE = [PERMANENT, ACTIVE, TEMPORARY, NEWEST]
@@ -52,7 +35,7 @@ def answered(evidence, rng, n, chances=0.5, where=None):
     voters = list(evidence.weights)
     chances = np.broadcast_to(chances, (len(voters), 3))
     right = {v: rng.random((3, n)) < c[:, None] for v, c in zip(voters, chances, strict=True)}
-    gains = {v: one + LOG_GAIN * np.log(np.where(one, 0.9, 0.3)) for v, one in right.items()}
+    gains = {v: one + TUNING.log_gain * np.log(np.where(one, 0.9, 0.3)) for v, one in right.items()}
     context = rng.random((4, n)) if where is None else np.eye(4)[:, [where] * n]
     return gains, context
 
@@ -141,7 +124,9 @@ def test_a_sample_counts_for_the_batch_and_no_batch_for_more_than_its_limit(scal
         evidence.after_answers(twice, np.tile(context, scale), 20 * scale),
     )
     np.testing.assert_allclose(matrix(sample), matrix(everything))
-    limit, beyond = (matrix(evidence.after_answers(gains, context, n)) for n in (MAX_COUNTED, 10 * MAX_COUNTED))
+    limit, beyond = (
+        matrix(evidence.after_answers(gains, context, n)) for n in (TUNING.max_counted, 10 * TUNING.max_counted)
+    )
     np.testing.assert_array_equal(limit, beyond)
 
 
@@ -161,27 +146,27 @@ def test_the_vote_is_hardly_worse_than_the_best_voter_even_if_that_changes(sizes
         gains, context = answered(evidence, rng, min(n, 100), rng.random((4, 3)))
         weights = matrix(evidence)
         gain = np.stack([context @ one.T for one in gains.values()], axis=1).reshape(4, -1)
-        gain *= min(n, MAX_COUNTED) / context.shape[1]
+        gain *= min(n, TUNING.max_counted) / context.shape[1]
         gained.append(gain)
-        mixed.append(np.log((weights * np.exp(LEARNING_RATE * gain)).sum(axis=1)) / LEARNING_RATE)
+        mixed.append(np.log((weights * np.exp(TUNING.learning_rate * gain)).sum(axis=1)) / TUNING.learning_rate)
         hoped.append((weights * gain).sum(axis=1))
-        spreads.append(SWITCH_SHARE * min(1, n / FULL_SWITCH))
+        spreads.append(TUNING.switch_rate * min(1, n / TUNING.full_switch))
         evidence = evidence.after_answers(gains, context, n)
     gained, mixed, spreads = np.array(gained), np.array(mixed), np.array(spreads)
     switch = data.draw(st.integers(0, len(sizes)))
     lost = -np.log(1 - spreads).sum()
     for k in (NEAR, FAR, NEW_CLASS):
         total = mixed[:, k].sum()
-        single = gained[:, k].sum(axis=0) - (np.log(1 / start[k]) + lost) / LEARNING_RATE
+        single = gained[:, k].sum(axis=0) - (np.log(1 / start[k]) + lost) / TUNING.learning_rate
         assert total >= single.max() - 1e-9
         if 0 < switch < len(sizes):
             first, then = gained[:switch, k].sum(axis=0).argmax(), gained[switch:, k].sum(axis=0).argmax()
             best = gained[:switch, k, first].sum() + gained[switch:, k, then].sum()
             cost = np.log(1 / start[k, first]) + np.log(1 / (spreads[switch - 1] * start[k, then])) + lost
-            assert total >= best - cost / LEARNING_RATE - 1e-9
+            assert total >= best - cost / TUNING.learning_rate - 1e-9
         # Choosing a voter by its weight gains as much as the mixture, but for r / 8 times the square of the stakes.
         stakes = np.array([np.ptp(one[k]) for one in gained])
-        assert np.sum([one[k] for one in hoped]) >= total - LEARNING_RATE / 8 * (stakes**2).sum() - 1e-9
+        assert np.sum([one[k] for one in hoped]) >= total - TUNING.learning_rate / 8 * (stakes**2).sum() - 1e-9
 
 
 def test_weight_goes_to_the_best_voter_and_to_another_when_that_changes():
@@ -236,7 +221,7 @@ def test_with_other_forests_everything_begins_anew(names, others):
     before = used(names=names) if names else Evidence()
     after = before.with_forests(others)
     np.testing.assert_array_equal(matrix(after), matrix(Evidence().with_forests(others)))
-    assert all((mix == FIRST_SHRINKAGE).all() for mix in after.shrinkage.values())
+    assert all((mix == TUNING.first_shrinkage).all() for mix in after.shrinkage.values())
 
 
 @pytest.mark.parametrize("names", [USUAL, WITH_ACTIVE])
@@ -246,11 +231,11 @@ def test_after_an_abrupt_change_the_forests_that_know_it_have_all_the_weight(nam
     check_weights(after)
     for context in (NEAR, RARE_CLASS):
         trusted = sum(after.weights[(name,)][context].sum() for name in (TEMPORARY, NEWEST))
-        assert trusted > 1 - SWITCH_SHARE
-        np.testing.assert_allclose(after.weights[(TEMPORARY,)][context], 1 / 6, atol=SWITCH_SHARE)
+        assert trusted > 1 - TUNING.switch_rate
+        np.testing.assert_allclose(after.weights[(TEMPORARY,)][context], 1 / 6, atol=TUNING.switch_rate)
     start = Evidence().with_forests(names)
     for context in (FAR, NEW_CLASS):  # elsewhere but for what is always spread
-        expected = (1 - SWITCH_SHARE) * matrix(before)[context] + SWITCH_SHARE * matrix(start)[context]
+        expected = (1 - TUNING.switch_rate) * matrix(before)[context] + TUNING.switch_rate * matrix(start)[context]
         np.testing.assert_allclose(matrix(after)[context], expected)
 
 
@@ -263,13 +248,13 @@ def test_the_strength_that_gives_right_classes_more_gains(logs, n):
     before = Evidence().with_forests(USUAL)
     after = before.after_shrinkage(PERMANENT, logs, n).shrinkage[PERMANENT]
     order = np.argsort(logs)
-    assert (np.diff((after / FIRST_SHRINKAGE)[order]) >= -1e-12).all()
+    assert (np.diff((after / TUNING.first_shrinkage)[order]) >= -1e-12).all()
     if np.ptp(logs) > 1e-3:
-        assert after[logs.argmax()] > FIRST_SHRINKAGE[logs.argmax()]
-        assert after[logs.argmin()] < FIRST_SHRINKAGE[logs.argmin()]
-    raw = FIRST_SHRINKAGE * np.exp(LEARNING_RATE * min(n, MAX_COUNTED) * (logs - logs.max()))
-    spread = SWITCH_SHARE * min(1, n / FULL_SWITCH)
-    np.testing.assert_allclose(after, (1 - spread) * raw / raw.sum() + spread * np.array(FIRST_SHRINKAGE))
+        assert after[logs.argmax()] > TUNING.first_shrinkage[logs.argmax()]
+        assert after[logs.argmin()] < TUNING.first_shrinkage[logs.argmin()]
+    raw = TUNING.first_shrinkage * np.exp(TUNING.learning_rate * min(n, TUNING.max_counted) * (logs - logs.max()))
+    spread = TUNING.switch_rate * min(1, n / TUNING.full_switch)
+    np.testing.assert_allclose(after, (1 - spread) * raw / raw.sum() + spread * np.array(TUNING.first_shrinkage))
     np.testing.assert_array_equal(
         before.after_shrinkage(PERMANENT, logs, n).shrinkage[NEWEST], before.shrinkage[NEWEST]
     )
@@ -317,10 +302,10 @@ def test_a_change_is_abrupt_only_beyond_what_claims_were_wrong_by_and_how_that_v
 ):
     informed = round(share * known)
     if is_abrupt_after(errors, informed, known)(oob_accuracy):
-        assert len(errors) >= MIN_OBSERVED
+        assert len(errors) >= TUNING.min_observed
         gap = oob_accuracy - np.median(errors) - informed / known
-        assert gap > CLEAR_GAP
-        assert gap > CLEAR_DEVIATIONS * OobBias(tuple(errors)).deviation - 1e-9
+        assert gap > TUNING.clear_gap
+        assert gap > TUNING.clear_deviations * OobBias(tuple(errors)).deviation - 1e-9
         assert known > 4, "a handful of samples is no evidence"
 
 
@@ -356,20 +341,20 @@ def scores(n, **leads):
 @given(won=st.integers(0, 400), lost=st.integers(0, 400), same=st.integers(0, 4_000))
 def test_drift_is_a_gap_that_is_clear_and_beyond_chance(won, lost, same):
     n, gap = won + lost + same, won - lost
-    expected = gap > CLEAR_GAP * n and gap > CLEAR_DEVIATIONS * math.sqrt(max(1, won + lost))
-    assert scores(n, temporary=(won, lost)).is_drift == expected
-    assert scores(n, newest=(won, lost)).is_drift == expected
-    assert scores(n, temporary=(0, 0), newest=(won, lost)).is_drift == expected, "whichever outdoes the active one"
-    assert not (expected and scores(n, temporary=(lost, won)).is_drift)
+    expected = gap > TUNING.clear_gap * n and gap > TUNING.clear_deviations * math.sqrt(max(1, won + lost))
+    assert scores(n, temporary=(won, lost)).is_drift() == expected
+    assert scores(n, newest=(won, lost)).is_drift() == expected
+    assert scores(n, temporary=(0, 0), newest=(won, lost)).is_drift() == expected, "whichever outdoes the active one"
+    assert not (expected and scores(n, temporary=(lost, won)).is_drift())
 
 
 def test_drift_by_hand():
-    assert scores(200, temporary=(60, 10)).is_drift
-    assert not scores(40, temporary=(9, 3)).is_drift, "a large share, but chance"
-    assert not scores(2_022, temporary=(20, 2)).is_drift, "sure, but nothing to act on"
-    assert not Scores().is_drift
+    assert scores(200, temporary=(60, 10)).is_drift()
+    assert not scores(40, temporary=(9, 3)).is_drift(), "a large share, but chance"
+    assert not scores(2_022, temporary=(20, 2)).is_drift(), "sure, but nothing to act on"
+    assert not Scores().is_drift()
 
 
 def test_few_samples_are_never_a_drift():
     for n in range(10):
-        assert not scores(n, temporary=(n, 0)).is_drift
+        assert not scores(n, temporary=(n, 0)).is_drift()

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from adforest.adaptation.evidence import NEAR
-from adforest.adaptation.judging import MAX_JUDGED, judge
+from adforest.adaptation.judging import judge
 from adforest.adaptation.scoring import leaves_by_forest, score_batch
+from adforest.adaptation.tuning import TUNING
 from adforest.adaptation.voting import ratios_of, votes
 from adforest.forest import Samples
 from oracles import FORESTS, NUMERICAL, accuracy
@@ -23,14 +24,14 @@ def test_accuracy_is_that_of_each_forest_and_of_the_vote_before_learning():
     assert found["active"] == found["permanent"], "they are one forest"
     assert found["vote"] == pytest.approx(accuracy(state, X, y, 3))
     ratios = ratios_of(state, 3)
-    for name, shares in shares_by_hand(state, X, 3).items():
-        corrected = [shares * ratio / (shares * ratio).sum(axis=1, keepdims=True) for ratio in ratios]
+    for name, proba in shares_by_hand(state, X, 3).items():
+        corrected = [proba * ratio / (proba * ratio).sum(axis=1, keepdims=True) for ratio in ratios]
         said = sum(w * one for w, one in zip(state.evidence.weights[(name,)][NEAR], corrected, strict=True))
         expected = np.mean(said.argmax(axis=1) == y)
         assert found[name] == pytest.approx(expected, abs=0.01)
         assert judged.right[name] == pytest.approx(400 * expected, abs=4)
-    shares = votes(state, X, 3)
-    assert scores.confidence == pytest.approx(np.mean(shares.max(axis=1) / shares.sum(axis=1)))
+    proba = votes(state, X, 3)
+    assert scores.confidence == pytest.approx(np.mean(proba.max(axis=1) / proba.sum(axis=1)))
     assert judged.n == scores.n_tested == 400
     assert judged.right["vote"] == pytest.approx(400 * found["vote"], abs=4)
     reached = {name: np.array([tree.route(X) for tree in forest.trees]) for name, forest in state.voting.items()}
@@ -45,6 +46,6 @@ def test_of_a_large_batch_a_sample_is_judged_and_all_of_it_is_scored():
     samples = Samples(X, y, np.arange(len(y)), NUMERICAL, 3)
     leaves = leaves_by_forest(state, samples, {})
     judged, scores = judge(state, samples, leaves)[1], score_batch(state, samples, leaves)[0]
-    assert (judged.n, scores.n_tested) == (MAX_JUDGED, 3_000)
+    assert (judged.n, scores.n_tested) == (TUNING.max_judged, 3_000)
     assert scores.accuracy["vote"] == accuracy(state, X, y, 3)
     assert judged.right["vote"] / judged.n == pytest.approx(scores.accuracy["vote"], abs=0.06)

@@ -16,7 +16,7 @@ BOUND = 1_000
 @pytest.mark.parametrize("base_forest", ["random_forest", "sysfor", "hoeffding"])
 @pytest.mark.parametrize("memory_size", [None, 2_000])
 def test_trees_are_grown_from_no_more_samples_and_all_others_are_placed(base_forest, memory_size, monkeypatch):
-    grower = AdaptiveDecisionForestClassifier(base_forest=base_forest)._settings(2, 0).grower
+    grower = AdaptiveDecisionForestClassifier(base_forest=base_forest)._grower(2)
     kind, sizes = type(grower), []
 
     def build(self, samples, known, *args, **options):
@@ -58,7 +58,8 @@ def test_the_rest_of_a_batch_is_counted_in_the_leaves(base_forest, weighed, monk
     seen = []
 
     def none_counted(self, plan, counter, n_jobs):
-        seen.append(plan.are_drawn(self._samples.serial))
+        samples, _ = self._undrawn
+        seen.append(plan.are_drawn(samples.serial))
         return [LeafCounts.none() for _ in counter.shapes]
 
     def model():
@@ -71,7 +72,7 @@ def test_the_rest_of_a_batch_is_counted_in_the_leaves(base_forest, weighed, monk
     other.partial_fit(X, y, sample_weight=weight)
     rest = ~seen[0]
     assert rest.sum() > 4_500
-    forests = counted._model.learnt.state.forests
+    forests = counted._model.state.forests
     assert forests["active"] is forests["permanent"]  # one in memory, as long as they are the same
     for name in ("permanent_forest_", "temporary_forest_", "newest_forest_"):
         trees = zip(getattr(counted, name).trees, getattr(other, name).trees, strict=True)
@@ -133,14 +134,14 @@ def test_all_samples_are_counted_and_those_drawn_are_kept():
     waiting, report = learn(state, *two_clusters(5, n=30))
     assert report.action["permanent"] == "waiting"
     joined, n_first = waiting.pending.joined(later), int((waiting.pending.y == 0).sum())
-    assert joined.came.n == 4_030
-    assert joined.came.by_class.tolist() == [3_600 + n_first, 430 - n_first]
+    assert joined.batch_totals.n == 4_030
+    assert joined.batch_totals.by_class.tolist() == [3_600 + n_first, 430 - n_first]
     assert len(joined) == 30 + n_drawn
 
 
 def test_what_came_is_what_is_there_unless_more_is_known():
     samples = Samples(np.ones((3, 1)), np.array([0, 2, 0], np.int32), np.arange(3), np.zeros(1, np.int32), 4)
-    came = samples.came
+    came = samples.batch_totals
     assert (came.n, came.by_class.tolist(), came.weight_by_class.tolist()) == (3, [2, 0, 1, 0], [2, 0, 1, 0])
 
 

@@ -328,7 +328,7 @@ def test_a_shared_forest_takes_no_more_room_than_one():
 
 
 def test_the_box_grows_with_what_a_forest_learns_and_only_with_that():
-    states, _ = follow("..s")
+    states, _ = follow("..s", splitting="isat")
     shifted, _ = learn(states[-1], two_clusters(9)[0] + 100, two_clusters(9)[1], NUMERICAL, 2)
     X = np.vstack([two_clusters(number)[0] for number in range(3)] + [two_clusters(9)[0] + 100])
     np.testing.assert_array_equal(shifted.forests["permanent"].box.low, X.min(axis=0))

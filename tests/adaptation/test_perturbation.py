@@ -13,7 +13,7 @@ from adforest.adaptation.perturbation import (
     batch_confidence,
     is_perturbed,
     merged_confidence,
-    perturbed_share,
+    perturbed_fraction,
     predicted_confidence,
 )
 from adforest.adaptation.repair import assess
@@ -140,15 +140,15 @@ def test_a_leaf_the_batch_does_not_reach_is_not_perturbed(reading):
 def test_assessing_a_class_the_tree_has_never_seen():
     found = assess(two_leaf_tree(), batch_of([-1, 1, 1], [0, 2, 2], n_classes=3), GROWER, "predicted", 0.02)
     assert found.perturbed.tolist() == [False, True]
-    assert found.leaves.brought_predicted.tolist() == [1, 0]
+    assert found.leaves.n_batch_predicted.tolist() == [1, 0]
     assert found.leaves.n_classes.tolist() == [1, 2]
 
 
 def test_the_share_is_of_all_leaves_of_the_forest():
     # Two trees, 10 leaves in all, of which the batch reaches 3 and perturbs 2.
-    assert perturbed_share([np.array([True, False]), np.array([True])], n_leaves=10) == pytest.approx(2 / 10)
+    assert perturbed_fraction([np.array([True, False]), np.array([True])], n_leaves=10) == pytest.approx(2 / 10)
 
 
 def test_nothing_perturbed_is_zero_and_everything_is_one():
-    assert perturbed_share([np.array([False, False]), np.array([False])], n_leaves=3) == 0.0
-    assert perturbed_share([np.array([True, True]), np.array([True])], n_leaves=3) == 1.0
+    assert perturbed_fraction([np.array([False, False]), np.array([False])], n_leaves=3) == 0.0
+    assert perturbed_fraction([np.array([True, True]), np.array([True])], n_leaves=3) == 1.0

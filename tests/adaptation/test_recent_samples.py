@@ -11,17 +11,8 @@ from hypothesis import strategies as st
 from adforest import AdaptiveDecisionForestClassifier
 from adforest.adaptation import votes
 from adforest.adaptation.class_mix import ratio_of
-from adforest.adaptation.evidence import MIN_WEIGHT
-from adforest.adaptation.recent_samples import (
-    FADING,
-    MAX_DELAY,
-    MAX_PAIRS,
-    N_LABELS,
-    N_SAMPLES,
-    OWN_WEIGHT,
-    RecentSamples,
-)
-from adforest.adaptation.update import SMALL_BATCH
+from adforest.adaptation.recent_samples import MAX_PAIRS, RecentSamples
+from adforest.adaptation.tuning import TUNING
 from adforest.adaptation.voting import forest_votes
 from oracles import learn, new_state, two_clusters
 
@@ -45,7 +36,7 @@ def test_ratios_are_those_of_the_last_labels_and_of_what_followed_them(labels, s
     seen = np.array([10, 20, 5, 0])
     found = after(labels, sizes).ratios(seen)
     followers = [b for a, b in itertools.pairwise(labels) if a == labels[-1]]
-    for ratio, recent in zip(found[1:], (labels[-1:], labels[-N_LABELS:], followers), strict=True):
+    for ratio, recent in zip(found[1:], (labels[-1:], labels[-TUNING.n_labels :], followers), strict=True):
         np.testing.assert_allclose(ratio, ratio_of(np.bincount(np.array(recent, int), minlength=4), seen))
     np.testing.assert_array_equal(found[0], 1)
     weighted = after(labels, sizes).ratios(seen, np.array([1.0, 3.0, 1.0, 1.0]))
@@ -72,10 +63,10 @@ def test_with_late_labels_a_sample_is_judged_by_those_known_when_it_was_answered
 
 def test_labels_that_come_very_late_say_nothing():
     rng = np.random.default_rng(0)
-    recent = after(rng.integers(0, 3, 2 * N_SAMPLES), sizes=(9,), delay=MAX_DELAY)
+    recent = after(rng.integers(0, 3, 2 * TUNING.n_neighbours), sizes=(9,), delay=TUNING.max_delay)
     assert recent.is_used
-    assert recent.before_last(MAX_DELAY).is_used
-    assert not after(rng.integers(0, 3, 2 * N_SAMPLES), sizes=(9,), delay=MAX_DELAY + 1).is_used
+    assert recent.before_last(TUNING.max_delay).is_used
+    assert not after(rng.integers(0, 3, 2 * TUNING.n_neighbours), sizes=(9,), delay=TUNING.max_delay + 1).is_used
 
 
 def runs(n, length, seed):
@@ -90,7 +81,7 @@ def test_last_labels_count_by_what_they_say_of_samples_that_come_as_much_later(l
     model = AdaptiveDecisionForestClassifier(5, label_delay=label_delay, random_state=0)
     for row in range(700):
         model.partial_fit(X[[row]], y[[row]])
-    in_force = model._model.learnt.state.recent.weights
+    in_force = model._model.state.recent.weights
     by_last_labels = in_force[:, 1:].sum()
     assert by_last_labels < 0.5 if label_delay else by_last_labels > 0.9
 
@@ -98,7 +89,7 @@ def test_last_labels_count_by_what_they_say_of_samples_that_come_as_much_later(l
 def test_samples_and_pairs_are_bounded():
     rng = np.random.default_rng(0)
     recent = after(rng.integers(0, 1_000, 40_000), sizes=(99,))
-    assert len(recent.y) == recent.leaves.shape[1] == N_SAMPLES
+    assert len(recent.y) == recent.leaves.shape[1] == TUNING.n_neighbours
     assert len(recent.pairs) == MAX_PAIRS
     assert (np.diff(recent.pairs) > 0).all()
     frequent = after([0, 1] * 500 + rng.integers(0, 1_000, 40_000).tolist(), sizes=(99,))
@@ -126,18 +117,18 @@ def test_votes_are_what_the_formula_says():
     p = p / p.sum(axis=1, keepdims=True)
     forest = state.forest("permanent")
     near = np.zeros((40, 2))
-    kept = np.vstack([state.memory.matrix(), state.pending.X])[-N_SAMPLES:]
-    y = np.concatenate([state.memory.y, state.pending.y])[-N_SAMPLES:]
+    kept = np.vstack([state.memory.matrix(), state.pending.X])[-TUNING.n_neighbours :]
+    y = np.concatenate([state.memory.y, state.pending.y])[-TUNING.n_neighbours :]
     own, others = np.array(forest.route(X)), np.array(forest.route(np.ascontiguousarray(kept)))
     for age in range(1, recent.leaves.shape[1] + 1):
-        near[:, y[-age]] += FADING ** (age - 1) * (own == others[:, [-age]]).mean(axis=0) ** 4
-    near += OWN_WEIGHT * p
+        near[:, y[-age]] += TUNING.fading ** (age - 1) * (own == others[:, [-age]]).mean(axis=0) ** 4
+    near += TUNING.own_weight * p
     seen = state.class_mix.seen
     voters = [p, near / near.sum(axis=1, keepdims=True), np.tile(seen / seen.sum(), (40, 1))]
     expected = np.zeros((40, 2))
     for said, weights in zip(voters, recent.weights, strict=True):
         for ratio, weight in zip(recent.ratios(seen), weights, strict=True):
-            if weight >= MIN_WEIGHT:
+            if weight >= TUNING.min_weight:
                 expected += weight * said * ratio / (said * ratio).sum(axis=1, keepdims=True)
     np.testing.assert_allclose(votes(state, X, 2), expected, atol=1e-12)
     for_everything = replace(state, settings=replace(state.settings, answer_for="everything"))
@@ -149,7 +140,7 @@ def test_votes_are_what_the_formula_says():
 def test_after_a_large_batch_the_forests_answer_alone():
     state = one_by_one(30)
     assert state.recent.is_used
-    X, y = two_clusters(5, n=SMALL_BATCH)
+    X, y = two_clusters(5, n=TUNING.small_batch)
     state, _ = learn(state, X, y)
     assert not state.recent.is_used
     np.testing.assert_array_equal(votes(state, X, 2), forest_votes(state, X, 2))
@@ -178,7 +169,7 @@ def test_where_labels_do_not_follow_each_other_nothing_is_lost(size):
     model.partial_fit(X[:500], y[:500])
     for start in range(500, 2_000, size):
         part = slice(start, start + size)
-        state = model._model.learnt.state
+        state = model._model.state
         right.extend(model.predict(X[part]) == y[part])
         forests.extend(
             model.classes_[forest_votes(state, X[part], 4)[:, model._model.labels.order].argmax(axis=1)] == y[part]

@@ -85,7 +85,9 @@ def check_forest(state, name):
         if name == "permanent" or state.settings.algorithm == "paper":
             np.testing.assert_array_equal(placed, forest.known)  # else some trees are older than the last batch
     known = memory.matrix()[forest.known]
-    if len(known):
+    if not state.settings.uses_boxes:
+        assert one.box.is_empty
+    elif len(known):
         box = Box.of(known, np.array([0, 0, max(len(one.box.categories[2]), 1)], dtype=np.int32))
         seen = ~np.isnan(box.low)
         assert (one.box.low[seen] <= box.low[seen]).all()
@@ -212,7 +214,7 @@ def test_leaves_grow_by_the_very_counts_that_the_batch_was_compared_in(base_fore
             for klass, weight in row.items():
                 brought[node][klass] -= weight
         expected = {node: {} for node in brought}
-        for node, klass, weight in zip(*found.brought, strict=True):
+        for node, klass, weight in zip(*found.batch_counts, strict=True):
             expected[node][klass] = weight
         assert {node: {k: w for k, w in row.items() if w} for node, row in brought.items()} == expected
         np.testing.assert_array_equal(found.weights, grower.weights(np.arange(200, 400), old.seed))

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from adforest.adaptation import State
-from adforest.adaptation.memory import EXTRA_SAMPLES
-from adforest.adaptation.steps import EXPANSION_TURNS, _places
+from adforest.adaptation.steps import _tree_indices
+from adforest.adaptation.tuning import TUNING
 from adforest.forest import GrowthParams
 from adforest.forest.tree import LEAF_EXPANDED
 from adforest.growers import RandomForestGrower
@@ -41,9 +41,9 @@ def calm(n_batches, n=100, n_first=100, **changes):
 def test_while_samples_are_few_every_tree_is_renewed_at_every_batch(n):
     states = calm(8, n=n, n_first=n)
     for number, (before, after) in enumerate(pairwise(states), start=2):
-        if number * n <= n + EXTRA_SAMPLES:
+        if number * n <= n + TUNING.extra_samples:
             assert renewed(before, after) == list(range(10))
-    assert len(renewed(states[-2], states[-1])) < 10 or 8 * n <= n + EXTRA_SAMPLES
+    assert len(renewed(states[-2], states[-1])) < 10 or 8 * n <= n + TUNING.extra_samples
 
 
 @pytest.mark.parametrize("renewal", [0.1, 0.5, 1.0, 2.5])
@@ -53,7 +53,7 @@ def test_later_trees_are_renewed_in_turn_as_far_as_the_budget_goes(renewal, n_es
     budget, n_renewed, times = 0.0, 0, np.zeros(n_estimators, dtype=int)
     for number, (before, after) in enumerate(pairwise(states), start=1):
         known = 2_000 + n * number
-        budget += renewal * n_estimators * (n + EXTRA_SAMPLES)
+        budget += renewal * n_estimators * (n + TUNING.extra_samples)
         turns = min(n_estimators, int(budget / known))
         expected = sorted((n_renewed + k) % n_estimators for k in range(turns))
         budget, n_renewed = min(budget - turns * known, known), n_renewed + turns
@@ -92,7 +92,7 @@ def test_two_forests_share_the_budget_of_one():
             continue
         n_apart += 1
         known = 300 * report.batch
-        allowed = before.forests["permanent"].budget + 0.5 * 10 * (300 + EXTRA_SAMPLES)
+        allowed = before.forests["permanent"].budget + 0.5 * 10 * (300 + TUNING.extra_samples)
         assert len(renewed(before, after)) == min(10, int(allowed / known))
     assert n_apart >= 3
 
@@ -147,7 +147,7 @@ def expanding(state):
 def test_every_tree_has_its_turn_to_expand_leaves(n_estimators, n_places):
     rng, state = np.random.default_rng(0), new_state(n_estimators=n_estimators, renewal=0)
     places = []
-    for _ in range(EXPANSION_TURNS + 1):
+    for _ in range(TUNING.expansion_turns + 1):
         state, _ = learn(state, *grid(rng, 200, 2, noise=0.3))
         places.append(expanding(state))
     assert all(len(some) == n_places for some in places[1:])
@@ -163,10 +163,10 @@ def test_all_trees_expand_leaves_at_once_where_asked_or_where_waiting_would_lose
 
 
 def test_places_go_round_the_forest():
-    assert _places(0, 3, 10) == [0, 1, 2]
-    assert _places(8, 3, 10) == [0, 8, 9]
-    assert _places(25, 0, 10) == []
-    assert _places(7, 4, 4) == [0, 1, 2, 3]
+    assert _tree_indices(0, 3, 10) == [0, 1, 2]
+    assert _tree_indices(8, 3, 10) == [0, 8, 9]
+    assert _tree_indices(25, 0, 10) == []
+    assert _tree_indices(7, 4, 4) == [0, 1, 2, 3]
 
 
 # --- one batch

@@ -10,20 +10,11 @@ from hypothesis import strategies as st
 
 from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
 from adforest.adaptation import votes
-from adforest.adaptation.class_mix import FIRST_KEPT, ClassMix, MixChanges
-from adforest.adaptation.evidence import FAR, NEAR, NEW_CLASS, RARE_CLASS, SHRINKAGE_STRENGTHS, Evidence
-from adforest.adaptation.steps import MIN_EXPECTED
-from adforest.adaptation.voting import (
-    FULL_PRESENCE,
-    MIN_WEIGHT,
-    STEEPNESS,
-    forest_votes,
-    ratios_of,
-    shrinkage_of,
-    unmet_classes,
-    with_unmet_classes,
-)
-from oracles import accuracy, grid, learn, nearness, new_state, two_clusters
+from adforest.adaptation.class_mix import ClassMix, MixChanges
+from adforest.adaptation.evidence import FAR, NEAR, NEW_CLASS, RARE_CLASS, Evidence
+from adforest.adaptation.tuning import TUNING
+from adforest.adaptation.voting import forest_votes, ratios_of, shrinkage_of, unmet_classes, with_unmet_classes
+from oracles import accuracy, grid, learn, new_state, recency, two_clusters
 from vote_oracles import crowded, shares_by_hand, with_new_class
 
 
@@ -93,17 +84,17 @@ def near_by_hand(state, X):
     forest = state.forest("permanent")
     young = state.memory.batch >= state.window_start
     near = [
-        np.array(nearness(tree, leaf_of[young], MIN_EXPECTED))[tree.route(X)]
+        np.array(recency(tree, leaf_of[young], TUNING.min_expected))[tree.route(X)]
         for tree, leaf_of in zip(forest.trees, forest.leaf_of, strict=True)
     ]
-    return np.minimum(np.mean(near, axis=0) / FULL_PRESENCE, 1)
+    return np.minimum(np.mean(near, axis=0) / TUNING.full_recency, 1)
 
 
-def contexts_by_hand(state, shares, near):
+def contexts_by_hand(state, proba, near):
     """Return how far each sample is in each of the four contexts."""
 
     def found_by(name, classes):
-        return 1 - (1 - shares[name][:, classes].sum(axis=1)) ** STEEPNESS
+        return 1 - (1 - proba[name][:, classes].sum(axis=1)) ** TUNING.steepness
 
     new = near * found_by("temporary", state.class_mix.new)
     rare = found_by("permanent", state.class_mix.rare)
@@ -111,27 +102,30 @@ def contexts_by_hand(state, shares, near):
 
 
 def test_votes_are_what_the_formula_says(state):
-    shares, near = shares_by_hand(state, PROBES, 3), near_by_hand(state, PROBES)
-    context, ratios = contexts_by_hand(state, shares, near), ratios_of(state, 3)
-    shares = with_unmet_classes(state, shares)
+    proba, near = shares_by_hand(state, PROBES, 3), near_by_hand(state, PROBES)
+    context, ratios = contexts_by_hand(state, proba, near), ratios_of(state, 3)
+    proba = with_unmet_classes(state, proba)
     np.testing.assert_allclose(sum(context.values()), 1)
     expected = np.zeros((len(PROBES), 3))
     for voter, weights in state.evidence.weights.items():
-        said = np.mean([shares[name] for name in voter], axis=0)
+        said = np.mean([proba[name] for name in voter], axis=0)
         for m, ratio in enumerate(ratios):
             corrected = said * ratio / (said * ratio).sum(axis=1, keepdims=True)
             for k, how_far in context.items():
                 expected += how_far[:, None] * weights[k, m] * corrected
     np.testing.assert_allclose(expected.sum(axis=1), 1)
     heard = {
-        name for voter, one in state.evidence.weights.items() if one[[NEAR, FAR]].max() >= MIN_WEIGHT for name in voter
+        name
+        for voter, one in state.evidence.weights.items()
+        if one[[NEAR, FAR]].max() >= TUNING.min_weight
+        for name in voter
     }
     heard |= {"permanent", "temporary"} if len(state.class_mix.new) else {"permanent"}
     silent = sum(
         one[:, m].max()
         for voter, one in state.evidence.weights.items()
         for m in range(3)
-        if not heard >= set(voter) or one[:, m].max() < MIN_WEIGHT
+        if not heard >= set(voter) or one[:, m].max() < TUNING.min_weight
     )
     found = forest_votes(state, PROBES, 3)
     # Mixtures of strengths may stop at 0.99 of a share where each strength by itself does not.
@@ -154,13 +148,13 @@ def test_states_show_all_there_is_to_the_formula():
 
 def test_for_everything_the_permanent_forest_answers_alone(state):
     asked = replace(state, settings=replace(state.settings, answer_for="everything"))
-    expected = state.forest("permanent").shares(PROBES, 3, *shrinkage_of(state.evidence, "permanent"))
+    expected = state.forest("permanent").proba(PROBES, 3, *shrinkage_of(state.evidence, "permanent"))
     np.testing.assert_array_equal(votes(asked, PROBES, 3), expected)
 
 
 def test_after_one_batch_the_permanent_forest_answers_alone():
     state, _ = learn(new_state(), *two_clusters(0))
-    expected = state.forest("permanent").shares(PROBES, 2, *shrinkage_of(state.evidence, "permanent"))
+    expected = state.forest("permanent").proba(PROBES, 2, *shrinkage_of(state.evidence, "permanent"))
     np.testing.assert_array_equal(votes(state, PROBES, 2), expected)
 
 
@@ -197,10 +191,11 @@ def test_probabilities_add_up_to_one(model):
 def test_strengths_of_little_weight_are_not_asked(mix):
     mix = np.array(mix) / np.sum(mix)
     evidence = replace(Evidence().with_forests(["permanent"]), shrinkage={"permanent": mix})
-    strengths, shares = shrinkage_of(evidence, "permanent")
-    assert strengths.tolist() == [one for one, m in zip(SHRINKAGE_STRENGTHS, mix, strict=True) if m >= MIN_WEIGHT]
-    assert shares.sum() == pytest.approx(1)
-    np.testing.assert_allclose(shares, mix[mix >= MIN_WEIGHT] / mix[mix >= MIN_WEIGHT].sum())
+    strengths, proba = shrinkage_of(evidence, "permanent")
+    kept = mix >= TUNING.min_weight
+    assert strengths.tolist() == np.array(TUNING.shrinkage_strengths)[kept].tolist()
+    assert proba.sum() == pytest.approx(1)
+    np.testing.assert_allclose(proba, mix[kept] / mix[kept].sum())
 
 
 def test_the_class_ratio_by_hand():
@@ -213,7 +208,7 @@ def test_the_class_ratio_by_hand():
     # The last 100 samples are of class 1.
     latest = (np.array([0, 100]) + overall) / 101 / overall
     # Before it there was one mix only, so that the batch counts as a change by the 0.5 of the less frequent class.
-    chance = 0.5 / (0.5 + FIRST_KEPT)
+    chance = 0.5 / (0.5 + TUNING.first_kept)
 
     def damped(ratio):
         return (1 - chance) * ratio + chance
@@ -236,13 +231,13 @@ def mix_of(seen, last, latest):
 
 def test_batches_speak_for_the_recent_or_the_overall_mix():
     changes, pause = MixChanges(), mix_of([600, 400], [300, 0], [59, 41])
-    np.testing.assert_array_equal(changes.chance, 0)
+    np.testing.assert_array_equal(changes.chance(), 0)
     for k in (1, 2, 3):  # batches of one class, as the last one
         changes = changes.after(pause, np.array([300.0, 0.0]))
         assert changes.in_a_row == (k, 0)
         assert changes.kept == (pytest.approx(sum(1 / i for i in range(1, k + 1))), 0.0)
         assert changes.changed == (0.0, k), "the mix of the last samples was the overall one"
-    np.testing.assert_allclose(changes.chance, [0, 3 / (3 + FIRST_KEPT)])
+    np.testing.assert_allclose(changes.chance(), [0, 3 / (3 + TUNING.first_kept)])
     ended = changes.after(pause, np.array([180.0, 120.0]))
     assert ended.changed == (1.0, pytest.approx(3.4)), "0.4: both mixes made it about as likely"
     assert ended.in_a_row == (0, 0)
@@ -313,13 +308,13 @@ def test_a_class_that_pauses_is_answered_when_it_comes_back(n_batches):
 def test_forests_that_have_not_met_a_class_leave_it_to_the_permanent_one():
     state, (X, _) = paused(12)
     assert set(unmet_classes(state, state.voting, 2)) == {"temporary", "newest"}
-    shares = shares_by_hand(state, X, 2)
-    assert (shares["newest"][:, 1] == 0).all()
-    filled = with_unmet_classes(state, shares)
+    proba = shares_by_hand(state, X, 2)
+    assert (proba["newest"][:, 1] == 0).all()
+    filled = with_unmet_classes(state, proba)
     for name in ("temporary", "newest"):
-        np.testing.assert_allclose(filled[name][:, 1], shares["permanent"][:, 1] ** 2)
+        np.testing.assert_allclose(filled[name][:, 1], proba["permanent"][:, 1] ** 2)
         np.testing.assert_allclose(filled[name].sum(axis=1), 1)
-    assert filled["permanent"] is shares["permanent"]
+    assert filled["permanent"] is proba["permanent"]
     # As long as no mix has changed, what came last is what comes next.
     steady = replace(state, evidence=replace(state.evidence, mix_changes=MixChanges()))
     assert unmet_classes(steady, state.voting, 2) == {}
@@ -334,9 +329,9 @@ def test_a_sudden_mix_of_classes_is_followed_where_classes_overlap():
         rng = np.random.default_rng(number)
         y = (rng.random(400) < (0.5 if number < 8 else 0.95)).astype(np.int32)
         X = rng.normal(size=(400, 2)) + 0.7 * y[:, None]
-        shares = state.forests["permanent"].forest if state.forests else None
+        proba = state.forests["permanent"].forest if state.forests else None
         if number == 13:
-            plain = shares.shares(X, 2, *shrinkage_of(state.evidence, "permanent")).argmax(axis=1)
+            plain = proba.proba(X, 2, *shrinkage_of(state.evidence, "permanent")).argmax(axis=1)
             assert accuracy(state, X, y) > np.mean(plain == y) + 0.02
             assert accuracy(state, X, y) > 0.93
         state, _ = learn(state, X, y)
@@ -361,7 +356,7 @@ def test_classes_are_new_until_all_of_the_window_knows_them():
 def test_new_classes_are_recalled_soon():
     state, (X, y) = with_new_class(7), crowded(99, 3, n=2_000)
     recall = accuracy(state, X[y == 2], 2, 3)
-    permanent = state.forest("permanent").shares(X[y == 2], 3, *shrinkage_of(state.evidence, "permanent"))
+    permanent = state.forest("permanent").proba(X[y == 2], 3, *shrinkage_of(state.evidence, "permanent"))
     assert recall > np.mean(permanent.argmax(axis=1) == 2) + 0.02
     assert recall > 0.6
     assert accuracy(state, X, y, 3) > 0.6, "and the others are not given up for it"

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from adforest.adaptation.update import SMALL_BATCH, SMALL_SHARE
+from adforest.adaptation.tuning import TUNING
 from oracles import accuracy, as_bytes, grid, learn, n_given, new_state, two_clusters
 from small_forests import forest
 
@@ -19,7 +19,7 @@ def start(n=2_000, **changes):
 @pytest.mark.parametrize("n_first", [300, 1_000, 5_000])
 def test_batches_wait_until_they_are_enough(n_first):
     state = start(n_first)
-    enough = min(SMALL_BATCH, SMALL_SHARE * n_first)
+    enough = min(TUNING.small_batch, TUNING.small_fraction * n_first)
     waiting = 0
     for number in range(1, 12):
         before = state
@@ -40,7 +40,7 @@ def test_batches_wait_until_they_are_enough(n_first):
             assert report.action["permanent"] == "repaired"
             assert state.n_batches == before.n_batches + 1
             assert (state.memory.batch == state.n_batches).sum() == waiting
-            enough, waiting = min(SMALL_BATCH, SMALL_SHARE * len(state.memory)), 0
+            enough, waiting = min(TUNING.small_batch, TUNING.small_fraction * len(state.memory)), 0
         assert n_given(state) == n_first + 11 * number
     assert state.n_calls == 12
     assert 1 < state.n_batches < 12

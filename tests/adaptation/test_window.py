@@ -3,19 +3,19 @@
 import numpy as np
 import pytest
 
-from adforest.adaptation.memory import EXTRA_SAMPLES, Memory, WindowBound
-from adforest.adaptation.state import WINDOW_GROWTH
+from adforest.adaptation.memory import Memory, WindowBound
+from adforest.adaptation.tuning import TUNING
 from adforest.forest import Samples
 from oracles import learn, new_state, two_clusters
 
 
-def memory_of(*sizes, shares=(0.7, 0.3)):
+def memory_of(*sizes, proba=(0.7, 0.3)):
     """Return a memory of batches of some sizes."""
     memory, rng = Memory.empty(1), np.random.default_rng(0)
     for number, n in enumerate(sizes, start=1):
         serial = np.arange(memory.n_seen, memory.n_seen + n)
-        y = rng.choice(len(shares), n, p=shares).astype(np.int32)
-        samples = Samples(serial[:, np.newaxis].astype(float), y, serial, np.zeros(1, np.int32), len(shares))
+        y = rng.choice(len(proba), n, p=proba).astype(np.int32)
+        samples = Samples(serial[:, np.newaxis].astype(float), y, serial, np.zeros(1, np.int32), len(proba))
         memory = memory.add(samples, number)
     return memory
 
@@ -34,7 +34,7 @@ def test_a_window_that_the_last_batch_can_pay_for_is_whole(sizes):
 
 def test_of_a_batch_that_is_too_much_a_sample_is_drawn_and_later_ones_are_whole():
     memory = memory_of(1_000, 40_000, 300, 100)
-    room = 9 * (100 + EXTRA_SAMPLES)
+    room = 9 * (100 + TUNING.extra_samples)
     found = places(memory, 2)
     assert len(found) == pytest.approx(room, rel=0.05)
     assert (np.diff(found) > 0).all()
@@ -47,13 +47,13 @@ def test_of_a_batch_that_is_too_much_a_sample_is_drawn_and_later_ones_are_whole(
 
 def test_the_sample_is_the_same_after_memory_let_go_of_others():
     # A class of one sample in a hundred is kept more often than others, but not drawn more often.
-    memory = memory_of(200_000, 100, shares=(0.69, 0.3, 0.01))
+    memory = memory_of(200_000, 100, proba=(0.69, 0.3, 0.01))
     kept = memory.survivors(20_000, 2)
     fewer = memory.keep(kept)
     assert len(fewer) == pytest.approx(20_100, abs=3)  # room is shared out in whole samples
     assert (fewer.y == 2).mean() > 3 * (memory.y == 2).mean()
     one, other = memory.serial[places(memory, 1)], fewer.serial[places(fewer, 1)]
-    assert len(one) == pytest.approx(9 * (100 + EXTRA_SAMPLES), rel=0.05)
+    assert len(one) == pytest.approx(9 * (100 + TUNING.extra_samples), rel=0.05)
     # How many samples came is told from the first that is left, a few less than there were.
     assert len(np.setxor1d(one, other)) <= 3
     assert set(one.tolist()) <= set(other.tolist())
@@ -62,7 +62,7 @@ def test_the_sample_is_the_same_after_memory_let_go_of_others():
 @pytest.mark.parametrize("memory_size", [0, 1_000, 100_000, None])
 def test_small_batches_after_a_large_one(memory_size):
     n = 20_000
-    room = 3 * WINDOW_GROWTH * (100 + EXTRA_SAMPLES)
+    room = 3 * TUNING.window_growth * (100 + TUNING.extra_samples)
     state, _ = learn(new_state(memory_size=memory_size), *two_clusters(0, n=n))
     assert len(state.memory) == n
     for number in (1, 2, 3):

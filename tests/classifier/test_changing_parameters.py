@@ -1,9 +1,14 @@
 """Parameters changed between two batches: each takes effect, or is refused."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
+from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier, classifier
+from adforest.adaptation import voting
+from adforest.adaptation.voting import asked_forests
+from adforest.base import get_fitted
 from small_forests import clusters
 
 # By parameter: a value to begin with, and another one that makes a difference on the stream below.
@@ -122,3 +127,42 @@ def test_threads_and_printing_change_nothing(name, values, capsys):
     answers = [learn(AdaptiveDecisionForestClassifier, {}, {name: value})[1] for value in values]
     assert all((one == answers[0]).all() for one in answers)
     assert ("batch 7:" in capsys.readouterr().out) is (name == "verbose")
+
+
+def test_answers_after_a_change_are_made_ready_once(monkeypatch):
+    model = AdaptiveDecisionForestClassifier(n_estimators=3, random_state=0)
+    for number in range(3):
+        model.partial_fit(*clusters(number))
+    X, made, planned = clusters(9)[0], [], []
+    monkeypatch.setattr(classifier, "replace", lambda one, **changes: made.append(one) or replace(one, **changes))
+    monkeypatch.setattr(voting, "asked_forests", lambda state: planned.append(state) or asked_forests(state))
+    expected = model.predict_proba(X)
+    assert (len(made), len(planned)) == (0, 1)
+    model.set_params(n_jobs=1)
+    for _ in range(5):
+        np.testing.assert_array_equal(model.predict_proba(X), expected)
+    assert (len(made), len(planned)) == (2, 1), "one state with its settings, and the plan that was there"
+    model.set_params(answer_for="everything").predict_proba(X)
+    model.predict_proba(X)
+    assert len(made) == 4
+
+
+@pytest.mark.parametrize("kind", [AdaptiveDecisionForestClassifier, PaperADFClassifier])
+def test_boxes_are_found_where_earlier_batches_did_without(kind):
+    """While memory has all samples, new roots are those of a model that has known its boxes all along."""
+    model, other = (
+        kind(splitting=one, n_estimators=3, min_samples_leaf=1, random_state=0) for one in ("isat", "entropy")
+    )
+    batches = [clusters(number) for number in range(4)]
+    model.fit(*batches[0])
+    other.fit(*batches[0])
+    assert not get_fitted(model).state.forests["permanent"].box.is_empty
+    assert get_fitted(other).state.forests["permanent"].box.is_empty, "nobody reads it"
+    for X, y in batches[1:]:
+        far = X + 100.0
+        model.partial_fit(far, y)
+        other.set_params(splitting="isat").partial_fit(far, y)
+        boxes = [get_fitted(one).state.forests["permanent"].box for one in (model, other)]
+        np.testing.assert_array_equal(boxes[0].low, boxes[1].low)
+        np.testing.assert_array_equal(boxes[0].high, boxes[1].high)
+        assert model.permanent_forest_.n_leaves == other.permanent_forest_.n_leaves

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from adforest import BatchReport
+from adforest import BatchReport, Forest, Tree
 from adforest.simulation import simulate_houses
 from small_forests import clusters, forest, swapped
 
@@ -129,3 +129,13 @@ def test_a_thousand_classes():
     X = np.column_stack([y, -y]).astype(float)
     assert model.score(X, y) > 0.95
     assert model.predict_proba(X).shape == (1_000, 1_000)
+
+
+def test_forests_and_trees_are_shown_in_a_line():
+    model = forest(n_estimators=3).fit(*clusters(0)).partial_fit(*clusters(1))
+    shown = repr(model.permanent_forest_)
+    assert shown == f"Forest(n_trees=3, n_leaves={model.permanent_forest_.n_leaves})"
+    tree = model.permanent_forest_.trees[0]
+    assert repr(tree) == f"Tree(n_leaves={tree.n_leaves}, depth={tree.depth})"
+    assert Forest is type(model.permanent_forest_)
+    assert Tree is type(tree)

@@ -37,7 +37,7 @@ def stream(model, n_batches=8, n=500):
 
 def taken(model):
     """Return the bytes that samples from before the window take, with their leaves in the permanent forest."""
-    state = model._model.learnt.state
+    state = model._model.state
     memory, forest = state.memory, state.forests["permanent"].forest
     values = memory.values
     n_older = memory.first_since(state.settings.window_start(state.n_batches + 1))
@@ -63,7 +63,7 @@ def test_memory_in_bytes_is_filled_and_not_exceeded(text):
 
 def test_bytes_and_samples_mean_the_same():
     by_bytes = stream(forest(n_estimators=10, memory_size="100kB"))
-    state = by_bytes._model.learnt.state
+    state = by_bytes._model.state
     n_kept = state.settings.n_kept(state.memory)
     by_samples = stream(forest(n_estimators=10, memory_size=n_kept))
     X = np.random.default_rng(1).normal(size=(50, 6))

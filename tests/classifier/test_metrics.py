@@ -10,7 +10,7 @@ from sklearn import metrics
 
 from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier, load
 from adforest.adaptation import scoring
-from adforest.adaptation.judging import MAX_JUDGED
+from adforest.adaptation.tuning import TUNING
 
 ADAPTIVE, PAPER = AdaptiveDecisionForestClassifier, PaperADFClassifier
 KINDS = [
@@ -194,12 +194,12 @@ def test_accuracy_is_that_of_all_samples_however_many(monkeypatch):
         rng = np.random.default_rng(0)
         model = ADAPTIVE(4, random_state=0)
         for _ in range(3):
-            y = rng.integers(0, 3, 4 * MAX_JUDGED)
+            y = rng.integers(0, 3, 4 * TUNING.max_judged)
             model.partial_fit(rng.normal(size=(len(y), 2)) + y[:, None], y)
         return model
 
     whole = learnt().history_[-1]
-    assert whole.n_tested == 4 * MAX_JUDGED
+    assert whole.n_tested == 4 * TUNING.max_judged
     monkeypatch.setattr(scoring, "PART", 700)
     in_parts = learnt().history_[-1]
     assert (in_parts.accuracy, in_parts.log_loss) == (whole.accuracy, whole.log_loss)

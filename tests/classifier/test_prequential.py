@@ -83,7 +83,7 @@ def test_there_are_fewer_of_many_classes(n_classes):
     for n in (3 * n_classes, 1_500, 1_500):
         y = np.r_[np.arange(n_classes), rng.integers(0, n_classes, n - n_classes)]
         model.partial_fit(rng.normal(size=(n, 1)), y)
-    kept = model._model.learnt.track.prequential
+    kept = model._model.track.prequential
     assert len(kept.codes) == min(MAX_KEPT, MAX_PROBABILITIES // n_classes)
     assert kept.probabilities.size <= MAX_PROBABILITIES
     assert kept.codes.base is None, "no view keeps a whole batch"
@@ -115,7 +115,7 @@ def test_an_abrupt_change_forgets_what_was_answered_before_it():
     for X, y in swapped(4, 4):
         model.partial_fit(X, y)
         sizes.append(len(model.prequential_.y_true))
-        starts.append(model._model.learnt.state.regime_start)
+        starts.append(model._model.state.regime_start)
     assert starts == [1] * 5 + [6] * 3, "batch 6 shows the change"
     assert model.history_[-1].drift == "temporary"
     assert sizes == [0, 300, 600, 900, 1200, 0, 300, 600], "what batch 6 was answered was by the old rules too"
@@ -179,7 +179,7 @@ def test_a_snapshot_does_not_change_while_the_model_learns():
     model = ADAPTIVE(3, random_state=0).partial_fit(*batches[0]).partial_fit(*batches[1])
     snapshot = model.snapshot()
     before = snapshot.prequential_
-    assert snapshot._track.prequential is model._model.learnt.track.prequential, "shared, not copied"
+    assert snapshot._model.track.prequential is model._model.track.prequential, "shared, not copied"
     model.prequential_.y_proba[:] = 7
     model.partial_fit(*batches[2])
     np.testing.assert_array_equal(snapshot.prequential_.y_proba, before.y_proba)

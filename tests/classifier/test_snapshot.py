@@ -77,6 +77,7 @@ def test_a_copy_and_the_model_learn_apart():
 def test_a_snapshot_answers_as_the_model_did(name, samples):
     model = MODELS[name]()
     expected, history = model.predict_proba(PROBES), model.history_
+    counts = model.n_batches_, model.n_samples_seen_
     snapshot = model.snapshot(samples=samples)
     twin = pickle.loads(pickle.dumps(snapshot))
     model.partial_fit(*clusters(500, (0, 1, 8)))
@@ -86,8 +87,10 @@ def test_a_snapshot_answers_as_the_model_did(name, samples):
         np.testing.assert_array_equal(one.predict_proba(PROBES), expected)
         np.testing.assert_array_equal(one.predict(PROBES), one.classes_[expected.argmax(axis=1)])
         assert one.history_ == history
-        assert one.n_batches_ == len(history)
-        assert (one.n_features_in_, one.feature_names_in_, one.has_samples) == (2, None, samples)
+        assert counts == (len(history), sum(report.n_samples for report in history))
+        assert (one.n_features_in_, one.has_samples) == (2, samples)
+        assert (one.n_batches_, one.n_samples_seen_) == counts
+        assert not hasattr(one, "feature_names_in_"), "as the estimator, which learnt an array"
         assert one.score(*clusters(9)) == pytest.approx(np.mean(one.predict(clusters(9)[0]) == clusters(9)[1]))
 
 

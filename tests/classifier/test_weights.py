@@ -170,9 +170,9 @@ def test_balanced_goes_by_all_that_was_seen():
     model = forest(class_weight="balanced")
     model.partial_fit(*overlapping(0, n=300, rare=0.03))
     model.partial_fit(*overlapping(1, n=3000, rare=0.5))
-    weighing = model._model.learnt.state.memory.weighing("balanced", 2)
-    seen = model._model.learnt.state.memory.seen_by_class
-    np.testing.assert_allclose(weighing.by_class * seen / seen.sum(), 0.5)
+    sample_weights = model._model.state.memory.sample_weights("balanced", 2)
+    seen = model._model.state.memory.seen_by_class
+    np.testing.assert_allclose(sample_weights.by_class * seen / seen.sum(), 0.5)
 
 
 def test_a_batch_of_small_weights_changes_little():
@@ -214,10 +214,10 @@ def test_small_batches_with_and_without_weights_wait_together():
     model = forest().fit(*overlapping(0, n=3000))
     X, y = overlapping(1, n=40)
     model.partial_fit(X, y).partial_fit(X, y, sample_weight=np.full(40, 3.0))
-    waiting = model._model.learnt.state.pending
+    waiting = model._model.state.pending
     assert waiting.weight.tolist() == [1.0] * 40 + [3.0] * 40
     model.partial_fit(*overlapping(2, n=400))
-    memory = pickle.loads(pickle.dumps(model))._model.learnt.state.memory
+    memory = pickle.loads(pickle.dumps(model))._model.state.memory
     assert memory.weight[-480:].tolist() == waiting.weight.tolist() + [1.0] * 400
     assert memory.weight_by_class.sum() == 3000 + 40 + 120 + 400
 

@@ -50,6 +50,15 @@ def test_a_challenger_learns_the_same_batches_with_other_parameters(capsys, fold
     assert found.error == pytest.approx(apart.std(ddof=1) / np.sqrt(6))
 
 
+def test_a_challenger_reads_files_as_the_champion_does(capsys, folder):
+    model = learnt(capsys, folder)
+    code, _, err = run(capsys, "watch", folder, "-m", model, *QUICK, "--challenger", "max_depth=1")
+    assert (code, err) == (0, "")
+    champion, challenger = (adforest.load(path) for path in (model, challenger_path(model)))
+    assert list(challenger.feature_names_in_) == list(champion.feature_names_in_)  # without "id"
+    assert len(challenger.history_) == 7
+
+
 def test_pieces_and_files_that_went_on_are_compared_batch_by_batch(capsys, folder):
     """A file in pieces has a digest more than batches; a challenger that comes later learns what went on as a whole."""
     model, beside = folder.parent / "m.adf", folder.parent / "m.challenger.adf"

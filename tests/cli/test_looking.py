@@ -9,7 +9,7 @@ import treelite
 
 import adforest
 from adforest.cli.verbs.demo import demo
-from adforest.demo.run import RECORDS
+from adforest.demo.run import SAMPLES
 from adforest.integrations.treelite import encode_table
 from adforest.monitor import tree_text
 from cli_commands import json_lines, learnt_here, month, run, write_months
@@ -101,10 +101,10 @@ def test_why(capsys, model, new):
     code, out, err = run(capsys, "explain", new, "-m", model, "--row", 7, "--row", 2)
     assert (code, err) == (0, "")
     explanation = adforest.load(model).explain(month(9).drop(["id", "rent"]))
-    expected = [explanation.text(place).replace(f"record {place}", f"row {place + 1}") for place in (6, 1)]
+    expected = [explanation.text(place).replace(f"sample {place}", f"row {place + 1}") for place in (6, 1)]
     assert out == "\n".join(expected) + "\n"
     told = run(capsys, "explain", new, "-m", model, "--class", "high", "--most", 1)[1]
-    assert told == explanation.text(0, "high", 1).replace("record 0", "row 1") + "\n"
+    assert told == explanation.text(0, "high", 1).replace("sample 0", "row 1") + "\n"
 
 
 def test_why_as_json(capsys, model, new):
@@ -210,4 +210,4 @@ def test_the_demo_draws_a_picture(capsys, tmp_path):
     assert code == 0
     assert "34 batches" in out
     assert (tmp_path / "demo.png").stat().st_size > 10_000
-    assert demo.__defaults__[0] == RECORDS
+    assert demo.__defaults__[0] == SAMPLES

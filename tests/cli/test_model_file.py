@@ -89,8 +89,10 @@ def test_only_the_owner_may_read_a_new_model(capsys, folder):
 
 
 def test_what_a_killed_process_left_is_removed_and_nothing_else(capsys, folder, tmp_path):
-    (tmp_path / ".m[1].adf.0a1b2c3d.tmp").write_bytes(b"half a model")
+    left = [tmp_path / name for name in (".m[1].adf.0a1b2c3d.tmp", "..m[1].adf.status.0a1b2c3d.tmp")]
+    for path in left:
+        path.write_bytes(b"half a model, and half a status")
     (tmp_path / ".m1.adf.0a1b2c3d.tmp").write_bytes(b"of another model")
     learnt(capsys, folder, model=tmp_path / "m[1].adf")
-    assert not (tmp_path / ".m[1].adf.0a1b2c3d.tmp").exists()
+    assert not any(path.exists() for path in left)
     assert (tmp_path / ".m1.adf.0a1b2c3d.tmp").exists()

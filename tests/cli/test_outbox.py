@@ -74,6 +74,9 @@ def test_only_success_is_a_delivery(capsys, folder, tmp_path, code, is_delivered
         ["ssh", "host", "{message}"],
         [sys.executable, "-c", "print('{message}')"],
         "sh -c 'logger {message}'",
+        ["perl", "-e", "{message}"],
+        [sys.executable, "-c", "{message}"],
+        ["gawk", "{message}"],
     ],
 )
 def test_no_placeholder_within_what_is_run(capsys, tmp_path, command):
@@ -324,6 +327,18 @@ def test_what_a_command_started_ends_with_it(tmp_path):
     os.kill(pid, signal.SIGKILL)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="there are no process groups here")
+def test_what_is_under_way_when_a_command_ends_is_ended_and_sent_again(tmp_path):
+    outbox, kept = Outbox(tmp_path / "alerts"), tmp_path / "pid"
+    command = Command(("sh", "-c", f"echo $$ > {kept}.part; mv {kept}.part {kept}; sleep 600"), 600.0)
+    outbox.put(alert(1), [command.key])
+    sender = Sender(outbox, [command], lambda *_: None)
+    until(kept.exists)
+    sender.close(0.1)
+    assert not is_running(int(kept.read_text()))
+    assert outbox.n_waiting() == 1
+
+
 def is_running(pid):
     try:
         with open(f"/proc/{pid}/stat") as file:
@@ -352,11 +367,10 @@ def aged(model, hours):
     """Make the last batch of a model so old."""
     from dataclasses import replace
 
-    track = model._model.learnt.track
+    track = model._model.track
     *before, last = track.history.reports
     history = replace(track.history, reports=(*before, replace(last, learnt_at=last.learnt_at - 3600 * hours)))
-    learnt = replace(model._model.learnt, track=replace(track, history=history))
-    model._model = replace(model._model, learnt=learnt)
+    model._model = replace(model._model, track=replace(track, history=history))
 
 
 def test_watch_tells_that_nothing_comes(folder, tmp_path):
@@ -377,16 +391,16 @@ def test_a_rejected_file_is_told(capsys, folder, tmp_path):
     options = ("--once", "--settle", "0", "--patience", "0", "--interval", "0.05", "--alerts", path)
     *_, err = run(capsys, "watch", folder, "-t", "rent", "-m", tmp_path / "m.adf", *SMALL, *options)
     (message,) = told(err)
-    assert message.startswith("garbage.parquet cannot be learnt and is set aside: ")
+    assert message.startswith("the file garbage.parquet cannot be learnt and is set aside: ")
 
 
 def test_the_verdict_on_health_is_told(capsys, tmp_path):
     folder = write_months(tmp_path / "months", 8, n=300)
     for number in range(9, 12):
         write(month(number, n=300, turned=True), folder / f"month-{number:02}.csv")
-    *_, err = learn(capsys, folder, rules(tmp_path, rule("health", level="act")))
+    *_, err = learn(capsys, folder, rules(tmp_path, rule("health", level="critical")))
     message = told(err)[0]
-    assert message.startswith("after batch 9 the model's health is act: Accuracy on new batches ")
+    assert message.startswith("after batch 9 the model's health is critical: Accuracy on new batches ")
 
 
 def test_other_receivers_are_told_of_one_that_fails(capsys, folder, tmp_path):

@@ -118,7 +118,7 @@ def test_records_are_dropped_by_the_value_of_a_column(capsys, folder, model, col
     def n_there(path):
         learnt_here = adforest.load(path)._model
         place = list(learnt_here.encoder.names).index(column)
-        state = learnt_here.learnt.state
+        state = learnt_here.state
         code = float(value) if column == "rooms" else learnt_here.encoder.category_values(place).index(value)
         waiting = 0 if state.pending is None else (state.pending.X[:, place] == code).sum()
         return (state.memory.matrix()[:, place] == code).sum() + waiting
@@ -139,11 +139,11 @@ def test_records_that_wait_are_dropped_too(capsys, tmp_path):
     write(month(3, 10), months / "month-3.csv")
     path = tmp_path / "m.adf"
     assert run(capsys, "learn", months, "-t", "rent", "-m", path, *SMALL)[0] == 0
-    waiting = adforest.load(path)._model.learnt.state.pending
+    waiting = adforest.load(path)._model.state.pending
     assert len(waiting) == 10
     (told,) = json_lines(run(capsys, "forget", path, "--column", "id", "--value", "3001", "--json")[1])
     assert told["records_dropped"] == 1
-    assert len(adforest.load(path)._model.learnt.state.pending) == 9
+    assert len(adforest.load(path)._model.state.pending) == 9
 
 
 def test_what_cannot_be_forgotten(capsys, model):
@@ -167,8 +167,8 @@ def test_a_model_without_records(capsys, folder, tmp_path):
     assert run(capsys, "export", path, "-o", out, "--no-records")[0] == 0
     exported = adforest.load(out)
     assert origins_of(exported).alerts == origins_of(exported).rule_counts == ()
-    assert len(exported._model.learnt.state.memory) == 0
-    assert exported._model.learnt.state.pending is None
+    assert len(exported._model.state.memory) == 0
+    assert exported._model.state.pending is None
     assert origins_of(exported).digests == ()
     assert stat.S_IMODE(out.stat().st_mode) == 0o600
     answers = [run(capsys, "predict", folder / "month-1.csv", "-m", one)[1] for one in (path, out)]

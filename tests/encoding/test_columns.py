@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
-from adforest.encoding import EncodingRules, TableEncoder
+from adforest.encoding import EncodingRules
+from encoded_tables import extend_table, learn_table
 
 NAN = np.nan
 ALLOW, ERROR = EncodingRules(column_changes="allow"), EncodingRules(column_changes="error")
@@ -36,41 +37,41 @@ def forest(kind=AdaptiveDecisionForestClassifier, **changes):
 @pytest.mark.parametrize("nothing", [None, NAN, pd.NA, pd.NaT])
 def test_the_first_values_decide(later, kind, expected, nothing):
     empty = pd.DataFrame({"a": [nothing] * 2, "b": [1, 2]})
-    encoder, matrix = TableEncoder.learn(empty)
+    encoder, matrix = learn_table(empty)
     np.testing.assert_array_equal(matrix, [[NAN, 1], [NAN, 2]])
-    encoder, _ = encoder.extend(empty, batch=2)
+    encoder, _ = extend_table(encoder, empty, batch=2)
     assert encoder.kinds == ("undecided", "numbers")
-    encoder, matrix = encoder.extend(empty.assign(a=later), batch=3)
+    encoder, matrix = extend_table(encoder, empty.assign(a=later), batch=3)
     assert encoder.kinds[0] == kind
     np.testing.assert_array_equal(matrix[:, 0], expected)
     np.testing.assert_array_equal(encoder.translate(empty.assign(a=later)), matrix)
 
 
 def test_what_is_asked_of_an_undecided_column_is_missing():
-    encoder, _ = TableEncoder.learn(pd.DataFrame({"a": [None, None], "b": ["x", "y"]}))
+    encoder, _ = learn_table(pd.DataFrame({"a": [None, None], "b": ["x", "y"]}))
     for value in (1.5, "text", pd.Timestamp(0)):
         np.testing.assert_array_equal(encoder.translate(pd.DataFrame({"a": [value], "b": ["y"]})), [[NAN, 1]])
 
 
 def test_arrays_decide_too():
-    encoder, _ = TableEncoder.learn(np.array([[NAN, 1.0]]))
+    encoder, _ = learn_table(np.array([[NAN, 1.0]]))
     assert encoder.kinds == ("undecided", "numbers")
-    same, _ = encoder.extend(np.array([[NAN, 2.0]]), batch=2)
+    same, _ = extend_table(encoder, np.array([[NAN, 2.0]]), batch=2)
     assert same is encoder
-    numbers, _ = encoder.extend(np.array([[3.0, 2.0]]), batch=2)
+    numbers, _ = extend_table(encoder, np.array([[3.0, 2.0]]), batch=2)
     assert numbers.kinds == ("numbers", "numbers")
-    text, matrix = encoder.extend([["a", 2.0]], batch=2)
+    text, matrix = extend_table(encoder, [["a", 2.0]], batch=2)
     assert text.kinds == ("categories", "numbers")
     assert matrix.tolist() == [[0, 2]]
 
 
 def test_a_list_of_categorical_features_decides_before_the_values():
     empty = pd.DataFrame({"a": [None], "b": [None]})
-    encoder, _ = TableEncoder.learn(empty, ["a"])
+    encoder, _ = learn_table(empty, ["a"])
     assert encoder.kinds == ("categories", "undecided")
-    assert encoder.extend(pd.DataFrame({"a": [7], "b": [1.0]}), batch=2)[1].tolist() == [[0, 1]]
+    assert extend_table(encoder, pd.DataFrame({"a": [7], "b": [1.0]}), batch=2)[1].tolist() == [[0, 1]]
     with pytest.raises(TypeError) as error:
-        encoder.extend(pd.DataFrame({"a": ["x"], "b": ["y"]}), batch=2)
+        extend_table(encoder, pd.DataFrame({"a": ["x"], "b": ["y"]}), batch=2)
     assert str(error.value) == (
         "column 'b' of batch 2 holds text ('y') but is not among categorical_features. Add it there, drop it, or "
         "convert it to numbers, for example with pd.to_numeric(..., errors='coerce')."
@@ -106,7 +107,7 @@ def test_a_model_learns_a_text_column_that_was_empty_at_first(kind, base_forest)
 
 def test_whole_numbers_are_names():
     frame = pd.DataFrame([[1, 2, 3]], columns=[2019, 2020, 2021])
-    encoder, matrix = TableEncoder.learn(frame)
+    encoder, matrix = learn_table(frame)
     assert matrix.tolist() == [[1, 2, 3]]
     assert encoder.feature_names is None, "as in scikit-learn"
     assert encoder.translate(frame[[2021, 2019, 2020]]).tolist() == [[1, 2, 3]]
@@ -120,7 +121,7 @@ def test_whole_numbers_are_names():
 
 @pytest.mark.parametrize("first", [np.array([[1.0, 2.0, 3.0]]), pd.DataFrame([[1.0, 2.0, 3.0]])])
 def test_arrays_and_numbered_columns_are_the_same(first):
-    encoder, matrix = TableEncoder.learn(first)
+    encoder, matrix = learn_table(first)
     frame = pd.DataFrame(matrix)
     for X in (matrix, frame, frame[[2, 0, 1]], matrix.tolist()):
         assert encoder.translate(X).tolist() == [[1, 2, 3]]
@@ -134,7 +135,7 @@ def test_the_tuples_of_a_multi_index_are_names():
     columns = pd.MultiIndex.from_tuples([("rain", "mean"), ("rain", "max"), ("wind", "mean")])
     for values in ([[1.0, 2.0, 3.0]], [[1.0, "wet", 3.0]]):
         frame = pd.DataFrame(values, columns=columns)
-        encoder, matrix = TableEncoder.learn(frame)
+        encoder, matrix = learn_table(frame)
         shuffled = frame[[("wind", "mean"), ("rain", "max"), ("rain", "mean")]]
         assert encoder.translate(shuffled).tolist() == matrix.tolist()
         with pytest.raises(ValueError, match=r"the missing one is \('rain', 'max'\). Add it, or start"):
@@ -154,10 +155,10 @@ def test_a_model_matches_numbered_columns():
 
 
 def test_added_and_dropped_columns():
-    encoder, _ = TableEncoder.learn(pd.DataFrame({"a": [1.0], "b": ["x"]}), rules=ALLOW)
+    encoder, _ = learn_table(pd.DataFrame({"a": [1.0], "b": ["x"]}), rules=ALLOW)
     for convert in (lambda frame: frame, pl.from_pandas):
         later = convert(pd.DataFrame({"c": ["new"], "b": ["y"], "d": [4.0]}))
-        grown, matrix = encoder.extend(later, 2, ALLOW)
+        grown, matrix = extend_table(encoder, later, 2, ALLOW)
         np.testing.assert_array_equal(matrix, [[NAN, 1, 0, 4]])
         assert grown.names == ("a", "b", "c", "d")
         assert grown.kinds == ("numbers", "categories", "categories", "numbers")
@@ -167,14 +168,16 @@ def test_added_and_dropped_columns():
         )
         with pytest.raises(ValueError, match="the missing one is 'a'"):
             grown.translate(later)
-    numbers, _ = TableEncoder.learn(pd.DataFrame({"a": [1.0], "b": [2.0]}))
-    np.testing.assert_array_equal(numbers.extend(pd.DataFrame({"b": [3.0], "c": [4.0]}), 2, ALLOW)[1], [[NAN, 3, 4]])
+    numbers, _ = learn_table(pd.DataFrame({"a": [1.0], "b": [2.0]}))
+    np.testing.assert_array_equal(
+        extend_table(numbers, pd.DataFrame({"b": [3.0], "c": [4.0]}), 2, ALLOW)[1], [[NAN, 3, 4]]
+    )
 
 
 def test_changes_that_are_not_allowed_say_what_to_set():
-    encoder, _ = TableEncoder.learn(pd.DataFrame({"a": [1.0], "b": ["x"]}), rules=ERROR)
+    encoder, _ = learn_table(pd.DataFrame({"a": [1.0], "b": ["x"]}), rules=ERROR)
     with pytest.raises(ValueError) as error:
-        encoder.extend(pd.DataFrame({"a": [1.0], "b": ["x"], "c": [2]}), 3, ERROR)
+        extend_table(encoder, pd.DataFrame({"a": [1.0], "b": ["x"], "c": [2]}), 3, ERROR)
     assert str(error.value) == (
         "The feature names should match those that were passed during fit.\n"
         "batch 3 has 3 columns but the model learnt 2; "
@@ -183,9 +186,9 @@ def test_changes_that_are_not_allowed_say_what_to_set():
 
 
 def test_no_column_in_common_is_no_change_of_columns():
-    encoder, _ = TableEncoder.learn(pd.DataFrame({"a": [1.0], "b": ["x"]}), rules=ALLOW)
+    encoder, _ = learn_table(pd.DataFrame({"a": [1.0], "b": ["x"]}), rules=ALLOW)
     with pytest.raises(ValueError) as error:
-        encoder.extend(pd.DataFrame({"A": [1.0], "B": ["x"]}), 2, ALLOW)
+        extend_table(encoder, pd.DataFrame({"A": [1.0], "B": ["x"]}), 2, ALLOW)
     assert str(error.value) == (
         "The feature names should match those that were passed during fit.\n"
         "batch 2 has 2 columns but the model learnt 2; "
@@ -195,9 +198,9 @@ def test_no_column_in_common_is_no_change_of_columns():
 
 
 def test_arrays_have_no_names_to_change():
-    encoder, _ = TableEncoder.learn(np.ones((2, 2)))
+    encoder, _ = learn_table(np.ones((2, 2)))
     with pytest.raises(ValueError, match="X has 3 features, but AdaptiveDecisionForestClassifier is expecting 2"):
-        encoder.extend(np.ones((2, 3)), 2, ALLOW)
+        extend_table(encoder, np.ones((2, 3)), 2, ALLOW)
 
 
 TABLES = st.dictionaries(st.sampled_from("abcd"), st.lists(st.floats(-9, 9), min_size=3, max_size=3), min_size=1)
@@ -206,9 +209,9 @@ TABLES = st.dictionaries(st.sampled_from("abcd"), st.lists(st.floats(-9, 9), min
 @given(st.lists(TABLES, min_size=2, max_size=5))
 def test_every_value_is_found_under_its_name(tables):
     tables = [{"key": [0.0, 1.0, 2.0]} | table for table in tables]
-    encoder, _ = TableEncoder.learn(pl.DataFrame(tables[0]))
+    encoder, _ = learn_table(pl.DataFrame(tables[0]))
     for number, table in enumerate(tables, start=1):
-        encoder, matrix = encoder.extend(pl.DataFrame(table), number, ALLOW)
+        encoder, matrix = extend_table(encoder, pl.DataFrame(table), number, ALLOW)
         for position, name in enumerate(encoder.names):
             np.testing.assert_array_equal(matrix[:, position], table.get(name, [NAN] * 3))
         np.testing.assert_array_equal(encoder.translate(pl.DataFrame(table), "allow"), matrix)

@@ -3,6 +3,7 @@
 import datetime as dt
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from adforest import AdaptiveDecisionForestClassifier
-from adforest.encoding import TableEncoder
+from encoded_tables import extend_table, learn_table
 
 NAN = np.nan
 NEW_YEAR = 1_577_836_800.0  # 2020-01-01 in seconds since 1970
@@ -49,7 +50,7 @@ def test_numbers_of_every_type(column, text):
     build = (
         pa.table if isinstance(column, pa.Array) else pl.DataFrame if isinstance(column, pl.Series) else pd.DataFrame
     )
-    encoder, matrix = TableEncoder.learn(build({"a": column, "b": ["x", "y", "x"]} if text else {"a": column}))
+    encoder, matrix = learn_table(build({"a": column, "b": ["x", "y", "x"]} if text else {"a": column}))
     np.testing.assert_array_equal(matrix[:, 0], [3, NAN, 1])
     assert encoder.kinds[0] == "numbers"
 
@@ -68,24 +69,24 @@ def test_booleans_with_gaps_are_numbers(column):
     build = (
         pa.table if isinstance(column, pa.Array) else pl.DataFrame if isinstance(column, pl.Series) else pd.DataFrame
     )
-    np.testing.assert_array_equal(TableEncoder.learn(build({"a": column}))[1], [[1], [NAN]])
+    np.testing.assert_array_equal(learn_table(build({"a": column}))[1], [[1], [NAN]])
 
 
 def test_integers_that_no_float_holds_are_rounded_as_numpy_rounds_them():
     odd = 2**53 + 1
     for frame in (pd.DataFrame({"a": [odd]}), pl.DataFrame({"a": [odd]}), pa.table({"a": [odd]}), np.array([[odd]])):
-        assert TableEncoder.learn(frame)[1].tolist() == [[float(odd)]]
+        assert learn_table(frame)[1].tolist() == [[float(odd)]]
 
 
 def test_object_columns_are_read_to_their_end():
     # Libraries guess what a column of objects holds from its beginning.
     values = [None] * 150 + [1.5, 2.5]
-    encoder, matrix = TableEncoder.learn(pd.DataFrame({"a": pd.Series(values, dtype=object)}))
+    encoder, matrix = learn_table(pd.DataFrame({"a": pd.Series(values, dtype=object)}))
     assert encoder.kinds == ("numbers",)
     assert matrix[-2:].tolist() == [[1.5], [2.5]]
     mixed = pd.DataFrame({"a": pd.Series(["a"] * 150 + [1], dtype=object)})
     with pytest.raises(TypeError, match=r"column 'a' of batch 1 holds numbers \(1\) and text \('a'\); expected all"):
-        TableEncoder.learn(mixed)
+        learn_table(mixed)
 
 
 COLUMNS = st.lists(
@@ -107,7 +108,7 @@ def test_every_library_gives_the_same_matrix_and_samples_come_back(samples):
     types = [pa.int64(), pa.float64(), pa.bool_(), pa.string(), pa.timestamp("us"), pa.duration("us")]
     columns = [pa.array([sample[j] for sample in samples], kind) for j, kind in enumerate(types)]
     table = pa.table(columns, names=list("abcdef"))
-    encoder, matrix = TableEncoder.learn(table)
+    encoder, matrix = learn_table(table)
     frames = [
         pl.from_arrow(table),
         table.to_pandas(types_mapper=pd.ArrowDtype),
@@ -116,7 +117,7 @@ def test_every_library_gives_the_same_matrix_and_samples_come_back(samples):
         table.to_batches()[0],
     ]
     for frame in frames:
-        other, same = TableEncoder.learn(frame)
+        other, same = learn_table(frame)
         np.testing.assert_allclose(same, matrix, rtol=1e-15, atol=0)
         assert (other.kinds, other.category_values(3)) == (encoder.kinds, encoder.category_values(3))
         np.testing.assert_allclose(encoder.translate(frame), matrix, rtol=1e-15, atol=0)
@@ -158,7 +159,7 @@ SPANS = [dt.timedelta(seconds=90), None, dt.timedelta(days=-1, milliseconds=500)
     ],
 )
 def test_dates_are_seconds_since_1970(X, kind):
-    encoder, matrix = TableEncoder.learn(X)
+    encoder, matrix = learn_table(X)
     assert encoder.kinds == (kind,)
     np.testing.assert_array_equal(matrix, [[NEW_YEAR], [NAN], [NEW_YEAR + 86_400]])
     np.testing.assert_array_equal(encoder.translate(X), matrix)
@@ -176,14 +177,14 @@ def test_dates_are_seconds_since_1970(X, kind):
     ],
 )
 def test_durations_are_seconds(X):
-    encoder, matrix = TableEncoder.learn(X)
+    encoder, matrix = learn_table(X)
     assert encoder.kinds == ("durations",)
     np.testing.assert_array_equal(matrix, [[90], [NAN], [-86_399.5]])
 
 
 def test_months_and_years_are_dates():
     for text in ("2020-01", "2020"):
-        assert TableEncoder.learn(np.array([[text]], dtype="M8"))[1].tolist() == [[NEW_YEAR]]
+        assert learn_table(np.array([[text]], dtype="M8"))[1].tolist() == [[NEW_YEAR]]
 
 
 KINDS = {
@@ -197,13 +198,13 @@ KINDS = {
 @pytest.mark.parametrize("learnt", KINDS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_numbers_dates_and_durations_do_not_mix(learnt, kind):
-    encoder, _ = TableEncoder.learn(pl.DataFrame({"a": [KINDS[learnt][0]]}))
+    encoder, _ = learn_table(pl.DataFrame({"a": [KINDS[learnt][0]]}))
     frame = pl.DataFrame({"a": [KINDS[kind][0]]})
     if kind == learnt:
-        assert encoder.extend(frame, batch=2)[0] is encoder
+        assert extend_table(encoder, frame, batch=2)[0] is encoder
         return
     for call, source in (
-        (lambda: encoder.extend(frame, batch=2), "batch 2"),
+        (lambda: extend_table(encoder, frame, batch=2), "batch 2"),
         (lambda: encoder.translate(frame), "these"),
     ):
         with pytest.raises(TypeError, match=f"^column 'a' of {source}") as error:
@@ -215,21 +216,21 @@ def test_numbers_dates_and_durations_do_not_mix(learnt, kind):
 
 
 def test_text_does_not_mix_with_dates():
-    encoder, _ = TableEncoder.learn(pl.DataFrame({"a": TIMES}))
+    encoder, _ = learn_table(pl.DataFrame({"a": TIMES}))
     with pytest.raises(TypeError) as error:
-        encoder.extend(pl.DataFrame({"a": ["2020-01-01"]}), batch=2)
+        extend_table(encoder, pl.DataFrame({"a": ["2020-01-01"]}), batch=2)
     assert str(error.value) == (
         "column 'a' of batch 2 holds text ('2020-01-01') but the model learnt it as dates. Convert it to dates with "
         "pd.to_datetime(..., errors='coerce'), or list it in categorical_features and start a new model with fit()."
     )
     with pytest.raises(TypeError) as error:
-        TableEncoder.learn(pl.DataFrame({"a": TIMES}), ["a"])
+        learn_table(pl.DataFrame({"a": TIMES}), ["a"])
     assert str(error.value) == (
         "column 'a' of batch 1 holds dates (datetime64[us]) but is categorical. Convert it to text, or leave it out of "
         "categorical_features and start a new model with fit()."
     )
     with pytest.raises(TypeError, match="column 0 of batch 1 mixes values of type date and timedelta; a column is all"):
-        TableEncoder.learn([[dt.date(2020, 1, 1)], [dt.timedelta(1)]])
+        learn_table([[dt.date(2020, 1, 1)], [dt.timedelta(1)]])
 
 
 def test_a_model_learns_from_dates():
@@ -289,7 +290,7 @@ SAMPLES = [{"a": 1.0, "b": "x"}]
 )
 def test_what_is_no_table_says_what_to_pass(X, error, message):
     with pytest.raises(error) as raised:
-        TableEncoder.learn(X)
+        learn_table(X)
     assert str(raised.value) == message
 
 
@@ -303,23 +304,23 @@ def test_what_is_no_table_says_what_to_pass(X, error, message):
 def test_relations_of_duckdb_are_known_by_their_name(module, name, remedy):
     relation = type(name, (), {"__module__": module})()
     with pytest.raises(TypeError) as raised:
-        TableEncoder.learn(relation)
+        learn_table(relation)
     assert str(raised.value) == f"X is a lazy frame (duckdb.{name}), which holds no samples yet. {remedy}"
 
 
 def test_lazy_frames_of_dask_name_the_integration():
     dd = pytest.importorskip("dask.dataframe")
     with pytest.raises(TypeError, match=r"pass X\.compute\(\), or .* with adforest\.integrations\.dask\."):
-        TableEncoder.learn(dd.from_pandas(pd.DataFrame({"a": [1.0]}), npartitions=1))
+        learn_table(dd.from_pandas(pd.DataFrame({"a": [1.0]}), npartitions=1))
 
 
 def test_one_sample_as_a_series_in_a_list():
-    assert TableEncoder.learn([pd.Series([1.0, 2.0])])[1].tolist() == [[1, 2]]
+    assert learn_table([pd.Series([1.0, 2.0])])[1].tolist() == [[1, 2]]
 
 
 @pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csc_matrix, sparse.dok_array, sparse.coo_matrix])
 def test_sparse_tables_are_made_dense(kind):
-    encoder, matrix = TableEncoder.learn(kind(np.eye(3)))
+    encoder, matrix = learn_table(kind(np.eye(3)))
     assert matrix.tolist() == np.eye(3).tolist()
     assert encoder.translate(kind(2 * np.eye(3))).tolist() == (2 * np.eye(3)).tolist()
 
@@ -327,8 +328,8 @@ def test_sparse_tables_are_made_dense(kind):
 def test_sparse_tables_that_would_fill_the_memory_are_refused():
     wide = sparse.random_array((1_000, 150_000), density=1e-5, rng=np.random.default_rng(0))
     with pytest.raises(ValueError, match=r"1,000 x 150,000 numbers, .* 1\.1 GiB .* at most 1 GiB\..*TruncatedSVD"):
-        TableEncoder.learn(wide.tocsr())
-    TableEncoder.learn(wide.tocsr()[:10])
+        learn_table(wide.tocsr())
+    learn_table(wide.tocsr()[:10])
 
 
 def test_what_is_no_table_leaves_the_model_as_it_was():
@@ -349,8 +350,9 @@ def test_reading_a_frame_imports_no_other_library():
     program = """
 import sys, polars
 sys.modules |= dict.fromkeys(["pandas", "pyarrow"])  # importing any of them now fails
-from adforest.encoding import TableEncoder
-print(TableEncoder.learn(polars.DataFrame({"a": [1, None], "b": ["x", None]}))[1].tolist())
+from encoded_tables import learn_table
+print(learn_table(polars.DataFrame({"a": [1, None], "b": ["x", None]}))[1].tolist())
 """
-    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    tests = Path(__file__).parents[1]
+    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=tests)
     assert answer.stdout.strip() == "[[1.0, 0.0], [nan, nan]]"

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from adforest import AdaptiveDecisionForestClassifier
-from adforest.encoding import TableEncoder
+from encoded_tables import learn_table
 
 NAMES = [f"name {i % 37}" if i % 11 else None for i in range(2_000)]
 FRAMES = {
@@ -22,8 +22,8 @@ FRAMES = {
 
 @pytest.mark.parametrize("kind", FRAMES)
 def test_text_of_a_large_frame_is_coded_as_that_of_small_ones(kind):
-    large, codes = TableEncoder.learn(FRAMES[kind](NAMES), "from_dtype")
-    small, first = TableEncoder.learn(FRAMES[kind](NAMES[:500]), "from_dtype")
+    large, codes = learn_table(FRAMES[kind](NAMES), "from_dtype")
+    small, first = learn_table(FRAMES[kind](NAMES[:500]), "from_dtype")
     np.testing.assert_array_equal(np.isnan(codes[:, 0]), [name is None for name in NAMES])
     values = [large.category_values(0)[int(code)] for code in codes[~np.isnan(codes[:, 0]), 0]]
     assert values == [name for name in NAMES if name is not None]

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
-from adforest.adaptation.columns import with_columns
+from adforest.adaptation.column_changes import with_columns
 from adforest.encoding.rates import MAX_COUNTED, MAX_RATES, MIN_VALUES, PRIOR_WEIGHT, STEP, CategoryRates
-from adforest.monitor.views import view_tree
+from adforest.monitor.tree_nodes import view_tree
 from rated_films import prequential, ratings
 
 FOUR = ("awful", "bad", "good", "great")
@@ -141,15 +141,15 @@ def test_labels_of_a_batch_say_nothing_about_its_own_samples():
     model.partial_fit(X, y)
     other.partial_fit(X, np.random.default_rng(0).permutation(y))
     for one in (model, other):
-        np.testing.assert_array_equal(one._model.learnt.state.memory.matrix()[-len(X) :], expected)
+        np.testing.assert_array_equal(one._model.state.memory.matrix()[-len(X) :], expected)
     assert not np.array_equal(model._model.encoder.translate(X), expected)
 
 
 def test_samples_keep_the_rates_that_they_came_with():
     model, (X, y) = learnt()
-    before = model._model.learnt.state.memory.matrix()
+    before = model._model.state.memory.matrix()
     model.partial_fit(X, y)
-    after = model._model.learnt.state.memory.matrix()[: len(before), : before.shape[1]]
+    after = model._model.state.memory.matrix()[: len(before), : before.shape[1]]
     np.testing.assert_array_equal(after, before)
     assert np.isnan(before[:500, 3:]).all()  # nothing was known before the first batch
 
@@ -158,7 +158,7 @@ def test_small_batches_that_wait_are_counted_at_once():
     model, (X, y) = learnt()
     before = sum(rates.counts[:, 0].sum() for rates in model._model.encoder.rates.values())
     model.partial_fit(X[:5], y[:5])
-    assert model._model.learnt.state.pending is not None
+    assert model._model.state.pending is not None
     assert sum(rates.counts[:, 0].sum() for rates in model._model.encoder.rates.values()) == before + 10
 
 
@@ -172,7 +172,7 @@ def test_users_see_their_own_features_only():
     assert model.feature_names_in_.tolist() == ["user", "film", "number"]
     assert model.feature_importances_.shape == (3,)
     assert model.feature_importances_.sum() == pytest.approx(1)
-    assert len(model._model.learnt.track.columns.bounds) == 3
+    assert len(model._model.track.columns.bounds) == 3
 
 
 def test_contributions_add_up_under_the_column_s_own_name():
@@ -198,7 +198,7 @@ def test_questions_about_rates_are_told():
 
 def test_columns_of_tables_are_added_before_the_rates():
     model, (X, y) = learnt(column_changes="allow")
-    state, encoder = model._model.learnt.state, model._model.encoder
+    state, encoder = model._model.state, model._model.encoder
     trees, before = state.forests["permanent"].forest.trees, encoder.translate(X)
     column_index = np.append(np.arange(3), 1 + np.arange(3, encoder.n_columns))
     moved = with_columns(state, column_index, encoder.n_columns + 1, {})
@@ -211,7 +211,7 @@ def test_columns_of_tables_are_added_before_the_rates():
     model.partial_fit(X.assign(added=1.5), y)
     assert model.n_features_in_ == 4
     assert model._model.encoder.rate_columns[: len(encoder.rate_columns)] == encoder.rate_columns
-    memory = model._model.learnt.state.memory.matrix()
+    memory = model._model.state.memory.matrix()
     np.testing.assert_array_equal(memory[-len(X) :, 4 : 4 + len(encoder.rate_columns)], before[:, 3:])
     np.testing.assert_array_equal(memory[-len(X) :, 3], 1.5)
 

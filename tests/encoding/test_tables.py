@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from adforest.encoding import TableEncoder
+from encoded_tables import extend_table, learn_table
 
 NAN = np.nan
 SIZES, COLOURS, FLAGS = [1.5, None, 3.0], ["red", "blue", None], [True, False, True]
@@ -51,7 +52,7 @@ SAME_TABLE = {
 
 @pytest.mark.parametrize("X", SAME_TABLE.values(), ids=SAME_TABLE.keys())
 def test_the_same_table_becomes_the_same_matrix(X):
-    encoder, matrix = TableEncoder.learn(X)
+    encoder, matrix = learn_table(X)
     np.testing.assert_array_equal(matrix, EXPECTED)
     assert matrix.dtype == np.float64
     assert matrix.flags.c_contiguous
@@ -66,7 +67,7 @@ def test_the_same_table_becomes_the_same_matrix(X):
 
 @pytest.mark.parametrize("X", list(SAME_TABLE.values())[3:], ids=list(SAME_TABLE)[3:])
 def test_frames_give_their_names(X):
-    names = TableEncoder.learn(X)[0].feature_names
+    names = learn_table(X)[0].feature_names
     assert names.dtype == object
     assert names.tolist() == ["size", "colour", "flag"]
 
@@ -74,7 +75,7 @@ def test_frames_give_their_names(X):
 @pytest.mark.parametrize("X", SAME_TABLE.values(), ids=SAME_TABLE.keys())
 def test_what_one_library_taught_another_may_ask(X):
     named = not isinstance(X, (list, tuple, np.ndarray))
-    encoder, _ = TableEncoder.learn(pl.DataFrame(COLUMNS) if named else SAMPLES)
+    encoder, _ = learn_table(pl.DataFrame(COLUMNS) if named else SAMPLES)
     np.testing.assert_array_equal(encoder.translate(X), EXPECTED)
 
 
@@ -82,8 +83,8 @@ def test_what_one_library_taught_another_may_ask(X):
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_numbers_of_any_width_and_order(dtype, order):
     X = np.array([[0, 1], [1, 1], [1, 0]], dtype=dtype, order=order)
-    encoder, matrix = TableEncoder.learn(X)
-    for answer in (matrix, encoder.translate(X), encoder.extend(X, batch=2)[1]):
+    encoder, matrix = learn_table(X)
+    for answer in (matrix, encoder.translate(X), extend_table(encoder, X, batch=2)[1]):
         np.testing.assert_array_equal(answer, X.astype(np.float64))
         assert answer.dtype == np.dtype("=f8")
         assert answer.flags.c_contiguous
@@ -91,19 +92,19 @@ def test_numbers_of_any_width_and_order(dtype, order):
 
 def test_float_arrays_are_not_copied():
     X = np.arange(6.0).reshape(3, 2)
-    encoder, matrix = TableEncoder.learn(X)
+    encoder, matrix = learn_table(X)
     assert np.shares_memory(matrix, X)
     assert encoder.translate(X) is X
 
 
 def test_masked_values_are_missing():
     X = np.ma.masked_array([[1, 2], [3, 4]], mask=[[False, True], [False, False]])
-    np.testing.assert_array_equal(TableEncoder.learn(X)[1], [[1, NAN], [3, 4]])
+    np.testing.assert_array_equal(learn_table(X)[1], [[1, NAN], [3, 4]])
 
 
 def test_every_kind_of_missing_is_nan():
     X = np.array([[1.0, "a"], [None, None], [NAN, NAN], [pd.NA, pd.NA], [pd.NaT, pd.NaT]], dtype=object)
-    np.testing.assert_array_equal(TableEncoder.learn(X)[1], [[1, 0]] + [[NAN, NAN]] * 4)
+    np.testing.assert_array_equal(learn_table(X)[1], [[1, 0]] + [[NAN, NAN]] * 4)
 
 
 def test_whole_frames_of_numbers():
@@ -112,21 +113,21 @@ def test_whole_frames_of_numbers():
     decimals = pl.DataFrame(columns).with_columns(pl.col("a").cast(pl.Decimal(10, 2)))
     frames = [pd.DataFrame(columns), pd.DataFrame(columns).convert_dtypes(), pl.DataFrame(columns), pa.table(columns)]
     for frame in [*frames, decimals]:
-        np.testing.assert_array_equal(TableEncoder.learn(frame)[1], expected)
+        np.testing.assert_array_equal(learn_table(frame)[1], expected)
 
 
 def test_columns_without_any_value():
     frames = [pd.DataFrame({"a": [None, None]}, dtype=object), pl.DataFrame({"a": [None, None]})]
     for frame in [*frames, pa.table({"a": pa.nulls(2)}), [[None], [None]]]:
-        encoder, matrix = TableEncoder.learn(frame)
+        encoder, matrix = learn_table(frame)
         assert np.isnan(matrix).all()
         assert not encoder.is_categorical.any()
     # A text dtype does not decide either: a reader of files calls a column so that is empty so far.
     for frame in (pd.DataFrame({"a": [None]}, dtype="str"), pl.DataFrame({"a": [None]}, schema={"a": pl.String})):
-        encoder, _ = TableEncoder.learn(frame)
+        encoder, _ = learn_table(frame)
         assert encoder.kinds == ("undecided",)
-        assert encoder.extend(pd.DataFrame({"a": ["x"]}), 2)[1] == [[0]]
-        assert encoder.extend(pd.DataFrame({"a": [7]}), 2)[1] == [[7]]
+        assert extend_table(encoder, pd.DataFrame({"a": ["x"]}), 2)[1] == [[0]]
+        assert extend_table(encoder, pd.DataFrame({"a": [7]}), 2)[1] == [[7]]
 
 
 def test_numpy_text_is_categorical_throughout():
@@ -134,7 +135,7 @@ def test_numpy_text_is_categorical_throughout():
         with pytest.warns(
             UserWarning, match=r"column 0 of batch 1 .* \('1', '2'\).*pd.to_numeric\(pd.Series\(X\[:, 0\]\)"
         ):
-            encoder, matrix = TableEncoder.learn(np.array([["1", "a"], ["2", "a"]]).astype(dtype))
+            encoder, matrix = learn_table(np.array([["1", "a"], ["2", "a"]]).astype(dtype))
         assert matrix.tolist() == [[0, 0], [1, 0]]
         assert encoder.category_values(0) == ["1", "2"]
 
@@ -146,12 +147,12 @@ def test_lists_pandas_polars_and_pyarrow_agree(samples):
     numbers, texts = ([sample[i] for sample in samples] for i in (0, 1))
     columns = {"number": pa.array(numbers, pa.float64()), "text": pa.array(texts, pa.string())}
     table = pa.table(columns)
-    encoder, matrix = TableEncoder.learn(table)
+    encoder, matrix = learn_table(table)
     for frame in (table.to_pandas(), pl.from_arrow(table)):
-        other, same = TableEncoder.learn(frame, ["text"])
+        other, same = learn_table(frame, ["text"])
         np.testing.assert_array_equal(same, matrix)
         assert other.category_values(1) == encoder.category_values(1)
-    np.testing.assert_array_equal(TableEncoder.learn([list(sample) for sample in samples], [1])[1], matrix)
+    np.testing.assert_array_equal(learn_table([list(sample) for sample in samples], [1])[1], matrix)
     values = encoder.category_values(1)
     assert [None if np.isnan(code) else values[int(code)] for code in matrix[:, 1]] == texts
 
@@ -185,19 +186,19 @@ def test_lists_pandas_polars_and_pyarrow_agree(samples):
 )
 def test_what_cannot_be_read_says_so(X, error, message):
     with pytest.raises(error, match=message):
-        TableEncoder.learn(X)
+        learn_table(X)
 
 
 def test_number_names_are_no_names():
-    encoder, matrix = TableEncoder.learn(pd.DataFrame([[1, 2]]))
+    encoder, matrix = learn_table(pd.DataFrame([[1, 2]]))
     assert encoder.feature_names is None
     assert encoder.translate(np.array([[1.0, 2.0]])).tolist() == matrix.tolist()
 
 
 def test_infinity_is_refused_on_every_path():
     X = np.array([[1.0, 2.0]])
-    encoder, _ = TableEncoder.learn(X)
-    for call in (encoder.translate, lambda X: encoder.extend(X, batch=3)):
+    encoder, _ = learn_table(X)
+    for call in (encoder.translate, lambda X: extend_table(encoder, X, batch=3)):
         with pytest.raises(ValueError, match="infinity"):
             call(np.array([[1.0, -np.inf]]))
     np.testing.assert_array_equal(encoder.translate(np.array([[1.0, NAN]])), [[1, NAN]])
@@ -211,8 +212,10 @@ class Refuse:
         if name.split(".")[0] in ("pandas", "polars", "pyarrow"):
             raise ImportError(name)
 sys.meta_path.insert(0, Refuse())
-from adforest.encoding import LabelTable, TableEncoder
-print(TableEncoder.learn([[1.0, "a"], [None, "b"]])[1].tolist(), LabelTable.learn(["x", "y"])[1].tolist())
+from adforest.encoding import LabelTable
+from encoded_tables import learn_table
+print(learn_table([[1.0, "a"], [None, "b"]])[1].tolist(), LabelTable.learn(["x", "y"])[1].tolist())
 """
-    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    tests = Path(__file__).parents[1]
+    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=tests)
     assert answer.stdout.strip() == "[[1.0, 0.0], [nan, 1.0]] [0, 1]"

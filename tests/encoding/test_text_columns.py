@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 from adforest import AdaptiveDecisionForestClassifier
-from adforest.encoding import TableEncoder
 from adforest.encoding.text_columns import read_as
 from adforest.reading import read_batches
+from encoded_tables import extend_table, learn_table
 from table_files import write_text
 
 RNG = np.random.default_rng(0)
@@ -56,7 +56,7 @@ def test_text_that_reads_as_something_else_is_named_once(written, frame):
     texts = WRITTEN[written][0]
     X = frame({"size": [float(i) for i in range(len(texts))], "a": texts})
     with pytest.warns(UserWarning, match="reads as") as caught:
-        encoder, _ = TableEncoder.learn(X)
+        encoder, _ = learn_table(X)
     (warning,) = [str(one.message) for one in caught]
     shown = ", ".join(map(repr, [text for text in texts if text not in ("n/a", "?")][:3]))
     assert "column 'a' of batch 1 holds text that reads as" in warning
@@ -64,7 +64,7 @@ def test_text_that_reads_as_something_else_is_named_once(written, frame):
     assert warning.endswith(
         "make the column a category, X['a'].astype('category'), or list it in categorical_features."
     )
-    encoder.extend(X, batch=2)
+    extend_table(encoder, X, batch=2)
 
 
 @pytest.mark.parametrize(
@@ -95,24 +95,24 @@ def test_categories_that_the_user_chose_are_not_doubted():
         pa.table({"zip": pa.array(codes).dictionary_encode()}),
     ]
     for X in chosen:
-        assert TableEncoder.learn(X)[0].category_values(0) == ["01234", "99999"]
+        assert learn_table(X)[0].category_values(0) == ["01234", "99999"]
         many = pa.table({"zip": pa.chunked_array([pa.array(codes * 500).dictionary_encode()])})
-    assert TableEncoder.learn(many)[0].category_values(0) == ["01234", "99999"]
-    TableEncoder.learn(pd.DataFrame({"zip": codes}), ["zip"])
+    assert learn_table(many)[0].category_values(0) == ["01234", "99999"]
+    learn_table(pd.DataFrame({"zip": codes}), ["zip"])
 
 
 def test_a_column_is_judged_when_its_kind_is_decided():
-    encoder, _ = TableEncoder.learn(pd.DataFrame({"a": [1.0, 2.0], "b": [None, None]}))
+    encoder, _ = learn_table(pd.DataFrame({"a": [1.0, 2.0], "b": [None, None]}))
     with pytest.warns(UserWarning, match=r"column 'b' of batch 2 .* reads as numbers \('1,5', '2,5'\)"):
-        encoder, _ = encoder.extend(pd.DataFrame({"a": [1.0, 2.0], "b": ["1,5", "2,5"]}), batch=2)
-    encoder.extend(pd.DataFrame({"a": [1.0, 2.0], "b": ["1,5", "3,5"]}), batch=3)
+        encoder, _ = extend_table(encoder, pd.DataFrame({"a": [1.0, 2.0], "b": ["1,5", "2,5"]}), batch=2)
+    extend_table(encoder, pd.DataFrame({"a": [1.0, 2.0], "b": ["1,5", "3,5"]}), batch=3)
 
 
 def test_one_warning_is_enough():
     # It would be said as well that the column identifies samples: drop it.
     texts = [f"{x}" for x in range(200)]
     with pytest.warns(UserWarning, match="reads as numbers") as caught:
-        TableEncoder.learn(pd.DataFrame({"a": texts}))
+        learn_table(pd.DataFrame({"a": texts}))
     assert len(caught) == 1
 
 
@@ -131,13 +131,13 @@ def test_the_warning_points_at_the_caller_and_the_cure_helps():
 def test_one_mark_in_a_column_of_numbers_names_the_way_out():
     X = pd.DataFrame({"a": pd.Series([1.5, "n/a", 2.5, "?"], dtype=object)})
     with pytest.raises(TypeError) as caught:
-        TableEncoder.learn(X)
+        learn_table(X)
     assert str(caught.value) == (
         "column 'a' of batch 1 holds numbers (1.5) and text ('n/a', '?'); expected all numbers or all text. If they "
         "are numbers, convert the column with pd.to_numeric(..., errors='coerce'), which makes the text missing; if "
         "they are categories, convert the whole column to text."
     )
-    assert TableEncoder.learn(X.apply(pd.to_numeric, errors="coerce"))[0].kinds == ("numbers",)
+    assert learn_table(X.apply(pd.to_numeric, errors="coerce"))[0].kinds == ("numbers",)
 
 
 def test_a_thousand_values_are_looked_at():
@@ -161,11 +161,11 @@ def test_columns_listed_for_the_reader_are_not_doubted(tmp_path):
 def test_nominal_attributes_are_not_doubted(tmp_path):
     text = "@relation r\n@attribute a {1, 2}\n@attribute y {u, v}\n@data\n1,u\n2,v\n"
     (batch,) = read_batches(write_text(tmp_path, {"x.arff": text}), target="y")
-    assert TableEncoder.learn(batch.X)[0].category_values(0) == ["1", "2"]
+    assert learn_table(batch.X)[0].category_values(0) == ["1", "2"]
 
 
 def test_files_that_hold_numbers_as_text_are_told_of(tmp_path):
     write_text(tmp_path, {"x.jsonl": '{"a": "1.5", "y": "u"}\n{"a": "2.5", "y": "v"}\n'})
     (batch,) = read_batches(tmp_path, target="y")
     with pytest.warns(UserWarning, match=r"column 'a' of batch 1 holds text that reads as numbers \('1.5', '2.5'\)"):
-        TableEncoder.learn(batch.X)
+        learn_table(batch.X)

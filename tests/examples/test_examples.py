@@ -47,7 +47,7 @@ CLAIMS = {
     ),
     "threshold_for_rare_classes": lambda it: (
         it["table"]["cheapest threshold so far"].mean() < 0.6 * it["table"]["most likely class"].mean()
-        and abs(it["table"]["threshold by theory"].mean() / it["table"]["cheapest threshold so far"].mean() - 1) < 0.2
+        and abs(it["table"]["theoretical threshold"].mean() / it["table"]["cheapest threshold so far"].mean() - 1) < 0.2
     ),
     "unseen_categories": lambda it: (
         it["table"]["known products"].loc[11:].mean() > it["table"]["new products"].loc[11:].mean() + 0.1

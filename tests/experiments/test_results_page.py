@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from adforest.adaptation import FORESTS
 from chapters import CHAPTER, EMPTY
 from experiments import run_studies as running
 from experiments.__main__ import main
@@ -15,7 +16,7 @@ from experiments.reporting.markdown import chapter_as_markdown, read_provenance,
 from experiments.reporting.results_page import EARLIER, PageChapter, read_page, update_page
 from experiments.running import behaviour
 from experiments.running.behaviour import find_adf_methods, fingerprint_behaviour, fingerprint_methods
-from experiments.running.measures import FORESTS, describe_forests
+from experiments.running.measures import describe_forests
 from experiments.specs.options import Options
 from experiments.specs.run_spec import MethodSpec, RunSpec, StreamSpec
 from experiments.studies.catalogue import STUDIES

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import oracles
 from adforest import AdaptiveDecisionForestClassifier
 from adforest.adaptation.voting import shrinkage_of, unmet_classes, votes_in_parts
-from adforest.base import as_shares
+from adforest.base import as_proba
 from adforest.explaining import attribution
 from adforest.explaining.correction import mean_inverses
 from mixed_streams import BASES, MODELS, mixed_batch, mixed_model, probes
@@ -27,7 +27,7 @@ def model(request, base):
 def learnt(model, X):
     """Return the state that answers, the samples as it reads them, and the order of its classes."""
     known = model._checked()
-    return model._answering_state(known), known.encoder.translate(X), known.labels.order
+    return model._answering_state(known.state), known.encoder.translate(X), known.labels.order
 
 
 class Walks:
@@ -48,8 +48,8 @@ class Walks:
 
 def weighted_by_hand(state, X, n_classes):
     """Return bias and contributions of forests that vote together: every way of every voter, by quadrature."""
-    _, shares, ways = votes_in_parts(state, X, n_classes)
-    walks = {name: Walks(state.forests[name].forest) for name in shares}
+    _, proba, ways = votes_in_parts(state, X, n_classes)
+    walks = {name: Walks(state.forests[name].forest) for name in proba}
     bias, added = np.zeros((len(X), n_classes)), np.zeros((*X.shape, n_classes))
 
     def mean_of(name, sample):
@@ -60,7 +60,7 @@ def weighted_by_hand(state, X, n_classes):
         return roots / len(walks[name].trees), steps / len(walks[name].trees)
 
     for i, sample in enumerate(X):
-        forests = {name: mean_of(name, sample) for name in shares}
+        forests = {name: mean_of(name, sample) for name in proba}
         for way in ways:
             start = np.mean([forests[name][0] for name in way.voter], axis=0)
             steps = np.mean([forests[name][1] for name in way.voter], axis=0)
@@ -138,8 +138,8 @@ def test_forests_say_what_they_say_alone():
     model = mixed_model("adaptive", "random_forest")
     state, X, order = learnt(model, probes())
     for name, answers in model.explain(probes()).forests.items():
-        shares = state.forests[name].forest.shares(X, len(order), *shrinkage_of(state.evidence, name))
-        np.testing.assert_array_equal(answers.shares, shares[:, order])
+        proba = state.forests[name].forest.proba(X, len(order), *shrinkage_of(state.evidence, name))
+        np.testing.assert_array_equal(answers.shares, proba[:, order])
     paper = mixed_model("paper, hard", "random_forest")
     parts = paper.explain(probes()).forests.values()
     mixed = sum(one.weights[:, None] * one.shares for one in parts)
@@ -161,7 +161,7 @@ def test_samples_are_explained_alike_alone_together_and_in_threads(monkeypatch):
 
 def test_where_nothing_speaks_for_any_class_all_are_alike():
     model = AdaptiveDecisionForestClassifier(2, random_state=0).fit([[0.0], [1.0]], ["a", "b"])
-    state = model._checked().learnt.state
+    state = model._checked().state
     bare = [oracles.with_rows(tree, {}) for tree in state.forests["permanent"].forest.trees]
     object.__setattr__(state.forests["permanent"].forest, "trees", tuple(bare))
     explanation = model.explain([[0.0]])
@@ -183,8 +183,8 @@ def test_corrected_steps_are_the_integral_along_the_way(data, n_classes, n_featu
         size = int(np.prod(shape))
         return np.array(data.draw(st.lists(POSITIVE, min_size=size, max_size=size))).reshape(shape)
 
-    start, end, ratio = as_shares(draw(1, n_classes))[0], as_shares(draw(1, n_classes)), draw(n_classes)
-    steps = as_shares(draw(n_features, n_classes)) - as_shares(draw(n_features, n_classes))
+    start, end, ratio = as_proba(draw(1, n_classes))[0], as_proba(draw(1, n_classes)), draw(n_classes)
+    steps = as_proba(draw(n_features, n_classes)) - as_proba(draw(n_features, n_classes))
     steps[-1] += (end[0] - start) - steps.sum(axis=0)
     first, second = mean_inverses(start, end, ratio)
     found = ratio * (steps * first[0] - (steps @ ratio)[:, None] * second[0])

@@ -121,13 +121,13 @@ def test_no_cut_without_gain(binned, n):
 
 
 @given(
-    shares=st.lists(st.integers(1, 12), min_size=2, max_size=4),
+    proba=st.lists(st.integers(1, 12), min_size=2, max_size=4),
     times=st.lists(st.integers(1, 9), min_size=2, max_size=4),
 )
-def test_rounding_is_not_gain(shares, times):
-    # Every value of the attribute has the same class shares.
-    values, y = np.divmod(np.arange(len(times) * len(shares)), len(shares))
-    weights = np.outer(times, shares).ravel()
+def test_rounding_is_not_gain(proba, times):
+    # Every value of the attribute has the same class proba.
+    values, y = np.divmod(np.arange(len(times) * len(proba)), len(proba))
+    weights = np.outer(times, proba).ravel()
     tree, _ = oracles.grow_c45(oracles.block(values, y, weights=weights))
     assert len(tree.nodes) == 1
 

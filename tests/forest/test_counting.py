@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
-from adforest.forest._kernels.counting import compare, gather, merge, nearness, tally
+from adforest.forest._kernels.counting import compare, gather, merge, recency, tally
 
 N_NODES, N_CLASSES = 6, 5
 WEIGHTED = st.dictionaries(st.integers(0, N_CLASSES - 1), st.integers(1, 9).map(float), max_size=N_CLASSES)
@@ -54,9 +54,25 @@ def test_a_tally_adds_up_weights_by_leaf_and_class(samples):
     assert lines == sorted(set(lines))
 
 
+@pytest.mark.parametrize(("n_classes", "n"), [(3, 200), (65, 130), (5_000, 9_000), (1 << 20, 2_000)])
+def test_many_lines_of_a_leaf_are_put_in_order_whatever_the_classes(n_classes, n):
+    rng = np.random.default_rng(n)
+    leaf, y = rng.choice([0, 0, 0, 4], n).astype(np.int32), rng.integers(n_classes, size=n).astype(np.int32)
+    weights = rng.integers(0, 3, n).astype(np.uint16)
+    rows = tally(leaf, y, weights, N_NODES)
+    assert as_counts(*rows) == oracles.tally(leaf.tolist(), y.tolist(), weights.tolist())
+    lines = list(zip(*(one.tolist() for one in rows[:2]), strict=True))
+    assert lines == sorted(set(lines))
+    start, nothing = np.searchsorted(rows[0], np.arange(N_NODES + 1)).astype(np.int32), np.zeros(N_NODES, np.uint8)
+    kept = rng.random(len(rows[0])) < 0.5
+    merged = merge(start, *rows[1:], np.zeros(N_NODES), nothing, *(one[kept] for one in rows), N_NODES)
+    np.testing.assert_array_equal(merged[1], rows[1])
+    np.testing.assert_array_equal(merged[2], rows[2] * (1 + kept))
+
+
 def near_of(tree, young, expected):
     """Call the kernel with what a tree knows of its nodes."""
-    return nearness(tree.sums.order, tree.sums.parent, tree.sums.total, np.asarray(young, dtype=np.int32), expected)
+    return recency(tree.sums.order, tree.sums.parent, tree.sums.total, np.asarray(young, dtype=np.int32), expected)
 
 
 @given(
@@ -72,7 +88,7 @@ def test_young_samples_are_near_where_they_are_many_for_the_place(b, share, expe
     found = near_of(tree, young, expected)
     assert found.dtype == np.float32
     assert found[0] == 1
-    np.testing.assert_allclose(found, oracles.nearness(tree, young, expected), rtol=1e-6)
+    np.testing.assert_allclose(found, oracles.recency(tree, young, expected), rtol=1e-6)
 
 
 def test_near_is_what_the_young_share_a_place_with():

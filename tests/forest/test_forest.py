@@ -40,7 +40,7 @@ STRENGTHS, MIX = np.array([0.0, 3.0, 30.0]), np.array([0.5, 0.2, 0.3])
 
 
 def shares_by_hand(forest, X, n_classes):
-    """Return the mean over trees of one sample's shrunk shares, mixed from those of each strength."""
+    """Return the mean over trees of one sample's shrunk proba, mixed from those of each strength."""
     answers = np.zeros((len(X), n_classes))
     for tree in forest.trees:
         for strength, share in zip(STRENGTHS, MIX, strict=True):
@@ -52,7 +52,7 @@ def shares_by_hand(forest, X, n_classes):
 def test_shares_are_the_mean_of_the_trees_shrunk_shares():
     b = oracles.random_block(40, n_categories=(0, 4, 0))
     forest = forest_of(b)
-    found = forest.shares(b.X, 3, STRENGTHS, MIX)
+    found = forest.proba(b.X, 3, STRENGTHS, MIX)
     np.testing.assert_allclose(found, shares_by_hand(forest, b.X, 3), atol=0.011)
     np.testing.assert_allclose(found.sum(axis=1), 1)
 
@@ -63,8 +63,8 @@ def test_values_read_are_the_mean_over_trees(n):
     forest = forest_of(b)
     values = [np.arange(len(tree.nodes), dtype=np.float32) for tree in forest.trees]
     for n_jobs in (1, 2):
-        shares, read = forest.shares_and_values(b.X, 3, STRENGTHS, MIX, values, n_jobs=n_jobs)
-        np.testing.assert_array_equal(shares, forest.shares(b.X, 3, STRENGTHS, MIX))
+        proba, read = forest.proba_and_values(b.X, 3, STRENGTHS, MIX, values, n_jobs=n_jobs)
+        np.testing.assert_array_equal(proba, forest.proba(b.X, 3, STRENGTHS, MIX))
         np.testing.assert_allclose(read, np.mean([tree.route(b.X) for tree in forest.trees], axis=0))
 
 
@@ -76,10 +76,10 @@ def test_leaves_that_are_known_already_answer_the_same_to_the_last_bit(n):
     for n_jobs in (1, 2):
         leaves = forest.route(X, n_jobs)
         np.testing.assert_array_equal(leaves, [tree.route(X) for tree in forest.trees])
-        known = forest.shares(X, 3, STRENGTHS, MIX, n_jobs, leaves)
-        np.testing.assert_array_equal(known, forest.shares(X, 3, STRENGTHS, MIX))
-        known = forest.shares_and_values(X, 3, STRENGTHS, MIX, values, n_jobs, leaves)
-        for one, other in zip(known, forest.shares_and_values(X, 3, STRENGTHS, MIX, values), strict=True):
+        known = forest.proba(X, 3, STRENGTHS, MIX, n_jobs, leaves)
+        np.testing.assert_array_equal(known, forest.proba(X, 3, STRENGTHS, MIX))
+        known = forest.proba_and_values(X, 3, STRENGTHS, MIX, values, n_jobs, leaves)
+        for one, other in zip(known, forest.proba_and_values(X, 3, STRENGTHS, MIX, values), strict=True):
             np.testing.assert_array_equal(one, other)
 
 
@@ -87,8 +87,8 @@ def test_leaves_that_are_known_already_answer_the_same_to_the_last_bit(n):
 def test_two_threads_share_as_one_does(n):
     b = oracles.random_block(10_000, n_categories=(0, 4, 0))
     forest = forest_of(b)
-    alone = forest.shares(b.X[:n], 5, STRENGTHS, MIX, 1)
-    np.testing.assert_array_equal(forest.shares(b.X[:n], 5, STRENGTHS, MIX, 2), alone)
+    alone = forest.proba(b.X[:n], 5, STRENGTHS, MIX, 1)
+    np.testing.assert_array_equal(forest.proba(b.X[:n], 5, STRENGTHS, MIX, 2), alone)
     np.testing.assert_allclose(alone.sum(axis=1), 1)
     assert not alone[:, 3:].any()
 
@@ -96,10 +96,10 @@ def test_two_threads_share_as_one_does(n):
 def test_shares_from_leaves_are_those_of_each_strength_alone():
     b = oracles.random_block(300)
     forest = forest_of(b)
-    found = forest.shares_from(forest.leaf_of, 3, STRENGTHS)
+    found = forest.proba_from(forest.leaf_of, 3, STRENGTHS)
     assert found.shape == (3, 300, 3)
     for some, strength in zip(found, STRENGTHS, strict=True):
-        np.testing.assert_array_equal(some, forest.shares(b.X, 3, np.array([strength]), np.ones(1)))
+        np.testing.assert_array_equal(some, forest.proba(b.X, 3, np.array([strength]), np.ones(1)))
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 9])
@@ -115,11 +115,11 @@ def test_a_tree_that_answered_is_saved_as_one_that_did_not():
     b = oracles.random_block(100)
     tree, _ = oracles.tree_of(b)
     before = pickle.dumps(tree)
-    shares = Forest((tree,), (), np.ones(100, dtype=bool)).shares(b.X, 3, STRENGTHS, MIX)
+    proba = Forest((tree,), (), np.ones(100, dtype=bool)).proba(b.X, 3, STRENGTHS, MIX)
     assert pickle.dumps(tree) == before
     twin = pickle.loads(before)
-    again = Forest((twin,), (), np.ones(100, dtype=bool)).shares(b.X, 3, STRENGTHS, MIX)
-    np.testing.assert_array_equal(again, shares)
+    again = Forest((twin,), (), np.ones(100, dtype=bool)).proba(b.X, 3, STRENGTHS, MIX)
+    np.testing.assert_array_equal(again, proba)
     assert twin.n_leaves == tree.n_leaves
     for name in (
         "nodes",
@@ -136,12 +136,12 @@ def test_a_tree_that_answered_is_saved_as_one_that_did_not():
     assert twin.seed == tree.seed
 
 
-def test_nearness_is_that_of_each_tree():
+def test_recency_is_that_of_each_tree():
     forest = forest_of(oracles.random_block(200))
     for young in (slice(150, None), np.arange(3, 200, 4)):
-        near = forest.nearness(young, 5.1, n_jobs=2)
+        near = forest.recency(young, 5.1, n_jobs=2)
         for tree, leaf_of, found in zip(forest.trees, forest.leaf_of, near, strict=True):
-            np.testing.assert_allclose(found, oracles.nearness(tree, leaf_of[young], 5.1), rtol=1e-6)
+            np.testing.assert_allclose(found, oracles.recency(tree, leaf_of[young], 5.1), rtol=1e-6)
 
 
 @SOFT

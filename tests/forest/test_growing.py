@@ -6,6 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
+from adforest.forest import GrowthParams, Samples
+from adforest.forest._kernels import growing
 from grown_trees import SHARED, check_tree, inner_nodes, root_gain
 
 
@@ -202,6 +204,18 @@ def test_thousands_of_classes(binned, n_classes):
     tree = oracles.grow_tree(b, binned=binned)
     gains = check_tree(b, tree)
     np.testing.assert_allclose(tree.importance, gains, rtol=1e-9, atol=1e-6)
+
+
+@pytest.mark.parametrize("n_classes", [2, 64, 65, 3_000])
+def test_a_leaf_lists_its_classes_in_order(n_classes):
+    y = np.random.default_rng(0).integers(n_classes, size=4_000).astype(np.int32)
+    samples = Samples(np.zeros((4_000, 1)), y, np.arange(4_000), np.zeros(1, np.int32), n_classes)
+    known, once = np.arange(4_000, dtype=np.int32), np.ones(4_000, dtype=np.uint16)
+    _, _, (start, klass, weight, _), _, _ = growing.grow_tree(samples, known, once, GrowthParams(1, 1), seed=0)
+    classes, counts = np.unique(y, return_counts=True)
+    np.testing.assert_array_equal(start, [0, len(classes)])
+    np.testing.assert_array_equal(klass, classes)
+    np.testing.assert_array_equal(weight, counts)
 
 
 @SHARED

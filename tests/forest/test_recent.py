@@ -22,7 +22,7 @@ def test_neighbours_count_by_the_share_of_trees_with_the_same_leaf(n, n_near, n_
     leaves, others = (rng.integers(0, 3, (n_trees, one)).astype(np.int32) for one in (n, n_near))
     y, weight = rng.integers(0, n_classes, n_near).astype(np.int32), rng.random(n_near)
     votes, frequencies = rng.integers(0, 3, (n, n_classes)).astype(float), rng.random(n_classes)
-    found = probabilities(votes, leaves, others, y, weight, 0.05, frequencies)
+    found = probabilities(votes, leaves, others, y, weight, 0.05, frequencies, 4)
     for i in range(n):
         own = votes[i] / votes[i].sum() if votes[i].any() else np.full(n_classes, 1 / n_classes)
         near = 0.05 * own

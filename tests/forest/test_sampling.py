@@ -14,8 +14,8 @@ def test_poisson_weights_are_poisson_with_mean_one(seed):
     weights = poisson_weights(SERIALS, seed, 1.0)
     assert weights.dtype == np.uint16
     assert weights.mean() == pytest.approx(1, abs=0.02)
-    shares = np.bincount(weights, minlength=5)[:5] / len(weights)
-    np.testing.assert_allclose(shares, np.exp(-1) / np.array([1, 1, 2, 6, 24]), atol=0.006)
+    proba = np.bincount(weights, minlength=5)[:5] / len(weights)
+    np.testing.assert_allclose(proba, np.exp(-1) / np.array([1, 1, 2, 6, 24]), atol=0.006)
 
 
 def test_a_sample_keeps_its_weight_wherever_it_stands():
@@ -52,8 +52,8 @@ def test_a_weighted_draw_is_poisson_with_the_weight_for_its_mean(weight):
     expected = stats.poisson(weight)
     assert drawn.mean() == pytest.approx(weight, abs=5 * np.sqrt(weight / len(SERIALS)))
     values = np.arange(drawn.max() + 1)
-    shares = np.cumsum(np.bincount(drawn)) / len(SERIALS)
-    np.testing.assert_allclose(shares, expected.cdf(values), atol=5 * 0.5 / np.sqrt(len(SERIALS)))
+    proba = np.cumsum(np.bincount(drawn)) / len(SERIALS)
+    np.testing.assert_allclose(proba, expected.cdf(values), atol=5 * 0.5 / np.sqrt(len(SERIALS)))
 
 
 def test_each_sample_draws_by_its_own_weight():

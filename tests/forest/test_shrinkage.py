@@ -1,4 +1,4 @@
-"""Shrunk class shares, against the definition: every step down a path counts by the samples above it."""
+"""Shrunk class proba, against the definition: every step down a path counts by the samples above it."""
 
 import pickle
 
@@ -27,7 +27,7 @@ def trees(draw, **limits):
     return b, tree, leaf_of
 
 
-def shares(tree, leaves, n_classes, strength):
+def proba(tree, leaves, n_classes, strength):
     """Return what the kernel adds for leaves, shrunk by one strength."""
     votes = np.zeros((1, len(leaves), n_classes))
     vote_each([tree.sums], [np.asarray(leaves, dtype=np.int32)], np.array([strength], dtype=float), votes)
@@ -77,8 +77,8 @@ def test_leaves_asked_for_in_any_order_answer_as_each_does_alone(drawn, data):
     leaves = np.flatnonzero(tree.nodes["split"] < 0).tolist()
     asked = data.draw(st.lists(st.sampled_from([-1, *leaves]), min_size=2, max_size=30))
     strength = data.draw(STRENGTH)
-    together = shares(tree, asked, b.n_classes, strength)
-    alone = [shares(tree, [leaf], b.n_classes, strength)[0] for leaf in asked]
+    together = proba(tree, asked, b.n_classes, strength)
+    alone = [proba(tree, [leaf], b.n_classes, strength)[0] for leaf in asked]
     assert together.tolist() == np.array(alone).tolist()
 
 
@@ -118,14 +118,14 @@ def test_weights_beyond_what_single_precision_counts_are_added_up():
     rows = {node: dict.fromkeys(row, 2.0**26) for node, row in oracles.rows_of(tree).items()}
     heavy = oracles.with_rows(tree, rows)
     assert heavy.sums.total[0] == 3 * 2.0**26
-    np.testing.assert_allclose(shares(heavy, [0], 2, 3.0)[0], [2 / 3, 1 / 3], rtol=1e-6)
+    np.testing.assert_allclose(proba(heavy, [0], 2, 3.0)[0], [2 / 3, 1 / 3], rtol=1e-6)
 
 
 @given(drawn=trees(), strength=STRENGTH)
 def test_a_leaf_answers_what_the_definition_says(drawn, strength):
     b, tree, _ = drawn
     leaves = np.flatnonzero(tree.nodes["split"] < 0)
-    found = shares(tree, leaves, b.n_classes, strength)
+    found = proba(tree, leaves, b.n_classes, strength)
     for leaf, answer in zip(leaves.tolist(), found, strict=True):
         if not tree.sums.total[0]:
             assert not answer.any()
@@ -157,7 +157,7 @@ def test_a_mixture_of_strengths_is_the_mixture_of_their_answers(drawn, data):
 def test_samples_get_the_shares_of_the_leaf_they_reach_and_its_value_in_a_column_more(drawn, strength):
     b, tree, _ = drawn
     alone = mixed(tree, b.X, b.n_classes, [strength], [1.0])
-    np.testing.assert_array_equal(alone, shares(tree, tree.route(b.X), b.n_classes, strength))
+    np.testing.assert_array_equal(alone, proba(tree, tree.route(b.X), b.n_classes, strength))
     if tree.sums.total[0]:
         values, votes = np.arange(len(tree.nodes), dtype=np.float32), np.full((len(b.X), b.n_classes + 1), 2.0)
         vote([tree.sums], np.array([strength]), np.ones(1), b.X, votes, [values])
@@ -171,7 +171,7 @@ def test_each_strength_has_a_block_of_its_own(drawn, strengths):
     votes = np.full((len(strengths), len(b.y), b.n_classes), 2.0)
     vote_each([tree.sums], [leaf_of], np.array(strengths), votes)
     for some, strength in zip(votes, strengths, strict=True):
-        np.testing.assert_allclose(some - 2, shares(tree, leaf_of, b.n_classes, strength), atol=1e-12)
+        np.testing.assert_allclose(some - 2, proba(tree, leaf_of, b.n_classes, strength), atol=1e-12)
 
 
 @given(oracles.blocks(max_weight=9))
@@ -179,7 +179,7 @@ def test_without_shrinkage_leaves_answer_as_they_are(b):
     tree, _ = oracles.tree_of(b, max_depth=2)
     soft = np.zeros((len(b.X), b.n_classes))
     tree.vote(b.X, soft, soft=True)
-    plain = shares(tree, tree.route(b.X), b.n_classes, 0.0)
+    plain = proba(tree, tree.route(b.X), b.n_classes, 0.0)
     np.testing.assert_allclose(plain, soft, atol=1e-6)
     np.testing.assert_allclose(mixed(tree, b.X, b.n_classes, [0, 0], [0.5, 0.5]), soft, atol=1e-6)
 
@@ -191,7 +191,7 @@ def test_shrunk_without_end_everyone_answers_as_the_root(drawn):
         root = tree.sums
         expected = np.zeros(b.n_classes)
         expected[root.klass[root.first[0] : root.stop[0]]] = root.weight[root.first[0] : root.stop[0]] / root.total[0]
-        found = shares(tree, leaf_of, b.n_classes, 1e12)
+        found = proba(tree, leaf_of, b.n_classes, 1e12)
         np.testing.assert_allclose(found, np.tile(expected, (len(b.y), 1)), atol=1e-6)
 
 
@@ -202,7 +202,7 @@ def test_empty_leaves_say_what_the_node_above_them_says(strengths, mix):
     pure = int(tree.route(b.X)[0])
     emptied = oracles.with_rows(tree, {n: row for n, row in oracles.rows_of(tree).items() if n != pure})
     above = oracles.parents(tree.nodes)[pure]
-    expected = sum(m * shares(emptied, [above], 2, s) for s, m in zip(strengths, mix, strict=True))
+    expected = sum(m * proba(emptied, [above], 2, s) for s, m in zip(strengths, mix, strict=True))
     np.testing.assert_allclose(mixed(emptied, b.X[:1], 2, strengths, mix), expected)
     # Two empty leaves below an empty node: the say goes further up.
     editor = TreeEditor(emptied)
@@ -216,19 +216,19 @@ def test_samples_nowhere_and_trees_that_know_nothing_add_nothing():
     b = oracles.random_block(40)
     tree, leaf_of = oracles.tree_of(b)
     leaf_of[::2] = -1
-    assert shares(tree, leaf_of, 3, 3.0).sum(axis=1) == pytest.approx(np.arange(40) % 2)
+    assert proba(tree, leaf_of, 3, 3.0).sum(axis=1) == pytest.approx(np.arange(40) % 2)
     bare = Tree.bare(3, 0)
-    assert not shares(bare, bare.route(b.X), 3, 3.0).any()
+    assert not proba(bare, bare.route(b.X), 3, 3.0).any()
     assert not mixed(bare, b.X, 3, [3.0], [1.0]).any()
     assert mixed(tree, np.empty((0, 3)), 3, [3.0], [1.0]).shape == (0, 3)
-    assert shares(tree, [], 3, 3.0).shape == (0, 3)
+    assert proba(tree, [], 3, 3.0).shape == (0, 3)
 
 
 @pytest.mark.parametrize("n", [1, 31, 32, 33, 511, 512, 513, 1_300])
 def test_any_number_of_samples(n):
     b = oracles.random_block(1_300, n_categories=(0, 90, 3))
     tree, leaf_of = oracles.tree_of(b)
-    np.testing.assert_array_equal(mixed(tree, b.X[:n], 3, [3.0], [1.0]), shares(tree, leaf_of[:n], 3, 3.0))
+    np.testing.assert_array_equal(mixed(tree, b.X[:n], 3, [3.0], [1.0]), proba(tree, leaf_of[:n], 3, 3.0))
     all_at_once = mixed(tree, b.X, 3, [0.0, 3.0], [0.3, 0.7])
     np.testing.assert_array_equal(mixed(tree, b.X[:n], 3, [0.0, 3.0], [0.3, 0.7]), all_at_once[:n])
 

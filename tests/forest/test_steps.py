@@ -24,7 +24,7 @@ def trees(draw):
 def share_steps(tree, X, n_classes, strengths, mix):
     """Return what the kernel adds for samples."""
     added = np.zeros((*X.shape, n_classes))
-    tree.add_share_steps(tree.route(X), added, np.array(strengths, dtype=float), np.array(mix, dtype=float))
+    tree.add_proba_steps(tree.route(X), added, np.array(strengths, dtype=float), np.array(mix, dtype=float))
     return added
 
 
@@ -47,9 +47,9 @@ def test_steps_of_shrunk_shares_are_those_of_the_path(drawn, strengths, data):
         np.testing.assert_allclose(found, oracles.credited(tree, path, answers, b.X.shape[1]), atol=1e-6)
         np.testing.assert_allclose(tree.root_shares(b.n_classes), answers[0], atol=1e-6)
     # In the tree's own numbers they add up to its answer exactly.
-    shares = np.zeros((len(b.X), b.n_classes))
-    tree.add_shares_of(tree.route(b.X), shares, np.array(strengths), mix)
-    np.testing.assert_allclose(tree.root_shares(b.n_classes) + added.sum(axis=1), shares, atol=1e-12)
+    proba = np.zeros((len(b.X), b.n_classes))
+    tree.add_proba_of(tree.route(b.X), proba, np.array(strengths), mix)
+    np.testing.assert_allclose(tree.root_shares(b.n_classes) + added.sum(axis=1), proba, atol=1e-12)
 
 
 @given(drawn=trees(), soft=st.booleans())

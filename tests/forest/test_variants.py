@@ -7,7 +7,7 @@ from adforest.forest._kernels.variants import gains, weigh
 
 
 def drawn(n_classes, n=40, seed=0):
-    """Return class shares of three voters, one of them the mean of two, and what they are weighed by."""
+    """Return class proba of three voters, one of them the mean of two, and what they are weighed by."""
     rng = np.random.default_rng(seed)
     a, b, c = rng.dirichlet(np.ones(n_classes), (3, n))
     a[0] = b[0] = 0  # nothing speaks for any class
@@ -18,8 +18,8 @@ def drawn(n_classes, n=40, seed=0):
 
 
 def by_hand(voters, ratios):
-    """Return the corrected class shares of each voter in each way."""
-    means = [np.mean(shares, axis=0) for shares in voters]
+    """Return the corrected class proba of each voter in each way."""
+    means = [np.mean(proba, axis=0) for proba in voters]
     products = [[mean * ratio for ratio in ratios] for mean in means]
     return [[p / np.maximum(p.sum(axis=1, keepdims=True), 1e-300) for p in ways] for ways in products]
 
@@ -29,9 +29,9 @@ def test_votes_are_the_weighted_sum_over_voters_contexts_and_ways(n_classes):
     voters, weights, contexts, ratios, _ = drawn(n_classes)
     expected = np.zeros((40, n_classes))
     for ways, weight in zip(by_hand(voters, ratios), weights, strict=True):
-        for shares, by_context in zip(ways, weight.T, strict=True):
+        for proba, by_context in zip(ways, weight.T, strict=True):
             if by_context.max() >= 0.01:
-                expected += (by_context @ contexts)[:, np.newaxis] * shares
+                expected += (by_context @ contexts)[:, np.newaxis] * proba
     np.testing.assert_allclose(weigh(voters, weights, contexts, ratios, 0.01), expected, rtol=0, atol=1e-12)
 
 
@@ -39,8 +39,8 @@ def test_votes_are_the_weighted_sum_over_voters_contexts_and_ways(n_classes):
 def test_gains_are_right_answers_and_logarithms_of_what_the_right_class_is_given(n_classes):
     voters, _, _, ratios, y = drawn(n_classes, seed=1)
     corrected = by_hand(voters, ratios)
-    right = np.array([[shares.argmax(axis=1) == y for shares in ways] for ways in corrected], dtype=float)
-    given = [[shares[np.arange(len(y)), y] for shares in ways] for ways in corrected]
+    right = np.array([[proba.argmax(axis=1) == y for proba in ways] for ways in corrected], dtype=float)
+    given = [[proba[np.arange(len(y)), y] for proba in ways] for ways in corrected]
     np.testing.assert_array_equal(gains(voters, ratios, y, 0.05, 0.0), right)
     expected = right + 0.3 * np.log(np.maximum(given, 0.05))
     np.testing.assert_allclose(gains(voters, ratios, y, 0.05, 0.3), expected, rtol=0, atol=1e-12)

@@ -9,7 +9,7 @@ import adforest
 import oracles
 from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
 from adforest.adaptation.steps import BatchUpdate
-from adforest.growers import RandomForestGrower, count_features, draws_by_worth, features
+from adforest.growers import RandomForestGrower, count_features, features, sampling_by_worth
 from grown_trees import SHARED, check_tree
 
 
@@ -52,12 +52,12 @@ def test_a_favoured_feature_that_is_constant_gives_way():
 
 @pytest.mark.parametrize("m", [1, 5, 20, 64, 100, 144])
 def test_features_of_few_columns_are_all_alike(m):
-    assert draws_by_worth(np.arange(m) + 1.0, count_features("default", m)) is None
+    assert sampling_by_worth(np.arange(m) + 1.0, count_features("default", m)) is None
 
 
 def test_features_are_all_alike_where_all_are_tried_or_none_is_worth_anything():
-    assert draws_by_worth(np.arange(1000) + 1.0, 1000) is None
-    assert draws_by_worth(np.zeros(1000), 31) is None
+    assert sampling_by_worth(np.arange(1000) + 1.0, 1000) is None
+    assert sampling_by_worth(np.zeros(1000), 31) is None
 
 
 @given(m=st.integers(200, 3000), n_tried=st.integers(1, 60), n_worth=st.integers(1, 40), seed=st.integers(0, 99))
@@ -65,14 +65,14 @@ def test_draws_follow_worth_and_some_are_left_to_all(m, n_tried, n_worth, seed):
     rng = np.random.default_rng(seed)
     worth = np.zeros(m)
     worth[rng.permutation(m)[:n_worth]] = rng.random(n_worth) + 0.01
-    draws = draws_by_worth(worth, n_tried)
-    left = min(1.0, max(features.MIN_UNIFORM_SHARE, features.PATH_LENGTH * n_tried / m))
+    draws = sampling_by_worth(worth, n_tried)
+    left = min(1.0, max(features.MIN_UNIFORM_FRACTION, features.PATH_LENGTH * n_tried / m))
     if left == 1:
         assert draws is None
         return
     assert (draws == -1).mean() == pytest.approx(left, abs=0.006)
-    shares = np.bincount(draws[draws >= 0], minlength=m) / len(draws)
-    np.testing.assert_allclose(shares, (1 - left) * worth / worth.sum(), atol=0.5 / len(draws) + 1e-9)
+    proba = np.bincount(draws[draws >= 0], minlength=m) / len(draws)
+    np.testing.assert_allclose(proba, (1 - left) * worth / worth.sum(), atol=0.5 / len(draws) + 1e-9)
 
 
 def wide(number, n=250, m=600, moved=False):
@@ -125,7 +125,7 @@ def test_models_are_the_same_on_one_and_four_threads_and_after_a_file(tmp_path):
 def state_of(model, **shape):
     for number in range(2):
         model.partial_fit(*wide(number, **shape))
-    return model._model.learnt.state
+    return model._model.state
 
 
 def draws_for(state, m):

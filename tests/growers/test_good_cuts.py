@@ -141,14 +141,14 @@ def test_no_samples_have_no_good_cut():
 
 
 @given(
-    shares=st.lists(st.integers(1, 6), min_size=2, max_size=4),
+    proba=st.lists(st.integers(1, 6), min_size=2, max_size=4),
     times=st.lists(st.integers(1, 5), min_size=2, max_size=4),
     categorical=st.booleans(),
 )
-def test_rounding_is_not_gain(shares, times, categorical):
-    # Every value of the attribute has the same class shares.
-    values, y = np.divmod(np.arange(len(times) * len(shares)), len(shares))
-    weights = np.outer(times, shares).ravel()
+def test_rounding_is_not_gain(proba, times, categorical):
+    # Every value of the attribute has the same class proba.
+    values, y = np.divmod(np.arange(len(times) * len(proba)), len(proba))
+    weights = np.outer(times, proba).ravel()
     b = oracles.block(np.repeat(values, weights), np.repeat(y, weights), n_categories=[len(times) * categorical])
     assert good(b) == []
 

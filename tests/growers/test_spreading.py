@@ -49,8 +49,8 @@ def test_trees_are_the_same(base, share, draws, workers):
     for samples in blocks():
         known = np.flatnonzero(np.random.default_rng(1).random(len(samples)) < share).astype(np.int32)
         rare, seeds = np.array([True, False]), list(range(10, 15))
-        for places in (None, [0, 1, 3, 4, 6]):
-            given = (grower, samples, known, seeds, None, places, rare, 100)
+        for tree_indices in (None, [0, 1, 3, 4, 6]):
+            given = (grower, samples, known, seeds, None, tree_indices, rare, 100)
             here = build_trees(*given)
             with building_on(workers):
                 there = build_trees(*given)

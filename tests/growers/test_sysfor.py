@@ -15,13 +15,13 @@ from sysfor_oracles import everyone, good, same_tree, tame
 GROWTH = GrowthParams(max_features=1)
 
 
-def build(b, n=10, *, n_jobs=1, places=None, known=None, seeds=None, **params):
+def build(b, n=10, *, n_jobs=1, tree_indices=None, known=None, seeds=None, **params):
     """Build a forest; params may have goodness and separation as well."""
     rules = {name: params.pop(name) for name in ("goodness", "separation") if name in params}
     grower = SysForGrower(GrowthParams(max_features=1, **params), **rules)
     samples = b.samples
     known = everyone(samples) if known is None else np.asarray(known, dtype=np.int32)
-    return grower.build(samples, known, list(range(n)) if seeds is None else seeds, n_jobs, places)
+    return grower.build(samples, known, list(range(n)) if seeds is None else seeds, n_jobs, tree_indices)
 
 
 def asks(tree, node, cut):
@@ -186,20 +186,20 @@ def test_a_place_has_the_tree_of_a_full_build():
     b = oracles.random_block(200, n_categories=(0, 6, 0))
     forest = build(b, 40, min_samples_leaf=5)
     last = len(forest) - 1
-    places = [last, 0, 1]
+    tree_indices = [last, 0, 1]
     assert last > 1
-    chosen = build(b, places=places, seeds=[7, 8, 9], min_samples_leaf=5)
-    for grown, place in zip(chosen, places, strict=True):
+    chosen = build(b, tree_indices=tree_indices, seeds=[7, 8, 9], min_samples_leaf=5)
+    for grown, place in zip(chosen, tree_indices, strict=True):
         assert same_tree(grown.tree, forest[place].tree)
         np.testing.assert_array_equal(grown.leaf_of, forest[place].leaf_of)
     assert [grown.tree.seed for grown in chosen] == [7, 8, 9]
-    assert build(b, places=[], seeds=[]) == []
+    assert build(b, tree_indices=[], seeds=[]) == []
 
 
 def test_a_place_the_data_do_not_offer_has_no_tree():
     b = oracles.block([1, 2, 8, 9], [0, 0, 1, 1])
-    assert build(b, places=[1, 5], seeds=[1, 2]) == []
-    assert len(build(b, places=[0, 5], seeds=[1, 2])) == 1
+    assert build(b, tree_indices=[1, 5], seeds=[1, 2]) == []
+    assert len(build(b, tree_indices=[0, 5], seeds=[1, 2])) == 1
 
 
 @pytest.mark.parametrize("n", [100, 900])

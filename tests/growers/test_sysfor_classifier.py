@@ -131,7 +131,7 @@ def test_after_every_batch_samples_are_in_the_leaves_they_reach(changes):
     model = sysfor(**changes)
     for X, y in batches():
         model.partial_fit(X, y)
-        memory = model._model.learnt.state.memory
+        memory = model._model.state.memory
         for forest in (model.permanent_forest_, model.active_forest_, model.temporary_forest_):
             for tree in forest.trees if forest else ():
                 assert tree.n_leaves == (tree.nodes["split"] < 0).sum()

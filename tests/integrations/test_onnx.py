@@ -25,7 +25,7 @@ def test_these_models_have_all_that_a_graph_must_carry():
     found = set()
     for seed in SEEDS:
         model, X = cached_model(seed)
-        state, codes = model._model.learnt.state, model._model.encoder.translate(X)
+        state, codes = model._model.state, model._model.encoder.translate(X)
         if isinstance(model, PaperADFClassifier):
             found.add(("paper", model.voting, state.answering != "permanent"))
         elif is_permanent_alone(state):
@@ -33,14 +33,14 @@ def test_these_models_have_all_that_a_graph_must_carry():
         else:
             found.add(("asked", len(asked_forests(state))))
             found |= {("new", len(state.class_mix.new) > 0), ("rare", len(state.class_mix.rare) > 0)}
-            found.add(("nearness", len(state.nearness) > 0))
+            found.add(("recency", len(state.recency) > 0))
         if state.pending is not None:
             found.add("samples that wait")
         found.add(("forest", model.base_forest))
         found.add(("unseen", bool(np.isnan(codes[X["kind"].notna(), 2]).any())))
     expected = {("paper", voting, other) for voting in ("hard", "soft") for other in (True, False)}
     expected |= {"permanent alone", "samples that wait", ("unseen", True)}
-    expected |= {(part, is_there) for part in ("new", "rare", "nearness") for is_there in (True, False)}
+    expected |= {(part, is_there) for part in ("new", "rare", "recency") for is_there in (True, False)}
     expected |= {("asked", n) for n in (3, 4)} | {("forest", name) for name in FORESTS}
     assert expected - found == set()
 
@@ -114,7 +114,7 @@ def test_the_permanent_forest_answers_for_classes_that_pause():
     for number in range(11):
         X, y = numbers(number, n_classes=2 if number > 5 else 3)
         model.partial_fit(X, np.array(["c", "b", "a"])[y])
-    state = model._model.learnt.state
+    state = model._model.state
     assert unmet_classes(state, state.voting, 3)
     X, _ = numbers(99)
     answers = run(to_onnx(model), {"X": X})
@@ -130,7 +130,7 @@ def test_the_last_samples_before_the_export_count_as_they_do_for_the_model():
     model.partial_fit(X[::3], y[::3])
     for number in range(0, 330, 2):
         model.partial_fit(X[number : number + 2], y[number : number + 2])
-    state = model._model.learnt.state
+    state = model._model.state
     assert state.recent.is_used
     assert (state.recent.weights >= 0.01).any(axis=1).sum() > 1, "more than the forests answer"
     probes, _ = numbers(99)

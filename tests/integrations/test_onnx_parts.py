@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adforest import AdaptiveDecisionForestClassifier
+from adforest.adaptation.voting import ratios_of
 from adforest.forest import Tree, TreeEditor
 from adforest.forest.tree import LeafCounts
 from adforest.integrations._forests import LeafAnswers, answers_of, read_model
@@ -78,19 +79,23 @@ def model():
 @pytest.mark.parametrize("name", ["permanent", "temporary", "newest"])
 def test_leaves_answer_what_their_forest_answers(model, name):
     known, X = read_model(model, "test"), numbers(9)[0]
-    state, forest = known.learnt, known.learnt.forests[name].forest
+    state, forest = known.state, known.state.forests[name].forest
     strengths, mix = np.array([0.0, 3.0, 30.0]), np.array([0.2, 0.3, 0.5])
     state = replace(state, evidence=replace(state.evidence, shrinkage={name: mix}))
     shares = np.zeros((len(X), 3))
-    for tree, one in zip(forest.trees, answers_of(replace(known, learnt=state), name), strict=True):
+    for tree, one in zip(forest.trees, answers_of(replace(known, state=state), name), strict=True):
         shares += one.shares[np.searchsorted(one.node, tree.route(X))]
-    np.testing.assert_allclose(shares / len(forest), forest.shares(X, 3, strengths, mix), rtol=1e-12)
+    np.testing.assert_allclose(shares / len(forest), forest.proba(X, 3, strengths, mix), rtol=1e-12)
+
+
+def wrong_ratios(state, n_classes):
+    """Return class ratios, those of the first classes far too large."""
+    return ratios_of(state, n_classes) * np.linspace(30, 1, n_classes)
 
 
 def test_a_graph_that_is_not_the_model_is_not_returned(model, monkeypatch):
     to_onnx(model)
-    monkeypatch.setattr("adforest.integrations.onnx.votes.STEEPNESS", 1)
-    monkeypatch.setattr("adforest.integrations.onnx.votes.FULL_PRESENCE", 8.0)
+    monkeypatch.setattr("adforest.integrations.onnx.votes.ratios_of", wrong_ratios)
     with pytest.raises(
         RuntimeError, match=r"ONNX Runtime answers \d+ of \d+ samples otherwise than the model.* No graph"
     ):
@@ -100,7 +105,7 @@ def test_a_graph_that_is_not_the_model_is_not_returned(model, monkeypatch):
 def test_probabilities_that_are_not_the_models_are_found_whatever_the_labels(model, monkeypatch):
     monkeypatch.setattr("adforest.integrations.onnx.checking.is_tie", lambda shares: np.ones(len(shares), dtype=bool))
     to_onnx(model)
-    monkeypatch.setattr("adforest.integrations.onnx.votes.FULL_PRESENCE", 8.0)
+    monkeypatch.setattr("adforest.integrations.onnx.votes.ratios_of", wrong_ratios)
     with pytest.raises(RuntimeError, match="samples otherwise than the model"):
         to_onnx(model)
 

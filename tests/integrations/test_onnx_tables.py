@@ -93,7 +93,7 @@ def test_codes_that_were_given_back_have_no_value_in_a_graph(monkeypatch):
         X, y = frame(first, n_names=4)
         X["name"] = [f"é{first + int(name[1:])}" for name in X["name"]]
         model.partial_fit(X, y)
-    assert len(model._model.encoder.categories[0].places) <= 6
+    assert len(model._model.encoder.categories[0].index_of) <= 6
     X["name"] = [f"é{place % 14}" for place in range(len(X))]
     assert_same_answers(model, X, *run(to_onnx(model), feed(X)))
 

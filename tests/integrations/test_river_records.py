@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from adforest import AdaptiveDecisionForestClassifier
-from adforest.encoding import TableEncoder
 from adforest.encoding.dicts import row_of_dict, table_of_dicts
 from adforest.integrations.river import AdaptiveDecisionForest
+from encoded_tables import learn_table
 from rated_films import ratings
 
 MOMENT = datetime(2026, 1, 1)
@@ -164,7 +164,7 @@ SAMPLES = [
 )
 def test_one_sample_is_translated_as_a_table_of_one(listed, sample):
     names = ("number", "text", "code", "other")
-    encoder, _ = TableEncoder.learn(table_of_dicts(SAMPLES, names), listed)
+    encoder, _ = learn_table(table_of_dicts(SAMPLES, names), listed)
     expected = encoder.translate(pd.DataFrame([{name: sample.get(name) for name in names}]))
     np.testing.assert_array_equal(row_of_dict(sample, encoder), expected)
 
@@ -173,7 +173,7 @@ def test_one_sample_is_translated_as_a_table_of_one(listed, sample):
     ("sample", "error"), [({"number": "1"}, TypeError), ({"text": 1}, TypeError), ({"number": np.inf}, ValueError)]
 )
 def test_one_sample_of_another_kind_is_refused_as_a_table_of_one_is(sample, error):
-    encoder, _ = TableEncoder.learn(table_of_dicts(SAMPLES, ("number", "text")))
+    encoder, _ = learn_table(table_of_dicts(SAMPLES, ("number", "text")))
     with pytest.raises(error, match=r"column '.*' of these samples"):
         row_of_dict(sample, encoder)
 

@@ -16,19 +16,19 @@ from rated_films import ratings
 def own_answer(model, name, X):
     """Return what a forest answers by itself, columns in the order of the classes."""
     known = model._model
-    state, n_classes, matrix = known.learnt.state, len(known.labels.by_arrival), known.encoder.translate(X)
+    state, n_classes, matrix = known.state, len(known.labels.by_arrival), known.encoder.translate(X)
     forest = state.forests[name].forest
     if isinstance(model, PaperADFClassifier):
         answers = forest.answer(matrix, n_classes, soft=model.voting == "soft") / len(forest)
     else:
-        answers = forest.shares(matrix, n_classes, *shrinkage_of(state.evidence, name))
+        answers = forest.proba(matrix, n_classes, *shrinkage_of(state.evidence, name))
     return answers[:, known.labels.order]
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_every_forest_answers_as_it_does_here(seed):
     model, X = random_model(seed)
-    for name in model._model.learnt.state.forests:
+    for name in model._model.state.forests:
         found = treelite.gtil.predict(to_treelite(model, name), encode_table(model, X))
         assert found.shape == (len(X), 1, len(model.classes_))
         np.testing.assert_allclose(found[:, 0], own_answer(model, name, X), rtol=0, atol=1e-12)

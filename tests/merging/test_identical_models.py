@@ -30,7 +30,7 @@ def whole(batches, make):
 def in_parts(batches, make, n_parts):
     model = make()
     for batch in batches:
-        model._learn_from(getattr(model, "_model", None), PartedBatch(evenly(batch, n_parts)))
+        model._learn(getattr(model, "_model", None), PartedBatch(evenly(batch, n_parts)))
     return model
 
 
@@ -90,7 +90,7 @@ def test_parts_without_samples_or_without_weight(number):
         return model
 
     parts = [(X[:0], y[:0], weight[:0]), *evenly((X, y, weight), 4), (X[:0], y[:0], weight[:0])]
-    learnt = make()._learn_from(getattr(make(), "_model", None), PartedBatch(parts))
+    learnt = make()._learn(getattr(make(), "_model", None), PartedBatch(parts))
     assert saved(learnt) == saved(make().partial_fit(X, y, sample_weight=weight))
     assert len(batch[1]) == 60
 

@@ -69,7 +69,7 @@ def plain(categories):
         categories.n_known,
         categories.n_distinct,
     )
-    return list(categories.places.items()), [array.tobytes() for array in arrays], figures
+    return list(categories.index_of.items()), [array.tobytes() for array in arrays], figures
 
 
 def outcome(source, rules, before=None, max_samples=None):
@@ -250,7 +250,7 @@ def test_surveys_do_not_carry_the_categories_that_are_known():
     X = pd.DataFrame({"town": [f"t{k % 1000}" for k in range(5000)]})
     _, (encoder, _) = outcome(LocalBatch(X, np.arange(5000) % 2), ("from_dtype", RULES["plain"]))
     rules = BatchRules(2, encoder, "from_dtype", "Forest", RULES["plain"])
-    assert sent(rules.to_send()).encoder.categories[0].places == {"t0": 0}
+    assert sent(rules.to_send()).encoder.categories[0].index_of == {"t0": 0}
 
 
 @given(st.lists(st.lists(labels["integers"] | labels["floats"], min_size=1, max_size=4), min_size=1, max_size=5))

@@ -79,7 +79,7 @@ def test_every_figure_is_drawn_and_nothing_leaves_the_machine(visit, address, wi
     assert seen.console == []
     assert seen.outside(address) == []
     assert seen.page.title().endswith("rents.adf")
-    assert seen.text("h1 .level") in ("Good", "Watch", "Act")
+    assert seen.text("h1 .level") in ("OK", "Warning", "Critical")
     assert seen.page.locator("#trees g.node").count() > 5
 
 

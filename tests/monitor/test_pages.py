@@ -80,7 +80,7 @@ def test_every_kind_of_model_has_a_page_and_a_report(case):
 def test_a_model_without_records(tmp_path):
     rent_model(3, 120, n_estimators=2).save(tmp_path / "m.adf", samples=False)
     page = page_of(load(tmp_path / "m.adf"))
-    assert "The file holds no records" in page.text
+    assert "The file holds no samples" in page.text
     assert "Shown is an empty record" in page.text
     assert "with probability" in page.text
 

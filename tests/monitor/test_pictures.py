@@ -11,7 +11,7 @@ from adforest.forest import Tree
 from adforest.forest._kernels.growing import NODE
 from adforest.forest.tree import CAUSES
 from adforest.monitor import draw_tree, tree_dot, tree_text
-from adforest.monitor.views import COLOURS, view_tree
+from adforest.monitor.tree_nodes import COLOURS, view_tree
 from planted_trees import TOY, planted, systematic
 
 pd = pytest.importorskip("pandas")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adforest.monitor.model_parts import Series, Timeline
+from adforest.monitor.model_view import Series, Timeline
 from adforest.monitor.pages.accuracy import batch_ticks
 from adforest.monitor.pages.plots import Plot, Scale, batch_scale
 from adforest.monitor.pages.thinning import thin

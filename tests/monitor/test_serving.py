@@ -61,11 +61,11 @@ def test_the_page_of_a_folder_does_not_wait_for_slow_models(folder, monkeypatch)
     monkeypatch.setattr(Summaries, "_read", slow)
     with monitoring(folder) as running:
         first = running.ask().text
-        assert "4 models: 1 good, 3 being read." in first
+        assert "4 models: 1 ok, 3 being read." in first
         is_slow[0] = False
         monkeypatch.setattr(monitor_server_module, "PATIENCE", 30)
         second = running.ask().text
-        assert "4 models: 4 good." in second
+        assert "4 models: 4 ok." in second
         versions = [re.search('data-version="([^"]*)"', page)[1] for page in (first, second)]
         assert versions[0] != versions[1]  # so that the page asks again
 
@@ -76,7 +76,7 @@ def test_unreadable_models_come_first_and_tell_no_path(folder):
         page = running.ask().text
         assert page.index("<h2>z-damaged.adf") < page.index(">m0.adf<")
         assert "z-damaged.adf cannot be loaded" in page
-        assert 'class="overview act"' in page
+        assert 'class="overview critical"' in page
         alone = running.ask("/models/z-damaged.adf").text
     for text in (page, alone):
         assert str(folder) not in text

@@ -8,7 +8,7 @@ from sklearn.exceptions import NotFittedError
 from adforest import AdaptiveDecisionForestClassifier
 from adforest.forest import Tree
 from adforest.monitor import draw_tree, tree_dot, tree_text
-from adforest.monitor.views import view_tree
+from adforest.monitor.tree_nodes import view_tree
 from planted_trees import TOY, planted, systematic
 
 SHORT = """\
@@ -36,8 +36,8 @@ def test_a_tree_of_one_leaf():
     model = systematic().fit([[1.0], [2.0]], [True, True])
     assert tree_text(model) == "|--- class: True (True 2)  [batch 1: tree built]"
     empty = planted(model, Tree.bare(1, seed=0))
-    assert tree_text(empty) == "|--- no class (no records)  [batch 0: tree built]"
-    assert "no records" in tree_dot(empty)
+    assert tree_text(empty) == "|--- no class (no samples)  [batch 0: tree built]"
+    assert "no samples" in tree_dot(empty)
     assert draw_tree(empty).get_legend() is not None
 
 

@@ -7,8 +7,8 @@ import pytest
 from adforest import AdaptiveDecisionForestClassifier
 from adforest.monitor import ModelView
 from adforest.monitor.pages.trees import TreeChoice, trees_part
-from adforest.monitor.pages.what_if import last_record, read_record, what_if_part
-from adforest.monitor.views import view_path, view_tree
+from adforest.monitor.pages.what_if import last_sample, read_sample, what_if_part
+from adforest.monitor.tree_nodes import view_path, view_tree
 from rent_stream import rent_model
 from saved_models import CASES, table
 
@@ -17,9 +17,9 @@ from saved_models import CASES, table
 def test_what_is_typed_is_what_the_model_sees(case):
     model = CASES[case]().model
     learnt = model._checked()
-    memory = learnt.learnt.state.memory
-    typed = last_record(learnt.encoder, memory)
-    translated = learnt.encoder.translate(read_record(learnt.encoder, typed), model.column_changes)
+    memory = learnt.state.memory
+    typed = last_sample(learnt.encoder, memory)
+    translated = learnt.encoder.translate(read_sample(learnt.encoder, typed), model.column_changes)
     np.testing.assert_allclose(translated, memory.matrix()[-1:], rtol=0, atol=1)  # moments are typed to the second
 
 
@@ -32,7 +32,7 @@ def encoder():
 
 
 def typed(encoder, **values):
-    return encoder.translate(read_record(encoder, [values.get(name, "") for name in encoder.names]))[0]
+    return encoder.translate(read_sample(encoder, [values.get(name, "") for name in encoder.names]))[0]
 
 
 def test_kinds_of_values(encoder):
@@ -66,10 +66,10 @@ def test_what_cannot_be_read_is_told_by_column(encoder, column, text, message):
 def test_the_answer_is_that_of_the_model():
     model = rent_model(4, 150, n_estimators=3)
     learnt = model._checked()
-    typed = last_record(learnt.encoder, learnt.learnt.state.memory)
+    typed = last_sample(learnt.encoder, learnt.state.memory)
     typed[0] = "777"
     page = what_if_part(model, ModelView.from_estimator(model), {f"c{k}": value for k, value in enumerate(typed)})
-    explained = model.explain(read_record(learnt.encoder, typed))
+    explained = model.explain(read_sample(learnt.encoder, typed))
     assert f"<b>{explained.predictions[0]}</b> with probability {100 * explained.confidence[0]:.1f}%" in page
     assert "Area = 777" in page
     assert "Shown is what you typed" in page
@@ -103,7 +103,7 @@ def test_a_tree_from_a_node_on_is_part_of_the_whole(forest):
     assert len(ended) + sum(view.n_below for view in ended) == len(below)
     n_new = sum(view.is_new for view in below)
     assert sum(view.is_new + view.n_new_below for view in ended) == n_new
-    assert all(view.is_new == (view.batch == forest._checked().learnt.state.n_batches) for view in below)
+    assert all(view.is_new == (view.batch == forest._checked().state.n_batches) for view in below)
 
 
 def test_the_way_to_a_node(forest):
@@ -128,7 +128,7 @@ def test_a_node_that_is_not_there(forest, node):
 
 
 def test_the_tree_that_changed_most_is_shown_first(forest):
-    state = forest._checked().learnt.state
+    state = forest._checked().state
     trees = state.forests["active"].forest.trees
     chosen = TreeChoice().fitting(state)
     n_new = [int((tree.born == state.n_batches).sum()) for tree in trees]

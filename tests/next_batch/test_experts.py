@@ -7,15 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adforest.adaptation.evidence import (
-    FULL_SWITCH,
-    LEARNING_RATE,
-    LOG_GAIN,
-    MAX_COUNTED,
-    MIN_SHARE,
-    SWITCH_SHARE,
-    hedge,
-)
+from adforest.adaptation.evidence import hedge
+from adforest.adaptation.tuning import TUNING
 from adforest.next_batch.experts import MIXTURES, REFIT_TRUST, ExpertWeights
 
 
@@ -46,7 +39,7 @@ def probabilities(rng, n, n_classes, sharpness):
 def gain_of(proba, y):
     """Return the mean gain of a sample, by its definition."""
     given = proba[np.arange(len(y)), y]
-    return np.mean((proba.argmax(axis=1) == y) + LOG_GAIN * np.log(np.maximum(given, MIN_SHARE)))
+    return np.mean((proba.argmax(axis=1) == y) + TUNING.log_gain * np.log(np.maximum(given, TUNING.min_proba)))
 
 
 def best_sequence(gains, costs_of_first, cost_of_change, cost_of_staying):
@@ -64,26 +57,28 @@ def best_sequence(gains, costs_of_first, cost_of_change, cost_of_staying):
     seed=st.integers(0, 10_000),
     n_batches=st.integers(1, 5),
     n_experts=st.integers(2, 4),
-    size=st.integers(FULL_SWITCH, 2 * MAX_COUNTED),
+    size=st.integers(TUNING.full_switch, 2 * TUNING.max_counted),
     scale=st.sampled_from([0.01, 0.3, 1]),
 )
 def test_the_gain_by_weight_is_hardly_below_that_of_the_best_sequence_of_experts(
     seed, n_batches, n_experts, size, scale
 ):
-    rng, counted = np.random.default_rng(seed), min(size, MAX_COUNTED)
+    rng, counted = np.random.default_rng(seed), min(size, TUNING.max_counted)
     first = rng.dirichlet(np.ones(n_experts))
     gains = counted * scale * rng.choice([-0.92, 0.0, 1.0], (n_batches, n_experts))
     weights, by_weight, mixed = first, 0.0, 0.0
     for gain in gains:
         by_weight += weights @ gain
-        mixed += gain.max() + np.log(weights @ np.exp(LEARNING_RATE * (gain - gain.max()))) / LEARNING_RATE
+        mixed += (
+            gain.max() + np.log(weights @ np.exp(TUNING.learning_rate * (gain - gain.max()))) / TUNING.learning_rate
+        )
         weights = hedge(weights, first, gain / counted, size)
-    staying = -np.log(1 - SWITCH_SHARE) / LEARNING_RATE
-    change = -np.log(SWITCH_SHARE * first) / LEARNING_RATE
-    best = best_sequence(gains, -np.log(first) / LEARNING_RATE, change, staying)
+    staying = -np.log(1 - TUNING.switch_rate) / TUNING.learning_rate
+    change = -np.log(TUNING.switch_rate * first) / TUNING.learning_rate
+    best = best_sequence(gains, -np.log(first) / TUNING.learning_rate, change, staying)
     assert mixed >= best - 1e-9  # Herbster & Warmuth
     ranges = gains.max(axis=1) - gains.min(axis=1)
-    assert by_weight >= mixed - LEARNING_RATE / 8 * (ranges**2).sum() - 1e-9  # Hoeffding
+    assert by_weight >= mixed - TUNING.learning_rate / 8 * (ranges**2).sum() - 1e-9  # Hoeffding
 
 
 def test_the_bound_is_close_where_the_best_expert_changes():
@@ -93,7 +88,7 @@ def test_the_bound_is_close_where_the_best_expert_changes():
     weights, by_weight = first, 0.0
     for gain in gains:
         by_weight += weights @ gain
-        weights = hedge(weights, first, gain, MAX_COUNTED)
+        weights = hedge(weights, first, gain, TUNING.max_counted)
     assert by_weight > 6.4
 
 

@@ -13,8 +13,7 @@ from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from adforest import AdaptiveDecisionForestClassifier, NextBatchVotingClassifier
-from adforest.adaptation.evidence import MIN_WEIGHT
-from adforest.adaptation.judging import MAX_JUDGED
+from adforest.adaptation.tuning import TUNING
 from adforest.next_batch.batch_vote import REFIT_OVERHEAD, WINDOW
 
 
@@ -137,7 +136,7 @@ def test_members_of_hardly_any_weight_are_not_asked():
     model = voting(adf=forest(), wrong=Constant(1, fails_to="large"))
     for seed in range(8):
         model.partial_fit(*batch(seed, n=400, classes=(0, 1)))
-    assert 0 < model.weights_["wrong"] < MIN_WEIGHT
+    assert 0 < model.weights_["wrong"] < TUNING.min_weight
     assert len(model.predict([[1000.0, 1000.0, 1000.0]])) == 1  # without a warning: it was not asked
 
 
@@ -148,13 +147,13 @@ def test_reports_say_what_score_would_have_said():
     model = voting(adf=forest(), tree=DecisionTreeClassifier(), bayes=GaussianNB())
     model.partial_fit(*batch(0))
     for seed in range(1, 5):
-        X, y = batch(seed, n=MAX_JUDGED)
+        X, y = batch(seed, n=TUNING.max_judged)
         expected = accuracy_score(y, model.predict(X)), log_loss(y, model.predict_proba(X))
         alone = {name: one.score(X, y) for name, one in model.named_estimators_.items()}
         report = model.partial_fit(X, y).history_[-1]
         assert (report.accuracy["vote"], report.log_loss["vote"]) == pytest.approx(expected)
         assert {name: report.accuracy[name] for name in alone} == pytest.approx(alone)
-        assert report.n_tested == report.n_samples == MAX_JUDGED
+        assert report.n_tested == report.n_samples == TUNING.max_judged
     assert report.batch == 5
     assert report.weight == model.weights_
     assert sum(report.weight.values()) == pytest.approx(1)
@@ -178,7 +177,7 @@ def test_categories_that_come_with_a_batch_were_not_known_when_it_was_answered()
 def test_of_a_large_batch_a_sample_is_judged():
     model = voting(adf=forest(), tree=DecisionTreeClassifier()).fit(*batch(0))
     report = model.partial_fit(*batch(1, n=2_000)).history_[-1]
-    assert (report.n_samples, report.n_tested) == (2_000, MAX_JUDGED)
+    assert (report.n_samples, report.n_tested) == (2_000, TUNING.max_judged)
 
 
 def test_answers_and_reports_break_ties_alike():

@@ -2,7 +2,7 @@
 
 # ruff: noqa: F401
 from oracles.c45 import all_cuts, expected_errors, gain_ratio, grow_c45, kept_cuts
-from oracles.counting import compare, merge, nearness, parents, shrunk, sums, tally
+from oracles.counting import compare, merge, parents, recency, shrunk, sums, tally
 from oracles.growing import grow_at, grow_groups, grow_tree, tree_of
 from oracles.routing import (
     CATEGORICAL,

@@ -37,7 +37,7 @@ def sums(tree):
 
 
 def shrunk(tree, leaf, n_classes, strength):
-    """Return a leaf's class shares, each step of its path from the root weighed as hierarchical shrinkage does.
+    """Return a leaf's class proba, each step of its path from the root weighed as hierarchical shrinkage does.
 
     A node without samples has the shares of the one above it.
     """
@@ -55,7 +55,7 @@ def shrunk(tree, leaf, n_classes, strength):
     return answer
 
 
-def nearness(tree, young, expected):
+def recency(tree, young, expected):
     """Return the share of young samples about each node over their share in the tree, by node, climbing from each."""
     parent = parents(tree.nodes)
     total = {node: sum(row.values()) for node, row in sums(tree).items()}

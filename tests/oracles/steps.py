@@ -65,6 +65,6 @@ def aumann_shapley(start, steps, ratio, n_points=64):
     return total
 
 
-def corrected(shares, ratio):
+def corrected(proba, ratio):
     """Return one sample's shares corrected by a ratio."""
-    return shares * ratio / (shares * ratio).sum()
+    return proba * ratio / (proba * ratio).sum()

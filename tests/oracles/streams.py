@@ -16,7 +16,8 @@ NUMERICAL = np.zeros(2, dtype=np.int32)  # two attributes, both of them numbers
 
 def make_settings(**changes):
     """Return the estimator's own defaults as adaptation knows them, but 10 trees and two attributes tried."""
-    settings = AdaptiveDecisionForestClassifier(10)._settings(n_features=2, seed=0)
+    model = AdaptiveDecisionForestClassifier(10)
+    settings = model._settings(model._grower(n_features=2), seed=0)
     params = GrowthParams(max_features=2, min_samples_leaf=changes.get("min_samples_leaf", 1))
     return replace(settings, **{"grower": RandomForestGrower(params)} | changes)
 

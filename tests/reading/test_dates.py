@@ -9,8 +9,8 @@ import pytest
 from pyarrow import feather, parquet
 
 from adforest import AdaptiveDecisionForestClassifier
-from adforest.encoding import TableEncoder
 from adforest.reading import read_batches
+from encoded_tables import learn_table
 from table_files import until_error, write_text
 
 MOMENTS = pd.date_range("2024-01-31", periods=60, freq="31h", unit="us")
@@ -18,7 +18,7 @@ FRAME = pd.DataFrame({"when": MOMENTS, "y": np.where(MOMENTS.month > 2, "late", 
 
 
 def learnt(X):
-    encoder, matrix = TableEncoder.learn(X)
+    encoder, matrix = learn_table(X)
     return encoder.kinds, matrix
 
 

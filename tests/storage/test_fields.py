@@ -16,13 +16,13 @@ from adforest.adaptation.evidence import Evidence, OobBias
 from adforest.adaptation.memory import Memory
 from adforest.adaptation.recent_samples import RecentSamples
 from adforest.adaptation.state import ForestState, State
-from adforest.base import Model
 from adforest.encoding import LabelTable, TableEncoder
 from adforest.encoding.categories import Categories
 from adforest.encoding.rates import CategoryRates
 from adforest.forest import Forest, Samples, Tree
 from adforest.forest.packed import PackedRows
 from adforest.origins import Origins
+from adforest.snapshot import FittedForests
 from adforest.storage import columns, evidence, history, models, origins, state, tracking, trees
 from adforest.storage.values import decode, encode, text_array
 from adforest.tracking import BatchBlock, ClassLives, ColumnSketches, History, Prequential, Track
@@ -55,7 +55,7 @@ WRITTEN = {
             "pending",
             "class_mix",
             "recent",
-            "nearness",
+            "recency",
         },  # settings: parameters
     ),
     Evidence: (names(evidence.EVIDENCE), {"weights", "shrinkage", "oob_bias", "mix_changes"}),
@@ -72,7 +72,7 @@ WRITTEN = {
         | {"rates", "rate_columns", "n_added"},
     ),
     CategoryRates: (names(columns.RATES_FIELDS), {"classes"}),
-    Categories: (names(columns.CATEGORIES_FIELDS), {"places"}),
+    Categories: (names(columns.CATEGORIES_FIELDS), {"index_of"}),
     LabelTable: (set(), {"by_arrival", "classes", "order"}),
     BatchReport: (set(history.FIELDS), set()),
     BatchBlock: (set(history.BLOCK_FIELDS), set()),
@@ -82,7 +82,7 @@ WRITTEN = {
     FiguresOverTime: (names(tracking.OVER_TIME), set()),
     Prequential: (names(tracking.PREQUENTIAL), set()),
     Track: (set(), {"history", "classes", "columns", "prequential"}),
-    Model: (names(models.MODEL), {"encoder", "labels", "learnt", "fixed", "origins"}),
+    FittedForests: (names(models.MODEL), {"encoder", "labels", "state", "track", "fixed", "origins"}),
     Origins: (
         names([origins.DIGESTS, origins.SIZES, origins.EPOCH]),
         {"target", "reading", "stream", "rule_counts", "alerts"},

@@ -8,7 +8,7 @@ import pytest
 
 import adforest
 from adforest.storage.container import SCHEMA
-from golden_model_files import FOLDER, made, records_of
+from golden_model_files import FOLDER, made, samples_of
 from model_file_parts import taken_apart
 
 FILES = sorted(FOLDER.glob("*.adf"))
@@ -17,7 +17,7 @@ FILES = sorted(FOLDER.glob("*.adf"))
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_files_of_all_versions_answer_as_they_did(path):
     told = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
-    model, X = adforest.load(path), records_of(told["X"])
+    model, X = adforest.load(path), samples_of(told["X"])
     assert model.predict(X).tolist() == told["predict"]
     np.testing.assert_allclose(model.predict_proba(X), told["predict_proba"], rtol=1e-9)
     assert [report.n_samples for report in model.history_] == told["batches"]

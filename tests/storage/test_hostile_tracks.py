@@ -126,9 +126,9 @@ def test_a_file_does_not_grow_with_batches(tmp_path):
     for number in range(1, 100_001):
         history = history.after(report(number, drift=("none", "temporary", "sustained")[number % 3], new=("a",)))
         if number in (2_000, 100_000):
-            state = replace(known.learnt.state, n_calls=number)
-            track = replace(known.learnt.track, history=history)
-            model._model = replace(known, n_batches=number, learnt=replace(known.learnt, state=state, track=track))
+            state = replace(known.state, n_calls=number)
+            track = replace(known.track, history=history)
+            model._model = replace(known, n_batches=number, state=state, track=track)
             model.save(tmp_path / "model.adf")
             sizes.append((tmp_path / "model.adf").stat().st_size)
     assert sizes[1] < 1.2 * sizes[0] < 1_000_000

@@ -43,13 +43,13 @@ def assert_same_answers(one, other, X):
 
 def test_the_cases_are_of_every_kind():
     models = [make().model._model for make in CASES.values()]
-    states = [model.learnt.state for model in models]
+    states = [model.state for model in models]
     assert any(state.is_active_separate for state in states)
     assert any(state.pending is not None for state in states)
     assert any(state.pending is not None and state.pending.weight is not None for state in states)
     assert any(state.memory.weight is not None for state in states)
     assert {state.class_mix.seen.dtype.kind for state in states} == {"i", "f"}
-    assert any(state.nearness for state in states)
+    assert any(state.recency for state in states)
     assert any(not state.forests["active"].is_same(state.forests["permanent"]) for state in states)
     assert any("temporary" in state.forests and state.settings.algorithm == "paper" for state in states)
     assert any(len(state.class_mix.new) for state in states)
@@ -58,7 +58,7 @@ def test_the_cases_are_of_every_kind():
     assert {kind for model in models for kind in model.encoder.kinds} == set(KINDS)
     assert any(known.infrequent >= 0 for model in models for known in model.encoder.categories if known)
     assert {model.labels.by_arrival.dtype.kind for model in models} == set("iufbUO")
-    tracks = [model.learnt.track for model in models]
+    tracks = [model.track for model in models]
     assert any(len(track.columns.early) for track in tracks)
     assert any(track.columns.past.any() and track.columns.past_unseen.any() for track in tracks)
     assert any(len(track.classes.returns) for track in tracks)
@@ -112,7 +112,7 @@ def test_no_record_is_in_a_file_without_records(tmp_path):
     whole = saved(model, tmp_path / "whole.adf")
     assert all(value in whole for value in values)
     bare = saved(model, tmp_path / "bare.adf", samples=False)
-    box = model._model.learnt.state.forests["permanent"].box
+    box = model._model.state.forests["permanent"].box
     ends = {value.tobytes() for value in (*box.low, *box.high)}  # the least and the greatest of each column stay
     assert not [value for value in values if value in bare and value not in ends]
 

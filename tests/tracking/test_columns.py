@@ -203,7 +203,7 @@ def test_how_many_samples_are_drawn(n, m, expected):
 def test_of_samples_that_were_drawn_those_are_counted_that_would_be_drawn_of_all():
     whole = Samples(np.zeros((50_000, 3)), np.zeros(50_000, np.int32), np.arange(50_000), np.zeros(3, np.int32), 1)
     few = np.flatnonzero(hashes(whole.serial) < np.uint64(0.3 * 2**64))
-    part = replace(whole.part(few), totals=whole.came)
+    part = replace(whole.part(few), totals=whole.batch_totals)
     np.testing.assert_array_equal(part.serial[drawn(part)], whole.serial[drawn(whole)])
     waiting, later = whole.part(slice(0, 60)), whole.part(slice(60, None))
     joined = waiting.joined(sampled(later))

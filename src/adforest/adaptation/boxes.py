@@ -11,19 +11,30 @@ NONE: BoolArray = np.zeros(0, dtype=bool)
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """What a set of samples spans [AABB]: an interval per numerical attribute, a set per categorical one.
+    """What a set of samples spans [AABB]: an interval per numerical feature, a set per categorical one.
 
     Attributes
     ----------
     low, high : float64 (m,)
-        NaN where an attribute is categorical or was never seen.
+        NaN where a feature is categorical or was never seen.
     categories : dict of bool arrays
-        By categorical attribute: which category codes were seen.
+        By categorical feature: which category codes were seen.
     """
 
     low: Float64Array
     high: Float64Array
     categories: dict[int, BoolArray]
+
+    @classmethod
+    def empty(cls, n_features: int) -> "Box":
+        """Return the box of no samples."""
+        nothing = np.full(n_features, np.nan)
+        return cls(nothing, nothing, {})
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no value was seen of any feature."""
+        return not self.categories and bool(np.isnan(self.low).all())
 
     @classmethod
     def of(cls, X: Float64Array, n_categories: Int32Array) -> "Box":
@@ -77,14 +88,14 @@ class Cut:
 def cuts_between(tree: Box, batch: Box, *, is_relative: bool = True) -> list[Cut]:
     """Return cuts in the middle of the gaps between two boxes, the widest first; none where they overlap everywhere.
 
-    Two categorical attributes without a category in common are as far apart as can be. (The paper's Eq. 12 and 13;
+    Two categorical features without a category in common are as far apart as can be. (The paper's Eq. 12 and 13;
     the conditions of Eq. 13 are misprinted, its values are the middle of the gap.)
 
     Parameters
     ----------
     tree, batch : Box
     is_relative : bool
-        Whether a gap is measured relative to the attribute's joint range, so that metres do not outvote millimetres, or
+        Whether a gap is measured relative to the feature's joint range, so that metres do not outvote millimetres, or
         as it is (Eq. 12).
     """
     cuts = []
@@ -148,7 +159,7 @@ def root_cuts(
 
 
 def _distances(start: Float64Array, stop: Float64Array, tree: Box, batch: Box, is_relative: bool) -> Float64Array:
-    """Return half of how far stop lies above start, or that as a share of the joint range; 0 where it does not.
+    """Return half of how far stop lies above start, or that as a fraction of the joint range; 0 where it does not.
 
     Halves, since a range may be wider than a float can say; the smallest of gaps still is one.
     """
@@ -160,7 +171,7 @@ def _distances(start: Float64Array, stop: Float64Array, tree: Box, batch: Box, i
 
 
 def _widest_first(distances: Float64Array) -> list[int]:
-    """Return the attributes that have a distance, the largest first."""
+    """Return the features that have a distance, the largest first."""
     return [int(j) for j in np.argsort(-distances, kind="stable") if distances[j] > 0]
 
 

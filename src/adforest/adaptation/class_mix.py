@@ -7,14 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from adforest.adaptation.memory import Memory, WindowBound
-from adforest.adaptation.weighing import ClassWeight
+from adforest.adaptation.sample_weights import ClassWeight
+from adforest.adaptation.tuning import TUNING, Tuning
 from adforest.forest._kernels import variants
 from adforest.forest.types import AnyArray, Float64Array, Int64Array
 
-LATEST_SAMPLES = 100  # whose class mix answers are corrected for
 N_MIXES = 2  # that answers are corrected for: of the last batch, and of the last samples
-CLEAR_LOG_RATIO = 3.0  # log likelihood ratio of two class mixes beyond which a batch speaks for one of them
-FIRST_KEPT = 0.1  # batches that are taken to have kept the class mix, to begin with
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -50,22 +48,23 @@ class ClassMix:
         window_start: int,
         window_bound: WindowBound,
         class_weight: ClassWeight = None,
+        tuning: Tuning = TUNING,
     ) -> ClassMix:
         """Return the mix after some batches, of which the window begins with one."""
         n_classes = len(memory.seen_by_class)
-        weighing = memory.weighing(class_weight, n_classes)
+        sample_weights = memory.sample_weights(class_weight, n_classes, tuning)
         first = memory.first_since(n_batches)
         last, given = memory.y[first:], memory.weight_at(slice(first, None))
         seen: AnyArray = memory.seen_by_class
-        if weighing.by_class is not None:
-            seen = memory.weight_by_class * weighing.by_class
-        latest = slice(-LATEST_SAMPLES, None)
+        if sample_weights.by_class is not None:
+            seen = memory.weight_by_class * sample_weights.by_class
+        latest = slice(-tuning.small_batch, None)
         return cls(
             seen,
-            weighing.totals(last, given, n_classes),
-            weighing.totals(last[latest], None if given is None else given[latest], n_classes),
+            sample_weights.totals(last, given, n_classes),
+            sample_weights.totals(last[latest], None if given is None else given[latest], n_classes),
             np.flatnonzero(memory.first_batch >= max(2, window_start)),
-            np.flatnonzero(memory.rare_since(window_start, window_bound)),
+            np.flatnonzero(memory.rare_since(window_start, window_bound, tuning)),
         )
 
     def padded(self, n_classes: int) -> ClassMix:
@@ -75,7 +74,7 @@ class ClassMix:
         seen, last, latest = (np.pad(one, (0, n_classes - len(one))) for one in (self.seen, self.last, self.latest))
         return ClassMix(seen, last, latest, self.new, self.rare)
 
-    def ratios(self, changes: MixChanges) -> Float64Array:
+    def ratios(self, changes: MixChanges, tuning: Tuning = TUNING) -> Float64Array:
         """Return how much more frequent each class is to be expected in the next batch than over all samples.
 
         Parameters
@@ -88,8 +87,10 @@ class ClassMix:
         float64 (3, n_classes)
             1 throughout; if classes come as in the last batch; as among the last of its samples.
         """
-        recent = ratio_of(np.stack([self.last, self.latest]), self.seen)
-        chance = np.repeat(changes.chance[:, np.newaxis], len(self.seen), axis=1)
+        if not tuning.corrects_class_mix:
+            return np.ones((1 + N_MIXES, len(self.seen)))
+        recent = ratio_of(np.stack([self.last, self.latest]), self.seen, tuning)
+        chance = np.repeat(changes.chance(tuning)[:, np.newaxis], len(self.seen), axis=1)
         chance[:, self.new] = 0.0  # samples from before there was the class say nothing of how often it comes
         return np.vstack([np.ones(len(self.seen)), (1 - chance) * recent + chance])
 
@@ -100,7 +101,7 @@ class MixChanges:
 
     A batch counts as one or the other by the likelihood ratio of its classes under both mixes. Of batches in a row that
     keep a mix the k-th counts 1 / k: a class that stays away for long is one observation of a pause, not many. A batch
-    that neither mix made clearly more likely counts as a change by 1 - (share of the most frequent class overall).
+    that neither mix made clearly more likely counts as a change by 1 - (fraction of the most frequent class overall).
 
     Attributes
     ----------
@@ -114,33 +115,32 @@ class MixChanges:
     kept: tuple[float, ...] = (0.0,) * N_MIXES
     in_a_row: tuple[int, ...] = (0,) * N_MIXES
 
-    @property
-    def chance(self) -> Float64Array:
-        """Estimated probability that a mix changes with the next batch."""
+    def chance(self, tuning: Tuning = TUNING) -> Float64Array:
+        """Return the estimated probability that a mix changes with the next batch."""
         changed = np.array(self.changed)
-        chance: Float64Array = changed / (changed + np.array(self.kept) + FIRST_KEPT)
+        chance: Float64Array = changed / (changed + np.array(self.kept) + tuning.first_kept)
         return chance
 
-    def after(self, mix: ClassMix, totals: Float64Array) -> MixChanges:
+    def after(self, mix: ClassMix, totals: Float64Array, tuning: Tuning = TUNING) -> MixChanges:
         """Return what is known after a batch with some samples of each class, given the class mix before it."""
         mix = mix.padded(len(totals))
         is_known = mix.seen > 0
         most_frequent = float(mix.seen.max() / mix.seen.sum())
         changed, kept, in_a_row = list(self.changed), list(self.kept), list(self.in_a_row)
         for one, recent in enumerate((mix.last, mix.latest)):
-            against = -float(totals[is_known] @ np.log(ratio_of(recent, mix.seen)[is_known]))
-            in_a_row[one] = in_a_row[one] + 1 if against < -CLEAR_LOG_RATIO else 0
+            against = -float(totals[is_known] @ np.log(ratio_of(recent, mix.seen, tuning)[is_known]))
+            in_a_row[one] = in_a_row[one] + 1 if against < -tuning.clear_log_ratio else 0
             if in_a_row[one]:
                 kept[one] += 1 / in_a_row[one]
             else:
-                changed[one] += 1.0 if against > CLEAR_LOG_RATIO else 1 - most_frequent
+                changed[one] += 1.0 if against > tuning.clear_log_ratio else 1 - most_frequent
         return MixChanges(tuple(changed), tuple(kept), tuple(in_a_row))
 
 
-def ratio_of(recent: AnyArray, seen: AnyArray) -> Float64Array:
-    """Return how much more frequent each class is among recent samples, and one of the overall mix, than overall.
+def ratio_of(recent: AnyArray, seen: AnyArray, tuning: Tuning = TUNING) -> Float64Array:
+    """Return how much more frequent each class is among recent samples, and a few of the overall mix, than overall.
 
     Recent may be of several mixes, one a row.
     """
     rows = np.ascontiguousarray(np.atleast_2d(recent), dtype=np.float64)
-    return variants.class_ratios(rows, seen.astype(np.float64)).reshape(recent.shape)
+    return variants.class_ratios(rows, seen.astype(np.float64), tuning.mix_prior).reshape(recent.shape)

@@ -1,17 +1,17 @@
 """What is known of the forests from batches that they answered before learning them.
 
-A *voter* is a forest, or two that average their class shares, and answers in three ways: as it is, corrected for the
-class mix of the last batch, and for that of its last samples. Each way has a weight, which a batch multiplies by
-exp(LEARNING_RATE * gain) before all weights are scaled to a sum of 1, and a share of them is spread as it was to begin
-with (fixed-share Hedge, Herbster & Warmuth 1998). The gain is the number of right answers and LOG_GAIN times the sum of
-the logarithms of what right classes were given: who is sure of the wrong class loses more than who is not. The weighted
-vote is then hardly worse than the best way to answer, even if that changes a few times along the stream.
+A *voter* is a forest, or two that average their class probabilities, and answers in three variants: as it is, corrected
+for the class mix of the last batch, and for that of its last samples. Each variant has a weight, which a batch
+multiplies by exp(learning_rate * gain) before all weights are scaled to a sum of 1, and a fraction of them is spread as
+it was to begin with (fixed-share Hedge, Herbster & Warmuth 1998). The gain is the number of right answers and log_gain
+times the sum of the logarithms of what right classes were given: who is sure of the wrong class loses more than who is
+not. The weighted vote is then hardly worse than the best variant, even if that changes a few times along the stream.
 
 Weights are kept for each of four *contexts* of a sample:
 
-- near: as far as samples of the window are near; to begin with the permanent forest weighs as much as all others
-  together;
-- far: as far as they are not; to begin with the permanent forest has 0.9 of the weight;
+- near: as far as a sample is recent, which is where the window has samples; to begin with the permanent forest weighs
+  as much as all others together;
+- far: as far as it is not; to begin with the permanent forest has 0.9 of the weight;
 - new class: of what is near, as far as the temporary forest finds classes that are new within the window; to begin with
   it weighs as much as all others together;
 - rare class: as far as the permanent forest finds classes that are rare; it has 0.9 of the weight until rules change,
@@ -28,24 +28,13 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from adforest.adaptation.class_mix import N_MIXES, MixChanges
-from adforest.adaptation.names import ACTIVE, PERMANENT, TEMPORARY
+from adforest.adaptation.report import ACTIVE, PERMANENT, TEMPORARY
+from adforest.adaptation.tuning import TUNING, Tuning
 from adforest.forest.types import Float64Array
 
-SHRINKAGE_STRENGTHS = (0.0, 3.0, 30.0)  # in samples; class shares of a leaf are a mixture over these
-FIRST_SHRINKAGE = (0.6, 0.3, 0.1)  # share of each strength in the mixture, to begin with
-LEARNING_RATE = 0.1  # what a right answer adds to the logarithm of a weight
-LOG_GAIN = 0.2  # right answers that the logarithm of the probability of the right class counts for
-MAX_COUNTED = 300  # answers that a batch may count for: those of one batch err together
-SWITCH_SHARE = 0.01  # share of all weight that each batch spreads as it was to begin with, lest any weight vanishes
-FULL_SWITCH = 30  # samples of a batch that spreads that share; smaller ones spread less
-FIRST_TRUST = (0.5, 0.9, 0.5, 0.9)  # by context: weight of the trusted voter, to begin with
-CLEAR_GAP, CLEAR_DEVIATIONS = 0.05, 3.0  # of accuracy, and in standard deviations: when one forest outdoes another
-MIN_SHARE = 1e-2  # no class share of a right class counts as less, so that one sample cannot decide
 N_VARIANTS = 1 + N_MIXES  # in which a voter answers: as it is, and corrected for each class mix
-MIN_WEIGHT = 0.01  # strengths of shrinkage, voters and variants of a smaller weight are not asked
-MIN_OBSERVED = 3  # batches after which oob_bias is known
-MIN_TESTED = 10  # samples of known classes that tell an abrupt change: fewer may all be wrong by chance
 NEAR, FAR, NEW_CLASS, RARE_CLASS = range(4)
+N_CONTEXTS = 4
 
 Voter: TypeAlias = tuple[str, ...]
 
@@ -59,9 +48,9 @@ class OobBias:
 
     errors: tuple[float, ...] = ()
 
-    def observed(self, error: float) -> OobBias:
+    def observed(self, error: float, max_observed: int = TUNING.max_observed) -> OobBias:
         """Return what is known after one more batch."""
-        return OobBias((*self.errors, error)[-10:])
+        return OobBias((*self.errors, error)[-max_observed:])
 
     @property
     def median(self) -> float:
@@ -94,11 +83,11 @@ class Scores:
     right: dict[str, float] = field(default_factory=dict)
     leads: dict[str, tuple[float, float]] = field(default_factory=dict)
 
-    @property
-    def is_drift(self) -> bool:
+    def is_drift(self, tuning: Tuning = TUNING) -> bool:
         """Whether a forest of the last batches clearly outdoes the active one, and more than by chance (McNemar)."""
         return any(
-            won - lost > CLEAR_GAP * self.n and won - lost > CLEAR_DEVIATIONS * math.sqrt(max(1, won + lost))
+            won - lost > tuning.clear_gap * self.n
+            and won - lost > tuning.clear_deviations * math.sqrt(max(1, won + lost))
             for won, lost in self.leads.values()
         )
 
@@ -113,7 +102,7 @@ class Evidence:
         By voter, the forests that speak together: in each context, as they are, corrected for the class mix of the last
         batch, and for that of its last samples. In each context all weights add up to 1.
     shrinkage : dict of str to float64 (3,)
-        By forest: the share of each of `SHRINKAGE_STRENGTHS` in its answers.
+        By forest: the fraction of each of `Tuning.shrinkage_strengths` in its answers.
     oob_bias : OobBias
         Of the newest forest's out-of-bag accuracy.
     oob_accuracy : float or None
@@ -137,25 +126,25 @@ class Evidence:
             object.__setattr__(self, one.name, value)
 
     def votes(self) -> dict[str, float]:
-        """Return the weight of each forest where samples are near those of the window."""
+        """Return the weight of each forest for recent samples."""
         votes = dict.fromkeys(self.shrinkage, 0.0)
         for voter, weights in self.weights.items():
             for name in voter:
                 votes[name] += float(weights[NEAR].sum()) / len(voter)
         return votes
 
-    def with_forests(self, names: list[str]) -> Evidence:
+    def with_forests(self, names: list[str], tuning: Tuning = TUNING) -> Evidence:
         """Return the evidence for these forests.
 
-        An active forest of its own, which begins as the temporary one, shares the weight of that; when it is gone, its
-        weight goes to the permanent one. With other forests than before everything begins anew.
+        An active forest of its own, which begins as the temporary one, takes two thirds of the weight of that; when it
+        is gone, its weight goes to the permanent one. With other forests than before everything begins anew.
         """
-        voters, first = voters_of(names), np.array(FIRST_SHRINKAGE)
+        voters, first = voters_of(names), np.array(tuning.first_shrinkage)
         if set(voters) == set(self.weights):
             return self
         if {*names, ACTIVE} != {*self.shrinkage, ACTIVE}:
-            return replace(self, weights=dict(_start(tuple(voters))), shrinkage=dict.fromkeys(names, first))
-        weights = {voter: self.weights.get(voter, np.zeros((4, N_VARIANTS))) for voter in voters}
+            return replace(self, weights=dict(_start(tuple(voters), tuning)), shrinkage=dict.fromkeys(names, first))
+        weights = {voter: self.weights.get(voter, np.zeros((N_CONTEXTS, N_VARIANTS))) for voter in voters}
         shrinkage = {name: self.shrinkage.get(name, self.shrinkage.get(TEMPORARY, first)) for name in names}
         if ACTIVE in names:
             third = weights[(TEMPORARY,)] / 3
@@ -166,17 +155,22 @@ class Evidence:
                 weights[heir] = weights[heir] + self.weights[voter]
         return replace(self, weights=weights, shrinkage=shrinkage)
 
-    def after_abrupt_change(self, names: list[str]) -> Evidence:
+    def after_abrupt_change(self, names: list[str], tuning: Tuning = TUNING) -> Evidence:
         """Return the evidence with all weight on some forests, but for what is spread, where rules have changed."""
         weights = {}
         for voter, before in self.weights.items():
             now = before.copy()
             now[[NEAR, RARE_CLASS]] = float(len(voter) == 1 and voter[0] in names)
             weights[voter] = now
-        return replace(self, weights=_spread(weights, SWITCH_SHARE))
+        return replace(self, weights=_spread(weights, tuning.switch_rate, tuning))
 
     def after_answers(
-        self, gains: dict[Voter, Float64Array], context: Float64Array, n: float, n_answered: float | None = None
+        self,
+        gains: dict[Voter, Float64Array],
+        context: Float64Array,
+        n: float,
+        n_answered: float | None = None,
+        tuning: Tuning = TUNING,
     ) -> Evidence:
         """Return the evidence after the voters answered some samples.
 
@@ -191,36 +185,37 @@ class Evidence:
         n_answered : float, optional
             How much those answered count together, by default as many as they are.
         """
-        context = context * (min(n, MAX_COUNTED) / (n_answered or context.shape[1]))
-        gain = {voter: LEARNING_RATE * (context @ gains[voter].T) for voter in self.weights}
+        context = context * (min(n, tuning.max_counted) / (n_answered or context.shape[1]))
+        gain = {voter: tuning.learning_rate * (context @ gains[voter].T) for voter in self.weights}
         for one in gain.values():
             one[RARE_CLASS] = 0.0
         most = np.max([one.max(axis=1) for one in gain.values()], axis=0)[:, np.newaxis]
         weights = {voter: before * np.exp(gain[voter] - most) for voter, before in self.weights.items()}
-        return replace(self, weights=_spread(weights, _switched(n)))
+        return replace(self, weights=_spread(weights, _switched(n, tuning), tuning))
 
-    def after_shrinkage(self, name: str, logs: Float64Array, n: float) -> Evidence:
+    def after_shrinkage(self, name: str, logs: Float64Array, n: float, tuning: Tuning = TUNING) -> Evidence:
         """Return the evidence after a forest answered some samples with each strength of shrinkage.
 
         Parameters
         ----------
         logs : float64 (3,)
-            By strength: mean logarithm of the share given to the right class.
+            By strength: mean logarithm of the probability given to the right class.
         n : float
             Samples of the batch.
         """
-        now = hedge(self.shrinkage[name], np.array(FIRST_SHRINKAGE), logs, n)
+        now = hedge(self.shrinkage[name], np.array(tuning.first_shrinkage), logs, n, tuning)
         return replace(self, shrinkage=self.shrinkage | {name: now})
 
-    def after_learning(self, oob_accuracy: float | None, scores: Scores) -> Evidence:
+    def after_learning(self, oob_accuracy: float | None, scores: Scores, tuning: Tuning = TUNING) -> Evidence:
         """Return the evidence after a batch was learnt, given the out-of-bag accuracy of the newest forest on it."""
         oob_bias = self.oob_bias
         known = scores.right.get("known", 0)
         if self.oob_accuracy is not None and known:
-            oob_bias = oob_bias.observed(self.oob_accuracy - scores.right["newest, known"] / known)
+            error = self.oob_accuracy - scores.right["newest, known"] / known
+            oob_bias = oob_bias.observed(error, tuning.max_observed)
         return replace(self, oob_bias=oob_bias, oob_accuracy=oob_accuracy)
 
-    def is_abrupt(self, oob_accuracy: float, scores: Scores) -> bool:
+    def is_abrupt(self, oob_accuracy: float, scores: Scores, tuning: Tuning = TUNING) -> bool:
         """Return whether the newest forest clearly outdoes the vote on its batch, which is an abrupt change.
 
         In a stream out-of-bag samples resemble those in the bag, so their accuracy is too high: the median of how much
@@ -228,30 +223,32 @@ class Evidence:
         """
         oob_bias = self.oob_bias
         n = scores.right.get("known", 0)
-        if len(oob_bias.errors) < MIN_OBSERVED or n < MIN_TESTED:
+        if len(oob_bias.errors) < tuning.min_observed or n < tuning.min_tested:
             return False
         expected, seen = oob_accuracy - oob_bias.median, scores.right["informed"] / n
         if expected <= 0:
             return False
         chance = math.sqrt((expected * max(0.0, 1 - expected) + seen * (1 - seen)) / n)
         gap = expected - seen
-        return gap > CLEAR_GAP and gap > CLEAR_DEVIATIONS * math.hypot(chance, oob_bias.deviation)
+        return gap > tuning.clear_gap and gap > tuning.clear_deviations * math.hypot(chance, oob_bias.deviation)
 
 
-def hedge(weights: Float64Array, first: Float64Array, gain: Float64Array, n: float) -> Float64Array:
+def hedge(
+    weights: Float64Array, first: Float64Array, gain: Float64Array, n: float, tuning: Tuning = TUNING
+) -> Float64Array:
     """Return weights after a batch of n samples, given the mean gain of a sample: a step of fixed-share Hedge.
 
     Weights of any shape add up to 1, and first are those to begin with.
     """
-    grown = weights * np.exp(LEARNING_RATE * min(n, MAX_COUNTED) * (gain - gain.max()))
-    spread = _switched(n)
+    grown = weights * np.exp(tuning.learning_rate * min(n, tuning.max_counted) * (gain - gain.max()))
+    spread = _switched(n, tuning)
     now: Float64Array = (1 - spread) * grown / grown.sum() + spread * first
     return now
 
 
-def _switched(n: float) -> float:
-    """Return the share of all weight that a batch of n samples spreads over all voters."""
-    return SWITCH_SHARE * min(1.0, n / FULL_SWITCH)
+def _switched(n: float, tuning: Tuning) -> float:
+    """Return the fraction of all weight that a batch of n samples spreads over all voters."""
+    return tuning.switch_rate * min(1.0, n / tuning.full_switch)
 
 
 def voters_of(names: list[str]) -> list[Voter]:
@@ -262,11 +259,12 @@ def voters_of(names: list[str]) -> list[Voter]:
 
 
 @cache
-def _start(voters: tuple[Voter, ...]) -> dict[Voter, Float64Array]:
+def _start(voters: tuple[Voter, ...], tuning: Tuning) -> dict[Voter, Float64Array]:
     """Return the first weights, see above; they cannot be changed."""
     n = N_VARIANTS * len(voters)
-    weights = {voter: np.tile((1 - np.array(FIRST_TRUST)[:, np.newaxis]) / (n - 1), N_VARIANTS) for voter in voters}
-    for context, trust in enumerate(FIRST_TRUST):
+    trusts = np.array([tuning.even_trust, tuning.high_trust, tuning.even_trust, tuning.high_trust])
+    weights = {voter: np.tile((1 - trusts[:, np.newaxis]) / (n - 1), N_VARIANTS) for voter in voters}
+    for context, trust in enumerate(trusts):
         trusted = (TEMPORARY,) if context == NEW_CLASS and (TEMPORARY,) in weights else (PERMANENT,)
         weights[trusted][context, 0] = trust
     for one in weights.values():
@@ -274,8 +272,8 @@ def _start(voters: tuple[Voter, ...]) -> dict[Voter, Float64Array]:
     return weights
 
 
-def _spread(weights: dict[Voter, Float64Array], share: float) -> dict[Voter, Float64Array]:
-    """Scale weights to a sum of 1 in each context, and spread a share of them as they were to begin with."""
+def _spread(weights: dict[Voter, Float64Array], fraction: float, tuning: Tuning) -> dict[Voter, Float64Array]:
+    """Scale weights to a sum of 1 in each context, and spread a fraction of them as they were to begin with."""
     total = np.sum([one.sum(axis=1) for one in weights.values()], axis=0)[:, np.newaxis]
-    start = _start(tuple(weights))
-    return {voter: (1 - share) * one / total + share * start[voter] for voter, one in weights.items()}
+    start = _start(tuple(weights), tuning)
+    return {voter: (1 - fraction) * one / total + fraction * start[voter] for voter, one in weights.items()}

@@ -9,25 +9,24 @@ from typing import NamedTuple
 import numpy as np
 
 from adforest.adaptation.class_mix import ratio_of
-from adforest.adaptation.evidence import LOG_GAIN, MIN_SHARE, NEAR, SHRINKAGE_STRENGTHS, Evidence, Scores, Voter
-from adforest.adaptation.names import ACTIVE, NEWEST, PERMANENT, TEMPORARY
+from adforest.adaptation.evidence import NEAR, Evidence, Scores, Voter
 from adforest.adaptation.recent_samples import RecentAnswers, RecentSamples
+from adforest.adaptation.report import ACTIVE, NEWEST, PERMANENT, TEMPORARY
 from adforest.adaptation.state import State
+from adforest.adaptation.tuning import TUNING
 from adforest.adaptation.voting import (
     contexts_of,
     corrected,
     forest_votes,
     label_counts,
-    presence,
     ratios_of,
+    recency_of,
     weighted_votes,
     with_unmet_classes,
 )
 from adforest.forest import Samples
 from adforest.forest._kernels import variants
 from adforest.forest.types import BoolArray, Float64Array, Int32Array, Int64Array
-
-MAX_JUDGED = 500  # samples of a batch that forests are judged by
 
 
 class Answers(NamedTuple):
@@ -41,11 +40,11 @@ class Answers(NamedTuple):
         How much each sample counts: 1 where there are no weights. Otherwise weights are scaled so that their sum is as
         many samples of the same weight as would say as much, (sum w)² / sum w² (Kish 1965).
     by_strength : dict of str to float64 (3, n, n_classes)
-        By forest: class shares for each of `SHRINKAGE_STRENGTHS`.
-    shares : dict of str to float64 (n, n_classes)
+        By forest: class probabilities for each of `Tuning.shrinkage_strengths`.
+    proba : dict of str to float64 (n, n_classes)
         By forest: the mixture of these.
-    near : float64 (n,)
-        How near the window's samples are.
+    recency : float64 (n,)
+        How recent each sample is, from 0 to 1.
     ratios : float64 (3, n_classes)
         See `ClassMix.ratios`.
     """
@@ -53,8 +52,8 @@ class Answers(NamedTuple):
     y: Int32Array
     weight: Float64Array
     by_strength: dict[str, Float64Array]
-    shares: dict[str, Float64Array]
-    near: Float64Array
+    proba: dict[str, Float64Array]
+    recency: Float64Array
     ratios: Float64Array
 
     @property
@@ -84,19 +83,22 @@ def judge(state: State, samples: Samples, leaves: Mapping[str, Int32Array]) -> t
     leaves : dict of str to int32 (n_trees, n)
         By forest for which it is known already: the leaf of each sample in each tree.
     """
-    n_classes = samples.n_classes
+    n_classes, tuning = samples.n_classes, state.settings.tuning
     answers = _answers(state, samples, leaves)
     n = answers.n * len(samples) / len(answers.y)
-    contexts = contexts_of(state, answers.shares, answers.near)
-    answers = answers._replace(shares=with_unmet_classes(state, answers.shares))
-    vote = weighted_votes(state, answers.shares, contexts)
+    contexts = contexts_of(state, answers.proba, answers.recency)
+    answers = answers._replace(proba=with_unmet_classes(state, answers.proba))
+    vote = weighted_votes(state, answers.proba, contexts)
     alone = _right_alone(state, answers)
     scores = _scores(state, answers, alone, vote, n_classes)
-    evidence = state.evidence.after_answers(_gains_by_voter(state, answers), contexts * answers.weight, n, answers.n)
-    for name in evidence.shrinkage:
-        evidence = evidence.after_shrinkage(name, _mean_logs(answers, name), n)
+    gains = _gains_by_voter(state, answers)
+    evidence = state.evidence.after_answers(gains, contexts * answers.weight, n, answers.n, tuning)
+    for name in evidence.shrinkage if tuning.learns_shrinkage else ():
+        logs = _mean_logs(answers, name, tuning.min_proba)
+        evidence = evidence.after_shrinkage(name, logs, n, tuning)
     by_class = np.bincount(answers.y, answers.weight * (n / answers.n), n_classes).astype(np.float64)
-    return replace(evidence, mix_changes=evidence.mix_changes.after(state.class_mix, by_class)), scores
+    mix_changes = evidence.mix_changes.after(state.class_mix, by_class, tuning)
+    return replace(evidence, mix_changes=mix_changes), scores
 
 
 def judge_recent(state: State, samples: Samples, leaves: Int32Array, answers: RecentAnswers | None) -> RecentSamples:
@@ -110,35 +112,36 @@ def judge_recent(state: State, samples: Samples, leaves: Int32Array, answers: Re
     if known.is_used:
         if delay or answers is None or answers.ratios.shape[1] < n_classes:
             votes = forest_votes(state, samples.X, n_classes, leaves)
-            answers = known.answers(votes, leaves, **label_counts(state, n_classes))
-        weighing = state.memory.weighing(state.settings.class_weight, n_classes)
-        weight = as_samples(weighing.weights(samples.y, samples.weight), len(samples))
-        recent = recent.judged(answers, samples.y, weight)
-    return recent.after(samples.y, leaves, delay)
+            answers = known.answers(votes, leaves, **label_counts(state, n_classes), tuning=state.settings.tuning)
+        sample_weights = state.memory.sample_weights(state.settings.class_weight, n_classes, state.settings.tuning)
+        weight = as_samples(sample_weights.of_samples(samples.y, samples.weight), len(samples))
+        recent = recent.judged(answers, samples.y, weight, state.settings.tuning)
+    return recent.after(samples.y, leaves, delay, state.settings.tuning)
 
 
-def judged_places(seed: int, n_batches: int, n: int) -> slice | Int64Array:
-    """Return the places of those of n samples that forests are judged by."""
-    if n <= MAX_JUDGED:
+def judged_indices(seed: int, n_batches: int, n: int, max_judged: int = TUNING.max_judged) -> slice | Int64Array:
+    """Return the indices of those of n samples that forests are judged by."""
+    if n <= max_judged:
         return slice(None)
-    return np.random.default_rng([seed, n_batches]).permutation(n)[:MAX_JUDGED]
+    return np.random.default_rng([seed, n_batches]).permutation(n)[:max_judged]
 
 
 def _answers(state: State, samples: Samples, leaves: Mapping[str, Int32Array]) -> Answers:
     """Let every forest answer a batch, or a sample of it."""
-    drawn = judged_places(state.settings.seed, state.n_batches, len(samples))
+    tuning = state.settings.tuning
+    drawn = judged_indices(state.settings.seed, state.n_batches, len(samples), tuning.max_judged)
     X, y = samples.X[drawn], samples.y[drawn]
-    weighing = state.memory.weighing(state.settings.class_weight, samples.n_classes)
-    weight = as_samples(weighing.weights(y, samples.weight_at(drawn)), len(y))
-    by_strength, shares, near = {}, {}, np.ones(len(y))
+    sample_weights = state.memory.sample_weights(state.settings.class_weight, samples.n_classes, tuning)
+    weight = as_samples(sample_weights.of_samples(y, samples.weight_at(drawn)), len(y))
+    by_strength, proba, recency = {}, {}, np.ones(len(y))
     for name, forest in state.judged.items():
         reached = np.ascontiguousarray(leaves[name][:, drawn]) if name in leaves else forest.route(X)
-        if name == PERMANENT and state.nearness:
-            by_tree = [by_node[leaf] for by_node, leaf in zip(state.nearness, reached, strict=True)]
-            near = presence(np.mean(by_tree, axis=0, dtype=np.float64))
-        by_strength[name] = forest.shares_from(reached, samples.n_classes, np.array(SHRINKAGE_STRENGTHS))
-        shares[name] = np.tensordot(state.evidence.shrinkage[_known_as(state, name)], by_strength[name], 1)
-    return Answers(y, weight, by_strength, shares, near, ratios_of(state, samples.n_classes))
+        if name == PERMANENT and state.recency:
+            by_tree = [by_node[leaf] for by_node, leaf in zip(state.recency, reached, strict=True)]
+            recency = recency_of(np.mean(by_tree, axis=0, dtype=np.float64), tuning)
+        by_strength[name] = forest.proba_from(reached, samples.n_classes, np.array(tuning.shrinkage_strengths))
+        proba[name] = np.tensordot(state.evidence.shrinkage[_known_as(state, name)], by_strength[name], 1)
+    return Answers(y, weight, by_strength, proba, recency, ratios_of(state, samples.n_classes))
 
 
 def as_samples(weight: Float64Array | None, n: int) -> Float64Array:
@@ -154,24 +157,24 @@ def _known_as(state: State, name: str) -> str:
 def _right_alone(state: State, answers: Answers) -> dict[str, BoolArray]:
     """Return by forest which samples it gets right, corrected for the class mix as far as its weights say."""
     right, everywhere = {}, np.ones((1, len(answers.y)))
-    for name, shares in answers.shares.items():
+    for name, proba in answers.proba.items():
         weights = state.evidence.weights[(_known_as(state, name),)][np.newaxis, [NEAR]]
-        right[name] = answers.are_right(variants.weigh([(shares,)], weights, everywhere, answers.ratios, 0.0))
+        right[name] = answers.are_right(variants.weigh([(proba,)], weights, everywhere, answers.ratios, 0.0))
     return right
 
 
 def _gains_by_voter(state: State, answers: Answers) -> dict[Voter, Float64Array]:
-    """Return by voter what it gains by each sample, in each of its ways to answer."""
-    voters = list(state.evidence.weights)
-    shares = [tuple(answers.shares[name] for name in voter) for voter in voters]
-    gains = variants.gains(shares, answers.ratios, answers.y, MIN_SHARE, LOG_GAIN)
+    """Return by voter what it gains by each sample, in each variant."""
+    voters, tuning = list(state.evidence.weights), state.settings.tuning
+    proba = [tuple(answers.proba[name] for name in voter) for voter in voters]
+    gains = variants.gains(proba, answers.ratios, answers.y, tuning.min_proba, tuning.log_gain)
     return dict(zip(voters, gains, strict=True))
 
 
-def _mean_logs(answers: Answers, name: str) -> Float64Array:
-    """Return by strength of shrinkage the mean logarithm of the share that a forest gives to the right class."""
+def _mean_logs(answers: Answers, name: str, min_proba: float) -> Float64Array:
+    """Return by strength of shrinkage the mean logarithm of the probability that a forest gives to the right class."""
     given = answers.by_strength[name][:, np.arange(len(answers.y)), answers.y]
-    logs: Float64Array = (np.log(np.maximum(given, MIN_SHARE)) * answers.weight).sum(axis=1) / answers.n
+    logs: Float64Array = (np.log(np.maximum(given, min_proba)) * answers.weight).sum(axis=1) / answers.n
     return logs
 
 
@@ -182,14 +185,15 @@ def _scores(state: State, answers: Answers, alone: dict[str, BoolArray], vote: F
     if NEWEST in alone:
         masks["newest, known"] = known & alone[NEWEST]
     # What could have been answered, had the class mix of these very samples been known.
+    tuning = state.settings.tuning
     now = np.bincount(answers.y, answers.weight, minlength=n_classes)
     mix = state.class_mix.padded(n_classes)
-    informed = (corrected(vote, ratio_of(now, before)) for before in (mix.last + 1, mix.seen))
+    informed = (corrected(vote, ratio_of(now, before, tuning)) for before in (mix.last + tuning.mix_prior, mix.seen))
     masks["informed"] = known & answers.best_of(*informed)
     # Where the class mix alone has changed, the active forest corrected for it is no worse than forests that know it.
     name = ACTIVE if ACTIVE in alone else PERMANENT
-    ratio, most_shrunk = ratio_of(mix.last, mix.seen), answers.by_strength[name][-1]
-    candidates = answers.shares[name], corrected(answers.shares[name], ratio), corrected(most_shrunk, ratio)
+    ratio, most_shrunk = ratio_of(mix.last, mix.seen, tuning), answers.by_strength[name][-1]
+    candidates = answers.proba[name], corrected(answers.proba[name], ratio), corrected(most_shrunk, ratio)
     active = answers.best_of(*candidates)
     leads = {
         name: (answers.total(alone[name] & ~active), answers.total(active & ~alone[name]))

@@ -1,4 +1,4 @@
-"""The samples a model still has at hand: one bounded, class-aware store for all trees of all forests.
+"""The samples that a model keeps: one bounded, class-aware store for all trees of all forests.
 
 The last few batches [the reserve window, γ] are there, unless they are far larger than the last one. Of older samples a
 number is kept that the user sets, each class by the square root of how often it was seen, so that a rare or vanished
@@ -11,16 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from adforest.adaptation.weighing import ClassWeight, Weighing
+from adforest.adaptation.sample_weights import ClassWeight, SampleWeights
+from adforest.adaptation.tuning import TUNING, Tuning
 from adforest.forest import Samples
 from adforest.forest._kernels.rows import take
 from adforest.forest._kernels.sampling import are_drawn, hashes
 from adforest.forest.packed import PackedRows
 from adforest.forest.samples import joined_weights
 from adforest.forest.types import BoolArray, Float64Array, Int32Array, Int64Array
-
-EXTRA_SAMPLES = 500  # that a batch may cost besides its own: small batches can afford more
-RARE_FACTOR = 5  # times that a rare class has fewer samples than its even share
 
 
 class WindowBound(NamedTuple):
@@ -29,23 +27,26 @@ class WindowBound(NamedTuple):
     Attributes
     ----------
     growth : int
-        Times the samples of the last batch and `EXTRA_SAMPLES`: what a batch costs goes by its own samples.
+        Times the samples of the last batch and extra_samples: what a batch costs goes by its own samples.
     max_samples : int or None
         Samples that a tree is grown from at most.
+    extra_samples : int
+        See `Tuning`.
     """
 
     growth: int
     max_samples: int | None = None
+    extra_samples: int = TUNING.extra_samples
 
     def room(self, n: int) -> int:
         """Return how many samples a window may hold that ends with a batch of n samples."""
-        room = self.growth * (n + EXTRA_SAMPLES)
+        room = self.growth * (n + self.extra_samples)
         return room if self.max_samples is None else min(room, max(n, self.max_samples))
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Samples at hand, oldest first.
+    """Samples that are kept, oldest first.
 
     Attributes
     ----------
@@ -62,7 +63,7 @@ class Memory:
     weight_by_class : float64
         Sum of the weights that these came with, by class.
     first_batch : int32
-        By class, the batch that first brought it; 0 if none has.
+        By class, the first batch that had it; 0 if none has.
     """
 
     values: PackedRows
@@ -90,8 +91,8 @@ class Memory:
 
     def add(self, samples: Samples, batch: int) -> "Memory":
         """Return the memory with one more batch."""
-        y, came = samples.y, samples.came
-        seen, weight_by_class = came.by_class.copy(), came.weight_by_class.copy()
+        y, totals = samples.y, samples.batch_totals
+        seen, weight_by_class = totals.by_class.copy(), totals.weight_by_class.copy()
         first = np.where(seen > 0, np.int32(batch), np.int32(0))
         known = len(self.seen_by_class)
         first[:known] = np.where(self.first_batch > 0, self.first_batch, first[:known])
@@ -102,7 +103,7 @@ class Memory:
             y=np.concatenate([self.y, y]),
             serial=np.concatenate([self.serial, samples.serial]),
             batch=np.concatenate([self.batch, np.full(len(y), batch, dtype=np.int32)]),
-            n_seen=self.n_seen + came.n,
+            n_seen=self.n_seen + totals.n,
             seen_by_class=seen,
             weight_by_class=weight_by_class,
             first_batch=first,
@@ -115,53 +116,54 @@ class Memory:
         weight = None if self.weight is None else take(self.weight, kept)
         return replace(self, values=self.values.taken(kept), y=y, serial=serial, batch=batch, weight=weight)
 
-    def weight_at(self, places: slice | Int64Array) -> Float64Array | None:
-        """Return the weights of the samples at some places, None where all are 1."""
-        return None if self.weight is None else self.weight[places]
+    def weight_at(self, indices: slice | Int64Array) -> Float64Array | None:
+        """Return the weights of the samples at some indices, None where all are 1."""
+        return None if self.weight is None else self.weight[indices]
 
     def first_since(self, batch: int) -> int:
-        """Return the place of the first sample that came with a batch or later."""
+        """Return the index of the first sample that came with a batch or later."""
         return int(np.searchsorted(self.batch, np.int32(batch)))
 
     def window(self, start: int, bound: WindowBound) -> slice | Int64Array:
-        """Return the places of the window's samples: those since a batch, but no more than the last batch can pay for.
+        """Return the indices of the window's samples: those since a batch, but no more than the last batch can pay for.
 
-        Where more came, those of the last batches come first, and of the batch that would be too much a sample is drawn
-        by the hash of serial numbers; the same one after memory, which goes by that hash too, has let go of others.
+        Where there are more, those of the last batches come first, and of the batch that would be too much a sample is
+        drawn by the hash of serial numbers; the same one after memory, which goes by that hash too, has let go of
+        others.
         """
         if not len(self):
             return slice(0, None)
         numbers = np.arange(start, self.batch[-1] + 1, dtype=np.int32)
         firsts = np.searchsorted(self.batch, numbers)
-        place, stop = int(firsts[-1]), int(self.serial[-1]) + 1
-        room = bound.room(len(self) - place)
+        index, stop = int(firsts[-1]), int(self.serial[-1]) + 1
+        room = bound.room(len(self) - index)
         for first in firsts[::-1]:
-            came = stop - int(self.serial[first]) if first < len(self) else 0
-            if came > room:
-                drawn = first + np.flatnonzero(are_drawn(self.serial[first:place], room / came))
-                return np.append(drawn, np.arange(place, len(self)))
-            place, stop, room = int(first), int(self.serial[first]), room - came
-        return slice(place, None)
+            n = stop - int(self.serial[first]) if first < len(self) else 0
+            if n > room:
+                drawn = first + np.flatnonzero(are_drawn(self.serial[first:index], room / n))
+                return np.append(drawn, np.arange(index, len(self)))
+            index, stop, room = int(first), int(self.serial[first]), room - n
+        return slice(index, None)
 
-    def rare_since(self, window_start: int, bound: WindowBound) -> BoolArray:
+    def rare_since(self, window_start: int, bound: WindowBound, tuning: Tuning = TUNING) -> BoolArray:
         """Return which classes are rare, both over all samples and in the window, of those that came before it."""
         n_classes = np.count_nonzero(self.seen_by_class)
         is_older = (self.first_batch > 0) & (self.first_batch < max(2, window_start))
         lately = np.bincount(self.y[self.window(window_start, bound)], minlength=len(self.seen_by_class))
         rare: BoolArray = is_older
         for seen in (self.seen_by_class, lately):
-            rare = rare & (RARE_FACTOR * n_classes * seen < seen.sum())
+            rare = rare & (tuning.rare_factor * n_classes * seen < seen.sum())
         return rare
 
     def samples(self, n_categories: Int32Array, n_classes: int) -> Samples:
-        """Return everything at hand as a block to grow from."""
+        """Return all samples as a block to grow from."""
         return Samples(self.matrix(), self.y, self.serial, n_categories, n_classes, weight=self.weight)
 
-    def weighing(self, class_weight: ClassWeight, n_classes: int) -> Weighing:
+    def sample_weights(self, class_weight: ClassWeight, n_classes: int, tuning: Tuning = TUNING) -> SampleWeights:
         """Return what the weights of samples are multiplied by."""
-        return Weighing.of(class_weight, self.seen_by_class, self.weight_by_class, n_classes)
+        return SampleWeights.of(class_weight, self.seen_by_class, self.weight_by_class, n_classes, tuning)
 
-    def survivors(self, size: int | None, window_start: int) -> Int64Array | None:
+    def survivors(self, size: int | None, window_start: int, tuning: Tuning = TUNING) -> Int64Array | None:
         """Return the positions of the samples to keep, or None where all may stay.
 
         Parameters
@@ -173,14 +175,14 @@ class Memory:
         if size is None or n_older <= size:
             return None
         y = self.y[:n_older]
-        held = np.bincount(y, minlength=len(self.seen_by_class))
-        quota = _quotas(held, self.seen_by_class, size)
+        kept = np.bincount(y, minlength=len(self.seen_by_class))
+        quota = _quotas(kept, self.seen_by_class, size, tuning.memory_exponent)
         # Ordered by class, then by hash, a sample stays if it comes before the first that is beyond its class's quota.
         key = (y.astype(np.uint64) << np.uint64(40)) | (hashes(self.serial[:n_older]) >> np.uint64(24))
-        over = quota < held
-        place = (np.cumsum(held) - held + quota)[over]
-        bound = np.full(len(held), np.uint64(2**64 - 1))
-        bound[over] = np.partition(key, place)[place]  # all that is needed of their order
+        over = quota < kept
+        index = (np.cumsum(kept) - kept + quota)[over]
+        bound = np.full(len(kept), np.uint64(2**64 - 1))
+        bound[over] = np.partition(key, index)[index]  # all that is needed of their order
         return np.append(np.flatnonzero(key < bound[y]), np.arange(n_older, len(self)))
 
 
@@ -190,21 +192,21 @@ def sample_bytes(value_bytes: int, n_trees: int) -> int:
     return value_bytes + klass + serial + batch + weight + known + leaf
 
 
-def _quotas(held: Int64Array, seen: Int64Array, room: int) -> Int64Array:
-    """Share out room among classes by the square root of how often they were seen, none more than it holds.
+def _quotas(kept: Int64Array, seen: Int64Array, room: int, exponent: float = TUNING.memory_exponent) -> Int64Array:
+    """Share out room among classes by a power of how often they were seen, none more than it holds.
 
     No class goes without a sample while another has two.
     """
-    quota = np.zeros_like(held)
-    while room > 0 and (quota < held).any():
-        share = np.sqrt(seen) * (quota < held)
-        offer = np.floor(room * share / share.sum() + 1e-9).astype(np.int64)
-        given = np.minimum(offer, held - quota)
+    quota = np.zeros_like(kept)
+    while room > 0 and (quota < kept).any():
+        part = seen.astype(np.float64) ** exponent * (quota < kept)
+        offer = np.floor(room * part / part.sum() + 1e-9).astype(np.int64)
+        given = np.minimum(offer, kept - quota)
         quota += given
         room -= int(given.sum())
         if (given == offer).all():
             break
-    empty = np.flatnonzero((quota == 0) & (held > 0))
+    empty = np.flatnonzero((quota == 0) & (kept > 0))
     for k in empty[np.argsort(seen[empty], kind="stable")]:
         richest = quota.argmax()
         if room > 0:

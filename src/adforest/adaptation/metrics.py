@@ -13,7 +13,7 @@ SMALLEST = float(np.finfo(np.float64).eps)  # probability that log loss takes 0 
 
 
 def balanced_accuracy(y: Int32Array, right: BoolArray) -> float:
-    """Return the mean over the classes of y of the share of their samples that were answered right."""
+    """Return the mean over the classes of y of the fraction of their samples that were answered right."""
     n_by_class = np.bincount(y)
     n_right = np.bincount(y[right], minlength=len(n_by_class))
     there = n_by_class > 0

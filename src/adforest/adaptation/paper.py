@@ -10,9 +10,8 @@ from time import perf_counter
 from typing import Any
 
 from adforest.adaptation.evidence import Evidence
-from adforest.adaptation.names import ACTIVE, PERMANENT, TEMPORARY
-from adforest.adaptation.report import BatchReport
-from adforest.adaptation.scoring import Answered, score_batch, shares_right, weighted_shares_right
+from adforest.adaptation.report import ACTIVE, PERMANENT, TEMPORARY, BatchReport
+from adforest.adaptation.scoring import Answered, accuracies, score_batch, weighted_accuracies
 from adforest.adaptation.state import ForestState, State
 from adforest.adaptation.steps import BatchUpdate, report_of
 from adforest.forest import Samples
@@ -37,8 +36,8 @@ def learn(state: State, samples: Samples, order: Int64Array | None = None) -> tu
         work.build_first()
     right = _right_answers(work)
     accuracy = {
-        "accuracy": shares_right(right),
-        "weighted_accuracy": weighted_shares_right(right, work.batch.weight),
+        "accuracy": accuracies(right),
+        "weighted_accuracy": weighted_accuracies(right, work.batch.weight),
     }
     decides = accuracy["weighted_accuracy"] or accuracy["accuracy"]
     answering = max(work.forests, key=decides.__getitem__)

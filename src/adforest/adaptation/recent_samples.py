@@ -4,8 +4,9 @@ Labels often follow each other: the same class for a while, or classes in a cycl
 that came a moment ago, before any tree has learnt it. A *voter* gives class probabilities:
 
 - the forests together;
-- neighbours: the last samples, each weighted by proximity ** 4, with proximity the share of the permanent forest's
-  trees in which it reaches the same leaf, and by `FADING` ** (number of samples that came after it);
+- neighbours: the last samples, each weighted by proximity ** `Tuning.steepness`, with proximity the fraction of the
+  permanent forest's trees in which it reaches the same leaf, and by `Tuning.fading` ** (number of samples that came
+  after it);
 - how frequent classes are, whatever the sample.
 
 Each voter answers in four *variants*: as it is, and corrected for the class mix of the last sample, of the last ten,
@@ -15,7 +16,7 @@ of the forests are, see `adforest.adaptation.evidence`.
 All samples of a batch are answered, and judged, with the labels before the batch. Where labels come some samples late,
 ``label_delay``, samples are judged with the labels that were known when they were answered, and classes follow each
 other so many samples later. After a batch that is large enough to be learnt by itself, and where labels come more than
-`MAX_DELAY` samples late, the forests answer alone: the last labels say little of the next one.
+`Tuning.max_delay` samples late, the forests answer alone: the last labels say little of the next one.
 """
 
 from __future__ import annotations
@@ -26,28 +27,30 @@ from typing import NamedTuple
 
 import numpy as np
 
-from adforest.adaptation.evidence import LOG_GAIN, MIN_SHARE, MIN_WEIGHT, hedge
+from adforest.adaptation.evidence import hedge
+from adforest.adaptation.tuning import TUNING, Tuning
 from adforest.forest._kernels import recent, variants
 from adforest.forest.types import AnyArray, Float64Array, Int32Array, Int64Array
 
 FOREST_VOTE, NEIGHBOURS, FREQUENCIES = range(3)  # voters
 N_VOTERS, N_VARIANTS = 3, 4
-FIRST_WEIGHT = 0.9  # of the forests' vote as it is, to begin with
-N_LABELS = 10  # whose class mix answers are corrected for
-N_SAMPLES = 500  # last samples that neighbours are looked for among
-FADING = 0.99  # what a sample counts among the neighbours, of the one that came after it
-OWN_WEIGHT = 0.05  # what the forests' vote counts among them, of a last sample that shares all leaves
-FADED = FADING ** np.arange(N_SAMPLES - 1.0, -1.0, -1.0)  # what each of them counts, the last one 1
-MAX_DELAY = N_SAMPLES // 2 - 1  # samples; to count what follows a label so many later takes twice as many labels
 MAX_PAIRS = 20_000  # of classes that followed each other; beyond that the rarest are forgotten
 SHIFT = 32  # bits by which the first class of a pair is moved
 
 
 @cache
-def first_weights() -> Float64Array:
+def first_weights(trust: float = TUNING.high_trust) -> Float64Array:
     """Return the weights by voter and variant, to begin with; they cannot be changed."""
-    weights = np.full((N_VOTERS, N_VARIANTS), (1 - FIRST_WEIGHT) / (N_VOTERS * N_VARIANTS - 1))
-    weights[FOREST_VOTE, 0] = FIRST_WEIGHT
+    weights = np.full((N_VOTERS, N_VARIANTS), (1 - trust) / (N_VOTERS * N_VARIANTS - 1))
+    weights[FOREST_VOTE, 0] = trust
+    weights.setflags(write=False)
+    return weights
+
+
+@cache
+def fading(rate: float, n: int) -> Float64Array:
+    """Return what each of the last n samples counts, the last one 1; it cannot be changed."""
+    weights: Float64Array = rate ** np.arange(n - 1.0, -1.0, -1.0)
     weights.setflags(write=False)
     return weights
 
@@ -75,7 +78,7 @@ class RecentSamples:
     weights : float64 (3, 4)
         By voter and variant, adding up to 1.
     y : int32 (n,)
-        Classes of the last samples, oldest first; at most `N_SAMPLES`.
+        Classes of the last samples, oldest first; at most `Tuning.n_neighbours`.
     leaves : int32 (n_trees, n_near)
         Leaves in the permanent forest of the last of them; of none after a large batch.
     pairs, counts : int64 (n_pairs,)
@@ -99,12 +102,7 @@ class RecentSamples:
         """Classes of the samples whose leaves are known."""
         return self.y[len(self.y) - self.leaves.shape[1] :]
 
-    @property
-    def fading(self) -> Float64Array:
-        """What each of these counts, the last one 1."""
-        return FADED[N_SAMPLES - self.leaves.shape[1] :]
-
-    def ratios(self, seen: AnyArray, class_weight: Float64Array | None = None) -> Float64Array:
+    def ratios(self, seen: AnyArray, class_weight: Float64Array | None = None, tuning: Tuning = TUNING) -> Float64Array:
         """Return what class probabilities are multiplied by in each variant, float64 (4, n_classes).
 
         Parameters
@@ -114,28 +112,47 @@ class RecentSamples:
         class_weight : float64 (n_classes,), optional
             What a sample of each class counts.
         """
-        counts = recent.count_labels(self.y, N_LABELS, self.pairs, self.counts, len(seen))
+        counts = recent.count_labels(self.y, tuning.n_labels, self.pairs, self.counts, len(seen))
         if class_weight is not None:
             counts *= class_weight
-        return variants.class_ratios(counts, seen.astype(np.float64))
+        return variants.class_ratios(counts, seen.astype(np.float64), tuning.mix_prior)
 
     def answers(
-        self, votes: Float64Array, leaves: Int32Array, seen: AnyArray, class_weight: Float64Array | None = None
+        self,
+        votes: Float64Array,
+        leaves: Int32Array,
+        seen: AnyArray,
+        class_weight: Float64Array | None = None,
+        tuning: Tuning = TUNING,
     ) -> RecentAnswers:
         """Return what the voters answer some samples, given the forests' votes and the permanent one's leaves."""
         frequencies = seen / seen.sum()
-        voters = recent.probabilities(votes, leaves, self.leaves, self.near_y, self.fading, OWN_WEIGHT, frequencies)
-        return RecentAnswers([(one,) for one in voters], self.ratios(seen, class_weight))
+        voters = recent.probabilities(
+            votes,
+            leaves,
+            self.leaves,
+            self.near_y,
+            fading(tuning.fading, self.leaves.shape[1]),
+            tuning.own_weight,
+            frequencies,
+            tuning.steepness,
+        )
+        return RecentAnswers([(one,) for one in voters], self.ratios(seen, class_weight, tuning))
 
-    def adjusted(self, answers: RecentAnswers) -> Float64Array:
+    def adjusted(self, answers: RecentAnswers, tuning: Tuning = TUNING) -> Float64Array:
         """Return the votes that answers add up to."""
         everywhere = np.ones((1, len(answers.voters[0][0])))
-        return variants.weigh(answers.voters, self.weights[:, np.newaxis], everywhere, answers.ratios, MIN_WEIGHT)
+        return variants.weigh(
+            answers.voters, self.weights[:, np.newaxis], everywhere, answers.ratios, tuning.min_weight
+        )
 
-    def judged(self, answers: RecentAnswers, y: Int32Array, weight: Float64Array) -> RecentSamples:
+    def judged(
+        self, answers: RecentAnswers, y: Int32Array, weight: Float64Array, tuning: Tuning = TUNING
+    ) -> RecentSamples:
         """Return what is known after the classes of samples that were answered came; weight is what each counts."""
-        gains, n = variants.gains(*answers, y, MIN_SHARE, LOG_GAIN), float(weight.sum())
-        return replace(self, weights=hedge(self.weights, first_weights(), gains @ weight / n, n))
+        gains, n = variants.gains(*answers, y, tuning.min_proba, tuning.log_gain), float(weight.sum())
+        first = first_weights(tuning.high_trust)
+        return replace(self, weights=hedge(self.weights, first, gains @ weight / n, n, tuning))
 
     def before_last(self, n: int) -> RecentSamples:
         """Return what was known before the last n samples, but for weights."""
@@ -143,12 +160,12 @@ class RecentSamples:
             return self
         return replace(self, y=self.y[:-n], leaves=np.ascontiguousarray(self.leaves[:, :-n]))
 
-    def after(self, y: Int32Array, leaves: Int32Array | None, delay: int = 0) -> RecentSamples:
+    def after(self, y: Int32Array, leaves: Int32Array | None, delay: int = 0, tuning: Tuning = TUNING) -> RecentSamples:
         """Return what is known after some more samples, given their leaves; none after a large batch.
 
         Delay is how many samples late labels come: pairs are counted delay + 1 samples apart, and so much later.
         """
-        y = y[-N_SAMPLES:]
+        y = y[-tuning.n_neighbours :]
         labels = np.concatenate([self.y, y])
         start, n = max(len(self.y), 2 * delay + 1), len(labels)
         first, second = labels[start - 2 * delay - 1 : n - 2 * delay - 1], labels[start - delay : n - delay]
@@ -157,15 +174,16 @@ class RecentSamples:
         if len(pairs) > MAX_PAIRS:
             kept = np.sort(np.argsort(-counts, kind="stable")[:MAX_PAIRS])
             pairs, counts = pairs[kept], counts[kept]
-        leaves = leaves if delay <= MAX_DELAY else None
-        return RecentSamples(self.weights, labels[-N_SAMPLES:], self._leaves_after(leaves), pairs, counts)
+        leaves = leaves if delay <= tuning.max_delay else None
+        last = labels[-tuning.n_neighbours :]
+        return RecentSamples(self.weights, last, self._leaves_after(leaves, len(last)), pairs, counts)
 
-    def _leaves_after(self, leaves: Int32Array | None) -> Int32Array:
-        """Return the leaves of the last samples after some more; none after a large batch."""
+    def _leaves_after(self, leaves: Int32Array | None, n: int) -> Int32Array:
+        """Return the leaves of the last n samples at most, after some more; none after a large batch."""
         if leaves is None:
             return np.empty((0, 0), dtype=np.int32)
         joined = np.concatenate([self.leaves, leaves], axis=1) if self.is_used else leaves
-        return np.ascontiguousarray(joined[:, -N_SAMPLES:])
+        return np.ascontiguousarray(joined[:, -n:])
 
     def rerouted(self, y: Int32Array, leaves: Int32Array) -> RecentSamples:
         """Return what is known once the permanent forest has changed, given the last samples' new leaves."""

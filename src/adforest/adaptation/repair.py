@@ -25,7 +25,7 @@ class Assessment:
     weights : uint16
         How often each sample counts in this tree. Leaf counts are compared with the batch, and grow by it, in this one
         unit: Hoeffding trees count every sample about six times.
-    brought : LeafCounts
+    batch_counts : LeafCounts
         The batch by leaf and class, in that unit.
     leaves : LeafStatistics
     perturbed : bool
@@ -34,7 +34,7 @@ class Assessment:
 
     leaf: Int32Array
     weights: UInt16Array
-    brought: LeafCounts
+    batch_counts: LeafCounts
     leaves: LeafStatistics
     perturbed: BoolArray
 
@@ -48,10 +48,10 @@ def assess(tree: Tree, batch: Samples, grower: Grower, reading: str, tolerance: 
     """Send a batch down a tree, without changing it, and see which leaves it perturbs."""
     leaf = tree.route(batch.X)
     weights = grower.weights(batch.serial, tree.seed, batch.weight)
-    brought = _tally(leaf, batch, weights, len(tree.nodes))
-    reached, statistics = tree.compare(brought)
+    batch_counts = _tally(leaf, batch, weights, len(tree.nodes))
+    reached, statistics = tree.compare(batch_counts)
     leaves = LeafStatistics(reached, *statistics)
-    return Assessment(leaf, weights, brought, leaves, is_perturbed(leaves, reading, tolerance))
+    return Assessment(leaf, weights, batch_counts, leaves, is_perturbed(leaves, reading, tolerance))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,18 +65,18 @@ class Repair:
     batch : Samples
         The batch.
     samples : Samples
-        All samples at hand; the batch is their last part.
+        All samples in memory; the batch is their last part.
     roots : list of (Cut, bool array)
         Cuts for new roots, each with the batch's samples beyond it.
     grower : Grower
     tree_threshold : float
-        A tree changes its shape if more than this share of its leaves is perturbed.
+        A tree changes its shape if more than this fraction of its leaves is perturbed.
     expanding : list of int
-        Places of the trees whose perturbed leaves are expanded (entropy, iSAT); others are only given roots (SAT).
+        Indices of the trees whose perturbed leaves are expanded (entropy, iSAT); others are only given roots (SAT).
     min_samples_leaf : int
     knows_batch_only : bool
         Whether leaves know no samples but those of the batch. Then only these count when a leaf is tested for being
-        large enough, and a leaf that is expanded in vain keeps what it held.
+        large enough, and a leaf that is expanded in vain keeps its counts.
     streaming : StreamingGrower or None
         The grower, if its trees go on splitting leaves as samples come.
     """
@@ -105,13 +105,13 @@ class Repair:
         skipped: Sequence[int],
         n_jobs: int | None,
     ) -> Forest:
-        """Return the forest after it learnt the batch; trees at skipped places, to be replaced, stay as they are."""
+        """Return the forest after it learnt the batch; trees at skipped indices, to be replaced, stay as they are."""
 
         def repair(work: tuple[int, Tree, Int32Array, Assessment, int]) -> Grown:
-            place, tree, leaf_of, assessment, seed = work
-            if place in skipped:
+            tree_index, tree, leaf_of, assessment, seed = work
+            if tree_index in skipped:
                 return Grown(tree, leaf_of)
-            return self._repair_tree(tree, leaf_of, assessment, seed, expands=place in self.expanding)
+            return self._repair_tree(tree, leaf_of, assessment, seed, expands=tree_index in self.expanding)
 
         work = zip(range(len(forest)), forest.trees, forest.leaf_of, assessments, seeds, strict=True)
         repaired = in_threads(repair, work, n_jobs)
@@ -126,7 +126,7 @@ class Repair:
         leaf_of = np.concatenate([leaf_of, np.where(weights > 0, assessment.leaf, np.int32(-1))])
         in_batch = slice(len(leaf_of) - len(self.batch), None)
         if not expands and not self.roots:
-            return Grown(tree.added_to(assessment.brought), leaf_of)
+            return Grown(tree.added_to(assessment.batch_counts), leaf_of)
         editor = TreeEditor(tree, self.number, keeps_unsplit=self.knows_batch_only)
         targets = np.empty(0, dtype=np.int32)
         if assessment.n_perturbed > self.tree_threshold * tree.n_leaves:
@@ -137,7 +137,7 @@ class Repair:
             indices = self._expand(editor, tree, targets, leaf_of, seed)
             weights[indices[indices >= in_batch.start] - in_batch.start] = 0  # counted in their new leaves already
         if editor.nodes is tree.nodes and not len(targets):
-            editor.add(assessment.brought)
+            editor.add(assessment.batch_counts)
         else:
             editor.add(_tally(leaf_of[in_batch], self.batch, weights, len(editor.nodes)))
         if self.streaming is not None and expands:
@@ -147,7 +147,7 @@ class Repair:
     def _targets(self, assessment: Assessment) -> Int32Array:
         """Return the leaves to expand: perturbed, impure, and larger than a leaf must be."""
         leaves = assessment.leaves
-        size = leaves.brought if self.knows_batch_only else leaves.held + leaves.brought
+        size = leaves.n_batch if self.knows_batch_only else leaves.n_before + leaves.n_batch
         return leaves.leaf[assessment.perturbed & (leaves.n_classes > 1) & (size > self.min_samples_leaf)]
 
     def _add_roots(
@@ -192,7 +192,7 @@ class Repair:
             grower.stream(editor, samples, weights, indices, starts, nodes, leaf_of)
 
     def _weights_of(self, indices: Int32Array, tree: Tree) -> UInt16Array:
-        """Return how often some samples at hand count in a tree."""
+        """Return how often some samples in memory count in a tree."""
         return self.grower.weights(self.samples.serial[indices], tree.seed, self.samples.weight_at(indices))
 
 

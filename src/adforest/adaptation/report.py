@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+PERMANENT, ACTIVE, TEMPORARY, NEWEST = FORESTS = ("permanent", "active", "temporary", "newest")
 METRICS = ("balanced_accuracy", "log_loss", "roc_auc", "average_precision")  # of the vote, besides accuracy
 
 

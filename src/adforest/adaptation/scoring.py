@@ -14,8 +14,8 @@ import numpy as np
 
 from adforest.adaptation.evidence import NEAR
 from adforest.adaptation.metrics import balanced_accuracy, log_loss, ranking_metrics
-from adforest.adaptation.names import ACTIVE, PERMANENT
 from adforest.adaptation.recent_samples import RecentAnswers
+from adforest.adaptation.report import ACTIVE, PERMANENT
 from adforest.adaptation.state import State
 from adforest.adaptation.voting import (
     contexts_of,
@@ -23,7 +23,7 @@ from adforest.adaptation.voting import (
     is_permanent_alone,
     label_counts,
     plan_of,
-    presence,
+    recency_of,
     shrinkage_of,
     votes,
 )
@@ -141,10 +141,10 @@ def score_batch(state: State, samples: Samples, leaves: Leaves, order: Int64Arra
     right, given, highest, positive, kept, recent = _joined(answers)
     kept = kept[-n_kept(samples.n_classes) :]
     ranked = ranking_metrics(y == order[1], positive) if len(order) == 2 else (None, None)
-    weighing = state.memory.weighing(state.settings.class_weight, samples.n_classes)
+    sample_weights = state.memory.sample_weights(state.settings.class_weight, samples.n_classes, state.settings.tuning)
     scores = BatchScores(
-        shares_right(right),
-        weighted_shares_right(right, weighing.weights(y, samples.weight)),
+        accuracies(right),
+        weighted_accuracies(right, sample_weights.of_samples(y, samples.weight)),
         balanced_accuracy(y, right[VOTE]),
         log_loss(given),
         *ranked,
@@ -154,13 +154,13 @@ def score_batch(state: State, samples: Samples, leaves: Leaves, order: Int64Arra
     return ScoredBatch(scores, Answered(y[len(y) - len(kept) :], kept), recent)
 
 
-def shares_right(right: dict[str, BoolArray]) -> dict[str, float]:
-    """Return by name the share of right answers."""
+def accuracies(right: dict[str, BoolArray]) -> dict[str, float]:
+    """Return by name the fraction of right answers."""
     return {name: int(np.count_nonzero(one)) / len(one) for name, one in right.items()}
 
 
-def weighted_shares_right(right: dict[str, BoolArray], weight: Float64Array | None) -> dict[str, float]:
-    """Return by name the share of right answers by weight; nothing where all samples count once."""
+def weighted_accuracies(right: dict[str, BoolArray], weight: Float64Array | None) -> dict[str, float]:
+    """Return by name the fraction of right answers by weight; nothing where all samples count once."""
     if weight is None:
         return {}
     return {name: float(np.average(one, weights=weight)) for name, one in right.items()}
@@ -202,31 +202,32 @@ def _votes_by_forest(
     """
     if state.settings.algorithm == "paper":
         return {VOTE: votes(state, X, n_classes)}, None
-    evidence, n_jobs = state.evidence, state.settings.n_jobs
+    evidence, n_jobs, tuning = state.evidence, state.settings.n_jobs, state.settings.tuning
     # An active forest without a vote was the permanent one until lately.
     known_as = {name: name if name in evidence.shrinkage else PERMANENT for name in state.judged}
-    shares, near = {}, np.ones(len(X))
+    proba, recency = {}, np.ones(len(X))
     for name, forest in state.judged.items():
-        how = n_classes, *shrinkage_of(evidence, known_as[name])
-        if name == PERMANENT and state.nearness:
-            shares[name], values = forest.shares_and_values(X, *how, state.nearness, n_jobs, leaves[name])
-            near = presence(values)
+        how = n_classes, *shrinkage_of(evidence, known_as[name], tuning)
+        if name == PERMANENT and state.recency:
+            proba[name], values = forest.proba_and_values(X, *how, state.recency, n_jobs, leaves[name])
+            recency = recency_of(values, tuning)
         else:
-            shares[name] = forest.shares(X, *how, n_jobs, leaves[name])
-    alone, vote = shares, shares[PERMANENT]
+            proba[name] = forest.proba(X, *how, n_jobs, leaves[name])
+    alone, vote = proba, proba[PERMANENT]
     if not is_permanent_alone(state):
-        plan, contexts, everywhere = plan_of(state, n_classes), contexts_of(state, shares, near), np.ones((1, len(X)))
-        shares = filled(shares, plan.unmet)
-        weights = {name: evidence.weights[(known_as[name],)][np.newaxis, [NEAR]] for name in shares}
+        plan, contexts, everywhere = plan_of(state, n_classes), contexts_of(state, proba, recency), np.ones((1, len(X)))
+        proba = filled(proba, plan.unmet)
+        weights = {name: evidence.weights[(known_as[name],)][np.newaxis, [NEAR]] for name in proba}
         alone = {
             name: variants.weigh([(one,)], weights[name], everywhere, plan.voters.ratios, 0.0)
-            for name, one in shares.items()
+            for name, one in proba.items()
         }
-        vote = plan.voters.votes(shares, contexts)
+        vote = plan.voters.votes(proba, contexts)
     recent = None
     if state.is_adjusted:
-        recent = state.recent.answers(vote, np.ascontiguousarray(leaves[PERMANENT]), **label_counts(state, n_classes))
-        vote = state.recent.adjusted(recent)
+        reached, counts = np.ascontiguousarray(leaves[PERMANENT]), label_counts(state, n_classes)
+        recent = state.recent.answers(vote, reached, **counts, tuning=tuning)
+        vote = state.recent.adjusted(recent, tuning)
     return alone | {VOTE: vote}, recent
 
 

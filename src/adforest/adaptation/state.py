@@ -11,14 +11,13 @@ from adforest.adaptation.boxes import Box
 from adforest.adaptation.class_mix import ClassMix
 from adforest.adaptation.evidence import Evidence
 from adforest.adaptation.memory import Memory, WindowBound, sample_bytes
-from adforest.adaptation.names import ACTIVE, FORESTS, PERMANENT
 from adforest.adaptation.recent_samples import RecentSamples
-from adforest.adaptation.weighing import ClassWeight
+from adforest.adaptation.report import ACTIVE, FORESTS, PERMANENT
+from adforest.adaptation.sample_weights import ClassWeight
+from adforest.adaptation.tuning import TUNING, Tuning
 from adforest.forest import Forest, Samples
 from adforest.forest.types import Float32Array, Int64Array
 from adforest.growers import Grower
-
-WINDOW_GROWTH = 3  # batches of the size of the last one that a window may hold for each one that it has
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +34,7 @@ class Settings:
     memory_size, memory_bytes : int or None
         Samples that memory keeps, or bytes that these may take; where both are None, it keeps everything.
     soft : bool
-        Whether trees add up class shares or cast one vote each ("paper"; with "adaptive" they add up shares).
+        Whether trees add up class probabilities or cast one vote each ("paper"; with "adaptive" they add them up).
     tree_repair : {"turn", "any", "share"}
         When a tree changes its shape. "turn" as "any", but leaves are expanded in a fifth of the trees at each batch,
         in turn, or in all of them where it brings a class they do not know, or where ``memory_size=0``.
@@ -62,6 +61,7 @@ class Settings:
     answer_for: str = "next_batch"
     label_delay: int = 0
     class_weight: ClassWeight = None
+    tuning: Tuning = TUNING
 
     def n_kept(self, memory: Memory) -> int | None:
         """Return how many samples memory keeps: all where None."""
@@ -74,9 +74,14 @@ class Settings:
         return number - self.window_size + 1
 
     @property
+    def uses_boxes(self) -> bool:
+        """Whether new roots are put between bounding boxes; where they are not, boxes stay empty."""
+        return self.splitting != "entropy"
+
+    @property
     def window_bound(self) -> WindowBound:
         """How many samples a window may hold, see `Memory.window`."""
-        return WindowBound(WINDOW_GROWTH * self.window_size, self.max_samples)
+        return WindowBound(self.tuning.window_growth * self.window_size, self.max_samples, self.tuning.extra_samples)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,8 +92,9 @@ class ForestState:
     ----------
     forest : Forest
     box : Box
+        Empty where the settings use none.
     n_renewed : int
-        Trees grown anew so far: the next one's place is this number modulo the number of trees.
+        Trees grown anew so far: the next one has this number modulo the number of trees.
     budget : float
         Samples that trees may still be grown from, see `adforest.adaptation.steps`.
     """
@@ -121,22 +127,22 @@ class State:
         How frequent classes are, of what was learnt.
     recent : RecentSamples
         What the last samples say of the next one; those that wait are among them.
-    nearness : tuple of float32 arrays
-        By tree of the permanent forest and node: how near the samples of the window are, see `counting.nearness`.
+    recency : tuple of float32 arrays
+        By tree of the permanent forest and node: how recent samples are, see `counting.recency`.
         Empty where the forests do not vote together.
     n_calls : int
         Batches given.
     n_batches : int
         Batches learnt; small ones that waited for each other count as one.
     n_drift_batches : int
-        Consecutive batches with drift: those on which the active forest was outdone or, in the paper's way, not
+        Consecutive batches with drift: those on which the active forest was outdone or, in the paper, not
         repairable [cdf].
     regime_start : int
         First batch after the last abrupt change that was noticed.
     is_active_separate : bool
         Whether the active forest has replaced another since rules changed for good, and has a vote of its own.
     answering : str
-        The forest that answers alone (the paper's way).
+        The forest that answers alone (in the paper).
     """
 
     settings: Settings
@@ -146,7 +152,7 @@ class State:
     pending: Samples | None = None
     class_mix: ClassMix = field(default_factory=ClassMix.empty)
     recent: RecentSamples = field(default_factory=RecentSamples)
-    nearness: tuple[Float32Array, ...] = ()
+    recency: tuple[Float32Array, ...] = ()
     n_calls: int = 0
     n_batches: int = 0
     n_drift_batches: int = 0
@@ -189,7 +195,7 @@ class State:
         """Return the state that knows how frequent classes are in its memory."""
         settings = self.settings
         start, bound = settings.window_start(self.n_batches), settings.window_bound
-        mix = ClassMix.of(self.memory, self.n_batches, start, bound, settings.class_weight)
+        mix = ClassMix.of(self.memory, self.n_batches, start, bound, settings.class_weight, settings.tuning)
         return replace(self, class_mix=mix)
 
     def without_excess(self, n: int) -> State:
@@ -203,11 +209,11 @@ class State:
             return self
         n_window = len(memory) - memory.first_since(settings.window_start(self.n_batches + 1))
         size = max(n_kept, settings.window_bound.room(n))
-        kept = memory.survivors(size, self.n_batches + 1) if n_window > size else None
+        kept = memory.survivors(size, self.n_batches + 1, settings.tuning) if n_window > size else None
         return self if kept is None else self.with_samples(kept)
 
     def with_samples(self, kept: Int64Array) -> State:
-        """Return the state that knows only the samples at some places in its memory, ascending."""
+        """Return the state that knows only the samples at some indices of its memory, ascending."""
         return replace(self, memory=self.memory.keep(kept)).with_forests(lambda forest: forest.keep(kept))
 
     def with_leaves_emptied(self) -> State:

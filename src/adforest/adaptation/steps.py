@@ -2,7 +2,7 @@
 
 Growing is what costs: a tree grown from n samples costs about n. With ``renewal`` r, a batch of n samples may cost a
 repaired forest r * (n + 500) for each of its trees, spent on growing the trees that have stood longest anew from all
-samples at hand. While these are few, that is every tree at every batch; later trees are renewed in turn.
+samples in memory. While these are few, that is every tree at every batch; later trees are renewed in turn.
 """
 
 from __future__ import annotations
@@ -18,16 +18,14 @@ import numpy as np
 
 from adforest.adaptation.boxes import Box, Cut, root_cuts
 from adforest.adaptation.evidence import Evidence
-from adforest.adaptation.memory import EXTRA_SAMPLES
-from adforest.adaptation.names import ACTIVE, FORESTS, NEWEST, PERMANENT
-from adforest.adaptation.perturbation import perturbed_share
+from adforest.adaptation.perturbation import perturbed_fraction
 from adforest.adaptation.recent_samples import RecentSamples
 from adforest.adaptation.repair import Assessment, Repair, assess
-from adforest.adaptation.report import BatchReport
+from adforest.adaptation.report import ACTIVE, FORESTS, NEWEST, PERMANENT, BatchReport
+from adforest.adaptation.sample_weights import rescaled
 from adforest.adaptation.scenario import scenario_of
 from adforest.adaptation.state import ForestState, Settings, State
-from adforest.adaptation.undrawn import place
-from adforest.adaptation.weighing import rescaled
+from adforest.adaptation.undrawn import route_undrawn
 from adforest.forest import Forest, Samples
 from adforest.forest._kernels.sampling import are_drawn
 from adforest.forest.types import BoolArray, Float32Array, Int32Array, Int64Array
@@ -35,10 +33,6 @@ from adforest.growers import Grown, RandomForestGrower, build_trees
 from adforest.parallel import in_threads, spawn_seeds
 
 BUILD, REPAIR, RENEW, BUILD_NEWEST, DRAW = range(5)  # what a seed is for
-SAMPLE_SLACK = 1.1  # times max_samples that is let pass: of a batch that is drawn from, a few samples more may come
-EXPANSION_TURNS = 5  # batches in which every tree has had its turn to expand leaves
-MIN_OUTSIDE_SHARE = 0.01  # share of a batch beyond a forest's box that a new root needs, but in the paper's algorithm
-MIN_EXPECTED = 10  # samples of the window to be expected below a node, for their number to be told from chance
 
 
 class BatchUpdate:
@@ -49,14 +43,17 @@ class BatchUpdate:
         self.settings = _settings(state, batch)
         self.number = state.n_batches + 1
         self.memory = state.memory.add(batch, self.number)
-        self.weighing = self.memory.weighing(self.settings.class_weight, batch.n_classes)
-        self.batch = self.weighing.weighed(batch)
-        self.samples = self.weighing.weighed(self.memory.samples(batch.n_categories, batch.n_classes))
-        self.box = Box.of(batch.X, batch.n_categories)
+        self.sample_weights = self.memory.sample_weights(
+            self.settings.class_weight, batch.n_classes, self.settings.tuning
+        )
+        self.batch = self.sample_weights.applied_to(batch)
+        self.samples = self.sample_weights.applied_to(self.memory.samples(batch.n_categories, batch.n_classes))
+        uses_boxes, n_features = self.settings.uses_boxes, batch.X.shape[1]
+        self.box = Box.of(batch.X, batch.n_categories) if uses_boxes else Box.empty(n_features)
         self.forests = dict(state.forests)
         self.perturbed: dict[str, float] = {}
         self.action: dict[str, str] = {}
-        self._coded: dict[int, Samples] = {}  # by place of the first
+        self._coded: dict[int, Samples] = {}  # by index of the first
         self._assessments: dict[int, Assessment] = {}  # by id of the tree: forests share trees
         self._learnt: dict[tuple[int, ...], ForestState] = {}
 
@@ -77,34 +74,36 @@ class BatchUpdate:
         )
         self._assessments.update({id(tree): one for tree, one in zip(fresh, found, strict=True)})
         perturbed = [self._assessments[id(tree)].perturbed for tree in forest.trees]
-        self.perturbed[name] = perturbed_share(perturbed, forest.n_leaves)
+        self.perturbed[name] = perturbed_fraction(perturbed, forest.n_leaves)
 
     def leaves_of(self, name: str) -> Int32Array:
         """Return the leaves of the batch's samples in each tree of a forest that was assessed, (n_trees, n)."""
         return np.stack([self._assessments[id(tree)].leaf for tree in self.forests[name].forest.trees])
 
-    def learn(self, name: str, share: float = 1.0) -> None:
+    def learn(self, name: str, fraction: float = 1.0) -> None:
         """Steps 2, 3 and 6: let a forest learn the batch; one that is the same as another does so once.
 
-        Trees whose turn it is are grown anew, the others repaired. Share is the part of the growth budget that the
+        Trees whose turn it is are grown anew, the others repaired. Fraction is the part of the growth budget that the
         forest may use.
         """
         before = self.forests[name]
         same = tuple(map(id, before.forest.trees))
         if same not in self._learnt:
-            self._learnt[same] = self._with_batch_learnt(before, share)
+            self._learnt[same] = self._with_batch_learnt(before, fraction)
         self.forests[name] = self._learnt[same]
         self.action[name] = "repaired"
 
-    def _with_batch_learnt(self, before: ForestState, share: float) -> ForestState:
+    def _with_batch_learnt(self, before: ForestState, fraction: float) -> ForestState:
         settings, forest = self.settings, before.forest
+        roots, box = self._roots_and_box(before)
         known = np.flatnonzero(np.concatenate([forest.known, np.ones(len(self.batch), dtype=bool)])).astype(np.int32)
-        budget = before.budget + share * settings.renewal * len(forest) * (len(self.batch) + EXTRA_SAMPLES)
+        affordable = len(self.batch) + settings.tuning.extra_samples
+        budget = before.budget + fraction * settings.renewal * len(forest) * affordable
         n_turns = 0 if settings.memory_size == 0 else min(len(forest), int(budget / len(known)))
-        turn = _places(before.n_renewed, n_turns, len(forest))
-        at_hand = np.unique(self.samples.y[known]) if turn else known
-        # A tree that knows a class of which no sample is at hand stays: it would forget that class.
-        renewed = [place for place in turn if np.isin(forest.trees[place].row_class, at_hand).all()]
+        turn = _tree_indices(before.n_renewed, n_turns, len(forest))
+        kept_classes = np.unique(self.samples.y[known]) if turn else known
+        # A tree that knows a class of which no sample is in memory stays: it would forget that class.
+        renewed = [tree_index for tree_index in turn if np.isin(forest.trees[tree_index].row_class, kept_classes).all()]
         expanding = self._expanding(forest)
         # Repairs are cut along the codes of all samples where these are needed anyway, or where they pay.
         pays = bool(renewed) or (len(expanding) == len(forest) and settings.memory_size != 0)
@@ -114,7 +113,7 @@ class BatchUpdate:
             number=self.number,
             batch=self.batch,
             samples=samples,
-            roots=self._root_cuts(before.box),
+            roots=roots,
             grower=settings.grower,
             tree_threshold=settings.repair_threshold if settings.tree_repair == "share" else 0.0,
             expanding=expanding,
@@ -125,49 +124,62 @@ class BatchUpdate:
         repaired = repair.repair_forest(
             forest, assessments, self._seeds(REPAIR, len(forest)), list(grown), settings.n_jobs
         )
-        trees = [grown[place].tree if place in grown else tree for place, tree in enumerate(repaired.trees)]
-        leaf_of = [grown[place].leaf_of if place in grown else one for place, one in enumerate(repaired.leaf_of)]
+        trees = [
+            grown[tree_index].tree if tree_index in grown else tree for tree_index, tree in enumerate(repaired.trees)
+        ]
+        leaf_of = [
+            grown[tree_index].leaf_of if tree_index in grown else one for tree_index, one in enumerate(repaired.leaf_of)
+        ]
         return ForestState(
             Forest(tuple(trees), tuple(leaf_of), repaired.known),
-            before.box.union(self.box),
+            box,
             before.n_renewed + n_turns,
             min(budget - n_turns * len(known), float(len(known))),
         )
 
-    def _root_cuts(self, box: Box) -> list[tuple[Cut, BoolArray]]:
-        """Return the new roots for a forest that spans a box; the paper has no minimum of samples beyond a bound."""
+    def _roots_and_box(self, before: ForestState) -> tuple[list[tuple[Cut, BoolArray]], Box]:
+        """Return the new roots for a forest, and its box after the batch; none where the settings use no boxes.
+
+        Where earlier batches did without boxes, the box of a forest is that of the samples it knows. The paper has no
+        minimum of samples beyond a bound.
+        """
         settings, at_least = self.settings, 1
+        if not settings.uses_boxes:
+            return [], self.box
+        box = self.box_of(np.flatnonzero(before.forest.known)) if before.box.is_empty else before.box
         is_published = settings.algorithm == "paper"
         if not is_published:
-            at_least = max(2, settings.min_samples_leaf, math.ceil(MIN_OUTSIDE_SHARE * len(self.batch)))
-        return root_cuts(box, self.box, self.batch.X, settings.splitting, at_least, is_relative=not is_published)
+            at_least = max(2, settings.min_samples_leaf, math.ceil(settings.tuning.min_outside * len(self.batch)))
+        roots = root_cuts(box, self.box, self.batch.X, settings.splitting, at_least, is_relative=not is_published)
+        return roots, box.union(self.box)
 
-    def _renewed(self, samples: Samples, known: Int32Array, places: list[int]) -> dict[int, Grown]:
-        """Grow the trees of some places anew from all the samples at hand that their forest knows.
+    def _renewed(self, samples: Samples, known: Int32Array, tree_indices: list[int]) -> dict[int, Grown]:
+        """Grow the trees of some indices anew from all samples in memory that their forest knows.
 
         Samples of rare classes are always in the bag.
         """
-        if not places:
+        if not tree_indices:
             return {}
         settings = self.settings
-        rare = self.memory.rare_since(settings.window_start(self.number), settings.window_bound)
-        seeds = self._seeds(RENEW, len(places))
-        built = self._grown(samples, known, seeds, places=places, always_in_bag=rare)
-        # A systematic base forest may have no trees for the last places.
+        rare = self.memory.rare_since(settings.window_start(self.number), settings.window_bound, settings.tuning)
+        seeds = self._seeds(RENEW, len(tree_indices))
+        built = self._grown(samples, known, seeds, tree_indices=tree_indices, always_in_bag=rare)
+        # A systematic base forest may have no trees for the last indices.
         return {
-            place: one._replace(tree=one.tree.built_at(self.number)) for place, one in zip(places, built, strict=False)
+            tree_index: one._replace(tree=one.tree.built_at(self.number))
+            for tree_index, one in zip(tree_indices, built, strict=False)
         }
 
     def _coded_since(self, first: int) -> Samples:
-        """Return the samples from a place in memory on, coded once for all who grow from them."""
+        """Return the samples from an index in memory on, coded once for all who grow from them."""
         if first not in self._coded:
             self._coded[first] = self.settings.grower.coded(self.samples.since(first))
         return self._coded[first]
 
     def _expanding(self, forest: Forest) -> list[int]:
-        """Return the places of the trees that expand the leaves which the batch perturbs.
+        """Return the indices of the trees that expand the leaves which the batch perturbs.
 
-        Where they do so in turn, others only count; what memory kept of the batch is at hand when their turn comes. A
+        Where they do so in turn, others only count; what memory kept of the batch is there when their turn comes. A
         class that the forest does not know is for all of them to learn at once.
         """
         settings = self.settings
@@ -175,8 +187,8 @@ class BatchUpdate:
             return []
         in_turn = settings.tree_repair == "turn" and settings.memory_size != 0
         if in_turn and forest.knows(self.samples.n_classes)[self.batch.y].all():
-            count = math.ceil(len(forest) / EXPANSION_TURNS)
-            return _places(self.number * count, count, len(forest))
+            count = math.ceil(len(forest) / settings.tuning.expansion_turns)
+            return _tree_indices(self.number * count, count, len(forest))
         return list(range(len(forest)))
 
     def leave_unchanged(self, name: str) -> None:
@@ -192,18 +204,20 @@ class BatchUpdate:
         self.action[name] = "kept"
 
     def build(self, first: int) -> Forest:
-        """Build a forest from the samples from a place in memory on."""
+        """Build a forest from the samples from an index in memory on."""
         grown = self.grow(slice(first, None), self.settings.n_estimators, BUILD)
         nowhere = np.full(first, -1, dtype=np.int32)
         leaf_of = tuple(np.concatenate([nowhere, one.leaf_of]) for one in grown)
         return replace(self.frozen_forest(grown, slice(first, None)), leaf_of=leaf_of)
 
-    def grow(self, places: slice | Int64Array, n_trees: int, purpose: int, *, is_placed: bool = True) -> list[Grown]:
-        """Grow trees from the samples at some places in memory; unless they are placed, nobody may repair them."""
-        part = self._coded_since(places.start) if isinstance(places, slice) else self.samples.part(places)
-        samples = rescaled(part)
+    def grow(
+        self, indices: slice | Int64Array, n_trees: int, purpose: int, *, is_repairable: bool = True
+    ) -> list[Grown]:
+        """Grow trees from the samples at some indices of memory; only repairable ones know the leaves of all."""
+        part = self._coded_since(indices.start) if isinstance(indices, slice) else self.samples.part(indices)
+        samples = rescaled(part, self.settings.tuning)
         everything, seeds = np.arange(len(samples), dtype=np.int32), self._seeds(purpose, n_trees)
-        return self._grown(samples, everything, seeds, route_oob_from=0 if is_placed else len(samples))
+        return self._grown(samples, everything, seeds, route_oob_from=0 if is_repairable else len(samples))
 
     def _grown(
         self,
@@ -211,11 +225,11 @@ class BatchUpdate:
         known: Int32Array,
         seeds: list[int],
         *,
-        places: Sequence[int] | None = None,
+        tree_indices: Sequence[int] | None = None,
         always_in_bag: BoolArray | None = None,
         route_oob_from: int = 0,
     ) -> list[Grown]:
-        """Grow trees as growers do, from no more samples than ``max_samples`` says, drawn by lot; count the others."""
+        """Grow trees as growers do, from no more samples than ``max_samples`` says, sampled; count the others."""
         settings = self.settings
         build = partial(
             build_trees,
@@ -223,11 +237,11 @@ class BatchUpdate:
             samples,
             seeds=seeds,
             n_jobs=settings.n_jobs,
-            places=places,
+            tree_indices=tree_indices,
             always_in_bag=always_in_bag,
             route_oob_from=route_oob_from,
         )
-        if settings.max_samples is None or len(known) <= SAMPLE_SLACK * settings.max_samples:
+        if settings.max_samples is None or len(known) <= settings.tuning.sample_slack * settings.max_samples:
             return build(known)
         [seed] = self._seeds(DRAW, 1)
         is_drawn = are_drawn(samples.serial[known], settings.max_samples / len(known), seed)
@@ -236,20 +250,22 @@ class BatchUpdate:
         others = known[~is_drawn]
         others = others[np.searchsorted(others, route_oob_from) :]
 
-        def placed(grown: Grown) -> Grown:
-            return grown._replace(tree=place(samples, *grown, others, settings.grower))
+        def with_undrawn(grown: Grown) -> Grown:
+            return grown._replace(tree=route_undrawn(samples, *grown, others, settings.grower))
 
-        return in_threads(placed, build(known[is_drawn]), settings.n_jobs)
+        return in_threads(with_undrawn, build(known[is_drawn]), settings.n_jobs)
 
-    def frozen_forest(self, grown: list[Grown], places: slice | Int64Array) -> Forest:
-        """Return the forest of trees that were grown from the samples at some places; nobody may repair it."""
+    def frozen_forest(self, grown: list[Grown], indices: slice | Int64Array) -> Forest:
+        """Return the forest of trees that were grown from the samples at some indices; nobody may repair it."""
         known = np.zeros(len(self.samples), dtype=bool)
-        known[places] = True
+        known[indices] = True
         return Forest(tuple(one.tree.built_at(self.number) for one in grown), (), known)
 
-    def box_of(self, places: slice | Int64Array) -> Box:
-        """Return the box of the samples at some places in memory."""
-        return Box.of(self.samples.X[places], self.samples.n_categories)
+    def box_of(self, indices: slice | Int64Array) -> Box:
+        """Return the box of the samples at some indices in memory, an empty one where the settings use none."""
+        if not self.settings.uses_boxes:
+            return self.box
+        return Box.of(self.samples.X[indices], self.samples.n_categories)
 
     def _seeds(self, purpose: int, n: int) -> list[int]:
         """Return seeds for n trees, fixed by the model's seed, the batch and the purpose."""
@@ -259,7 +275,7 @@ class BatchUpdate:
         """Let memory go of what it has no room for, and return the state after the batch."""
         settings = self.settings
         first_kept = min(self.number, settings.window_start(self.number + 1))
-        kept = self.memory.survivors(settings.n_kept(self.memory), first_kept)
+        kept = self.memory.survivors(settings.n_kept(self.memory), first_kept, settings.tuning)
         state = replace(
             self.before,
             memory=self.memory,
@@ -272,7 +288,7 @@ class BatchUpdate:
         state = state if kept is None else state.with_samples(kept)
         if settings.memory_size == 0:
             state = state.with_leaves_emptied()
-        return replace(state, nearness=self._nearness(state), recent=self._recent(state)).with_class_mix()
+        return replace(state, recency=self._recency(state), recent=self._recent(state)).with_class_mix()
 
     def _recent(self, state: State) -> RecentSamples:
         """Return the last samples with their leaves in the permanent forest as it is now."""
@@ -282,14 +298,14 @@ class BatchUpdate:
         X, y = self.samples.X[last], self.samples.y[last]
         return state.recent.rerouted(y, state.forests[PERMANENT].forest.route(X, self.settings.n_jobs))
 
-    def _nearness(self, state: State) -> tuple[Float32Array, ...]:
-        """Return by tree of the permanent forest and node how near the samples of the window are."""
+    def _recency(self, state: State) -> tuple[Float32Array, ...]:
+        """Return by tree of the permanent forest and node how recent samples are."""
         settings, memory = state.settings, state.memory
         if NEWEST not in state.forests or settings.memory_size == 0:
             return ()
         window = memory.window(state.window_start, settings.window_bound)
-        weight = self.weighing.weights(memory.y[window], memory.weight_at(window))
-        return state.forests[PERMANENT].forest.nearness(window, MIN_EXPECTED, settings.n_jobs, weight)
+        weight = self.sample_weights.of_samples(memory.y[window], memory.weight_at(window))
+        return state.forests[PERMANENT].forest.recency(window, settings.tuning.min_expected, settings.n_jobs, weight)
 
 
 def _settings(state: State, batch: Samples) -> Settings:
@@ -302,7 +318,7 @@ def _settings(state: State, batch: Samples) -> Settings:
 
 
 def answering_votes(state: State) -> dict[str, float]:
-    """Return by forest that answers its weight where samples of the last batches are near."""
+    """Return by forest that answers its weight for recent samples."""
     if state.settings.answer_for == "everything":
         return {PERMANENT: 1.0}
     return state.evidence.votes() or {state.answering: 1.0}
@@ -326,7 +342,7 @@ def report_of(
     action = work.action if work else dict.fromkeys(state.forests, "waiting")
     return BatchReport(
         batch=before.n_calls + 1,
-        n_samples=samples.came.n,
+        n_samples=samples.batch_totals.n,
         scenario=scenario_of(classes, known),
         new_classes=tuple(sorted(classes - known)),
         drift=drift,
@@ -341,6 +357,6 @@ def report_of(
     )
 
 
-def _places(first: int, count: int, n_trees: int) -> list[int]:
-    """Return the places of some trees, from a number on, round and round the forest."""
+def _tree_indices(first: int, count: int, n_trees: int) -> list[int]:
+    """Return the indices of some trees, from a number on, round and round the forest."""
     return sorted((first + k) % n_trees for k in range(count))

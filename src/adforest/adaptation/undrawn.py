@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from adforest.adaptation.sample_weights import SampleWeights
 from adforest.adaptation.state import State
-from adforest.adaptation.weighing import Weighing
 from adforest.forest import LeafCounts, Samples, Tree
 from adforest.forest._kernels.counting import tally
 from adforest.forest._kernels.routing import route
@@ -32,30 +32,30 @@ class LeafCounter:
         One a tree.
     grower : Grower
         Says how often a sample counts in a tree.
-    weighing : Weighing
+    sample_weights : SampleWeights
         What weights of samples are multiplied by.
     """
 
     shapes: tuple[tuple[Nodes, UInt64Array, int], ...]
     grower: Grower
-    weighing: Weighing
+    sample_weights: SampleWeights
 
     @classmethod
     def of(cls, state: State, trees: Iterable[Tree]) -> LeafCounter:
         """Return the counter for some trees of a state."""
         settings, memory = state.settings, state.memory
         shapes = tuple((tree.nodes, tree.category_bits, tree.seed) for tree in trees)
-        weighing = memory.weighing(settings.class_weight, len(memory.seen_by_class))
-        return cls(shapes, settings.grower, weighing)
+        sample_weights = memory.sample_weights(settings.class_weight, len(memory.seen_by_class), settings.tuning)
+        return cls(shapes, settings.grower, sample_weights)
 
-    def count(self, samples: Samples, places: Int32Array, n_jobs: int | None = None) -> list[LeafCounts]:
-        """Return by tree how often the classes of the samples at some places come in its leaves."""
-        y, serial = samples.y[places], samples.serial[places]
-        weight = self.weighing.weights(y, samples.weight_at(places))
+    def count(self, samples: Samples, indices: Int32Array, n_jobs: int | None = None) -> list[LeafCounts]:
+        """Return by tree how often the classes of the samples at some indices come in its leaves."""
+        y, serial = samples.y[indices], samples.serial[indices]
+        weight = self.sample_weights.of_samples(y, samples.weight_at(indices))
 
         def count_one(shape: tuple[Nodes, UInt64Array, int]) -> LeafCounts:
             nodes, bits, seed = shape
-            leaf = route(nodes, bits, samples.X, places)
+            leaf = route(nodes, bits, samples.X, indices)
             return LeafCounts(*tally(leaf, y, self.grower.weights(serial, seed, weight), len(nodes)))
 
         return in_threads(count_one, self.shapes, n_jobs)
@@ -73,7 +73,7 @@ def with_counts(state: State, trees: Sequence[Tree], counts: Sequence[LeafCounts
     return state.with_forests(lambda forest: forest.with_trees(counted))
 
 
-def place(samples: Samples, tree: Tree, leaf_of: Int32Array, others: Int32Array, grower: Grower) -> Tree:
+def route_undrawn(samples: Samples, tree: Tree, leaf_of: Int32Array, others: Int32Array, grower: Grower) -> Tree:
     """Write the leaves of samples to leaf_of that a tree was grown without, and return the tree that counts them."""
     weight = samples.weight_at(others)
     whole = grower.weights(samples.serial[others], tree.seed, weight)

@@ -7,6 +7,7 @@ if that lasts, a forest of the last few batches takes the active one's place, wh
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from time import perf_counter
 from typing import NamedTuple
@@ -15,17 +16,15 @@ import numpy as np
 
 from adforest.adaptation.evidence import Evidence, Scores
 from adforest.adaptation.judging import judge, judge_recent
-from adforest.adaptation.names import ACTIVE, NEWEST, PERMANENT, TEMPORARY
-from adforest.adaptation.report import BatchReport
+from adforest.adaptation.recent_samples import first_weights
+from adforest.adaptation.report import ACTIVE, NEWEST, PERMANENT, TEMPORARY, BatchReport
+from adforest.adaptation.sample_weights import rescaled
 from adforest.adaptation.scoring import Answered, BatchScores, leaves_by_forest, score_batch
-from adforest.adaptation.state import ForestState, State
+from adforest.adaptation.state import ForestState, Settings, State
 from adforest.adaptation.steps import BUILD, BUILD_NEWEST, BatchUpdate, answering_votes, report_of
-from adforest.adaptation.weighing import rescaled
+from adforest.adaptation.tuning import Tuning
 from adforest.forest import Samples
 from adforest.forest.types import Int64Array
-
-MAX_ONE_CLASS = 0.95  # share of a batch's samples of one class, beyond which it says nothing about rules
-SMALL_BATCH, SMALL_SHARE = 100, 0.05  # samples, and share of those at hand, below which a batch waits for more
 
 
 class Outcome(NamedTuple):
@@ -72,18 +71,21 @@ def _build(state: State, batch: Samples) -> Outcome:
     work.build_first()
     work.forests[PERMANENT].forest.find_sums(work.settings.n_jobs)
     permanent = work.forests[PERMANENT].forest
-    leaves = permanent.route(batch.X) if len(batch) < SMALL_BATCH else None
-    recent = state.recent.after(batch.y, leaves, work.settings.label_delay)
-    after = work.finish(state.evidence.with_forests([PERMANENT]), recent=recent)
+    tuning = state.settings.tuning
+    leaves = permanent.route(batch.X) if len(batch) < tuning.small_batch else None
+    recent = replace(state.recent, weights=first_weights(tuning.high_trust))
+    recent = recent.after(batch.y, leaves, work.settings.label_delay, tuning)
+    after = work.finish(state.evidence.with_forests([PERMANENT], tuning), recent=recent)
     return Outcome(after, "none", None, Answered.nothing(batch.n_classes), work)
 
 
 def _waits(state: State, batch: Samples) -> bool:
     """Return whether a batch waits for more samples: if it is small and brings no class that is unknown.
 
-    What learning a batch costs depends on the samples at hand, so small batches share it.
+    What learning a batch costs depends on the samples in memory, so small batches share it.
     """
-    enough = min(SMALL_BATCH, SMALL_SHARE * len(state.memory))
+    tuning = state.settings.tuning
+    enough = min(tuning.small_batch, tuning.small_fraction * len(state.memory))
     known = state.forests[PERMANENT].forest.knows(batch.n_classes)
     return len(batch) < enough and bool(known[batch.y].all())
 
@@ -105,14 +107,15 @@ def _adapt(state: State, batch: Samples, samples: Samples, order: Int64Array | N
     now = {name: found[:, -len(samples) :] for name, found in leaves.items()}
     report, answered, recent_answers = score_batch(state, samples, now, order)
     evidence, scores = judge(state, batch, leaves)
-    is_small = len(samples) < SMALL_BATCH
-    recent = state.recent.after(samples.y, None, state.settings.label_delay)
+    tuning = state.settings.tuning
+    is_small = len(samples) < tuning.small_batch
+    recent = state.recent.after(samples.y, None, state.settings.label_delay, tuning)
     if is_small:
         recent = judge_recent(state, samples, np.ascontiguousarray(now[PERMANENT]), recent_answers)
 
     oob_accuracy = _grow_newest(work)
-    is_abrupt = oob_accuracy is not None and evidence.is_abrupt(oob_accuracy, scores)
-    change = Change(is_abrupt or scores.is_drift, is_abrupt)
+    is_abrupt = oob_accuracy is not None and evidence.is_abrupt(oob_accuracy, scores, tuning)
+    change = Change(is_abrupt or scores.is_drift(tuning), is_abrupt)
     is_active_learning = state.is_active_separate and not change.is_drift and _is_active_ahead(evidence, scores)
     budget_share = 0.5 if state.is_active_separate and not change.is_drift else 1.0
     work.learn(PERMANENT, budget_share)
@@ -127,7 +130,8 @@ def _adapt(state: State, batch: Samples, samples: Samples, order: Int64Array | N
     else:
         _rejoin(work)
 
-    evidence = _weigh(evidence.after_learning(oob_accuracy, scores), change, drift, is_active_separate=is_separate)
+    evidence = evidence.after_learning(oob_accuracy, scores, tuning)
+    evidence = _weigh(evidence, change, drift, tuning, is_active_separate=is_separate)
     after = work.finish(
         evidence,
         recent=recent,
@@ -138,12 +142,13 @@ def _adapt(state: State, batch: Samples, samples: Samples, order: Int64Array | N
     return Outcome(after, drift, report, answered, work)
 
 
-def _weigh(evidence: Evidence, change: Change, drift: str, *, is_active_separate: bool) -> Evidence:
+def _weigh(evidence: Evidence, change: Change, drift: str, tuning: Tuning, *, is_active_separate: bool) -> Evidence:
     """Return the evidence for the forests that stand after a batch."""
     if drift == "sustained":  # what was known of an active forest is not known of the one that took its place
-        evidence = evidence.with_forests([PERMANENT, TEMPORARY, NEWEST])
-    evidence = evidence.with_forests([PERMANENT, *([ACTIVE] if is_active_separate else []), TEMPORARY, NEWEST])
-    return evidence.after_abrupt_change([TEMPORARY, NEWEST]) if change.is_abrupt else evidence
+        evidence = evidence.with_forests([PERMANENT, TEMPORARY, NEWEST], tuning)
+    names = [PERMANENT, *([ACTIVE] if is_active_separate else []), TEMPORARY, NEWEST]
+    evidence = evidence.with_forests(names, tuning)
+    return evidence.after_abrupt_change([TEMPORARY, NEWEST], tuning) if change.is_abrupt else evidence
 
 
 def _is_active_ahead(evidence: Evidence, scores: Scores) -> bool:
@@ -177,7 +182,7 @@ def _grow_temporary(work: BatchUpdate, regime_start: int) -> None:
     start = max(regime_start, settings.window_start(work.number))
     work.action[TEMPORARY] = "rebuilt" if TEMPORARY in work.forests else "built"
     window = work.memory.window(start, settings.window_bound)
-    grown = work.grow(window, _half(settings.n_estimators), BUILD, is_placed=False)
+    grown = work.grow(window, _n_recent_trees(settings), BUILD, is_repairable=False)
     work.forests[TEMPORARY] = ForestState(work.frozen_forest(grown, window), work.box_of(window))
 
 
@@ -186,10 +191,11 @@ def _grow_newest(work: BatchUpdate) -> float | None:
 
     None where no sample is out of any bag, or where nearly all are of one class: rules show only between classes.
     """
-    grower, batch = work.settings.grower, rescaled(work.batch)
-    places = slice(work.memory.first_since(work.number), None)
-    grown = work.grow(places, _half(work.settings.n_estimators), BUILD_NEWEST)
-    forest = work.frozen_forest(grown, places)
+    grower, tuning = work.settings.grower, work.settings.tuning
+    batch = rescaled(work.batch, tuning)
+    indices = slice(work.memory.first_since(work.number), None)
+    grown = work.grow(indices, _n_recent_trees(work.settings), BUILD_NEWEST)
+    forest = work.frozen_forest(grown, indices)
     work.action[NEWEST] = "rebuilt" if NEWEST in work.forests else "built"
     work.forests[NEWEST] = ForestState(forest, work.box)
     if not grower.uses_bootstrap:
@@ -201,12 +207,12 @@ def _grow_newest(work: BatchUpdate) -> float | None:
     answers = forest.answer_from(leaves, batch.n_classes, len(batch), soft=True)
     known = work.before.forests[PERMANENT].forest.knows(batch.n_classes)[batch.y]
     tested = known & (answers.max(axis=1) > 0)
-    if not tested.any() or np.bincount(batch.y[tested]).max() > MAX_ONE_CLASS * tested.sum():
+    if not tested.any() or np.bincount(batch.y[tested]).max() > tuning.max_one_class * tested.sum():
         return None
     right = answers.argmax(axis=1)[tested] == batch.y[tested]
     return float(np.average(right, weights=batch.weight_at(tested)))
 
 
-def _half(n_trees: int) -> int:
-    """Return half of a number of trees, rounded up."""
-    return -(-n_trees // 2)
+def _n_recent_trees(settings: Settings) -> int:
+    """Return how many trees the temporary and the newest forest have."""
+    return math.ceil(settings.tuning.recent_trees * settings.n_estimators)

@@ -1,8 +1,8 @@
 """Who answers: all there is between what was learnt, some samples, and the votes for their classes.
 
-A forest answers a sample x with class shares, those of its leaves shrunk towards the nodes above them. A voter v is a
-forest, or the mean of two. It answers in three ways: with v_m(x), which is v(x) times ratio_m scaled to a sum of 1,
-where ratio_m(c) is how much more frequent class c is to be expected than over all samples, if it comes as in some
+A forest answers a sample x with class probabilities, those of its leaves shrunk towards the nodes above them. A voter v
+is a forest, or the mean of two. It answers in three variants: with v_m(x), which is v(x) times ratio_m scaled to a sum
+of 1, where ratio_m(c) is how much more frequent class c is to be expected than over all samples, if it comes as in some
 recent ones (m = 0: no correction; 1: the last batch; 2: its last 100 samples, since streams often come in runs of a
 class), see `ClassMix.ratios`. With context_k(x) how far the sample is in context k (see
 `adforest.adaptation.evidence`), adding up to 1,
@@ -24,22 +24,17 @@ import numpy as np
 from adforest.adaptation.class_mix import ClassMix
 from adforest.adaptation.evidence import (
     FAR,
-    FIRST_SHRINKAGE,
-    MIN_WEIGHT,
     NEAR,
     NEW_CLASS,
     RARE_CLASS,
-    SHRINKAGE_STRENGTHS,
     Evidence,
     Voter,
 )
-from adforest.adaptation.names import PERMANENT, TEMPORARY
+from adforest.adaptation.report import PERMANENT, TEMPORARY
 from adforest.adaptation.state import ForestState, State
+from adforest.adaptation.tuning import TUNING, Tuning
 from adforest.forest._kernels import variants
 from adforest.forest.types import AnyArray, BoolArray, Float64Array, Int32Array
-
-STEEPNESS = 4  # how far a sample is in the context of some classes is 1 - (1 - their share) ** STEEPNESS
-FULL_PRESENCE = 0.8  # share of the window's samples about a place, over what is to be expected, that makes it near
 
 
 def votes(state: State, X: Float64Array, n_classes: int) -> Float64Array:
@@ -50,15 +45,17 @@ def votes(state: State, X: Float64Array, n_classes: int) -> Float64Array:
         return forest_votes(state, X, n_classes)
     leaves = state.forests[PERMANENT].forest.route(X, state.settings.n_jobs)
     by_forests = forest_votes(state, X, n_classes, leaves)
-    return state.recent.adjusted(state.recent.answers(by_forests, leaves, **label_counts(state, n_classes)))
+    tuning = state.settings.tuning
+    answers = state.recent.answers(by_forests, leaves, **label_counts(state, n_classes), tuning=tuning)
+    return state.recent.adjusted(answers, tuning)
 
 
 def forest_votes(state: State, X: Float64Array, n_classes: int, leaves: Int32Array | None = None) -> Float64Array:
     """Return the votes of the forests together; the leaves of the permanent one may be known already."""
     if is_permanent_alone(state):
-        return _shares(state, PERMANENT, X, n_classes, leaves)
+        return _proba(state, PERMANENT, X, n_classes, leaves)
     plan = plan_of(state, n_classes)
-    return plan.voters.votes(*_shares_and_contexts(state, X, plan, leaves))
+    return plan.voters.votes(*_proba_and_contexts(state, X, plan, leaves))
 
 
 class LabelCounts(TypedDict):
@@ -81,26 +78,26 @@ def label_counts(state: State, n_classes: int) -> LabelCounts:
 def votes_in_parts(state: State, X: Float64Array, n_classes: int) -> VotesInParts:
     """Return what `votes` does, and what it adds up, for forests that vote together."""
     if is_permanent_alone(state):
-        shares = _shares(state, PERMANENT, X, n_classes)
-        alone = Way((PERMANENT,), shares, np.ones(n_classes), np.ones(len(X)))
-        return VotesInParts(shares.copy(), {PERMANENT: shares}, [alone])
+        proba = _proba(state, PERMANENT, X, n_classes)
+        alone = Variant((PERMANENT,), proba, np.ones(n_classes), np.ones(len(X)))
+        return VotesInParts(proba.copy(), {PERMANENT: proba}, [alone])
     plan = plan_of(state, n_classes)
-    by_forest, contexts = _shares_and_contexts(state, X, plan)
+    by_forest, contexts = _proba_and_contexts(state, X, plan)
     total = plan.voters.votes(by_forest, contexts)
-    return VotesInParts(total, by_forest, list(_ways_to_answer(state, by_forest, contexts)))
+    return VotesInParts(total, by_forest, list(_asked_variants(state, by_forest, contexts)))
 
 
-def _shares_and_contexts(
+def _proba_and_contexts(
     state: State, X: Float64Array, plan: Plan, leaves: Int32Array | None = None
 ) -> tuple[dict[str, Float64Array], Float64Array]:
-    """Return the class shares of the forests that are asked, and the contexts of the samples, see `contexts_of`."""
-    shares = {
-        name: state.forests[name].forest.shares(X, plan.n_classes, *shrinkage, state.settings.n_jobs)
+    """Return the probabilities by the forests that are asked, and the contexts of the samples, see `contexts_of`."""
+    proba = {
+        name: state.forests[name].forest.proba(X, plan.n_classes, *shrinkage, state.settings.n_jobs)
         for name, shrinkage in plan.shrinkage.items()
         if name != PERMANENT
     }
-    shares[PERMANENT], near = _shares_and_presence(state, X, plan.n_classes, plan.shrinkage[PERMANENT], leaves)
-    return filled(shares, plan.unmet), contexts_of(state, shares, near)
+    proba[PERMANENT], recency = _proba_and_recency(state, X, plan.n_classes, plan.shrinkage[PERMANENT], leaves)
+    return filled(proba, plan.unmet), contexts_of(state, proba, recency)
 
 
 def is_permanent_alone(state: State) -> bool:
@@ -124,63 +121,63 @@ def asked_forests(state: State) -> set[str]:
     if len(state.class_mix.rare):
         contexts.append(RARE_CLASS)
     for voter, weights in state.evidence.weights.items():
-        if weights[contexts].max() >= MIN_WEIGHT:
+        if weights[contexts].max() >= state.settings.tuning.min_weight:
             asked |= set(voter)
     return asked
 
 
-class Way(NamedTuple):
-    """One way in which a voter answers: weight * corrected(shares, ratio) is what it adds to the votes.
+class Variant(NamedTuple):
+    """One variant of a voter's answer: weight * corrected(proba, ratio) is what it adds to the votes.
 
     Attributes
     ----------
     voter : tuple of str
-    shares : float64 (n, n_classes)
-        The mean of its forests' class shares.
+    proba : float64 (n, n_classes)
+        The mean of its forests' class probabilities.
     ratio : float64 (n_classes,)
         What they are corrected by.
     weight : float64 (n,)
-        What the corrected shares count for each sample.
+        What the corrected probabilities count for each sample.
     """
 
     voter: Voter
-    shares: Float64Array
+    proba: Float64Array
     ratio: Float64Array
     weight: Float64Array
 
 
 class VotesInParts(NamedTuple):
-    """Votes (n, n_classes), class shares by forest that was asked, and the ways to answer that the votes add up."""
+    """Votes (n, n_classes), class probabilities by forest that was asked, and the variants that the votes add up."""
 
     votes: Float64Array
-    shares: dict[str, Float64Array]
-    ways: list[Way]
+    proba: dict[str, Float64Array]
+    variants: list[Variant]
 
 
-def _ways_to_answer(state: State, shares: dict[str, Float64Array], contexts: Float64Array) -> Iterator[Way]:
-    """Return the ways of some weight in which the voters answer; for the parameters see `weighted_votes`."""
+def _asked_variants(state: State, proba: dict[str, Float64Array], contexts: Float64Array) -> Iterator[Variant]:
+    """Return the variants of some weight; for the parameters see `weighted_votes`."""
     contexts = variants.adding_up(contexts)
-    ratios = ratios_of(state, shares[PERMANENT].shape[1])
+    ratios = ratios_of(state, proba[PERMANENT].shape[1])
     for voter, weights in state.evidence.weights.items():
-        if shares.keys() >= set(voter):
-            mean = np.mean([shares[name] for name in voter], axis=0)
+        if proba.keys() >= set(voter):
+            mean = np.mean([proba[name] for name in voter], axis=0)
             for weight, ratio in zip(weights.T, ratios, strict=True):
-                if weight.max() >= MIN_WEIGHT:
+                if weight.max() >= state.settings.tuning.min_weight:
                     # Summed row by row, a sample's votes do not depend on the samples it comes with.
-                    yield Way(voter, mean, ratio, (weight[:, np.newaxis] * contexts).sum(axis=0))
+                    yield Variant(voter, mean, ratio, (weight[:, np.newaxis] * contexts).sum(axis=0))
 
 
-def weighted_votes(state: State, shares: dict[str, Float64Array], contexts: Float64Array) -> Float64Array:
-    """Return the votes that the class shares of some forests add up to.
+def weighted_votes(state: State, proba: dict[str, Float64Array], contexts: Float64Array) -> Float64Array:
+    """Return the votes that the class probabilities of some forests add up to.
 
     Parameters
     ----------
-    shares : dict of str to float64 (n, n_classes)
+    proba : dict of str to float64 (n, n_classes)
         By forest that was asked.
     contexts : float64 (4, n)
         See `contexts_of`.
     """
-    return Voters.of(state, set(shares), shares[PERMANENT].shape[1]).votes(shares, contexts)
+    return Voters.of(state, set(proba), proba[PERMANENT].shape[1]).votes(proba, contexts)
 
 
 class Voters(NamedTuple):
@@ -193,23 +190,26 @@ class Voters(NamedTuple):
         See `adforest.adaptation.evidence.Evidence`.
     ratios : float64 (3, n_classes)
         See `ClassMix.ratios`.
+    min_weight : float
+        See `Tuning`.
     """
 
     names: list[Voter]
     weights: Float64Array
     ratios: Float64Array
+    min_weight: float
 
     @classmethod
     def of(cls, state: State, asked: set[str], n_classes: int) -> Voters:
         """Return the voters of those forests that are asked."""
         names = [voter for voter in state.evidence.weights if asked >= set(voter)]
         weights = np.stack([state.evidence.weights[voter] for voter in names])
-        return cls(names, weights, ratios_of(state, n_classes))
+        return cls(names, weights, ratios_of(state, n_classes), state.settings.tuning.min_weight)
 
-    def votes(self, shares: dict[str, Float64Array], contexts: Float64Array) -> Float64Array:
-        """Return the votes that class shares add up to, see `weighted_votes`."""
-        voters = [tuple(shares[name] for name in voter) for voter in self.names]
-        return variants.weigh(voters, self.weights, variants.adding_up(contexts), self.ratios, MIN_WEIGHT)
+    def votes(self, proba: dict[str, Float64Array], contexts: Float64Array) -> Float64Array:
+        """Return the votes that class probabilities add up to, see `weighted_votes`."""
+        voters = [tuple(proba[name] for name in voter) for voter in self.names]
+        return variants.weigh(voters, self.weights, variants.adding_up(contexts), self.ratios, self.min_weight)
 
 
 class Plan(NamedTuple):
@@ -245,7 +245,7 @@ def plan_of(state: State, n_classes: int) -> Plan:
     evidence, forests, plan = state.evidence, state.forests, _plans.get(state.class_mix)
     if plan is None or plan.n_classes != n_classes or plan.evidence is not evidence or plan.forests is not forests:
         asked = asked_forests(state)
-        shrinkage = {name: shrinkage_of(evidence, name) for name in sorted(asked)}
+        shrinkage = {name: shrinkage_of(evidence, name, state.settings.tuning) for name in sorted(asked)}
         voters, unmet = Voters.of(state, asked, n_classes), unmet_classes(state, state.judged, n_classes)
         plan = _plans[state.class_mix] = Plan(n_classes, evidence, forests, shrinkage, voters, unmet)
     return plan
@@ -254,39 +254,39 @@ def plan_of(state: State, n_classes: int) -> Plan:
 # Contexts
 
 
-def contexts_of(state: State, shares: dict[str, Float64Array], near: Float64Array) -> Float64Array:
+def contexts_of(state: State, proba: dict[str, Float64Array], recency: Float64Array) -> Float64Array:
     """Return how far each sample is in each context, each by itself.
 
     Parameters
     ----------
-    shares : dict of str to float64 (n, n_classes)
+    proba : dict of str to float64 (n, n_classes)
         By forest that was asked.
-    near : float64 (n,)
-        How near the window's samples are.
+    recency : float64 (n,)
+        How recent each sample is, from 0 to 1.
 
     Returns
     -------
     float64 (4, n)
         Near, far, new class, rare class.
     """
-    mix, permanent = state.class_mix, shares[PERMANENT]
-    new = mix.new if TEMPORARY in shares else mix.new[:0]
-    return variants.contexts(near, shares.get(TEMPORARY, permanent), new, permanent, mix.rare, STEEPNESS)
+    mix, permanent, steepness = state.class_mix, proba[PERMANENT], state.settings.tuning.steepness
+    new = mix.new if TEMPORARY in proba else mix.new[:0]
+    return variants.contexts(recency, proba.get(TEMPORARY, permanent), new, permanent, mix.rare, steepness)
 
 
-def presence(near: Float64Array) -> Float64Array:
-    """Return how near samples are to those of the window, from 0 to 1, from the mean over trees of `State.nearness`."""
-    return np.minimum(near / FULL_PRESENCE, 1.0)
+def recency_of(density: Float64Array, tuning: Tuning) -> Float64Array:
+    """Return how recent samples are, from 0 to 1, from the mean over trees of `State.recency`."""
+    return np.minimum(density / tuning.full_recency, 1.0)
 
 
 def ratios_of(state: State, n_classes: int) -> Float64Array:
-    """Return what class probabilities are multiplied by in each way to answer, see `ClassMix.ratios`."""
-    return state.class_mix.padded(n_classes).ratios(state.evidence.mix_changes)
+    """Return what class probabilities are multiplied by in each variant, see `ClassMix.ratios`."""
+    return state.class_mix.padded(n_classes).ratios(state.evidence.mix_changes, state.settings.tuning)
 
 
-def corrected(shares: Float64Array, ratio: Float64Array) -> Float64Array:
-    """Return class shares times a ratio for each class, scaled to a sum of 1."""
-    product = shares * ratio
+def corrected(proba: Float64Array, ratio: Float64Array) -> Float64Array:
+    """Return class probabilities times a ratio for each class, scaled to a sum of 1."""
+    product = proba * ratio
     total = product.sum(axis=1, keepdims=True)
     scaled: Float64Array = np.divide(product, total, out=product, where=total > 0)
     return scaled
@@ -308,51 +308,51 @@ def unmet_classes(state: State, names: Iterable[str], n_classes: int) -> dict[st
     return {name: classes for name, classes in unmet.items() if classes.any()}
 
 
-def with_unmet_classes(state: State, shares: dict[str, Float64Array]) -> dict[str, Float64Array]:
+def with_unmet_classes(state: State, proba: dict[str, Float64Array]) -> dict[str, Float64Array]:
     """Return class probabilities by forest, with those of the permanent one for classes that a forest has not met."""
-    return filled(shares, unmet_classes(state, shares, shares[PERMANENT].shape[1]))
+    return filled(proba, unmet_classes(state, proba, proba[PERMANENT].shape[1]))
 
 
-def filled(shares: dict[str, Float64Array], unmet: dict[str, BoolArray]) -> dict[str, Float64Array]:
+def filled(proba: dict[str, Float64Array], unmet: dict[str, BoolArray]) -> dict[str, Float64Array]:
     """Return class probabilities by forest, given the classes that some have not met.
 
     Their probabilities are the permanent forest's times the sum of them: where it is not sure that a sample is of such
     a class, what came lately counts.
     """
     if not unmet:
-        return shares
-    whole = dict(shares)
-    for name in unmet.keys() & shares.keys():
-        taken = shares[PERMANENT] * unmet[name]
+        return proba
+    whole = dict(proba)
+    for name in unmet.keys() & proba.keys():
+        taken = proba[PERMANENT] * unmet[name]
         mass = taken.sum(axis=1, keepdims=True)
-        whole[name] = shares[name] * (1 - mass**2) + taken * mass
+        whole[name] = proba[name] * (1 - mass**2) + taken * mass
     return whole
 
 
-def shrinkage_of(evidence: Evidence, name: str) -> tuple[Float64Array, Float64Array]:
-    """Return the strengths of shrinkage that a forest's answers are mixed from, and the share of each."""
-    strengths = np.array(SHRINKAGE_STRENGTHS)
-    mix = evidence.shrinkage.get(name, np.array(FIRST_SHRINKAGE))
-    kept = mix >= MIN_WEIGHT
+def shrinkage_of(evidence: Evidence, name: str, tuning: Tuning = TUNING) -> tuple[Float64Array, Float64Array]:
+    """Return the strengths of shrinkage that a forest's answers are mixed from, and the fraction of each."""
+    strengths = np.array(tuning.shrinkage_strengths)
+    mix = evidence.shrinkage.get(name, np.array(tuning.first_shrinkage))
+    kept = mix >= tuning.min_weight
     return strengths[kept], mix[kept] / mix[kept].sum()
 
 
-def _shares(state: State, name: str, X: Float64Array, n_classes: int, leaves: Int32Array | None = None) -> Float64Array:
-    """Return the class shares that a forest gives some samples."""
-    strengths, mix = shrinkage_of(state.evidence, name)
-    return state.forests[name].forest.shares(X, n_classes, strengths, mix, state.settings.n_jobs, leaves)
+def _proba(state: State, name: str, X: Float64Array, n_classes: int, leaves: Int32Array | None = None) -> Float64Array:
+    """Return the class probabilities that a forest gives some samples."""
+    strengths, mix = shrinkage_of(state.evidence, name, state.settings.tuning)
+    return state.forests[name].forest.proba(X, n_classes, strengths, mix, state.settings.n_jobs, leaves)
 
 
-def _shares_and_presence(
+def _proba_and_recency(
     state: State,
     X: Float64Array,
     n_classes: int,
     shrinkage: tuple[Float64Array, Float64Array],
     leaves: Int32Array | None = None,
 ) -> tuple[Float64Array, Float64Array]:
-    """Return the class shares that the permanent forest gives some samples, and how near they are to the window's."""
-    if not state.nearness:
-        return _shares(state, PERMANENT, X, n_classes, leaves), np.ones(len(X))
+    """Return the class probabilities by the permanent forest, and how recent samples are."""
+    if not state.recency:
+        return _proba(state, PERMANENT, X, n_classes, leaves), np.ones(len(X))
     forest, n_jobs = state.forests[PERMANENT].forest, state.settings.n_jobs
-    shares, near = forest.shares_and_values(X, n_classes, *shrinkage, state.nearness, n_jobs, leaves)
-    return shares, presence(near)
+    proba, density = forest.proba_and_values(X, n_classes, *shrinkage, state.recency, n_jobs, leaves)
+    return proba, recency_of(density, state.settings.tuning)

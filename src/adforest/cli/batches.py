@@ -87,7 +87,9 @@ def shown(path: Path) -> str:
 
 def learnt_columns(model: Any) -> list[str]:
     """Return the names of the columns that a model learnt, or raise if they have none."""
-    names = model._model.encoder.names
+    from adforest.base import get_fitted
+
+    names = get_fitted(model).encoder.names
     if names is None or not all(isinstance(name, str) for name in names):
         raise ValueError(
             "the columns that this model learnt have no names, so they are not found in files; expected a model that "
@@ -100,6 +102,7 @@ def known_types(model: Any) -> dict[str, Any]:
     """Return what the columns of a model hold, as `read_batches` takes it; not those that were all missing so far."""
     import pyarrow as pa
 
+    from adforest.base import get_fitted
     from adforest.encoding.columns import DATES, DURATIONS, NUMBERS, ZONED_DATES
     from adforest.encoding.kinds import CATEGORIES
     from adforest.reading import layout
@@ -110,7 +113,7 @@ def known_types(model: Any) -> dict[str, Any]:
         ZONED_DATES: layout.ZONED_DATES,
         DURATIONS: layout.DURATIONS,
     }
-    encoder = model._model.encoder
+    encoder = get_fitted(model).encoder
     found = {}
     for position, (name, kind) in enumerate(zip(learnt_columns(model), encoder.kinds, strict=True)):
         if kind == CATEGORIES:

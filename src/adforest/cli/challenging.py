@@ -9,9 +9,9 @@ from typing import Any
 
 from adforest.cli.learning import ChangedError, Learner
 from adforest.cli.model_file import ConflictError
-from adforest.cli.notifying import notify
 from adforest.cli.output import remark
 from adforest.cli.parameters import read_value
+from adforest.cli.status import notify
 
 
 def read_changes(given: Sequence[str]) -> dict[str, str]:

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import log
 from pathlib import Path
 from typing import Any
 
 from adforest.cli.batches import class_type, known_types, learnt_columns, reading_for_answers, shown, with_noted
+from adforest.cli.output import counted, remark
+from adforest.cli.surveying import fingerprint
 from adforest.origins import origins_of
 
 N_RECORDS = 1 << 16  # read at once
-LEAST_SHARE = 1e-15  # what a share of 0 counts as in the log loss, as in scikit-learn
+MIN_PROBABILITY = 1e-15  # what a probability of 0 counts as in the log loss, as in scikit-learn
+
+
+def warn_of_learnt(model: Any, name: str, paths: Sequence[Path]) -> None:
+    """Say how many of some files a model has learnt; of archives that is not known."""
+    known = set(origins_of(model).digests)
+    n_learnt = sum(path.suffix.lower() != ".zip" and fingerprint(path).digest in known for path in paths if known)
+    if n_learnt:
+        remark(f"warning: {counted(n_learnt, 'file')} learnt by {name}: new records are harder")
 
 
 class Evaluation:
@@ -55,15 +65,15 @@ class Evaluation:
         import numpy as np
 
         classes = self._model.classes_.tolist()
-        shares = self._model.predict_proba(batch.X)
+        proba = self._model.predict_proba(batch.X)
         truth = batch.y.tolist()
-        answers = [classes[place] for place in shares.argmax(axis=1).tolist()]
+        answers = [classes[index] for index in proba.argmax(axis=1).tolist()]
         self._pairs.update(zip(truth, answers, strict=True))
-        places = {value: place for place, value in enumerate(classes)}
-        known = [(row, places[value]) for row, value in enumerate(truth) if value in places]
+        indices = {value: index for index, value in enumerate(classes)}
+        known = [(row, indices[value]) for row, value in enumerate(truth) if value in indices]
         rows, columns = (np.array(one, dtype=np.int64) for one in (zip(*known, strict=True) if known else ((), ())))
-        self._loss -= float(np.log(np.maximum(shares[rows, columns], LEAST_SHARE)).sum())
-        self._loss -= (len(truth) - len(known)) * log(LEAST_SHARE)
+        self._loss -= float(np.log(np.maximum(proba[rows, columns], MIN_PROBABILITY)).sum())
+        self._loss -= (len(truth) - len(known)) * log(MIN_PROBABILITY)
         return truth, answers
 
     def as_dict(self) -> dict[str, Any]:

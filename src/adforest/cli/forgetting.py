@@ -9,46 +9,47 @@ from typing import Any
 
 import numpy as np
 
+from adforest.base import get_fitted, set_fitted
 from adforest.cli.batches import learnt_columns
 
 
 def without_records_of(model: Any, column: str, values: Sequence[str]) -> tuple[Any, int]:
     """Return a model whose memory has no record with some values in a column, and how many it had."""
-    known = model._model
+    known = get_fitted(model)
     names = learnt_columns(model)
     if column not in names:
         raise ValueError(
             f"--column is {column!r}, which this model did not learn from; expected one of "
             f"{', '.join(map(repr, names[:20]))}. A model keeps nothing of other columns."
         )
-    place = names.index(column)
-    codes = _codes(known.encoder, place, column, values)
-    state = known.learnt.state
-    is_dropped = np.isin(state.memory.matrix()[:, place], codes)
+    index = names.index(column)
+    codes = _codes(known.encoder, index, column, values)
+    state = known.state
+    is_dropped = np.isin(state.memory.matrix()[:, index], codes)
     n_dropped = int(is_dropped.sum())
     if n_dropped:
         state = state.with_samples(np.flatnonzero(~is_dropped))
     waiting = state.pending
     if waiting is not None:
-        kept = ~np.isin(waiting.X[:, place], codes)
+        kept = ~np.isin(waiting.X[:, index], codes)
         n_dropped += int((~kept).sum())
         weight = None if waiting.weight is None else waiting.weight[kept]
         left = replace(waiting, X=waiting.X[kept], y=waiting.y[kept], serial=waiting.serial[kept], weight=weight)
         state = replace(state, pending=left if len(left) else None)
     changed = copy(model)
-    changed._model = replace(known, learnt=replace(known.learnt, state=state))
+    set_fitted(changed, replace(known, state=state))
     return changed, n_dropped
 
 
-def _codes(encoder: Any, place: int, column: str, values: Sequence[str]) -> list[float]:
+def _codes(encoder: Any, index: int, column: str, values: Sequence[str]) -> list[float]:
     """Return what stands for values of a column in memory."""
     from adforest.encoding.columns import NUMBERS
 
-    if encoder.is_categorical[place]:
-        known = {str(value): code for code, value in enumerate(encoder.category_values(place)) if value is not None}
+    if encoder.is_categorical[index]:
+        known = {str(value): code for code, value in enumerate(encoder.category_values(index)) if value is not None}
         return [float(known[value]) for value in values if value in known]
-    if encoder.kinds[place] != NUMBERS:
-        raise ValueError(f"column {column!r} holds {encoder.kinds[place]}; expected one of text or numbers.")
+    if encoder.kinds[index] != NUMBERS:
+        raise ValueError(f"column {column!r} holds {encoder.kinds[index]}; expected one of text or numbers.")
     try:
         return [float(value) for value in values]
     except ValueError:

@@ -73,6 +73,8 @@ class Learner:
 
     Attributes
     ----------
+    reading : dict
+        How files are read: as noted in the model, but for what was given.
     n_unlabelled : int
         Samples without a class that were left out of the files read to their end.
     """
@@ -94,7 +96,7 @@ class Learner:
         self._surveyed: tuple[Path, Signature, Survey] | None = None
         self._given = target, dict(parameters), dict(reading)
         self._open()
-        self._n_before = 0 if self.is_new else self.model._model.n_batches
+        self._n_before = 0 if self.is_new else self.model.n_batches_
 
     def _open(self) -> None:
         """Read the model of the file, or make a new one, and set what was given."""
@@ -109,10 +111,10 @@ class Learner:
             learnt_columns(self.model)  # raises before anything is read
         self._set(parameters)
         self.target = self._checked_target(target)
-        self._reading = with_noted(reading, self.origins)
+        self.reading = with_noted(reading, self.origins)
         self.origins = replace(self.origins, target=self.target)
         if self.is_new:
-            noted = ((name, value if isinstance(value, str) else tuple(value)) for name, value in self._reading.items())
+            noted = ((name, value if isinstance(value, str) else tuple(value)) for name, value in self.reading.items())
             self.origins = replace(self.origins, reading=tuple(noted))
         self._take_over(self.origins)
 
@@ -131,7 +133,7 @@ class Learner:
 
     def _set(self, parameters: Mapping[str, str]) -> None:
         """Set parameters of the model, or raise if one has a value that it cannot have."""
-        from adforest.parameters import check_parameters
+        from adforest.base import check_changed_parameters
 
         names = self.model.get_params()
         unknown = [name for name in parameters if name not in names]
@@ -139,9 +141,7 @@ class Learner:
             raise ValueError(f"a {type(self.model).__name__} has no {option(unknown[0])}. Leave it out.")
         self.model.set_params(**{name: read_value(value) for name, value in parameters.items()})
         try:
-            check_parameters(self.model, self.model._rules)
-            if not self.is_new:
-                self.model._check_fixed(self.model._model.fixed)
+            check_changed_parameters(self.model)
         except ValueError as error:
             raise ValueError(_as_option(str(error), parameters)) from None
 
@@ -161,7 +161,7 @@ class Learner:
         """Return how many batches more than at the beginning are in the file, also if the last was hardly written."""
         from adforest import load
 
-        return load(self.path)._model.n_batches - self._n_before if self.path.exists() else 0
+        return load(self.path).n_batches_ - self._n_before if self.path.exists() else 0
 
     def is_known(self, digest: bytes) -> bool:
         """Return whether a batch was learnt already."""
@@ -259,15 +259,15 @@ class Learner:
             return Part(b"")
         n_bytes, digest = max(learnt)
         n_samples = self._sized[digest][1]
-        place = f"'{path}' went on since its first {n_bytes:,} bytes were learnt"
+        grown = f"'{path}' went on since its first {n_bytes:,} bytes were learnt"
         if not path.exists() or path.suffix.lower() not in TEXT_SUFFIXES:
             raise ValueError(
-                f"{place}; expected that of text files alone (.csv, .jsonl, not compressed), of which the rest can be "
+                f"{grown}; expected that of text files alone (.csv, .jsonl, not compressed), of which the rest can be "
                 "told from the beginning. Write the rest to a file of its own."
             )
         if not ends_a_line(path, n_bytes):
             raise ValueError(
-                f"{place}, in the middle of a line, so that record {n_samples:,} was learnt before it was whole. Write "
+                f"{grown}, in the middle of a line, so that record {n_samples:,} was learnt before it was whole. Write "
                 "the rest to a file of its own."
             )
         return Part(digest, n_bytes, n_samples)
@@ -281,7 +281,7 @@ class Learner:
         if found.n_values:  # of text, lines are counted as they are read
             self._limits.check(path, found)
         if self._limits.max_columns is not None:
-            self._limits.check_columns(path, len(column_names(path, self._reading)))
+            self._limits.check_columns(path, len(column_names(path, self.reading)))
         self._surveyed = path, state, found
         return found
 
@@ -293,7 +293,7 @@ class Learner:
         is_small = found.n_rows <= WHOLE_RECORDS
         if is_small and (found.n_values or found.n_bytes) <= WHOLE_VALUES:
             return None
-        n_columns = max(len(column_names(path, self._reading)), 1)
+        n_columns = max(len(column_names(path, self.reading)), 1)
         if is_small and found.n_rows * n_columns <= WHOLE_VALUES:
             return None
         return max(PIECE_VALUES // max(n_columns, PIECE_VALUES // PIECE_RECORDS), 1)
@@ -351,23 +351,23 @@ class Learner:
         from adforest.reading import read_batches
 
         types = None if self.is_new else known_types(self.model) | {self.target: class_type(self.model)}
-        return read_batches(paths, target=self.target, types=types, batch_size=batch_size, **self._reading)
+        return read_batches(paths, target=self.target, types=types, batch_size=batch_size, **self.reading)
 
     def _check_columns(self, batch: Any) -> None:
         """Raise if a batch lacks or adds columns and may not; the error names the file."""
         if self.is_new or self.model.column_changes == "allow":
             return
         learnt, came = learnt_columns(self.model), batch.X.column_names
-        lacks, adds = [name for name in learnt if name not in came], [name for name in came if name not in learnt]
+        lacks, adds = _without(learnt, came), _without(came, learnt)
         if not lacks and not adds:
             return
         parts = [
             f"{what} {', '.join(map(repr, names[:5]))}" for what, names in (("lacks", lacks), ("adds", adds)) if names
         ]
         advice = "Rename the columns" if lacks and adds else "Add the column" if lacks else "Leave it out with --drop"
-        place = self._header_place(batch.files[0])
+        header = self._header_place(batch.files[0])
         raise ValueError(
-            f"{place} {' and '.join(parts)}; expected the {len(learnt)} columns that '{self.path}' learnt. "
+            f"{header} {' and '.join(parts)}; expected the {len(learnt)} columns that '{self.path}' learnt. "
             f"{advice}, or set --column-changes allow."
         )
 
@@ -376,7 +376,7 @@ class Learner:
         from adforest.reading.files import open_sources
 
         archives = [parent for parent in path.parents if parent.is_file()]
-        files, _ = open_sources([*archives, path][:1], self.target, self.target, **for_answers(self._reading))
+        files, _ = open_sources([*archives, path][:1], self.target, self.target, **for_answers(self.reading))
         return next(file.header_place for file in files if file.path == path)
 
 
@@ -392,6 +392,12 @@ def _from(batch: Any, start: int, stop: int | None = None) -> Any:
     length = (len(batch.y) if stop is None else stop) - start
     X, y = batch.X.slice(start, length), batch.y[start : start + length]
     return replace(batch, X=X, y=y, first_row=batch.first_row + start)
+
+
+def _without(names: Sequence[str], others: Sequence[str]) -> list[str]:
+    """Return those of some names that are not among others."""
+    known = set(others)
+    return [name for name in names if name not in known]
 
 
 def _with_last(batches: Iterable[Any]) -> Iterator[tuple[Any, bool]]:

@@ -135,8 +135,9 @@ class ModelFile:
                     if not lock_file(itself):
                         raise self._in_use("that named it otherwise")
                     self._warn_of_names(os.fstat(itself.fileno()).st_nlink - is_kept(self.real))
-            for left in self.real.parent.glob(f".{glob.escape(self.real.name)}.*.tmp"):  # see adforest.storage.atomic
-                left.unlink(missing_ok=True)
+            for start in (".", ".."):  # of the model and of its status, see adforest.storage.atomic
+                for left in self.real.parent.glob(f"{start}{glob.escape(self.real.name)}.*.tmp"):
+                    left.unlink(missing_ok=True)
             self._locks = locks.pop_all()
 
     def release(self) -> None:

@@ -127,9 +127,9 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]
     """Print a table under its title; columns of numbers stand to the right."""
     cells = [[printable(cell) for cell in row] for row in rows]
     columns = [printable(title) for title in columns]
-    widths = [max(len(line[place]) for line in [list(columns), *cells]) for place in range(len(columns))]
-    has_digit = [any(map(str.isdigit, "".join(row[place] for row in cells))) for place in range(len(columns))]
-    is_right = [has_digit[place] and all(_is_figure(row[place]) for row in cells) for place in range(len(columns))]
+    widths = [max(len(line[index]) for line in [list(columns), *cells]) for index in range(len(columns))]
+    has_digit = [any(map(str.isdigit, "".join(row[index] for row in cells))) for index in range(len(columns))]
+    is_right = [has_digit[index] and all(_is_figure(row[index]) for row in cells) for index in range(len(columns))]
     say(title, "bold")
     for number, row in enumerate([list(columns), *cells]):
         line = "  ".join(

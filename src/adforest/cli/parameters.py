@@ -10,7 +10,7 @@ import functools
 import inspect
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -22,6 +22,7 @@ from adforest.cli.wording import option
 
 ENTRY = re.compile(r"^(\w+(?:, \w+)*) : (.+)$")
 SECTION = re.compile(r"\n *(\w+)\n *-+\n")
+SHELL_TYPES = {"None": "none", "dict": "JSON", "str": "text", "float": "fraction", "int": "number"}
 WORDS: dict[str, Any] = {"none": None, "true": True, "false": False}
 
 
@@ -39,7 +40,7 @@ class Parameter:
     is_number : bool
         Whether it is a number unless it is left at its default.
     help : str
-        The first sentence of its documentation.
+        The first sentence of its documentation, and the values that it names.
     """
 
     name: str
@@ -78,23 +79,16 @@ class Group:
         The class or function.
     left_out : tuple of str
         Parameters that are no options, or options of another kind.
-    helps : dict of str to str
-        Help for parameters that are documented by their name alone, or otherwise for Python.
     """
 
     title: str
     source: str
     owner: str
     left_out: tuple[str, ...]
-    helps: Mapping[str, str]
 
     def parameters(self) -> list[Parameter]:
         """Return the parameters in the order of the library."""
-        return [
-            replace(one, help=self.helps.get(one.name, one.help))
-            for one in _declared(self.source, self.owner)
-            if one.name not in self.left_out
-        ]
+        return [one for one in _declared(self.source, self.owner) if one.name not in self.left_out]
 
 
 MODEL = Group(
@@ -102,43 +96,8 @@ MODEL = Group(
     "adaptive.py",
     "AdaptiveDecisionForestClassifier",
     ("categorical_features", "verbose"),
-    {
-        "random_state": "Seed of all draws: the same batches and the same seed make the same model.",
-        "max_categories": "Distinct values of a categorical column; the rarest beyond them share one code.",
-        "min_frequency": "Values of a categorical column that came less often share one code; a number of records, or "
-        "a share of them.",
-        "class_weight": 'Weights of classes: "balanced", or JSON such as {"yes": 5}.',
-        "max_features": 'Attributes tried at each node: a number, a share, "sqrt", "log2", "log2+1", "default" or '
-        '"none" for all.',
-        "column_changes": 'Whether a batch may add or drop columns: "error" or "allow".',
-        "answer_for": 'What the model is asked about: records like those that come next ("next_batch"), or of any time '
-        '("everything").',
-        "splitting": 'How trees are repaired that a batch contradicts: "entropy" expands leaves, "sat" adds roots, '
-        '"isat" does both.',
-        "base_forest": 'How trees are grown: "random_forest", "sysfor" or "hoeffding".',
-        "criterion": 'What cuts must gain: "gini", "entropy" or "log_loss" (the same), or "auto": entropy, but in half '
-        "of the trees Gini impurity at nodes of many classes.",
-        "max_depth": "Depth at which growing stops; by default there is no limit.",
-        "n_jobs": "Threads; the model is the same for any number.",
-    },
 )
-READING = Group(
-    "How files are read",
-    "reading/files.py",
-    "read_batches",
-    ("target", "batch_size", "types"),
-    {
-        "columns": "A column to learn from; by default all but the target.",
-        "drop": "A column to leave out.",
-        "categorical": "A column to be read as text even if it looks like numbers or dates, such as postcodes.",
-        "order": 'Whether files are learnt by "name" (numbers in names by value) or by "time" of their last change.',
-        "delimiter": "What separates the columns of a CSV file; by default it is found out.",
-        "thousands": "What separates thousands in the numbers of a CSV file, such as a comma in 1,000.",
-        "na_values": "What stands for a missing value in a CSV file, beside an empty field, NA, NULL and the like.",
-        "on_bad_lines": 'What to do about lines with a wrong number of fields: "error", or "skip" to leave them out.',
-        "unlabelled": 'What to do about records without a class: "error", or "skip" to leave them out and count them.',
-    },
-)
+READING = Group("How files are read", "reading/files.py", "read_batches", ("target", "batch_size", "types"))
 TESTING = replace(READING, left_out=(*READING.left_out, "columns", "drop", "categorical"))
 ANSWERING = replace(TESTING, left_out=(*TESTING.left_out, "unlabelled"))
 
@@ -213,18 +172,42 @@ def _parameter(declared: ast.arg, default: Any, help_text: str) -> Parameter:
 
 
 def _documented(docstring: str) -> dict[str, str]:
-    """Return the first sentence on each parameter of a numpydoc docstring."""
+    """Return the first sentence on each parameter of a numpydoc docstring, and the values that its type names."""
     parts = SECTION.split(f"\n{docstring}")
     text = parts[parts.index("Parameters") + 1] if "Parameters" in parts else ""
     found: dict[str, str] = {}
+    values: dict[str, str] = {}
     names: list[str] = []
     for line in text.splitlines():
         entry = ENTRY.match(line)
         if entry is not None:
             names = entry[1].split(", ")
+            values |= dict.fromkeys(names, _values(entry[2]))
         elif line.strip():
             found |= {name: f"{found.get(name, '')} {line.strip()}".strip() for name in names}
-    return {name: _first_sentence(words) for name, words in found.items()}
+    return {name: _first_sentence(words) + values[name] for name, words in found.items()}
+
+
+def _values(kind: str) -> str:
+    """Return the type of a parameter as a sentence, as the shell writes its values, if it names some.
+
+    Examples
+    --------
+    >>> _values('{"error", "allow"}, default="error"'), _values("dict, 'balanced' or None"), _values("int or None")
+    (' Values: "error", "allow".', ' Values: JSON, "balanced" or none.', '')
+    """
+    named = re.sub(r"[{}]", "", re.sub(r"(, default=.*|, optional)$", "", kind)).replace("'", '"')
+    if '"' not in named:
+        return ""
+    for python, shell in (
+        ("None", "none"),
+        ("dict", "JSON"),
+        ("str", "text"),
+        ("float", "fraction"),
+        ("int", "number"),
+    ):
+        named = re.sub(rf"\b{python}\b", shell, named)
+    return f" Values: {named}."
 
 
 def _first_sentence(text: str) -> str:

@@ -97,19 +97,9 @@ class BatchTable:
             line += f"  new: {', '.join(printable(str(one)) for one in report.new_classes[:5])}{more}"
         return line
 
-    def _line(
-        self,
-        at: str,
-        batch: str,
-        name: str,
-        records: str,
-        scenario: str,
-        drift: str,
-        accuracy: str,
-        answers: str,
-        seconds: str,
-    ) -> str:
+    def _line(self, *cells: str) -> str:
         """Return cells as wide as their columns."""
+        at, batch, name, records, scenario, drift, accuracy, answers, seconds = cells
         start = f"{at:<20}  {batch:>6}  {name:<{self._width}}  {records:>9}  {scenario:<7}  {drift:<9}"
         return f"{start}  {accuracy:>8}  {answers:<9}  {seconds:>7}"
 

@@ -1,8 +1,11 @@
-"""What a command that learns says of itself: beside the model for the monitor, and as a file for node_exporter."""
+"""The status of a command that learns: beside the model, as metrics for node_exporter, and for systemd."""
 
 from __future__ import annotations
 
+import os
+import socket
 import sqlite3
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -74,3 +77,19 @@ class StatusFiles:
             text = metrics_text({learner.path.name: (figures, self._status)})
             write_atomically(self._metrics_file, [text.encode()])
         self._written, self._n_batches = self._status, n_batches
+
+
+def notify(state: str) -> None:
+    """Send a line such as ``READY=1`` or ``WATCHDOG=1`` to the socket that $NOTIFY_SOCKET names.
+
+    Parameters
+    ----------
+    state : str
+        Assignments, one a line; see sd_notify(3).
+    """
+    address = os.environ.get("NOTIFY_SOCKET", "")
+    if not address:
+        return
+    with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
+        sender.connect("\0" + address[1:] if address.startswith("@") else address)
+        sender.sendall(state.encode(errors="backslashreplace"))

@@ -12,9 +12,8 @@ from adforest.cli.file_log import FileLog
 from adforest.cli.folder import Folder
 from adforest.cli.learning import ChangedError, Learner
 from adforest.cli.model_file import ConflictError, NotWrittenError
-from adforest.cli.notifying import notify
 from adforest.cli.output import remark
-from adforest.cli.status import StatusFiles
+from adforest.cli.status import StatusFiles, notify
 from adforest.cli.wording import in_shell_words
 
 LONGEST_WAIT = 60.0  # seconds between two attempts at something that fails
@@ -100,7 +99,7 @@ class Watcher:
         self._backoff = Backoff(self.interval)
 
     def run(self, show: Any, *, once: bool) -> None:
-        """Look and learn until nothing is left to do, or for ever.
+        """Look and learn until nothing is left to do, or until a signal comes.
 
         Parameters
         ----------

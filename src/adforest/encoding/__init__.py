@@ -3,6 +3,5 @@
 from adforest.encoding.categories import EncodingRules
 from adforest.encoding.encoder import TableEncoder
 from adforest.encoding.labels import LabelTable, check_same_length
-from adforest.encoding.warning import warn_caller
 
-__all__ = ["EncodingRules", "LabelTable", "TableEncoder", "check_same_length", "warn_caller"]
+__all__ = ["EncodingRules", "LabelTable", "TableEncoder", "check_same_length"]

@@ -1,7 +1,7 @@
-"""The categories of one column: which values there are, how often and when they came, and what code each has.
+"""The categories of one column: its values, how frequent they are, when they were last seen, and their codes.
 
-A value gets its code when it first arrives, or when it first is frequent enough, and keeps it. A column has room for
-65,533 values; when they become more, those not seen for longest give their codes back (see the decision sample 15).
+A value gets its code when it is first seen, or first frequent enough, and keeps it. A column has at most 65,533
+values; beyond that, the codes of those not seen for longest are recycled (see the decision sample 15).
 Everything here is immutable: learning a batch returns other categories.
 """
 
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adforest.encoding.columns import Coded, Column, FloatArray, Moments, code_numbers
+from adforest.exceptions import InputTypeError
 
 Value: TypeAlias = str | float
 Int32Array: TypeAlias = NDArray[np.int32]
@@ -55,7 +56,7 @@ class EncodingRules:
         return self.max_categories is not None or self.min_frequency is not None
 
     def are_frequent(self, counts: Int64Array, n_samples: int) -> NDArray[np.bool_]:
-        """Return which values have a code of their own, given how often each came; of equal ones the first."""
+        """Return which values have a code of their own, given their counts; of equal ones the first."""
         least = 0 if self.min_frequency is None else self.min_frequency
         frequent: NDArray[np.bool_] = counts >= (least if isinstance(least, Integral) else least * n_samples)
         if self.max_categories is not None and self.max_categories <= np.count_nonzero(frequent):
@@ -71,24 +72,24 @@ class Categories:
 
     Attributes
     ----------
-    places : dict
-        By value its place in the arrays below; never changed once made.
+    index_of : dict
+        By value its index in the arrays below; never changed once made.
     code : int32 (n_values,)
         The value's own code, -1 if it has none yet.
     count, last_batch : int64, int32 (n_values,)
-        Samples that had the value, and the last batch that brought one.
+        Samples with the value, and the last batch that had one.
     coded_as : float64 (n_values + 2,)
         What the value is translated to: its own code or that of infrequent values. The last but one is for values not
         known: the code of infrequent values where they are grouped, otherwise NaN. The last is for missing values: NaN.
     n_codes : int
-        Codes given so far; some may have been given back.
+        Codes assigned so far; some may be free again.
     infrequent : int
         The code of infrequent values, -1 while there are none.
     n_samples, n_known, n_distinct : int
         Samples seen, those of them that had a value, and distinct values among these.
     """
 
-    places: dict[Value, int]
+    index_of: dict[Value, int]
     code: Int32Array
     count: Int64Array
     last_batch: Int32Array
@@ -108,30 +109,30 @@ class Categories:
     @property
     def kind_alone(self) -> Categories:
         """The first value alone, which is enough to tell whether a column holds the same kind."""
-        first = dict.fromkeys(list(self.places)[:1], 0)
-        return replace(Categories.none(), places=first)
+        first = dict.fromkeys(list(self.index_of)[:1], 0)
+        return replace(Categories.none(), index_of=first)
 
     @property
     def identifies_samples(self) -> bool:
         """Whether there are nearly as many texts as samples."""
-        is_text = isinstance(next(iter(self.places), None), str)
+        is_text = isinstance(next(iter(self.index_of), None), str)
         return is_text and self.n_known >= ID_SAMPLES and self.n_distinct >= ID_SHARE * self.n_known
 
     def by_code(self) -> list[Value | None]:
-        """Return the values in order of their codes, None for a code that was given back."""
+        """Return the values in order of their codes, None for a code that is free."""
         values: list[Value | None] = [None] * self.n_codes
-        for value, place in self.places.items():
-            if self.code[place] >= 0:
-                values[self.code[place]] = value
+        for value, index in self.index_of.items():
+            if self.code[index] >= 0:
+                values[self.code[index]] = value
         if self.infrequent >= 0:
             values[self.infrequent] = INFREQUENT
         return values
 
-    def translate(self, column: Column, place: str) -> FloatArray:
+    def translate(self, column: Column, where: str) -> FloatArray:
         """Return what the samples of a column are translated to, each distinct value looked up once; NaN if missing."""
-        coded = self.coded(column, place)
-        places = [self.places.get(value, -2) for value in coded.values]
-        translated: FloatArray = self.coded_as[[*places, -1]][coded.codes]
+        coded = self.coded(column, where)
+        indices = [self.index_of.get(value, -2) for value in coded.values]
+        translated: FloatArray = self.coded_as[[*indices, -1]][coded.codes]
         return translated
 
     def regroups(self, before: Categories, values: Sequence[Value]) -> bool:
@@ -141,31 +142,31 @@ class Categories:
         """
         if self.infrequent < 0:
             return False
-        was, now = (known.coded_as[[known.places.get(value, -2) for value in values]] for known in (before, self))
+        was, now = (known.coded_as[[known.index_of.get(value, -2) for value in values]] for known in (before, self))
         is_missing = np.isnan(was) & (np.isnan(now) | (now >= before.n_codes))
         return not bool(((was == now) | is_missing).all())
 
     def learn(
         self, values: Sequence[Value], counts: Int64Array, n_samples: int, batch: int, rules: EncodingRules
     ) -> tuple[Categories, Int32Array]:
-        """Return these categories after one more batch, and the codes that values gave back for it.
+        """Return these categories after one more batch, and the codes that were recycled for it.
 
         Parameters
         ----------
         values : sequence of text or of floats
             The distinct values of the column, in order of first appearance.
         counts : int64
-            How often each came.
+            Samples with each of them.
         n_samples : int
             Samples of the batch, those included whose value is missing.
         batch : int
             Number of the batch.
         rules : EncodingRules
         """
-        new = [i for i, value in enumerate(values) if value not in self.places]
+        new = [i for i, value in enumerate(values) if value not in self.index_of]
         grown, recycled_codes, new = self._with_room(values, counts, new, batch, rules)
         grown = grown._with_values([values[i] for i in new])
-        found = np.array([grown.places.get(value, -1) for value in values], dtype=np.intp)
+        found = np.array([grown.index_of.get(value, -1) for value in values], dtype=np.intp)
         count, last_batch = grown.count.copy(), grown.last_batch.copy()
         is_kept = found >= 0
         count[found[is_kept]] += counts[is_kept]
@@ -183,32 +184,32 @@ class Categories:
     def _with_room(
         self, values: Sequence[Value], counts: Int64Array, new: list[int], batch: int, rules: EncodingRules
     ) -> tuple[Categories, Int32Array, list[int]]:
-        """Return categories with room for new values, the codes given back for it, and the new values that fit.
+        """Return categories without as many old values as new ones need, recycled codes, and the new values that fit.
 
         Values of this batch stay. Where new ones are too many even so, those that are most frequent in it fit.
         """
-        lacking = len(self.places) + len(new) - MAX_VALUES
+        lacking = len(self.index_of) + len(new) - MAX_VALUES
         kept, recycled_codes = self, np.empty(0, dtype=np.int32)
         if lacking > 0 and rules.reuses_codes:
-            here = [self.places[value] for value in values if value in self.places]
+            here = [self.index_of[value] for value in values if value in self.index_of]
             age = batch - self.last_batch
             age[here] = 0
             oldest = np.argsort(-age, kind="stable")[: max(lacking, int(MAX_VALUES * RETURN_SHARE))]
             kept, recycled_codes = self._without(oldest[age[oldest] > 0])
-        room = MAX_VALUES - len(kept.places)
+        room = MAX_VALUES - len(kept.index_of)
         if len(new) > room:
             new = sorted(sorted(new, key=lambda i: -counts[i])[:room])
         return kept, recycled_codes, new
 
-    def _without(self, places: NDArray[np.intp]) -> tuple[Categories, Int32Array]:
+    def _without(self, indices: NDArray[np.intp]) -> tuple[Categories, Int32Array]:
         """Return the categories without some values, and the codes they had."""
         stays = np.ones(len(self.code), dtype=bool)
-        stays[places] = False
-        values = [value for value, place in self.places.items() if stays[place]]
-        codes = self.code[places]
+        stays[indices] = False
+        values = [value for value, index in self.index_of.items() if stays[index]]
+        codes = self.code[indices]
         kept = replace(
             self,
-            places={value: place for place, value in enumerate(values)},
+            index_of={value: index for index, value in enumerate(values)},
             code=self.code[stays],
             count=self.count[stays],
             last_batch=self.last_batch[stays],
@@ -219,10 +220,10 @@ class Categories:
         """Return the categories with new values behind the old ones, without codes yet."""
         if not new:
             return self
-        first, n = len(self.places), len(new)
+        first, n = len(self.index_of), len(new)
         return replace(
             self,
-            places=self.places | {value: place for place, value in enumerate(new, start=first)},
+            index_of=self.index_of | {value: index for index, value in enumerate(new, start=first)},
             code=np.append(self.code, np.full(n, -1, dtype=np.int32)),
             count=np.append(self.count, np.zeros(n, dtype=np.int64)),
             last_batch=np.append(self.last_batch, np.zeros(n, dtype=np.int32)),
@@ -235,8 +236,8 @@ class Categories:
         needed = np.flatnonzero(frequent & (self.code < 0))
         code, n_codes, infrequent = self.code, self.n_codes, self.infrequent
         if len(needed):
-            n_held = np.count_nonzero(code >= 0) + (infrequent >= 0)
-            free = np.setdiff1d(np.arange(n_codes), np.append(code, infrequent)) if n_held < n_codes else needed[:0]
+            n_used = np.count_nonzero(code >= 0) + (infrequent >= 0)
+            free = np.setdiff1d(np.arange(n_codes), np.append(code, infrequent)) if n_used < n_codes else needed[:0]
             fresh = np.arange(n_codes, n_codes + max(0, len(needed) - len(free)))
             code = code.copy()
             code[needed] = np.append(free, fresh)[: len(needed)]
@@ -247,20 +248,20 @@ class Categories:
         coded_as = np.append(np.where(frequent, code, shared), [shared, np.nan])
         return replace(self, code=code, n_codes=n_codes, infrequent=infrequent, coded_as=coded_as)
 
-    def coded(self, column: Column, place: str) -> Coded:
+    def coded(self, column: Column, where: str) -> Coded:
         """Return the column as categories, or raise if it holds text where numbers were learnt or the reverse."""
         if isinstance(column, Moments):
-            raise TypeError(
-                f"{place} holds {column.kind} ({column.dtype}) but is categorical. Convert it to text, or leave it out "
+            raise InputTypeError(
+                f"{where} holds {column.kind} ({column.dtype}) but is categorical. Convert it to text, or leave it out "
                 "of categorical_features and start a new model with fit()."
             )
         coded = column if isinstance(column, Coded) else code_numbers(column)
-        if coded.values and self.places:
-            learnt = next(iter(self.places))
+        if coded.values and self.index_of:
+            learnt = next(iter(self.index_of))
             if coded.holds_text != isinstance(learnt, str):
                 kind, other = ("text", "numbers") if coded.holds_text else ("numbers", "text")
-                raise TypeError(
-                    f"{place} holds {kind} ({coded.values[0]!r}) but the model learnt it as categories that are "
+                raise InputTypeError(
+                    f"{where} holds {kind} ({coded.values[0]!r}) but the model learnt it as categories that are "
                     f"{other} ({learnt!r}). Convert it to {other}, or start a new model with fit()."
                 )
         return coded

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adforest.encoding.text_columns import shown
+from adforest.exceptions import InputError, InputTypeError
 
 FloatArray: TypeAlias = NDArray[np.float64]
 
@@ -49,7 +50,7 @@ class Moments:
     kind : {"dates", "dates with a time zone", "durations"}
         They do not mix: what is a date here may be another hour there.
     dtype : str
-        How an error shows what arrived.
+        Type of the input, for errors.
     """
 
     seconds: FloatArray
@@ -87,16 +88,18 @@ def take_rows(column: Column, index: NDArray[Any]) -> Column:
     return taken
 
 
-def code_values(values: list[Any], place: str) -> Coded:
+def code_values(values: list[Any], where: str) -> Coded:
     """Return Python objects as categories; they must be all text or all numbers, missing ones aside."""
     try:
         distinct = dict.fromkeys(values)
     except TypeError as error:
-        raise TypeError(f"{place} mixes text with other objects ({error}). Convert the whole column to text.") from None
+        raise InputTypeError(
+            f"{where} mixes text with other objects ({error}). Convert the whole column to text."
+        ) from None
     kept = [value for value in distinct if not is_missing(value)]
     lookup = dict.fromkeys(distinct, -1) | {value: code for code, value in enumerate(kept)}
     codes = np.fromiter(map(lookup.__getitem__, values), np.intp, len(values))
-    return Coded(codes, plain_values(kept, place))
+    return Coded(codes, plain_values(kept, where))
 
 
 def code_numbers(numbers: FloatArray) -> Coded:
@@ -111,7 +114,7 @@ def code_numbers(numbers: FloatArray) -> Coded:
     return Coded(codes, values[arrival].tolist())
 
 
-def plain_values(values: list[Any], place: str) -> list[str] | list[float]:
+def plain_values(values: list[Any], where: str) -> list[str] | list[float]:
     """Return distinct values as text or as floats, whichever they all are."""
     texts = [value for value in values if isinstance(value, str)]
     if len(texts) == len(values):
@@ -120,19 +123,19 @@ def plain_values(values: list[Any], place: str) -> list[str] | list[float]:
     if not texts and all(isinstance(value, (Real, np.bool_)) for value in values):
         return [float(value) for value in values]
     if texts and all(isinstance(value, (Real, np.bool_)) for value in strangers):
-        raise _mixed(texts, strangers, place)
+        raise _mixed(texts, strangers, where)
     found = f"text ({texts[0]!r}) and " if texts else ""
-    raise TypeError(
-        f"{place} holds {found}values of type {type(strangers[0]).__name__} ({strangers[0]!r}); categories are either "
+    raise InputTypeError(
+        f"{where} holds {found}values of type {type(strangers[0]).__name__} ({strangers[0]!r}); categories are either "
         "all text or all numbers. Convert the whole column to text."
     )
 
 
-def _mixed(texts: list[str], numbers: list[Any], place: str) -> TypeError:
+def _mixed(texts: list[str], numbers: list[Any], where: str) -> InputTypeError:
     """Return the error for a column of numbers and text, which is most often one of numbers with odd values."""
     number = numbers[0].item() if isinstance(numbers[0], np.generic) else numbers[0]
-    return TypeError(
-        f"{place} holds numbers ({number!r}) and text ({shown(texts)}); expected all numbers or all text. If they are "
+    return InputTypeError(
+        f"{where} holds numbers ({number!r}) and text ({shown(texts)}); expected all numbers or all text. If they are "
         "numbers, convert the column with pd.to_numeric(..., errors='coerce'), which makes the text missing; if they "
         "are categories, convert the whole column to text."
     )
@@ -143,26 +146,26 @@ def is_missing(value: Any) -> bool:
     return value is None or type(value).__name__ == "NAType" or (not isinstance(value, str) and bool(value != value))
 
 
-def object_column(values: list[Any], place: str) -> Column:
+def object_column(values: list[Any], where: str) -> Column:
     """Return Python objects as categories if any is text, as moments if they are dates, as numbers otherwise."""
     types = set(map(type, values))
     if any(issubclass(kind, (str, bytes)) for kind in types):
-        return code_values(values, place)
+        return code_values(values, where)
     if any(issubclass(kind, complex) for kind in types):
-        raise complex_numbers(place)
+        raise complex_numbers(where)
     if any(kind.__name__ in ("NAType", "NaTType") for kind in types):
         values = [None if is_missing(value) else value for value in values]
         types = set(map(type, values))
     if any(issubclass(kind, (date, timedelta, np.datetime64, np.timedelta64)) for kind in types):
-        return _moments_of(values, place)
+        return _moments_of(values, where)
     try:
         return np.fromiter(values, np.float64, len(values))
     except (TypeError, ValueError) as error:
         stranger = next(kind for kind in types if not issubclass(kind, (Real, type(None))))
-        raise not_a_number(place, stranger.__name__, f" ({error})") from error
+        raise not_a_number(where, stranger.__name__, f" ({error})") from error
 
 
-def _moments_of(values: list[Any], place: str) -> Moments:
+def _moments_of(values: list[Any], where: str) -> Moments:
     """Return objects that are all dates or all durations as moments."""
     known = [value for value in values if not is_missing(value)]
     zones = {isinstance(value, datetime) and value.tzinfo is not None for value in known}
@@ -170,8 +173,8 @@ def _moments_of(values: list[Any], place: str) -> Moments:
     are_moments = all(isinstance(value, (date, timedelta, np.datetime64, np.timedelta64)) for value in known)
     if not are_moments or len(kinds) > 1 or len(zones) > 1:
         shown = " and ".join(sorted({type(value).__name__ for value in known}))
-        raise TypeError(
-            f"{place} mixes values of type {shown}; a column is all dates, all dates with a time zone, or all "
+        raise InputTypeError(
+            f"{where} mixes values of type {shown}; a column is all dates, all dates with a time zone, or all "
             "durations. Convert it to one of these, or to numbers."
         )
     has_zone = True in zones
@@ -181,12 +184,12 @@ def _moments_of(values: list[Any], place: str) -> Moments:
     return Moments.of(np.array(plain, dtype="m8[us]" if True in kinds else "M8[us]"), has_zone=has_zone)
 
 
-def complex_numbers(place: str) -> ValueError:
+def complex_numbers(where: str) -> InputError:
     """Return the error for complex numbers."""
-    return ValueError(f"Complex data not supported: {place}. Pass its real and imaginary parts as two columns.")
+    return InputError(f"Complex data not supported: {where}. Pass its real and imaginary parts as two columns.")
 
 
-def not_a_number(place: str, kind: str, cause: str = "") -> TypeError:
+def not_a_number(where: str, kind: str, cause: str = "") -> InputTypeError:
     """Return the error for columns that are neither numbers nor categories."""
     advice = "Convert it to numbers, or to text if its values are categories."
-    return TypeError(f"{place} holds values of type {kind}, which are neither numbers nor text{cause}. {advice}")
+    return InputTypeError(f"{where} holds values of type {kind}, which are neither numbers nor text{cause}. {advice}")

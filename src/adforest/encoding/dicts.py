@@ -18,6 +18,7 @@ from adforest.encoding.encoder import TableEncoder
 from adforest.encoding.frames import Names
 from adforest.encoding.kinds import CATEGORIES, UNDECIDED
 from adforest.encoding.tables import Table, source_of
+from adforest.exceptions import InputError, InputTypeError
 
 TEXT = "text"
 PLAIN = {float: NUMBERS, int: NUMBERS, bool: NUMBERS, str: TEXT}
@@ -31,8 +32,8 @@ def known_kinds(encoder: TableEncoder) -> dict[Hashable, str]:
     kinds: dict[Hashable, str] = {}
     for name, kind, known in zip(names, encoder.kinds, encoder.categories, strict=True):
         if kind == CATEGORIES and known is not None:
-            if known.places:
-                kinds[name] = TEXT if isinstance(next(iter(known.places)), str) else NUMBERS
+            if known.index_of:
+                kinds[name] = TEXT if isinstance(next(iter(known.index_of)), str) else NUMBERS
         elif kind != UNDECIDED:
             kinds[name] = kind
     return kinds
@@ -58,7 +59,7 @@ def new_kinds(sample: Mapping[Hashable, Any], known: Mapping[Hashable, str]) -> 
             if kind is not None:
                 new[name] = kind
         elif kind is not None and kind != expected:
-            raise TypeError(
+            raise InputTypeError(
                 f"feature {name!r} of this sample holds {kind} ({value!r}) but {expected} in those before. Convert it "
                 f"to {expected}."
             )
@@ -85,7 +86,7 @@ def _is_finite(value: Any, name: Hashable) -> bool:
         pass
     if value != value:
         return False
-    raise ValueError(
+    raise InputError(
         f"feature {name!r} of this sample is infinite or too large for a float. Replace it with a finite number, or "
         "with None if it is not known."
     )
@@ -97,14 +98,14 @@ def check_names(new: Iterable[Hashable], known: Mapping[Hashable, str]) -> None:
     texts = [name for name in names if isinstance(name, str)]
     if texts and len(texts) < len(names):
         other = next(name for name in names if not isinstance(name, str))
-        raise TypeError(
+        raise InputTypeError(
             f"names of features are either all text or none is, but {texts[0]!r} is text and {other!r} is not. Rename "
             "them, for example with str()."
         )
 
 
 def sorted_names(names: Iterable[Hashable]) -> list[Hashable]:
-    """Return names in an order that does not depend on how they came."""
+    """Return names in an order that does not depend on that of the samples."""
     return sorted(names, key=lambda name: name if isinstance(name, str) else repr(name))
 
 
@@ -132,10 +133,10 @@ def _plain_row(sample: Mapping[Hashable, Any], encoder: TableEncoder) -> FloatAr
     for name, known in zip(encoder.names or (), encoder.categories, strict=True):
         value = sample.get(name, nan)
         if known is not None and name in sample:
-            place = known.places.get(value) if type(value) is str else None
-            if place is None:
+            index = known.index_of.get(value) if type(value) is str else None
+            if index is None:
                 return None
-            value = known.coded_as[place]
+            value = known.coded_as[index]
         row.append(value)
     try:  # refuses text, which NumPy would read as a number
         return np.frombuffer(array("d", row))

@@ -1,4 +1,4 @@
-"""What a model remembers of the tables it has learnt: names, kinds and categories of the columns.
+"""What a fitted model knows of its tables: names, kinds and categories of the columns.
 
 Codes are given in order of arrival and keep their meaning, so that a tree grown on an early batch reads a later one
 rightly. Everything here is immutable: learning a batch returns a new encoder, and a batch that fails leaves the old one
@@ -21,25 +21,23 @@ from adforest.encoding.kinds import CATEGORIES, UNDECIDED, as_numbers, kind_of, 
 from adforest.encoding.matching import match_columns
 from adforest.encoding.rates import CategoryRates
 from adforest.encoding.surveys import ColumnSurvey, TableSurvey
-from adforest.encoding.tables import ESTIMATOR_NAME, Table, are_text, place_of, read_table, source_of
+from adforest.encoding.tables import ESTIMATOR_NAME, Table, are_text, column_label, read_table, source_of
 from adforest.encoding.text_columns import expression_of, warning_of
-from adforest.encoding.warning import warn_caller
-
-DEFAULT_RULES = EncodingRules()
+from adforest.exceptions import warn_caller
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableEncoder:
     """Translates tables to float64 matrices, the same way for every batch of a model.
 
-    Make one with `learn`. Numerical columns keep their numbers, dates and durations are seconds, categorical columns
-    hold codes in order of arrival; NaN is missing. A column whose values have all been missing is undecided: its first
-    values say what it is. Behind them all are the class rates of categories, where these are counted and of use.
+    Numerical columns keep their numbers, dates and durations are seconds, categorical columns hold codes in order of
+    arrival; NaN is missing. A column whose values have all been missing is undecided: its first values say what it is.
+    Behind them all are the class rates of categories, where these are counted and of use.
 
     Attributes
     ----------
     names : tuple or None
-        Names of the columns: text, whole numbers, or tuples of a pandas MultiIndex; None where arrays were learnt.
+        Names of the columns: text, integers, or tuples of a pandas MultiIndex; None where arrays were learnt.
     kinds : tuple of str
         One a column: "numbers", "dates", "dates with a time zone", "durations", "categories" or "undecided".
     categories : tuple of Categories or None
@@ -56,21 +54,22 @@ class TableEncoder:
     rates : dict of int to CategoryRates
         By categorical column: what was counted of the batches so far.
     rate_columns : tuple of (int, int)
-        The last columns of the matrix, in the order in which they came: a column, and which of its rates.
+        The last columns of the matrix, in the order in which they were added: a column, and which of its rates.
     n_added : int
         Columns of tables that the last batch added.
 
     Examples
     --------
-    >>> from adforest.encoding import TableEncoder
-    >>> encoder, matrix = TableEncoder.learn([[1.5, "red"], [2.0, "blue"]])
-    >>> matrix.tolist()
+    >>> from adforest.encoding import EncodingRules, TableEncoder
+    >>> start, table = TableEncoder.open([[1.5, "red"], [2.0, "blue"]], "from_dtype", "batch 1", "MyClassifier")
+    >>> table, survey = start.survey(table, "batch 1")
+    >>> encoder = start.grown(survey, 1, EncodingRules())
+    >>> encoder.matrix_of(table).tolist()
     [[1.5, 0.0], [2.0, 1.0]]
-    >>> encoder, matrix = encoder.extend([[None, "green"]], batch=2)
-    >>> matrix.tolist()
-    [[nan, 2.0]]
+    >>> encoder.translate([[None, "blue"], [3.0, "green"]]).tolist()
+    [[nan, 1.0], [3.0, nan]]
     >>> encoder.n_categories
-    array([0, 3], dtype=int32)
+    array([0, 2], dtype=int32)
     """
 
     names: Names | None
@@ -118,46 +117,10 @@ class TableEncoder:
     def category_values(self, position: int) -> list[Value | None]:
         """Return the categories of one column in order of their codes; none for a numerical column.
 
-        None stands for a code that was given back and has no value now.
+        None stands for a code that is free.
         """
         known = self.categories[position]
         return [] if known is None else known.by_code()
-
-    @classmethod
-    def learn(
-        cls,
-        X: Any,
-        categorical_features: Any = "from_dtype",
-        *,
-        batch: int = 1,
-        estimator_name: str = ESTIMATOR_NAME,
-        rules: EncodingRules = DEFAULT_RULES,
-    ) -> tuple[TableEncoder, FloatArray]:
-        """Learn the columns of a first batch.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            The samples.
-        categorical_features : "from_dtype", None, or array-like of bool, int or str
-            Which columns are categorical: those that hold text or have a categorical dtype, none, or the ones listed
-            by mask, position or name.
-        batch : int, default=1
-            Number of the batch, for errors.
-        estimator_name : str
-            What errors and warnings call the model.
-        rules : EncodingRules
-            What the model lets the encoder do.
-
-        Returns
-        -------
-        encoder : TableEncoder
-            The encoder, to be kept for later batches.
-        matrix : ndarray of float64 of shape (n_samples, n_columns), C-contiguous
-            The samples translated. It may share memory with `X`.
-        """
-        start, table = cls.open(X, categorical_features, source_of(batch), estimator_name)
-        return start._learnt(table, None, batch, rules)
 
     @classmethod
     def open(cls, X: Any, categorical_features: Any, source: str, estimator_name: str) -> tuple[TableEncoder, Table]:
@@ -168,7 +131,8 @@ class TableEncoder:
         X : array-like or data frame of shape (n_samples, n_features)
             The samples.
         categorical_features : "from_dtype", None, or array-like of bool, int or str
-            See `learn`.
+            Which columns are categorical: those that hold text or have a categorical dtype, none, or the ones listed
+            by mask, position or name.
         source : str
             What errors call the samples: "batch 1".
         estimator_name : str
@@ -180,30 +144,6 @@ class TableEncoder:
         categories = tuple(Categories.none() if is_listed else None for is_listed in listed)
         takes_text = isinstance(categorical_features, str)  # "from_dtype", or it would have been refused
         return cls(table.names, kinds, categories, takes_text, estimator_name), table
-
-    def extend(self, X: Any, batch: int, rules: EncodingRules = DEFAULT_RULES) -> tuple[TableEncoder, FloatArray]:
-        """Learn a later batch, which may bring new categories; return the encoder that knows them and the matrix.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            The samples. Columns are matched by name, in any order, where both sides have names.
-        batch : int
-            Number of the batch, for errors.
-        rules : EncodingRules
-            What the model lets the encoder do.
-
-        Returns
-        -------
-        encoder : TableEncoder
-            A new encoder, or this one if the batch brought nothing to be noted.
-        matrix : ndarray of float64 of shape (n_samples, n_columns), C-contiguous
-            The samples translated. It may share memory with `X`.
-        """
-        table, warning = self.read(X, source_of(batch), rules.column_changes)
-        if isinstance(table, np.ndarray):
-            return self, table
-        return self._learnt(table, warning, batch, rules)
 
     def translate(self, X: Any, column_changes: str | None = None) -> FloatArray:
         """Return samples to be predicted as a matrix; categories never learnt become NaN or, if grouped, infrequent.
@@ -233,13 +173,13 @@ class TableEncoder:
             return np.ascontiguousarray(table.content)
         matrix = np.empty((table.n_samples, self.n_columns))
         for position, (kind, known) in enumerate(zip(self.kinds, self.categories, strict=True)):
-            column, place = table.column(position), table.place(position)
+            column, where = table.column(position), table.column_label(position)
             if kind == UNDECIDED:
                 matrix[:, position] = np.nan
             elif known is not None:
-                matrix[:, position] = known.translate(column, place)
+                matrix[:, position] = known.translate(column, where)
             else:
-                matrix[:, position] = as_numbers(column, kind, place)
+                matrix[:, position] = as_numbers(column, kind, where)
         return self._with_rates_filled(matrix)
 
     def with_rates(self, matrix: FloatArray) -> FloatArray:
@@ -326,16 +266,16 @@ class TableEncoder:
             if is_matrix and kind == NUMBERS:
                 columns.append(None)
                 continue
-            column, place = table.column(position), table.place(position)
+            column, where = table.column(position), table.column_label(position)
             if kind == UNDECIDED:
-                decided = kind_of(column, place, takes_text=self.takes_text)
+                decided = kind_of(column, where, takes_text=self.takes_text)
                 is_number = decided == NUMBERS  # maybe categories that are numbers, where these are not asked for
                 columns.append(ColumnSurvey(NUMBERS, "", source) if is_number else ColumnSurvey.of(column, source))
             elif (known := self.categories[position]) is not None:
-                coded[position] = known.coded(column, place)
+                coded[position] = known.coded(column, where)
                 columns.append(ColumnSurvey.of(coded[position], source))
             else:
-                as_numbers(column, kind, place)
+                as_numbers(column, kind, where)
                 columns.append(None)
         if coded:
             table = replace(table, content=[coded.get(j, table.column(j)) for j in range(table.n_columns)])
@@ -365,6 +305,8 @@ class TableEncoder:
                     recycled_codes[position] = codes
         if not any(categories) and (tuple(kinds), survey.names) == (self.kinds, self.names):
             return self
+        source = source_of(batch)
+        warned_of = self.warned_of | _warn_of_texts(texts, survey.names, source)
         grown = replace(
             self,
             names=survey.names,
@@ -372,10 +314,9 @@ class TableEncoder:
             categories=tuple(categories),
             recycled_codes=recycled_codes,
             n_added=n_added,
+            warned_of=warned_of | _warn_of_ids(categories, survey.names, source, warned_of),
         )
-        if rules.adds_rates:
-            grown = grown._with_rate_columns()
-        return grown._warned_of_texts(texts, source_of(batch))._warned_of_ids(source_of(batch))
+        return grown._with_rate_columns() if rules.adds_rates else grown
 
     def regrouped_since(self, before: TableEncoder, survey: TableSurvey) -> dict[int, Categories]:
         """Return by column the categories before a batch, where they translate some of its values otherwise.
@@ -403,40 +344,36 @@ class TableEncoder:
                 continue
             before = self.rates.get(position) or CategoryRates.none()
             counted = before.with_codes(known.n_codes, self.recycled_codes.get(position))
-            rates[position] = counted.with_columns(len(known.places))
+            rates[position] = counted.with_columns(len(known.index_of))
             first, stop = len(before.classes), len(rates[position].classes)
             columns += [(position, rate) for rate in range(first, stop)]
         return replace(self, rates=rates, rate_columns=tuple(columns))
 
-    def _learnt(
-        self, table: Table, warning: str | None, batch: int, rules: EncodingRules
-    ) -> tuple[TableEncoder, FloatArray]:
-        """Return the encoder that also knows a matched table, and the table's matrix."""
-        surveyed, survey = self.survey(table, table.source)
-        grown = self.grown(replace(survey, warning=warning), batch, rules)
-        assert isinstance(surveyed, Table)
-        return grown, grown.matrix_of(surveyed)
 
-    def _warned_of_texts(self, texts: Mapping[int, Sequence[str]], source: str) -> TableEncoder:
-        """Warn of new text columns that read as something else, and return the encoder that has done so."""
-        found = {
-            position: warning_of(values, place_of(source, self.names, position), expression_of(self.names, position))
-            for position, values in texts.items()
-        }
-        for warning in filter(None, found.values()):
-            warn_caller(warning)
-        return replace(self, warned_of=self.warned_of.union(position for position, warning in found.items() if warning))
+def _warn_of_texts(texts: Mapping[int, Sequence[str]], names: Names | None, source: str) -> set[int]:
+    """Warn of new text columns that read as something else, and return which."""
+    found = {
+        position: warning_of(values, column_label(source, names, position), expression_of(names, position))
+        for position, values in texts.items()
+    }
+    for warning in filter(None, found.values()):
+        warn_caller(warning)
+    return {position for position, warning in found.items() if warning}
 
-    def _warned_of_ids(self, source: str) -> TableEncoder:
-        """Warn of text columns that identify samples, each once, and return the encoder that has done so."""
-        found = [position for position, known in enumerate(self.categories) if known and known.identifies_samples]
-        new = [position for position in found if position not in self.warned_of]
-        for position in new:
-            known = self.categories[position]
-            assert known is not None
-            warn_caller(
-                f"{place_of(source, self.names, position)} brings the number of its values to {known.n_distinct:,} in "
-                f"{known.n_known:,} samples: a text that hardly ever comes again says nothing about later samples. If "
-                "it identifies samples, drop the column."
-            )
-        return replace(self, warned_of=self.warned_of.union(new)) if new else self
+
+def _warn_of_ids(
+    categories: Sequence[Categories | None], names: Names | None, source: str, warned_of: frozenset[int]
+) -> set[int]:
+    """Warn of text columns that identify samples, but those that were warned of before, and return which."""
+    found = {
+        position: known
+        for position, known in enumerate(categories)
+        if known and known.identifies_samples and position not in warned_of
+    }
+    for position, known in found.items():
+        warn_caller(
+            f"{column_label(source, names, position)} brings the number of its values to {known.n_distinct:,} in "
+            f"{known.n_known:,} samples: a text that hardly ever comes again says nothing about later samples. If it "
+            "identifies samples, drop the column."
+        )
+    return set(found)

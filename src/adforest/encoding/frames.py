@@ -23,9 +23,10 @@ from adforest.encoding.columns import (
     object_column,
     plain_values,
 )
+from adforest.exceptions import InputError, InputTypeError
 
 Names: TypeAlias = tuple[Hashable, ...]
-Place: TypeAlias = Callable[[int], str]
+ColumnLabel: TypeAlias = Callable[[int], str]
 
 MOMENTS = (nw.Date, nw.Datetime, nw.Duration)
 CATEGORIES = (nw.String, nw.Categorical, nw.Enum)
@@ -46,7 +47,7 @@ class Frame(NamedTuple):
     Attributes
     ----------
     names : tuple
-        Of the columns: text, whole numbers or, of a pandas MultiIndex, tuples.
+        Of the columns: text, integers or, of a pandas MultiIndex, tuples.
     shape : tuple of int
     read : callable
         Given how errors call a column of some position, returns the columns, or one matrix if all are numbers.
@@ -56,70 +57,72 @@ class Frame(NamedTuple):
 
     names: Names
     shape: tuple[int, int]
-    read: Callable[[Place], FloatArray | list[Column]]
+    read: Callable[[ColumnLabel], FloatArray | list[Column]]
     library: str = "pandas"
 
 
 def open_frame(X: Any) -> Frame | None:
     """Return a data frame to be read, None for what is none, or raise if it holds no table of samples yet."""
     if is_pandas_like_dataframe(X):
-        return Frame(tuple(X.columns.tolist()), X.shape, lambda place: _read_pandas_like(X, place))
+        return Frame(tuple(X.columns.tolist()), X.shape, lambda label: _read_pandas_like(X, label))
     kind = f"{type(X).__module__.split('.')[0].removeprefix('_')}.{type(X).__name__}"
     if kind == "duckdb.DuckDBPyRelation":  # narwhals knows it only once duckdb was imported under that name
         raise _lazy(kind)
     if kind == "pyarrow.RecordBatchReader":
-        raise TypeError("X is a pyarrow RecordBatchReader, not a table. Pass X.read_all(), or its batches one by one.")
+        raise InputTypeError(
+            "X is a pyarrow RecordBatchReader, not a table. Pass X.read_all(), or its batches one by one."
+        )
     if kind == "pyarrow.RecordBatch":
         X = sys.modules["pyarrow"].Table.from_batches([X])
     try:
         frame = nw.from_native(X, allow_series=True, pass_through=True)
     except DuplicateError:  # whoever looks at the names says so in our words
         names = X.column_names if hasattr(X, "column_names") else X.columns
-        return Frame(tuple(names), X.shape, lambda place: [])
+        return Frame(tuple(names), X.shape, lambda label: [])
     if isinstance(frame, nw.LazyFrame):
         raise _lazy(kind)
     if isinstance(frame, nw.Series):
-        raise ValueError(
+        raise InputError(
             f"Expected 2D array, got a Series ({kind}) instead. Pass a table: X.to_frame() if it is one column, [X] if "
             "it is one sample."
         )
     if not isinstance(frame, nw.DataFrame):
         return None
     library = str(frame.implementation)
-    return Frame(tuple(frame.columns), frame.shape, lambda place: _read(frame, place), library)
+    return Frame(tuple(frame.columns), frame.shape, lambda label: _read(frame, label), library)
 
 
-def _lazy(kind: str) -> TypeError:
+def _lazy(kind: str) -> InputTypeError:
     """Return the error for a table whose samples are not here yet."""
     collect = COLLECT.get(kind.partition(".")[0])
     if collect is None:
         collect = "Pass the table it makes: " + ", ".join(COLLECT.values())
-    return TypeError(f"X is a lazy frame ({kind}), which holds no samples yet. {collect}.")
+    return InputTypeError(f"X is a lazy frame ({kind}), which holds no samples yet. {collect}.")
 
 
-def _read_pandas_like(X: Any, place: Place) -> FloatArray | list[Column]:
+def _read_pandas_like(X: Any, column_label: ColumnLabel) -> FloatArray | list[Column]:
     """Return the content of a frame of pandas or one like it, NumPy's numbers without a look at each column."""
     if all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in X.dtypes):
         return np.asarray(X.to_numpy(dtype=np.float64))
-    return [_pandas_like_column(series, place(position)) for position, (_, series) in enumerate(X.items())]
+    return [_pandas_like_column(series, column_label(position)) for position, (_, series) in enumerate(X.items())]
 
 
-def _pandas_like_column(series: Any, place: str) -> Column:
+def _pandas_like_column(series: Any, where: str) -> Column:
     """Return one column; text and categories are told apart by their own library, which is faster."""
     dtype = series.dtype
     if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
         return np.asarray(series.to_numpy(dtype=np.float64))
     if dtype.name == "object":  # narwhals would judge by the first hundred values
-        return object_column(series.tolist(), place)
+        return object_column(series.tolist(), where)
     if dtype.name == "category" or dtype.type is str:
         codes, uniques = series.factorize()
         # pandas.cut makes intervals: known by what they are called
         values = [value if isinstance(value, (str, int, float)) else str(value) for value in uniques.tolist()]
-        return Coded(np.asarray(codes), plain_values(values, place), dtype.name == "category")
-    return _column(nw.from_native(series, series_only=True), place)
+        return Coded(np.asarray(codes), plain_values(values, where), dtype.name == "category")
+    return _column(nw.from_native(series, series_only=True), where)
 
 
-def _read(frame: nw.DataFrame[Any], place: Place) -> FloatArray | list[Column]:
+def _read(frame: nw.DataFrame[Any], column_label: ColumnLabel) -> FloatArray | list[Column]:
     """Return the content of a frame, in one go where all columns are numbers."""
     dtypes = list(frame.schema.values())
     if all(dtype.is_numeric() and not dtype.is_decimal() for dtype in dtypes):
@@ -130,11 +133,13 @@ def _read(frame: nw.DataFrame[Any], place: Place) -> FloatArray | list[Column]:
     )
     if are_plain and len(frame) < FEW_ROWS:
         columns = enumerate(zip(is_text, zip(*frame.rows(), strict=True), strict=True))
-        return [code_values(list(x), place(j)) if text else np.array(x, dtype=np.float64) for j, (text, x) in columns]
-    return [_column(series, place(position)) for position, series in enumerate(frame.iter_columns())]
+        return [
+            code_values(list(x), column_label(j)) if text else np.array(x, dtype=np.float64) for j, (text, x) in columns
+        ]
+    return [_column(series, column_label(position)) for position, series in enumerate(frame.iter_columns())]
 
 
-def _column(series: Any, place: str) -> Column:
+def _column(series: Any, where: str) -> Column:
     """Return one column."""
     dtype = series.dtype
     if dtype.is_decimal() or dtype == nw.Boolean:
@@ -142,41 +147,41 @@ def _column(series: Any, place: str) -> Column:
     if series.dtype.is_numeric():
         return np.asarray(series.to_numpy(), dtype=np.float64)
     if isinstance(dtype, CATEGORIES):
-        return _coded(series, place)
+        return _coded(series, where)
     if isinstance(dtype, MOMENTS):
-        return _moments(series, place)
+        return _moments(series, where)
     if isinstance(dtype, OBJECTS):
-        return _unknown_column(series, place)
-    raise not_a_number(place, str(dtype))
+        return _unknown_column(series, where)
+    raise not_a_number(where, str(dtype))
 
 
-def _coded(series: nw.Series[Any], place: str) -> Coded:
+def _coded(series: nw.Series[Any], where: str) -> Coded:
     """Return a column of text or of categorical type; the library finds the distinct values itself, and faster."""
     is_categorical_type = not isinstance(series.dtype, nw.String)
     if len(series) < FEW:
-        return replace(code_values(series.to_list(), place), is_categorical_type=is_categorical_type)
+        return replace(code_values(series.to_list(), where), is_categorical_type=is_categorical_type)
     values = series.drop_nulls().unique(maintain_order=True).to_list()
     if not values:
         return Coded(np.full(len(series), -1), [])
     try:
         found = series.replace_strict(values, range(len(values)), default=None, return_dtype=nw.Int64)
     except NotImplementedError:  # pyarrow's dictionaries of text views, which polars writes
-        return replace(code_values(series.to_list(), place), is_categorical_type=is_categorical_type)
-    return Coded(found.fill_null(-1).to_numpy(), plain_values(values, place), is_categorical_type)
+        return replace(code_values(series.to_list(), where), is_categorical_type=is_categorical_type)
+    return Coded(found.fill_null(-1).to_numpy(), plain_values(values, where), is_categorical_type)
 
 
-def _moments(series: nw.Series[Any], place: str) -> Column:
+def _moments(series: nw.Series[Any], where: str) -> Column:
     """Return dates or durations; narwhals gives those with a time zone in UTC."""
     values = series.to_numpy()
     if values.dtype == object:  # dates of pandas on Arrow
-        return object_column(values.tolist(), place)
+        return object_column(values.tolist(), where)
     has_zone = isinstance(series.dtype, nw.Datetime) and series.dtype.time_zone is not None
     return Moments.of(values, has_zone=has_zone)
 
 
-def _unknown_column(series: nw.Series[Any], place: str) -> Column:
+def _unknown_column(series: nw.Series[Any], where: str) -> Column:
     """Return a column of a type that narwhals has no name for: null, sparse and the like, by the objects it holds."""
     shown = str(getattr(series.to_native(), "dtype", series.dtype))
     if shown.startswith("complex"):
-        raise complex_numbers(place)
-    return object_column(series.to_list(), place)
+        raise complex_numbers(where)
+    return object_column(series.to_list(), where)

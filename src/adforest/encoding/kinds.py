@@ -11,6 +11,7 @@ from adforest.encoding.columns import DATES, NUMBERS, ZONED_DATES, Coded, Column
 from adforest.encoding.odd_values import N_JUDGED
 from adforest.encoding.tables import Table
 from adforest.encoding.text_columns import PLAIN, shown
+from adforest.exceptions import InputTypeError, ParameterError
 
 CATEGORIES, UNDECIDED = "categories", "undecided"
 CONVERSIONS = {
@@ -20,7 +21,7 @@ CONVERSIONS = {
 }
 
 
-def kind_of(column: Column, place: str, *, takes_text: bool) -> str:
+def kind_of(column: Column, where: str, *, takes_text: bool) -> str:
     """Return what kind a column is by its values, "undecided" if all are missing.
 
     Where the user listed the categorical columns and this is not among them, text is refused and categories that are
@@ -35,14 +36,14 @@ def kind_of(column: Column, place: str, *, takes_text: bool) -> str:
     if takes_text:
         return CATEGORIES
     if column.holds_text:
-        raise TypeError(
-            f"{place} holds text ({_texts_of(column)}) but is not among categorical_features. Add it there, drop it, "
+        raise InputTypeError(
+            f"{where} holds text ({_texts_of(column)}) but is not among categorical_features. Add it there, drop it, "
             "or convert it to numbers, for example with pd.to_numeric(..., errors='coerce')."
         )
     return NUMBERS
 
 
-def as_numbers(column: Column, kind: str, place: str) -> FloatArray:
+def as_numbers(column: Column, kind: str, where: str) -> FloatArray:
     """Return a column of numbers, dates or durations as floats, or raise if it holds something else."""
     numbers: FloatArray | Moments
     if not isinstance(column, Coded):
@@ -50,15 +51,15 @@ def as_numbers(column: Column, kind: str, place: str) -> FloatArray:
     elif not column.holds_text:
         numbers = np.array([*column.values, np.nan], dtype=np.float64)[column.codes]  # the last is for code -1
     else:
-        raise TypeError(
-            f"{place} holds text ({_texts_of(column)}) but the model learnt it as {kind}. Convert it to {kind}"
+        raise InputTypeError(
+            f"{where} holds text ({_texts_of(column)}) but the model learnt it as {kind}. Convert it to {kind}"
             f"{CONVERSIONS.get(kind, '')}, or list it in categorical_features and start a new model with fit()."
         )
-    held = numbers.kind if isinstance(numbers, Moments) else NUMBERS
-    if held != kind and not is_empty(numbers):
-        raise TypeError(
-            f"{place} holds {held} ({numbers.dtype}) but the model learnt it as {kind}. Convert it to {kind}, or start "
-            "a new model with fit()."
+    found = numbers.kind if isinstance(numbers, Moments) else NUMBERS
+    if found != kind and not is_empty(numbers):
+        raise InputTypeError(
+            f"{where} holds {found} ({numbers.dtype}) but the model learnt it as {kind}. Convert it to {kind}, or "
+            "start a new model with fit()."
         )
     return numbers.seconds if isinstance(numbers, Moments) else numbers
 
@@ -84,10 +85,10 @@ def listed_columns(listed: Any, table: Table) -> NDArray[np.bool_]:
         unknown = [name for name in chosen.tolist() if name not in table.names]
         if not unknown:
             return np.array([name in set(chosen.tolist()) for name in table.names])
-        raise ValueError(
+        raise ParameterError(
             f"categorical_features names {unknown[0]!r}, which is no column of {table.source}. Correct or drop it."
         )
-    raise ValueError(
+    raise ParameterError(
         f"categorical_features is {listed!r}; expected 'from_dtype', None, a boolean mask of shape "
         f"({table.n_columns},), positions from 0 to {table.n_columns - 1}, or, where the columns have names, names."
     )

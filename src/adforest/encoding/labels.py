@@ -1,4 +1,4 @@
-"""Labels in: class values become codes in order of arrival by batch, and new ones are welcome in every batch."""
+"""Labels in: class values become codes in order of arrival by batch, and every batch may have new ones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn.utils.validation import column_or_1d
 
 from adforest.encoding.columns import code_values, is_missing
 from adforest.encoding.tables import ESTIMATOR_NAME, source_of
-from adforest.encoding.warning import warn_caller
+from adforest.exceptions import InputError, InputTypeError, warn_caller
 
 MIN_JUDGED, MANY_CLASSES = 20, 0.5  # more samples, and a larger fraction of them distinct: scikit-learn's limits
 
@@ -22,8 +22,8 @@ MIN_JUDGED, MANY_CLASSES = 20, 0.5  # more samples, and a larger fraction of the
 class LabelTable:
     """The class values a model knows, in order of arrival; immutable, like the encoder of its tables.
 
-    Values that arrive in one batch are sorted among themselves. A class keeps its code for ever; `order` leads from
-    sorted classes to codes. Make a table with `learn`.
+    Values that arrive in one batch are sorted among themselves. A class keeps its code; `order` leads from sorted
+    classes to codes. Make a table with `learn`.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class LabelTable:
         Parameters
         ----------
         y : array-like of shape (n_samples,)
-            Labels: text, whole numbers or booleans; none may be missing.
+            Labels: text, integers or booleans; none may be missing.
         batch : int or None, default=1
             Number of the batch, for errors.
 
@@ -88,7 +88,7 @@ class LabelTable:
         Returns
         -------
         labels : LabelTable
-            A new table, or this one if the batch brought no new class.
+            A new table, or this one if the batch has no new class.
         codes : ndarray of int32 of shape (n_samples,)
             One code a sample.
         """
@@ -132,7 +132,7 @@ class LabelTable:
             return type(self).of(values)
         kind, other = _kind(values), _kind(self.by_arrival)
         if kind != other and len(values):
-            raise TypeError(
+            raise InputTypeError(
                 f"{source} are {kind} ({values.tolist()[0]!r}) but the model learnt {other} "
                 f"({self.by_arrival.tolist()[0]!r}). Convert them to {other}, or start a new model with fit()."
             )
@@ -155,7 +155,7 @@ def distinct_labels(y: Any, source: str) -> tuple[NDArray[Any], NDArray[np.int32
     Parameters
     ----------
     y : array-like of shape (n_samples,)
-        Labels: text, whole numbers or booleans; none may be missing.
+        Labels: text, integers or booleans; none may be missing.
     source : str
         What errors call the samples: "batch 7".
     """
@@ -198,7 +198,7 @@ def merge_values(parts: Sequence[tuple[NDArray[Any], str]], batch: str) -> NDArr
     first, source = parts[0]
     for values, other in parts[1:]:
         if _kind(values) != _kind(first):
-            raise TypeError(
+            raise InputTypeError(
                 f"the labels of {other} are {_kind(values)} ({values.tolist()[0]!r}) but those of {source} are "
                 f"{_kind(first)} ({first.tolist()[0]!r}). Convert them to one kind in all partitions."
             )
@@ -229,17 +229,17 @@ def check_same_length(n_samples: int, n_labels: int, source: str | None = None) 
         If the two differ.
     """
     if n_samples != n_labels:
-        came = "there are" if source is None else f"{source} has"
-        raise ValueError(
-            f"Found input variables with inconsistent numbers of samples: [{n_samples}, {n_labels}]; {came} "
+        there_are = "there are" if source is None else f"{source} has"
+        raise InputError(
+            f"Found input variables with inconsistent numbers of samples: [{n_samples}, {n_labels}]; {there_are} "
             f"{n_samples} samples but {n_labels} labels. Pass one label a sample."
         )
 
 
 def _read_labels(y: Any, source: str) -> NDArray[Any]:
-    """Return labels as a 1-d array of text, whole numbers or booleans, or raise an error that says what they are."""
+    """Return labels as a 1-d array of text, integers or booleans, or raise an error that says what they are."""
     if y is None:
-        raise ValueError(f"{ESTIMATOR_NAME} requires y to be passed, but the target y is None. Pass its labels.")
+        raise InputError(f"{ESTIMATOR_NAME} requires y to be passed, but the target y is None. Pass its labels.")
     labels: NDArray[Any] = np.asarray(y)
     listed = y.to_list() if labels.dtype.kind == "U" and hasattr(y, "to_list") else y  # a Series of polars
     if isinstance(listed, (list, tuple)) and _is_changed_by_numpy(listed, labels):
@@ -251,7 +251,7 @@ def _read_labels(y: Any, source: str) -> NDArray[Any]:
     if labels.dtype.kind == "f":
         _check_whole(labels, source)
     elif labels.dtype.kind not in "iubUO":
-        raise ValueError(
+        raise InputError(
             f"Unknown label type: {labels.dtype}. {source} must be text, whole numbers or booleans. Convert them to "
             "one of these."
         )
@@ -271,7 +271,7 @@ def _read_objects(labels: NDArray[np.object_], source: str) -> NDArray[Any]:
     are_booleans = {issubclass(kind, (bool, np.bool_)) for kind in types}
     if any(issubclass(kind, str) for kind in types) or len(are_booleans) > 1:
         kinds = " and ".join(sorted(kind.__name__ for kind in types))
-        raise TypeError(
+        raise InputTypeError(
             f"{source} mix values of type {kinds}; expected all text or all numbers, or all booleans. Convert them "
             "to text."
         )
@@ -279,7 +279,7 @@ def _read_objects(labels: NDArray[np.object_], source: str) -> NDArray[Any]:
         return _whole_numbers(labels.tolist(), source)
     numbers = np.array(labels.tolist())
     if numbers.dtype.kind not in "iubf" or numbers.ndim != 1:
-        raise ValueError(
+        raise InputError(
             f"Unknown label type: unknown. {source} hold values of type {type(labels[0]).__name__}; expected text, "
             "whole numbers or booleans. Convert them to one of these."
         )
@@ -290,7 +290,7 @@ def _is_changed_by_numpy(y: list[Any] | tuple[Any, ...], labels: NDArray[Any]) -
     """Return whether NumPy made something else of a list's values than they are.
 
     It makes NaN among texts the text "nan", drops the null characters at the end of a text, makes True among numbers a
-    1, and whole numbers floats where they are many bits wide or mixed with floats.
+    1, and integers floats where they are many bits wide or mixed with floats.
     """
     if labels.ndim != 1:
         return False
@@ -303,7 +303,7 @@ def _is_changed_by_numpy(y: list[Any] | tuple[Any, ...], labels: NDArray[Any]) -
 
 
 def _whole_numbers(values: list[Any], source: str) -> NDArray[Any]:
-    """Return whole numbers as the integers they are, floats only if all are floats; raise if no type holds them."""
+    """Return numbers without a fraction as integers, as floats only if all are; raise if no type holds them."""
     if all(isinstance(value, (float, np.floating)) for value in values):
         return np.array(values, dtype=np.float64)
     floats = np.array([value for value in values if isinstance(value, (float, np.floating))], dtype=np.float64)
@@ -317,7 +317,7 @@ def _integers(values: list[int], source: str) -> NDArray[Any]:
     for dtype in (np.int64, np.uint64):
         if np.iinfo(dtype).min <= low and high <= np.iinfo(dtype).max:
             return np.array(values, dtype=dtype)
-    raise ValueError(
+    raise InputError(
         f"{source} bring class values from {low} to {high}, which no 64-bit integer type holds exactly. Convert them "
         "to text."
     )
@@ -342,34 +342,34 @@ def _joined(old: NDArray[Any], new: NDArray[Any], source: str) -> NDArray[Any]:
 
 
 def _check_whole(labels: NDArray[Any], source: str) -> None:
-    """Raise if labels are missing, infinite or no whole numbers."""
+    """Raise if labels are missing, infinite or not integers."""
     missing = np.isnan(labels)
     if missing.any():
         raise _missing_labels(int(missing.sum()), source)
     if np.isinf(labels).any():
-        raise ValueError(f"Input y contains infinity: {source} must be whole numbers or text. Drop those samples.")
+        raise InputError(f"Input y contains infinity: {source} must be whole numbers or text. Drop those samples.")
     too_large = np.abs(labels) >= 2 ** (np.finfo(labels.dtype).nmant + 1)
     if too_large.any():
         raise _not_exact(int(labels[too_large][0]), str(labels.dtype), source)
     broken = labels != np.floor(labels)
     if broken.any():
-        raise ValueError(
+        raise InputError(
             f"Unknown label type: continuous. {source} hold numbers such as {labels[broken][0]}; a classifier expects "
             "classes. Convert them to text or whole numbers if they are classes, or cut them into intervals."
         )
 
 
-def _not_exact(value: int, dtype: str, source: str) -> ValueError:
-    """Return the error for whole numbers that a type of floats does not tell apart."""
-    return ValueError(
+def _not_exact(value: int, dtype: str, source: str) -> InputError:
+    """Return the error for integers that a type of floats does not tell apart."""
+    return InputError(
         f"{source} hold {value} as {dtype}, which does not tell it from its neighbours. Pass integers in every "
         "batch, or text."
     )
 
 
-def _missing_labels(n_missing: int, source: str) -> ValueError:
+def _missing_labels(n_missing: int, source: str) -> InputError:
     """Return the error for samples without a label."""
-    return ValueError(
+    return InputError(
         f"Input y contains NaN. {source} lack {n_missing} {'value' if n_missing == 1 else 'values'}; every sample "
         "needs its class. Drop the samples without one."
     )

@@ -1,6 +1,6 @@
 """Columns that arrive, set beside those learnt: matched by name where both have names, by position otherwise.
 
-Whole numbers and the tuples of a pandas MultiIndex are names as text is; a model that learnt arrays expects the names
+Integers and the tuples of a pandas MultiIndex are names as text is; a model that learnt arrays expects the names
 0, 1, 2, ... Where one side has text and the other has not, columns go by position, with scikit-learn's warning.
 """
 
@@ -14,6 +14,7 @@ import numpy as np
 from adforest.encoding.columns import Column, FloatArray
 from adforest.encoding.frames import Names
 from adforest.encoding.tables import Table, are_text
+from adforest.exceptions import InputError
 
 
 def match_columns(
@@ -57,8 +58,8 @@ def _arranged(table: Table, order: Sequence[int | None]) -> FloatArray | list[Co
     if isinstance(table.content, np.ndarray):
         if None not in order:
             return table.content[:, np.array(order, dtype=np.intp)]
-        return np.column_stack([missing if place is None else table.content[:, place] for place in order])
-    return [missing if place is None else table.content[place] for place in order]
+        return np.column_stack([missing if position is None else table.content[:, position] for position in order])
+    return [missing if position is None else table.content[position] for position in order]
 
 
 def _unmatched_names(arrived: Names | None, expected: Names, estimator_name: str) -> str | None:
@@ -73,7 +74,7 @@ def _unmatched_names(arrived: Names | None, expected: Names, estimator_name: str
 def _check_number(table: Table, n_learnt: int, estimator_name: str) -> None:
     """Raise if columns that go by position are too many or too few."""
     if table.n_columns != n_learnt:
-        raise ValueError(
+        raise InputError(
             f"X has {table.n_columns} features, but {estimator_name} is expecting {n_learnt} features "
             f"as input. Give {table.source} the columns the model learnt, in the same order, or start a new model "
             "with fit()."
@@ -98,7 +99,7 @@ def _check_same_names(learnt: Names, arrived: Names, source: str, changes: str |
     if extra and missing:
         advice = ["Rename the columns"]
     allow = "set column_changes='allow', " if changes == "error" else ""
-    raise ValueError(
+    raise InputError(
         "The feature names should match those that were passed during fit.\n"
         f"{source} {has} {len(arrived)} columns but the model learnt {len(learnt)}; {' and '.join(parts)}. "
         f"{advice[0]}, {allow}or start a new model with fit()."

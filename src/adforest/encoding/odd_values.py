@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-N_JUDGED = 1_000  # fields of a column; enough to tell a share of nine in ten from one in two, and cheap
+N_JUDGED = 1_000  # fields of a column; enough to tell a fraction of nine in ten from one in two, and cheap
 NEARLY_ALL = 0.9
 
 MISSING = frozenset({"n.a.", "n/a", "na", "nan", "nil", "none", "null", "missing", "undefined", "unknown"})

@@ -1,4 +1,4 @@
-"""How often each class came with each category of a column, as numbers that trees can cut by.
+"""Class frequencies of each category of a column, as numbers that trees can split by.
 
 A tree has few samples for each of thousands of names, but the class rates of a name can be counted over the whole
 stream. A sample's rates are those of the batches before its own, so that no label says anything about itself, and
@@ -19,7 +19,7 @@ MIN_VALUES = 100  # of a column: trees cut by fewer values as well without rates
 PRIOR_WEIGHT = 10.0  # samples that the rate over all values counts for in that of each value
 STEP = 0.2  # of log odds: finer ones would tell batches apart, since rates move a little with each
 MIN_EVIDENCE = 3.0  # standard errors by which rates must have predicted later batches better than no value does
-MAX_COUNTED = 16  # classes, the first that came
+MAX_COUNTED = 16  # classes, the first ones seen
 MAX_RATES = 5  # of a column
 LEAST_RATE = 1e-4  # so that log odds are finite
 
@@ -33,7 +33,7 @@ class CategoryRates:
     counts : int64 (n_codes, 1 + n_counted)
         Samples by code: of all classes, and of each of the first classes.
     gain, gain_squares : float64 (n_counted,)
-        By class: sums over all samples of how much likelier, in nats, the rates before a batch made what came than
+        By class: sums over all samples of how much likelier, in nats, the rates before a batch made its labels than
         the rate over all values did, and of the squares.
     classes : tuple of int
         The classes whose rates are columns, in the order in which they became so. With two classes one rate is enough.
@@ -55,7 +55,7 @@ class CategoryRates:
         return found
 
     def with_codes(self, n_codes: int, recycled_codes: Int32Array | None) -> CategoryRates:
-        """Return the rates with room for more codes, and nothing counted of those that mean other values now."""
+        """Return the rates for more codes, and nothing counted of those that mean other values now."""
         if n_codes == len(self.counts) and recycled_codes is None:
             return self
         counts = np.zeros((n_codes, self.counts.shape[1]), dtype=np.int64)
@@ -92,8 +92,8 @@ class CategoryRates:
         before = self._of_classes(n_counted)
         is_known = ~np.isnan(codes)
         pair = codes[is_known].astype(np.int64) * (n_counted + 1) + np.minimum(y[is_known], n_counted)
-        came = np.bincount(pair, minlength=len(self.counts) * (n_counted + 1)).reshape(-1, n_counted + 1)
-        n, hits = came.sum(axis=1, keepdims=True), came[:, :n_counted]
+        batch_counts = np.bincount(pair, minlength=len(self.counts) * (n_counted + 1)).reshape(-1, n_counted + 1)
+        n, hits = batch_counts.sum(axis=1, keepdims=True), batch_counts[:, :n_counted]
         hit, miss = before._gains()
         return replace(
             before,

@@ -33,7 +33,7 @@ def _column(encoder: TableEncoder, position: int, numbers: FloatArray) -> Column
 
 
 def as_frame(table: Table) -> Any:
-    """Return a table as a data frame: of polars if it came as one, else of pandas. Tables without names are arrays."""
+    """Return a table as a data frame: of polars if it was one, else of pandas. Tables without names are arrays."""
     if table.names is None:
         if isinstance(table.content, np.ndarray):
             return table.content

@@ -17,7 +17,8 @@ from adforest.encoding.columns import NUMBERS, Coded, Column, Moments, is_empty
 from adforest.encoding.frames import Names
 from adforest.encoding.kinds import CATEGORIES, UNDECIDED
 from adforest.encoding.odd_values import N_JUDGED
-from adforest.encoding.tables import are_text, place_of
+from adforest.encoding.tables import are_text, column_label
+from adforest.exceptions import InputError, InputTypeError
 
 if TYPE_CHECKING:
     from adforest.encoding.encoder import TableEncoder
@@ -32,19 +33,19 @@ class ColumnSurvey:
 
     Attributes
     ----------
-    held : str
+    holds : str
         "numbers", "dates", "dates with a time zone", "durations", "text", "categories that are numbers" or "nothing".
     shown : str
         One of its values, or their type, for errors.
     source : str
         Where it was found first: "batch 7", "partition 3 of batch 7".
     values, counts : sequence of text or of floats, int64
-        Of categories: the distinct values in order of first appearance, and how often each came.
+        Of categories: the distinct values in order of first appearance, and samples with each.
     is_categorical_type : bool
         Whether they are categories because the type of the column says so.
     """
 
-    held: str
+    holds: str
     shown: str
     source: str
     values: Sequence[Value] = ()
@@ -56,8 +57,8 @@ class ColumnSurvey:
         """Return the survey of one column."""
         if isinstance(column, Coded) and column.values:
             counts = np.bincount(column.codes + 1, minlength=len(column.values) + 1)[1:]
-            held = TEXT if column.holds_text else CODED_NUMBERS
-            return cls(held, repr(column.values[0]), source, column.values, counts, column.is_categorical_type)
+            holds = TEXT if column.holds_text else CODED_NUMBERS
+            return cls(holds, repr(column.values[0]), source, column.values, counts, column.is_categorical_type)
         if is_empty(column):
             return cls(NOTHING, "", source)
         if isinstance(column, Moments):
@@ -67,12 +68,14 @@ class ColumnSurvey:
     @property
     def texts(self) -> Sequence[str]:
         """The distinct values of a text column; none if they are categories because the user said so."""
-        return () if self.held != TEXT or self.is_categorical_type else [str(value) for value in self.values[:N_JUDGED]]
+        return (
+            () if self.holds != TEXT or self.is_categorical_type else [str(value) for value in self.values[:N_JUDGED]]
+        )
 
     @property
     def kind(self) -> str:
         """What kind the column is, if nothing else is known of it."""
-        return {TEXT: CATEGORIES, CODED_NUMBERS: CATEGORIES, NOTHING: UNDECIDED}.get(self.held, self.held)
+        return {TEXT: CATEGORIES, CODED_NUMBERS: CATEGORIES, NOTHING: UNDECIDED}.get(self.holds, self.holds)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,7 +112,7 @@ def merge_table_surveys(surveys: Sequence[TableSurvey], column_changes: str | No
     first = surveys[0]
     names = _merged_names(surveys, column_changes)
     arranged = [_arranged(one, names) for one in surveys]
-    merged = [_merge_columns(columns, names, place) for place, columns in enumerate(zip(*arranged, strict=True))]
+    merged = [_merge_columns(columns, names, position) for position, columns in enumerate(zip(*arranged, strict=True))]
     return replace(
         first,
         n_samples=sum(one.n_samples for one in surveys),
@@ -128,14 +131,14 @@ def _merged_names(surveys: Sequence[TableSurvey], column_changes: str | None) ->
             continue
         if other.names is None or are_text(other.names) != are_text(first.names) or first.names is None:
             shown = [_shown_names(one) for one in (other, first)]
-            raise ValueError(
+            raise InputError(
                 f"{other.source} has {shown[0]}, but {first.source} has {shown[1]}. Give all partitions the same "
                 "columns."
             )
         differing = sorted(set(first.names) ^ set(other.names), key=repr)
         if differing and column_changes != "allow":
             has, lacks = (other, first) if differing[0] in other.names else (first, other)
-            raise ValueError(
+            raise InputError(
                 f"{has.source} has the column {differing[0]!r}, but {lacks.source} has not. Give all partitions the "
                 "same columns" + (", or set column_changes='allow'." if column_changes == "error" else ".")
             )
@@ -169,7 +172,7 @@ def _merged_start(surveys: Sequence[TableSurvey], names: Names | None) -> TableE
     for start, survey in zip(starts, surveys, strict=True):
         for name, kind, known in zip(start.names or (), start.kinds, start.categories, strict=True):
             if listed.setdefault(name, (kind, known))[0] != kind:
-                raise ValueError(
+                raise InputError(
                     f"categorical_features lists column {name!r} by its position, which is another in {survey.source} "
                     f"than in {surveys[0].source}. List it by name, or give all partitions the same order of columns."
                 )
@@ -177,19 +180,19 @@ def _merged_start(surveys: Sequence[TableSurvey], names: Names | None) -> TableE
     return replace(starts[0], names=names, kinds=kinds, categories=categories)
 
 
-def _merge_columns(columns: Sequence[ColumnSurvey | None], names: Names | None, place: int) -> ColumnSurvey | None:
+def _merge_columns(columns: Sequence[ColumnSurvey | None], names: Names | None, position: int) -> ColumnSurvey | None:
     """Return what a column holds in all parts, or raise if they hold different kinds."""
     noted = [column for column in columns if column is not None]
-    holding = [column for column in noted if column.held != NOTHING]
+    holding = [column for column in noted if column.holds != NOTHING]
     if len(holding) < 2:
         return next(iter(holding or noted), None)
     first = holding[0]
     for other in holding:
-        if other.held != first.held:
-            raise TypeError(
-                f"{place_of(other.source, names, place)} holds {other.held}{other.shown and f' ({other.shown})'} but "
-                f"{first.held}{first.shown and f' ({first.shown})'} in {first.source}. Convert the whole column to one "
-                "kind."
+        if other.holds != first.holds:
+            raise InputTypeError(
+                f"{column_label(other.source, names, position)} holds {other.holds}"
+                f"{other.shown and f' ({other.shown})'} but {first.holds}{first.shown and f' ({first.shown})'} in "
+                f"{first.source}. Convert the whole column to one kind."
             )
     if not first.values:
         return first
@@ -198,8 +201,8 @@ def _merge_columns(columns: Sequence[ColumnSurvey | None], names: Names | None, 
         for value, count in zip(column.values, column.counts.tolist(), strict=True):
             counts[value] = counts.get(value, 0) + count
     if len(counts) > MAX_MERGED:
-        raise ValueError(
-            f"{place_of(first.source, names, place)} and later partitions has more than {MAX_MERGED:,} distinct "
+        raise InputError(
+            f"{column_label(first.source, names, position)} and later partitions has more than {MAX_MERGED:,} distinct "
             f"values, such as {first.shown}. If it identifies samples, drop the column; if not, convert it to numbers."
         )
     return replace(first, values=list(counts), counts=np.array(list(counts.values()), dtype=np.int64))

@@ -68,14 +68,14 @@ def read_as(values: Sequence[str], column: str) -> Reading | None:
     return None
 
 
-def warning_of(values: Sequence[str], place: str, column: str) -> str | None:
+def warning_of(values: Sequence[str], where: str, column: str) -> str | None:
     """Return what to say of a text column that is learnt as categories, None if there is nothing to say.
 
     Parameters
     ----------
     values : sequence of str
         Its distinct values.
-    place : str
+    where : str
         How messages call it: "column 'price' of batch 1".
     column : str
         How a line of Python calls it: "X['price']".
@@ -85,7 +85,7 @@ def warning_of(values: Sequence[str], place: str, column: str) -> str | None:
         return None
     known = list(islice((value for value in values if not is_missing_mark(value)), N_SHOWN))
     return (
-        f"{place} holds text that reads as {reading.kind} ({shown(known)}), and is learnt as categories. If they are "
+        f"{where} holds text that reads as {reading.kind} ({shown(known)}), and is learnt as categories. If they are "
         f"{reading.kind}, convert them in every batch: {reading.cure}; if they are names, make the column a category, "
         f"{column}.astype('category'), or list it in categorical_features."
     )

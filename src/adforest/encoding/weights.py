@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from adforest.exceptions import InputError
 from adforest.forest.types import Float64Array
 
 LARGEST = 1e100  # sums of weights, and of their squares, are finite
@@ -34,19 +35,19 @@ def read_weights(given: Any, n_samples: int, source: str) -> Float64Array | None
         weights = np.full(n_samples, given) if isinstance(given, Real) else np.asarray(given)
         weights = weights.astype(np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"sample_weight of {source} is not numbers. Pass one number a sample.") from None
+        raise InputError(f"sample_weight of {source} is not numbers. Pass one number a sample.") from None
     if weights.ndim != 1:
-        raise ValueError(f"Sample weights must be 1D array or scalar, but {source} has shape {weights.shape}.")
+        raise InputError(f"Sample weights must be 1D array or scalar, but {source} has shape {weights.shape}.")
     if len(weights) != n_samples:
-        raise ValueError(
+        raise InputError(
             f"sample_weight.shape == {weights.shape}, expected {(n_samples,)}! Pass one weight for each "
             f"sample of {source}."
         )
     is_bad = ~((weights >= 0) & (weights <= LARGEST))
     if is_bad.any():
-        place = int(is_bad.argmax())
-        raise ValueError(
-            f"sample_weight of {source} is {weights[place]} for sample {place}; expected numbers from 0 to "
+        index = int(is_bad.argmax())
+        raise InputError(
+            f"sample_weight of {source} is {weights[index]} for sample {index}; expected numbers from 0 to "
             f"{LARGEST:g}. Mend or drop that sample."
         )
     weights[weights < SMALLEST] = 0.0
@@ -56,4 +57,4 @@ def read_weights(given: Any, n_samples: int, source: str) -> Float64Array | None
 def check_any_weight(n_weighed: int, source: str) -> None:
     """Raise if no sample of a batch has a weight above 0."""
     if not n_weighed:
-        raise ValueError(f"sample_weight of {source} is zero for all samples. Give at least one of them a weight.")
+        raise InputError(f"sample_weight of {source} is zero for all samples. Give at least one of them a weight.")

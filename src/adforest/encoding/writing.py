@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 DIGITS = 4  # significant digits of a number, if they tell it apart
 FULL_DIGITS = 17  # tell any two floats apart
-WHOLE = 1e15  # whole numbers below are written without an exponent
+WHOLE = 1e15  # integers below are written without an exponent
 
 
 def write_number(value: float, low: float = -np.inf, high: float = np.inf) -> str:
@@ -26,7 +26,7 @@ def write_number(value: float, low: float = -np.inf, high: float = np.inf) -> st
 
 
 def write_value(value: object) -> str:
-    """Return a name, category, class value or weight in full: whole numbers without a point, text in one line."""
+    """Return a name, category, class value or weight in full: integers without a point, text in one line."""
     if isinstance(value, float):
         return write_number(value, value, float(np.nextafter(value, np.inf)))
     return " ".join(str(value).splitlines())

@@ -15,11 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from adforest.adaptation import FORESTS, State, votes
-from adforest.adaptation.evidence import MIN_WEIGHT
-from adforest.adaptation.names import PERMANENT
 from adforest.adaptation.recent_samples import FOREST_VOTE
+from adforest.adaptation.report import PERMANENT
 from adforest.adaptation.voting import (
-    Way,
+    Variant,
     corrected,
     filled,
     label_counts,
@@ -51,7 +50,7 @@ class ForestPart(NamedTuple):
     """Predictions of a forest: its weight (n,), its class probabilities (n, n_classes), and its leaves."""
 
     weight: Float64Array
-    shares: Float64Array
+    proba: Float64Array
     leaves: Leaves
 
 
@@ -94,19 +93,19 @@ def attribute(state: State, X: Float64Array, n_classes: int) -> Attribution:
 def _weighted_votes(state: State, X: Float64Array, contributions: Float64Array) -> Attribution:
     """Attribute the votes of forests that vote together; contributions (n, n_features, n_classes) are filled in."""
     n, _, n_classes = contributions.shape
-    total, shares, ways = votes_in_parts(state, X, n_classes)
-    names = [name for name in shares if any(name in way.voter for way in ways)]
-    own_roots = {name: _root_shares(state.forests[name].forest, n_classes) for name in shares}
+    total, proba, variants = votes_in_parts(state, X, n_classes)
+    names = [name for name in proba if any(name in variant.voter for variant in variants)]
+    own_roots = {name: _root_proba(state.forests[name].forest, n_classes) for name in proba}
     unmet = unmet_classes(state, names, n_classes)
     roots = {name: one[0] for name, one in filled(own_roots, unmet).items()}
     bias, weight = np.zeros((n, n_classes)), {name: np.zeros(n) for name in names}
     corrections: dict[str, list[_Correction]] = {name: [] for name in names}
-    for way in ways:
-        start = np.mean([roots[name] for name in way.voter], axis=0)
-        bias += way.weight[:, np.newaxis] * corrected(start[np.newaxis], way.ratio)
-        correction = _Correction.of(way, start)
-        for name in way.voter:
-            weight[name] += way.weight / len(way.voter)
+    for variant in variants:
+        start = np.mean([roots[name] for name in variant.voter], axis=0)
+        bias += variant.weight[:, np.newaxis] * corrected(start[np.newaxis], variant.ratio)
+        correction = _Correction.of(variant, start)
+        for name in variant.voter:
+            weight[name] += variant.weight / len(variant.voter)
             corrections[name].append(correction)
     parts = {}
     permanent = _mean_steps(state, PERMANENT, X, contributions)[0] if unmet else None
@@ -115,7 +114,7 @@ def _weighted_votes(state: State, X: Float64Array, contributions: Float64Array) 
         if permanent is not None and name in unmet:
             _fill_steps(steps, permanent, own_roots[name], own_roots[PERMANENT], unmet[name])
         _add_corrected(contributions, steps, corrections[name])
-        parts[name] = ForestPart(weight[name], shares[name], leaves)
+        parts[name] = ForestPart(weight[name], proba[name], leaves)
     found = Attribution(total, bias, contributions, parts)
     return _adjusted(state, X, found) if state.is_adjusted else found
 
@@ -125,7 +124,7 @@ def _adjusted(state: State, X: Float64Array, found: Attribution) -> Attribution:
 
     Contributions are changed in place. The contribution of a feature to the forests' vote is corrected as the vote is.
     """
-    n_classes, recent = found.votes.shape[1], state.recent
+    n_classes, recent, tuning = found.votes.shape[1], state.recent, state.settings.tuning
     leaves, counts = state.forests[PERMANENT].forest.route(X), label_counts(state, n_classes)
     total = found.votes.sum(axis=1, keepdims=True)
     is_silent = total[:, 0] == 0
@@ -134,15 +133,15 @@ def _adjusted(state: State, X: Float64Array, found: Attribution) -> Attribution:
     start[is_silent] = 1 / n_classes
     bias = np.zeros_like(start)
     found.contributions[:] = 0.0
-    answers = recent.answers(found.votes, leaves, **counts)
+    answers = recent.answers(found.votes, leaves, **counts, tuning=tuning)
     (forests,), *others = answers.voters
     for m, ratio in enumerate(answers.ratios):
         for weight, (probabilities,) in zip(recent.weights[:, m], [(start,), *others], strict=True):
-            bias += (weight >= MIN_WEIGHT) * weight * corrected(probabilities, ratio)
-        if recent.weights[FOREST_VOTE, m] >= MIN_WEIGHT:
-            way = Way(("forests",), forests, ratio, np.full(len(X), recent.weights[FOREST_VOTE, m]))
-            _add_corrected(found.contributions, steps, [_Correction.of(way, start)])
-    votes = recent.adjusted(answers)
+            bias += (weight >= tuning.min_weight) * weight * corrected(probabilities, ratio)
+        if recent.weights[FOREST_VOTE, m] >= tuning.min_weight:
+            variant = Variant(("forests",), forests, ratio, np.full(len(X), recent.weights[FOREST_VOTE, m]))
+            _add_corrected(found.contributions, steps, [_Correction.of(variant, start)])
+    votes = recent.adjusted(answers, tuning)
     scale = votes.sum(axis=1) / total[:, 0]
     parts = {name: part._replace(weight=part.weight * scale) for name, part in found.forests.items()}
     return Attribution(votes, bias, found.contributions, parts)
@@ -152,8 +151,9 @@ def _mean_steps(state: State, name: str, X: Float64Array, like: Float64Array) ->
     """Return the contribution of each feature to the class probabilities of a forest, and the leaves of the samples."""
     forest = state.forests[name].forest
     leaves, steps = _leaves_of(forest, X), np.zeros_like(like)
+    shrinkage = shrinkage_of(state.evidence, name, state.settings.tuning)
     for tree, leaf in zip(forest.trees, leaves.numbers.T, strict=True):
-        tree.add_share_steps(np.ascontiguousarray(leaf), steps, *shrinkage_of(state.evidence, name))
+        tree.add_proba_steps(np.ascontiguousarray(leaf), steps, *shrinkage)
     steps /= len(forest)
     return steps, leaves
 
@@ -190,11 +190,11 @@ class _Correction(NamedTuple):
     ratio: Float64Array
 
     @classmethod
-    def of(cls, way: Way, start: Float64Array) -> _Correction:
+    def of(cls, variant: Variant, start: Float64Array) -> _Correction:
         """Return the correction of a variant, given the class probabilities of the voter at its roots."""
-        first, second = mean_inverses(start, way.shares, way.ratio)
-        scale = (way.weight / len(way.voter))[:, np.newaxis] * way.ratio
-        return cls(scale * first[:, np.newaxis], scale * second, way.ratio)
+        first, second = mean_inverses(start, variant.proba, variant.ratio)
+        scale = (variant.weight / len(variant.voter))[:, np.newaxis] * variant.ratio
+        return cls(scale * first[:, np.newaxis], scale * second, variant.ratio)
 
 
 def _add_corrected(contributions: Float64Array, steps: Float64Array, corrections: Sequence[_Correction]) -> None:
@@ -218,7 +218,7 @@ def _votes_of_one(state: State, X: Float64Array, contributions: Float64Array) ->
     return Attribution(total, bias, contributions, {state.answering: ForestPart(spoke[:, 0], probabilities, leaves)})
 
 
-def _root_shares(forest: Forest, n_classes: int) -> Float64Array:
+def _root_proba(forest: Forest, n_classes: int) -> Float64Array:
     """Return the mean over trees of their class probabilities at the root, (1, n_classes)."""
     mean: Float64Array = np.mean([tree.root_shares(n_classes) for tree in forest.trees], axis=0, keepdims=True)
     return mean
@@ -235,7 +235,7 @@ def _leaves_of(forest: Forest, X: Float64Array) -> Leaves:
 
 def _joined(parts: Sequence[ForestPart]) -> ForestPart:
     """Return the predictions of a forest for all samples, joined from parts."""
-    weights, shares, leaves = zip(*parts, strict=True)
+    weights, proba, leaves = zip(*parts, strict=True)
     return ForestPart(
-        np.concatenate(weights), np.concatenate(shares), Leaves(*map(np.concatenate, zip(*leaves, strict=True)))
+        np.concatenate(weights), np.concatenate(proba), Leaves(*map(np.concatenate, zip(*leaves, strict=True)))
     )

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from adforest.adaptation import State
-from adforest.base import as_shares
+from adforest.base import as_proba
 from adforest.encoding import LabelTable, TableEncoder
 from adforest.encoding.writing import write_column
 from adforest.explaining.attribution import Attribution, ForestPart, attribute
@@ -39,7 +39,7 @@ def explain(state: State, encoder: TableEncoder, labels: LabelTable, X: Float64A
         classes=labels.classes,
         feature_names=np.array([write_column(names, j) for j in range(X.shape[1])], dtype=object),
         predictions=labels.classes[ordered.argmax(axis=1)],
-        probabilities=as_shares(ordered),
+        probabilities=as_proba(ordered),
         bias=found.bias[:, order],
         contributions=found.contributions if labels.is_sorted else found.contributions[:, :, order],
         forests={name: _answers_of(part, order) for name, part in found.forests.items()},
@@ -65,7 +65,7 @@ def _answers_of(part: ForestPart, order: AnyArray) -> ForestAnswers:
     leaves, place = part.leaves, np.argsort(order)
     return ForestAnswers(
         weights=part.weight,
-        shares=part.shares[:, order],
+        shares=part.proba[:, order],
         leaves=leaves.numbers,
         batches=leaves.batches,
         causes=leaves.causes,

@@ -1,4 +1,4 @@
-"""The structure everyone shares: trees as flat arrays, forests of them, samples to grow them from."""
+"""The structure that all rooms use: trees as flat arrays, forests of them, samples to grow them from."""
 
 from adforest.forest.editing import TreeEditor
 from adforest.forest.forest import Forest

@@ -28,7 +28,7 @@ class TreeEditor:
     batch : int
         The batch that makes the changes.
     keeps_unsplit : bool
-        Whether a leaf at which no subtree could be grown keeps what it held; otherwise it holds the samples it was
+        Whether a leaf at which no subtree could be grown keeps its counts; otherwise it holds the samples it was
         tried with.
     """
 
@@ -54,7 +54,7 @@ class TreeEditor:
         Parameters
         ----------
         feature : int
-            The attribute the new root asks about.
+            The feature the new root asks about.
         cut : float or bool array
             The largest value that goes left, or which categories go left.
         tree_left : bool
@@ -76,7 +76,7 @@ class TreeEditor:
         return leaf, moved
 
     def split(self, node: int, feature: int, cut: float | BoolArray, *, missing_left: bool, gain: float = 0.0) -> int:
-        """Make a node ask about an attribute; return the number of the first of its two new, empty leaves.
+        """Make a node ask about a feature; return the number of the first of its two new, empty leaves.
 
         Categories beyond those in cut go where missing values go; the gain, in bits times weight, counts as importance.
         """
@@ -119,8 +119,8 @@ class TreeEditor:
     ) -> None:
         """Grow a subtree at each of the given leaves from its group of samples, see `growing.grow`.
 
-        What the leaves held is dropped: their new leaves hold the weights of the samples given. Leaves that stay leaves
-        may keep what they held instead, see ``keeps_unsplit``.
+        The counts of the leaves are dropped: their new leaves hold the weights of the samples given. Leaves that stay
+        leaves may keep theirs instead, see ``keeps_unsplit``.
         """
         depth = self.depths_of(group_node) if params.max_depth is not None else np.zeros_like(group_node)
         group_nodes, nodes, category_bits, (node, klass, weight), importance = growing.grow(
@@ -148,7 +148,7 @@ class TreeEditor:
         category_bits: UInt64Array,
         importance: Float64Array,
     ) -> None:
-        """Put subtrees in the place of leaves, see what `growing.grow` returns; what the leaves held is dropped."""
+        """Put subtrees instead of leaves, see what `growing.grow` returns; the counts of the leaves are dropped."""
         self._dropped[group_node[group_node < len(self._dropped)]] = 1
         self._rows = [rows.without(group_node) for rows in self._rows]
         self.nodes = _appended(self.nodes, nodes)
@@ -158,7 +158,7 @@ class TreeEditor:
         self._importance = self._importance + importance
 
     def _stamp(self, nodes: AnyArray, cause: int) -> None:
-        """Note that this batch made some nodes what they are, and all that came since the last such note."""
+        """Note that this batch made some nodes what they are, and all batches since the last such note."""
         more = len(self.nodes) - len(self._born)
         self._born = np.concatenate([self._born, np.full(more, self._batch, dtype=np.int32)])
         self._cause = np.concatenate([self._cause, np.full(more, cause, dtype=np.uint8)])

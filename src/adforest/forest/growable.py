@@ -11,7 +11,10 @@ from adforest.forest.types import AnyArray, Int64Array
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
-SPARE_SHARE, MIN_SPARE = 1 / 16, 1024  # room that is set aside: a share of the rows that are there, and rows at least
+SPARE_FRACTION, MIN_SPARE = (
+    1 / 16,
+    1024,
+)  # room that is set aside: a fraction of the rows that are there, and rows at least
 
 
 class GrowableRows(np.ndarray[Any, np.dtype[Any]]):
@@ -27,7 +30,7 @@ class GrowableRows(np.ndarray[Any, np.dtype[Any]]):
 
     def __new__(cls, n_used: int, n_columns: int, dtype: npt.DTypeLike) -> Self:
         """Return room for some rows, to be written, and more."""
-        room = super().__new__(cls, (n_used + max(MIN_SPARE, int(SPARE_SHARE * n_used)), n_columns), dtype)
+        room = super().__new__(cls, (n_used + max(MIN_SPARE, int(SPARE_FRACTION * n_used)), n_columns), dtype)
         room._n_used, room._lock = n_used, Lock()
         return room
 

@@ -1,4 +1,4 @@
-"""What a tree owes to each attribute."""
+"""What a tree owes to each feature."""
 
 import numpy as np
 
@@ -8,18 +8,18 @@ from adforest.forest.types import Float64Array, Int32Array
 
 
 def importances(tree: Tree, n_categories: Int32Array, n_tried: int, sample_weight: float) -> Float64Array:
-    """Return by attribute what its cuts gain beyond chance, in bits times samples, by what nodes hold now.
+    """Return by feature what its cuts gain beyond chance, in bits times samples, by what nodes hold now.
 
-    The best of many cuts gains something even where an attribute says nothing, the more the more there are to choose
-    from: a plain sum of gains favours identifiers and noise over attributes of few values. So a cut counts only as far
+    The best of many cuts gains something even where a feature says nothing, the more the more there are to choose
+    from: a plain sum of gains favours identifiers and noise over features of few values. So a cut counts only as far
     as its gain exceeds the bits that say which one it is: log2(n - 1) for n samples and a number, k - 1 for k
-    categories, and log2 of how many attributes were tried.
+    categories, and log2 of how many features were tried.
 
     Parameters
     ----------
     tree : Tree
     n_categories : int32 (m,)
-        Categories known per attribute, 0 for numerical ones.
+        Categories known per feature, 0 for numerical ones.
     n_tried : int
         Attributes tried at each node.
     sample_weight : float

@@ -88,15 +88,15 @@ class PackedRows:
         return type(self)(self.types, taken(self.words, kept), taken(self.singles, kept), taken(self.doubles, kept))
 
     def matrix(self) -> Float64Array:
-        """Return the rows as they came; not to be written to."""
+        """Return the rows in order; not to be written to."""
         if self.doubles.shape[1] == len(self.types):
             return self.doubles
         return unpack(self.types, self._places(), self.words, self.singles, self.doubles)
 
     def _places(self) -> Int32Array:
-        """Return the place of each column among those of its type."""
-        places = np.empty(len(self.types), dtype=np.int32)
+        """Return the index of each column among those of its type."""
+        indices = np.empty(len(self.types), dtype=np.int32)
         for one in range(len(WIDTHS)):
             same = self.types == one
-            places[same] = np.arange(np.count_nonzero(same), dtype=np.int32)
-        return places
+            indices[same] = np.arange(np.count_nonzero(same), dtype=np.int32)
+        return indices

@@ -16,18 +16,18 @@ class GrowthParams:
     min_samples_leaf : int
         Samples a leaf must keep.
     max_bins : int
-        Codes per numerical attribute while a node is large; at most 255.
+        Codes per numerical feature while a node is large; at most 255.
     max_depth : int or None
         Limit of the whole tree.
     by_ratio : bool
-        Choose cuts as C4.5 does: of all attributes, by gain ratio among those of at least average gain.
+        Choose cuts as C4.5 does: of all features, by gain ratio among those of at least average gain.
     prune_confidence : float
         Prune by C4.5's estimate of errors with this confidence; 0 for not at all.
     criterion : {"entropy", "gini", "auto"}
         What a cut must gain; "auto" is entropy, but at nodes of many classes in every other tree, by seed, "gini". C4.5
         goes by entropy.
     draws : int32 (n,) or None
-        What a node draws its features from, see `adforest.growers.draws_by_worth`; None draws all alike.
+        What a node draws its features from, see `adforest.growers.sampling_by_worth`; None draws all alike.
     """
 
     max_features: int

@@ -34,13 +34,13 @@ class Samples:
     Parameters
     ----------
     X : float64 (n, m)
-        Values; categorical attributes hold category codes, NaN is missing.
+        Values; categorical features hold category codes, NaN is missing.
     y : int32 (n,)
         Class codes.
     serial : int64 (n,)
         A number of its own for every sample ever seen; fixes its bootstrap weight in each tree.
     n_categories : int32 (m,)
-        Categories known per attribute, 0 for numerical ones.
+        Categories known per feature, 0 for numerical ones.
     n_classes : int
         Classes known.
     codes : (codes, edges, n_codes), optional
@@ -67,7 +67,7 @@ class Samples:
         return len(self.y)
 
     @property
-    def came(self) -> Totals:
+    def batch_totals(self) -> Totals:
         """What is known of the whole batch."""
         if self.totals is not None:
             return self.totals
@@ -76,7 +76,7 @@ class Samples:
         return Totals(len(self), by_class, weights)
 
     def since(self, first: int) -> "Samples":
-        """Return the samples from a place on, to be coded by themselves."""
+        """Return the samples from an index on, to be coded by themselves."""
         return self.part(slice(first, None))
 
     def part(self, positions: slice | AnyArray) -> "Samples":
@@ -108,7 +108,7 @@ class Samples:
         """Return these samples followed by later ones, which may know more categories and classes."""
         totals = None
         if self.totals is not None or later.totals is not None:
-            one, other = replace(self, n_classes=later.n_classes).came, later.came
+            one, other = replace(self, n_classes=later.n_classes).batch_totals, later.batch_totals
             totals = Totals(one.n + other.n, one.by_class + other.by_class, one.weight_by_class + other.weight_by_class)
         return Samples(
             np.concatenate([self.X, later.X]),

@@ -1,4 +1,4 @@
-"""A tree is a few flat arrays that never change; whatever edits one makes another."""
+"""A tree: a few immutable flat arrays; every edit makes another tree."""
 
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ BUILT, ROOT_ADDED, LEAF_EXPANDED = range(3)
 
 
 class LeafCounts(NamedTuple):
-    """Weight of classes in nodes, one line a (node, class) pair; a tally has them ascending by both."""
+    """Class weights of nodes, one row per (node, class) pair; a tally is sorted by both."""
 
     node: Int32Array
     klass: Int32Array
@@ -24,38 +24,53 @@ class LeafCounts(NamedTuple):
 
     @classmethod
     def none(cls) -> "LeafCounts":
-        """Return no lines."""
+        """Return no rows."""
         ints = np.empty(0, dtype=np.int32)
         return cls(ints, ints, np.empty(0))
 
     def without(self, nodes: Int32Array) -> "LeafCounts":
-        """Leave out the lines of some nodes."""
+        """Leave out the rows of some nodes."""
         kept = ~np.isin(self.node, nodes)
         return LeafCounts(self.node[kept], self.klass[kept], self.weight[kept])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Tree:
-    """One decision tree with the class weights of its leaves.
+    """An immutable decision tree with the class weights of its leaves.
 
     Attributes
     ----------
-    nodes : structured array
-        ``threshold``, ``left`` (the right child is its neighbour) and ``split``: negative for a leaf, otherwise the
-        attribute times four plus two flags (missing values go left; the cut is by categories).
+    n_leaves : int
+        Number of leaves.
+    depth : int
+        Length of the longest path from the root.
+    nodes : structured array of shape (n_nodes,)
+        ``threshold``, ``left`` (the right child follows it) and ``split``: negative for a leaf, otherwise the feature
+        times four plus two flags (missing values go left; the split is categorical).
     category_bits : uint64
         Bit sets of the categories that go left, each preceded by its length.
     row_start, row_class, row_weight, row_scale
         Class weights by node, see `adforest.forest._kernels.counting`.
     importance : float64 (m,)
-        Gain of the tree's cuts by attribute, in bits or Gini impurity times weight, less the price of cuts by
-        categories.
+        Gain of the tree's splits by feature, in bits or Gini impurity times weight, less the penalty of categorical
+        splits.
     seed : int
-        Fixes the bootstrap weight of every sample in this tree.
+        Determines the bootstrap weight of every sample in this tree.
     born : int32
-        By node: the batch that made it what it is, a question or a leaf.
+        By node: the batch that made it a split or a leaf.
     cause : uint8
-        By node: what that batch did, see `CAUSES`.
+        By node: how, see `CAUSES`.
+
+    Examples
+    --------
+    >>> from adforest import AdaptiveDecisionForestClassifier
+    >>> model = AdaptiveDecisionForestClassifier(random_state=0)
+    >>> model = model.fit([[1], [2], [8], [9]], ["low", "low", "high", "high"])
+    >>> tree = model.permanent_forest_.trees[0]
+    >>> tree
+    Tree(n_leaves=2, depth=1)
+    >>> tree.nodes["threshold"][0].item()
+    5.0
     """
 
     nodes: Nodes
@@ -77,8 +92,11 @@ class Tree:
         # Every inner node has two children, so leaves are one more than half of the rest.
         object.__setattr__(self, "n_leaves", (len(self.nodes) + 1) // 2)
 
+    def __repr__(self) -> str:
+        return f"Tree(n_leaves={self.n_leaves}, depth={self.depth})"
+
     def __getstate__(self) -> list[Any]:
-        """Leave out what can be found again, so that answering does not change what is saved."""
+        """Leave out everything that is derived, so that predicting does not change what is saved."""
         return [getattr(self, one.name) for one in fields(self) if one.init]
 
     def __setstate__(self, state: list[Any]) -> None:
@@ -90,7 +108,7 @@ class Tree:
 
     @property
     def sums(self) -> TreeSums:
-        """Class weights of every node; they are found when they are first asked for."""
+        """Class weights of every node, computed at first use."""
         if self._sums is None:
             rows = self.row_start, self.row_class, self.row_weight
             sums = TreeSums(self.nodes, self.category_bits, *rows, *(self._before or ()))
@@ -131,13 +149,13 @@ class Tree:
         return cls(nodes, category_bits, *rows, importance, seed, born, cause)
 
     def built_at(self, batch: int) -> "Tree":
-        """Return the tree with all its nodes said to be built at a batch."""
+        """Return the tree with all its nodes marked as built at a batch."""
         born, cause = np.full(len(self.nodes), batch, dtype=np.int32), np.zeros(len(self.nodes), dtype=np.uint8)
         rows = self.row_start, self.row_class, self.row_weight, self.row_scale
         return Tree(self.nodes, self.category_bits, *rows, self.importance, self.seed, born, cause)
 
     def added_to(self, rows: LeafCounts) -> "Tree":
-        """Return the tree with more in its leaves: a tally, which is in order."""
+        """Return the tree with a tally added to its leaves."""
         held = self.row_start, self.row_class, self.row_weight, self.row_scale
         nothing = np.zeros(len(self.nodes), dtype=np.uint8)
         now = counting.merge(*held, nothing, *rows, len(self.nodes))
@@ -157,7 +175,7 @@ class Tree:
         return replace(self, nodes=nodes)
 
     def without_categories(self, feature: int, codes: Int32Array) -> "Tree":
-        """Return the tree that sends some categories of an attribute where it sends missing values."""
+        """Return the tree that sends some categories of a feature where it sends missing values."""
         split = self.nodes["split"]
         asks = np.flatnonzero((split >= 0) & (split >> 2 == feature) & (split & CATEGORICAL != 0))
         if not len(asks):
@@ -176,44 +194,44 @@ class Tree:
         return int(routing.depths(self.nodes).max())
 
     def route(self, X: Float64Array) -> Int32Array:
-        """Return the number of the leaf that each sample reaches."""
+        """Return the index of the leaf that each sample reaches."""
         return routing.route(self.nodes, self.category_bits, X)
 
     def vote(self, X: Float64Array, votes: Float64Array, *, soft: bool) -> None:
-        """Add this tree's answers for the samples to votes."""
+        """Add this tree's votes for the samples."""
         rows = self.row_start, self.row_class, self.row_weight, self.row_scale
         routing.vote(self.nodes, self.category_bits, *rows, soft, X, votes)
 
     def vote_from(self, leaf: Int32Array, votes: Float64Array, *, soft: bool) -> None:
-        """Add the answers of leaves already reached to votes."""
+        """Add the votes of known leaves."""
         routing.vote_from(leaf, self.row_start, self.row_class, self.row_weight, self.row_scale, soft, votes)
 
-    def add_shares_of(self, leaf: Int32Array, votes: Float64Array, strengths: Float64Array, mix: Float64Array) -> None:
-        """Add the shrunk class shares of leaves already reached to votes, see `shrinkage.vote`."""
+    def add_proba_of(self, leaf: Int32Array, votes: Float64Array, strengths: Float64Array, mix: Float64Array) -> None:
+        """Add the shrunk class probabilities of known leaves to votes, see `shrinkage.vote`."""
         shrinkage.vote_from(self.sums, leaf, strengths, mix, votes)
 
     def root_shares(self, n_classes: int) -> Float64Array:
-        """Return the class shares of all the tree has learnt; zeros if that is nothing."""
-        sums, shares = self.sums, np.zeros(n_classes)
+        """Return the class probabilities at the root; zeros if the tree is empty."""
+        sums, proba = self.sums, np.zeros(n_classes)
         held = slice(sums.first[0], sums.stop[0])
         if sums.total[0] > 0:
-            shares[sums.klass[held]] = sums.weight[held] / sums.total[0]
-        return shares
+            proba[sums.klass[held]] = sums.weight[held] / sums.total[0]
+        return proba
 
-    def add_share_steps(
+    def add_proba_steps(
         self, leaf: Int32Array, added: Float64Array, strengths: Float64Array, mix: Float64Array
     ) -> None:
-        """Add what each attribute adds to the shrunk class shares of leaves, see `steps.add_share_steps`."""
-        steps.add_share_steps(self.sums, leaf, strengths, mix, added)
+        """Add the contributions of features to the shrunk probabilities of leaves, see `steps.add_proba_steps`."""
+        steps.add_proba_steps(self.sums, leaf, strengths, mix, added)
 
     def add_vote_steps(self, leaf: Int32Array, added: Float64Array, roots: Float64Array, *, soft: bool) -> None:
-        """Add what each attribute adds to the votes of leaves, see `steps.add_vote_steps`."""
+        """Add the contributions of features to the votes of leaves, see `steps.add_vote_steps`."""
         steps.add_vote_steps(self.sums, leaf, self.row_weight, self.row_scale, soft, added, roots)
 
     def read_leaves(self, leaf: Int32Array) -> tuple[Int32Array, Float64Array, Float64Array]:
-        """Return the most frequent class of leaves, its share, and the weight that they hold."""
+        """Return the most frequent class of leaves, its frequency, and their total weight."""
         return steps.read_leaves(leaf, self.row_start, self.row_class, self.row_weight)
 
     def compare(self, rows: LeafCounts) -> tuple[Int32Array, Float64Array]:
-        """Set what leaves hold beside what rows bring, see `counting.compare`."""
+        """Compare the contents of leaves with those of new rows, see `counting.compare`."""
         return counting.compare(self.row_start, self.row_class, self.row_weight, *rows)

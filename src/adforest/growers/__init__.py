@@ -1,6 +1,6 @@
 """Who builds trees from a block of samples."""
 
-from adforest.growers.features import count_features, draws_by_worth
+from adforest.growers.features import count_features, sampling_by_worth
 from adforest.growers.hoeffding import HoeffdingGrower
 from adforest.growers.protocol import Grower, Grown, StreamingGrower
 from adforest.growers.random_forest import RandomForestGrower
@@ -19,7 +19,7 @@ __all__ = [
     "build_trees",
     "building_on",
     "count_features",
-    "draws_by_worth",
+    "sampling_by_worth",
 ]
 
 # The base forests by the names that users give them.

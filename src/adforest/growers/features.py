@@ -8,12 +8,12 @@ import numpy as np
 from adforest.forest.types import Float64Array, Int32Array
 
 PATH_LENGTH = 12  # nodes on a path; where a feature is tried on each path, all are drawn alike
-MIN_UNIFORM_SHARE = 0.2  # share of draws from all features, so that none dies out
-N_DRAWS = 4096  # entries of the list, so that shares are told to 0.02 %
+MIN_UNIFORM_FRACTION = 0.2  # of the entries that stand for any feature, so that none dies out
+N_ENTRIES = 4096  # entries of the list, so that probabilities are told to 0.02 %
 
 
 def count_features(max_features: str | float | None, m: int) -> int:
-    """Return how many attributes to try at each node."""
+    """Return how many features to try at each node."""
     if max_features is None:
         return m
     if max_features == "default":
@@ -29,12 +29,12 @@ def count_features(max_features: str | float | None, m: int) -> int:
     return max(1, int(float(max_features) * m))
 
 
-def uniform_share(n_tried: int, m: int) -> float:
-    """Return the share of draws from all m features alike: 1 where a node tries so many that each has its turn."""
-    return min(1.0, max(MIN_UNIFORM_SHARE, PATH_LENGTH * n_tried / m))
+def uniform_fraction(n_tried: int, m: int) -> float:
+    """Return the fraction of entries that stand for any feature: 1 where nodes try so many that each has its turn."""
+    return min(1.0, max(MIN_UNIFORM_FRACTION, PATH_LENGTH * n_tried / m))
 
 
-def draws_by_worth(worth: Float64Array, n_tried: int) -> Int32Array | None:
+def sampling_by_worth(worth: Float64Array, n_tried: int) -> Int32Array | None:
     """Return the list from which nodes draw features: each as often as its worth says, and -1 for any of all.
 
     Of a thousand features a node tries some thirty; where ten of them matter, most nodes would try none of these.
@@ -52,11 +52,11 @@ def draws_by_worth(worth: Float64Array, n_tried: int) -> Int32Array | None:
         None where all features are alike: few enough for each to be tried, or none worth anything.
     """
     m = len(worth)
-    uniform = uniform_share(n_tried, m)
+    uniform = uniform_fraction(n_tried, m)
     if uniform == 1 or not worth.any():
         return None
-    times = np.rint(N_DRAWS * (1 - uniform) * worth / worth.sum()).astype(np.int64)
-    draws = np.full(N_DRAWS, -1, dtype=np.int32)
-    favoured = np.repeat(np.arange(m, dtype=np.int32), times)[:N_DRAWS]
+    times = np.rint(N_ENTRIES * (1 - uniform) * worth / worth.sum()).astype(np.int64)
+    draws = np.full(N_ENTRIES, -1, dtype=np.int32)
+    favoured = np.repeat(np.arange(m, dtype=np.int32), times)[:N_ENTRIES]
     draws[: len(favoured)] = favoured
     return draws

@@ -1,4 +1,4 @@
-"""Hoeffding trees (Domingos & Hulten 2000): samples one by one, a leaf splits once they surely prefer an attribute."""
+"""Hoeffding trees (Domingos & Hulten 2000): samples one by one, a leaf splits once they surely prefer a feature."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,9 +27,9 @@ class HoeffdingGrower:
         ``min_samples_leaf`` is the grace period, at least 20: the weight a leaf receives between two attempts to split
         while a tree is built. Later, leaves are expanded as in a random forest.
     delta : float
-        One minus the confidence that the attribute chosen is the best.
+        One minus the confidence that the feature chosen is the best.
     tie_threshold : float
-        Hoeffding bound below which attributes count as equally good.
+        Hoeffding bound below which features count as equally good.
     """
 
     uses_bootstrap: ClassVar[bool] = False
@@ -45,11 +45,11 @@ class HoeffdingGrower:
         known: Int32Array,
         seeds: list[int],
         n_jobs: int | None,
-        places: Sequence[int] | None = None,
+        tree_indices: Sequence[int] | None = None,
         always_in_bag: BoolArray | None = None,
         route_oob_from: int = 0,
     ) -> list[Grown]:
-        """Build one tree for each seed from the known samples, in the order they are in; all places are alike."""
+        """Build one tree for each seed from the known samples, in the order they are in; all trees are alike."""
         return in_threads(lambda seed: self._build_one(samples, known, seed), seeds, n_jobs)
 
     def _build_one(self, samples: Samples, known: Int32Array, seed: int) -> Grown:
@@ -126,7 +126,7 @@ class HoeffdingGrower:
         leaf_of: Int32Array,
         seed: int,
     ) -> None:
-        """Grow a subtree at each given leaf by entropy from its group of samples, which are all at hand.
+        """Grow a subtree at each given leaf by entropy from its group of samples, which are all in memory.
 
         The bound is for samples that come one by one; a leaf that a batch perturbs knows its samples.
         """

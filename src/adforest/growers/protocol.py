@@ -49,11 +49,11 @@ class Grower(Protocol):
         known: Int32Array,
         seeds: list[int],
         n_jobs: int | None,
-        places: Sequence[int] | None = None,
+        tree_indices: Sequence[int] | None = None,
         always_in_bag: BoolArray | None = None,
         route_oob_from: int = 0,
     ) -> list[Grown]:
-        """Build trees from the known samples (by position), one for each seed and place in the forest.
+        """Build trees from the known samples (by position), one for each seed.
 
         Parameters
         ----------
@@ -64,9 +64,9 @@ class Grower(Protocol):
             One for each tree.
         n_jobs : int or None
             Threads.
-        places : sequence of int, optional
-            For each tree its place in a systematic base forest, by default the first ones. Such a forest has a certain
-            tree for every place, and none where the data offer no more; to others all places are alike.
+        tree_indices : sequence of int, optional
+            For each tree its index in a systematic base forest, by default the first ones. Such a forest has a certain
+            tree for every index, and none where the data offer no more; to others all are alike.
         always_in_bag : bool (n_classes,), optional
             Classes of which every bootstrap sample holds all samples. What is out of the bag of a tree built with such
             classes cannot be told from its seed alone.

@@ -11,7 +11,7 @@ from adforest.forest._kernels import growing
 from adforest.forest._kernels.binning import bin_columns
 from adforest.forest._kernels.sampling import poisson_weights, whole_weights
 from adforest.forest.types import BoolArray, Float64Array, Int32Array, Int64Array, UInt16Array
-from adforest.growers.features import draws_by_worth, uniform_share
+from adforest.growers.features import sampling_by_worth, uniform_fraction
 from adforest.growers.protocol import Grown
 from adforest.parallel import in_threads
 
@@ -20,7 +20,7 @@ WORTH_BINNING = 512  # with fewer samples the grower codes nodes by their own va
 
 @dataclass(frozen=True, slots=True)
 class RandomForestGrower:
-    """Grows the trees of ADF-R, as ``params`` says: attributes drawn at each node, limits of a leaf and of a tree."""
+    """Grows the trees of ADF-R, as ``params`` says: features drawn at each node, limits of a leaf and of a tree."""
 
     uses_bootstrap: ClassVar[bool] = True
     sample_weight: ClassVar[float] = 1.0
@@ -33,11 +33,11 @@ class RandomForestGrower:
         Each tree counts the same. The grower is as it was where nodes try enough features for each to have its turn.
         """
         n_tried = self.params.max_features
-        if uniform_share(n_tried, len(n_categories)) == 1:
+        if uniform_fraction(n_tried, len(n_categories)) == 1:
             return self
         found = [importances(tree, n_categories, n_tried, self.sample_weight) for tree in trees]
         worth = np.sum([one / one.sum() for one in found if one.any()], axis=0)
-        draws = draws_by_worth(np.broadcast_to(worth, len(n_categories)), n_tried)
+        draws = sampling_by_worth(np.broadcast_to(worth, len(n_categories)), n_tried)
         return replace(self, params=replace(self.params, draws=draws))
 
     def build(
@@ -46,18 +46,18 @@ class RandomForestGrower:
         known: Int32Array,
         seeds: list[int],
         n_jobs: int | None,
-        places: Sequence[int] | None = None,
+        tree_indices: Sequence[int] | None = None,
         always_in_bag: BoolArray | None = None,
         route_oob_from: int = 0,
     ) -> list[Grown]:
-        """Build one tree for each seed from the known samples; all places are alike."""
+        """Build one tree for each seed from the known samples; all trees are alike."""
         coded = self.coded(samples)
         return in_threads(
             lambda seed: self._build_one(coded, known, seed, always_in_bag, route_oob_from), seeds, n_jobs
         )
 
     def coded(self, samples: Samples) -> Samples:
-        """Return the samples with codes of all attributes, unless they have them or are few."""
+        """Return the samples with codes of all features, unless they have them or are few."""
         if samples.codes is not None or len(samples) <= WORTH_BINNING:
             return samples
         return replace(samples, codes=bin_columns(samples.X, samples.n_categories, self.params.max_bins))
@@ -81,7 +81,7 @@ class RandomForestGrower:
         return Grown(Tree.built(nodes, bits, rows, importance, seed), leaf_of)
 
     def weights(self, serial: Int64Array, seed: int, weight: Float64Array | None = None) -> UInt16Array:
-        """Return how often each sample counts in a repair: by its weight, rounded by lot."""
+        """Return how often each sample counts in a repair: by its weight, rounded at random."""
         return whole_weights(serial, seed, weight)
 
     def out_of_bag(self, samples: Samples, tree: Tree) -> BoolArray:

@@ -58,7 +58,7 @@ def build_trees(
     known: Int32Array,
     seeds: list[int],
     n_jobs: int | None,
-    places: Sequence[int] | None = None,
+    tree_indices: Sequence[int] | None = None,
     always_in_bag: BoolArray | None = None,
     route_oob_from: int = 0,
 ) -> list[Grown]:
@@ -66,23 +66,25 @@ def build_trees(
     if 2 * len(known) < len(samples):
         part, everything = samples.part(known), np.arange(len(known), dtype=np.int32)
         first = int(np.searchsorted(known, route_oob_from))
-        built = build_trees(grower, part, everything, seeds, n_jobs, places, always_in_bag, first)
+        built = build_trees(grower, part, everything, seeds, n_jobs, tree_indices, always_in_bag, first)
         return [one.among(known, len(samples)) for one in built]
     workers = _workers.get()
     n_shares = 0 if workers is None or len(known) * len(seeds) < WORTH_SENDING else workers.n_threads
     if workers is None or not n_shares:
-        return grower.build(samples, known, seeds, n_jobs, places, always_in_bag, route_oob_from)
-    numbers = list(range(len(seeds)) if places is None else places)
-    shares = [_Share([seeds[k] for k in part], [numbers[k] for k in part]) for part in _evenly(len(seeds), n_shares)]
+        return grower.build(samples, known, seeds, n_jobs, tree_indices, always_in_bag, route_oob_from)
+    numbers = list(range(len(seeds)) if tree_indices is None else tree_indices)
+    groups = [
+        _TreeGroup([seeds[k] for k in part], [numbers[k] for k in part]) for part in _evenly(len(seeds), n_shares)
+    ]
     block = _Block.of(grower, samples, known, always_in_bag, route_oob_from)
-    return [one for share in workers.map(_build_share, shares, block) for one in share]
+    return [one for group in workers.map(_build_group, groups, block) for one in group]
 
 
-class _Share(NamedTuple):
+class _TreeGroup(NamedTuple):
     """Trees that are built together."""
 
     seeds: list[int]
-    places: list[int]
+    tree_indices: list[int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,12 +134,12 @@ class _Block:
         return self.__dict__ | {"_unpacked": []}
 
 
-def _build_share(block: _Block, share: _Share) -> list[Grown]:
+def _build_group(block: _Block, group: _TreeGroup) -> list[Grown]:
     """Build some trees."""
     samples = block.samples()
     known = np.arange(len(samples), dtype=np.int32) if block.known is None else block.known
     given = (block.always_in_bag, block.route_oob_from)
-    return block.grower.build(samples, known, share.seeds, 1, share.places, *given)
+    return block.grower.build(samples, known, group.seeds, 1, group.tree_indices, *given)
 
 
 def _evenly(n: int, n_parts: int) -> list[range]:

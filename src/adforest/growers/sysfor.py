@@ -1,4 +1,4 @@
-"""SysFor (Islam & Giggins 2011): a forest without randomness, one tree for every attribute that is good at the top."""
+"""SysFor (Islam & Giggins 2011): a forest without randomness, one tree for every feature that is good at the top."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -41,9 +41,9 @@ class GoodCut(NamedTuple):
 
 
 def good_cuts(samples: Samples, known: Int32Array, min_leaf: int, goodness: float, separation: float) -> list[GoodCut]:
-    """List the good attributes of some samples with their cuts, best first.
+    """List the good features of some samples with their cuts, best first.
 
-    For each attribute its cut of the highest gain ratio; a numerical one enters again with other cuts that lie more
+    For each feature its cut of the highest gain ratio; a numerical one enters again with other cuts that lie more
     than `separation` of its range from those it has. What is more than `goodness` below the best is left out.
 
     Parameters
@@ -78,7 +78,7 @@ def good_cuts(samples: Samples, known: Int32Array, min_leaf: int, goodness: floa
 def _numerical_cuts(
     feature: int, counts: Float64Array, edges: Float64Array, min_leaf: int, half_apart: float
 ) -> list[GoodCut]:
-    """Return the cuts of a numerical attribute by descending gain ratio, each far enough from those before."""
+    """Return the cuts of a numerical feature by descending gain ratio, each far enough from those before."""
     ratio, gain, missing_left = _gain_ratios(counts, min_leaf)
     values = np.append(edges[: len(ratio) - 1], np.inf)  # the last cut is everything known against everything missing
     cuts: list[GoodCut] = []
@@ -91,15 +91,15 @@ def _numerical_cuts(
 
 
 def _categorical_cut(feature: int, counts: Float64Array, n: int, min_leaf: int) -> list[GoodCut]:
-    """Return the best cut along the categories of n samples ordered by their share of the most frequent class, if any.
+    """Return the best cut along categories ordered by their fraction of the most frequent class of n samples, if any.
 
     What its categories were chosen from is taken off its gain, see `price_of_subset`.
     """
     known, missing = counts[:-1], counts[-1:]
     total = known.sum(axis=1)
     present = np.flatnonzero(total)
-    share = known[present, known.sum(axis=0).argmax()] / total[present]
-    order = present[np.argsort(share, kind="stable")]
+    fraction = known[present, known.sum(axis=0).argmax()] / total[present]
+    order = present[np.argsort(fraction, kind="stable")]
     price = price_of_subset(len(order), n)
     ratio, gain, missing_left = _gain_ratios(np.vstack([known[order], missing]), min_leaf, price)
     if not len(ratio) or ratio.max() <= 0:
@@ -158,7 +158,7 @@ class SysForGrower:
     goodness : float
         How far below the best gain ratio a good cut may be.
     separation : float
-        Share of its range by which the cuts of one numerical attribute must lie apart.
+        Share of its range by which the cuts of one numerical feature must lie apart.
     """
 
     uses_bootstrap: ClassVar[bool] = False
@@ -187,14 +187,16 @@ class SysForGrower:
         known: Int32Array,
         seeds: list[int],
         n_jobs: int | None,
-        places: Sequence[int] | None = None,
+        tree_indices: Sequence[int] | None = None,
         always_in_bag: BoolArray | None = None,
         route_oob_from: int = 0,
     ) -> list[Grown]:
-        """Build the trees at the given places of the systematic forest; fewer where the data offer no more."""
-        wanted = range(len(seeds)) if places is None else places
+        """Build the trees at the given indices of the systematic forest; fewer where the data offer no more."""
+        wanted = range(len(seeds)) if tree_indices is None else tree_indices
         plans = dict(enumerate(islice(self._plans(samples, known), max(wanted, default=-1) + 1)))
-        chosen = [(seed, plans[place]) for seed, place in zip(seeds, wanted, strict=True) if place in plans]
+        chosen = [
+            (seed, plans[tree_index]) for seed, tree_index in zip(seeds, wanted, strict=True) if tree_index in plans
+        ]
         samples = replace(samples, codes=bin_columns(samples.X, samples.n_categories, self.params.max_bins))
         return in_threads(lambda one: self._grow(samples, known, *one), chosen, n_jobs)
 
@@ -248,7 +250,7 @@ class SysForGrower:
         return samples
 
     def weights(self, serial: Int64Array, seed: int, weight: Float64Array | None = None) -> UInt16Array:
-        """Return how often each sample counts in a repair: by its weight, rounded by lot."""
+        """Return how often each sample counts in a repair: by its weight, rounded at random."""
         return whole_weights(serial, seed, weight)
 
     def out_of_bag(self, samples: Samples, tree: Tree) -> BoolArray:

@@ -8,7 +8,7 @@ import numpy as np
 
 from adforest.adaptation import State
 from adforest.adaptation.voting import shrinkage_of
-from adforest.base import Model
+from adforest.base import FittedModel, get_fitted
 from adforest.classifier import BaseADFClassifier
 from adforest.forest import Tree
 from adforest.forest.tree import CATEGORICAL, MISSING_LEFT
@@ -56,26 +56,29 @@ class Questions(NamedTuple):
     left: Int32Array
 
 
-def read_model(model: Any, asked_by: str) -> Model[State]:
+def read_model(model: Any, asked_by: str) -> FittedModel[State]:
     """Return the current state of a classifier or a snapshot, with its current parameters."""
     if isinstance(model, Snapshot):
-        return model._model
-    if isinstance(model, BaseADFClassifier):
-        return model.snapshot(samples=True)._model
-    raise TypeError(
-        f"{asked_by} was given {type(model).__name__}; expected an AdaptiveDecisionForestClassifier, a "
-        "PaperADFClassifier or a Snapshot of one."
-    )
+        snapshot = model
+    elif isinstance(model, BaseADFClassifier):
+        snapshot = model.snapshot(samples=True)
+    else:
+        raise TypeError(
+            f"{asked_by} was given {type(model).__name__}; expected an AdaptiveDecisionForestClassifier, a "
+            "PaperADFClassifier or a Snapshot of one."
+        )
+    fitted: FittedModel[State] = get_fitted(snapshot)
+    return fitted
 
 
-def answers_of(model: Model[State], name: str) -> list[LeafAnswers]:
+def answers_of(model: FittedModel[State], name: str) -> list[LeafAnswers]:
     """Return the predictions of the leaves of a forest, tree by tree.
 
     These are the shrunk class probabilities of the forest alone or, with the paper's algorithm, the class frequencies
     of the leaf or one vote for its most frequent class.
     """
-    state, n_classes = model.learnt, len(model.labels.by_arrival)
-    strengths, mix = shrinkage_of(state.evidence, name)
+    state, n_classes = model.state, len(model.labels.by_arrival)
+    strengths, mix = shrinkage_of(state.evidence, name, state.settings.tuning)
     found = []
     for tree in state.forests[name].forest.trees:
         leaves = np.flatnonzero(tree.nodes["split"] < 0).astype(np.int32)
@@ -83,7 +86,7 @@ def answers_of(model: Model[State], name: str) -> list[LeafAnswers]:
         if state.settings.algorithm == "paper":
             tree.vote_from(leaves, shares, soft=state.settings.soft)
         else:
-            tree.add_shares_of(leaves, shares, strengths, mix)
+            tree.add_proba_of(leaves, shares, strengths, mix)
         found.append(LeafAnswers(leaves, model.in_order(shares)))
     return found
 

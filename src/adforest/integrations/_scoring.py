@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from adforest.base import get_fitted
 from adforest.encoding.labels import distinct_labels
 from adforest.encoding.tables import source_of
 from adforest.encoding.weights import read_weights
@@ -24,7 +25,7 @@ def count_right(model: Snapshot, X: Any, y: Any, weight: Any, place: int) -> tup
         return 0, 0
     source = source_of(None, place)
     classes, codes = distinct_labels(y, source)
-    model._model.labels.with_values(classes, source)
+    get_fitted(model).labels.with_values(classes, source)
     right = model.predict(X) == classes[codes]
     weights = read_weights(weight, len(right), source)
     wrong_sum, right_sum = exact_sums(right.astype(np.intp), np.ones(len(right)) if weights is None else weights, 2)

@@ -20,7 +20,7 @@ from pyspark import TaskContext
 from pyspark.errors import PySparkException
 from pyspark.sql import functions
 
-from adforest.base import as_shares
+from adforest.base import as_proba
 from adforest.encoding.tables import source_of
 from adforest.forest import LeafCounts, Samples
 from adforest.integrations._scoring import add_counts, count_right
@@ -247,7 +247,7 @@ def _answered(model: Snapshot, columns: Columns, batch: pa.RecordBatch) -> pa.Re
     """Return a batch with the predictions for it."""
     votes = model._votes(columns.read(pa.Table.from_batches([batch]))[0])
     best = votes.argmax(axis=1)
-    shares = as_shares(votes)
+    shares = as_proba(votes)
     starts = np.arange(0, shares.size + 1, shares.shape[1], dtype=np.int32)
     added = {
         "prediction": pa.array(model.classes_[best].tolist()),

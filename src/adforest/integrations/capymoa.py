@@ -5,16 +5,16 @@ Needs ``pip install 'adforest[capymoa]'`` and Java 17 or newer.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from adforest.adaptive import AdaptiveDecisionForestClassifier
-from adforest.base import as_shares
+from adforest.base import as_proba
 from adforest.encoding.columns import Coded, Column
 from adforest.encoding.tables import Table
 from adforest.forest.types import Float64Array
-from adforest.parameters import AT_LEAST_ONE, check_parameters
+from adforest.parameters import AT_LEAST_ONE, AnswerFor, BaseForest, Criterion, MaxFeatures, Splitting, check_parameters
 
 try:
     from capymoa.base import Classifier
@@ -76,22 +76,22 @@ class_weight, n_jobs, verbose
         random_seed: int = 1,
         batch_size: int = 1,
         n_estimators: int = 20,
-        base_forest: str = "random_forest",
-        splitting: str = "entropy",
+        base_forest: BaseForest = "random_forest",
+        splitting: Splitting = "entropy",
         drift_threshold: int = 3,
         window_size: int = 3,
         memory_size: int | str | None = 100_000,
         max_samples: int | None = 1_000_000,
         min_samples_leaf: int = 1,
-        max_features: str | float | None = "default",
+        max_features: MaxFeatures | float | None = "default",
         max_depth: int | None = None,
-        criterion: str = "auto",
+        criterion: Criterion = "auto",
         renewal: float = 1.0,
-        answer_for: str = "next_batch",
+        answer_for: AnswerFor = "next_batch",
         label_delay: int = 0,
         max_categories: int | None = None,
         min_frequency: float | None = None,
-        class_weight: dict[int, float] | str | None = None,
+        class_weight: dict[int, float] | Literal["balanced"] | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -178,7 +178,7 @@ class_weight, n_jobs, verbose
         if "_model" in vars(self.classifier):
             table = self._table(np.array(instance.x, dtype=np.float64).reshape(1, -1))
             model, votes = self.classifier._answers(table)
-            shares[model.labels.classes] = as_shares(votes)[0]
+            shares[model.labels.classes] = as_proba(votes)[0]
         elif self._waiting:
             shares += np.bincount(self._waiting_labels, minlength=len(shares)) / len(self._waiting)
         else:

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple, Self
 from sklearn.base import clone
 
 from adforest.adaptive import AdaptiveDecisionForestClassifier
-from adforest.base import Model, lock_of
+from adforest.base import FittedModel, get_fitted, lock_of, set_fitted
 from adforest.growers import building_on
 from adforest.integrations._scoring import accuracy, count_right
+from adforest.merging import BatchSource, LocalBatch
 from adforest.snapshot import Snapshot
 
 try:
@@ -35,7 +36,7 @@ __all__ = ["DaskAdaptiveDecisionForestClassifier"]
 class _Sent(NamedTuple):
     """A model that was sent to the workers, and its dependencies."""
 
-    model: Model[Any]
+    model: FittedModel[Any]
     client: Any
     answer_for: str
     column_changes: str
@@ -137,11 +138,12 @@ class DaskAdaptiveDecisionForestClassifier(AdaptiveDecisionForestClassifier):
         """Let a local classifier learn a batch, local or distributed, and take over its model."""
         local, cluster = self._local(), Cluster(self._cluster_client())
         with building_on(cluster):
-            if are_delayed(X):
-                local._learn_from(before, DaskBatch(cluster, in_parts(X, y, sample_weight)), classes)
-            else:
-                local._learn(before, X, y, classes, sample_weight)
-        self._model = local._model
+            is_here = not are_delayed(X)
+            source: BatchSource = (
+                LocalBatch(X, y, sample_weight) if is_here else DaskBatch(cluster, in_parts(X, y, sample_weight))
+            )
+            local._learn(before, source, classes)
+        set_fitted(self, get_fitted(local))
         return self
 
     def predict(self, X: Any) -> Any:
@@ -269,8 +271,8 @@ class DaskAdaptiveDecisionForestClassifier(AdaptiveDecisionForestClassifier):
                 "load one with adforest.load()."
             )
         made = cls(client=client, **model.get_params(deep=False))
-        if hasattr(model, "_model"):
-            made._model = model._model
+        if model.__sklearn_is_fitted__():
+            set_fitted(made, get_fitted(model))
         return made
 
     def _local(self) -> AdaptiveDecisionForestClassifier:
@@ -278,8 +280,8 @@ class DaskAdaptiveDecisionForestClassifier(AdaptiveDecisionForestClassifier):
         parameters = self.get_params(deep=False)
         del parameters["client"]
         local = AdaptiveDecisionForestClassifier(**parameters)
-        if hasattr(self, "_model"):
-            local._model = self._model
+        if self.__sklearn_is_fitted__():
+            set_fitted(local, get_fitted(self))
         return local
 
     def _cluster_client(self) -> Any:

@@ -8,19 +8,32 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping
 from copy import copy
 from datetime import timedelta
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
 from adforest.adaptive import AdaptiveDecisionForestClassifier
-from adforest.base import as_shares
+from adforest.base import as_proba, get_fitted
 from adforest.encoding import check_same_length, dicts
 from adforest.encoding.columns import is_empty
 from adforest.encoding.tables import Table, read_table
 from adforest.forest.types import Float64Array
 from adforest.integrations._waiting import WaitingSamples
-from adforest.parameters import AT_LEAST_ONE, NONE, Amount, Listed, OneOf, Rules, TimeSpan
+from adforest.parameters import (
+    AT_LEAST_ONE,
+    NONE,
+    Amount,
+    AnswerFor,
+    BaseForest,
+    Criterion,
+    Listed,
+    MaxFeatures,
+    OneOf,
+    Rules,
+    Splitting,
+    TimeSpan,
+)
 
 try:
     from river import base
@@ -115,23 +128,23 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
         n_estimators: int = 20,
         batch_size: int = 1,
         max_wait: float | timedelta | None = None,
-        base_forest: str = "random_forest",
-        splitting: str = "entropy",
+        base_forest: BaseForest = "random_forest",
+        splitting: Splitting = "entropy",
         drift_threshold: int = 3,
         window_size: int = 3,
         memory_size: int | str | None = 100_000,
         max_samples: int | None = 1_000_000,
         min_samples_leaf: int = 1,
-        max_features: str | float | None = "default",
+        max_features: MaxFeatures | float | None = "default",
         max_depth: int | None = None,
-        criterion: str = "auto",
+        criterion: Criterion = "auto",
         renewal: float = 1.0,
-        answer_for: str = "next_batch",
+        answer_for: AnswerFor = "next_batch",
         label_delay: int = 0,
         categorical_features: Any = "from_dtype",
         max_categories: int | None = None,
         min_frequency: float | None = None,
-        class_weight: dict[Any, float] | str | None = None,
+        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
         n_jobs: int | None = None,
         seed: int | None = None,
         verbose: int = 0,
@@ -260,11 +273,11 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
         """Return the columns learnt; before the first batch those that were listed as categorical."""
         if not self._is_fitted():
             return self._listed
-        return self._classifier._model.encoder.names or ()
+        return get_fitted(self._classifier).encoder.names or ()
 
     def _is_fitted(self) -> bool:
         """Return whether a batch was learnt."""
-        return "_model" in vars(self._classifier)
+        return self._classifier.__sklearn_is_fitted__()
 
     def _table_of_frame(self, frame: Any) -> Table:
         """Return a frame as a table with the columns of the next batch."""
@@ -277,7 +290,7 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
     def _learn(self, table: Table, labels: list[Any], weights: list[float] | None = None) -> None:
         """Learn a batch."""
         self._classifier.partial_fit(table, labels, sample_weight=weights)
-        self._waiting.kinds = dicts.known_kinds(self._classifier._model.encoder)
+        self._waiting.kinds = dicts.known_kinds(get_fitted(self._classifier).encoder)
 
     def predict_proba_one(self, x: Mapping[Hashable, Any], **kwargs: Any) -> dict[Any, float]:
         """Predict the class probabilities of a sample.
@@ -290,7 +303,7 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
         if not self._is_fitted():
             return self._waiting.shares()
         model, votes = self._answer(x)
-        shares = dict(zip(model.labels.classes.tolist(), as_shares(votes)[0].tolist(), strict=True))
+        shares = dict(zip(model.labels.classes.tolist(), as_proba(votes)[0].tolist(), strict=True))
         if len(shares) < self._waiting.n_classes:
             shares |= dict.fromkeys(self._waiting.classes_besides(list(shares)), 0.0)
         return shares
@@ -311,7 +324,7 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
 
     def _answer(self, x: Mapping[Hashable, Any]) -> tuple[Any, Float64Array]:
         """Return the model and its votes for a sample, without converting the sample to a table."""
-        model = self._classifier._model
+        model = get_fitted(self._classifier)
         matrix = dicts.row_of_dict(x, model.encoder)
         return model, model.in_order(self._classifier._votes(model, matrix))
 
@@ -326,7 +339,7 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
         frame = _frame(X)
         if self._is_fitted():
             model, votes = self._classifier._answers(self._table_to_answer(frame))
-            shares = dict(zip(model.labels.classes.tolist(), as_shares(votes).T, strict=True))
+            shares = dict(zip(model.labels.classes.tolist(), as_proba(votes).T, strict=True))
             shares |= dict.fromkeys(self._waiting.classes_besides(list(shares)), np.zeros(len(frame)))
         else:
             shares = {value: np.full(len(frame), share) for value, share in self._waiting.shares().items()}

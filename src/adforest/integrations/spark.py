@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import adforest
 from adforest.adaptive import AdaptiveDecisionForestClassifier
-from adforest.base import lock_of
+from adforest.base import get_fitted, lock_of, set_fitted
 from adforest.growers import building_on
 from adforest.integrations._scoring import accuracy
 from adforest.origins import Origins, note_origins, origins_of
@@ -128,7 +128,7 @@ class SparkAdaptiveDecisionForest(AdaptiveDecisionForestClassifier):
         check_types(df, [*features, *roles])
         columns = Columns(tuple(df.columns), tuple(features), label_col, weight_col)
         with building_on(SparkWorkers(df)):
-            return self._learn_from(before, SparkBatch(df, columns), classes)
+            return self._learn(before, SparkBatch(df, columns), classes)
 
     def transform(
         self,
@@ -197,7 +197,7 @@ class SparkAdaptiveDecisionForest(AdaptiveDecisionForestClassifier):
 
     def _columns(self, df: Any, model: Snapshot) -> Columns:
         """Return the columns of a DataFrame that a model needs, or raise if it lacks some."""
-        names = df.columns if model.feature_names_in_ is None else model.feature_names_in_.tolist()
+        names = list(getattr(model, "feature_names_in_", df.columns))
         features = [name for name in names if name in df.columns]
         if self.column_changes == "error":
             check_names(df, names)
@@ -238,7 +238,7 @@ class SparkAdaptiveDecisionForest(AdaptiveDecisionForestClassifier):
         AdaptiveDecisionForestClassifier
         """
         local = AdaptiveDecisionForestClassifier(**self.get_params(deep=False))
-        local._model = self._checked()
+        set_fitted(local, get_fitted(self))
         return local
 
     @classmethod
@@ -259,8 +259,8 @@ class SparkAdaptiveDecisionForest(AdaptiveDecisionForestClassifier):
                 "load one with adforest.load()."
             )
         made = cls(**{name: getattr(model, name) for name in cls._get_param_names()})
-        if hasattr(model, "_model"):
-            made._model = model._model
+        if model.__sklearn_is_fitted__():
+            set_fitted(made, get_fitted(model))
         return made
 
 

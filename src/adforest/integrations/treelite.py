@@ -47,7 +47,7 @@ def to_treelite(model: Any, forest: str = "permanent") -> Any:
     """
     parts = require("treelite.model_builder", "to_treelite", "treelite")
     known = read_model(model, "to_treelite")
-    trees, n_classes = find_forest(known.learnt, forest).trees, len(known.labels.by_arrival)
+    trees, n_classes = find_forest(known.state, forest).trees, len(known.labels.by_arrival)
     builder = parts.ModelBuilder(
         threshold_type="float64",
         leaf_output_type="float64",

@@ -12,10 +12,11 @@ from adforest.encoding import TableEncoder, check_same_length
 from adforest.encoding.labels import distinct_labels
 from adforest.encoding.tables import Table, source_of
 from adforest.encoding.weights import read_weights
+from adforest.exceptions import InputError
 from adforest.forest import LeafCounts, Samples, Totals
 from adforest.forest._kernels.counting import put_in_order
 from adforest.forest.packed import PackedRows
-from adforest.forest.types import AnyArray, Float64Array, Int32Array, Int64Array
+from adforest.forest.types import AnyArray, BoolArray, Float64Array, Int32Array, Int64Array
 from adforest.merging.plan import BatchPlan
 from adforest.merging.sums import as_floats, exact_sums
 from adforest.merging.survey import BatchRules, Survey
@@ -26,8 +27,8 @@ CHUNK = 1_000_000  # samples that are counted at a time
 class Counter(Protocol):
     """Counts samples in the leaves of some trees."""
 
-    def count(self, samples: Samples, places: Int32Array, n_jobs: int | None = None) -> list[LeafCounts]:
-        """Return by tree how often the classes of the samples at some places come in its leaves."""
+    def count(self, samples: Samples, index: Int32Array, /, n_jobs: int | None = None) -> list[LeafCounts]:
+        """Return by tree how often the classes of some samples, given by index, come in its leaves."""
         ...
 
 
@@ -59,26 +60,36 @@ class ReadPart(NamedTuple):
     weight: Float64Array | None
 
 
+class ClassCounts(NamedTuple):
+    """Samples of a part by class, and the sums of their weights, see `exact_sums`; None where all weights are 1."""
+
+    n: Int64Array
+    weight: tuple[int, ...] | None
+
+    @classmethod
+    def of(cls, samples: Samples) -> ClassCounts:
+        """Return how many of some samples are of each class."""
+        weight = None if samples.weight is None else exact_sums(samples.y, samples.weight, samples.n_classes)
+        return cls(np.bincount(samples.y, minlength=samples.n_classes), weight)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class DrawnPart:
-    """Samples drawn from a part of a batch, encoded, and counts of all its samples.
+    """Samples drawn from a part of a batch as they are sent: encoded, in arrays as narrow as their values allow.
 
     Attributes
     ----------
     X, y, serial, weight
-        See `Samples`; of parts that are sent, arrays as narrow as their values allow.
-    by_class : int64 (n_classes,) or None
-        Samples of the part by class; None where all are drawn.
-    weight_by_class : tuple of int or None
-        Sums of their weights, see `exact_sums`.
+        See `Samples`; the columns of `BatchPlan.regrouped` are the last ones of X.
+    counts : ClassCounts or None
+        Of all samples of the part; None where all are drawn.
     """
 
-    X: Float64Array | PackedRows
-    y: Int32Array | AnyArray
+    X: PackedRows
+    y: AnyArray
     serial: Int64Array
     weight: Float64Array | None
-    by_class: Int64Array | None = None
-    weight_by_class: tuple[int, ...] | None = None
+    counts: ClassCounts | None
 
 
 def survey_part(rules: BatchRules, X: Any, y: Any, sample_weight: Any, part: int) -> Survey:
@@ -94,7 +105,7 @@ def survey_part(rules: BatchRules, X: Any, y: Any, sample_weight: Any, part: int
     sample_weight : array-like of shape (n_samples,), float or None
         Weights.
     part : int
-        Its place among the parts, counted from 0.
+        Its index among the parts, counted from 0.
 
     Raises
     ------
@@ -136,10 +147,16 @@ def draw_part(plan: BatchPlan, X: Any, y: Any, sample_weight: Any, part: int) ->
     """
     if not _n_rows(X) and not plan.n_in(part):
         return None
-    drawn = draw(plan, _encoded_part(plan, X, y, sample_weight, part))
-    y = drawn.y.astype(np.min_scalar_type(len(plan.labels.by_arrival)))
-    assert not isinstance(drawn.X, PackedRows)
-    return replace(drawn, X=PackedRows.bit_by_bit(drawn.X), y=y)
+    samples = _encoded_part(plan, X, y, sample_weight, part)
+    drawn = samples if plan.draws_all else take(samples, np.flatnonzero(plan.are_drawn(samples.serial)))
+    matrix = drawn.X if drawn.regrouped is None else np.column_stack([drawn.X, drawn.regrouped[1]])
+    return DrawnPart(
+        X=PackedRows.bit_by_bit(matrix),
+        y=drawn.y.astype(np.min_scalar_type(len(plan.labels.by_arrival))),
+        serial=drawn.serial,
+        weight=drawn.weight,
+        counts=None if plan.draws_all else ClassCounts.of(samples),
+    )
 
 
 def count_part(
@@ -157,7 +174,8 @@ def count_part(
     """
     if not _n_rows(X) and not plan.n_in(part):
         return None
-    return narrow_counts(count(plan, _encoded_part(plan, X, y, sample_weight, part), counter, 1))
+    samples = _encoded_part(plan, X, y, sample_weight, part)
+    return narrow_counts(count(samples, ~plan.are_drawn(samples.serial), counter, 1))
 
 
 def merge_counts(counts: Sequence[list[LeafCounts] | None]) -> list[LeafCounts]:
@@ -177,7 +195,7 @@ def _encoded_part(plan: BatchPlan, X: Any, y: Any, sample_weight: Any, part: int
             weight = read_weights(sample_weight, n, source)
             samples = encode(plan, ReadPart(table, classes, codes, weight), part)
     if samples is None or len(samples) != plan.n_in(part):
-        raise ValueError(
+        raise InputError(
             f"{source} has changed since it was surveyed: it has other samples or labels now. A batch is read more "
             "than once, and must be the same each time. Persist it, or read it from a source that does not change."
         )
@@ -186,40 +204,42 @@ def _encoded_part(plan: BatchPlan, X: Any, y: Any, sample_weight: Any, part: int
 
 def encode(plan: BatchPlan, read: ReadPart, part: int) -> Samples:
     """Return all samples of a part that was read, but those of weight 0."""
-    table = read.table
+    table, regrouped = read.table, None
     matrix = table if isinstance(table, np.ndarray) else plan.encoder.matrix_of(table)
     if plan.regrouped and not isinstance(table, np.ndarray):
-        before = [known.translate(table.column(j), table.place(j)) for j, known in plan.regrouped.items()]
-        matrix = np.column_stack([matrix, *before])
+        before = [known.translate(table.column(j), table.column_label(j)) for j, known in plan.regrouped.items()]
+        regrouped = np.array(list(plan.regrouped)), np.column_stack(before)
     y, weight = plan.labels.codes_of(read.classes)[read.codes], read.weight
     if weight is None and plan.has_weights:
         weight = np.ones(len(y))
-    if weight is not None and not weight.all():
-        kept = weight > 0
-        matrix, y, weight = matrix[kept], y[kept], weight[kept]
-    serial = np.arange(plan.first_serial[part], plan.first_serial[part] + len(y), dtype=np.int64)
-    return Samples(matrix, y, serial, plan.encoder.n_categories, len(plan.labels.by_arrival), weight=weight)
+    first = plan.first_serial[part]
+    serial = np.arange(first, first + len(y), dtype=np.int64)
+    n_classes = len(plan.labels.by_arrival)
+    samples = Samples(matrix, y, serial, plan.encoder.n_categories, n_classes, weight=weight, regrouped=regrouped)
+    if weight is None or weight.all():
+        return samples
+    kept = take(samples, np.flatnonzero(weight))
+    return replace(kept, serial=serial[: len(kept)])
 
 
-def draw(plan: BatchPlan, samples: Samples) -> DrawnPart:
-    """Return the samples drawn from all those of a part."""
-    if plan.draws_all:
-        return DrawnPart(samples.X, samples.y, samples.serial, samples.weight)
-    sums = None if samples.weight is None else exact_sums(samples.y, samples.weight, samples.n_classes)
-    by_class = np.bincount(samples.y, minlength=samples.n_classes)
-    drawn = samples.part(np.flatnonzero(plan.are_drawn(samples.serial)))
-    return DrawnPart(drawn.X, drawn.y, drawn.serial, drawn.weight, by_class, sums)
+def take(samples: Samples, index: Int64Array) -> Samples:
+    """Return some samples of a part."""
+    taken = samples.part(index)
+    if samples.regrouped is None:
+        return taken
+    columns, values = samples.regrouped
+    return replace(taken, regrouped=(columns, values[index]))
 
 
-def count(plan: BatchPlan, samples: Samples, counter: Counter, n_jobs: int | None) -> list[LeafCounts]:
-    """Return by tree the samples of a part that are not drawn, counted by leaf, some at a time."""
-    others = np.flatnonzero(~plan.are_drawn(samples.serial)).astype(np.int32)
+def count(samples: Samples, is_counted: BoolArray, counter: Counter, n_jobs: int | None) -> list[LeafCounts]:
+    """Return by tree some samples of a part, counted by leaf, so many at a time."""
+    others = np.flatnonzero(is_counted).astype(np.int32)
     chunks = [others[start : start + CHUNK] for start in range(0, max(1, len(others)), CHUNK)]
     return merge_counts([counter.count(samples, chunk, n_jobs) for chunk in chunks])
 
 
 def narrow_counts(counts: list[LeafCounts]) -> list[LeafCounts]:
-    """Return counts by tree as they are sent: classes and whole numbers in the narrowest types that hold them."""
+    """Return counts by tree as they are sent: classes and integers in the narrowest types that hold them."""
     types = [[np.min_scalar_type(int(column.max(initial=0))) for column in rows[1:]] for rows in counts]
     return [
         LeafCounts(rows.node, rows.klass.astype(klass), rows.weight.astype(weight))
@@ -238,11 +258,8 @@ def _added(parts: Sequence[LeafCounts]) -> LeafCounts:
 def join_parts(plan: BatchPlan, parts: Sequence[DrawnPart | None]) -> Samples:
     """Return the samples drawn from all parts of a batch, given in their order."""
     filled = [part for part in parts if part is not None]
-    X = filled[0].X if isinstance(filled[0].X, np.ndarray) else _unpacked([part.X for part in filled])
-    y, serial = (
-        column[0] if len(filled) == 1 else np.concatenate(column)
-        for column in zip(*((part.y, part.serial) for part in filled), strict=True)
-    )
+    X = np.concatenate([part.X.matrix() for part in filled])
+    y, serial = (np.concatenate(column) for column in zip(*((part.y, part.serial) for part in filled), strict=True))
     regrouped = None
     if plan.regrouped:
         columns = np.array(list(plan.regrouped))
@@ -255,25 +272,18 @@ def join_parts(plan: BatchPlan, parts: Sequence[DrawnPart | None]) -> Samples:
         serial,
         plan.encoder.n_categories,
         n_classes,
-        weight=np.concatenate(weights) if len(weights) > 1 else weights[0] if weights else None,
-        totals=_totals(plan, filled),
+        weight=np.concatenate(weights) if weights else None,
+        totals=totals_of(plan, [part.counts for part in filled if part.counts is not None]),
         regrouped=regrouped,
     )
 
 
-def _unpacked(blocks: Sequence[Float64Array | PackedRows]) -> Float64Array:
-    """Return the matrix of some packed ones, one below the other."""
-    return np.concatenate([block.matrix() if isinstance(block, PackedRows) else block for block in blocks])
-
-
-def _totals(plan: BatchPlan, parts: Sequence[DrawnPart]) -> Totals | None:
-    """Return what is known of all samples of a batch; None where all of them are drawn."""
+def totals_of(plan: BatchPlan, counts: Sequence[ClassCounts]) -> Totals | None:
+    """Return what is known of all samples of a batch, given the counts of its parts; None where all are drawn."""
     if plan.draws_all:
         return None
-    by_class = np.zeros(len(plan.labels.by_arrival), dtype=np.int64)
-    for counts in [part.by_class for part in parts if part.by_class is not None]:
-        by_class += counts
-    sums = [part.weight_by_class for part in parts if part.weight_by_class is not None]
+    by_class = np.sum([one.n for one in counts], axis=0)
+    sums = [one.weight for one in counts if one.weight is not None]
     weight_by_class = as_floats([sum(column) for column in zip(*sums, strict=True)]) if sums else by_class.astype(float)
     return Totals(plan.n_samples, by_class, weight_by_class)
 

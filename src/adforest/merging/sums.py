@@ -23,8 +23,8 @@ def exact_sums(groups: AnyArray, values: Float64Array, n_groups: int) -> tuple[i
     """
     fraction, exponent = np.frexp(values)
     whole = np.ldexp(fraction, 53).astype(np.int64)
-    distinct, place = np.unique(exponent, return_inverse=True)
-    cell, shape = place * n_groups + groups, (len(distinct), n_groups)
+    distinct, row_index = np.unique(exponent, return_inverse=True)
+    cell, shape = row_index * n_groups + groups, (len(distinct), n_groups)
     low, high = (
         np.bincount(cell, half, minlength=shape[0] * shape[1]).reshape(shape).astype(np.int64).tolist()
         for half in (whole & (2**HALF_BITS - 1), whole >> HALF_BITS)

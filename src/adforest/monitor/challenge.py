@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from adforest.adaptation import BatchReport
-from adforest.monitor.model_parts import VOTE
+from adforest.adaptation.scoring import VOTE
 from adforest.origins import origins_of
 
 MIN_BATCHES = 5  # before one is said to be better

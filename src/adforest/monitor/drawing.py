@@ -9,7 +9,7 @@ import numpy as np
 from adforest.forest.tree import BUILT, LEAF_EXPANDED, ROOT_ADDED
 from adforest.forest.types import Float64Array
 from adforest.monitor.style import FAINT, INK, check_matplotlib
-from adforest.monitor.views import NodeView, view_tree
+from adforest.monitor.tree_nodes import NodeView, view_tree
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

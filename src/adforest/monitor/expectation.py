@@ -15,13 +15,48 @@ from math import sqrt
 from typing import Any, NamedTuple
 
 from adforest.adaptation import BatchReport
-from adforest.monitor.model_parts import VOTE, ExpectedAccuracy
+from adforest.adaptation.scoring import VOTE
 
 MIN_TESTED = 100  # samples of a step
 FADING = 0.5 ** (1 / 10)  # a step
 MIN_STEPS = 3  # from which a bias is known
 WIDTH = 1.645  # standard deviations on each side that hold nine of ten
 HITS_OVER = 30  # steps, the last ones
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedAccuracy:
+    """Accuracy estimated from the confidence of the vote, with the error of earlier estimates.
+
+    Attributes
+    ----------
+    mean : float or None
+        Confidence, corrected by its recent bias. None where no batch was predicted before it was learnt.
+    low, high : float or None
+        Interval for the accuracy of about nine of ten batches of this size, see docs/health.md.
+    confidence : float or None
+        Mean probability of the predicted class.
+    n_samples : int
+        Number of samples of the estimate.
+    bias : float or None
+        Mean of accuracy minus confidence over recent batches.
+    error : float or None
+        Mean absolute error of estimates, over recent batches.
+    n_batches : int
+        Number of recent batches that this is computed from.
+    hits : float or None
+        Fraction of those whose accuracy was within the interval estimated before they were learnt.
+    """
+
+    mean: float | None
+    low: float | None
+    high: float | None
+    confidence: float | None
+    n_samples: int
+    bias: float | None
+    error: float | None
+    n_batches: int
+    hits: float | None
 
 
 class Step(NamedTuple):

@@ -1,32 +1,96 @@
-"""Health of a model: good, watch or act, and the reason. docs/health.md has the rules as a table."""
+"""Health of a model: ok, warning or critical, and the reason. docs/health.md has the rules as a table."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice, pairwise
 from math import sqrt
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from adforest.adaptation import BatchReport
+from adforest.monitor.column_drift import ColumnView
 from adforest.monitor.expectation import Step
-from adforest.monitor.model_parts import ACT, GOOD, LEVELS, WATCH, ClassView, ColumnView, Finding, Freshness, Health
 
+if TYPE_CHECKING:
+    from adforest.monitor.model_view import ClassView
+
+OK, WARNING, CRITICAL = LEVELS = ("ok", "warning", "critical")
 LAST = 3  # steps of at least 100 tested samples that are compared with those before
 FADING = 0.5 ** (1 / 32)  # of the past, a step
 NOISE = 3.0  # standard errors that a change must exceed
-WATCH_FALL, ACT_FALL = 0.05, 0.10  # of accuracy
+WARNING_FALL, CRITICAL_FALL = 0.05, 0.10  # of accuracy
 DRIFT_BATCHES = 5  # for which a sustained drift is told
-WATCH_DISTANCE = 0.1  # of a column that matters; unchanged ones have 0
+WARNING_DISTANCE = 0.1  # of a column that matters; unchanged ones have 0
 UNUSUAL = 2.0  # times the usual distance of the column
-WATCH_SHARE, ACT_SHARE = 0.05, 0.20  # by which missing values or unseen categories increase
+WARNING_SHARE, CRITICAL_SHARE = 0.05, 0.20  # by which missing values or unseen categories increase
 AGE = "age"
 DAY = 86_400.0
 PAUSES = 32  # between the last batches, of which the longest is usual
 SHORTEST_PAUSE, FEWEST_PAUSES = 60.0, 3  # seconds: batches learnt in one go tell nothing of how often they come
 USUAL_PAUSE = 10 * DAY  # where nothing is known
-WATCH_PAUSE, ACT_PAUSE = 3.0, 30.0  # times the usual
+WARNING_PAUSE, CRITICAL_PAUSE = 3.0, 30.0  # times the usual
 MAX_NAMED = 3  # columns or classes that are named in findings of one kind
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One problem of a model.
+
+    Attributes
+    ----------
+    level : {"warning", "critical"}
+    kind : {"accuracy", "chance", "drift", "class", "column", "missing", "unseen", "age"}
+        Kind of the problem, see docs/health.md for the rule of each.
+    sentence : str
+    batch : int or None
+        The last batch that shows it.
+    column : str or None
+        Name of the column concerned.
+    """
+
+    level: str
+    kind: str
+    sentence: str
+    batch: int | None = None
+    column: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """Health of a model.
+
+    Attributes
+    ----------
+    level : {"ok", "warning", "critical"}
+        The worst level of all findings.
+    reason : str
+        One sentence: that of the first finding, or what was checked if there is none.
+    findings : tuple of Finding
+        Worst first.
+    """
+
+    level: str
+    reason: str
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """When a model last learnt, and how long it may be without a batch.
+
+    Attributes
+    ----------
+    learnt_at : float or None
+        Seconds since 1970; None where that was not stored.
+    warning_after, critical_after : float
+        Seconds without a batch after which that is a finding.
+    """
+
+    learnt_at: float | None
+    warning_after: float
+    critical_after: float
 
 
 class Trend(NamedTuple):
@@ -93,18 +157,18 @@ def freshness_of(reports: Sequence[BatchReport]) -> Freshness:
     pauses = [later - before for before, later in pairwise(moments) if later - before > SHORTEST_PAUSE]
     usual = max(pauses) if len(pauses) >= FEWEST_PAUSES else USUAL_PAUSE
     is_known = bool(reports) and reports[-1].learnt_at is not None
-    return Freshness(moments[-1] if is_known else None, WATCH_PAUSE * usual, ACT_PAUSE * usual)
+    return Freshness(moments[-1] if is_known else None, WARNING_PAUSE * usual, CRITICAL_PAUSE * usual)
 
 
 def health_at(health: Health, freshness: Freshness, now: float) -> Health:
     """Return the health of a model at a time in seconds since 1970, which includes the time since the last batch."""
     others = [one for one in health.findings if one.kind != AGE]
-    calm = health.reason if health.level == GOOD else "Nothing else speaks against it."
+    calm = health.reason if health.level == OK else "Nothing else speaks against it."
     if freshness.learnt_at is None:
         return _judged(others, calm)
     age = now - freshness.learnt_at
-    level = ACT if age > freshness.act_after else WATCH if age > freshness.watch_after else GOOD
-    if level == GOOD:
+    level = CRITICAL if age > freshness.critical_after else WARNING if age > freshness.warning_after else OK
+    if level == OK:
         return _judged(others, calm)
     since = datetime.fromtimestamp(freshness.learnt_at, UTC)
     sentence = f"It has learnt nothing for {_in_words(age)}, since {since:%Y-%m-%d %H:%M} UTC."
@@ -121,7 +185,7 @@ def _judged(found: Sequence[Finding], calm: str) -> Health:
     findings = tuple(sorted(found, key=lambda one: -LEVELS.index(one.level)))
     if findings:
         return Health(findings[0].level, findings[0].sentence, findings)
-    return Health(GOOD, calm)
+    return Health(OK, calm)
 
 
 def trend_of(steps: Sequence[Step]) -> Trend | None:
@@ -147,13 +211,13 @@ def trend_of(steps: Sequence[Step]) -> Trend | None:
 
 def _accuracy_findings(trend: Trend | None) -> list[Finding]:
     """Return that accuracy fell."""
-    if trend is None or trend.fall < WATCH_FALL:
+    if trend is None or trend.fall < WARNING_FALL:
         return []
     sentence = (
         f"Accuracy on new batches fell from {trend.past:.2f} to {trend.last:.2f} "
         f"(batches {trend.first_batch} to {trend.last_batch})."
     )
-    return [Finding(ACT if trend.fall >= ACT_FALL else WATCH, "accuracy", sentence, trend.last_batch)]
+    return [Finding(CRITICAL if trend.fall >= CRITICAL_FALL else WARNING, "accuracy", sentence, trend.last_batch)]
 
 
 def _chance_findings(trend: Trend | None, classes: Sequence[ClassView]) -> list[Finding]:
@@ -169,9 +233,9 @@ def _chance_findings(trend: Trend | None, classes: Sequence[ClassView]) -> list[
     worse = lead < -NOISE * trend.last_error
     sentence = (
         f"Accuracy on new batches is {trend.last:.2f}, {'worse than' if worse else 'no better than'} always naming "
-        f"the most frequent class, {most.value} ({share:.2f} of all records)."
+        f"the most frequent class, {most.value} ({share:.2f} of all samples)."
     )
-    return [Finding(ACT if lead < -max(ACT_FALL, NOISE * trend.last_error) else WATCH, "chance", sentence)]
+    return [Finding(CRITICAL if lead < -max(CRITICAL_FALL, NOISE * trend.last_error) else WARNING, "chance", sentence)]
 
 
 def _drift_findings(reports: Sequence[BatchReport], trend: Trend | None) -> list[Finding]:
@@ -179,13 +243,13 @@ def _drift_findings(reports: Sequence[BatchReport], trend: Trend | None) -> list
     learnt = [report for report in reports if set(report.action.values()) != {"waiting"}][-DRIFT_BATCHES:]
     lasting = [report.batch for report in learnt if report.drift == "sustained"]
     if lasting:
-        costs = trend is not None and trend.fall >= WATCH_FALL
+        costs = trend is not None and trend.fall >= WARNING_FALL
         effect = "and accuracy has not recovered" if costs else "and the model has adapted to it"
         sentence = f"The rules changed for good in batch {lasting[-1]}, {effect}."
-        return [Finding(ACT if costs else WATCH, "drift", sentence, lasting[-1])]
+        return [Finding(CRITICAL if costs else WARNING, "drift", sentence, lasting[-1])]
     if learnt and learnt[-1].drift == "temporary":
         sentence = f"Batch {learnt[-1].batch} follows other rules than those before; it may pass."
-        return [Finding(WATCH, "drift", sentence, learnt[-1].batch)]
+        return [Finding(WARNING, "drift", sentence, learnt[-1].batch)]
     return []
 
 
@@ -198,7 +262,7 @@ def _class_findings(classes: Sequence[ClassView]) -> list[Finding]:
             listed = ", ".join(one.value for one in named[:MAX_NAMED])
             more = f" and {len(named) - MAX_NAMED} more" if len(named) > MAX_NAMED else ""
             subject = f"Class {listed} {said}" if len(named) == 1 else f"Classes {listed}{more}: each {said}"
-            found.append(Finding(WATCH, "class", f"{subject}.", max(one.last_batch or 0 for one in named)))
+            found.append(Finding(WARNING, "class", f"{subject}.", max(one.last_batch or 0 for one in named)))
     return found
 
 
@@ -207,11 +271,11 @@ def _column_findings(columns: Sequence[ColumnView]) -> list[Finding]:
     moved = (
         one
         for one in columns
-        if one.distance >= max(WATCH_DISTANCE, UNUSUAL * one.usual_distance) and _matters(one, columns)
+        if one.distance >= max(WARNING_DISTANCE, UNUSUAL * one.usual_distance) and _matters(one, columns)
     )
     return [
         Finding(
-            WATCH,
+            WARNING,
             "column",
             f"Column {one.name} has moved away from its past (distance {one.distance:.2f}, usually "
             f"{one.usual_distance:.2f}), and answers depend on it (importance {one.importance:.2f}).",
@@ -226,8 +290,8 @@ def _share_findings(columns: Sequence[ColumnView], kind: str, said: str) -> list
     found = []
     for one in columns:
         share, before = getattr(one, kind), getattr(one, f"{kind}_before")
-        if before is not None and share - before >= WATCH_SHARE:
-            level = ACT if share - before >= ACT_SHARE and _matters(one, columns) else WATCH
+        if before is not None and share - before >= WARNING_SHARE:
+            level = CRITICAL if share - before >= CRITICAL_SHARE and _matters(one, columns) else WARNING
             sentence = f"Column {one.name}: {share:.0%} {said}, before it was {before:.0%}."
             found.append((share - before, Finding(level, kind, sentence, column=one.name)))
     return [finding for _, finding in sorted(found, key=lambda pair: -pair[0])[:MAX_NAMED]]

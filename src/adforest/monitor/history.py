@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adforest.adaptation import BatchReport
+from adforest.adaptation.scoring import VOTE
+from adforest.base import get_fitted
 from adforest.classifier import BaseADFClassifier
 from adforest.forest.types import AnyArray, Float64Array
-from adforest.monitor.model_parts import VOTE
 from adforest.monitor.pages.accuracy import without_twins
 from adforest.monitor.style import BAND, FAINT, FORESTS, GRID, INK, STYLE, check_matplotlib, drift_mark, label_ends
 from adforest.paper import PaperADFClassifier
@@ -91,7 +92,7 @@ class HistoryDisplay:
         if not isinstance(estimator, BaseADFClassifier):
             kinds = "AdaptiveDecisionForestClassifier or PaperADFClassifier"
             raise TypeError(f"got {type(estimator).__name__}; expected a fitted {kinds}")
-        estimator._checked()
+        get_fitted(estimator)
         is_paper = isinstance(estimator, PaperADFClassifier)
         measured = "after learning it (vote: before)" if is_paper else "before learning it"
         return cls(estimator.history_, measured=measured).plot(ax=ax)
@@ -187,7 +188,7 @@ class HistoryDisplay:
                 ax.fill_between(edges, low, high, step="post", color=colour, linewidth=0, label=name)
             low = high
         ax.set_ylim(0, 1)
-        ax.set_yticks([0.5], ["who answers"])
+        ax.set_yticks([0.5], ["weights"])
         ax.tick_params(axis="y", length=0)
         ax.spines[["left", "bottom"]].set_visible(False)
 

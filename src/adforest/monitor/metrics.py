@@ -9,7 +9,8 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from adforest.monitor.model_parts import LEVELS, VOTE
+from adforest.adaptation.scoring import VOTE
+from adforest.monitor.health import LEVELS
 from adforest.monitor.model_view import ModelView
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -77,7 +78,7 @@ class ModelFigures:
     drift : {0, 1, 2}
         Of the last batch: none, temporary, sustained.
     level : {0, 1, 2}
-        Health: good, watch, act.
+        Health: ok, warning, critical.
     learnt_at : float or None
     """
 
@@ -145,7 +146,7 @@ OF_MODELS = (
     Family("temporary_drift_batches_total", "counter", "Batches of temporary drift.", lambda one: one.n_temporary),
     Family("sustained_drift_batches_total", "counter", "Batches of sustained drift.", lambda one: one.n_sustained),
     Family("drift", "gauge", "Of the last batch: 0 none, 1 temporary, 2 sustained.", lambda one: one.drift),
-    Family("health", "gauge", "0 good, 1 watch, 2 act.", lambda one: one.level),
+    Family("health", "gauge", "0 ok, 1 warning, 2 critical.", lambda one: one.level),
 )
 OF_STATUS = (
     Family("files_waiting", "gauge", "Files that are not learnt yet.", lambda one: one.files_waiting),

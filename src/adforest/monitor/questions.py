@@ -33,17 +33,17 @@ class Questions:
     encoder : TableEncoder
         Knows what columns and categories are called.
     classes : ndarray
-        Class values by code, for questions about class rates of categories.
+        Class values by code, for splits on class rates of categories.
     samples : float64 (n, m)
-        Samples at hand. Thresholds are written so that they separate these as the tree does, and the side of missing
+        Samples in memory. Thresholds are written so that they separate these as the tree does, and the side of missing
         values is told for columns in which one of them lacks its value.
     """
 
-    def __init__(self, tree: Tree, encoder: TableEncoder, classes: AnyArray, records: Float64Array) -> None:
+    def __init__(self, tree: Tree, encoder: TableEncoder, classes: AnyArray, samples: Float64Array) -> None:
         self._tree = tree
         self._encoder = encoder
         self._classes = classes
-        self._records = records
+        self._samples = samples
         self._values = cache(self._sorted_values)
         self._thresholds = cache(self._sorted_thresholds)
 
@@ -72,7 +72,7 @@ class Questions:
 
     def _lacks_values(self, feature: int) -> bool:
         """Return whether a sample at hand has no value in a column."""
-        return len(self._values(feature)) - 2 < len(self._records)
+        return len(self._values(feature)) - 2 < len(self._samples)
 
     def _by_categories(self, first: float, feature: int, missing_left: bool) -> tuple[str, str] | None:
         """Return the two sides of a bit set, which may know fewer categories than the encoder."""
@@ -109,8 +109,8 @@ class Questions:
         return write_number(threshold, low, high)
 
     def _sorted_values(self, feature: int) -> Float64Array:
-        """Return the values of the samples at hand in one column, between two infinities."""
-        column = self._records[:, feature]
+        """Return the values of the samples in memory in one column, between two infinities."""
+        column = self._samples[:, feature]
         return np.sort(np.concatenate([[-np.inf], column[~np.isnan(column)], [np.inf]]))
 
     def _sorted_thresholds(self, feature: int) -> Float64Array:

@@ -183,11 +183,11 @@ async def _typed(request: Request) -> dict[str, str]:
             async for chunk in request.stream():
                 content += chunk
                 if len(content) > MOST_TYPED:
-                    raise HTTPException(413, f"the record is larger than {MOST_TYPED:,} bytes")
+                    raise HTTPException(413, f"the sample is larger than {MOST_TYPED:,} bytes")
     except ClientDisconnect:
-        raise HTTPException(400, "the record did not come whole") from None
+        raise HTTPException(400, "the sample did not come whole") from None
     except TimeoutError:
-        raise HTTPException(408, f"the record did not come within {TYPING:g} seconds") from None
+        raise HTTPException(408, f"the sample did not come within {TYPING:g} seconds") from None
     return dict(parse_qsl(content.decode("utf-8", "replace"), keep_blank_values=True))
 
 
@@ -200,6 +200,6 @@ def _asked(query: Mapping[str, str], typed: dict[str, str] | None) -> Asked:
 
 
 def _whole(query: Mapping[str, str], name: str) -> int | None:
-    """Return a whole number of the query, None if it is none."""
+    """Return an integer of the query, None if it is none."""
     text = query.get(name, "")
     return int(text) if text.isascii() and text.isdigit() and len(text) < 12 else None

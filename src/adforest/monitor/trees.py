@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from adforest.forest.tree import BUILT, LEAF_EXPANDED, ROOT_ADDED
-from adforest.monitor.views import NodeView, view_tree
+from adforest.monitor.tree_nodes import NodeView, view_tree
 
 INDENT, BRANCH = "|   ", "|--- "
 MOST_CLASSES = 5  # in one node of a graph

@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adforest.adaptation.evidence import MIN_WEIGHT
-from adforest.adaptation.judging import as_samples, judged_places
+from adforest.adaptation.judging import as_samples, judged_indices
 from adforest.adaptation.memory import Memory, WindowBound
 from adforest.adaptation.metrics import log_loss
+from adforest.adaptation.tuning import TUNING
 from adforest.base import EncodedBatch
-from adforest.encoding import LabelTable, warn_caller
+from adforest.encoding import LabelTable
 from adforest.encoding.tables import Table
+from adforest.exceptions import MemberWarning, warn_caller
 from adforest.forest._kernels.sampling import are_drawn
 from adforest.forest.types import BoolArray, Float64Array, Int32Array, Int64Array
 from adforest.merging import LocalBatch
@@ -112,7 +113,7 @@ def vote(state: VotingState, samples: Samples, n_classes: int) -> Float64Array:
         failed |= errors
         for i, error in errors.items():
             name = state.members[i].name
-            warn_caller(f"{name} could not answer and is left out of these answers: {_told(error)}")
+            warn_caller(f"{name} could not answer and is left out of these answers: {_told(error)}", MemberWarning)
     raise next(iter(failed.values()))
 
 
@@ -150,7 +151,7 @@ def _judge(
 ) -> tuple[VotingState, dict[str, Any]]:
     """Let members predict a batch, or a sample of it; return the updated state and their results."""
     n_classes, n = batch.samples.n_classes, len(labelled.y)
-    drawn = judged_places(batch.seed, batch.number, n)
+    drawn = judged_indices(batch.seed, batch.number, n)
     y = labelled.y[drawn]
     asked = [i for i, one in enumerate(state.members) if one.estimator is not None and not _unseen(one, state.memory)]
     samples = labelled.samples.rows(drawn).as_before(state.n_codes)
@@ -258,7 +259,8 @@ def _warned_of(member: Member) -> Member:
     """Return a member after a warning, if it is left out for a kind of reason that was not warned about yet."""
     if member.left_out is None or member.left_out.kind in member.warned_of:
         return member
-    warn_caller(f"{member.name} {member.left_out.reason}. It is left out of the vote as long as that lasts.")
+    reason = f"{member.name} {member.left_out.reason}. It is left out of the vote as long as that lasts."
+    warn_caller(reason, MemberWarning)
     return replace(member, warned_of=member.warned_of | {member.left_out.kind})
 
 
@@ -299,7 +301,7 @@ def _ask(
 def _asked_weights(state: VotingState, can_vote: BoolArray) -> Float64Array:
     """Return the weights of members in the vote; negligible ones are set to 0, and these members are skipped."""
     weights = state.weights.of_members(can_vote)
-    weights[weights < MIN_WEIGHT] = 0.0
+    weights[weights < TUNING.min_weight] = 0.0
     scaled: Float64Array = weights / weights.sum()
     return scaled
 

@@ -8,10 +8,11 @@ import numpy as np
 from sklearn.utils import Bunch
 from sklearn.utils.metaestimators import _BaseComposition
 
-from adforest.base import EncodedBatch, Model, VotingBatchClassifier, lock_of
+from adforest.base import EncodedBatch, FittedModel, VotingBatchClassifier, lock_of
 from adforest.encoding.tables import read_table, source_of
 from adforest.forest.types import Float64Array
 from adforest.libraries import require
+from adforest.merging import LocalBatch
 from adforest.next_batch.batch_vote import VOTE, RefitRules, VotingState, learn_batch, vote
 from adforest.next_batch.member_input import Samples
 from adforest.next_batch.voting_report import VotingReport
@@ -46,6 +47,8 @@ class NextBatchVotingClassifier(VotingBatchClassifier[VotingState], _BaseComposi
     ----------
     classes_ : ndarray
         Class values seen or declared so far, sorted.
+    n_batches_, n_samples_seen_ : int
+        Number of batches learnt, and of their samples.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only if the columns have names.
@@ -153,7 +156,7 @@ class NextBatchVotingClassifier(VotingBatchClassifier[VotingState], _BaseComposi
         self
         """
         with lock_of(self):
-            return self._learn(None, X, y, None, sample_weight)
+            return self._learn(None, LocalBatch(X, y, sample_weight))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn one more batch, which may bring new classes.
@@ -173,7 +176,7 @@ class NextBatchVotingClassifier(VotingBatchClassifier[VotingState], _BaseComposi
         self
         """
         with lock_of(self):
-            return self._learn(getattr(self, "_model", None), X, y, classes, sample_weight)
+            return self._learn(getattr(self, "_model", None), LocalBatch(X, y, sample_weight), classes)
 
     def _learnt_from(self, before: VotingState | None, encoded: EncodedBatch) -> VotingState:
         templates = self._templates()
@@ -211,15 +214,15 @@ class NextBatchVotingClassifier(VotingBatchClassifier[VotingState], _BaseComposi
                 )
         return templates
 
-    def _answers(self, X: Any) -> tuple[Model[VotingState], Float64Array]:
+    def _answers(self, X: Any) -> tuple[FittedModel[VotingState], Float64Array]:
         model = self._checked()
         table = X if type(X) is np.ndarray else read_table(X, source_of(None), type(self).__name__)
         matrix = model.encoder.translate(table)
         return model, model.in_order(self._votes(model, matrix, table))
 
-    def _votes(self, model: Model[VotingState], X: Float64Array, table: Any = None) -> Float64Array:
-        samples = Samples(X, model.encoder, model.learnt.library, table)
-        return vote(model.learnt, samples, len(model.labels.by_arrival))
+    def _votes(self, model: FittedModel[VotingState], X: Float64Array, table: Any = None) -> Float64Array:
+        samples = Samples(X, model.encoder, model.state.library, table)
+        return vote(model.state, samples, len(model.labels.by_arrival))
 
     def history_frame(self) -> Any:
         """Return `history_` as a flat pandas data frame: one row per batch, one column per metric and member.
@@ -239,15 +242,15 @@ class NextBatchVotingClassifier(VotingBatchClassifier[VotingState], _BaseComposi
     @property
     def named_estimators_(self) -> Bunch:
         """The fitted members by name."""
-        members = self._known("named_estimators_").learnt.members
+        members = self._known("named_estimators_").state.members
         return Bunch(**{member.name: member.estimator for member in members if member.estimator is not None})
 
     @property
     def weights_(self) -> dict[str, float]:
         """Current weight of each member in the vote."""
-        return self._known("weights_").learnt.member_weights()
+        return self._known("weights_").state.member_weights()
 
     @property
     def history_(self) -> list[VotingReport]:
         """One report per batch, of the last 1,000 batches."""
-        return list(self._known("history_").learnt.history)
+        return list(self._known("history_").state.history)

@@ -1,15 +1,15 @@
 """Weights of experts: members and mixtures of two of them, learnt from batches predicted before they were learnt.
 
 An *expert* is a member, or two of them mixed 3 : 1, 1 : 1 or 1 : 3. Weights are learnt as those of the forests are, by
-`adforest.adaptation.evidence.hedge`: a batch multiplies the weight of an expert by exp(LEARNING_RATE * gain), where the
-gain is its number of correct predictions plus LOG_GAIN times the sum of the log probabilities of the true classes, and
+`adforest.adaptation.evidence.hedge`: a batch multiplies the weight of an expert by exp(learning_rate * gain), where the
+gain is its number of correct predictions plus log_gain times the sum of the log probabilities of the true classes, and
 a fraction of all weight is redistributed as at the start. For any sequence of experts, one per batch, that changes S
-times within T batches of at least FULL_SWITCH samples, the gain by weight is at least that of the sequence minus
+times within T batches of at least full_switch samples, the gain by weight is at least that of the sequence minus
 
-    ln(1/first) / rate + S * ln(1 / (SWITCH_SHARE * first)) / rate + T * ln(1 / (1 - SWITCH_SHARE)) / rate
+    ln(1/first) / rate + S * ln(1 / (switch_rate * first)) / rate + T * ln(1 / (1 - switch_rate)) / rate
                        + rate / 8 * sum of (range of the experts' gains in a batch) ** 2
 
-with rate = LEARNING_RATE and first the smallest first weight of an expert of the sequence (Herbster &
+with rate = learning_rate and first the smallest first weight of an expert of the sequence (Herbster &
 Warmuth 1998; `tests/next_batch/test_experts.py` searches all sequences). An expert with a member that cannot predict
 keeps its weight until it can.
 
@@ -25,7 +25,8 @@ from itertools import combinations
 
 import numpy as np
 
-from adforest.adaptation.evidence import LOG_GAIN, MIN_SHARE, hedge
+from adforest.adaptation.evidence import hedge
+from adforest.adaptation.tuning import TUNING
 from adforest.forest._kernels import variants
 from adforest.forest.types import BoolArray, Float64Array, Int32Array
 
@@ -91,7 +92,7 @@ class ExpertWeights:
             (np.tensordot(parts, proba, 1),) for parts in self.mixtures[asked][:, list(answers)]
         ]
         as_they_are = np.ones((1, proba.shape[2]))
-        gain = variants.gains(mixed, as_they_are, y, MIN_SHARE, LOG_GAIN)[:, 0] @ weight / weight.sum()
+        gain = variants.gains(mixed, as_they_are, y, TUNING.min_proba, TUNING.log_gain)[:, 0] @ weight / weight.sum()
         before, first = self.weights[asked], self.first[asked]
         weights = self.weights.copy()
         weights[asked] = before.sum() * hedge(before / before.sum(), first / first.sum(), gain, n)

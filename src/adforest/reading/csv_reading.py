@@ -41,7 +41,7 @@ class CsvFormat:
     Attributes
     ----------
     target : str or None
-        The column that holds the classes, if there is one.
+        The column of the classes, if there is one.
     header : str
         A column that is there, which tells the delimiter.
     delimiter : str or None

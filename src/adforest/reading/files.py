@@ -1,4 +1,4 @@
-"""Batches from files: a folder of exports, or one large file, becomes a stream that is never in memory as a whole."""
+"""Batches from files: a folder of exports, or one large file, as a stream that is never in memory as a whole."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adforest.encoding import warn_caller
+from adforest.exceptions import InputError, warn_caller
 from adforest.reading.paths import FilePath, find_files
 
 if TYPE_CHECKING:
@@ -28,17 +28,17 @@ class FileBatch:
     Attributes
     ----------
     number : int
-        Position in the stream, counted from 1.
+        Number in the stream, counted from 1.
     X : pyarrow.Table
-        The records without the target; ``X.to_pandas()`` makes it a data frame. Every batch has the same columns in
-        the same order and types: numbers and booleans as float64, text as it is, dates as timestamps, columns that
-        the file or the option `categorical` says are categories as dictionaries.
+        The records without the target; ``X.to_pandas()`` makes it a data frame. Every batch has the same columns in the
+        same order and types: numbers and booleans as float64, text as it is, dates as timestamps, categorical columns
+        (by the file or the option `categorical`) as dictionaries.
     y : ndarray
-        Their class values: integers, floats, booleans, or text as Python strings.
+        Class values: integers, floats, booleans, or text as Python strings.
     files : tuple of Path
         The files the records come from; a member of a zip archive as if the archive were a folder.
     is_whole : bool
-        False where an error, raised for the next batch, cut this one short.
+        False where an error, raised for the next batch, truncated this one.
     first_row : int
         Of its records among those of the stream that have a class, counted from 1; among those of its own file where
         each file is one batch.
@@ -59,7 +59,7 @@ class FileBatch:
 
 
 class FileBatches(Iterator[FileBatch]):
-    """The batches of a stream of files, each read when it is asked for; `read_batches` makes it.
+    """Iterator over the batches of a stream of files, each read lazily; made by `read_batches`.
 
     Attributes
     ----------
@@ -109,42 +109,42 @@ def read_batches(
 ) -> FileBatches:
     """Read files one after the other, each as a batch, or all together in batches of a given size.
 
-    Formats are told by the suffix: CSV (.csv, .tsv), JSON lines (.jsonl, .ndjson), ARFF (.arff), each also with .gz,
+    The format is that of the suffix: CSV (.csv, .tsv), JSON lines (.jsonl, .ndjson), ARFF (.arff), each also with .gz,
     .bz2 or .zst behind it; archives of these (.zip), whose members are files like others, sorted by name; Parquet
     (.parquet); Arrow and Feather (.arrow, .arrows, .feather, .ipc).
 
     The first file with records decides which columns are numbers and which are text, and the others must agree; their
-    columns may come in any order. A CSV file does not say what its columns hold: all of it is looked at, or its first
-    megabyte if `batch_size` is given. A column that is empty there is judged by the beginning of the first file that
-    fills it. Dates and durations come as they are, and are learnt as seconds; in CSV and JSON files they are dates if
-    they are written as 2024-01-31 or 2024-01-31 12:00:00, with or without a time zone. Row labels that pandas stored
-    are no columns; if it wrote them to a CSV file, as a first column without a name, a warning says so.
+    columns may come in any order. The types of a CSV file's columns are inferred from all of it, or from its first
+    megabyte if `batch_size` is given. The type of a column that is empty there is inferred from the beginning of the
+    first file that fills it. Dates and durations are read as such, and learnt as seconds; in CSV and JSON files they
+    are dates if they are written as 2024-01-31 or 2024-01-31 12:00:00, with or without a time zone. Row labels that
+    pandas stored are ignored; if it wrote them to a CSV file, as a first column without a name, there is a warning.
 
     A column of a CSV file that is nearly numbers is never silently text. It is nearly numbers if, of its first 1,000
     fields that are not missing, nine in ten are numbers; or if each is a number, a number as people write it (1,000 or
     1,5 or 10% or $5), or a mark of a missing value (punctuation alone such as ? or -, or a word such as none), and not
-    all are marks. Its first value that is no number is an error that names file, line and the option to set. The same
-    holds for a column that was numbers in the files before. Of a target, only plain numbers and marks count.
+    all are marks. Its first value that is not a number is an error that names file, line and the option to set. The
+    same holds for a column that was numbers in the files before. Of a target, only plain numbers and marks count.
 
     Missing values stay missing; a record without a class is an error unless `unlabelled` says otherwise. An empty field
     is missing in every column; so are NA, N/A, NaN, NULL, null and the like, but in a target that is text these are
     classes. A file without records gives no batch and a warning.
 
-    What is wrong with the arguments, an archive, or the columns of the first file is said at once; anything else when
-    its turn comes, after all records before it, the last of which may be a smaller batch.
+    Errors in the arguments, an archive, or the columns of the first file are raised at once; others when they are
+    reached, after all records before them, the last of which may be a smaller batch.
 
     Parameters
     ----------
     source : path or list of paths
         A folder, a pattern such as ``"exports/*.csv"`` (``**`` matches any folders), one file, or a list of files. A
         folder's files must be of one format; those of unknown formats, and those whose names begin with a dot or an
-        underscore, are passed over.
+        underscore, are skipped.
     target : str
-        The column that holds the classes.
+        The column of the classes.
     batch_size : int, optional
-        Samples in a batch. The files are then one sequence: large ones are cut, small ones joined, and only the last
-        batch may be smaller. No file is in memory as a whole, unless it is an Arrow file written as one record batch.
-        By default each file is read whole and is one batch.
+        Number of samples in a batch. The files are then one sequence: large ones are split, small ones joined, and only
+        the last batch may be smaller. No file is in memory as a whole, unless it is an Arrow file written as one record
+        batch. By default each file is read whole and is one batch.
     columns : list of str, optional
         The columns to learn from, in this order. By default all but the target.
     drop : list of str, optional
@@ -153,32 +153,31 @@ def read_batches(
         Columns to be read as text even if they look like numbers or dates, such as postcodes. The target may be among
         them.
     types : dict of str to pyarrow.DataType, optional
-        What columns hold, if earlier batches told: string for text, float64 for numbers, timestamp for dates, a
-        dictionary of float64 for categories that are numbers; of the target also int64, uint64 or bool. They are not
-        judged by the first file.
+        Types of columns that are known from earlier batches: string for text, float64 for numbers, timestamp for dates,
+        a dictionary of float64 for categories that are numbers; of the target also int64, uint64 or bool. They are not
+        inferred from the first file.
     order : {"name", "time"}, optional
         ``"name"`` sorts files by their paths, numbers in them by value: export-2 comes before export-10. ``"time"``
         sorts by the time of their last change, and by name where that is the same. By default a list stays as it is
         and everything else is sorted by name.
     delimiter : str, optional
-        What parts the columns of a CSV file. By default a tab in .tsv files, and in others whichever of comma,
+        Delimiter of the columns of a CSV file. By default a tab in .tsv files, and in others whichever of comma,
         semicolon, tab and | makes the target a column.
     decimal : str, default="."
         The decimal point of a CSV file.
     thousands : str, optional
-        What parts thousands in the numbers of a CSV file, such as a comma in 1,000. Reading is slower with it.
+        Thousands separator in the numbers of a CSV file, such as a comma in 1,000. Reading is slower with it.
     encoding : str, default="utf-8"
-        The encoding of CSV, JSON and ARFF files. UTF-16 is known by its first bytes; anything else must be named.
+        The encoding of CSV, JSON and ARFF files. UTF-16 is detected by its first bytes; anything else must be named.
     na_values : list of str, optional
-        What stands for a missing value in a CSV file, in any column, beside an empty field, NA, N/A, NaN, NULL and the
-        like.
+        Missing values in a CSV file, in any column, besides an empty field, NA, N/A, NaN, NULL and the like.
     on_bad_lines : {"error", "skip"}, default="error"
-        What to do about a line of a CSV or ARFF file with a wrong number of fields: raise an error after all records
-        before it, or leave it out. Lines left out are counted in `n_skipped` of what is returned, and a warning at the
+        How to handle a line of a CSV or ARFF file with a wrong number of fields: raise an error after all records
+        before it, or leave it out. Lines left out are counted in `n_skipped` of the result, and a warning at the
         end of the stream says how many there were.
     unlabelled : {"error", "skip"}, default="error"
-        What to do about a record without a class: raise an error after all records before it, or leave it out. Samples
-        left out are counted in `n_unlabelled` of what is returned, and a warning at the end of the stream says how many
+        How to handle a record without a class: raise an error after all records before it, or leave it out. Samples
+        left out are counted in `n_unlabelled` of the result, and a warning at the end of the stream says how many
         there were.
 
     Returns
@@ -193,7 +192,7 @@ def read_batches(
     FileNotFoundError
         If there is nothing to read.
     ValueError, TypeError
-        If an argument is not what was expected, or a file cannot be read.
+        If an argument is invalid, or a file cannot be read.
 
     Warns
     -----
@@ -264,11 +263,11 @@ def open_sources(
     Parameters
     ----------
     target : str or None
-        The column that holds the classes, if there is one.
+        The column of the classes, if there is one.
     header : str
         A column that every CSV file has, which tells the delimiter.
     known : frozenset of str
-        Columns of which earlier batches told what they hold.
+        Columns whose types are known from earlier batches.
     """
     _require_pyarrow()
     from adforest.encoding.odd_values import NumberFormat
@@ -296,7 +295,7 @@ def _require_pyarrow() -> None:
 
 
 def _first_with_records(files: Sequence[TableFile]) -> int:
-    """Return the place of the first file that is not empty, or raise if there is none."""
+    """Return the index of the first file that is not empty, or raise if there is none."""
     from adforest.reading.formats import is_empty
 
     for place, file in enumerate(files):
@@ -305,7 +304,7 @@ def _first_with_records(files: Sequence[TableFile]) -> int:
     raise _no_records(files)
 
 
-class NoRecordsError(ValueError):
+class NoRecordsError(InputError):
     """Files hold nothing to learn."""
 
 
@@ -386,7 +385,7 @@ def _names(names: Any, parameter: str) -> tuple[str, ...]:
 
 
 def _check_size(batch_size: Any) -> None:
-    """Raise unless a batch size is a positive whole number or None."""
+    """Raise unless a batch size is a positive integer or None."""
     is_whole = isinstance(batch_size, Integral) and not isinstance(batch_size, bool)
     if batch_size is not None and (not is_whole or batch_size < 1):
         raise ValueError(f"batch_size is {batch_size!r}; expected a whole number of at least 1, or None.")

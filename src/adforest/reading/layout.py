@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import compute
 
-from adforest.encoding import warn_caller
+from adforest.exceptions import InputError, warn_caller
 from adforest.reading.bad_lines import Skipped
 from adforest.reading.formats import TableFile, naming, read_blocks, read_schema
 
@@ -23,10 +23,10 @@ DATES, ZONED_DATES, DURATIONS = pa.timestamp("us"), pa.timestamp("us", "UTC"), p
 
 UNNAMED = re.compile(r"(Unnamed: 0)?")
 EARLIER = "the batches before"
-LARGEST_EXACT = 2**53  # beyond it, neighbouring whole numbers are one float
+LARGEST_EXACT = 2**53  # beyond it, neighbouring integers are one float
 
 
-class MissingTargetError(ValueError):
+class MissingTargetError(InputError):
     """A file has no column of the target's name."""
 
 
@@ -223,7 +223,7 @@ def judge(files: Sequence[TableFile], choice: Choice) -> Layout:
 
 
 def _warn_of_row_numbers(file: TableFile, features: Sequence[str]) -> None:
-    """Warn of a first column of whole numbers without a name, which is how pandas writes its index."""
+    """Warn about a first column of integers without a name, which is how pandas writes its index."""
     first = read_schema(file).field(0)
     if first.name in features and UNNAMED.fullmatch(first.name) and pa.types.is_integer(first.type):
         warn_caller(
@@ -320,7 +320,7 @@ def _moment_type(found: Any) -> Any:
 
 
 def _class_type(found: Any) -> Any:
-    """Return the type of the target in every batch, or None for what cannot be a class; whole numbers stay whole."""
+    """Return the type of the target in every batch, or None for what cannot be a class; integers stay integers."""
     plain = found.value_type if pa.types.is_dictionary(found) else found
     if _is_text(plain):
         return TEXT

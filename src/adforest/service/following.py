@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from adforest.exceptions import ModelFileError
 from adforest.libraries import require
 from adforest.service.requests import RequestError
 from adforest.service.served_model import Answering
@@ -22,7 +23,6 @@ from adforest.service.settings import check_name
 from adforest.service.system import PRIVATE_FOLDER, RealDisk
 from adforest.service.tables import NUMBER, TEXT
 from adforest.service.trainer import ForestTrainer
-from adforest.storage.values import ModelFileError
 
 INTERVAL = 1.0  # seconds between two looks at the other service
 PATIENCE = 60.0  # seconds that an answer of it may take

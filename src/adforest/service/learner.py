@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from adforest.exceptions import ModelFileError
 from adforest.service.events import TaskAdded
 from adforest.service.log import read_entries
 from adforest.service.store import LOG
 from adforest.service.system import Disk
 from adforest.service.task_table import BATCH, DONE, PARAMETERS, PROMOTE, REFUSED, ROLLBACK
 from adforest.service.trainer import Place, Trainer
-from adforest.storage.values import ModelFileError
 
 VERSION = re.compile(r"batch-(\d+)-(\d+)\.adf")
 NOWHERE = Place("", 0, 0)

@@ -16,7 +16,7 @@ from typing import Any
 
 from adforest.libraries import require
 from adforest.monitor.access import AccessRules, Guard, is_loopback, new_token
-from adforest.monitor.serving import listen
+from adforest.monitor.launch import listen
 
 HOST, PORT = "127.0.0.1", 8322
 DRAIN_SECONDS = 30  # that requests under way have when the service ends

@@ -18,6 +18,7 @@ from pathlib import Path
 from queue import Empty, Queue
 from typing import Any, NamedTuple, TypeVar
 
+from adforest.exceptions import ModelFileError
 from adforest.origins import origins_of
 from adforest.service.learning_process import RETRY, LearnerEndedError, LearningProcess
 from adforest.service.log import LogError
@@ -27,7 +28,7 @@ from adforest.service.store import SETTINGS, Store, StoreFullError
 from adforest.service.system import RealDisk, SteadyClock
 from adforest.service.task_table import Task
 from adforest.service.trainer import plain
-from adforest.storage import ModelFileError, load
+from adforest.storage import load
 from adforest.storage.locks import holder_of, lock_file, note_holder
 
 T = TypeVar("T")

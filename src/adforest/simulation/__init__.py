@@ -1,4 +1,4 @@
-"""Generated streams whose changes are known: rules that drift, classes that come and go, houses and their rents."""
+"""Simulated streams whose changes are known: rules that drift, classes that appear and vanish, houses and rents."""
 
 from adforest.simulation.batch import Batch
 from adforest.simulation.clusters import simulate_clusters, simulate_new_classes

@@ -1,4 +1,4 @@
-"""One batch of a stream: what to learn from it and what to test on after it; and what the generators share."""
+"""One batch of a stream, with training and test samples, and functions that the generators share."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Drawn = tuple[NDArray[np.float64], NDArray[np.int64]]  # records and their class values
+Drawn = tuple[NDArray[np.float64], NDArray[np.int64]]  # samples and their class values
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Batch:
-    """Samples that arrive together, and the records that judge the model after it has learnt them.
+    """Training samples that arrive together, and the test samples for the model after it has learnt them.
 
     Attributes
     ----------
     number : int
-        Position in the stream, counted from 1.
+        Number in the stream, counted from 1.
     scenario : str
-        The paper's name of the batch's class mixture, such as ``"MKC-1"`` or ``"SUC"``.
+        The paper's name of the batch's classes, such as ``"MKC-1"`` or ``"SUC"``.
     X_train, y_train : table and array
-        Samples to learn and their class values. Tables are of the kind the simulator was given.
+        Training samples and their class values. Tables are of the kind the simulator was given.
     X_test, y_test : table and array
         Samples of this batch and of the two before it; no batch ever trains on them.
     X_held, y_held : table and array
-        Samples of this batch alone that no batch ever trains on, for measuring what is retained of it later. The tests
-        of the two following batches draw from them; the test of this batch does not.
+        Held-out samples of this batch alone, for measuring retention later. The tests of the two following batches draw
+        from them; the test of this batch does not.
     large_leaf_share : float or None
-        In the paper's simulation: the share of the batch from the two largest leaves of a half's tree, where its stage
-        asks for one (MKC and MUC).
+        In the paper's simulation: the fraction of the batch from the two largest leaves of a half's tree, where its
+        stage requires one (MKC and MUC).
     """
 
     number: int
@@ -47,13 +47,13 @@ class Batch:
 
     def __repr__(self) -> str:
         return (
-            f"Batch {self.number} ({self.scenario}): {len(self.y_train)} records to learn, {len(self.y_test)} to test, "
-            f"{len(self.y_held)} held back"
+            f"Batch {self.number} ({self.scenario}): {len(self.y_train)} samples to learn, {len(self.y_test)} to test, "
+            f"{len(self.y_held)} held out"
         )
 
 
 def check_count(name: str, value: object, least: int = 1) -> None:
-    """Raise an error unless the value is a whole number and large enough."""
+    """Raise an error unless the value is an integer and large enough."""
     if not isinstance(value, Integral) or isinstance(value, bool):
         raise TypeError(f"{name} is {value!r}; expected a whole number of {least} or more.")
     if value < least:
@@ -61,5 +61,5 @@ def check_count(name: str, value: object, least: int = 1) -> None:
 
 
 def draw_batch(number: int, scenario: str, size: int, draw: Callable[[int], Drawn]) -> Batch:
-    """Return a batch that trains on fresh draws, tests on half as many and holds a tenth as many back."""
+    """Return a batch of new draws: training samples, half as many test samples and a tenth as many held-out ones."""
     return Batch(number, scenario, *draw(size), *draw(max(1, size // 2)), *draw(max(1, size // 10)))

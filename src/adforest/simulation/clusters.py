@@ -1,4 +1,4 @@
-"""Streams of Gaussian clusters: classes that come and go, and classes that wander."""
+"""Streams of Gaussian clusters: classes that appear and vanish, and classes that wander."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ N_COLUMNS = 6
 N_CLUSTERS = 3  # of every class, equally likely
 
 # Standard deviations, in units of the noise inside a cluster: where centres lie, and how far they walk in a batch.
-# Calibrated on seeds 0 to 4: a random forest of 100 trees refitted on the last three batches is right 93 times in 100
-# on the tests and 82 times on the held records of all batches so far, refitted on everything 90 and 90 times.
+# Calibrated on seeds 0 to 4: a random forest of 100 trees refitted on the last three batches has an accuracy of 93 %
+# on the tests and of 82 % on the held-out samples of all batches so far, refitted on everything 90 % and 90 %.
 SPREAD = 2.24
 STEP = 0.39
 
@@ -29,13 +29,13 @@ NEWCOMERS_AT = 10  # the batch that brings the others
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """Where the clusters of every class lie, and how much of the population each class makes up.
+    """Centres of the clusters of every class, and class frequencies.
 
     Attributes
     ----------
     centres : ndarray of float64, shape (n_classes, n_clusters, n_columns)
     shares : ndarray of float64, shape (n_classes,)
-        They sum up to 1; an absent class has 0.
+        Class frequencies. They sum to 1; an absent class has 0.
     """
 
     centres: NDArray[np.float64]
@@ -47,8 +47,8 @@ class Population:
         return np.flatnonzero(self.shares).astype(np.int64)
 
     def draw(self, n: int, rng: np.random.Generator) -> Drawn:
-        """Return n records in random order, every class within one record of its share."""
-        # Equally spaced points on the shares laid end to end: no rare class is missed by bad luck.
+        """Return n samples in random order, every class within one sample of its frequency."""
+        # Equally spaced points on the cumulative frequencies: no rare class is missed by chance.
         points = (np.arange(n) + rng.random()) / n
         ends = np.cumsum(self.shares[self.classes])[:-1]
         y = rng.permutation(self.classes[np.searchsorted(ends, points, side="right")])
@@ -62,28 +62,28 @@ def simulate_new_classes(
     batch_size: int = 1000,
     random_state: int | np.random.Generator | None = None,
 ) -> Iterator[Batch]:
-    """Draw a stream whose classes appear, vanish and return as a table of shares says.
+    """Simulate a stream whose classes appear, vanish and return by a table of class frequencies.
 
-    Every class is made of three Gaussian clusters in six dimensions that stay where they are. Batches are drawn when
-    they are asked for. Test and held records are fresh draws from the batch's own mixture, half and a tenth as many as
-    it trains on. To test on a class that vanished, ask for it again in a later row and predict that batch's
-    test before learning it, or keep the held records of the batches that had it.
+    Every class is made of three Gaussian clusters in six dimensions that do not move. Batches are drawn lazily. Test
+    and held-out samples are new draws with the batch's own class frequencies, half and a tenth as many as training
+    samples. To test on a class that vanished, include it again in a later row and predict that batch's test before
+    learning it, or keep the held-out samples of the batches that had it.
 
     Parameters
     ----------
     shares : array-like, shape (n_batches, n_classes)
-        Per batch, the share of every class, 0 for an absent one. LeafCounts are scaled to sum up to 1, so ones mean
-        equal shares. Each part of a batch has every class within one record of its share.
+        Per batch, the frequency of every class, 0 for an absent one. Rows are scaled to sum to 1, so ones mean equal
+        frequencies. Each part of a batch has every class within one sample of its frequency.
     batch_size : int, default=1000
-        Training records in a batch.
+        Number of training samples in a batch.
     random_state : int, Generator or None, default=None
-        Seed or source of all draws; the same seed gives the same stream.
+        Random seed or generator; the same seed makes the same stream.
 
     Yields
     ------
     Batch
-        Class values are column numbers of the table; ``scenario`` is the paper's name of the batch's classes against
-        those known before it, such as ``"MKC"`` or ``"MKUC"``.
+        Class values are column indices of the table; ``scenario`` is the paper's name of the batch's known and unknown
+        classes, such as ``"MKC"`` or ``"MKUC"``.
 
     Examples
     --------
@@ -112,27 +112,26 @@ def simulate_new_classes(
 def simulate_clusters(
     *, n_batches: int = 20, batch_size: int = 4000, random_state: int | np.random.Generator | None = None
 ) -> Iterator[Batch]:
-    """Draw a stream of ten classes whose clusters wander and of which five are new at the tenth batch.
+    """Simulate a stream of ten classes whose clusters wander and of which five are new at the tenth batch.
 
     Every class is made of three Gaussian clusters in six dimensions; from batch to batch each centre takes a step of a
-    random walk. Before the tenth batch only classes 0 to 4 are there. Half of a test is drawn from the batch's own
-    distribution, half from those of the two batches before it, a quarter as many records in all as the batch trains on;
-    an eighth as many are held back from the batch's own distribution. All are fresh draws, made when a batch is asked
-    for.
+    random walk. Before the tenth batch there are only classes 0 to 4. Half of a test is drawn from the batch's own
+    distribution, half from those of the two batches before it, a quarter as many in all as training samples; an eighth
+    as many held-out samples are drawn from the batch's own distribution. All are new draws, made lazily.
 
     Parameters
     ----------
     n_batches : int, default=20
-        Batches in the stream. A longer stream begins like a shorter one.
+        Number of batches. A longer stream begins like a shorter one.
     batch_size : int, default=4000
-        Training records in a batch.
+        Number of training samples in a batch.
     random_state : int, Generator or None, default=None
-        Seed or source of all draws; the same seed gives the same stream.
+        Random seed or generator; the same seed makes the same stream.
 
     Yields
     ------
     Batch
-        Its ``scenario`` is the paper's name of the batch's classes against those known before it.
+        Its ``scenario`` is the paper's name of the batch's known and unknown classes.
 
     Examples
     --------
@@ -144,13 +143,13 @@ def simulate_clusters(
     ({0, 1, 2, 3, 4}, 'MKC')
     """
     check_count("n_batches", n_batches)
-    check_count("batch_size", batch_size, 16)  # a record from each of three batches in the test
+    check_count("batch_size", batch_size, 16)  # a sample from each of three batches in the test
     rng = np.random.default_rng(random_state)
     return _draw_wandering(n_batches, batch_size, rng)
 
 
 def _check_shares(table: NDArray[np.float64]) -> None:
-    """Raise an error unless every row can be scaled to shares of classes."""
+    """Raise an error unless every row can be scaled to class frequencies."""
     if table.ndim != 2 or not table.size:
         raise ValueError(f"shares has shape {table.shape}; expected (n_batches, n_classes), both at least 1.")
     is_wrong = ~(np.isfinite(table) & (table >= 0))
@@ -169,7 +168,7 @@ def _check_shares(table: NDArray[np.float64]) -> None:
 
 
 def _draw_mixtures(table: NDArray[np.float64], batch_size: int, rng: np.random.Generator) -> Iterator[Batch]:
-    """Yield a batch for every row of shares."""
+    """Yield a batch for every row of class frequencies."""
     centres = rng.normal(0, SPREAD, (table.shape[1], N_CLUSTERS, N_COLUMNS))
     known: set[int] = set()
     for number, shares in enumerate(table, start=1):
@@ -196,7 +195,7 @@ def _draw_wandering(n_batches: int, batch_size: int, rng: np.random.Generator) -
 
 
 def _draw_recent(recent: deque[Population], n: int, rng: np.random.Generator) -> Drawn:
-    """Return records of which half come from the latest population and half from those before it, if there are any."""
+    """Return samples of which half come from the latest population and half from those before it, if there are any."""
     *earlier, latest = recent
     n_each = n // 2 // len(earlier) if earlier else 0
     parts = [population.draw(n_each, rng) for population in earlier]

@@ -1,6 +1,6 @@
-"""Families of concepts: the same attributes, drawn alike, decide the class in one of four ways, A to D.
+"""Families of concepts: functions A to D from the same features, with the same distribution, to classes.
 
-Only P(class | attributes) tells the concepts of a family apart, so a change of concept is real drift and nothing else.
+The concepts of a family differ in P(class | features) only, so a change of concept is real drift and nothing else.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CONCEPT_NAMES = "ABCD"
 
 
 class Mixture(NamedTuple):
-    """Which concepts decide the records of a batch, and how many of them the new one decides."""
+    """The concepts of a batch, and the fraction of its samples that the new one decides."""
 
     old: int
     new: int
@@ -28,23 +28,23 @@ class Mixture(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The concepts that have a say, such as ``"A"`` or ``"A+B"``."""
+        """The concepts in the batch, such as ``"A"`` or ``"A+B"``."""
         if self.share_of_new in (0, 1):
             return CONCEPT_NAMES[self.new if self.share_of_new else self.old]
         return f"{CONCEPT_NAMES[self.old]}+{CONCEPT_NAMES[self.new]}"
 
 
 class Family(ABC):
-    """Four concepts over the same attributes.
+    """Four concepts over the same features.
 
     Attributes
     ----------
     categorical : tuple of bool
-        Per attribute, whether its values are codes of categories.
+        Per feature, whether its values are codes of categories.
     n_classes : int
-        How many class values there are, coded 0, 1, and so on.
+        Number of class values, coded 0, 1, and so on.
     noise : float
-        Share of the records whose class is another one than the concept says.
+        Fraction of the samples with a wrong class.
     """
 
     categorical: ClassVar[tuple[bool, ...]]
@@ -56,14 +56,14 @@ class Family(ABC):
 
     @abstractmethod
     def draw_attributes(self, n: int) -> Matrix:
-        """Return n records without their classes."""
+        """Return n samples without their classes."""
 
     @abstractmethod
     def answer(self, X: Matrix, concept: int) -> Classes:
-        """Return the classes that a concept gives to records, free of noise."""
+        """Return the classes of samples by a concept, without noise."""
 
     def draw(self, n: int, mixture: Mixture) -> Drawn:
-        """Return n records with classes given by a mixture of concepts, some of them wrong."""
+        """Return n samples with classes given by a mixture of concepts, some of them wrong."""
         X = self.draw_attributes(n)
         is_new = self.rng.random(n) < mixture.share_of_new
         y = np.where(is_new, self.answer(X, mixture.new), self.answer(X, mixture.old))
@@ -72,7 +72,7 @@ class Family(ABC):
 
 
 class Sea(Family):
-    """The SEA concepts of Street and Kim (2001): do the first two of three attributes sum up to a threshold at most?"""
+    """The SEA concepts of Street and Kim (2001): is the sum of the first two of three features at most a threshold?"""
 
     categorical = (False,) * 3
     n_classes = 2
@@ -81,19 +81,19 @@ class Sea(Family):
     thresholds = (8.0, 9.0, 7.0, 9.5)
 
     def draw_attributes(self, n: int) -> Matrix:
-        """Return n records of three numbers from 0 to 10."""
+        """Return n samples of three numbers from 0 to 10."""
         return self.rng.uniform(0, 10, (n, 3))
 
     def answer(self, X: Matrix, concept: int) -> Classes:
-        """Return 1 where the first two attributes sum up to the threshold at most."""
+        """Return 1 where the sum of the first two features is at most the threshold."""
         return (X[:, 0] + X[:, 1] <= self.thresholds[concept]).astype(np.int64)
 
 
 class Hyperplane(Family):
     """On which side of a plane through the middle of the unit cube? Each concept turns the plane by 60 degrees.
 
-    Two planes at an angle disagree on about that angle's share of 180 degrees: a third of the records change class from
-    one concept to the next. Chance decides how the first plane lies and in which direction it turns.
+    The fraction of samples on which two planes disagree is about their angle over 180 degrees: a third of the samples
+    change class from one concept to the next. The first plane and the direction in which it turns are random.
     """
 
     categorical = (False,) * 10
@@ -109,7 +109,7 @@ class Hyperplane(Family):
         self.normals = np.column_stack([np.cos(angles), np.sin(angles)]) @ axes.T
 
     def draw_attributes(self, n: int) -> Matrix:
-        """Return n records of ten numbers from 0 to 1."""
+        """Return n samples of ten numbers from 0 to 1."""
         return self.rng.uniform(0, 1, (n, len(self.categorical)))
 
     def answer(self, X: Matrix, concept: int) -> Classes:
@@ -119,9 +119,9 @@ class Hyperplane(Family):
 
 
 class Rules(Family):
-    """Who sets the rent of a house? Each concept is a list of rules on other attributes; the first that fits decides.
+    """Rent of a house: each concept is a list of rules on other features; the first that holds decides.
 
-    The attributes are area, age, distance to the centre, heating (4 categories), quarter of the town (6 categories) and
+    The features are area, age, distance to the centre, heating (4 categories), quarter of the town (6 categories) and
     view (no, yes); the classes are five bands of rent.
     """
 
@@ -130,7 +130,7 @@ class Rules(Family):
     noise = 0.05
 
     def draw_attributes(self, n: int) -> Matrix:
-        """Return n houses, every attribute uniform and independent of the others."""
+        """Return n houses, every feature uniform and independent of the others."""
         numbers = self.rng.uniform([100, 0, 0], [800, 100, 20], (n, 3))
         codes = self.rng.integers(0, [4, 6, 2], (n, 3))
         return np.column_stack([numbers, codes])
@@ -142,7 +142,7 @@ class Rules(Family):
 
 
 class Houses(NamedTuple):
-    """The attributes of many houses, one array each."""
+    """The features of many houses, one array each."""
 
     area: Matrix
     age: Matrix
@@ -189,7 +189,7 @@ def _rent_by_calm(houses: Houses) -> Classes:
 
 
 def _first_that_fits(*rules: tuple[int, NDArray[np.bool_]]) -> Classes:
-    """Return the class of the first rule that holds for each record, 0 where none does."""
+    """Return the class of the first rule that holds for each sample, 0 where none does."""
     return np.select([holds for _, holds in rules], [np.int64(band) for band, _ in rules], default=np.int64(0))
 
 

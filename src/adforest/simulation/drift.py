@@ -1,4 +1,4 @@
-"""Streams with real drift: what decides the class of a record changes, at once, little by little or for a while."""
+"""Streams with real drift: the concept changes abruptly, gradually or temporarily."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy as np
 from adforest.simulation.batch import Batch, check_count, draw_batch
 from adforest.simulation.concepts import FAMILIES, Family, Mixture
 
-# The fewest batches in which a kind of drift can be told from the others.
+# The fewest batches in which a kind of drift differs from the others.
 SHORTEST = {"none": 1, "abrupt": 4, "gradual": 4, "temporary": 12, "recurring": 6}
-INTERRUPTION = 2  # batches that a temporary concept rules
+INTERRUPTION = 2  # batches of a temporary concept
 
 
 def simulate_drift(
@@ -24,34 +24,34 @@ def simulate_drift(
     batch_size: int = 1000,
     random_state: int | np.random.Generator | None = None,
 ) -> Iterator[Batch]:
-    """Draw a stream whose attributes keep their distribution while their meaning, P(class | attributes), drifts.
+    """Simulate a stream with real drift: P(class | features) changes, the distribution of the features does not.
 
-    Batches are drawn when they are asked for and not kept, so a stream may be of any length. Test and held records are
-    fresh draws from the same mixture of concepts as the batch, half and a tenth as many as it trains on, with the same
-    noise: nobody is right more often than one minus the noise.
+    Batches are drawn lazily and not kept, so a stream may be of any length. Test and held-out samples are new draws
+    from the same mixture of concepts as the batch, half and a tenth as many as training samples, with the same noise:
+    no model can have an accuracy above one minus the noise.
 
     Parameters
     ----------
     kind : {"none", "abrupt", "gradual", "temporary", "recurring"}, default="abrupt"
         How the concept changes. ``"none"``: never. ``"abrupt"``: to a new one after every quarter of the stream.
-        ``"gradual"``: the new one decides a share of the records that rises over the quarter in the middle.
-        ``"temporary"``: after every quarter another one rules for two batches, then the first is back.
-        ``"recurring"``: two concepts take turns of an eighth of the stream, two batches at the least.
+        ``"gradual"``: the fraction of samples of the new one rises over the quarter in the middle. ``"temporary"``:
+        after every quarter another one holds for two batches, then the first returns. ``"recurring"``: two concepts
+        alternate every eighth of the stream, two batches at the least.
     concept : {"sea", "hyperplane", "rules"}, default="sea"
-        What decides the class. ``"sea"``: whether two of three attributes sum up to a threshold; 10 % noise.
+        The concept family. ``"sea"``: whether two of three features sum up to a threshold; 10 % noise.
         ``"hyperplane"``: the side of a plane in ten dimensions that turns by 60 degrees; 5 % noise. ``"rules"``: one of
-        four rule lists over three numerical and three categorical attributes, five classes; 5 % noise.
+        four rule lists over three numerical and three categorical features, five classes; 5 % noise.
     n_batches : int, default=40
-        Batches in the stream; the places of the changes scale with it, see :func:`drift_points`.
+        Number of batches; the times of the changes scale with it, see :func:`drift_points`.
     batch_size : int, default=1000
-        Training records in a batch.
+        Number of training samples in a batch.
     random_state : int, Generator or None, default=None
-        Seed or source of all draws; the same seed gives the same stream.
+        Random seed or generator; the same seed makes the same stream.
 
     Yields
     ------
     Batch
-        Its ``scenario`` names the concept that rules, from ``"A"`` to ``"D"``, or two of them while they are mixed:
+        Its ``scenario`` is the current concept, from ``"A"`` to ``"D"``, or two of them while they are mixed:
         ``"A+B"``.
 
     Examples
@@ -63,7 +63,7 @@ def simulate_drift(
     >>> drift_points("gradual", 8)
     [4]
     """
-    drift_points(kind, n_batches)  # refuses a wrong kind or length now, not at the first batch
+    drift_points(kind, n_batches)  # raises for a wrong kind or length now, not at the first batch
     family = _family(concept)
     check_count("batch_size", batch_size)
     rng = np.random.default_rng(random_state)
@@ -71,20 +71,20 @@ def simulate_drift(
 
 
 def drift_points(kind: str, n_batches: int) -> list[int]:
-    """Return where a simulated stream changes.
+    """Return the batches at which a simulated stream changes.
 
     Parameters
     ----------
     kind : {"none", "abrupt", "gradual", "temporary", "recurring"}
         How the concept changes, as for :func:`simulate_drift`.
     n_batches : int
-        Batches in the stream.
+        Number of batches.
 
     Returns
     -------
     list of int
-        The numbers, from 1, of the batches that are the first with another concept than the one before. Of a gradual
-        change it is the first batch in which the new concept has a share.
+        The numbers, from 1, of the first batches with another concept than the batch before. Of a gradual change it is
+        the first batch with samples of the new concept.
 
     Examples
     --------
@@ -112,12 +112,12 @@ def concept_categorical(concept: str) -> tuple[bool, ...]:
     Parameters
     ----------
     concept : {"sea", "hyperplane", "rules"}
-        What decides the class, as for :func:`simulate_drift`.
+        The concept family, as for :func:`simulate_drift`.
 
     Returns
     -------
     tuple of bool
-        One entry per column; fit for ``categorical_features``.
+        One entry per column, for ``categorical_features``.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def _draw_batches(kind: str, family: Family, n_batches: int, batch_size: int) ->
 
 
 def _mixture(kind: str, n_batches: int, points: list[int], number: int) -> Mixture:
-    """Return the concepts that rule a batch."""
+    """Return the concepts of a batch."""
     n_changes = bisect_right(points, number)
     if kind == "gradual":
         steps = n_batches // 4 + 1

@@ -1,4 +1,4 @@
-"""A made-up rental market: nine attributes of a house decide which of seven rents it fetches, most of the time."""
+"""A simulated rental market: nine features of a house, and one of seven rents."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ LARGE_AREA = 400
 NUMERICAL = {"Area": (100, 799), "Beds": (1, 3), "Baths": (1, 2), "Parkings": (0, 1)}
 YES_OR_NO = ("CTS", "CTC", "CTT", "Heating", "View")
 
-# Calibrated so that a forest of 100 trees with leaves of 5, grown on 200,000 records, is right about 87 times in 100.
+# Calibrated so that a forest of 100 trees with leaves of 5, grown on 200,000 samples, has an accuracy of about 87 %.
 SURPRISE = 0.125
 
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Samples, their class values, and what the columns mean.
+    """Samples, their class values, and descriptions of the columns.
 
     Attributes
     ----------
     name : str
-        The name the data set was asked for.
+        The name of the data set.
     X : ndarray of float64, shape (n_samples, n_columns)
-        The records; a categorical column holds positions in its category labels. NaN where a value is missing.
+        The samples; a categorical column holds indices of its category labels. NaN where a value is missing.
     y : ndarray, shape (n_samples,)
         The class values.
     feature_names : tuple of str
@@ -48,7 +48,7 @@ class Dataset:
     categories: dict[str, NDArray[np.str_]]
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return the records as a data frame whose categorical columns carry their labels.
+        """Return the samples as a data frame whose categorical columns hold their labels.
 
         Returns
         -------
@@ -68,17 +68,17 @@ class Dataset:
 
 
 def make_house(n_samples: int = 300_000, *, random_state: int | np.random.Generator | None = None) -> Dataset:
-    """Draw a table of rented houses like the synthetic data set of the paper.
+    """Simulate a table of rented houses like the synthetic data set of the paper.
 
-    View, CTC, CTS, the number of beds and whether the area reaches 400 add up to a rent; the other four attributes have
-    no say in it. One house in eight fetches the rent next to the one its attributes deserve.
+    View, CTC, CTS, the number of beds and whether the area reaches 400 add up to a rent; the other four features are
+    irrelevant. The rent of one house in eight is one category off.
 
     Parameters
     ----------
     n_samples : int, default=300_000
-        How many houses to draw, each independently of the others.
+        Number of houses, independent of each other.
     random_state : int, Generator or None, default=None
-        Seed or source of the draws; the same seed gives the same table.
+        Random seed or generator; the same seed makes the same table.
 
     Returns
     -------
@@ -109,7 +109,7 @@ def make_house(n_samples: int = 300_000, *, random_state: int | np.random.Genera
 
 
 def _deserved_rent(columns: dict[str, NDArray[np.int64]]) -> NDArray[np.int64]:
-    """Return the position in RENTS that a house's attributes add up to."""
+    """Return the index in RENTS that a house's features add up to."""
     is_large = columns["Area"] >= LARGE_AREA
     points = 2 * columns["View"] + 2 * columns["CTC"] + columns["CTS"] + 2 * is_large + columns["Beds"] - 1
     # The sum runs from 0 to 9; the rare ends share a category with their neighbours.

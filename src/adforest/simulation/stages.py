@@ -1,4 +1,4 @@
-"""The stages of the paper's 34 batches, and houses that go through them: known, unknown and mixed classes.
+"""The stages of the paper's 34 batches (known, unknown and mixed classes), and houses in such batches.
 
 The class values are split between two halves. A *stage* is a run of batches with one recipe: how much comes from which
 half, and how much of that from one region of the half's samples.
@@ -27,14 +27,14 @@ class Stage:
     scenario : str
         The paper's name of the recipe.
     n_batches : int
-        How many batches follow it.
+        Number of batches that follow it.
     size : float
         Samples per batch, in thousands on the paper's LDPA stream; other data sets keep the proportions.
     from_first_half : float
-        Share of each batch that comes from the first half's classes; the rest comes from the second.
+        Fraction of each batch that comes from the first half's classes; the rest comes from the second.
     from_large_leaves : float or None
-        Share that comes from the two largest leaves of a tree on the half; None where leaves do not matter. For the
-        houses below: share of those whose area is 400 or more.
+        Fraction that comes from the two largest leaves of a tree on the half; None where leaves do not matter. For the
+        houses below: fraction of those whose area is 400 or more.
     is_single_class : bool
         Whether each batch holds one class value only.
     """
@@ -64,22 +64,22 @@ STAGES = {
 
 TEST_SHARE = 0.1  # of a batch, for its own test
 HELD_SHARE = 0.1  # of a batch, for the tests of later batches
-SMALLEST_BATCH = 10  # below this the shares above are less than a record
+SMALLEST_BATCH = 10  # below this the fractions above are less than a sample
 
 
 def simulate_houses(n_samples: int = 150_000, *, random_state: int | np.random.Generator | None = None) -> list[Batch]:
-    """Draw 34 batches of rented houses whose classes change as in the paper's stream.
+    """Simulate 34 batches of rented houses whose classes change as in the paper's stream.
 
     Four of the seven rents are in the first half of the classes, three in the second: batches of the first half, of one
-    class of it, of one class of the second, of the second half, and of both. Of a batch 80 % trains, 10 % tests it and
-    10 % is held back; the test also draws as many held-back houses from the two batches before.
+    class of it, of one class of the second, of the second half, and of both. Of a batch 80 % are training samples, 10 %
+    test samples and 10 % held out; the test also has as many held-out houses of the two batches before.
 
     Parameters
     ----------
     n_samples : int, default=150_000
-        Houses of all batches together.
+        Number of houses of all batches together.
     random_state : int, Generator or None, default=None
-        Seed or source of all draws; the same seed gives the same stream.
+        Random seed or generator; the same seed makes the same stream.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def simulate_houses(n_samples: int = 150_000, *, random_state: int | np.random.G
     >>> from adforest.simulation import simulate_houses
     >>> batches = simulate_houses(20_000, random_state=0)
     >>> len(batches), batches[0], batches[-1].scenario
-    (34, Batch 1 (MKC-1): 370 records to learn, 46 to test, 46 held back, 'MKUC-3')
+    (34, Batch 1 (MKC-1): 370 samples to learn, 46 to test, 46 held out, 'MKUC-3')
     """
     check_count("n_samples", n_samples)
     unit = n_samples / sum(stage.n_batches * stage.size for stage in STAGES.values())
@@ -153,7 +153,7 @@ def _draw_houses(n: int, rents: NDArray[np.str_], area: tuple[float, float], rng
 
 
 def _cut_batch(scenario: str, houses: Houses, earlier: list[Batch], rng: np.random.Generator) -> Batch:
-    """Return a batch of houses, cut into what trains, what tests and what is held back."""
+    """Return a batch of houses, split into training, test and held-out samples."""
     n_test, n_held = (round(share * len(houses[1])) for share in (TEST_SHARE, HELD_SHARE))
     (X_own, X_held, X_train), (y_own, y_held, y_train) = (np.split(one, [n_test, n_test + n_held]) for one in houses)
     recent = earlier[-2:]

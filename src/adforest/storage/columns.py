@@ -14,9 +14,10 @@ from adforest.encoding.columns import DATES, DURATIONS, NUMBERS, ZONED_DATES
 from adforest.encoding.kinds import CATEGORIES, UNDECIDED
 from adforest.encoding.rates import MAX_COUNTED, MAX_RATES, CategoryRates
 from adforest.encoding.tables import are_text
+from adforest.exceptions import ModelFileError
 from adforest.forest.types import AnyArray, Int32Array
 from adforest.storage.fields import Array, Flag, PartReader, PartWriter, Sizes, Whole, read_fields, write_fields
-from adforest.storage.values import ModelFileError, decode_name, encode, text_array
+from adforest.storage.values import decode_name, encode, text_array
 
 MEASURED = (NUMBERS, DATES, ZONED_DATES, DURATIONS)  # numbers to trees
 KINDS = (*MEASURED, CATEGORIES, UNDECIDED)
@@ -56,7 +57,7 @@ def write_encoder(encoder: TableEncoder, out: PartWriter) -> None:
     for position, known in enumerate(encoder.categories):
         if known is not None:
             part = out.part(f"categories_{position}")
-            part.values["values"] = list(known.places)
+            part.values["values"] = list(known.index_of)
             write_fields(CATEGORIES_FIELDS, known, part)
     if not encoder.rates:
         return
@@ -162,7 +163,7 @@ def _read_categories(part: PartReader, sizes: Sizes) -> Categories:
     own["n_codes"] = n_codes
     known = read_fields([field for field in CATEGORIES_FIELDS if field.name != "n_codes"], part, own)
     part.finish()
-    categories = Categories(places=places, n_codes=n_codes, **known)
+    categories = Categories(index_of=places, n_codes=n_codes, **known)
     _check_codes(categories, part)
     return categories
 

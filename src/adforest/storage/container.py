@@ -16,8 +16,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from adforest.exceptions import ModelFileError
 from adforest.forest.types import AnyArray
-from adforest.storage.values import ModelFileError
 
 Buffer: TypeAlias = bytes | memoryview
 SCHEMA = 1  # of the files that this version writes; it reads all up to this one

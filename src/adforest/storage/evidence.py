@@ -6,22 +6,16 @@ import numpy as np
 
 from adforest.adaptation import State
 from adforest.adaptation.class_mix import N_MIXES, MixChanges
-from adforest.adaptation.evidence import (
-    FIRST_TRUST,
-    N_VARIANTS,
-    SHRINKAGE_STRENGTHS,
-    Evidence,
-    OobBias,
-    voters_of,
-)
+from adforest.adaptation.evidence import N_CONTEXTS, N_VARIANTS, Evidence, OobBias, voters_of
+from adforest.adaptation.tuning import TUNING
+from adforest.exceptions import ModelFileError
 from adforest.forest.types import Float64Array
 from adforest.storage.fields import Array, PartReader, PartWriter, Real, Sizes, read_fields, write_fields
-from adforest.storage.values import ModelFileError
 
 TOLERANCE = 1e-6  # of sums of weights that should be 1
 EVIDENCE = (Real("oob_accuracy", takes_none=True),)
-WEIGHTS = Array("weights", np.float64, ("n_voters", len(FIRST_TRUST), N_VARIANTS), low=0)
-SHRINKAGE = Array("shrinkage", np.float64, ("n_voting", len(SHRINKAGE_STRENGTHS)), low=0)
+WEIGHTS = Array("weights", np.float64, ("n_voters", N_CONTEXTS, N_VARIANTS), low=0)
+SHRINKAGE = Array("shrinkage", np.float64, ("n_voting", len(TUNING.shrinkage_strengths)), low=0)
 ERRORS = Array("errors", np.float64, ("n_errors",))
 MIX_CHANGES = Array(
     "mix_changes", np.float64, (3, N_MIXES), low=0, below=2**31, absent=lambda _: np.zeros((3, N_MIXES))
@@ -36,8 +30,8 @@ def write_evidence(evidence: Evidence, out: PartWriter) -> None:
     out.values["forests"] = names
     weights = np.array([evidence.weights[voter] for voter in voters])
     shrinkage = np.array([evidence.shrinkage[name] for name in names])
-    WEIGHTS.write(weights.reshape(-1, len(FIRST_TRUST), N_VARIANTS), out)
-    SHRINKAGE.write(shrinkage.reshape(-1, len(SHRINKAGE_STRENGTHS)), out)
+    WEIGHTS.write(weights.reshape(-1, N_CONTEXTS, N_VARIANTS), out)
+    SHRINKAGE.write(shrinkage.reshape(-1, len(TUNING.shrinkage_strengths)), out)
     ERRORS.write(np.array(evidence.oob_bias.errors, dtype=np.float64), out)
     write_fields(EVIDENCE, evidence, out)
     changes = evidence.mix_changes

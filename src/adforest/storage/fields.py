@@ -14,11 +14,11 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
+from adforest.exceptions import ModelFileError
 from adforest.forest.types import AnyArray, Float64Array, Int32Array
-from adforest.storage.values import ModelFileError
 
 # Fields that have another name in files: names in files do not change with the code.
-FILE_NAMES = {"n_samples": "n_records", "has_samples": "has_records"}
+FILE_NAMES = {"n_samples": "n_records", "has_samples": "has_records", "recency": "nearness"}
 
 Sizes: TypeAlias = dict[str, int]  # by name, as far as they have been read
 Bound: TypeAlias = float | str | None  # a number, or the name of a size

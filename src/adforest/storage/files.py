@@ -7,9 +7,9 @@ import stat
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from adforest.exceptions import ModelFileError
 from adforest.storage.atomic import write_atomically
 from adforest.storage.container import Buffer, Content, dump_document, pack, parse_document, unpack
-from adforest.storage.values import ModelFileError
 
 if TYPE_CHECKING:
     from adforest.classifier import BaseADFClassifier

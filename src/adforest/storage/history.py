@@ -8,9 +8,9 @@ from typing import Any
 
 from adforest.adaptation import BatchReport
 from adforest.adaptation.report import METRICS
+from adforest.exceptions import ModelFileError
 from adforest.origins import MAX_SOURCES
 from adforest.storage.fields import PartReader, PartWriter, file_name
-from adforest.storage.values import ModelFileError
 from adforest.tracking import BatchBlock, History
 from adforest.tracking.history import MAX_BLOCKS, MAX_REPORTS
 

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from adforest.adaptive import AdaptiveDecisionForestClassifier
-from adforest.base import Model
-from adforest.classifier import BaseADFClassifier, Learnt
+from adforest.base import get_fitted, set_fitted
+from adforest.classifier import BaseADFClassifier
+from adforest.exceptions import ModelFileError
 from adforest.growers import GROWERS
 from adforest.paper import PaperADFClassifier
 from adforest.parameters import check_parameters
+from adforest.snapshot import FittedForests
 from adforest.storage.columns import codes_by_column, read_encoder, read_labels, write_encoder, write_labels
 from adforest.storage.container import Content
 from adforest.storage.fields import Flag, PartReader, PartWriter, Sizes, Whole, read_fields, write_fields
@@ -20,7 +22,7 @@ from adforest.storage.history import read_history, write_history
 from adforest.storage.origins import read_origins, write_origins
 from adforest.storage.state import read_state, write_state
 from adforest.storage.tracking import read_track, write_track
-from adforest.storage.values import ModelFileError, decode, encode
+from adforest.storage.values import decode, encode
 
 CLASSIFIERS: dict[str, type[BaseADFClassifier]] = {
     kind.__name__: kind for kind in (AdaptiveDecisionForestClassifier, PaperADFClassifier)
@@ -44,9 +46,9 @@ def content_of(classifier: BaseADFClassifier, *, samples: bool) -> Content:
             f"{type(classifier).__qualname__} is none of {', '.join(CLASSIFIERS)}; a file holds no code of other "
             "classes. Pickle the model instead."
         )
-    model = classifier._checked()
+    model = get_fitted(classifier)
     check_parameters(classifier, classifier._rules)
-    state = model.learnt.state
+    state = model.state
     has_samples = samples and model.has_samples
     out = PartWriter({"kind": kind}, {})
     _write_parameters(classifier.get_params(deep=False), out.part("parameters"))
@@ -57,7 +59,7 @@ def content_of(classifier: BaseADFClassifier, *, samples: bool) -> Content:
     write_encoder(model.encoder, out.part("columns"))
     write_labels(model.labels, out.part("classes"))
     write_state(state if has_samples else state.without_samples(), out.part("state"))
-    track = model.learnt.track if has_samples else model.learnt.track.without_samples()
+    track = model.track if has_samples else model.track.without_samples()
     write_history(track.history, out.part("history"))
     write_track(track, out.part("track"))
     write_origins(model.origins, out)
@@ -79,18 +81,18 @@ def classifier_of(content: Content) -> BaseADFClassifier:
     labels = read_labels(part.part("classes"), sizes)
     n_codes = codes_by_column(encoder)
     as_learnt = CLASSIFIERS[kind](**classifier.get_params(deep=False) | fixed)
-    settings = as_learnt._settings(encoder.n_columns, known["seed"])
+    settings = as_learnt._settings(as_learnt._grower(encoder.n_columns), known["seed"])
     n_tried = N_TRIED.read(part, {"n_columns_and_1": encoder.n_columns + 1})
     params = replace(settings.grower.params, max_features=n_tried)
     settings = replace(settings, grower=GROWERS[as_learnt.base_forest](params))
     state = read_state(part.part("state"), sizes, settings, n_codes, has_samples=known["has_samples"])
     history = read_history(part.part("history"), state.n_calls)
-    learnt = Learnt(state, read_track(part.part("track"), sizes, n_codes, history))
+    track = read_track(part.part("track"), sizes, n_codes, history)
     origins = read_origins(part)
     part.finish()
     if content.arrays:
         raise ModelFileError(f"the array {next(iter(content.arrays))} is not known to this version")
-    classifier._model = Model(encoder, labels, learnt, fixed=fixed, origins=origins, **known)
+    set_fitted(classifier, FittedForests(encoder, labels, state, fixed=fixed, origins=origins, track=track, **known))
     return classifier
 
 

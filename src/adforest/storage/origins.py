@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from adforest.exceptions import ModelFileError
 from adforest.origins import DIGEST_BYTES, Origins
 from adforest.storage.fields import Array, PartReader, PartWriter, Whole
-from adforest.storage.values import ModelFileError
 
 PART = "origins"
 DIGESTS = Array("digests", np.uint8, ("n_digests", DIGEST_BYTES))

@@ -10,10 +10,12 @@ from adforest.adaptation import Settings, State
 from adforest.adaptation.boxes import Box
 from adforest.adaptation.class_mix import ClassMix
 from adforest.adaptation.memory import Memory
-from adforest.adaptation.names import ACTIVE, FORESTS, NEWEST, PERMANENT, TEMPORARY
-from adforest.adaptation.recent_samples import N_SAMPLES, N_VARIANTS, N_VOTERS, SHIFT, RecentSamples
+from adforest.adaptation.recent_samples import N_VARIANTS, N_VOTERS, SHIFT, RecentSamples
+from adforest.adaptation.report import ACTIVE, FORESTS, NEWEST, PERMANENT, TEMPORARY
 from adforest.adaptation.state import ForestState
+from adforest.adaptation.tuning import TUNING
 from adforest.encoding.weights import LARGEST, SMALLEST
+from adforest.exceptions import ModelFileError
 from adforest.forest import Forest, Samples, Tree
 from adforest.forest.packed import PackedRows
 from adforest.forest.types import AnyArray, Int32Array
@@ -33,7 +35,6 @@ from adforest.storage.fields import (
     write_fields,
 )
 from adforest.storage.trees import read_trees, write_trees
-from adforest.storage.values import ModelFileError
 
 MAX_SUM = 1e150  # of weights; squares of sums are finite
 MEMORY = (
@@ -110,7 +111,7 @@ def write_state(state: State, out: PartWriter) -> None:
     out.values["forests"] = list(state.forests)
     for name, one in state.forests.items():
         _write_forest(name, one, state, numbers, out.part(name))
-    out.put("nearness", np.concatenate([np.empty(0, dtype=np.float32), *state.nearness]))
+    out.put("recency", np.concatenate([np.empty(0, dtype=np.float32), *state.recency]))
 
 
 def _write_forest(name: str, one: ForestState, state: State, numbers: dict[int, int], out: PartWriter) -> None:
@@ -172,9 +173,9 @@ def read_state(part: PartReader, sizes: Sizes, settings: Settings, n_codes: Int3
     recent = RecentSamples()
     if "recent" in part:  # not in files of earlier versions
         recent = _read_recent(part.part("recent"), sizes, forests[PERMANENT].forest)
-    nearness = _read_nearness(part, sizes, forests[PERMANENT].forest)
+    recency = _read_recency(part, sizes, forests[PERMANENT].forest)
     part.finish()
-    return replace(state, evidence=evidence, recent=recent, nearness=nearness)
+    return replace(state, evidence=evidence, recent=recent, recency=recency)
 
 
 def _read_memory(part: PartReader, sizes: Sizes, n_codes: Int32Array) -> Memory:
@@ -223,7 +224,7 @@ def _read_recent(part: PartReader, sizes: Sizes, permanent: Forest) -> RecentSam
     recent = RecentSamples(**read_fields(RECENT, part, own := dict(sizes)))
     part.finish()
     n_rows = len(permanent) if recent.is_used else 0
-    if own["n_rows"] != n_rows or own["n_near"] > own["n_recent"] or own["n_recent"] > N_SAMPLES:
+    if own["n_rows"] != n_rows or own["n_near"] > own["n_recent"] or own["n_recent"] > TUNING.n_neighbours:
         raise ModelFileError("the last samples are of another forest")
     first, second = np.divmod(recent.pairs, 1 << SHIFT)
     is_known = first.max(initial=0) < sizes["n_classes"] and second.max(initial=0) < sizes["n_classes"]
@@ -313,9 +314,9 @@ def _read_box(part: PartReader, sizes: Sizes, n_codes: Int32Array) -> Box:
     return Box(**bounds, categories=categories)
 
 
-def _read_nearness(part: PartReader, sizes: Sizes, permanent: Forest) -> tuple[AnyArray, ...]:
+def _read_recency(part: PartReader, sizes: Sizes, permanent: Forest) -> tuple[AnyArray, ...]:
     """Return the recency by tree of the permanent forest and node; of all trees or none."""
-    found = Array("nearness", np.float32, ("n_near",), low=0, below=1.001).read(part, own := dict(sizes))
+    found = Array("recency", np.float32, ("n_near",), low=0, below=1.001).read(part, own := dict(sizes))
     if own["n_near"] not in (0, permanent.n_nodes):
         raise ModelFileError("nearness is not that of the permanent forest's nodes")
     ends = np.cumsum([len(tree.nodes) for tree in permanent.trees]) if own["n_near"] else ()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from adforest.adaptation.scoring import n_kept
+from adforest.exceptions import ModelFileError
 from adforest.forest.types import Int32Array
 from adforest.storage.fields import Array, PartReader, PartWriter, Sizes, Whole, check_codes, read_fields, write_fields
-from adforest.storage.values import ModelFileError
 from adforest.tracking import ClassLives, ColumnSketches, History, Prequential, Track
 from adforest.tracking.cells import N_BOUNDS, N_CELLS
 from adforest.tracking.classes import MAX_RETURNS

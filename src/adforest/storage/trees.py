@@ -10,13 +10,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from adforest.exceptions import ModelFileError
 from adforest.forest import Tree
 from adforest.forest._kernels import routing
 from adforest.forest._kernels.growing import NODE
 from adforest.forest.tree import CATEGORICAL, CAUSES
 from adforest.forest.types import AnyArray, BoolArray, Int32Array, Int64Array, Nodes
 from adforest.storage.fields import Array, PartReader, PartWriter, Sizes, read_fields
-from adforest.storage.values import ModelFileError
 
 MAX_SET_WORDS = 1024  # of 64 categories each: codes have 16 bits
 MAX_WEIGHT = 1e30  # of a class in a leaf; sums of weights are 32-bit floats, which end at 3e38

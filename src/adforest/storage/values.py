@@ -8,14 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from adforest.exceptions import ModelFileError
+
 NOT_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 ARRAYS = {"b": (bool, "bool"), "i": (int, "int64"), "u": (int, "uint64"), "f": (float, "float64"), "U": (str, "str")}
 MAX_PLAIN_TEXT = 2**24  # characters that an array of texts may allocate
 DTYPES = {name: kind for kind, name in ARRAYS.values()}
-
-
-class ModelFileError(ValueError):
-    """Raised if a file is not a model that this version can read, or if a model cannot be written to a file."""
 
 
 def encode(value: Any, what: str) -> Any:

@@ -322,7 +322,7 @@ def drawn(samples: Samples) -> Int64Array:
 def sampled(samples: Samples) -> Samples:
     """Return the samples that are counted, and the number of all."""
     rows = drawn(samples)
-    return samples if len(rows) == len(samples) else replace(samples.part(rows), totals=samples.came)
+    return samples if len(rows) == len(samples) else replace(samples.part(rows), totals=samples.batch_totals)
 
 
 def _shares(counts: Float64Array) -> Float64Array:

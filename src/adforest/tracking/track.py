@@ -61,7 +61,7 @@ class Track:
         prequential = Prequential() if is_new_regime else self.prequential.after(answered)
         if learnt is None:
             return replace(self, history=history, prequential=prequential)
-        classes = self.classes.after(learnt.came.by_class, report.batch)
+        classes = self.classes.after(learnt.batch_totals.by_class, report.batch)
         return Track(history, classes, self.columns.after(learnt, report.batch, recycled_codes), prequential)
 
     def without_samples(self) -> Track:

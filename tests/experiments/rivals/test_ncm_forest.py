@@ -19,7 +19,7 @@ def blobs(seed, classes, n=120):
 
 def check(model, X, y):
     """Every sample seen is counted once, in the leaf it reaches."""
-    state = model._model.learnt
+    state = model._model.state
     codes = {value: code for code, value in enumerate(model._model.labels.by_arrival.tolist())}
     for tree, leaf_of in zip(state.trees, state.leaf_of, strict=True):
         np.testing.assert_array_equal(tree.route(X), leaf_of)

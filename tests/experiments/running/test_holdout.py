@@ -3,9 +3,10 @@ from itertools import count
 import numpy as np
 import pytest
 
+from adforest.adaptation import FORESTS
 from experiments.running import timing
 from experiments.running.holdout import run_holdout
-from experiments.running.measures import FORESTS, describe_forests
+from experiments.running.measures import describe_forests
 from experiments.specs.methods import make_model
 from experiments.specs.run_spec import MethodSpec, StreamSpec
 from experiments.specs.sources import open_stream
@@ -88,7 +89,7 @@ def test_methods_of_numbers_see_a_column_for_each_category():
 
 def test_every_forest_is_looked_at(adf):
     _, model, rows = adf
-    assert set(FORESTS) >= set(model._checked().learnt.state.forests)
+    assert set(FORESTS) >= set(model._checked().state.forests)
     for name in FORESTS:
         assert {f"accuracy_{name}", f"leaves_{name}", f"nodes_{name}", f"action_{name}"} <= set(rows[-1])
     assert rows[-1]["accuracy_newest"] is not None

@@ -29,12 +29,12 @@ from adforest.cli.alerts.rules import (
     NOT_DELIVERED,
     REJECTED,
     UNSEEN,
-    Finding,
     Looked,
+    Match,
     Rule,
     message_of,
-    missing_shares,
-    unseen_shares,
+    missing_fractions,
+    unseen_fractions,
 )
 from adforest.cli.alerts.sending import Sender, reason_of
 from adforest.cli.output import as_plain, counted, printable, remark
@@ -54,7 +54,7 @@ class Alerts:
         self.outbox: Outbox | None = None
         self._sender: Sender | None = None
         self._learner: Any = None
-        self._shares: dict[str, dict[str, float]] = {}
+        self._fractions: dict[str, dict[str, float]] = {}
         self._files: list[str] = []
         self._not_kept: list[str] = []  # alerts that the outbox could not take, to be saved with the next batch
 
@@ -72,7 +72,7 @@ class Alerts:
             self.outbox.close()
 
     def begin(self, learner: Any) -> None:
-        """Open the outbox of a model, and send what waits there or was saved with the last batch.
+        """Open the outbox of a model, and send the alerts that are there or were saved with the last batch.
 
         It is called again where another program put another model into the file, or the file is a link to another one.
         """
@@ -89,16 +89,16 @@ class Alerts:
         """Look at a batch before it is learnt, as far as some rule asks for that."""
         wanted = {rule.when for rule in self.rules}
         self._files = [str(path) for path in batch.files]
-        self._shares = {MISSING: missing_shares(batch.X)} if MISSING in wanted else {}
+        self._fractions = {MISSING: missing_fractions(batch.X)} if MISSING in wanted else {}
         if UNSEEN in wanted and not self._learner.is_new:
-            self._shares[UNSEEN] = unseen_shares(batch.X, self._learner.model)
+            self._fractions[UNSEEN] = unseen_fractions(batch.X, self._learner.model)
 
     def noted(self, model: Any, origins: Any) -> Any:
         """Return what is saved with a batch: what rules found in it, in how many batches in a row, and the alerts."""
         if not self.rules:  # nobody looks at this batch: what is found in the next one does not follow what was before
             return replace(origins, rule_counts=())
         *before, report = model.history_
-        looked = Looked(self._shares, self._health(model))
+        looked = Looked(self._fractions, self._health(model))
         known, counts, alerts = dict(origins.rule_counts), [], []
         for rule in self.rules:
             # What a new rule would have told of the batches before is not told now.
@@ -137,7 +137,8 @@ class Alerts:
             status = path.stat()
             for rule in self.rules:
                 if rule.when == REJECTED:
-                    message = f"{path.name} cannot be learnt and is set aside: {reason}"
+                    # Not with the name first: a program may take what begins with a dash for an option.
+                    message = f"the file {path.name} cannot be learnt and is set aside: {reason}"
                     same = (path.name, str(status.st_size), str(status.st_mtime_ns))
                     self._keep(self._alert(rule, message, path.name, same, files=[str(path)]))
 
@@ -149,13 +150,13 @@ class Alerts:
         for delivery in self.deliveries:
             try:
                 delivery.deliver(trial)
-            except Exception as error:  # the next receiver may be well
+            except Exception as error:  # the next receiver may work
                 failures.append(f"{delivery} failed ({reason_of(error)})")
                 remark(f"warning: {failures[-1]}")
         return failures
 
     def send_waiting(self, model: Path, seconds: float) -> int:
-        """Send what waits in the outbox of a model for so many seconds, and return how much is left."""
+        """Send the alerts in the outbox of a model for so many seconds, and return how much is left."""
         if not outbox_path(model).exists():
             return 0
         self.outbox = Outbox(outbox_path(model))
@@ -172,11 +173,12 @@ class Alerts:
 
         return ModelView.from_estimator(model).health
 
-    def _keep(self, alert: dict[str, Any]) -> bool:
+    def _keep(self, alert: dict[str, Any], receivers: list[str] | None = None) -> bool:
         """Put an alert into the outbox, and tell of it on standard error unless it was there before."""
         assert self.outbox is not None
+        receivers = [one.key for one in self.deliveries] if receivers is None else receivers
         try:
-            is_new = self.outbox.put(alert, [one.key for one in self.deliveries])
+            is_new = self.outbox.put(alert, receivers)
         except sqlite3.Error as error:
             remark(f"alert: {alert['message']}")
             remark(f"warning: the alert cannot be kept to be sent ({reason_of(error)}); it is tried again")
@@ -196,12 +198,9 @@ class Alerts:
                 message = f"{delivery} has failed {counted(n_failures, 'time')} in a row ({problem}); {n} not delivered"
                 alert = self._alert(rule, message, n_failures, (delivery.key, str(time.time_ns())))
                 others = [one.key for one in self.deliveries if one.key != delivery.key]
-                self.outbox.put(alert, others)
-                remark(f"alert: {alert['message']}")
-                if self._sender is not None:
-                    self._sender.wake()
+                self._keep(alert, others)
 
-    def _of_batch(self, rule: Rule, report: Any, found: list[Finding], digest: str) -> dict[str, Any]:
+    def _of_batch(self, rule: Rule, report: Any, found: list[Match], digest: str) -> dict[str, Any]:
         """Return one alert for all that a rule found in a batch."""
         values = [one.value for one in found[:MAX_VALUES]]
         alert = self._alert(

@@ -10,13 +10,15 @@ import os
 import shlex
 import signal
 import subprocess
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from email.message import EmailMessage
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import urlsplit
 
 from adforest.cli.output import counted, printable, remark
@@ -27,19 +29,31 @@ IN_ENVIRONMENT = ("id", "time", "message", "rule", "batch", "model")  # of an al
 MAX_SAID = 200  # characters of what a program says of its failure
 
 
-class Delivery(Protocol):
-    """A way to tell someone."""
+class Delivery(ABC):
+    """A receiver of alerts.
+
+    Attributes
+    ----------
+    timeout : float
+        Seconds for the whole of an attempt.
+    retry : float
+        Seconds until an alert that could not be delivered is sent again, twice as many each time.
+    """
+
+    timeout: float
+    retry: float
 
     @property
+    @abstractmethod
     def key(self) -> str:
-        """What stands for the receiver in an outbox: the same in every process, and no secret."""
+        """Identifies the receiver in an outbox: the same in every process, and no secret."""
 
-    @property
-    def retry(self) -> float:
-        """Seconds until an alert that could not be delivered is sent again, twice as many each time."""
-
+    @abstractmethod
     def deliver(self, alert: Alert) -> None:
-        """Tell of an alert within the time that there is, or raise."""
+        """Deliver an alert before the timeout, or raise."""
+
+    def cancel(self) -> None:  # noqa: B027 - connections end with the process, commands do not
+        """End a delivery under way that would outlive this process; called from another thread."""
 
 
 def _key(*parts: object) -> str:
@@ -48,12 +62,13 @@ def _key(*parts: object) -> str:
 
 
 @dataclass(frozen=True)
-class Command:
+class Command(Delivery):
     """Runs a program that gets the alert as JSON on its standard input, and its parts in the environment."""
 
     command: tuple[str, ...]
     timeout: float
     retry: float = 1.0
+    _running: list[subprocess.Popen[bytes]] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def __str__(self) -> str:
         return f"the command {shlex.quote(Path(self.command[0]).name)}"
@@ -79,16 +94,24 @@ class Command:
                 env=os.environ | given,
                 start_new_session=True,
             )
+            self._running.append(process)
             try:
                 code = process.wait(self.timeout)
             except subprocess.TimeoutExpired:
                 raise TimeoutError(f"it did not end within {self.timeout:g} s, and was killed") from None
             finally:
+                self._running.remove(process)
                 if process.poll() is None:
                     _kill_group(process)
             if code:
                 said.seek(0)
                 raise ValueError(f"it ended with code {code}{self._shown(said.read(10_000))}")
+
+    def cancel(self) -> None:
+        """Kill the program, if it runs, with all that it started."""
+        for process in list(self._running):
+            if process.poll() is None:
+                _kill_group(process)
 
     def _shown(self, said: bytes) -> str:
         """Return the end of what a program said of its failure, without its arguments."""
@@ -101,14 +124,15 @@ class Command:
 def _kill_group(process: subprocess.Popen[bytes]) -> None:
     """Kill a program with all that it started."""
     if hasattr(os, "killpg"):
-        os.killpg(process.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # it has just ended
+            os.killpg(process.pid, signal.SIGKILL)
     else:
         process.kill()
     process.wait()
 
 
 @dataclass(frozen=True)
-class Webhook:
+class Webhook(Delivery):
     """Posts the alert as JSON to a web address; an answer of success (2xx) is a delivery, nothing else is."""
 
     webhook: str
@@ -136,7 +160,7 @@ class Webhook:
 
 
 @dataclass(frozen=True)
-class Mail:
+class Mail(Delivery):
     """Sends the alert by SMTP.
 
     Attributes

@@ -5,18 +5,21 @@ from __future__ import annotations
 import os
 import shlex
 import tomllib
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from adforest.cli.alerts.delivery import MESSAGE, Command, Delivery, Mail, Webhook
-from adforest.cli.alerts.rules import HEALTH, HEALTH_LEVELS, KINDS, WITH_COLUMNS, Rule
+from adforest.cli.alerts.rules import FORMER_LEVELS, HEALTH, HEALTH_LEVELS, KINDS, WITH_COLUMNS, Rule
 
 TIMEOUT = 10.0  # seconds within which a receiver must have answered
 RETRY = 1.0  # seconds until the first attempt after one that failed
 # Programs that pass their arguments on to a shell: what stands in the message would be run.
 SHELLS = {"sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "csh", "tcsh", "busybox", "cmd", "powershell"}
 SHELLS |= {"pwsh", "ssh", "su", "runuser", "script", "watch", "parallel", "xargs", "at", "batch", "eval"}
+SHELLS |= {"awk", "gawk", "mawk", "nawk", "sed"}  # whose first argument is a program
+RUNS_NEXT = {"-c", "-e", "-E", "--eval", "--execute", "--command", "-command", "/c", "-exec"}  # the next argument
 PORTS = {"none": 25, "starttls": 587, "ssl": 465}  # of mail servers, by tls
 EXAMPLE = '[[rule]] when = "accuracy below" limit = 0.8'
 
@@ -98,11 +101,13 @@ def _rule(table: TomlTable) -> Rule:
     most = KINDS[when].most
     limit = None if most is None else table.take("limit", (int, float), "a number")
     if most is not None and (limit is None or not 0 <= limit <= most):
-        expected = "a share between 0 and 1, such as 0.8" if most == 1 else "a number from 0 on, such as 0.5"
+        expected = "a fraction between 0 and 1, such as 0.8" if most == 1 else "a number from 0 on, such as 0.5"
         raise table.wrong(f"limit is {limit!r}; expected {expected}")
-    level = table.take("level", str, " or ".join(map(repr, HEALTH_LEVELS)), "act") if when == HEALTH else None
+    levels = " or ".join(map(repr, HEALTH_LEVELS))
+    level = table.take("level", str, levels, HEALTH_LEVELS[-1]) if when == HEALTH else None
     if level not in (None, *HEALTH_LEVELS):
-        raise table.wrong(f"level is {level!r}; expected {' or '.join(map(repr, HEALTH_LEVELS))}")
+        called = f"; {level!r} is called {FORMER_LEVELS[level]!r} now" if level in FORMER_LEVELS else ""
+        raise table.wrong(f"level is {level!r}; expected {levels}{called}")
     columns = table.names("columns") if when in WITH_COLUMNS else ()
     if KINDS[when].find is None:
         table.finish()
@@ -138,6 +143,7 @@ def _command(table: TomlTable, timeout: float, retry: float) -> Delivery:
         raise table.wrong("command names no program; expected one and its arguments, as text or a list of text")
     holders = [one for one in arguments if MESSAGE in one]
     shells = [one for one in arguments if Path(one).name.lower().removesuffix(".exe") in SHELLS]
+    shells += [arguments[0] for one, after in pairwise(arguments) if after == MESSAGE and one in RUNS_NEXT]
     if holders and (shells or any(one != MESSAGE for one in holders)):
         where = f"in a command of {Path(shells[0]).name}" if shells else "within an argument"
         raise table.wrong(

@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 
 MISSING, UNSEEN, NEW_CLASS, HEALTH = "missing above", "unseen categories above", "new class", "health"
 NO_BATCH, REJECTED, NOT_DELIVERED = "no batch for", "files rejected", "alerts not delivered"
-HEALTH_LEVELS = ("watch", "act")
+HEALTH_LEVELS = ("warning", "critical")
+FORMER_LEVELS = {"watch": "warning", "act": "critical"}
 MAX_NAMED = 5  # of what a rule found in one batch, in the message; the alert's values list more
 MAX_VALUES = 1_000
 
 
 @dataclass(frozen=True)
-class Finding:
+class Match:
     """Something that a rule is about.
 
     Attributes
@@ -38,13 +39,13 @@ class Looked(NamedTuple):
 
     Attributes
     ----------
-    shares : dict of str to dict of str to float
-        By kind of rule and column: the share of records, as far as it was counted.
+    fractions : dict of str to dict of str to float
+        By kind of rule and column: the fraction of records, as far as it was counted.
     health : Health or None
         The verdict after the batch, where a rule asks for it.
     """
 
-    shares: Mapping[str, Mapping[str, float]]
+    fractions: Mapping[str, Mapping[str, float]]
     health: Any = None
 
 
@@ -83,7 +84,7 @@ class Rule:
         row = f", {self.batches} batches in a row" if self.batches > 1 else ""
         return f"{self.when}{limit}{level}{columns}{row}{', told at every batch' if self.repeat else ''}"
 
-    def find(self, report: Any, looked: Looked) -> list[Finding]:
+    def find(self, report: Any, looked: Looked) -> list[Match]:
         """Return what there is in a batch, nothing for a rule that is about something else.
 
         Parameters
@@ -100,7 +101,7 @@ class Rule:
         return n_in_a_row == self.batches or (self.repeat and n_in_a_row > self.batches)
 
 
-def message_of(rule: Rule, report: Any, found: Sequence[Finding]) -> str:
+def message_of(rule: Rule, report: Any, found: Sequence[Match]) -> str:
     """Return one sentence for all that a rule found in a batch."""
     if len(found) == 1:
         return found[0].message
@@ -109,27 +110,23 @@ def message_of(rule: Rule, report: Any, found: Sequence[Finding]) -> str:
         named = ", ".join(one.about for one in found[:MAX_NAMED])
         return f"batch {report.batch} brings {len(found):,} new classes: {named}{more}"
     named = ", ".join(f"{one.about} {one.value:.1%}" for one in found[:MAX_NAMED])
-    what = f"{_of_shares(rule)} in {len(found):,} columns of batch {report.batch}"
+    what = f"{_of_values(rule)} in {len(found):,} columns of batch {report.batch}"
     return f"more than {rule.limit:.1%} of values {what}: {named}{more}"
 
 
-def _drift(rule: Rule, report: Any, _: Looked) -> list[Finding]:
+def _drift(rule: Rule, report: Any, _: Looked) -> list[Match]:
     is_found = report.drift == rule.when.removeprefix("drift ")
-    return [Finding("", report.drift, f"drift is {report.drift} in batch {report.batch}")] * is_found
+    return [Match("", report.drift, f"drift is {report.drift} in batch {report.batch}")] * is_found
 
 
-def _below(rule: Rule, report: Any, _: Looked) -> list[Finding]:
-    name = rule.when.removesuffix(" below")
+def _beyond(rule: Rule, report: Any, _: Looked) -> list[Match]:
+    name, side = rule.when.rsplit(maxsplit=1)
     value = _metric(report, name)
-    is_found = value is not None and rule.limit is not None and value < rule.limit
-    return [_metric_finding(name, value, report, f"below {rule.limit:g}")] if is_found else []
-
-
-def _above(rule: Rule, report: Any, _: Looked) -> list[Finding]:
-    name = rule.when.removesuffix(" above")
-    value = _metric(report, name)
-    is_found = value is not None and rule.limit is not None and value > rule.limit
-    return [_metric_finding(name, value, report, f"above {rule.limit:g}")] if is_found else []
+    if value is None or rule.limit is None or not (value < rule.limit if side == "below" else value > rule.limit):
+        return []
+    shown = name.replace("roc auc", "ROC AUC")
+    message = f"{shown} on batch {report.batch} before learning it is {value:.3f}, {side} {rule.limit:g}"
+    return [Match("", value, message)]
 
 
 def _metric(report: Any, name: str) -> float | None:
@@ -138,38 +135,31 @@ def _metric(report: Any, name: str) -> float | None:
     return value
 
 
-def _metric_finding(name: str, value: float | None, report: Any, limit: str) -> Finding:
-    shown = name.replace("roc auc", "ROC AUC")
-    return Finding("", value, f"{shown} on batch {report.batch} before learning it is {value:.3f}, {limit}")
-
-
-def _new_class(_: Rule, report: Any, __: Looked) -> list[Finding]:
+def _new_class(_: Rule, report: Any, __: Looked) -> list[Match]:
     values = report.new_classes if report.batch > 1 else ()
-    return [Finding(str(value), value, f"batch {report.batch} brings the new class {value}") for value in values]
+    return [Match(str(value), value, f"batch {report.batch} brings the new class {value}") for value in values]
 
 
-def _share_above(rule: Rule, report: Any, looked: Looked) -> list[Finding]:
-    limit = rule.limit or 0.0
-    what = _of_shares(rule)
+def _fraction_above(rule: Rule, report: Any, looked: Looked) -> list[Match]:
+    limit, what = rule.limit or 0.0, _of_values(rule)
+    of_batch = f"of batch {report.batch}, above {limit:.1%}"
     return [
-        Finding(
-            name, share, f"{share:.1%} of values {what} in column {name} of batch {report.batch}, above {limit:.1%}"
-        )
-        for name, share in looked.shares.get(rule.when, {}).items()
-        if share > limit
+        Match(name, fraction, f"{fraction:.1%} of values {what} in column {name} {of_batch}")
+        for name, fraction in looked.fractions.get(rule.when, {}).items()
+        if fraction > limit
     ]
 
 
-def _of_shares(rule: Rule) -> str:
+def _of_values(rule: Rule) -> str:
     """Return what is true of the values that a rule counts."""
     return "are missing" if rule.when == MISSING else "were never seen before"
 
 
-def _health(rule: Rule, report: Any, looked: Looked) -> list[Finding]:
+def _health(rule: Rule, report: Any, looked: Looked) -> list[Match]:
     if looked.health is None or looked.health.level not in HEALTH_LEVELS[HEALTH_LEVELS.index(str(rule.level)) :]:
         return []
     verdict = f"after batch {report.batch} the model's health is {looked.health.level}"
-    return [Finding("", looked.health.level, f"{verdict}: {looked.health.reason.rstrip('.')}")]
+    return [Match("", looked.health.level, f"{verdict}: {looked.health.reason.rstrip('.')}")]
 
 
 class Kind(NamedTuple):
@@ -185,7 +175,7 @@ class Kind(NamedTuple):
         Of the limit.
     """
 
-    find: Callable[[Rule, Any, Looked], list[Finding]] | None
+    find: Callable[[Rule, Any, Looked], list[Match]] | None
     most: float | None = None
     unit: str = ""
 
@@ -193,14 +183,14 @@ class Kind(NamedTuple):
 KINDS = {
     "drift sustained": Kind(_drift),
     "drift temporary": Kind(_drift),
-    "accuracy below": Kind(_below, 1),
-    "balanced accuracy below": Kind(_below, 1),
-    "roc auc below": Kind(_below, 1),
-    "average precision below": Kind(_below, 1),
-    "log loss above": Kind(_above, math.inf),
+    "accuracy below": Kind(_beyond, 1),
+    "balanced accuracy below": Kind(_beyond, 1),
+    "roc auc below": Kind(_beyond, 1),
+    "average precision below": Kind(_beyond, 1),
+    "log loss above": Kind(_beyond, math.inf),
     NEW_CLASS: Kind(_new_class),
-    UNSEEN: Kind(_share_above, 1),
-    MISSING: Kind(_share_above, 1),
+    UNSEEN: Kind(_fraction_above, 1),
+    MISSING: Kind(_fraction_above, 1),
     HEALTH: Kind(_health),
     NO_BATCH: Kind(None, math.inf, "hours"),
     REJECTED: Kind(None),
@@ -209,8 +199,8 @@ KINDS = {
 WITH_COLUMNS = (UNSEEN, MISSING)
 
 
-def missing_shares(X: Any) -> dict[str, float]:
-    """Return the share of missing values by column of a table."""
+def missing_fractions(X: Any) -> dict[str, float]:
+    """Return the fraction of missing values by column of a table."""
     from pyarrow import compute
 
     n_samples = max(X.num_rows, 1)
@@ -218,12 +208,14 @@ def missing_shares(X: Any) -> dict[str, float]:
     return {name: (count or 0) / n_samples for name, count in counts.items()}
 
 
-def unseen_shares(X: Any, model: Any) -> dict[str, float]:
-    """Return the share of values that a model has not learnt by categorical column of a table."""
+def unseen_fractions(X: Any, model: Any) -> dict[str, float]:
+    """Return the fraction of values that a model has not learnt by categorical column of a table."""
     import pyarrow as pa
     from pyarrow import compute
 
-    encoder = model._model.encoder
+    from adforest.base import get_fitted
+
+    encoder = get_fitted(model).encoder
     found = {}
     for position, name in enumerate(encoder.names or ()):
         if not encoder.is_categorical[position] or name not in X.column_names:

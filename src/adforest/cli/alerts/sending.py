@@ -1,4 +1,4 @@
-"""Send what waits in an outbox, beside learning: a thread for each receiver, so that a slow one keeps none waiting."""
+"""Send the alerts of an outbox in parallel to learning: one thread per receiver, so that a slow one delays no other."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Sender:
             thread.start()
 
     def wake(self) -> None:
-        """Look at once for what waits."""
+        """Look for alerts at once."""
         for wake in self._wakes:
             wake.set()
 
@@ -52,12 +52,16 @@ class Sender:
         for thread in self._threads:
             thread.join(max(0.0, end - time.monotonic()))
         self._is_over.set()
+        for thread, delivery in zip(self._threads, self._deliveries, strict=True):
+            if thread.is_alive():
+                delivery.cancel()
+                thread.join(1.0)
         for delivery in self._deliveries:
             if n := self._outbox.n_waiting(delivery.key):
                 remark(f"warning: {counted(n, 'alert')} for {delivery} not delivered yet: the next command sends them")
 
     def _send_all(self, delivery: Delivery, wake: Event) -> None:
-        """Send what waits for one receiver, until the end."""
+        """Send the alerts of one receiver, until the end."""
         n_failures = 0
         while not self._is_over.is_set():
             wake.clear()

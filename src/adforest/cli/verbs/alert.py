@@ -1,4 +1,4 @@
-"""Check a file of alert rules, and send what waits."""
+"""Check a file of alert rules, and send alerts that are not delivered yet."""
 
 from __future__ import annotations
 

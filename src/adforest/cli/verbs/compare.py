@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from adforest.cli.options import AsJson, Target
-from adforest.cli.output import counted, print_json, print_table, progress_bar, remark, say
+from adforest.cli.output import counted, print_json, print_table, progress_bar, say
 from adforest.cli.parameters import TESTING, with_options
 
 
@@ -30,9 +30,9 @@ def compare(
     """
     from adforest.cli.batches import about_records, found_files
     from adforest.cli.comparison import Comparison
+    from adforest.cli.evaluation import warn_of_learnt
     from adforest.cli.learning import NO_TARGET
     from adforest.cli.model_file import load_model
-    from adforest.cli.surveying import fingerprint
     from adforest.origins import origins_of
 
     models = [load_model(first), load_model(second)]
@@ -43,10 +43,7 @@ def compare(
     with found_files(files, reading.get("order")) as paths:
         compared = Comparison(models, column, reading)
         for model, path in zip(models, (first, second), strict=True):
-            known = set(origins_of(model).digests)
-            n_learnt = sum(one.suffix.lower() != ".zip" and fingerprint(one).digest in known for one in paths if known)
-            if n_learnt:
-                remark(f"warning: {counted(n_learnt, 'file')} learnt by {path}: new records are harder")
+            warn_of_learnt(model, str(path), paths)
         with progress_bar("comparing", about_records(paths)) as bar:
             for path in paths:
                 bar.advance(0, path.name)

@@ -1,4 +1,4 @@
-"""See what it does on made-up data."""
+"""Run the demo on simulated data."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import typer
 
 
 def demo(
-    records: Annotated[int, typer.Option(min=1, help="How many houses to make up.")] = 150_000,
-    quick: Annotated[bool, typer.Option("--quick", help="Make up only 4,000, which takes a few seconds.")] = False,
+    records: Annotated[int, typer.Option(min=1, help="How many houses to simulate.")] = 150_000,
+    quick: Annotated[bool, typer.Option("--quick", help="Simulate only 4,000, which takes a few seconds.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all draws: the same seed makes the same houses.")] = 0,
     out: Annotated[Path, typer.Option("--out", "-o", help="Where to write the picture: .png, .svg or .pdf.")] = Path(
         "out/demo.png"
     ),
 ) -> None:
-    """See it work: 34 batches of made-up houses, against random forests refitted for every batch.
+    """See it work: 34 batches of simulated houses, against random forests refitted for every batch.
 
     Prints a row for each batch with the accuracy and the seconds of each, and draws both as a picture.
     """

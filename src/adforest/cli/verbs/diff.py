@@ -23,7 +23,7 @@ def diff(
     as_json: AsJson = False,
 ) -> None:
     """Compare two models: what one learnt and the other did not, and where their answers to files differ."""
-    from adforest.cli.comparing import answers_between, learnt_between
+    from adforest.cli.comparison import answers_between, learnt_between
     from adforest.cli.model_file import load_model
 
     models = load_model(first), load_model(second)

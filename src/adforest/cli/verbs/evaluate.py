@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from adforest.cli.options import AsJson, ModelPath, Target
-from adforest.cli.output import counted, print_json, print_table, progress_bar, remark, say
+from adforest.cli.output import counted, print_json, print_table, progress_bar, say
 from adforest.cli.parameters import TESTING, with_options
 
 SHOWN = 20  # classes in a table
@@ -29,23 +29,18 @@ def evaluate(
     Files may be larger than memory. Classes that the model never saw count as wrong, and are listed.
     """
     from adforest.cli.batches import about_records, found_files
-    from adforest.cli.evaluation import Evaluation
+    from adforest.cli.evaluation import Evaluation, warn_of_learnt
     from adforest.cli.learning import NO_TARGET
     from adforest.cli.model_file import load_model
-    from adforest.cli.surveying import fingerprint
     from adforest.origins import origins_of
 
     loaded = load_model(model)
-    origins = origins_of(loaded)
-    column = target or origins.target
+    column = target or origins_of(loaded).target
     if column is None:
         raise ValueError(f"{NO_TARGET}. Add --target NAME.")
     with found_files(files, reading.get("order")) as paths:
         tested = Evaluation(loaded, column, reading)
-        known = set(origins.digests)
-        n_learnt = sum(path.suffix.lower() != ".zip" and fingerprint(path).digest in known for path in paths if known)
-        if n_learnt:
-            remark(f"warning: {counted(n_learnt, 'file')} learnt by this model: new records are harder")
+        warn_of_learnt(loaded, "this model", paths)
         with progress_bar("testing", about_records(paths)) as bar:
             for path in paths:
                 bar.advance(0, path.name)

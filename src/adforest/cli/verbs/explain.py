@@ -36,11 +36,11 @@ def explain(
         how = reading_for_answers(loaded, reading)
         explanation = loaded.explain(_take(loaded, paths, rows, how))
     value = None if label is None else _class_value(loaded, label)
-    for place, number in enumerate(rows):
+    for index, number in enumerate(rows):
         if as_json:
-            print_json(_as_json(explanation, place, number))
+            print_json(_as_json(explanation, index, number))
         else:
-            _, _, told = explanation.text(place, value, most).partition(": ")
+            _, _, told = explanation.text(index, value, most).partition(": ")
             say(f"row {number}: {told}")
 
 
@@ -73,14 +73,14 @@ def _class_value(model: Any, label: str) -> Any:
     return by_name[label]
 
 
-def _as_json(explanation: Any, place: int, number: int) -> dict[str, Any]:
+def _as_json(explanation: Any, index: int, number: int) -> dict[str, Any]:
     """Return an explanation as plain values."""
     classes = explanation.classes.tolist()
     return {
         "row": number,
-        "label": explanation.predictions[place],
-        "probabilities": dict(zip(classes, explanation.probabilities[place].tolist(), strict=True)),
-        "contributions": explanation.rows(place),
-        "forests": {name: one.weights[place] for name, one in explanation.forests.items()},
-        "batches": explanation.batches(place),
+        "label": explanation.predictions[index],
+        "probabilities": dict(zip(classes, explanation.probabilities[index].tolist(), strict=True)),
+        "contributions": explanation.rows(index),
+        "forests": {name: one.weights[index] for name, one in explanation.forests.items()},
+        "batches": explanation.batches(index),
     }

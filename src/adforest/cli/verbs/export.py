@@ -34,7 +34,7 @@ def export(
     history.
     """
     from adforest.cli.model_file import load_model
-    from adforest.cli.writing import check_free
+    from adforest.cli.predictions import check_free
     from adforest.origins import note_origins, origins_of
     from adforest.storage.atomic import write_atomically
 

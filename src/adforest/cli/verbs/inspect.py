@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import asdict
+from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,7 +28,6 @@ def inspect(
     as_json: AsJson = False,
 ) -> None:
     """Show what is in a model: classes, columns, forests, drift over time, the last batches; or one of its trees."""
-    from adforest.cli.looking import describe
     from adforest.cli.model_file import load_model
 
     loaded = load_model(model)
@@ -37,6 +39,61 @@ def inspect(
         print_json(found)
     else:
         _show(found, model, batches)
+
+
+def describe(model: Any, path: Path) -> dict[str, Any]:
+    """Return the content of a model as plain values: its `ModelView` by the names of the command line."""
+    from adforest.monitor import ModelView
+    from adforest.origins import origins_of
+
+    view, defaults = ModelView.from_estimator(model), type(model)().get_params()
+    return {
+        "model": str(path),
+        "bytes": path.stat().st_size,
+        "kind": view.kind,
+        "target": origins_of(model).target,
+        "batches": view.n_batches,
+        "records": view.n_samples,
+        "records_kept": view.memory.n_samples,
+        "can_learn": view.memory.is_complete,
+        "answering": model.answering_forest_,
+        "parameters": {name: value for name, value in model.get_params().items() if value != defaults[name]},
+        "classes": [
+            {
+                "class": value,
+                "records": one.n_samples,
+                "first_batch": one.first_batch or 0,
+                "last_batch": one.last_batch or 0,
+            }
+            for value, one in zip(model.classes_.tolist(), view.classes, strict=True)
+        ],
+        "columns": [
+            {"column": one.name, "holds": one.kind, "values": one.n_categories, "importance": one.importance}
+            for one in sorted(view.columns, key=lambda one: one.position)
+        ],
+        "forests": [
+            {
+                "forest": one.name,
+                "trees": one.n_trees,
+                "leaves": one.n_leaves,
+                "depth": one.max_depth,
+                "vote": one.vote,
+            }
+            for one in view.forests
+        ],
+        "drift": _drift(view.batches),
+        "history": [asdict(report) for report in view.batches],
+    }
+
+
+def _drift(reports: Sequence[Any]) -> list[dict[str, Any]]:
+    """Return the runs of batches with the same drift."""
+    runs = [list(group) for _, group in groupby(reports, key=lambda report: report.drift)]
+    return [
+        {"drift": run[0].drift, "first_batch": run[0].batch, "last_batch": run[-1].batch}
+        for run in runs
+        if run[0].drift != "none"
+    ]
 
 
 def _show_tree(model: Any, forest: str, tree: int, max_depth: int | None, *, as_json: bool) -> None:
@@ -96,7 +153,7 @@ def _show(found: dict[str, Any], path: Path, n_shown: int) -> None:
                 f"{one['trees']}",
                 f"{one['leaves']:,}",
                 f"{one['depth']}",
-                "" if one["vote"] is None else f"{one['vote']:.2f}",
+                f"{one['vote']:.2f}",
             )
             for one in found["forests"]
         ],
@@ -156,9 +213,9 @@ def _in_words(stretches: list[dict[str, Any]]) -> str:
     return ("…, " if len(stretches) > 8 else "") + ", ".join(told)
 
 
-def _bar(share: float | None) -> str:
-    """Return a share as a bar one character wide; nothing where there is none."""
-    return " " if share is None else BARS[min(int(share * len(BARS)), len(BARS) - 1)]
+def _bar(value: float | None) -> str:
+    """Return a value from 0 to 1 as a bar one character wide; nothing where there is none."""
+    return " " if value is None else BARS[min(int(value * len(BARS)), len(BARS) - 1)]
 
 
 def _number(value: int | None) -> str:

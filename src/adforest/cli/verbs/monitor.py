@@ -23,7 +23,7 @@ def monitor(
     ] = None,
     base_path: Annotated[str, typer.Option(help="What a proxy leaves before every path, such as /adforest.")] = "",
 ) -> None:
-    """Show a model, or a folder of models, in the browser, live while they learn: are they well, and what has changed?
+    """Show a model, or a folder of models, in the browser, live while they learn: their health, and what has changed.
 
     Ctrl-C ends it. Nothing is loaded from the network, and only this machine can look unless --host says otherwise.
     """

@@ -43,7 +43,7 @@ def predict(
     """
     from adforest.cli.batches import found_files, reading_for_answers
     from adforest.cli.model_file import load_model
-    from adforest.cli.writing import check_output
+    from adforest.cli.predictions import check_output
 
     check_output(out, force)
     is_escaped = escape_formulas and (out == "-" or out.lower().endswith(".csv"))
@@ -53,7 +53,7 @@ def predict(
     start = perf_counter()
     with found_files(files, reading.get("order")) as paths:
         how = reading_for_answers(loaded, reading)
-        counts = _answer_all(loaded, paths, out, keep or [], how, has_shares=probabilities, is_escaped=is_escaped)
+        counts = _answer_all(loaded, paths, out, keep or [], how, probabilities=probabilities, is_escaped=is_escaped)
     n_samples, seconds = sum(counts.values()), perf_counter() - start
     if not n_samples:
         raise ValueError("there are no records in these files; expected at least one. Name other files.")
@@ -61,8 +61,8 @@ def predict(
         print_json({"out": out, "records": n_samples, "labels": counts, "seconds": seconds})
     elif out != "-":
         most = sorted(counts, key=lambda label: -counts[label])[:5]
-        shares = ", ".join(f"{label} {counts[label] / n_samples:.1%}" for label in most)
-        say(f"{out}: {counted(n_samples, 'record')} in {seconds:.1f} s; {shares}{', …' if len(counts) > 5 else ''}")
+        listed = ", ".join(f"{label} {counts[label] / n_samples:.1%}" for label in most)
+        say(f"{out}: {counted(n_samples, 'record')} in {seconds:.1f} s; {listed}{', …' if len(counts) > 5 else ''}")
 
 
 def _answer_all(
@@ -72,7 +72,7 @@ def _answer_all(
     keep: list[str],
     reading: dict[str, Any],
     *,
-    has_shares: bool,
+    probabilities: bool,
     is_escaped: bool,
 ) -> dict[Any, int]:
     """Write the answers to all records, and return how often each label was given."""
@@ -80,12 +80,11 @@ def _answer_all(
 
     import numpy as np
 
-    from adforest.cli.answers import answered, columns_of_answers, without_formulas
     from adforest.cli.batches import about_records, all_types
-    from adforest.cli.writing import opened_writer
+    from adforest.cli.predictions import answered, columns_of_answers, opened_writer, without_formulas
     from adforest.reading.records import read_records
 
-    names = columns_of_answers(model, keep, has_shares=has_shares)
+    names = columns_of_answers(model, keep, has_probabilities=probabilities)
     types, may_lack = all_types(model), model.column_changes == "allow"
     counts = np.zeros(len(model.classes_), dtype=np.int64)
     with ExitStack() as stack:

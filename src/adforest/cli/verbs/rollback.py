@@ -51,11 +51,12 @@ def rollback(
             note_origins(older, origins)
         file.keep = len(kept) + 1
         file.save(older)
-    n_then, n_now = before._model.n_batches, older._model.n_batches
+    n_then, n_now = before.n_batches_, older.n_batches_
     if as_json:
         told = {"model": str(model), "batches": n_now, "batches_before": n_then, "passed_over": pass_over}
         print_json(told | {"digests_since": len(later)})
         return
     say(f"{model}: {counted(n_now, 'batch')}, was {counted(n_then, 'batch')}, kept as a version")
-    again = "are passed over" if pass_over else "are learnt again when they are met again"
-    say(f"{counted(len(later), 'batch')} learnt since {again}")
+    if later:
+        again = "passed over" if pass_over else "learnt again when they are met again"
+        say(f"{counted(len(later), 'batch')} learnt since: {again}")

@@ -46,8 +46,8 @@ def _described(path: Path, *, is_current: bool) -> dict[str, Any]:
     return {
         "file": str(path),
         "is_current": is_current,
-        "batches": model._model.n_batches,
-        "records": model._model.n_samples,
+        "batches": model.n_batches_,
+        "records": model.n_samples_seen_,
         "accuracy": model.history_[-1].accuracy.get("vote"),
         "written": time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(path.stat().st_mtime)),
         "bytes": path.stat().st_size,

@@ -103,9 +103,8 @@ def watch(
     from adforest.cli.folder import Folder
     from adforest.cli.learning import Learner
     from adforest.cli.model_file import locked
-    from adforest.cli.notifying import notify
     from adforest.cli.progress import BatchTable
-    from adforest.cli.status import StatusFiles
+    from adforest.cli.status import StatusFiles, notify
     from adforest.cli.surveying import Limits
     from adforest.cli.watching import Watcher
     from adforest.monitor.challenge import challenger_path
@@ -123,7 +122,8 @@ def watch(
         learner = Learner(file, target, parameters, reading, batch_size, limits)
         rival = None
         if rival_file is not None:
-            beside_it = Learner(rival_file, target, parameters | changes, reading, batch_size, limits)
+            given = learner.target, parameters | changes, learner.reading  # files are read as for the champion
+            beside_it = Learner(rival_file, *given, batch_size, limits)
             rival = Challenger(learner, beside_it, changes)
         rules.begin(learner)
         by_time = reading.get("order") == "time"

@@ -1,4 +1,4 @@
-# Blocks: sets of samples whose values are replaced by small integer codes, attribute by attribute, when first needed.
+# Blocks: sets of samples whose values are replaced by small integer codes, feature by feature, when first needed.
 #
 # An exact block has at most BLOCK samples, and a code for each distinct value. Codes of a larger block are quantile
 # bins, at most 255, or the categories themselves. Missing values have the code n_codes[feature] in both.

@@ -25,7 +25,7 @@ def merge(
 def gather(
     leaf_of: Int32Array, y: Int32Array, leaves: Int32Array, n_nodes: int
 ) -> tuple[Int32Array, Int64Array, Int32Array]: ...
-def nearness(
+def recency(
     order: Int32Array,
     parent: Int32Array,
     total: Float64Array,

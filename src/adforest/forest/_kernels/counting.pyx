@@ -1,4 +1,4 @@
-"""Class counts in leaves: tally a batch by leaf, compare it with what the leaves held, merge it in.
+"""Class counts in leaves: tally a batch by leaf, compare it with the counts of the leaves, merge it in.
 
 A tree's counts are rows, one per node, empty for inner nodes:
 
@@ -6,10 +6,13 @@ A tree's counts are rows, one per node, empty for inner nodes:
     row_class   | 0 5 | 5 | ...              ascending within a row
     row_weight  | 7 1 | 4 | ...
 """
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
-from libc.string cimport memchr
+from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint16_t
+from libc.string cimport memchr, memcpy, memset
 
 import numpy as np
+
+cdef enum:
+    MASK = (1 << DIGIT) - 1
 
 
 def tally(const int32_t[::1] leaf, const int32_t[::1] y, const uint16_t[::1] weights, Py_ssize_t n_nodes):
@@ -31,20 +34,20 @@ def tally(const int32_t[::1] leaf, const int32_t[::1] y, const uint16_t[::1] wei
 
 def compare(const int32_t[::1] row_start, const int32_t[::1] row_class, const double[::1] row_weight,
             const int32_t[::1] new_node, const int32_t[::1] new_class, const double[::1] new_weight):
-    """Set what leaves held beside what a tally brings; one entry for each leaf of the tally.
+    """Compare class weights of leaves with those of a tally; one entry for each leaf of the tally.
 
     Returns
     -------
     leaf : int32
         The leaf's number.
     statistics : float64 (7, n_leaves)
-        Total and largest class weight held; total and largest class weight brought; largest class weight of both
-        together; weight brought in the class that the leaf predicts (its most frequent, the first among equals);
+        Total and largest class weight before; total and largest class weight of the tally; largest class weight of both
+        together; weight of the tally in the class that the leaf predicts (its most frequent, the first among equals);
         number of classes of both together.
     """
     cdef Py_ssize_t n = new_node.shape[0], i = 0, j, stop, old, old_stop, leaves = 0
     cdef int32_t node, predicted, k
-    cdef double held, max_before, brought, max_batch, max_merged, in_predicted, weight
+    cdef double before, max_before, in_batch, max_batch, max_merged, in_predicted, weight
     cdef int64_t classes
     leaf_array = np.empty(n, dtype=np.int32)
     statistics_array = np.empty((7, n))
@@ -55,10 +58,10 @@ def compare(const int32_t[::1] row_start, const int32_t[::1] row_class, const do
             node = new_node[i]
             old = row_start[node]
             old_stop = row_start[node + 1]
-            held = max_before = brought = max_batch = max_merged = in_predicted = 0
+            before = max_before = in_batch = max_batch = max_merged = in_predicted = 0
             predicted = -1
             for j in range(old, old_stop):
-                held += row_weight[j]
+                before += row_weight[j]
                 if row_weight[j] > max_before:
                     max_before = row_weight[j]
                     predicted = row_class[j]
@@ -68,7 +71,7 @@ def compare(const int32_t[::1] row_start, const int32_t[::1] row_class, const do
             while stop < n and new_node[stop] == node:
                 k = new_class[stop]
                 weight = new_weight[stop]
-                brought += weight
+                in_batch += weight
                 max_batch = max(max_batch, weight)
                 if k == predicted:
                     in_predicted = weight
@@ -81,9 +84,9 @@ def compare(const int32_t[::1] row_start, const int32_t[::1] row_class, const do
                     classes += 1
                 stop += 1
             leaf[leaves] = node
-            statistics[0, leaves] = held
+            statistics[0, leaves] = before
             statistics[1, leaves] = max_before
-            statistics[2, leaves] = brought
+            statistics[2, leaves] = in_batch
             statistics[3, leaves] = max_batch
             statistics[4, leaves] = max_merged
             statistics[5, leaves] = in_predicted
@@ -102,6 +105,33 @@ cdef bint is_in_order(const int32_t[::1] node, const int32_t[::1] klass) noexcep
     return True
 
 
+cdef void sort_by_class(int32_t* klass, double* weight, Py_ssize_t n, int32_t* spare_class, double* spare_weight,
+                        Py_ssize_t* count) noexcept nogil:
+    """Sort lines by class, those of one class as they are; the spare arrays have room for n, count for 2 ** DIGIT."""
+    cdef Py_ssize_t i, at, seen, moved
+    cdef int shift = 0
+    cdef int32_t largest = 0
+    for i in range(n):
+        largest = max(largest, klass[i])
+    while shift < 32 and largest >> shift > 0:
+        memset(count, 0, (1 << DIGIT) * sizeof(Py_ssize_t))
+        for i in range(n):
+            count[(klass[i] >> shift) & MASK] += 1
+        seen = 0
+        for i in range(1 << DIGIT):
+            moved = count[i]
+            count[i] = seen
+            seen += moved
+        for i in range(n):
+            at = count[(klass[i] >> shift) & MASK]
+            count[(klass[i] >> shift) & MASK] += 1
+            spare_class[at] = klass[i]
+            spare_weight[at] = weight[i]
+        memcpy(klass, spare_class, n * sizeof(int32_t))
+        memcpy(weight, spare_weight, n * sizeof(double))
+        shift += DIGIT
+
+
 cpdef put_in_order(const int32_t[::1] node, const int32_t[::1] klass, const double[::1] weight, Py_ssize_t n_nodes):
     """Return the lines ascending by node and class, those that share both added up; nodes are below n_nodes."""
     cdef Py_ssize_t n = node.shape[0], i, j, at, first = 0, rows = 0
@@ -113,6 +143,10 @@ cpdef put_in_order(const int32_t[::1] node, const int32_t[::1] klass, const doub
     cdef int32_t[::1] start = np.zeros(n_nodes + 1, dtype=np.int32)
     cdef int32_t[::1] in_node = node_array, in_class = class_array
     cdef double[::1] in_weight = weight_array
+    cdef bint is_many = n > FEW
+    cdef int32_t[::1] spare_class = np.empty(n if is_many else 1, dtype=np.int32)
+    cdef double[::1] spare_weight = np.empty(n if is_many else 1)
+    cdef Py_ssize_t[::1] count = np.empty(1 << DIGIT if is_many else 1, dtype=np.intp)
     with nogil:
         for i in range(n):
             start[node[i] + 1] += 1
@@ -124,11 +158,14 @@ cpdef put_in_order(const int32_t[::1] node, const int32_t[::1] klass, const doub
             in_node[at] = node[i]
             in_class[at] = klass[i]
             in_weight[at] = weight[i]
-        for i in range(n):      # what came before is in order; lines of one node are few
-            k = in_class[i]
-            moving = in_weight[i]
+        for i in range(n):      # what came before is in order
             if rows == 0 or in_node[rows - 1] != in_node[i]:
                 first = rows
+                if start[in_node[i]] - i > FEW:     # a node's start has moved to the end of its lines
+                    sort_by_class(&in_class[i], &in_weight[i], start[in_node[i]] - i, &spare_class[0], &spare_weight[0],
+                                  &count[0])
+            k = in_class[i]
+            moving = in_weight[i]
             j = rows
             while j > first and in_class[j - 1] > k:
                 j -= 1
@@ -157,6 +194,9 @@ def merge(const int32_t[::1] row_start, const int32_t[::1] row_class, const doub
         new_node, new_class, new_weight = put_in_order(new_node, new_class, new_weight, n_nodes)
     cdef Py_ssize_t n_old = row_start.shape[0] - 1, n_new = new_node.shape[0], node, old, stop, i, at
     cdef Py_ssize_t n_rows = row_class.shape[0] + n_new
+    if n_rows > INT32_MAX:
+        raise ValueError(f"the leaves hold {n_rows} class counts; a tree can number {INT32_MAX}")
+    old = 0
     with nogil:
         for node in range(n_old):
             if dropped[node]:
@@ -164,8 +204,11 @@ def merge(const int32_t[::1] row_start, const int32_t[::1] row_class, const doub
         for i in range(n_new):
             node = new_node[i]
             if node < n_old and not dropped[node]:
-                for old in range(row_start[node], row_start[node + 1]):
-                    n_rows -= row_class[old] == new_class[i]
+                if i == 0 or new_node[i - 1] != node:
+                    old = row_start[node]
+                while old < row_start[node + 1] and row_class[old] < new_class[i]:
+                    old += 1
+                n_rows -= old < row_start[node + 1] and row_class[old] == new_class[i]
     start_array = np.empty(n_nodes + 1, dtype=np.int32)
     class_array = np.empty(n_rows, dtype=np.int32)
     weight_array = np.empty(n_rows, dtype=np.float64)
@@ -220,7 +263,7 @@ cdef inline void copy_rows(const int32_t[::1] row_start, const int32_t[::1] row_
                            const double[::1] row_scale, Py_ssize_t node, Py_ssize_t stop, int32_t[::1] start,
                            int32_t[::1] out_class, double[::1] out_weight, double[::1] scale,
                            Py_ssize_t at) noexcept nogil:
-    """Copy the rows of some nodes to the place given."""
+    """Copy the rows of some nodes to where they belong."""
     cdef Py_ssize_t i, first = row_start[node], shift = at - first
     for i in range(node, stop):
         start[i] = <int32_t>(row_start[i] + shift)
@@ -245,7 +288,7 @@ def gather(const int32_t[::1] leaf_of, const int32_t[::1] y, const int32_t[::1] 
     cdef Py_ssize_t n = leaf_of.shape[0], i, found = 0, n_marked = 0, n_groups = 0, total = 0
     cdef int32_t node, k
     cdef int32_t[::1] group = np.full(n_nodes + 1, -1, dtype=np.int32)  # a sample in no leaf reads the last entry
-    cdef int32_t[::1] place = np.empty(n, dtype=np.int32)
+    cdef int32_t[::1] row_index = np.empty(n, dtype=np.int32)
     cdef int64_t[::1] count = np.zeros(leaves.shape[0], dtype=np.int64)
     cdef int32_t[::1] first_class = np.empty(leaves.shape[0], dtype=np.int32)
     cdef uint8_t[::1] is_mixed = np.zeros(leaves.shape[0], dtype=np.uint8)
@@ -262,14 +305,14 @@ def gather(const int32_t[::1] leaf_of, const int32_t[::1] y, const int32_t[::1] 
                 group_node[n_marked] = <int32_t>i
                 n_marked += 1
         for i in range(n):
-            place[found] = <int32_t>i   # overwritten by the next sample where this one is in none of the leaves
+            row_index[found] = <int32_t>i   # overwritten by the next sample where this one is in none of the leaves
             node = leaf_of[i]
             found += group[node if node >= 0 else n_nodes] >= 0
         for i in range(found):
-            k = group[leaf_of[place[i]]]
+            k = group[leaf_of[row_index[i]]]
             if count[k] == 0:
-                first_class[k] = y[place[i]]
-            is_mixed[k] |= y[place[i]] != first_class[k]
+                first_class[k] = y[row_index[i]]
+            is_mixed[k] |= y[row_index[i]] != first_class[k]
             count[k] += 1
         for i in range(n_marked):
             node = group_node[i]
@@ -284,19 +327,19 @@ def gather(const int32_t[::1] leaf_of, const int32_t[::1] y, const int32_t[::1] 
     cdef int32_t[::1] indices = index_array
     with nogil:
         for i in range(found):
-            k = group[leaf_of[place[i]]]
+            k = group[leaf_of[row_index[i]]]
             if k >= 0:
-                indices[start[k]] = place[i]
+                indices[start[k]] = row_index[i]
                 start[k] += 1
-        for i in range(n_groups, 0, -1):    # each start has moved to the next one's place
+        for i in range(n_groups, 0, -1):    # each start has moved to where the next one was
             start[i] = start[i - 1]
         start[0] = 0
     return index_array, start_array[: n_groups + 1].copy(), node_array[:n_groups].copy()
 
 
-def nearness(const int32_t[::1] order, const int32_t[::1] parent, const double[::1] total, const int32_t[::1] young,
-             double expected, const double[::1] weight=None):
-    """Return by node, as float32, the share of young samples about it over their share in the whole tree; 1 at most.
+def recency(const int32_t[::1] order, const int32_t[::1] parent, const double[::1] total, const int32_t[::1] young,
+            double expected, const double[::1] weight=None):
+    """Return by node, as float32, the density of young samples about it relative to the whole tree; 1 at most.
 
     Parameters
     ----------
@@ -305,8 +348,8 @@ def nearness(const int32_t[::1] order, const int32_t[::1] parent, const double[:
     young : int32
         The leaf of each young sample; negative for samples that do not count.
     expected : float
-        About a node are the samples below it. But where they are so few that, by their shares in the whole tree, fewer
-        than these are to be expected of the young or of the old, it is those about its parent.
+        About a node are the samples below it. But where they are so few that, by their fractions in the whole tree,
+        fewer than these are to be expected of the young or of the old, it is those about its parent.
     weight : float64, optional
         How much each young sample counts, by default once.
 
@@ -318,9 +361,9 @@ def nearness(const int32_t[::1] order, const int32_t[::1] parent, const double[:
     cdef Py_ssize_t n_nodes = order.shape[0], i
     cdef bint is_weighted = weight is not None
     cdef int32_t at
-    share_array = np.ones(n_nodes, dtype=np.float32)
-    cdef float[::1] share = share_array
-    cdef double[::1] held = np.zeros(n_nodes)
+    density_array = np.ones(n_nodes, dtype=np.float32)
+    cdef float[::1] density = density_array
+    cdef double[::1] below = np.zeros(n_nodes)
     cdef double scale, at_least, one = 1, n_young = 0
     with nogil:
         for i in range(young.shape[0]):
@@ -328,17 +371,17 @@ def nearness(const int32_t[::1] order, const int32_t[::1] parent, const double[:
                 if is_weighted:
                     one = weight[i]
                 n_young += one
-                held[young[i]] += one
+                below[young[i]] += one
         if 0 < n_young < total[0]:
             for i in range(n_nodes - 1, 0, -1):
                 at = order[i]
-                held[parent[at]] += held[at]
+                below[parent[at]] += below[at]
             scale = total[0] / n_young
             at_least = max(1.0, expected * total[0] / min(n_young, total[0] - n_young))
             for i in range(1, n_nodes):
                 at = order[i]
-                share[at] = share[parent[at]]
+                density[at] = density[parent[at]]
                 if total[at] >= at_least:
-                    share[at] = <float>min(1.0, held[at] * scale / total[at])
-    return share_array
+                    density[at] = <float>min(1.0, below[at] * scale / total[at])
+    return density_array
 

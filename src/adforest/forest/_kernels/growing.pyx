@@ -1,6 +1,7 @@
 """Grow trees from samples: a whole tree from a bootstrap sample, or subtrees at many leaves of a tree in one call."""
 from libc.math cimport INFINITY
 from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from statistics import NormalDist
@@ -8,6 +9,7 @@ from statistics import NormalDist
 import numpy as np
 
 from .coding cimport Block, Table, is_constant, set_feature
+from .counting cimport DIGIT, FEW, sort_by_class
 from .grower cimport Grower, Task, close_grower, grow_group, open_grower
 from .node cimport Node
 from .pruning cimport prune_group
@@ -184,24 +186,34 @@ def grow(samples, groups, params, int32_t[::1] leaf_of, *, int32_t n_nodes, Py_s
         close_grower(&g, &shared)
 
 
-cdef void write_rows(const LeafCounts* counts, Py_ssize_t n_nodes, int32_t* start, int32_t* klass, double* weight,
+cdef bint write_rows(const LeafCounts* counts, Py_ssize_t n_nodes, int32_t* start, int32_t* klass, double* weight,
                      double* scale) noexcept nogil:
-    """Write the class weights of a tree's leaves as rows, see counting.pyx; lines of a leaf follow each other."""
-    cdef Py_ssize_t i, j, at, node
+    """Write the class weights of a tree's leaves as rows, see counting.pyx; lines of a leaf follow each other.
+
+    Return False where memory ran out.
+    """
+    cdef Py_ssize_t i, j, at, node, n, most = 0
     cdef double total
+    cdef double* spare = NULL   # room for a class, a weight and a count of each line, of the leaf that has most
     memset(start, 0, (n_nodes + 1) * sizeof(int32_t))
     for i in range(counts.n):
         start[counts.node[i] + 1] += 1
+        most = max(most, start[counts.node[i] + 1])
     for node in range(n_nodes):
         start[node + 1] += start[node]
         scale[node] = 0
+    if most > FEW:
+        spare = <double*>malloc(2 * most * sizeof(double) + (1 << DIGIT) * sizeof(Py_ssize_t))
+        if spare == NULL:
+            return False
     i = 0
     while i < counts.n:
         node = counts.node[i]
+        n = start[node + 1] - start[node]
         total = 0
-        for j in range(start[node], start[node + 1]):   # few: sorted by insertion
+        for j in range(start[node], start[node + 1]):
             at = j
-            while at > start[node] and klass[at - 1] > counts.klass[i]:
+            while n <= FEW and at > start[node] and klass[at - 1] > counts.klass[i]:
                 klass[at] = klass[at - 1]
                 weight[at] = weight[at - 1]
                 at -= 1
@@ -209,7 +221,12 @@ cdef void write_rows(const LeafCounts* counts, Py_ssize_t n_nodes, int32_t* star
             weight[at] = counts.weight[i]
             total += counts.weight[i]
             i += 1
+        if n > FEW:
+            sort_by_class(klass + start[node], weight + start[node], n, <int32_t*>(spare + most), spare,
+                          <Py_ssize_t*>(spare + 2 * most))
         scale[node] = 1 / total
+    free(spare)
+    return True
 
 
 def grow_tree(samples, const int32_t[::1] known, const uint16_t[::1] weights, params, *,
@@ -290,6 +307,7 @@ cdef finish_tree(const Grower* g, const Node* root, const double* X, Node[::1] n
                  const int32_t[::1] others, int32_t[::1] leaf_of):
     """Write what was grown as the arrays of a tree, and the leaves of other samples to leaf_of."""
     cdef Py_ssize_t i, m = g.search.table.n_features
+    cdef bint is_written
     cdef int32_t[::1] leaf = np.empty(others.shape[0], dtype=np.int32)
     with nogil:
         nodes[0] = root[0]
@@ -298,8 +316,11 @@ cdef finish_tree(const Grower* g, const Node* root, const double* X, Node[::1] n
             memcpy(&nodes[1], g.subtrees.nodes.added, (nodes.shape[0] - 1) * sizeof(Node))
         if words.shape[0] > 1:
             memcpy(&words[1], g.subtrees.category_bits.words, (words.shape[0] - 1) * sizeof(uint64_t))
-        write_rows(&g.subtrees.counts, nodes.shape[0], &row_start[0], &row_class[0], &row_weight[0], &row_scale[0])
+        is_written = write_rows(&g.subtrees.counts, nodes.shape[0], &row_start[0], &row_class[0], &row_weight[0],
+                                &row_scale[0])
         if others.shape[0] > 0:
             walk(&nodes[0], &words[0], X, &others[0], others.shape[0], m, words.shape[0] > 1, True, &leaf[0])
             for i in range(others.shape[0]):
                 leaf_of[others[i]] = leaf[i]
+    if not is_written:
+        raise MemoryError

@@ -3,7 +3,7 @@
 #     | threshold (8) | left (4) | split (4) |
 #
 # split < 0            a leaf
-# split >> 2           the attribute the node asks about
+# split >> 2           the feature the node asks about
 # split & MISSING_LEFT a missing value goes left
 # split & CATEGORICAL  threshold holds the number of the first 64-bit word of the categories' bit set;
 #                      that word holds how many words follow, then come the words themselves

@@ -45,29 +45,29 @@ def narrowest(const double[:, :] X, const uint8_t[::1] at_least):
     return found
 
 
-def pack(const double[:, :] X, const uint8_t[::1] types, const int32_t[::1] places, uint16_t[:, ::1] words,
+def pack(const double[:, :] X, const uint8_t[::1] types, const int32_t[::1] column_index, uint16_t[:, ::1] words,
          float[:, ::1] singles, double[:, ::1] doubles):
-    """Write the columns of a matrix to the arrays of their types, each at its place; all hold as many rows."""
+    """Write the columns of a matrix to the arrays of their types, each at its index; all hold as many rows."""
     cdef Py_ssize_t n = X.shape[0], m = X.shape[1], first = 0, last, i, j
-    cdef int32_t place
+    cdef int32_t index
     with nogil:
         while first < n:
             last = min(n, first + ROWS)
             for j in range(m):
-                place = places[j]
+                index = column_index[j]
                 if types[j] == WORD:
                     for i in range(first, last):
-                        words[i, place] = MISSING if isnan(X[i, j]) else <uint16_t>X[i, j]
+                        words[i, index] = MISSING if isnan(X[i, j]) else <uint16_t>X[i, j]
                 elif types[j] == SINGLE:
                     for i in range(first, last):
-                        singles[i, place] = <float>X[i, j]
+                        singles[i, index] = <float>X[i, j]
                 else:
                     for i in range(first, last):
-                        doubles[i, place] = X[i, j]
+                        doubles[i, index] = X[i, j]
             first = last
 
 
-def unpack(const uint8_t[::1] types, const int32_t[::1] places, const uint16_t[:, ::1] words,
+def unpack(const uint8_t[::1] types, const int32_t[::1] column_index, const uint16_t[:, ::1] words,
            const float[:, ::1] singles, const double[:, ::1] doubles):
     """Return the matrix that was packed."""
     cdef Py_ssize_t n = words.shape[0], m = types.shape[0], i, j, k, n_runs
@@ -86,15 +86,15 @@ def unpack(const uint8_t[::1] types, const int32_t[::1] places, const uint16_t[:
             for j in range(n_runs):
                 to = &out[i, first[j]]
                 if types[first[j]] == WORD:
-                    word = &words[i, places[first[j]]]
+                    word = &words[i, column_index[first[j]]]
                     for k in range(last[j] - first[j]):
                         to[k] = NAN if word[k] == MISSING else <double>word[k]
                 elif types[first[j]] == SINGLE:
-                    single = &singles[i, places[first[j]]]
+                    single = &singles[i, column_index[first[j]]]
                     for k in range(last[j] - first[j]):
                         to[k] = <double>single[k]
                 else:
-                    wide = &doubles[i, places[first[j]]]
+                    wide = &doubles[i, column_index[first[j]]]
                     for k in range(last[j] - first[j]):
                         to[k] = wide[k]
     return matrix

@@ -8,6 +8,7 @@ def probabilities(
     near_weight: Float64Array,
     own_weight: float,
     frequencies: Float64Array,
+    power: int,
 ) -> Float64Array: ...
 def count_labels(
     y: Int32Array, n_labels: int, pairs: Int64Array, counts: Int64Array, n_classes: int

@@ -6,10 +6,10 @@ import numpy as np
 
 def probabilities(const double[:, ::1] votes, const int32_t[:, ::1] leaves, const int32_t[:, ::1] near_leaves,
                   const int32_t[::1] near_y, const double[::1] near_weight, double own_weight,
-                  const double[::1] frequencies):
+                  const double[::1] frequencies, int power):
     """Return class probabilities by the votes, by neighbours, and by class frequencies, float64 (3, n, n_classes).
 
-    Neighbours of a sample are others, each by weight * proximity ** 4 with proximity the share of trees in which both
+    Neighbours of a sample are others, each by weight * proximity ** power with proximity the fraction of trees in which both
     reach the same leaf (Breiman 2001), and the probabilities by the votes times own_weight.
 
     Parameters
@@ -48,8 +48,10 @@ def probabilities(const double[:, ::1] votes, const int32_t[:, ::1] leaves, cons
                     shared[j] += near_leaves[k, j] == leaf
             for j in range(n_near):
                 if shared[j]:
-                    near = <double>shared[j] / n_trees
-                    found[1, i, near_y[j]] += near_weight[j] * near * near * near * near
+                    near = near_weight[j]
+                    for k in range(power):
+                        near *= <double>shared[j] / n_trees
+                    found[1, i, near_y[j]] += near
             total = 0
             for k in range(n_classes):
                 found[1, i, k] += own_weight * found[0, i, k]

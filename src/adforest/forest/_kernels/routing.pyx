@@ -84,7 +84,7 @@ cdef inline void walk_lanes(const Node* nodes, const uint64_t* category_bits, co
 cdef void add_answers(const int32_t* leaf, Py_ssize_t n, const int32_t* row_start, const int32_t* row_class,
                       const double* row_weight, const double* row_scale, bint soft, double* votes,
                       Py_ssize_t n_classes) noexcept nogil:
-    """Add each leaf's class shares, or one vote for its most frequent class, to the votes of its sample."""
+    """Add each leaf's class probabilities, or one vote for its most frequent class, to the votes of its sample."""
     cdef Py_ssize_t i, j, best
     for i in range(n):
         if leaf[i] < 0 or row_start[leaf[i]] == row_start[leaf[i] + 1]:

@@ -1,6 +1,6 @@
-"""How often a sample counts in a tree: whole numbers drawn by lot, fixed by the sample's serial number and a seed.
+"""How often a sample counts in a tree: random whole numbers, fixed by the sample's serial number and a seed.
 
-All lots of a sample in a tree go by one number u in [0, 1). Of a sample with weight w a Poisson draw of mean w is at
+All random numbers of a sample in a tree go by one number u in [0, 1). Of a sample with weight w a Poisson draw of mean w is at
 least 1 only if w rounded by the same u is, since exp(-w) >= 1 - w: what is in the bag also counts outside of it.
 """
 from libc.math cimport exp, floor
@@ -16,13 +16,13 @@ cdef enum:
     MAX_DRAWN = 500     # larger means of single samples are rounded instead, which is off by 4 %
 
 
-cdef inline double lot(int64_t serial, uint64_t seed) noexcept nogil:
+cdef inline double uniform(int64_t serial, uint64_t seed) noexcept nogil:
     """Return the number in [0, 1) that decides on a sample in a tree."""
     return as_unit(hash64(seed + <uint64_t>serial * GAMMA))
 
 
 cdef inline uint16_t rounded(double weight, double u) noexcept nogil:
-    """Return a weight rounded up or down by lot, in the mean the weight itself."""
+    """Return a weight rounded up or down at random, in the mean the weight itself."""
     cdef double whole = floor(weight)
     if weight >= MAX_WEIGHT:
         return MAX_WEIGHT
@@ -31,15 +31,15 @@ cdef inline uint16_t rounded(double weight, double u) noexcept nogil:
 
 cdef inline uint16_t drawn(double mean, double u) noexcept nogil:
     """Return a Poisson draw."""
-    cdef double share, cumulated
+    cdef double term, cumulated
     cdef int k = 0
     if mean > MAX_DRAWN:
         return rounded(mean, u)
-    share = cumulated = exp(-mean)
-    while u >= cumulated and share > 0:
+    term = cumulated = exp(-mean)
+    while u >= cumulated and term > 0:
         k += 1
-        share *= mean / k
-        cumulated += share
+        term *= mean / k
+        cumulated += term
     return <uint16_t>k
 
 
@@ -54,13 +54,13 @@ def hashes(const int64_t[::1] serial):
     return hash_array
 
 
-def are_drawn(const int64_t[::1] serial, double share, uint64_t seed=0):
-    """Return which samples are drawn if a share of all is, below 1: those whose `hashes` are the smallest.
+def are_drawn(const int64_t[::1] serial, double fraction, uint64_t seed=0):
+    """Return which samples are drawn if a fraction of all is, below 1: those whose `hashes` are the smallest.
 
-    A decision for each sample by itself. Of a smaller share a subset is drawn, for the same seed.
+    A decision for each sample by itself. Of a smaller fraction a subset is drawn, for the same seed.
     """
     cdef Py_ssize_t i
-    cdef uint64_t bound = <uint64_t>(share * 18446744073709551616.0)   # 2 ** 64
+    cdef uint64_t bound = <uint64_t>(fraction * 18446744073709551616.0)   # 2 ** 64
     drawn_array = np.empty(serial.shape[0], dtype=np.bool_)
     cdef uint8_t[::1] out = drawn_array.view(np.uint8)
     with nogil:
@@ -74,21 +74,21 @@ def poisson_weights(const int64_t[::1] serial, uint64_t seed, double mean, const
     cdef Py_ssize_t n = serial.shape[0], i
     drawn_array = np.empty(n, dtype=np.uint16)
     cdef uint16_t[::1] out = drawn_array
-    cdef double u, share = exp(-mean)
+    cdef double u, term = exp(-mean)
     cdef double cumulated[LARGEST]
     cdef int k
     if weight is not None:
         with nogil:
             for i in range(n):
-                out[i] = drawn(mean * weight[i], lot(serial[i], seed))
+                out[i] = drawn(mean * weight[i], uniform(serial[i], seed))
         return drawn_array
-    cumulated[0] = share
+    cumulated[0] = term
     for k in range(1, LARGEST):
-        share *= mean / k
-        cumulated[k] = cumulated[k - 1] + share
+        term *= mean / k
+        cumulated[k] = cumulated[k - 1] + term
     with nogil:
         for i in range(n):
-            u = lot(serial[i], seed)
+            u = uniform(serial[i], seed)
             # The first three without a branch: for a mean of 1 they are nearly all there is.
             k = (u >= cumulated[0]) + (u >= cumulated[1]) + (u >= cumulated[2])
             if k == 3:
@@ -99,7 +99,7 @@ def poisson_weights(const int64_t[::1] serial, uint64_t seed, double mean, const
 
 
 def whole_weights(const int64_t[::1] serial, uint64_t seed, const double[::1] weight=None):
-    """Return the weight of each sample rounded up or down by lot, 1 for all where there are none."""
+    """Return the weight of each sample rounded up or down at random, 1 for all where there are none."""
     cdef Py_ssize_t n = serial.shape[0], i
     if weight is None:
         return np.ones(n, dtype=np.uint16)
@@ -107,5 +107,5 @@ def whole_weights(const int64_t[::1] serial, uint64_t seed, const double[::1] we
     cdef uint16_t[::1] out = whole_array
     with nogil:
         for i in range(n):
-            out[i] = rounded(weight[i], lot(serial[i], seed))
+            out[i] = rounded(weight[i], uniform(serial[i], seed))
     return whole_array

@@ -1,10 +1,10 @@
-"""Class shares of leaves, shrunk towards those of the nodes above them (hierarchical shrinkage, Agarwal et al. 2022).
+"""Class probabilities of leaves, shrunk towards those of the nodes above them (hierarchical shrinkage, Agarwal et al. 2022).
 
-With N(v) the weight of the samples below a node v and share(v) their class shares, a leaf answers
+With N(v) the weight of the samples below a node v and share(v) their class probabilities, a leaf answers
 
     share(root) + sum over its path of (share(v) - share(parent of v)) * keep(N(parent of v)),
 
-where keep(N) = N / (N + strength). This is a weighted mean of the shares along the path: an inner node v weighs
+where keep(N) = N / (N + strength). This is a weighted mean of the proba along the path: an inner node v weighs
 keep(N(parent of v)) - keep(N(v)), the leaf keep(N(its parent)), and the root 1 - keep(N(root)). It is linear in keep, so
 that a mean of answers of several strengths is the answer for the mean of their keep.
 
@@ -31,7 +31,7 @@ cdef enum:
 
 
 cdef struct Scratch:
-    # Buffers for the answer of one leaf: nodes of its path, the weight of each, and shares, zero between two answers.
+    # Buffers for the answer of one leaf: nodes of its path, the weight of each, and probabilities, zero between two answers.
     int32_t* path
     double* weight
     double* row
@@ -360,13 +360,13 @@ def route(list trees, const double[:, ::1] X, int32_t[:, ::1] leaf):
 
 def vote(list trees, const double[::1] strengths, const double[::1] mix, const double[:, ::1] X, double[:, ::1] votes,
          values=None, leaves=None):
-    """Send samples down some trees and add their shrunk class shares to votes (n, n_classes).
+    """Send samples down some trees and add their shrunk class probabilities to votes (n, n_classes).
 
     Parameters
     ----------
     trees : list of TreeSums
     strengths, mix : float64
-        The shares are the mean, weighted by mix, of those shrunk by each strength; mix adds up to 1.
+        The probabilities are the mean, weighted by mix, of those shrunk by each strength; mix adds up to 1.
     values : sequence of float32 arrays, optional
         By tree and node; added up in a column more: the value of the leaf that each sample reaches.
     leaves : int32 (n_trees, n), optional
@@ -410,7 +410,7 @@ def vote(list trees, const double[::1] strengths, const double[::1] mix, const d
 
 
 def vote_each(list trees, leaves, const double[::1] strengths, double[:, :, ::1] votes):
-    """Add the class shares of leaves already reached, shrunk by each strength, to votes (n_strengths, n, n_classes).
+    """Add the class probabilities of leaves already reached, shrunk by each strength, to votes (n_strengths, n, n_classes).
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 from adforest.forest._kernels.sums import TreeSums
 from adforest.forest.types import Float64Array, Int32Array
 
-def add_share_steps(
+def add_proba_steps(
     tree: TreeSums, leaf: Int32Array, strengths: Float64Array, mix: Float64Array, steps: Float64Array
 ) -> None: ...
 def add_vote_steps(

@@ -1,12 +1,12 @@
 """What each question on the way of a sample adds to the answer of a tree.
 
 Say a(v) is what a tree would answer if its node v were a leaf. The step from a node u to its child v adds a(v) - a(u),
-which is credited to the attribute that u asks about, so that a(root) and the steps of a path add up to a(leaf). For
-shrunk class shares (see shrinkage.pyx) a step adds
+which is credited to the feature that u asks about, so that a(root) and the steps of a path add up to a(leaf). For
+shrunk class probabilities (see shrinkage.pyx) a step adds
 
     (share(v) - share(u)) * keep(N(u)),
 
-and a node without samples adds nothing. For trees that cast votes (see routing.pyx) a(v) is the class shares of v, or
+and a node without samples adds nothing. For trees that cast votes (see routing.pyx) a(v) is the class probabilities of v, or
 one vote for its most frequent class; a tree whose leaf holds no sample says nothing, from the root on.
 """
 from libc.stdint cimport int32_t
@@ -17,9 +17,9 @@ from .shrinkage cimport Mixture, keep
 from .sums cimport Sums, TreeSums
 
 
-def add_share_steps(TreeSums tree, const int32_t[::1] leaf, const double[::1] strengths, const double[::1] mix,
+def add_proba_steps(TreeSums tree, const int32_t[::1] leaf, const double[::1] strengths, const double[::1] mix,
                     double[:, :, ::1] steps):
-    """Add what each attribute adds to the shrunk class shares of leaves to steps (n, n_features, n_classes).
+    """Add what each feature adds to the shrunk class probabilities of leaves to steps (n, n_features, n_classes).
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ cdef void add_answer(const Sums* s, const Rows* rows, int32_t node, bint soft, d
 
 def add_vote_steps(TreeSums tree, const int32_t[::1] leaf, const double[::1] row_weight, const double[::1] row_scale,
                    bint soft, double[:, :, ::1] steps, double[:, ::1] roots):
-    """Add what each attribute adds to the votes of leaves to steps, and those of the root to roots (n, n_classes).
+    """Add what each feature adds to the votes of leaves to steps, and those of the root to roots (n, n_classes).
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def add_vote_steps(TreeSums tree, const int32_t[::1] leaf, const double[::1] row
     row_weight, row_scale
         Class weights of leaves, see `adforest.forest._kernels.counting`.
     soft : bool
-        Whether a node answers with class shares or one vote.
+        Whether a node answers with class probabilities or one vote.
     """
     cdef Py_ssize_t i, n = leaf.shape[0]
     cdef int32_t at, above

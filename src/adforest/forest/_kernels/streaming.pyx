@@ -169,10 +169,12 @@ cdef void learn(Stream* s, const double* sample, int32_t klass, double weight) n
     """Send a sample to its leaf, add it to what the leaf has observed, and maybe split the leaf."""
     cdef Py_ssize_t at = 0
     cdef const Node* node = s.group.nodes
+    cdef const uint64_t* bits = NULL    # as there are none yet, where no node asks for categories
     cdef Leaf* leaf
+    if s.category_bits.words != NULL:
+        bits = s.category_bits.words - s.category_bits.first_number
     while node.split >= 0:
-        at = node.left + (not goes_left(node, s.category_bits.words - s.category_bits.first_number,
-                                        sample[node.split >> 2]))
+        at = node.left + (not goes_left(node, bits, sample[node.split >> 2]))
         node = s.group.nodes + at
     leaf = &s.group.leaves[at]
     observe(&s.layout, leaf.block, sample, klass, weight)

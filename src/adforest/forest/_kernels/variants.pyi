@@ -1,8 +1,8 @@
 from adforest.forest.types import Float64Array, Int32Array, Int64Array
 
-def class_ratios(recent: Float64Array, seen: Float64Array) -> Float64Array: ...
+def class_ratios(recent: Float64Array, seen: Float64Array, prior: float) -> Float64Array: ...
 def contexts(
-    near: Float64Array,
+    recency: Float64Array,
     temporary: Float64Array,
     new: Int64Array,
     permanent: Float64Array,

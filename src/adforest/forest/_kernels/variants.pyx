@@ -1,4 +1,4 @@
-"""The ways in which voters answer: class shares of a forest, or the mean of two, corrected for several class mixes."""
+"""Variants of what voters answer: class probabilities of a forest, or the mean of two, corrected for class mixes."""
 from libc.math cimport log
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, malloc
@@ -6,8 +6,8 @@ from libc.stdlib cimport free, malloc
 import numpy as np
 
 
-def class_ratios(const double[:, ::1] recent, const double[::1] seen):
-    """Return how much more frequent each class is among recent samples, and one of the overall mix, than overall.
+def class_ratios(const double[:, ::1] recent, const double[::1] seen, double prior):
+    """Return how much more frequent each class is among recent samples, and a few of the overall mix, than overall.
 
     Parameters
     ----------
@@ -15,6 +15,8 @@ def class_ratios(const double[:, ::1] recent, const double[::1] seen):
         Samples of each class in several recent mixes.
     seen : float64 (n_classes,)
         Samples of each class over all; the ratio of a class without any is 1.
+    prior : float
+        Samples of the overall mix that recent ones are counted with.
     """
     cdef Py_ssize_t n_mixes = recent.shape[0], n_classes = recent.shape[1], i, k
     cdef double n_seen = 0, n_recent, overall
@@ -30,46 +32,46 @@ def class_ratios(const double[:, ::1] recent, const double[::1] seen):
             for k in range(n_classes):
                 overall = seen[k] / n_seen
                 if overall > 0:
-                    ratio[i, k] = (recent[i, k] + overall) / ((n_recent + 1) * overall)
+                    ratio[i, k] = (recent[i, k] + prior * overall) / ((n_recent + prior) * overall)
     return ratio_array
 
 
-cdef inline double found_share(const double[:, ::1] shares, Py_ssize_t i, const int64_t[::1] classes,
-                               int steepness) noexcept nogil:
-    """Return how far some classes are found in sample i: 1 - (1 - their share) ** steepness."""
+cdef inline double found_classes(const double[:, ::1] proba, Py_ssize_t i, const int64_t[::1] classes,
+                                 int steepness) noexcept nogil:
+    """Return how far some classes are found in sample i: 1 - (1 - their probability) ** steepness."""
     cdef double rest = 1, power = 1
     cdef Py_ssize_t j
     for j in range(classes.shape[0]):
-        rest -= shares[i, classes[j]]
+        rest -= proba[i, classes[j]]
     for j in range(steepness):
         power *= rest
     return 1 - power
 
 
-def contexts(const double[::1] near, const double[:, ::1] temporary, const int64_t[::1] new,
+def contexts(const double[::1] recency, const double[:, ::1] temporary, const int64_t[::1] new,
              const double[:, ::1] permanent, const int64_t[::1] rare, int steepness):
     """Return how far each sample is in each context, each by itself, float64 (4, n): near, far, new class, rare class.
 
     Parameters
     ----------
-    near : float64 (n,)
-        How near the window's samples are.
+    recency : float64 (n,)
+        How recent each sample is, from 0 to 1.
     temporary, permanent : float64 (n, n_classes)
-        Class shares of the forests that find new classes, and rare ones.
+        Class probabilities of the forests that find new classes, and rare ones.
     new, rare : int64
         Those classes.
     steepness : int
-        See `found_share`.
+        See `found_classes`.
     """
-    cdef Py_ssize_t n = near.shape[0], i
+    cdef Py_ssize_t n = recency.shape[0], i
     found_array = np.empty((4, n))
     cdef double[:, ::1] found = found_array
     with nogil:
         for i in range(n):
-            found[0, i] = near[i]
-            found[1, i] = 1 - near[i]
-            found[2, i] = near[i] * found_share(temporary, i, new, steepness)
-            found[3, i] = found_share(permanent, i, rare, steepness)
+            found[0, i] = recency[i]
+            found[1, i] = 1 - recency[i]
+            found[2, i] = recency[i] * found_classes(temporary, i, new, steepness)
+            found[3, i] = found_classes(permanent, i, rare, steepness)
     return found_array
 
 
@@ -88,29 +90,29 @@ def adding_up(const double[:, ::1] contexts):
 
 
 cdef struct Voter:
-    # Class shares (n, n_classes) of a forest, and of another one or NULL.
+    # Class probabilities (n, n_classes) of a forest, and of another one or NULL.
     const double* one
     const double* other
 
 
-cdef inline void read_shares(const Voter* voter, Py_ssize_t i, Py_ssize_t n_classes, double* shares) noexcept nogil:
-    """Write the class shares that a voter gives sample i."""
+cdef inline void read_proba(const Voter* voter, Py_ssize_t i, Py_ssize_t n_classes, double* proba) noexcept nogil:
+    """Write the class probabilities that a voter gives sample i."""
     cdef Py_ssize_t k
     if voter.other == NULL:
         for k in range(n_classes):
-            shares[k] = voter.one[i * n_classes + k]
+            proba[k] = voter.one[i * n_classes + k]
     else:
         for k in range(n_classes):
-            shares[k] = (voter.one[i * n_classes + k] + voter.other[i * n_classes + k]) / 2
+            proba[k] = (voter.one[i * n_classes + k] + voter.other[i * n_classes + k]) / 2
 
 
-cdef inline void correct(const double* shares, const double* ratio, Py_ssize_t n_classes,
+cdef inline void correct(const double* proba, const double* ratio, Py_ssize_t n_classes,
                          double* corrected) noexcept nogil:
-    """Write class shares times a ratio for each class, scaled to a sum of 1."""
+    """Write class probabilities times a ratio for each class, scaled to a sum of 1."""
     cdef Py_ssize_t k
     cdef double total = 0
     for k in range(n_classes):
-        corrected[k] = shares[k] * ratio[k]
+        corrected[k] = proba[k] * ratio[k]
         total += corrected[k]
     if total > 0:
         for k in range(n_classes):
@@ -118,7 +120,7 @@ cdef inline void correct(const double* shares, const double* ratio, Py_ssize_t n
 
 
 cdef read_voters(list voters, Voter* into):
-    """Write where the class shares of some voters are; the caller holds them."""
+    """Write where the class probabilities of some voters are; the caller holds them."""
     cdef const double[:, ::1] one
     cdef Py_ssize_t v
     for v in range(len(voters)):
@@ -132,28 +134,28 @@ cdef read_voters(list voters, Voter* into):
 
 def weigh(list voters, const double[:, :, ::1] weights, const double[:, ::1] contexts, const double[:, ::1] ratios,
           double at_least):
-    """Return the weighted sum of all voters in all ways, float64 (n, n_classes).
+    """Return the weighted sum of all voters in all variants, float64 (n, n_classes).
 
     Parameters
     ----------
     voters : list of tuple of float64 (n, n_classes) arrays
-        Class shares of one forest or of two.
-    weights : float64 (n_voters, n_contexts, n_ways)
-        A voter is not asked in a way whose weights are all below at_least.
+        Class probabilities of one forest or of two.
+    weights : float64 (n_voters, n_contexts, n_variants)
+        A voter is not asked in a variant whose weights are all below at_least.
     contexts : float64 (n_contexts, n)
         How far each sample is in each context.
-    ratios : float64 (n_ways, n_classes)
-        What class shares are multiplied by in each way before they are scaled to a sum of 1.
+    ratios : float64 (n_variants, n_classes)
+        What class probabilities are multiplied by in each variant before they are scaled to a sum of 1.
     """
-    cdef Py_ssize_t n = contexts.shape[1], n_classes = ratios.shape[1], n_ways = ratios.shape[0], i, v, w, c, k
+    cdef Py_ssize_t n = contexts.shape[1], n_classes = ratios.shape[1], n_variants = ratios.shape[0], i, v, w, c, k
     cdef double by_sample
     votes_array = np.zeros((n, n_classes))
     if n == 0 or n_classes == 0 or not voters:
         return votes_array
     cdef double[:, ::1] votes = votes_array
-    cdef uint8_t[:, ::1] is_asked = np.zeros((len(voters), n_ways), dtype=np.uint8)
+    cdef uint8_t[:, ::1] is_asked = np.zeros((len(voters), n_variants), dtype=np.uint8)
     cdef double[:, ::1] scratch = np.empty((2, n_classes))
-    cdef double* shares = &scratch[0, 0]
+    cdef double* proba = &scratch[0, 0]
     cdef double* corrected = &scratch[1, 0]
     cdef Py_ssize_t n_voters = len(voters)
     cdef Voter* asked = <Voter*>malloc(n_voters * sizeof(Voter))
@@ -163,18 +165,18 @@ def weigh(list voters, const double[:, :, ::1] weights, const double[:, ::1] con
         read_voters(voters, asked)
         with nogil:
             for v in range(n_voters):
-                for w in range(n_ways):
+                for w in range(n_variants):
                     for c in range(contexts.shape[0]):
                         is_asked[v, w] |= weights[v, c, w] >= at_least
             for i in range(n):
                 for v in range(n_voters):
-                    read_shares(&asked[v], i, n_classes, shares)
-                    for w in range(n_ways):
+                    read_proba(&asked[v], i, n_classes, proba)
+                    for w in range(n_variants):
                         if is_asked[v, w]:
                             by_sample = 0
                             for c in range(contexts.shape[0]):
                                 by_sample += weights[v, c, w] * contexts[c, i]
-                            correct(shares, &ratios[w, 0], n_classes, corrected)
+                            correct(proba, &ratios[w, 0], n_classes, corrected)
                             for k in range(n_classes):
                                 votes[i, k] += by_sample * corrected[k]
     finally:
@@ -183,19 +185,19 @@ def weigh(list voters, const double[:, :, ::1] weights, const double[:, ::1] con
 
 
 def gains(list voters, const double[:, ::1] ratios, const int32_t[::1] y, double floor, double log_gain):
-    """Return what each voter gains by each sample of a known class in each way, float64 (n_voters, n_ways, n).
+    """Return what each voter gains by each sample of a known class in each variant, float64 (n_voters, n_variants, n).
 
     That is 1 for a right answer, which is the first of the classes with the largest probability, and log_gain times the
     logarithm of the probability of the right class, or of floor if that is larger. See `weigh` for voters and ratios.
     """
-    cdef Py_ssize_t n = y.shape[0], n_classes = ratios.shape[1], n_ways = ratios.shape[0], i, v, w, k, best
+    cdef Py_ssize_t n = y.shape[0], n_classes = ratios.shape[1], n_variants = ratios.shape[0], i, v, w, k, best
     cdef Py_ssize_t n_voters = len(voters)
-    gains_array = np.zeros((n_voters, n_ways, n))
+    gains_array = np.zeros((n_voters, n_variants, n))
     if gains_array.size == 0:
         return gains_array
     cdef double[:, :, ::1] gain = gains_array
     cdef double[:, ::1] scratch = np.empty((2, n_classes))
-    cdef double* shares = &scratch[0, 0]
+    cdef double* proba = &scratch[0, 0]
     cdef double* corrected = &scratch[1, 0]
     cdef Voter* asked = <Voter*>malloc(n_voters * sizeof(Voter))
     if asked == NULL:
@@ -205,9 +207,9 @@ def gains(list voters, const double[:, ::1] ratios, const int32_t[::1] y, double
         with nogil:
             for v in range(n_voters):
                 for i in range(n):
-                    read_shares(&asked[v], i, n_classes, shares)
-                    for w in range(n_ways):
-                        correct(shares, &ratios[w, 0], n_classes, corrected)
+                    read_proba(&asked[v], i, n_classes, proba)
+                    for w in range(n_variants):
+                        correct(proba, &ratios[w, 0], n_classes, corrected)
                         best = 0
                         for k in range(1, n_classes):
                             if corrected[k] > corrected[best]:

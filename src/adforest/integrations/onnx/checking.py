@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from adforest.adaptation import State, votes
-from adforest.base import Model, as_shares
+from adforest.base import FittedModel, as_proba
 from adforest.encoding.categories import Categories, Value
 from adforest.encoding.columns import code_values
 from adforest.forest.types import AnyArray, Float64Array
@@ -22,17 +22,17 @@ MISSING_SHARE = 0.1  # of the values of simulated samples
 PART = 4_096  # samples at a time
 
 
-def check_answers(graph: bytes, model: Model[State], inputs: list[Input], missing_text: str) -> None:
+def check_answers(graph: bytes, model: FittedModel[State], inputs: list[Input], missing_text: str) -> None:
     """Raise if ONNX Runtime and the model differ on samples in memory or on simulated ones."""
     runtime = require("onnxruntime", "to_onnx", "onnx")
     session = runtime.InferenceSession(graph, providers=["CPUExecutionProvider"])
-    for samples in (model.learnt.memory.matrix()[:, : model.encoder.n_features], _made_up(model)):
+    for samples in (model.state.memory.matrix()[:, : model.encoder.n_features], _made_up(model)):
         for start in range(0, len(samples), PART):
             _check_part(session, model, inputs, missing_text, samples[start : start + PART])
 
 
 def _check_part(
-    session: Any, model: Model[State], inputs: list[Input], missing_text: str, samples: Float64Array
+    session: Any, model: FittedModel[State], inputs: list[Input], missing_text: str, samples: Float64Array
 ) -> None:
     """Raise if predictions differ on encoded samples."""
     matrix, fed = samples.copy(), {}
@@ -45,8 +45,8 @@ def _check_part(
         fed[one.name] = one.feed(values, missing_text)
     label, probabilities = session.run(None, fed)
     matrix = model.encoder.with_rates(matrix)  # current ones, not those from when samples came
-    votes_by_class = model.in_order(votes(model.learnt, matrix, len(model.labels.by_arrival)))
-    expected, shares = model.most_likely(votes_by_class), as_shares(votes_by_class)
+    votes_by_class = model.in_order(votes(model.state, matrix, len(model.labels.by_arrival)))
+    expected, shares = model.most_likely(votes_by_class), as_proba(votes_by_class)
     far = np.abs(probabilities - shares).max(axis=1) > TOLERANCE
     other = (label != expected) & ~is_tie(shares)
     if (far | other).any():
@@ -68,11 +68,11 @@ def is_tie(shares: Float64Array) -> AnyArray:
     return tied
 
 
-def _made_up(model: Model[State]) -> Float64Array:
+def _made_up(model: FittedModel[State]) -> Float64Array:
     """Return samples at the thresholds of all splits or just beyond, with unknown categories and missing values."""
     rng = np.random.default_rng(0)
     bounds: list[list[Float64Array]] = [[np.zeros(1)] for _ in range(model.encoder.n_columns)]
-    for one in model.learnt.forests.values():
+    for one in model.state.forests.values():
         for tree in one.forest.trees:
             asked = questions_of(tree)
             for feature in np.unique(asked.feature).tolist():
@@ -102,7 +102,7 @@ def _values(known: Categories, codes: Float64Array) -> AnyArray:
 
 def _unseen(known: Categories) -> Value:
     """Return a value that is not among the categories."""
-    values = list(known.places)
+    values = list(known.index_of)
     if isinstance(values[0], str):
         return max(map(str, values)) + "?"
     return max(map(float, values)) + 1.0

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from adforest.adaptation import State
-from adforest.base import Model
+from adforest.base import FittedModel
 from adforest.forest.types import AnyArray
 from adforest.integrations._forests import read_model
 from adforest.integrations.onnx.checking import check_answers
@@ -89,7 +89,7 @@ def _add_outputs(graph: Graph, votes: str, labels: AnyArray, names: tuple[str, .
     graph.output(graph.add("Cast", shares, to=kind.FLOAT), names[1], "FLOAT", n_classes)
 
 
-def _labels(model: Model[State]) -> AnyArray:
+def _labels(model: FittedModel[State]) -> AnyArray:
     """Return the sorted classes in a type of ONNX: text, int64, bool, double, or uint64 if no other holds them."""
     classes = model.labels.classes
     if classes.dtype.kind in "UO":
@@ -104,10 +104,10 @@ def _labels(model: Model[State]) -> AnyArray:
     return classes if is_too_large else classes.astype(np.int64)
 
 
-def _check_size(model: Model[State]) -> None:
+def _check_size(model: FittedModel[State]) -> None:
     """Raise if the tables of all leaves are larger than a file of ONNX may be."""
-    forests, n_classes = forests_of(model.learnt), len(model.labels.by_arrival)
-    n_leaves = sum(model.learnt.forests[name].forest.n_leaves for name in forests)
+    forests, n_classes = forests_of(model.state), len(model.labels.by_arrival)
+    n_leaves = sum(model.state.forests[name].forest.n_leaves for name in forests)
     n_bytes = n_leaves * (8 * (n_classes + 1) + 40)
     if n_bytes > MAX_BYTES:
         raise ValueError(

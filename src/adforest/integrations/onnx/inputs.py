@@ -37,7 +37,7 @@ class Input:
     @property
     def values(self) -> list[Value]:
         """The known categories."""
-        return [] if self.categories is None else list(self.categories.places)
+        return [] if self.categories is None else list(self.categories.index_of)
 
     @property
     def is_text(self) -> bool:
@@ -93,7 +93,7 @@ def inputs_of(encoder: TableEncoder) -> list[Input]:
     has_names = encoder.names is not None and encoder.names != positions
     names = [str(name) for name in encoder.names or ()] if has_names else [f"x{position}" for position in positions]
     return [
-        Input(name, categories=known if known is not None and known.places else None, rates=encoder.rates.get(position))
+        Input(name, categories=known if known and known.index_of else None, rates=encoder.rates.get(position))
         for position, (name, known) in enumerate(zip(names, encoder.categories, strict=True))
     ]
 

@@ -11,19 +11,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from adforest.adaptation import State
-from adforest.adaptation.evidence import MIN_WEIGHT
-from adforest.adaptation.names import PERMANENT, TEMPORARY
-from adforest.adaptation.recent_samples import OWN_WEIGHT
+from adforest.adaptation.recent_samples import fading
+from adforest.adaptation.report import PERMANENT, TEMPORARY
 from adforest.adaptation.voting import (
-    FULL_PRESENCE,
-    STEEPNESS,
     asked_forests,
     is_permanent_alone,
     label_counts,
     ratios_of,
     unmet_classes,
 )
-from adforest.base import Model
+from adforest.base import FittedModel
 from adforest.forest.types import AnyArray, Int64Array
 from adforest.integrations._forests import LeafAnswers, answers_of
 from adforest.integrations.onnx.graph import Graph
@@ -37,65 +34,69 @@ def forests_of(state: State) -> list[str]:
     return [PERMANENT] if is_permanent_alone(state) else sorted(asked_forests(state))
 
 
-def add_votes(graph: Graph, matrix: str, model: Model[State]) -> str:
+def add_votes(graph: Graph, matrix: str, model: FittedModel[State]) -> str:
     """Add the whole vote to a graph; return the votes, of shape (N, n_classes)."""
-    state = model.learnt
+    state = model.state
     if state.settings.algorithm == "paper":
-        return _add_shares(graph, matrix, model, state.answering)
+        return _add_proba(graph, matrix, model, state.answering)
     votes = _add_forest_votes(graph, matrix, model)
     return _add_recent_samples(graph, matrix, model, votes) if state.is_adjusted else votes
 
 
-def _add_recent_samples(graph: Graph, matrix: str, model: Model[State], votes: str) -> str:
+def _add_recent_samples(graph: Graph, matrix: str, model: FittedModel[State], votes: str) -> str:
     """Adjust votes by the last samples before the export, see `adforest.adaptation.recent_samples`."""
-    state, n_classes = model.learnt, len(model.labels.by_arrival)
-    recent, counts = state.recent, label_counts(state, n_classes)
+    state, n_classes = model.state, len(model.labels.by_arrival)
+    recent, counts, tuning = state.recent, label_counts(state, n_classes), state.settings.tuning
     total = graph.add("ReduceSum", votes, graph.constant(np.array([1])), keepdims=1)
     is_empty = graph.add("Equal", total, graph.constant(0.0))
     forests = graph.add("Div", votes, graph.add("Where", is_empty, graph.constant(1.0), total))
     forests = graph.add("Where", is_empty, graph.constant(np.full((1, n_classes), 1 / n_classes)), forests)
     frequencies = model.in_order((counts["seen"] / counts["seen"].sum())[np.newaxis])
     answers = [forests, _add_neighbours(graph, matrix, model, forests), graph.constant(frequencies)]
-    ratios, parts = model.in_order(recent.ratios(**counts)), [graph.add("Mul", forests, graph.constant(0.0))]
+    ratios, parts = (
+        model.in_order(recent.ratios(**counts, tuning=tuning)),
+        [graph.add("Mul", forests, graph.constant(0.0))],
+    )
     for voter, weights in zip(answers, recent.weights, strict=True):
         for weight, ratio in zip(weights, ratios, strict=True):
-            if weight >= MIN_WEIGHT:
+            if weight >= tuning.min_weight:
                 product = graph.add("Mul", voter, graph.constant(ratio[np.newaxis]))
                 sums = graph.add("ReduceSum", product, graph.constant(np.array([1])), keepdims=1)
                 parts.append(graph.add("Mul", graph.add("Div", product, sums), graph.constant(float(weight))))
     return graph.add("Sum", *parts)
 
 
-def _add_neighbours(graph: Graph, matrix: str, model: Model[State], forests: str) -> str:
+def _add_neighbours(graph: Graph, matrix: str, model: FittedModel[State], forests: str) -> str:
     """Add the vote of the last samples, by the fraction of the permanent forest's trees in which leaves agree."""
-    recent = model.learnt.recent
-    trees, answers = model.learnt.forests[PERMANENT].forest.trees, answers_of(model, PERMANENT)
+    recent, tuning = model.state.recent, model.state.settings.tuning
+    trees, answers = model.state.forests[PERMANENT].forest.trees, answers_of(model, PERMANENT)
     numbers = [LeafAnswers(one.node, one.node[:, np.newaxis].astype(np.float64)) for one in answers]
     leaves = add_forest(graph, matrix, trees, numbers)  # (N, n_trees, 1)
     others = graph.constant(recent.leaves[np.newaxis].astype(np.float64))
     is_same = graph.add("Cast", graph.add("Equal", leaves, others), to=graph.onnx.TensorProto.DOUBLE)
-    near = graph.add("Pow", graph.mean(is_same, axis=1), graph.constant(4.0))
-    weight = recent.fading[:, np.newaxis] * (recent.near_y[:, np.newaxis] == model.labels.order)
-    own = graph.add("Mul", forests, graph.constant(OWN_WEIGHT))
+    near = graph.add("Pow", graph.mean(is_same, axis=1), graph.constant(float(tuning.steepness)))
+    fade = fading(tuning.fading, recent.leaves.shape[1])
+    weight = fade[:, np.newaxis] * (recent.near_y[:, np.newaxis] == model.labels.order)
+    own = graph.add("Mul", forests, graph.constant(tuning.own_weight))
     total = graph.add("Add", graph.add("MatMul", near, graph.constant(weight)), own)
     return graph.add("Div", total, graph.add("ReduceSum", total, graph.constant(np.array([1])), keepdims=1))
 
 
-def _add_forest_votes(graph: Graph, matrix: str, model: Model[State]) -> str:
+def _add_forest_votes(graph: Graph, matrix: str, model: FittedModel[State]) -> str:
     """Add the weighted vote of the forests."""
-    state = model.learnt
+    state = model.state
     if is_permanent_alone(state):
-        return _add_shares(graph, matrix, model, PERMANENT)
-    shares = {name: _add_shares(graph, matrix, model, name) for name in forests_of(state) if name != PERMANENT}
-    shares[PERMANENT], near = _add_shares_and_presence(graph, matrix, model)
+        return _add_proba(graph, matrix, model, PERMANENT)
+    shares = {name: _add_proba(graph, matrix, model, name) for name in forests_of(state) if name != PERMANENT}
+    shares[PERMANENT], near = _add_proba_and_recency(graph, matrix, model)
     contexts = _add_contexts(graph, model, shares, near)
     return _add_weighted_votes(graph, model, _add_unmet_classes(graph, model, shares), contexts)
 
 
-def _add_unmet_classes(graph: Graph, model: Model[State], shares: dict[str, str]) -> dict[str, str]:
+def _add_unmet_classes(graph: Graph, model: FittedModel[State], shares: dict[str, str]) -> dict[str, str]:
     """Return class probabilities by forest, with the permanent one's for classes that a forest has not seen."""
     filled, one = dict(shares), graph.constant(1.0)
-    for name, unmet in unmet_classes(model.learnt, shares, len(model.labels.by_arrival)).items():
+    for name, unmet in unmet_classes(model.state, shares, len(model.labels.by_arrival)).items():
         classes = model.in_order(unmet[np.newaxis].astype(np.float64))
         mass = graph.add("MatMul", shares[PERMANENT], graph.constant(classes.T))
         taken = graph.add("Mul", graph.add("Mul", shares[PERMANENT], graph.constant(classes)), mass)
@@ -104,7 +105,7 @@ def _add_unmet_classes(graph: Graph, model: Model[State], shares: dict[str, str]
     return filled
 
 
-def _add_weighted_votes(graph: Graph, model: Model[State], shares: dict[str, str], contexts: str) -> str:
+def _add_weighted_votes(graph: Graph, model: FittedModel[State], shares: dict[str, str], contexts: str) -> str:
     """Add up the voters' probabilities, corrected for each class mix and weighted by the contexts of each sample.
 
     With r_m(c) the class ratios and w_m(x) the weights of a voter v, its votes are written as
@@ -113,10 +114,10 @@ def _add_weighted_votes(graph: Graph, model: Model[State], shares: dict[str, str
 
     which are two products of matrices.
     """
-    ratios = model.in_order(ratios_of(model.learnt, len(model.labels.by_arrival)))
+    ratios = model.in_order(ratios_of(model.state, len(model.labels.by_arrival)))
     one, votes = graph.constant(1.0), []
-    for voter, weights in model.learnt.evidence.weights.items():
-        kept = np.flatnonzero(weights.max(axis=0) >= MIN_WEIGHT)
+    for voter, weights in model.state.evidence.weights.items():
+        kept = np.flatnonzero(weights.max(axis=0) >= model.state.settings.tuning.min_weight)
         if not len(kept) or not shares.keys() >= set(voter):
             continue
         mean = shares[voter[0]]
@@ -131,16 +132,18 @@ def _add_weighted_votes(graph: Graph, model: Model[State], shares: dict[str, str
     return graph.add("Sum", *votes)
 
 
-def _add_contexts(graph: Graph, model: Model[State], shares: dict[str, str], near: str) -> str:
+def _add_contexts(graph: Graph, model: FittedModel[State], shares: dict[str, str], near: str) -> str:
     """Return the membership of each sample in each context, adding up to 1, of shape (N, 4)."""
-    mix, one = model.learnt.class_mix, graph.constant(1.0)
+    mix, one = model.state.class_mix, graph.constant(1.0)
 
     def found_by(name: str, classes: Int64Array) -> str | None:
         if name not in shares or not len(classes):
             return None
         is_asked = np.isin(model.labels.order, classes).astype(np.float64)[:, np.newaxis]
         others = graph.add("Sub", one, graph.add("MatMul", shares[name], graph.constant(is_asked)))
-        return graph.add("Sub", one, graph.add("Pow", others, graph.constant(float(STEEPNESS))))
+        return graph.add(
+            "Sub", one, graph.add("Pow", others, graph.constant(float(model.state.settings.tuning.steepness)))
+        )
 
     none = graph.add("Sub", near, near)
     found = found_by(TEMPORARY, mix.new)
@@ -156,18 +159,19 @@ def _add_contexts(graph: Graph, model: Model[State], shares: dict[str, str], nea
     return graph.add("Concat", *parts, axis=1)
 
 
-def _add_shares(graph: Graph, matrix: str, model: Model[State], name: str) -> str:
+def _add_proba(graph: Graph, matrix: str, model: FittedModel[State], name: str) -> str:
     """Add a forest; return its class probabilities, the mean over trees."""
-    trees = model.learnt.forests[name].forest.trees
+    trees = model.state.forests[name].forest.trees
     return graph.mean(add_forest(graph, matrix, trees, answers_of(model, name)), axis=1)
 
 
-def _add_shares_and_presence(graph: Graph, matrix: str, model: Model[State]) -> tuple[str, str]:
+def _add_proba_and_recency(graph: Graph, matrix: str, model: FittedModel[State]) -> tuple[str, str]:
     """Add the permanent forest; return its class probabilities, and the recency of samples, of shape (N, 1)."""
-    state, n_classes = model.learnt, len(model.labels.by_arrival)
+    state, n_classes = model.state, len(model.labels.by_arrival)
     trees, answers = state.forests[PERMANENT].forest.trees, answers_of(model, PERMANENT)
-    nearness: Sequence[AnyArray] = state.nearness or [np.ones(len(tree.nodes)) for tree in trees]
-    near = np.concatenate([by_node[one.node] for by_node, one in zip(nearness, answers, strict=True)])
+    recency: Sequence[AnyArray] = state.recency or [np.ones(len(tree.nodes)) for tree in trees]
+    near = np.concatenate([by_node[one.node] for by_node, one in zip(recency, answers, strict=True)])
     both = graph.mean(add_forest(graph, matrix, trees, answers, near.astype(np.float64)), axis=1)
     shares, mean = graph.columns(both, 0, n_classes), graph.columns(both, n_classes, n_classes + 1)
-    return shares, graph.add("Min", graph.add("Div", mean, graph.constant(FULL_PRESENCE)), graph.constant(1.0))
+    full = graph.constant(state.settings.tuning.full_recency)
+    return shares, graph.add("Min", graph.add("Div", mean, full), graph.constant(1.0))

@@ -1,4 +1,4 @@
-"""How well the model does: accuracy by forest, drift, who answers, and what is to be expected while labels are late."""
+"""Accuracy by forest, drift, weights of the forests, and the accuracy expected while labels are late."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from adforest.adaptation.names import ACTIVE, FORESTS, PERMANENT
+from adforest.adaptation.report import ACTIVE, FORESTS, PERMANENT
+from adforest.adaptation.scoring import VOTE
 from adforest.forest.types import Float64Array
-from adforest.monitor.model_parts import VOTE, ExpectedAccuracy
+from adforest.monitor.expectation import ExpectedAccuracy
 from adforest.monitor.model_view import ModelView
 from adforest.monitor.pages import words
 from adforest.monitor.pages.figures import figure, part, table_of
@@ -21,7 +22,7 @@ LOG_LOSS = "log_loss"
 
 
 def accuracy_part(view: ModelView, course: Course, spans: Markup | None = None) -> Markup:
-    """Return accuracy over time with drift and who answers, and how well accuracy was foretold."""
+    """Return accuracy over time with drift and the weights of the forests, and the expected accuracy."""
     if not any(np.isfinite(mean).any() for mean, _, _ in course.accuracy.values()):
         empty = tag("p", "No batch has been answered before it was learnt yet: that begins with the second one.")
         return part("accuracy", "Accuracy", empty)
@@ -45,7 +46,7 @@ def without_twins(by_forest: dict[str, Float64Array]) -> dict[str, Float64Array]
 
 
 def _over_time(view: ModelView, course: Course) -> Markup:
-    """Return accuracy by forest, and below it who answers."""
+    """Return accuracy by forest, and below it their weights in the vote."""
     found = shown_accuracies(course)
     middle, x = course.middle, course.scale
     drawn = [
@@ -68,7 +69,7 @@ def _over_time(view: ModelView, course: Course) -> Markup:
         else "Each batch is answered before it is learnt."
     )
     note = (
-        f"{measured} The band is the 95% interval of the vote by the number of records tested; point at the name of a "
+        f"{measured} The band is the 95% interval of the vote by the number of samples tested; point at the name of a "
         f"forest to see its own.{_thinned(course)}"
     )
     return figure(
@@ -97,7 +98,7 @@ def _drift_marks(plot: Plot, course: Course) -> list[Markup]:
 
 
 def _who_answers(x: Scale, course: Course, named: Sequence[str]) -> Markup:
-    """Return how much of the vote is each forest's, as a strip."""
+    """Return the weight of each forest in the vote, as a strip."""
     plot, low = Plot(x, Scale(0, 1), STRIP), np.zeros(len(course))
     shapes = []
     for name in named:
@@ -105,10 +106,8 @@ def _who_answers(x: Scale, course: Course, named: Sequence[str]) -> Markup:
         shapes.append(plot.steps(course.edges, low, high, name))
         low = high
     now = ", ".join(f"{name} {words.share(float(course.votes[name][-1]), 0)}" for name in named)
-    title = tag(
-        "p", "Who answers: each forest's share of the vote. Now ", tag("b", now or "nobody"), ".", class_="strip-title"
-    )
-    return title + plot.draw(shapes, label=f"Each forest's share of the vote over time; now {now}.", class_="strip")
+    title = tag("p", "Weights of the forests in the vote. Now ", tag("b", now or "nobody"), ".", class_="strip-title")
+    return title + plot.draw(shapes, label=f"Weight of each forest in the vote over time; now {now}.", class_="strip")
 
 
 def _in_words(found: dict[str, tuple[Float64Array, Float64Array, Float64Array]], course: Course) -> str:
@@ -133,12 +132,12 @@ def _thinned(course: Course) -> str:
 def _table(
     course: Course, found: dict[str, tuple[Float64Array, Float64Array, Float64Array]], named: Sequence[str]
 ) -> Markup:
-    """Return accuracy, drift and who answers as a table."""
+    """Return accuracy, drift and weights as a table."""
     names = [VOTE, *(name for name in found if name != VOTE)] if VOTE in found else list(found)
     head = [
         "batch",
         "learnt",
-        "records",
+        "samples",
         *names,
         "drift",
         *(f"{name} votes" for name in named),

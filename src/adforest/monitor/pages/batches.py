@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from adforest.adaptation import BatchReport
 from adforest.adaptation.report import METRICS
-from adforest.monitor.model_parts import VOTE
+from adforest.adaptation.scoring import VOTE
 from adforest.monitor.model_view import ModelView
 from adforest.monitor.pages import words
 from adforest.monitor.pages.figures import part, scroll, table_of
@@ -31,7 +31,7 @@ def batches_part(view: ModelView, before: int | None, *, is_live: bool) -> Marku
         "batch",
         "learnt",
         "source",
-        "records",
+        "samples",
         "classes",
         "new",
         "drift",

@@ -65,7 +65,7 @@ def _over_time(challenge: Challenge) -> Markup:
         *("challenge", "Accuracy of both on the same batches", picture),
         key=[("line vote", "champion"), ("line expected", "challenger")],
         table=table_of(
-            ["batch", "records", "champion", "challenger", "difference"],
+            ["batch", "samples", "champion", "challenger", "difference"],
             rows,
             places=x.share(number).tolist(),
         ),

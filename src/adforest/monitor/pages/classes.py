@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from adforest.monitor.model_parts import ClassView, EventView
-from adforest.monitor.model_view import ModelView
+from adforest.monitor.model_view import ClassView, EventView, ModelView
 from adforest.monitor.pages import words
 from adforest.monitor.pages.figures import bar, part, scroll, table_of
 from adforest.monitor.pages.markup import Child, Markup, join, tag
@@ -30,7 +29,7 @@ def classes_part(view: ModelView) -> Markup:
     events = _by_class(view.events)
     most_kept = max((one.n_in_memory for one in view.classes), default=0)
     rows = [_row(one, events.get(one.value, []), view, most_kept) for one in shown]
-    head = ["class", "now", f"batches 1 to {view.n_batches:,}", "first seen", "last seen", "records seen", "in memory"]
+    head = ["class", "now", f"batches 1 to {view.n_batches:,}", "first seen", "last seen", "samples seen", "in memory"]
     table = table_of(head, rows, words=(0, 1, 2, 6), class_="classes")
     left_out = f"{words.count(len(rest), 'more class', 'more classes')}, less frequent, not listed."
     more = tag("p", left_out, class_="note") if rest else None
@@ -48,10 +47,10 @@ def _lead(view: ModelView) -> str:
             told.append(f"{STATUS[status]}: {listed}")
     memory = view.memory
     if not memory.is_complete:
-        kept = "The file holds no records, so that the model answers but cannot learn."
+        kept = "The file holds no samples, so that the model answers but cannot learn."
     else:
         limit = "all of them" if memory.limit is None else f"up to {memory.limit:,} besides those of the last batches"
-        kept = f"Memory keeps {words.count(memory.n_samples, 'record')} ({words.size(memory.bytes)}), {limit}."
+        kept = f"Memory keeps {words.count(memory.n_samples, 'sample')} ({words.size(memory.bytes)}), {limit}."
     return "; ".join(told) + ". " + kept
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from adforest.monitor.model_parts import BinView, ColumnView
+from adforest.monitor.column_drift import BinView, ColumnView
 from adforest.monitor.model_view import ModelView
 from adforest.monitor.pages import words
 from adforest.monitor.pages.figures import bar, figure, fold, key_of, part, scroll, table_of

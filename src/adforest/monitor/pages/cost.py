@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from adforest.adaptation.names import FORESTS
-from adforest.monitor.model_parts import ForestView
-from adforest.monitor.model_view import ModelView
+from adforest.adaptation.report import FORESTS
+from adforest.monitor.model_view import ForestView, ModelView
 from adforest.monitor.pages import words
 from adforest.monitor.pages.accuracy import batch_ticks, places_of, without_twins
 from adforest.monitor.pages.figures import figure, part, scroll, swatch, table_of
@@ -19,7 +18,7 @@ HEIGHT = 130  # pixels
 
 def cost_part(view: ModelView, course: Course) -> Markup:
     """Return the forests as they stand, leaves and seconds over time."""
-    head = ["forest", "share of the vote", "trees", "leaves", "deepest leaf", "mean depth", "size"]
+    head = ["forest", "weight in the vote", "trees", "leaves", "deepest leaf", "mean depth", "size"]
     rows = [_row(forest) for forest in view.forests]
     standing = scroll(table_of(head, rows, class_="forests"), "Forests as they stand")
     over_time = tag("div", _leaves(course), _seconds(course), class_="pair")
@@ -84,7 +83,7 @@ def _seconds(course: Course) -> Markup:
         [words.batches(int(first), int(last)), words.number(n, 1), words.duration(float(took))]
         for first, last, n, took in zip(course.first, course.last, course.n_samples, course.seconds, strict=True)
     ]
-    table = table_of(["batch", "records", "time"], rows, places=places_of(course))
+    table = table_of(["batch", "samples", "time"], rows, places=places_of(course))
     return figure("seconds", "Time to learn a batch", drawn, note=note, table=table, class_="steps")
 
 

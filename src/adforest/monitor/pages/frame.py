@@ -13,7 +13,7 @@ from urllib.parse import quote
 from adforest.monitor.pages.markup import Child, Markup, join, tag
 
 HERE = Path(__file__).parent
-COLOURS = {"good": "#1a7f4b", "watch": "#b26a00", "act": "#c62828"}
+COLOURS = {"ok": "#1a7f4b", "warning": "#b26a00", "critical": "#c62828"}
 
 
 def page(
@@ -30,7 +30,7 @@ def page(
     Parameters
     ----------
     title : str
-    level : {"good", "watch", "act"}
+    level : {"ok", "warning", "critical"}
         Is the colour of its icon.
     *body : elements
     live : dict of str to str, optional

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import quote
 
-from adforest.monitor.health import health_at
+from adforest.adaptation.scoring import VOTE
+from adforest.monitor.health import CRITICAL, LEVELS, OK, Freshness, Health, health_at
 from adforest.monitor.metrics import ModelFigures
-from adforest.monitor.model_parts import LEVELS, VOTE, Freshness, Health
 from adforest.monitor.model_view import ModelView
 from adforest.monitor.pages import words
 from adforest.monitor.pages.figures import marked
@@ -18,7 +18,6 @@ from adforest.monitor.pages.overview import NAMES, level_mark
 from adforest.monitor.pages.plots import Plot, Scale
 from adforest.monitor.pages.thinning import Course, thin
 
-TO_DO = {"good": "good", "watch": "to watch", "act": "to act on"}
 PLACES = 60  # of the small figure
 
 
@@ -58,7 +57,7 @@ class ModelSummary:
         return cls(view.health, view.freshness, accuracy, course, *counts, ModelFigures.of(view))
 
     def at(self, now: float) -> ModelSummary:
-        """Return it with the verdict at a moment, in seconds since 1970."""
+        """Return it with the health at a time in seconds since 1970."""
         health = health_at(self.health, self.freshness, now)
         return replace(self, health=health, figures=replace(self.figures, level=LEVELS.index(health.level)))
 
@@ -82,10 +81,10 @@ def index_page(title: str, models: Sequence[tuple[str, ModelSummary | str | None
     )
     damaged = [(name, one) for name, one in models if isinstance(one, str)]
     counts = [(level, sum(one.health.level == level for _, one in known)) for level in order]
-    told = [f"{n} {TO_DO[level]}" for level, n in counts if n] + ([f"{len(damaged)} unreadable"] if damaged else [])
+    told = [f"{n} {level}" for level, n in counts if n] + ([f"{len(damaged)} unreadable"] if damaged else [])
     unread = [name for name, one in models if one is None]
     told += [f"{len(unread)} being read"] if unread else []
-    worst = "act" if damaged else known[0][1].health.level if known else "good"
+    worst = CRITICAL if damaged else known[0][1].health.level if known else OK
     verdict = f"{words.count(len(models), 'model')}: {', '.join(told)}." if models else "There are no models yet."
     rows = [_damaged(name, why) for name, why in damaged] + [_row(name, one) for name, one in known]
     rows += [_unread(name) for name in unread]
@@ -99,7 +98,7 @@ def index_page(title: str, models: Sequence[tuple[str, ModelSummary | str | None
 def error_page(sentence: str, root: str) -> Markup:
     """Return a page that says what is wrong; root leads to the start page."""
     content = [tag("h1", sentence), tag("p", tag("a", "Start page", href=root), class_="findings")]
-    return page(sentence, "act", tag("div", content, class_="overview act alone"), root=root)
+    return page(sentence, CRITICAL, tag("div", content, class_=f"overview {CRITICAL} alone"), root=root)
 
 
 def address_of(root: str, name: str) -> str:
@@ -108,7 +107,7 @@ def address_of(root: str, name: str) -> str:
 
 
 def _row(name: str, one: ModelSummary) -> Markup:
-    """Return one model: its name, whether it is well and why, its main figures, its accuracy over time."""
+    """Return one model: its name, its health and why, its main figures, its accuracy over time."""
     figures = [
         ("Accuracy", words.share(one.accuracy)),
         ("Batches", f"{one.n_batches:,}"),

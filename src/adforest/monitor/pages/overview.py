@@ -1,21 +1,21 @@
-"""The first lines: whether the model is well and why, and the figures that say most."""
+"""The first lines: the health of the model and why, and the figures that say most."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 
 from adforest.adaptation.report import METRICS
-from adforest.monitor.model_parts import VOTE
+from adforest.adaptation.scoring import VOTE
 from adforest.monitor.model_view import ModelView
 from adforest.monitor.pages import words
 from adforest.monitor.pages.figures import marked
 from adforest.monitor.pages.markup import Markup, join, tag
 
-NAMES = {"good": "Good", "watch": "Watch", "act": "Act"}
+NAMES = {"ok": "OK", "warning": "Warning", "critical": "Critical"}
 
 
 def overview(view: ModelView, changed: float | None = None) -> Markup:
-    """Return whether a model is well, why, and its main figures.
+    """Return the health of a model, why, and its main figures.
 
     Parameters
     ----------
@@ -107,12 +107,12 @@ def _drift(view: ModelView) -> tuple[str, str, str]:
 
 
 def _answering(view: ModelView) -> tuple[str, str, str]:
-    """Return who answers."""
+    """Return the weights of the forests in the vote."""
     one = next(forest for forest in view.forests if forest.answers)
     rest = sorted((forest for forest in view.forests if forest is not one), key=lambda forest: -forest.vote)
     others = [f"{forest.name} {words.share(forest.vote, 0)}" for forest in rest if forest.vote >= 0.005]
     return (
-        "Who answers",
+        "Most weight",
         one.name,
         f"{words.share(one.vote, 0)} of the vote" + (f", {', '.join(others)}" if others else ""),
     )

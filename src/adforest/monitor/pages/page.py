@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +25,7 @@ from adforest.monitor.pages.overview import NAMES, overview
 from adforest.monitor.pages.thinning import thin
 from adforest.monitor.pages.trees import TreeChoice, trees_part
 from adforest.monitor.pages.what_if import what_if_part
+from adforest.storage.atomic import write_atomically
 
 SPANS = (1000, 300, 100)  # batches that may be looked at more closely
 PARTS = {
@@ -112,6 +114,32 @@ def report_page(name: str, model: Any, view: ModelView) -> Markup:
         skip_to="accuracy",
         is_alone=True,
     )
+
+
+def write_report(model: Any, path: str | os.PathLike[str], *, name: str | None = None) -> None:
+    """Write the monitor's page of a model as one self-contained HTML file without scripts.
+
+    Parameters
+    ----------
+    model : AdaptiveDecisionForestClassifier or PaperADFClassifier
+        A fitted or loaded one.
+    path : str or path-like
+        Path of the file; an existing one is replaced atomically.
+    name : str, optional
+        Name of the model in the report, by default its class.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from adforest import AdaptiveDecisionForestClassifier
+    >>> from adforest.monitor import write_report
+    >>> model = AdaptiveDecisionForestClassifier(random_state=0).fit([[1.0], [2.0]], ["low", "high"])
+    >>> with TemporaryDirectory() as folder:
+    ...     write_report(model, f"{folder}/report.html")
+    """
+    view = ModelView.from_estimator(model)
+    page = report_page(view.kind if name is None else name, model, view)
+    write_atomically(path, [page.encode("utf-8", "replace")])
 
 
 def _parts(model: Any, view: ModelView, asked: Asked, *, is_live: bool) -> list[Markup]:

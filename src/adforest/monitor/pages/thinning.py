@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from adforest.forest.types import Float64Array, Int64Array
-from adforest.monitor.model_parts import Timeline
+from adforest.monitor.model_view import Timeline
 from adforest.monitor.pages.plots import Scale, batch_scale
 
 MAX_PLACES = 200

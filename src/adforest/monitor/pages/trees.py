@@ -9,12 +9,13 @@ from urllib.parse import urlencode
 import numpy as np
 
 from adforest.adaptation import State, find_forest
-from adforest.adaptation.names import ACTIVE, FORESTS
+from adforest.adaptation.report import ACTIVE, FORESTS
+from adforest.base import get_fitted
 from adforest.forest.tree import BUILT, CAUSES, LEAF_EXPANDED, ROOT_ADDED
 from adforest.monitor.pages import words
 from adforest.monitor.pages.figures import part
 from adforest.monitor.pages.markup import Markup, tag
-from adforest.monitor.views import NodeView, view_path, view_tree
+from adforest.monitor.tree_nodes import NodeView, view_path, view_tree
 
 ROW, GAP, CHARACTER, PAD = 30, 34, 6.7, 12  # pixels: of a leaf, between levels, width of a letter, around words
 LONGEST, LONGEST_CLASS = 40, 16  # characters of a question, and of the name of a class
@@ -32,7 +33,7 @@ class TreeChoice:
     forest : str
         Empty for the active one, whose trees are changed where a batch perturbs them; young ones are all new.
     tree : int or None
-        None for the one that the latest batch changed most, of those that it did not grow anew.
+        None for the one that the latest batch changed most, of those that it did not regrow.
     node : int
     depth : int
     """
@@ -70,7 +71,7 @@ class ShownTree:
 
 def trees_part(model: Any, choice: TreeChoice, *, is_live: bool = True) -> Markup:
     """Return one tree of a model, with a form to choose another one where there is a server to ask."""
-    state = model._checked().learnt.state
+    state = get_fitted(model).state
     shown = choice.fitting(state)
     views = view_tree(model, shown.forest, shown.tree, shown.depth, shown.node)
     n_trees, n_nodes = len(find_forest(state, shown.forest).trees), len(views) + sum(view.n_below for view in views)
@@ -205,7 +206,7 @@ def _words(view: NodeView) -> str:
         f"{words.shortened(name, LONGEST_CLASS)} {words.number(weight)}" for name, weight in view.counts[:MOST_CLASSES]
     ]
     more = len(view.counts) - len(named)
-    told = ", ".join(named) + (f" +{more}" if more else "") if named else "no records"
+    told = ", ".join(named) + (f" +{more}" if more else "") if named else "no samples"
     new = f", {view.n_new_below:,} new" if 0 < view.n_new_below < view.n_below else ""
     return told + (f" … {view.n_below:,} below{new}" if view.n_below else "")
 

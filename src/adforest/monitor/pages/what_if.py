@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from adforest.adaptation.memory import Memory
+from adforest.base import get_fitted
 from adforest.encoding import TableEncoder
 from adforest.encoding.columns import DATES, DURATIONS, NUMBERS, ZONED_DATES, Column, Moments, object_column
 from adforest.encoding.tables import Table, source_of
@@ -40,9 +41,9 @@ def what_if_part(model: Any, view: ModelView, given: Mapping[str, str] | None) -
     given : dict of str to str or None
         By field ``c0``, ``c1`` and so on: what was typed. None for the last sample that memory holds.
     """
-    learnt = model._checked()
+    learnt = get_fitted(model)
     encoder: TableEncoder = learnt.encoder
-    values = last_record(encoder, learnt.learnt.state.memory)
+    values = last_sample(encoder, learnt.state.memory)
     if given is not None:
         values = [given.get(f"c{place}", value).strip() for place, value in enumerate(values)]
     by_importance = [column.position for column in sorted(view.columns, key=lambda one: -one.importance)]
@@ -61,17 +62,17 @@ def what_if_part(model: Any, view: ModelView, given: Mapping[str, str] | None) -
         data_swap="what-if",
     )
     source = (
-        "what you typed" if given is not None else "the last record in memory" if any(values) else "an empty record"
+        "what you typed" if given is not None else "the last sample in memory" if any(values) else "an empty record"
     )
     lead = f"Shown is {source}. Change it and classify: an empty field is a missing value."
     try:
-        answer = _answer(model.explain(read_record(encoder, values)))
+        answer = _answer(model.explain(read_sample(encoder, values)))
     except (TypeError, ValueError) as error:
         answer = tag("p", str(error), class_="error", role="alert")
     return part("what-if", "What if", tag("div", form, tag("div", answer, class_="answer"), class_="pair"), lead=lead)
 
 
-def read_record(encoder: TableEncoder, values: Sequence[str]) -> Table:
+def read_sample(encoder: TableEncoder, values: Sequence[str]) -> Table:
     """Return what was typed as a table of one sample, or raise an error that names the column.
 
     Parameters
@@ -124,7 +125,7 @@ def _seconds(text: str, name: str) -> float:
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
-def last_record(encoder: TableEncoder, memory: Memory) -> list[str]:
+def last_sample(encoder: TableEncoder, memory: Memory) -> list[str]:
     """Return the values of the last sample at hand as they are typed; empty ones where there is none."""
     if not len(memory):
         return [""] * encoder.n_features

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -11,9 +12,82 @@ from adforest.encoding import TableEncoder
 from adforest.encoding.columns import DATES, DURATIONS, ZONED_DATES
 from adforest.encoding.writing import DIGITS, write_column, write_number, write_value
 from adforest.forest.types import AnyArray, Float64Array
-from adforest.monitor.model_parts import BinView, ColumnView
 from adforest.tracking import ColumnSketches
 from adforest.tracking.cells import MISSING, OTHER
+
+
+@dataclass(frozen=True, slots=True)
+class BinView:
+    """One bin of a column, or one category.
+
+    Attributes
+    ----------
+    label : str
+        Text: "12.5 to 20", "above 20", a category, "other categories", "missing".
+    kind : {"range", "category", "other", "missing"}
+    low, high : float or None
+        Bounds of a range of numbers, the upper one included; None where it is open, and for other kinds.
+    past, last : float
+        Share of the samples before and of the last batches.
+    """
+
+    label: str
+    kind: str
+    low: float | None
+    high: float | None
+    past: float
+    last: float
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnView:
+    """A column: distance of its last batches from the past, and its importance.
+
+    Attributes
+    ----------
+    name : str
+    position : int
+    kind : str
+        "numbers", "dates", "dates with a time zone", "durations", "categories" or "undecided".
+    n_categories : int or None
+        Distinct values of a categorical column.
+    distance : float
+        Jensen-Shannon distance (0 to 1) of the last batches from the past, corrected for chance.
+    usual_distance : float
+        Mean of that distance over the earlier blocks.
+    importance : float
+        See `feature_importances_`; all columns sum to 1.
+    impact : float
+        distance * importance.
+    bins : tuple of BinView
+        Both distributions; the first bins are in order, then "other categories" and "missing".
+    outside : float
+        Fraction of the last batches outside the range of the past when bins were made.
+    missing, unseen : float
+        Fraction of the last batches without a value, and with a category that had never been learnt.
+    missing_before, unseen_before : float or None
+        The same of the past; None where there is none.
+    missing_by_block, unseen_by_block, distance_by_block : tuple of float or None
+        The same over time, by entry of `ModelView.column_blocks`; None before the column was known.
+    """
+
+    name: str
+    position: int
+    kind: str
+    n_categories: int | None
+    distance: float
+    usual_distance: float
+    importance: float
+    impact: float
+    bins: tuple[BinView, ...]
+    outside: float
+    missing: float
+    unseen: float
+    missing_before: float | None
+    unseen_before: float | None
+    missing_by_block: tuple[float | None, ...]
+    unseen_by_block: tuple[float | None, ...]
+    distance_by_block: tuple[float | None, ...]
 
 
 class Shares(NamedTuple):
@@ -46,6 +120,7 @@ def column_views(encoder: TableEncoder, sketches: ColumnSketches, importance: Fl
                 name=write_column(encoder.names, column),
                 position=column,
                 kind=encoder.kinds[column],
+                n_categories=len(encoder.category_values(column)) or None,
                 distance=float(distance[column]),
                 usual_distance=float(usual[column]),
                 importance=float(importance[column]),

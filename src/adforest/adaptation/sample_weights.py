@@ -12,16 +12,15 @@ from typing import TypeAlias
 
 import numpy as np
 
+from adforest.adaptation.tuning import TUNING, Tuning
 from adforest.forest import Samples
 from adforest.forest.types import AnyArray, Float64Array, Int32Array, Int64Array
-
-LEAST_MEAN, LARGEST_MEAN = 1.0, 4.0  # of what samples count; in a Poisson draw of mean 4 one in 50 is out of the bag
 
 ClassWeight: TypeAlias = tuple[float, ...] | str | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Weighing:
+class SampleWeights:
     """What weights are multiplied by.
 
     Attributes
@@ -34,8 +33,15 @@ class Weighing:
     by_class: Float64Array | None
 
     @classmethod
-    def of(cls, class_weight: ClassWeight, seen: Int64Array, given: Float64Array, n_classes: int) -> Weighing:
-        """Return the weighing after some samples.
+    def of(
+        cls,
+        class_weight: ClassWeight,
+        seen: Int64Array,
+        given: Float64Array,
+        n_classes: int,
+        tuning: Tuning = TUNING,
+    ) -> SampleWeights:
+        """Return the sample weights after some samples.
 
         Parameters
         ----------
@@ -57,31 +63,31 @@ class Weighing:
         elif class_weight is not None:
             by_class[: len(class_weight)] = class_weight
         total = float(by_class[: len(given)] @ given)
-        return cls(by_class * _factor(total / seen.sum()) if total > 0 else by_class)
+        return cls(by_class * _factor(total / seen.sum(), tuning) if total > 0 else by_class)
 
-    def weights(self, y: Int32Array, given: Float64Array | None) -> Float64Array | None:
+    def of_samples(self, y: Int32Array, given: Float64Array | None) -> Float64Array | None:
         """Return how much samples count, given their classes and the weights they came with; None: all count once."""
         if self.by_class is None:
             return given
         by_sample: Float64Array = self.by_class[y]
         return by_sample if given is None else by_sample * given
 
-    def weighed(self, samples: Samples) -> Samples:
+    def applied_to(self, samples: Samples) -> Samples:
         """Return samples with what each counts for its weight."""
-        return samples if self.by_class is None else replace(samples, weight=self.weights(samples.y, samples.weight))
+        return samples if self.by_class is None else replace(samples, weight=self.of_samples(samples.y, samples.weight))
 
     def totals(self, y: Int32Array, given: Float64Array | None, n_classes: int) -> AnyArray:
         """Return how much the samples of each class count together."""
-        return np.bincount(y, self.weights(y, given), minlength=n_classes)
+        return np.bincount(y, self.of_samples(y, given), minlength=n_classes)
 
 
-def rescaled(samples: Samples) -> Samples:
+def rescaled(samples: Samples, tuning: Tuning = TUNING) -> Samples:
     """Return samples that are to be grown from alone, with the mean of their weights where it should be."""
     if samples.weight is None or not len(samples):
         return samples
-    return replace(samples, weight=samples.weight * _factor(float(samples.weight.mean())))
+    return replace(samples, weight=samples.weight * _factor(float(samples.weight.mean()), tuning))
 
 
-def _factor(mean: float) -> float:
+def _factor(mean: float, tuning: Tuning) -> float:
     """Return what to multiply weights of some mean by."""
-    return min(max(mean, LEAST_MEAN), LARGEST_MEAN) / mean
+    return min(max(mean, tuning.min_mean_weight), tuning.max_mean_weight) / mean

@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 
 from adforest.adaptation import State, find_forest
-from adforest.base import Model
-from adforest.classifier import BaseADFClassifier, Learnt
+from adforest.base import get_fitted
+from adforest.classifier import BaseADFClassifier
 from adforest.encoding.writing import write_value
 from adforest.forest import Tree
 from adforest.forest._kernels import routing
 from adforest.forest.tree import CAUSES
 from adforest.forest.types import AnyArray, Int64Array
 from adforest.monitor.questions import Condition, Questions
+from adforest.snapshot import FittedForests
 
 # Okabe and Ito's colours, which colour-blind people can tell apart; those that carry black text best come first.
 COLOURS = ("56B4E9", "E69F00", "009E73", "CC79A7", "F0E442", "D55E00", "0072B2", "999999")
@@ -91,7 +92,7 @@ class NodeView:
         """Return a few words for each class, largest first, and for the rest of them if there are more than most."""
         words = [f"{name} {write_value(weight)}" for name, weight in self.counts[:most]]
         more = len(self.counts) - len(words)
-        return [*words, f"... {more} more"] if more else words or ["no records"]
+        return [*words, f"... {more} more"] if more else words or ["no samples"]
 
 
 def view_tree(model: Any, forest: str, tree: int, max_depth: int | None, root: int = 0) -> list[NodeView]:
@@ -110,10 +111,10 @@ def view_tree(model: Any, forest: str, tree: int, max_depth: int | None, root: i
     """
     _check_depth(max_depth)
     learnt, found = _open_tree(model, forest, tree)
-    classes, records = learnt.labels.by_arrival, learnt.learnt.state.memory.matrix()
-    questions = Questions(found, learnt.encoder, classes, records)
+    classes, samples = learnt.labels.by_arrival, learnt.state.memory.matrix()
+    questions = Questions(found, learnt.encoder, classes, samples)
     shown_by = _shown_by(found, max_depth, _checked_node(found, root))
-    is_new = found.born == learnt.learnt.state.n_batches
+    is_new = found.born == learnt.state.n_batches
     n_below = np.bincount(shown_by, minlength=len(found.nodes)) - 1
     n_new_below = np.bincount(shown_by, is_new, len(found.nodes)) - is_new
     counts = _Counts(found, shown_by, learnt.labels.by_arrival)
@@ -145,8 +146,8 @@ def view_tree(model: Any, forest: str, tree: int, max_depth: int | None, root: i
 def view_path(model: Any, forest: str, tree: int, node: int) -> list[tuple[int, str]]:
     """Return the nodes above one of a tree, the root first: the number of each, and what is true from there on."""
     learnt, found = _open_tree(model, forest, tree)
-    classes, records = learnt.labels.by_arrival, learnt.learnt.state.memory.matrix()
-    questions = Questions(found, learnt.encoder, classes, records)
+    classes, samples = learnt.labels.by_arrival, learnt.state.memory.matrix()
+    questions = Questions(found, learnt.encoder, classes, samples)
     left, parent = found.nodes["left"], found.sums.parent
     path, below = [], _checked_node(found, node)
     while (above := int(parent[below])) >= 0:
@@ -156,13 +157,13 @@ def view_path(model: Any, forest: str, tree: int, node: int) -> list[tuple[int, 
     return path[::-1]
 
 
-def _open_tree(model: Any, forest: str, tree: int) -> tuple[Model[Learnt], Tree]:
+def _open_tree(model: Any, forest: str, tree: int) -> tuple[FittedForests, Tree]:
     """Return what a model has learnt, read once since another thread may swap in the next one, and one of its trees."""
     if not isinstance(model, BaseADFClassifier):
         kinds = "AdaptiveDecisionForestClassifier or PaperADFClassifier"
         raise TypeError(f"got {type(model).__name__}; expected a fitted {kinds}")
-    learnt = model._checked()
-    return learnt, _find_tree(learnt.learnt.state, forest, tree)
+    learnt = get_fitted(model)
+    return learnt, _find_tree(learnt.state, forest, tree)
 
 
 def _checked_node(tree: Tree, node: int) -> int:

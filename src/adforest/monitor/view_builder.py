@@ -10,26 +10,17 @@ import numpy as np
 
 from adforest.adaptation import BatchReport, State
 from adforest.adaptation.memory import sample_bytes
-from adforest.adaptation.names import FORESTS
-from adforest.adaptation.report import METRICS
+from adforest.adaptation.report import FORESTS, METRICS
+from adforest.adaptation.scoring import VOTE
 from adforest.adaptation.steps import answering_votes
-from adforest.base import Model
+from adforest.base import FittedModel, get_fitted
 from adforest.classifier import BaseADFClassifier, mean_importances
 from adforest.encoding.writing import write_value
 from adforest.forest._kernels import routing
-from adforest.monitor.column_views import column_views, none_where_unknown
+from adforest.monitor.column_drift import column_views, none_where_unknown
 from adforest.monitor.expectation import Record, expectation, followed
 from adforest.monitor.health import freshness_of, health_at, health_of
-from adforest.monitor.model_parts import (
-    VOTE,
-    ClassView,
-    EventView,
-    ForestView,
-    MemoryView,
-    Series,
-    Timeline,
-)
-from adforest.monitor.model_view import ModelView
+from adforest.monitor.model_view import ClassView, EventView, ForestView, MemoryView, ModelView, Series, Timeline
 from adforest.snapshot import Snapshot
 from adforest.tracking import BatchBlock, ClassLives, Track
 
@@ -41,7 +32,7 @@ class Seen(NamedTuple):
     """What there is of a model or a snapshot."""
 
     kind: str
-    model: Model[Any]
+    model: FittedModel[Any]
     state: State
     track: Track
     has_samples: bool
@@ -85,16 +76,16 @@ def view_of(estimator: Any) -> ModelView:
 def _seen(estimator: Any) -> Seen:
     """Return what there is of an estimator, read once: another thread may teach it more."""
     if isinstance(estimator, Snapshot):
-        frozen = estimator._model
+        frozen = get_fitted(estimator)
         is_paper = frozen.learnt.settings.algorithm == "paper"
         kind = "PaperADFClassifier" if is_paper else "AdaptiveDecisionForestClassifier"
-        return Seen(kind, frozen, frozen.learnt, estimator._track, estimator.has_samples)
+        return Seen(kind, frozen, frozen.state, frozen.track, estimator.has_samples)
     if not isinstance(estimator, BaseADFClassifier):
         kinds = "AdaptiveDecisionForestClassifier, PaperADFClassifier or Snapshot"
         raise TypeError(f"got {type(estimator).__name__}; expected a fitted {kinds}")
-    model = estimator._checked()
+    model = get_fitted(estimator)
     return Seen(
-        type(estimator).__name__, model, estimator._answering_state(model), model.learnt.track, model.has_samples
+        type(estimator).__name__, model, estimator._answering_state(model.state), model.track, model.has_samples
     )
 
 
@@ -162,7 +153,7 @@ def _events(track: Track, names: list[str]) -> tuple[EventView, ...]:
     return tuple(sorted(found, key=lambda one: (one.batch, one.kind == "class gone"))[-MAX_EVENTS:])
 
 
-def _class_names(model: Model[Any]) -> list[str]:
+def _class_names(model: FittedModel[Any]) -> list[str]:
     """Return class values as they are written, by code."""
     return [write_value(value) for value in model.labels.by_arrival.tolist()]
 
@@ -172,7 +163,7 @@ def _classes(seen: Seen, since: int) -> tuple[ClassView, ...]:
     model, lives = seen.model, seen.track.classes
     n_classes, memory = len(model.labels.by_arrival), seen.state.memory
     kept = np.bincount(memory.y, minlength=n_classes)
-    per_record = _record_bytes(seen.state)
+    per_sample = _sample_bytes(seen.state)
     back = {code: batch for code, _, batch in lives.returns.tolist()}
     gone = lives.is_gone
     names = _class_names(model)
@@ -181,7 +172,7 @@ def _classes(seen: Seen, since: int) -> tuple[ClassView, ...]:
         value = names[code]
         is_known = code < len(lives.n_samples) and lives.n_samples[code] > 0
         if not is_known:
-            return ClassView(value, "declared", None, None, 0, 0, int(kept[code]), int(kept[code]) * per_record)
+            return ClassView(value, "declared", None, None, 0, 0, int(kept[code]), int(kept[code]) * per_sample)
         return ClassView(
             value=value,
             status=_status(lives, code, bool(gone[code]), back.get(code, 0), since),
@@ -190,7 +181,7 @@ def _classes(seen: Seen, since: int) -> tuple[ClassView, ...]:
             n_samples=int(lives.n_samples[code]),
             n_returns=int(lives.n_returns[code]),
             n_in_memory=int(kept[code]),
-            bytes_in_memory=int(kept[code]) * per_record,
+            bytes_in_memory=int(kept[code]) * per_sample,
         )
 
     return tuple(view(int(code)) for code in model.labels.order)
@@ -205,7 +196,7 @@ def _status(lives: ClassLives, code: int, is_gone: bool, back: int, since: int) 
     return "returned" if back >= since else "present"
 
 
-def _record_bytes(state: State) -> int:
+def _sample_bytes(state: State) -> int:
     """Return what a sample in memory takes."""
     trees = {id(tree) for one in state.forests.values() if one.forest.leaf_of for tree in one.forest.trees}
     return sample_bytes(state.memory.values.row_bytes, len(trees))
@@ -219,7 +210,7 @@ def _memory(seen: Seen) -> MemoryView:
         n_samples=n,
         n_waiting=0 if state.pending is None else len(state.pending),
         limit=state.settings.n_kept(state.memory),
-        bytes=n * _record_bytes(state),
+        bytes=n * _sample_bytes(state),
         is_complete=seen.has_samples,
     )
 

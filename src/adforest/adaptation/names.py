@@ -1,3 +1,0 @@
-"""What the forests are called."""
-
-PERMANENT, ACTIVE, TEMPORARY, NEWEST = FORESTS = ("permanent", "active", "temporary", "newest")
