@@ -4,7 +4,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 BUILD := $(wildcard pyproject.toml meson.build src/adforest/meson.build)
 
-.PHONY: demo test test-core test-capymoa test-docs test-mlflow test-spark test-newest test-oldest check bench docs pictures fuzz kills sanitize wheel clean
+.PHONY: demo test test-core test-capymoa test-docs test-mlflow test-spark test-newest test-oldest check bench docs pictures fuzz kills kills-service simulate soak sanitize wheel clean
 
 demo: .venv/demo ## the main job on embedded data: a table and out/demo.png
 	python -m adforest.demo
@@ -64,6 +64,17 @@ sanitize: .venv/test ## the tests of the kernels with AddressSanitizer and Undef
 KILLS ?= 300
 kills: .venv/test ## adforest learn and watch killed KILLS times at random moments, a third of them while others write; seeds are printed
 	python tests/kills.py $(KILLS)
+
+kills-service: .venv/test ## adforest serve killed KILLS times under load; nothing acknowledged is lost, the model is the same
+	python tests/service_kills.py $(KILLS)
+
+MINUTES ?= 30
+soak: .venv/test ## the service asked for MINUTES minutes: memory and descriptors stay flat
+	python benchmarks/service.py soak $(MINUTES)
+
+SEEDS ?= 5000
+simulate: .venv/test ## the service in SEEDS simulated worlds: lost messages, crashes, a disk that fails, a clock that jumps
+	python tests/simulated_service.py $(SEEDS)
 
 pictures: .venv/test ## the monitor's pictures in docs/images, with Chromium
 	python tests/monitor_pictures.py

@@ -168,8 +168,10 @@ def test_every_package_says_what_it_is_for(name):
 def test_the_front_door():
     assert set(adforest.__all__) == {
         "AdaptiveDecisionForestClassifier",
+        "AsyncClient",
         "BatchBlock",
         "BatchReport",
+        "Client",
         "Explanation",
         "Forest",
         "ModelFileError",

@@ -18,6 +18,7 @@ if _sys.byteorder != "little" or _sys.maxsize < 2**32:
 if _typing.TYPE_CHECKING:
     from adforest.adaptation import BatchReport
     from adforest.adaptive import AdaptiveDecisionForestClassifier
+    from adforest.client import AsyncClient, Client
     from adforest.exceptions import ModelFileError
     from adforest.explaining import Explanation
     from adforest.forest import Forest, Tree
@@ -32,8 +33,10 @@ if _typing.TYPE_CHECKING:
 
 __all__ = [
     "AdaptiveDecisionForestClassifier",
+    "AsyncClient",
     "BatchBlock",
     "BatchReport",
+    "Client",
     "Explanation",
     "Forest",
     "ModelFileError",
@@ -49,8 +52,10 @@ __all__ = [
 # Imported when they are first asked for: `adforest --help` answers before scikit-learn would be there.
 _MODULES = {
     "AdaptiveDecisionForestClassifier": "adforest.adaptive",
+    "AsyncClient": "adforest.client",
     "BatchBlock": "adforest.tracking",
     "BatchReport": "adforest.adaptation",
+    "Client": "adforest.client",
     "Explanation": "adforest.explaining",
     "Forest": "adforest.forest",
     "ModelFileError": "adforest.exceptions",

@@ -31,6 +31,9 @@ class Origins:
         The id of the stream that batches come from, if they come from one.
     epoch : int
         The number of its last batch learnt.
+    position : int
+        Where that batch stands in the log of the stream, if it has one (`adforest.service`);
+        what follows is to be learnt.
     rule_counts : tuple of (str, tuple of (str, int))
         By rule of an alert: what it found in the last batch, such as a column, and in how many batches in a row.
     alerts : tuple of str
@@ -45,6 +48,7 @@ class Origins:
     epoch: int = 0
     rule_counts: tuple[tuple[str, tuple[tuple[str, int], ...]], ...] = ()
     alerts: tuple[str, ...] = ()
+    position: int = 0
 
     MAX_DIGESTS: ClassVar[int] = 1 << 16
 

@@ -13,7 +13,7 @@ from saved_models import numbers, ours
 ALERT = '{"id": "1", "message": "batch 2 brings the new class a"}'
 NOTED = Origins("y", (("decimal", ","), ("drop", ("id", "name"))), (b"a" * DIGEST_BYTES, bytes(DIGEST_BYTES)))
 SIZED = Origins("y", digests=NOTED.digests).with_batch(b"b" * DIGEST_BYTES, 120, 7, 3)
-STREAMED = Origins("y", stream="one", epoch=7)
+STREAMED = Origins("y", stream="one", epoch=7, position=41)
 ALERTED = Origins("y", rule_counts=(("new class", ()), ("missing above 0.2", (("a", 2), ("b", 1)))), alerts=(ALERT,))
 
 
@@ -65,6 +65,7 @@ def test_digests_of_older_versions_stand_for_one_batch_each():
         ({"stream": "one"}, "origins.epoch"),
         ({"stream": "one", "epoch": -1}, "origins.epoch is -1"),
         ({"epoch": 1}, "origins.epoch is not known"),
+        ({"position": -1}, "origins.position is -1"),
         ({"rule_counts": 1}, "origins.rule_counts is 1, expected a list"),
         ({"rule_counts": [["a", {"b": 0}]]}, "origins.rule_counts is .* expected pairs of a rule"),
         ({"rule_counts": [["a"]]}, "origins.rule_counts is .* expected pairs of a rule"),

@@ -27,6 +27,8 @@ VERBS = (
     "diff",
     "forget",
     "alert",
+    "serve",
+    "token",
     "demo",
 )
 

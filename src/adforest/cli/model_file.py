@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import glob
 import os
-import socket
-import sys
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 from adforest.cli.output import remark
 from adforest.cli.versions import drop_versions, is_kept, keep_version
-
-LOCKED_BYTE = 1 << 30  # of the lock file, on Windows, where a locked byte cannot be read: far behind its text
-HOLDER_BYTES = 500  # of the text that says who holds a lock, at most
+from adforest.storage.locks import holder_of, lock_file, note_holder
 
 
 class Signature(NamedTuple):
@@ -131,13 +126,13 @@ class ModelFile:
         self.real.parent.mkdir(parents=True, exist_ok=True)
         with ExitStack() as locks:
             note = locks.enter_context(open(self.real.with_name(f".{self.real.name}.lock"), "a+b"))
-            if not _lock(note):
-                raise self._in_use(_holder(note))
-            _note_holder(note)
+            if not lock_file(note):
+                raise self._in_use(holder_of(note))
+            note_holder(note)
             if os.name != "nt" and self.real.exists():
                 with suppress(PermissionError):  # a file that may not be written to can still be replaced
                     itself = locks.enter_context(open(self.real, "r+b"))
-                    if not _lock(itself):
+                    if not lock_file(itself):
                         raise self._in_use("that named it otherwise")
                     self._warn_of_names(os.fstat(itself.fileno()).st_nlink - is_kept(self.real))
             for start in (".", ".."):  # of the model and of its status, see adforest.storage.atomic
@@ -197,36 +192,3 @@ def locked(path: Path, keep: int = 0) -> Iterator[ModelFile]:
 def real_path(path: Path) -> Path:
     """Return the file that a path leads to through links, whether there is one or not."""
     return Path(os.path.realpath(path))
-
-
-def _note_holder(note: BinaryIO) -> None:
-    """Write to a lock file who holds it; that it is locked does not depend on it."""
-    since = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime())
-    text = f"process {os.getpid()} on {socket.gethostname()} since {since} ({' '.join(map(ascii, sys.argv[:2]))})"
-    with suppress(OSError):  # a full disk
-        note.truncate(0)
-        note.write(text.encode()[:HOLDER_BYTES])
-        note.flush()
-
-
-def _holder(note: BinaryIO) -> str:
-    """Return who holds a lock, nothing if that is not known."""
-    note.seek(0)
-    return " ".join(note.read(HOLDER_BYTES).decode(errors="replace").split())
-
-
-def _lock(file: BinaryIO) -> bool:
-    """Lock an open file, or return False if another process has done so."""
-    try:
-        if os.name == "nt":
-            import msvcrt
-
-            file.seek(LOCKED_BYTE)
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
-        else:
-            import fcntl
-
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True

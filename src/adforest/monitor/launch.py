@@ -99,7 +99,7 @@ def _made(
     uvicorn = require("uvicorn", "the monitor", "monitor")
     require("fastapi", "the monitor", "monitor")
     files = ModelFiles(path)
-    with _listen(host, port) as listener:
+    with listen(host, port) as listener:
         server, address = _make_server(uvicorn, files, listener, rules)
         yield server, listener, address
 
@@ -137,14 +137,12 @@ def _checked_rules(token: str | None, allowed_hosts: Sequence[str], base_path: s
     return AccessRules(token, tuple(name.lower() for name in allowed_hosts), base_path.rstrip("/"))
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int, what: str = "the monitor") -> socket.socket:
     """Return a socket that listens at a host and port, or say what is in the way."""
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
     except (socket.gaierror, UnicodeError) as error:
-        raise OSError(
-            f"the monitor cannot listen at {host}: {error}. Give a name or address of this machine."
-        ) from None
+        raise OSError(f"{what} cannot listen at {host}: {error}. Give a name or address of this machine.") from None
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -153,7 +151,7 @@ def _listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         advice = "Give another --port, or 0 for any that is free."
-        raise OSError(f"the monitor cannot listen at {host}, port {port}: {error.strerror}. {advice}") from None
+        raise OSError(f"{what} cannot listen at {host}, port {port}: {error.strerror}. {advice}") from None
     return listener
 
 

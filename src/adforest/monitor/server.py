@@ -47,6 +47,11 @@ def make_app(files: ModelFiles, rules: AccessRules, port: int, is_ending: Callab
     is_ending : callable
         Whether the server is about to end, so that streams of events end too.
     """
+    return Guard(make_pages(files, is_ending), rules, port)
+
+
+def make_pages(files: ModelFiles, is_ending: Callable[[], bool]) -> FastAPI:
+    """Return the pages without a guard, for whoever has one."""
     monitor = _Monitor(files, is_ending)
     app = FastAPI(title="adforest monitor", docs_url=None, redoc_url=None, openapi_url=None)
     app.add_api_route("/", monitor.start, methods=LOOKING, response_class=HTMLResponse)
@@ -57,7 +62,19 @@ def make_app(files: ModelFiles, rules: AccessRules, port: int, is_ending: Callab
     app.add_api_route("/models/{name}/events", monitor.events, response_class=StreamingResponse)
     app.add_api_route("/models/{name}/report.html", monitor.report, methods=LOOKING, response_class=HTMLResponse)
     app.add_exception_handler(HTTPError, _say_what_is_wrong)
-    return Guard(app, rules, port)
+    return app
+
+
+def model_metrics(files: ModelFiles, summaries: Summaries) -> str:
+    """Return figures of all models for Prometheus, as far as they can be read in time."""
+    _, rows = summaries.now(SCRAPING)
+    return metrics_text(
+        {
+            name: (one.figures if isinstance(one, ModelSummary) else None, read_status(files.folder / name))
+            for name, one in rows
+            if one is not None
+        }
+    )
 
 
 class _Monitor:
@@ -143,14 +160,7 @@ class _Monitor:
 
     def _metrics(self) -> str:
         """Return figures of all models, those also that are not read yet if that does not take too long."""
-        _, rows = self._summaries.now(SCRAPING)
-        return metrics_text(
-            {
-                name: (one.figures if isinstance(one, ModelSummary) else None, read_status(self._files.folder / name))
-                for name, one in rows
-                if one is not None
-            }
-        )
+        return model_metrics(self._files, self._summaries)
 
     def _version_of(self, versions: Mapping[str, str]) -> str:
         """Return what changes with any file, and as summaries are read."""

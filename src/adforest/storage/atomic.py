@@ -59,11 +59,11 @@ def write_atomically(
         with suppress(OSError):  # the first error is the one that is raised
             beside.unlink(missing_ok=True)
         raise
-    _sync_folder(target.parent)
+    sync_folder(target.parent)
     return written
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Flush a folder to the disk, so that a new name in it is durable; does nothing on Windows."""
     if not hasattr(os, "O_DIRECTORY"):
         return

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from adforest.exceptions import ModelFileError
 from adforest.storage.atomic import write_atomically
-from adforest.storage.container import Content, dump_document, pack, parse_document, unpack
+from adforest.storage.container import Buffer, Content, dump_document, pack, parse_document, unpack
 
 if TYPE_CHECKING:
     from adforest.classifier import BaseADFClassifier
@@ -27,6 +27,11 @@ def save(
     before_replacing: Callable[[], None] | None = None,
 ) -> os.stat_result:
     """Write a model to a file, see `BaseADFClassifier.save` and `write_atomically`."""
+    return write_atomically(path, packed(model, samples=samples), mode=PRIVATE, before_replacing=before_replacing)
+
+
+def packed(model: BaseADFClassifier, *, samples: bool = True) -> list[Buffer]:
+    """Return the bytes of a model's file, in pieces, or raise `ModelFileError` if they could not be read again."""
     from adforest import __version__
     from adforest.storage.models import classifier_of, content_of
 
@@ -37,8 +42,7 @@ def save(
         classifier_of(Content(parse_document(document), dict(content.arrays)))
     except DAMAGE as error:
         raise ModelFileError(f"this model cannot be saved: {error}") from error
-    packed = pack(document, content.arrays, __version__)
-    return write_atomically(path, packed, mode=PRIVATE, before_replacing=before_replacing)
+    return pack(document, content.arrays, __version__)
 
 
 def load(path: str | os.PathLike[str]) -> BaseADFClassifier:
@@ -72,13 +76,17 @@ def load(path: str | os.PathLike[str]) -> BaseADFClassifier:
     ...     adforest.load(f"{folder}/model.adf").predict([[1.0]]).tolist()
     ['low']
     """
-    packed = _read(path)
+    return unpacked(_read(path), os.fspath(path))
+
+
+def unpacked(content: bytes, name: str) -> BaseADFClassifier:
+    """Return the model whose file has these bytes, or raise `ModelFileError` with the name of the file."""
     try:
         from adforest.storage.models import classifier_of
 
-        return classifier_of(unpack(packed))
+        return classifier_of(unpack(content))
     except DAMAGE as error:
-        raise ModelFileError(f"{os.fspath(path)} cannot be loaded: {error or type(error).__name__}") from error
+        raise ModelFileError(f"{name} cannot be loaded: {error or type(error).__name__}") from error
 
 
 def _read(path: str | os.PathLike[str]) -> bytes:

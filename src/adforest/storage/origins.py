@@ -15,6 +15,7 @@ PART = "origins"
 DIGESTS = Array("digests", np.uint8, ("n_digests", DIGEST_BYTES))
 SIZES = Array("sizes", np.int64, ("n_sizes", 3), low=0, takes_none=True)
 EPOCH = Whole("epoch")
+POSITION = Whole("position", absent=0)
 
 
 def write_origins(origins: Origins, out: PartWriter) -> None:
@@ -30,6 +31,8 @@ def write_origins(origins: Origins, out: PartWriter) -> None:
     if origins.stream is not None:
         part.values["stream"] = origins.stream
         EPOCH.write(origins.epoch, part)
+    if origins.position:
+        POSITION.write(origins.position, part)
     if origins.rule_counts:
         part.values["rule_counts"] = [[rule, dict(counts)] for rule, counts in origins.rule_counts]
     if origins.alerts:
@@ -52,6 +55,7 @@ def read_origins(document: PartReader) -> Origins:
     if not (stream is None or _is_text(stream)):
         raise part.wrong("stream", stream, "text")
     epoch = 0 if stream is None else EPOCH.read(part, {})
+    position = POSITION.read(part, {})
     counts = part.items("rule_counts") if "rule_counts" in part else []
     if not all(map(_is_rule_count, counts)):
         raise part.wrong("rule_counts", counts, "pairs of a rule and an object of whole numbers")
@@ -74,6 +78,7 @@ def read_origins(document: PartReader) -> Origins:
         epoch,
         rule_counts,
         tuple(alerts),
+        position,
     )
 
 

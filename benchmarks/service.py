@@ -1,0 +1,207 @@
+"""Measure the service with wrk (apt-get install wrk): rates and response times, idle and while it learns.
+
+``python benchmarks/service.py`` prints a JSON line for each; ``python benchmarks/service.py soak 30`` asks it for
+thirty minutes and compares memory and descriptors. Everything runs on one machine: wrk takes its share of the cores.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import httpx
+import numpy as np
+import pyarrow as pa
+
+SECONDS = 8
+N_FEATURES, N_LEARNT = 8, 5_000
+ARROW = "application/vnd.apache.arrow.stream"
+MODEL = "/v1/models/made"
+
+
+def main() -> None:
+    if shutil.which("wrk") is None:
+        sys.exit("wrk is not there: apt-get install wrk")
+    with _serving() as (address, process):
+        for found in _measures(address, process):
+            print(json.dumps(found), flush=True)
+
+
+def _measures(address: str, process: Any) -> Iterator[dict[str, Any]]:
+    """Yield what is measured of a model of 20 trees that has learnt 5,000 records of 8 columns."""
+    with httpx.Client(base_url=address, timeout=120) as client:
+        client.put(MODEL, json={"target": "y", "parameters": {"random_state": 0}})
+        client.post(f"{MODEL}/batches?wait=true", content=_stream(_table(N_LEARNT)), headers={"content-type": ARROW})
+        one = json.dumps({"records": _table(1).drop_columns(["y"]).to_pylist()}).encode()
+        kept = _lua("application/json", one, "application/json")
+        yield {"measure": "single predictions", "goal": ">= 1500/s"} | _wrk(address, "predict", kept, 16)
+        many = _lua(ARROW, _stream(_table(10_000).drop_columns(["y"])), ARROW)
+        found = _wrk(address, "predict", many, 2)
+        yield (
+            {"measure": "records in batches of 10,000, Arrow", "goal": ">= 200000/s"}
+            | found
+            | {"records_per_second": found["requests_per_second"] * 10_000}
+        )
+        idle = _wrk(address, "predict", kept, 4)
+        with _learning(client):
+            busy = _wrk(address, "predict", kept, 4)
+        yield {
+            "measure": "p99 while learning beside p99 idle, 4 connections",
+            "goal": "<= 3",
+            "idle_ms": idle["p99_ms"],
+            "learning_ms": busy["p99_ms"],
+            "ratio": busy["p99_ms"] / idle["p99_ms"],
+        }
+        yield {"measure": "labels acknowledged on the disk", "goal": ">= 10000/s"} | _labels(address)
+
+
+def _labels(address: str, n: int = 1_000, n_requests: int = 40) -> dict[str, Any]:
+    """Send labels of records that wait, from two clients at once, 1,000 a request."""
+    table = _table(n).drop_columns(["y"])
+    with httpx.Client(base_url=address, timeout=120) as client:
+        client.put(MODEL, json={"batch_size": 1_000_000})
+        for number in range(n_requests):
+            ids = pa.array([f"{number}-{place}" for place in range(n)])
+            body = _stream(table.append_column("id", ids))
+            client.post(f"{MODEL}/predict?record_id=id", content=body, headers={"content-type": ARROW, "accept": ARROW})
+
+    def send(numbers: range) -> None:
+        with httpx.Client(base_url=address, timeout=120) as client:
+            for number in numbers:
+                labels = {f"{number}-{place}": 1 for place in range(n)}
+                client.post(f"{MODEL}/labels", json={"labels": labels}).raise_for_status()
+
+    begin = time.perf_counter()
+    halves = range(0, n_requests, 2), range(1, n_requests, 2)
+    threads = [threading.Thread(target=send, args=(half,)) for half in halves]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return {"labels_per_second": n * n_requests / (time.perf_counter() - begin)}
+
+
+@contextmanager
+def _learning(client: httpx.Client) -> Iterator[None]:
+    """Let it learn batch after batch meanwhile."""
+    is_over = threading.Event()
+
+    def teach() -> None:
+        while not is_over.is_set():
+            body = _stream(_table(2_000))
+            client.post(f"{MODEL}/batches?wait=true", content=body, headers={"content-type": ARROW})
+
+    thread = threading.Thread(target=teach)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()
+
+
+def _wrk(address: str, path: str, script: str, connections: int) -> dict[str, Any]:
+    """Ask as fast as answers come, and return the rate and response times."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "ask.lua"
+        file.write_text(script)
+        options = ["-t1", f"-c{connections}", f"-d{SECONDS}s", "--latency", "-s", str(file)]
+        said = subprocess.run(["wrk", *options, f"{address}{MODEL}/{path}"], capture_output=True, text=True, check=True)
+    found = {
+        "requests_per_second": float(re.search(r"Requests/sec:\s+([\d.]+)", said.stdout)[1]),  # type: ignore[index]
+        "p50_ms": _milliseconds(said.stdout, "50%"),
+        "p99_ms": _milliseconds(said.stdout, "99%"),
+    }
+    if "Non-2xx" in said.stdout:
+        found["problem"] = 1.0
+    return found
+
+
+def _milliseconds(said: str, share: str) -> float:
+    value, unit = re.search(rf"\s{share}\s+([\d.]+)(us|ms|s)", said).groups()  # type: ignore[union-attr]
+    return float(value) * {"us": 1e-3, "ms": 1.0, "s": 1e3}[unit]
+
+
+def _lua(content_type: str, body: bytes, accept: str) -> str:
+    """Return a script by which wrk sends a body."""
+    text = "".join(f"\\{byte:03d}" for byte in body)
+    head = f'wrk.headers["Content-Type"] = "{content_type}"\nwrk.headers["Accept"] = "{accept}"\n'
+    return f'wrk.method = "POST"\n{head}wrk.body = "{text}"\n'
+
+
+def _table(n: int) -> pa.Table:
+    draws = np.random.default_rng(n)
+    X = draws.normal(size=(n, N_FEATURES))
+    columns: dict[str, Any] = {f"x{place}": X[:, place] for place in range(N_FEATURES)}
+    return pa.table(columns | {"y": (X[:, 0] + X[:, 1] * X[:, 2] > 0).astype(int)})
+
+
+def _stream(table: pa.Table) -> bytes:
+    from adforest.client import as_stream
+
+    return as_stream(table)
+
+
+@contextmanager
+def _serving() -> Iterator[tuple[str, Any]]:
+    """Run `adforest serve`."""
+    with TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "adforest", "serve", "--data", folder, "--port", "0"]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        try:
+            yield line[line.index("http") :].split()[0].rstrip("/"), process
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def soak(minutes: float) -> int:
+    """Ask, label and teach for some minutes; memory and descriptors of the second half must not grow."""
+    with _serving() as (address, process), httpx.Client(base_url=address, timeout=120) as client:
+        client.put(MODEL, json={"target": "y", "parameters": {"random_state": 0, "n_estimators": 5}, "batch_size": 500})
+        client.put(MODEL, json={"remember": 20.0, "keep_versions": 2})
+        seen, number, end = [], 0, time.monotonic() + 60 * minutes
+        while time.monotonic() < end:
+            number += 1
+            table = _table(50)
+            ids = [f"{number}-{place}" for place in range(50)]
+            body = {"records": table.drop_columns(["y"]).to_pylist(), "record_ids": ids}
+            client.post(f"{MODEL}/predict", json=body).raise_for_status()
+            labels = dict(zip(ids, table["y"].to_pylist(), strict=True))
+            client.post(f"{MODEL}/labels", json={"labels": labels}).raise_for_status()
+            if number % 50 == 0:
+                seen.append((_memory(process.pid), len(os.listdir(f"/proc/{process.pid}/fd"))))
+    half = len(seen) // 2
+    first, last = seen[half:][: max(1, half // 3)], seen[-max(1, half // 3) :]
+    told = {
+        "requests": 2 * number,
+        "megabytes_middle": max(one[0] for one in first) / 1e6,
+        "megabytes_end": max(one[0] for one in last) / 1e6,
+        "descriptors_middle": max(one[1] for one in first),
+        "descriptors_end": max(one[1] for one in last),
+    }
+    print(json.dumps({"measure": f"soak of {minutes:g} minutes"} | told))
+    grown = told["megabytes_end"] / told["megabytes_middle"]
+    return int(grown > 1.1 or told["descriptors_end"] > told["descriptors_middle"] + 5)
+
+
+def _memory(pid: int) -> int:
+    """Return the bytes of memory that a process holds."""
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["soak"]:
+        sys.exit(soak(float(sys.argv[2]) if len(sys.argv) > 2 else 30.0))
+    main()

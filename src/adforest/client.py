@@ -1,0 +1,383 @@
+"""A client of `adforest serve` with the face of an estimator: `predict`, `label`, `partial_fit`."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from adforest.libraries import require
+
+ARROW = "application/vnd.apache.arrow.stream"
+AGAIN = (429, 503, 507)  # what is answered to a request that may be sent again
+MAX_PAUSE = 3.0  # seconds between two attempts
+
+
+class ServiceError(Exception):
+    """The service refused a request, or could not be reached.
+
+    Attributes
+    ----------
+    status : int or None
+        As HTTP counts; None where there was no answer.
+    """
+
+    def __init__(self, status: int | None, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class _Asked(NamedTuple):
+    """A request that may be sent more than once: what it does is done once."""
+
+    method: str
+    path: str
+    content: Any = None
+    json: Any = None
+    headers: dict[str, str] = {}  # noqa: RUF012
+
+
+class _Requests:
+    """What both clients send and read; the model's name is part of every path."""
+
+    def __init__(self, url: str, model: str, token: str | None, timeout: float, retries: int) -> None:
+        self.url, self.model = url.rstrip("/"), model
+        self._timeout, self._retries = timeout, retries
+        self._headers = {} if token is None else {"authorization": f"Bearer {token}"}
+        self.model_version_: int | None = None
+        self.learnt_through_: int | None = None
+
+    def _predict(self, X: Any, record_ids: Sequence[str] | None, activate: bool) -> _Asked:
+        table, query = as_table(X), ""
+        if record_ids is not None:
+            import pyarrow as pa
+
+            table = table.append_column("record_id", pa.array([str(one) for one in record_ids]))
+            query = f"?record_id=record_id&activate={'true' if activate else 'false'}"
+        return _Asked("POST", f"/v1/models/{self.model}/predict{query}", as_stream(table), None, _ARROW_BOTH)
+
+    def _label(self, record_ids: Sequence[str], y: Any, revise: bool) -> _Asked:
+        labels = [value.item() if isinstance(value, np.generic) else value for value in y]
+        listed = dict(zip(map(str, record_ids), labels, strict=True))
+        return _Asked("POST", f"/v1/models/{self.model}/labels", None, {"labels": listed, "revise": revise})
+
+    def _batch(self, X: Any, y: Any, target: str, key: str | None, wait: bool) -> _Asked:
+        import pyarrow as pa
+
+        table = as_table(X).append_column(target, pa.array(np.asarray(y).tolist()))
+        head = {"content-type": ARROW, "idempotency-key": key or uuid.uuid4().hex}
+        path = f"/v1/models/{self.model}/batches?wait={'true' if wait else 'false'}"
+        return _Asked("POST", path, as_stream(table), None, head)
+
+    def _answered(self, answer: Any) -> tuple[list[Any], Any, list[str]]:
+        """Return predictions, probabilities and classes of an answer, and note which version it is of."""
+        import pyarrow as pa
+
+        if not answer.headers["content-type"].startswith(ARROW):
+            found = answer.json()
+            self.model_version_, self.learnt_through_ = found["model_version"], found["learnt_through"]
+            return found["predictions"], None, []
+        with pa.ipc.open_stream(answer.content) as reader:
+            table = reader.read_all()
+        about = table.schema.metadata
+        self.model_version_ = int(about[b"model_version"])
+        self.learnt_through_ = int(about[b"learnt_through"])
+        names = [name for name in table.column_names if name.startswith("probability_")]
+        shares = np.column_stack([table[name].to_numpy() for name in names])
+        return table["prediction"].to_pylist(), shares, [name.removeprefix("probability_") for name in names]
+
+    def _pause(self, attempt: int, answer: Any) -> float | None:
+        """Return for how long to wait before a request is sent again, None if it is not to be."""
+        if attempt >= self._retries:
+            return None
+        growing = float(min(0.1 * 2**attempt, MAX_PAUSE))
+        if answer is None:
+            return growing * random.uniform(0.5, 1.0)
+        if answer.status_code not in AGAIN:
+            return None
+        told = str(answer.headers.get("retry-after", ""))
+        wait = float(told) if told.isdigit() else growing
+        return wait * random.uniform(0.5, 1.0)
+
+    @staticmethod
+    def _checked(answer: Any) -> Any:
+        """Return an answer, or raise what it says is wrong."""
+        if answer.status_code < 400:
+            return answer
+        try:
+            found = answer.json()
+            message = found.get("error") or found.get("report", {}).get("reason") or answer.text
+        except ValueError:
+            message = answer.text
+        raise ServiceError(answer.status_code, message)
+
+
+_ARROW_BOTH = {"content-type": ARROW, "accept": ARROW}
+
+
+class Client(_Requests):
+    """A model that is served elsewhere.
+
+    What is sent again after an error is done once: records are known by their ids, batches by a key. Requests are sent
+    again when there is no answer, and when the service says that it is busy.
+
+    Parameters
+    ----------
+    url : str
+        Of the service, such as "http://127.0.0.1:8322".
+    model : str
+        Its name there.
+    token : str, optional
+        The bearer token, where the service asks for one.
+    timeout : float, default=60.0
+        Seconds to wait for an answer.
+    retries : int, default=8
+        How often a request is sent again.
+
+    Attributes
+    ----------
+    model_version_, learnt_through_ : int or None
+        Of the last answer: which model gave it, and through which position of the log that has learnt.
+
+    Examples
+    --------
+    >>> from adforest import Client
+    >>> with Client("http://127.0.0.1:8322", "rents") as rents:  # doctest: +SKIP
+    ...     labels = rents.predict([{"area": 70.0, "rooms": 3}], record_ids=["a1"])
+    ...     rents.label(["a1"], ["mid"])
+    """
+
+    def __init__(
+        self, url: str, model: str, *, token: str | None = None, timeout: float = 60.0, retries: int = 8
+    ) -> None:
+        super().__init__(url, model, token, timeout, retries)
+        httpx = require("httpx", "Client", "client")
+        self._errors = httpx.TransportError
+        self._http = httpx.Client(base_url=self.url, headers=self._headers, timeout=timeout)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    def create(self, target: str, parameters: Mapping[str, Any] | None = None, **settings: Any) -> dict[str, Any]:
+        """Make the model at the service, or change its settings, and return what is told of it."""
+        given = {"target": target, "parameters": dict(parameters or {})} | settings
+        return self._json(_Asked("PUT", f"/v1/models/{self.model}", None, given))
+
+    def info(self) -> dict[str, Any]:
+        """Return settings, version and counts of the model."""
+        return self._json(_Asked("GET", f"/v1/models/{self.model}"))
+
+    def predict(self, X: Any, record_ids: Sequence[str] | None = None, *, activate: bool = True) -> Any:
+        """Return the most likely class of each record.
+
+        Parameters
+        ----------
+        X : data frame, Arrow table, list of dicts or array-like of shape (n_samples, n_features)
+        record_ids : sequence of str, optional
+            Ids by which labels can be sent later; the records are kept for them.
+        activate : bool, default=True
+            Whether the records may be learnt without being activated first.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return np.asarray(self._answered(self._send(self._predict(X, record_ids, activate)))[0])
+
+    def predict_proba(self, X: Any, record_ids: Sequence[str] | None = None) -> Any:
+        """Return the probability of each class, in their sorted order.
+
+        Parameters
+        ----------
+        X : data frame, Arrow table, list of dicts or array-like of shape (n_samples, n_features)
+        record_ids : sequence of str, optional
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        return self._answered(self._send(self._predict(X, record_ids, True)))[1]
+
+    def label(self, record_ids: Sequence[str], y: Any, *, revise: bool = False) -> dict[str, int]:
+        """Send the classes of records that were predicted; all are taken, or none.
+
+        Parameters
+        ----------
+        record_ids : sequence of str
+        y : array-like
+        revise : bool, default=False
+            Whether labels that were sent before may be replaced.
+
+        Returns
+        -------
+        dict
+            How many were created, the same, and revised.
+        """
+        return self._json(self._label(record_ids, y, revise))
+
+    def partial_fit(self, X: Any, y: Any, *, key: str | None = None, wait: bool = True) -> dict[str, Any]:
+        """Send a whole labelled batch; it is learnt once, however often it is sent.
+
+        Parameters
+        ----------
+        X : data frame, Arrow table, list of dicts or array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        key : str, optional
+            What stands for the batch; a new one by default.
+        wait : bool, default=True
+            Whether to wait until it is learnt.
+
+        Returns
+        -------
+        dict
+            What became of it, with its report.
+        """
+        return self._json(self._batch(X, y, self._target(), key, wait))
+
+    def _target(self) -> str:
+        return str(self.info()["target"])
+
+    def _json(self, asked: _Asked) -> dict[str, Any]:
+        found: dict[str, Any] = self._send(asked).json()
+        return found
+
+    def _send(self, asked: _Asked) -> Any:
+        """Send a request until there is an answer."""
+        attempt = 0
+        while True:
+            answer, problem = None, ""
+            try:
+                answer = self._http.request(
+                    asked.method, asked.path, content=asked.content, json=asked.json, headers=asked.headers
+                )
+            except self._errors as error:
+                problem = f"{self.url} cannot be reached ({error or type(error).__name__})"
+            pause = self._pause(attempt, answer)
+            if pause is None:
+                if answer is None:
+                    raise ServiceError(None, problem)
+                return self._checked(answer)
+            time.sleep(pause)
+            attempt += 1
+
+
+class AsyncClient(_Requests):
+    """As `Client`, for programs that await: its methods are coroutines.
+
+    Parameters
+    ----------
+    url, model : str
+    token : str, optional
+    timeout : float, default=60.0
+    retries : int, default=8
+
+    Examples
+    --------
+    >>> from adforest import AsyncClient
+    >>> async def ask():
+    ...     async with AsyncClient("http://127.0.0.1:8322", "rents") as rents:
+    ...         return await rents.predict([{"area": 70.0, "rooms": 3}])
+    """
+
+    def __init__(
+        self, url: str, model: str, *, token: str | None = None, timeout: float = 60.0, retries: int = 8
+    ) -> None:
+        super().__init__(url, model, token, timeout, retries)
+        httpx = require("httpx", "AsyncClient", "client")
+        self._errors = httpx.TransportError
+        self._http = httpx.AsyncClient(base_url=self.url, headers=self._headers, timeout=timeout)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()
+
+    async def info(self) -> dict[str, Any]:
+        """Return settings, version and counts of the model."""
+        return await self._json(_Asked("GET", f"/v1/models/{self.model}"))
+
+    async def predict(self, X: Any, record_ids: Sequence[str] | None = None, *, activate: bool = True) -> Any:
+        """Return the most likely class of each record, see `Client.predict`."""
+        return np.asarray(self._answered(await self._send(self._predict(X, record_ids, activate)))[0])
+
+    async def predict_proba(self, X: Any, record_ids: Sequence[str] | None = None) -> Any:
+        """Return the probability of each class, see `Client.predict_proba`."""
+        return self._answered(await self._send(self._predict(X, record_ids, True)))[1]
+
+    async def label(self, record_ids: Sequence[str], y: Any, *, revise: bool = False) -> dict[str, int]:
+        """Send the classes of records that were predicted, see `Client.label`."""
+        return await self._json(self._label(record_ids, y, revise))
+
+    async def partial_fit(self, X: Any, y: Any, *, key: str | None = None, wait: bool = True) -> dict[str, Any]:
+        """Send a whole labelled batch, see `Client.partial_fit`."""
+        target = str((await self.info())["target"])
+        return await self._json(self._batch(X, y, target, key, wait))
+
+    async def _json(self, asked: _Asked) -> dict[str, Any]:
+        found: dict[str, Any] = (await self._send(asked)).json()
+        return found
+
+    async def _send(self, asked: _Asked) -> Any:
+        """Send a request until there is an answer."""
+        attempt = 0
+        while True:
+            answer, problem = None, ""
+            try:
+                answer = await self._http.request(
+                    asked.method, asked.path, content=asked.content, json=asked.json, headers=asked.headers
+                )
+            except self._errors as error:
+                problem = f"{self.url} cannot be reached ({error or type(error).__name__})"
+            pause = self._pause(attempt, answer)
+            if pause is None:
+                if answer is None:
+                    raise ServiceError(None, problem)
+                return self._checked(answer)
+            await asyncio.sleep(pause)
+            attempt += 1
+
+
+def as_table(X: Any) -> Any:
+    """Return records as an Arrow table; columns of arrays are called x0, x1 and so on."""
+    pa = require("pyarrow", "Client", "client")
+    if isinstance(X, pa.Table):
+        return X
+    if isinstance(X, list | tuple) and X and isinstance(X[0], Mapping):
+        return pa.Table.from_pylist([dict(one) for one in X])
+    if hasattr(X, "__arrow_c_stream__"):
+        table = pa.table(X)
+        index = [name for name in table.column_names if name.startswith("__index_level_")]
+        return table.drop_columns(index)
+    values = np.atleast_2d(np.asarray(X))
+    return pa.table({f"x{place}": values[:, place] for place in range(values.shape[1])})
+
+
+def as_stream(table: Any) -> bytes:
+    """Return an Arrow table as the bytes of a stream."""
+    import pyarrow as pa
+
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    content: bytes = sink.getvalue().to_pybytes()
+    return content

@@ -1,0 +1,1 @@
+"""A service that predicts now, gets labels later and learns every one of them once; `adforest serve` starts it."""

@@ -1,0 +1,210 @@
+"""The calls of ``/v1``: models, predictions, records and their labels, batches, versions."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from fastapi import FastAPI, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import JSONResponse
+
+from adforest.service import examples
+from adforest.service.bodies import ARROW, JSON, BodyError, check_id, parse_json, read_body, record_ids
+from adforest.service.predictions import as_arrow, as_json, explained, nothing_known, predict
+from adforest.service.receiving import read_content
+from adforest.service.requests import AddTask, ChangeRecord, KeepRecords, RequestError, SetLabels, shown_record
+from adforest.service.served_model import MAX_TASKS, BusyError, ServedModel
+from adforest.service.served_models import ServedModels
+from adforest.service.settings import label_text
+from adforest.service.task_table import BATCH
+
+T = TypeVar("T")
+INLINE = 64  # records that are answered at once, without another thread
+MAX_WAIT = 600.0  # seconds for which a request may wait for its batch
+MAX_LABELS = 100_000  # in a request
+
+
+class Api:
+    """What is answered to which call."""
+
+    def __init__(self, models: ServedModels) -> None:
+        self._models = models
+        self.n_predictions = self.n_records = self.n_labels = 0
+
+    def add_predictions_to(self, app: FastAPI) -> None:
+        """Add the call that changes nothing: a replica has no other."""
+        examples.add_route(app, "POST", "/v1/models/{model}/predict", self.predict)
+
+    def add_to(self, app: FastAPI) -> None:
+        """Add the calls to an application."""
+        self.add_predictions_to(app)
+        for method, path, action in (
+            ("POST", "/v1/models/{model}/labels", self.set_labels),
+            ("PUT", "/v1/models/{model}/records/{record_id}/label", self.set_label),
+            ("GET", "/v1/models/{model}/records/{record_id}", self.record),
+            ("DELETE", "/v1/models/{model}/records/{record_id}", self.withdraw),
+            ("POST", "/v1/models/{model}/records/{record_id}/activate", self.activate),
+            ("POST", "/v1/models/{model}/batches", self.add_batch),
+            ("GET", "/v1/models/{model}/batches/{number}", self.batch),
+        ):
+            examples.add_route(app, method, path, action)
+
+    async def predict(self, model: str, request: Request, explain: bool = False) -> Response:
+        """Predict the classes of records; with record_ids the records are kept until their labels come."""
+        served = self._models.get(model)
+        content, kind = await read_content(request), request.headers.get("content-type", JSON)
+        kinds = {} if kind == JSON else await asyncio.wrap_future(served.kinds())
+        table, others = await _computed(len(content), lambda: read_body(content, kind, kinds))
+        unknown = [name for name in others if name not in ("record_ids", "activate")]
+        if unknown:
+            raise BodyError(
+                422, f"{unknown[0][:80]!r} is not known; expected records or columns, record_ids, activate."
+            )
+        if (column := request.query_params.get("record_id")) is not None:
+            if column not in table.column_names:
+                raise BodyError(422, f"there is no column {column[:80]!r}; expected one that holds the record ids.")
+            others["record_ids"] = table[column].to_pylist()
+            table = table.drop_columns([column])
+        ids = None if others.get("record_ids") is None else record_ids(others["record_ids"], len(table))
+        activate = others.get("activate", request.query_params.get("activate", "true") != "false")
+        if type(activate) is not bool:
+            raise BodyError(422, f"'activate' is {str(activate)[:80]!r}; expected true or false.")
+        if not len(table):
+            raise BodyError(422, "there are no records.")
+        answering = served.answering
+        if answering is None and ids is None:
+            raise RequestError(
+                409, f"model {model!r} has learnt nothing yet. Send batches, or records with record_ids."
+            )
+        found = None if answering is None else await _computed(16 * len(table), lambda: predict(answering, table))
+        if ids is not None:
+            await asyncio.wrap_future(served.submit(KeepRecords(ids, table, activate)))
+        self.n_predictions, self.n_records = self.n_predictions + 1, self.n_records + len(table)
+        if answering is None or found is None:
+            return JSONResponse(nothing_known(len(table)))
+        if request.headers.get("accept", "") in ARROW:
+            return Response(await _computed(len(table), lambda: as_arrow(found, answering)), media_type=ARROW[0])
+        answer = as_json(found, answering)
+        if explain:
+            answer["explanations"] = await run_in_threadpool(explained, answering, table)
+        return JSONResponse(answer)
+
+    async def set_label(self, model: str, record_id: str, request: Request) -> Response:
+        """Give a record its label: 201 if it is new, 200 if it was so, 409 if it was another and revise is not true."""
+        given = parse_json(await read_content(request))
+        pairs = [_pair({"record_id": record_id, "label": given.get("label")})]
+        answer = await self._label(model, pairs, _revise(given))
+        return JSONResponse(
+            {"state": answer["states"][0], "outcome": answer["outcomes"][0]},
+            status_code=201 if answer["outcomes"][0] == "created" else 200,
+        )
+
+    async def set_labels(self, model: str, request: Request) -> Response:
+        """Give many records their labels, all or none."""
+        given = parse_json(await read_content(request))
+        listed = given.get("labels")
+        if type(listed) is dict:
+            listed = [{"record_id": one, "label": label} for one, label in listed.items()]
+        if type(listed) is not list or not 0 < len(listed) <= MAX_LABELS:
+            raise BodyError(422, f"'labels' is no object of labels by record_id, 1 to {MAX_LABELS:,} of them.")
+        pairs = [_pair(one) for one in listed]
+        answer = await self._label(model, pairs, _revise(given))
+        counts = {name: answer["outcomes"].count(name) for name in ("created", "same", "revised")}
+        return JSONResponse(counts)
+
+    async def _label(self, model: str, pairs: list[tuple[str, str]], revise: bool) -> dict[str, Any]:
+        served = self._models.get(model)
+        answer: dict[str, Any] = await asyncio.wrap_future(served.submit(SetLabels(pairs, revise)))
+        self.n_labels += len(pairs)
+        return answer
+
+    async def record(self, model: str, record_id: str) -> Response:
+        """Return the state of a record."""
+        served = self._models.get(model)
+        found = (await self._ask(served, lambda: served.store.state.records.find([record_id]))).get(record_id)
+        if found is None:
+            raise RequestError(404, f"there is no record {record_id[:80]!r}.")
+        shown = shown_record(found)
+        if found.task is not None:
+            task = await self._ask(served, lambda: served.store.state.tasks.get(found.task or 0))
+            shown["batch"] = None if task is None else task.batch
+        return JSONResponse(shown)
+
+    async def withdraw(self, model: str, record_id: str) -> Response:
+        """Forget a record: its values and its label are removed, its id stays known as withdrawn for a while."""
+        served = self._models.get(model)
+        return JSONResponse(await asyncio.wrap_future(served.submit(ChangeRecord("withdraw", check_id(record_id)))))
+
+    async def activate(self, model: str, record_id: str) -> Response:
+        """Let a record be learnt that was predicted with activate=false."""
+        served = self._models.get(model)
+        return JSONResponse(await asyncio.wrap_future(served.submit(ChangeRecord("activate", check_id(record_id)))))
+
+    async def add_batch(self, model: str, request: Request, wait: bool = False) -> Response:
+        """Let a whole labelled batch be learnt; the answer is its report with wait=true, else where to ask for it."""
+        served = self._models.get(model)
+        content, kind = await read_content(request), request.headers.get("content-type", JSON)
+        notes = await self._ask(served, lambda: _kinds_and_labels(served))
+        target = [served.store.settings.target] if notes[1] == "str" else []
+        table, others = await _computed(len(content), lambda: read_body(content, kind, notes[0], target))
+        if others:
+            raise BodyError(422, f"{next(iter(others))[:80]!r} is not known; expected records or columns.")
+        key = request.headers.get("idempotency-key")
+        if key is not None:
+            check_id(key)
+        return await self._add_task(served, AddTask(BATCH, {}, table, key), wait)
+
+    async def _add_task(self, served: ServedModel, task: AddTask, wait: bool) -> Response:
+        """Let something be done to a model."""
+        if await self._ask(served, served.store.state.tasks.n_waiting) >= MAX_TASKS:
+            raise BusyError(f"{MAX_TASKS:,} batches wait to be learnt")
+        number: int = await asyncio.wrap_future(served.submit(task))
+        where = f"/v1/models/{served.name}/batches/{number}"
+        found = await run_in_threadpool(served.wait_for, number, MAX_WAIT if wait else 0.0)
+        shown = {} if found is None else found.shown()
+        status = 202 if found is None or found.state == "waiting" else 200 if found.state == "learnt" else 422
+        if status == 422 and not wait:
+            status = 202
+        return JSONResponse(shown | {"status": where}, status_code=status, headers={"location": where})
+
+    async def batch(self, model: str, number: int) -> Response:
+        """Return what became of a batch."""
+        served = self._models.get(model)
+        found = await self._ask(served, lambda: served.store.state.tasks.get(min(number, 2**62)))
+        if found is None:
+            raise RequestError(404, f"there is no batch {number}.")
+        return JSONResponse(found.shown())
+
+    @staticmethod
+    async def _ask(served: ServedModel, action: Callable[[], T]) -> T:
+        """Look something up in the store."""
+        return await asyncio.wrap_future(served.call(action))
+
+
+async def _computed(size: int, action: Callable[[], T]) -> T:
+    """Compute something at once where it is small, else in another thread."""
+    return action() if size <= 16 * INLINE else await run_in_threadpool(action)
+
+
+def _pair(given: Any) -> tuple[str, str]:
+    """Return a record id and its label as JSON text."""
+    if type(given) is not dict or set(given) != {"record_id", "label"}:
+        raise BodyError(422, 'a label is no {"record_id": ..., "label": ...}.')
+    try:
+        return check_id(given["record_id"]), label_text(given["label"])
+    except ValueError as error:
+        raise BodyError(422, str(error)) from None
+
+
+def _revise(given: dict[str, Any]) -> bool:
+    revise = given.get("revise", False)
+    if type(revise) is not bool:
+        raise BodyError(422, f"'revise' is {str(revise)[:80]!r}; expected true or false.")
+    return revise
+
+
+def _kinds_and_labels(served: ServedModel) -> tuple[dict[str, str], str | None]:
+    records = served.store.state.records
+    return records.note("columns", {}), records.note("labels")

@@ -1,0 +1,128 @@
+"""The service as a web application: the calls of /v1 and /v2, health, metrics, and what errors become."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, PlainTextResponse
+from starlette.exceptions import HTTPException
+
+from adforest.monitor.metrics import CONTENT_TYPE, Family
+from adforest.service.bodies import BodyError
+from adforest.service.model_api import ModelApi
+from adforest.service.open_inference import OpenInference
+from adforest.service.requests import RequestError
+from adforest.service.served_model import BusyError
+from adforest.service.store import StoreFullError
+
+RETRY_SECONDS = "1"
+TITLE = "adforest"
+ABOUT = "Predict now, label later: records are kept by their ids, and learnt once their labels have come."
+
+
+def make_service(
+    models: Any, is_ending: Callable[[], bool], model_metrics: Callable[[], str] = str, *, is_replica: bool = False
+) -> FastAPI:
+    """Return the application.
+
+    Parameters
+    ----------
+    models : ServedModels or FollowedModels
+    is_ending : callable
+        Whether the process is about to end: it is not ready any more.
+    model_metrics : callable
+        Returns what the monitor tells Prometheus of the models.
+    is_replica : bool
+        Whether the models are followed ones: there are predictions alone then.
+    """
+    app = FastAPI(title=TITLE, description=ABOUT, docs_url=None, redoc_url=None)
+    api = ModelApi(models)
+    health = _Health(models, api, is_ending, model_metrics)
+    app.add_api_route("/healthz", health.live, methods=["GET"], response_class=JSONResponse)
+    app.add_api_route("/readyz", health.ready, methods=["GET"], response_class=JSONResponse)
+    app.add_api_route("/metrics", health.metrics, methods=["GET"], response_class=PlainTextResponse)
+    if is_replica:
+        api.add_predictions_to(app)
+    else:
+        api.add_to(app)
+    OpenInference(models).add_to(app)
+    for kind in (RequestError, BodyError, BusyError, StoreFullError, ValueError, TypeError):
+        app.add_exception_handler(kind, _tell)
+    app.add_exception_handler(HTTPException, _tell)
+    app.add_exception_handler(RequestValidationError, _tell)
+    return app
+
+
+class _Health:
+    """Whether the service lives, is ready, and what it has done."""
+
+    def __init__(
+        self, models: Any, api: ModelApi, is_ending: Callable[[], bool], model_metrics: Callable[[], str]
+    ) -> None:
+        self._models, self._api, self._is_ending, self._model_metrics = models, api, is_ending, model_metrics
+
+    async def live(self) -> Response:
+        """Return that the process answers."""
+        return JSONResponse({"status": "ok"})
+
+    async def ready(self) -> Response:
+        """Return whether requests should be sent here, and what is wrong where they should not."""
+        problems = {name: self._models.get(name).problem for name in self._models.names()}
+        problems = {name: problem for name, problem in problems.items() if problem}
+        if self._is_ending():
+            return JSONResponse({"status": "ending"}, status_code=503)
+        return JSONResponse({"status": "ready", "problems": problems})
+
+    async def metrics(self) -> Response:
+        """Return figures for Prometheus."""
+        return Response(await run_in_threadpool(self._metrics), media_type=CONTENT_TYPE)
+
+    def _metrics(self) -> str:
+        api = self._api
+        lines = _lines("predictions_total", "counter", "Requests for predictions.", [("", api.n_predictions)])
+        lines += _lines("predicted_records_total", "counter", "Records predicted.", [("", api.n_records)])
+        lines += _lines("labels_total", "counter", "Labels taken.", [("", api.n_labels)])
+        served = [self._models.get(name) for name in self._models.names()]
+        for family in OF_SERVED:
+            rows = [(f'{{model="{one.name}"}}', family.value(one) or 0.0) for one in served]
+            lines += _lines(family.name, family.kind, family.help, rows)
+        return "\n".join(lines) + "\n" + self._model_metrics()
+
+
+OF_SERVED = (
+    Family(
+        "model_version", "gauge", "Version of the model.", lambda one: one.answering.version if one.answering else 0
+    ),
+    Family("requests_waiting", "gauge", "Requests that wait to be written.", lambda one: one.n_waiting),
+    Family("commits_total", "counter", "Writes to the log, each with one sync.", lambda one: one.n_commits),
+    Family("committed_requests_total", "counter", "Requests written by these.", lambda one: one.n_committed),
+)
+
+
+def _lines(name: str, kind: str, words: str, rows: list[tuple[str, float]]) -> list[str]:
+    full = f"adforest_service_{name}"
+    return [f"# HELP {full} {words}", f"# TYPE {full} {kind}", *(f"{full}{label} {float(n)!r}" for label, n in rows)]
+
+
+async def _tell(_: Request, error: Exception) -> Response:
+    """Return an error as JSON: what arrived, what was expected, what to do."""
+    status, headers = 422, dict[str, str]()
+    if isinstance(error, RequestError | BodyError):
+        status = error.status
+    elif isinstance(error, HTTPException):
+        return JSONResponse({"error": str(error.detail)}, status_code=error.status_code, headers=error.headers)
+    elif isinstance(error, BusyError | StoreFullError):
+        status, headers = 429 if isinstance(error, BusyError) else 507, {"retry-after": RETRY_SECONDS}
+    return JSONResponse({"error": _words(error)}, status_code=status, headers=headers)
+
+
+def _words(error: Exception) -> str:
+    """Return an error in a line."""
+    if isinstance(error, RequestValidationError):
+        first: Any = error.errors()[0]
+        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    return " ".join(str(error).split()).encode("utf-8", "replace").decode() or type(error).__name__

@@ -1,0 +1,237 @@
+"""Tables in the bodies of requests: JSON records or columns, CSV, Parquet and Arrow IPC, within limits.
+
+Nothing in a body is believed: sizes are checked before memory is taken for them, Arrow's offsets before they are
+followed, and compressed Arrow is refused, whose size is known only when it is unpacked.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import struct
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from adforest.service.tables import TEXT, kind_of, normalised
+
+JSON, CSV = "application/json", "text/csv"
+PARQUET = ("application/vnd.apache.parquet", "application/x-parquet")
+ARROW = ("application/vnd.apache.arrow.stream", "application/vnd.apache.arrow.file")
+TYPES = (JSON, CSV, *PARQUET, *ARROW)
+MAX_RECORDS, MAX_COLUMNS, MAX_CELLS, MAX_NAME, MAX_ID = 1_000_000, 10_000, 50_000_000, 200, 200
+MAX_UNPACKED = 1 << 29  # bytes of a Parquet file
+BATCH_HEADER, NO_VALUE = 3, 0  # of Arrow's messages
+
+
+class BodyError(Exception):
+    """A body that cannot be read.
+
+    Attributes
+    ----------
+    status : int
+        400, 413, 415 or 422.
+    """
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Body(NamedTuple):
+    """What a request brings: a table, and what stands beside it in JSON."""
+
+    table: pa.Table
+    others: dict[str, Any]
+
+
+def read_body(content: bytes, content_type: str, kinds: Mapping[str, str], text: Sequence[str] = ()) -> Body:
+    """Return the table of a body.
+
+    Parameters
+    ----------
+    content : bytes
+    content_type : str
+    kinds : mapping of str to str
+        What columns are known to hold; CSV does not tell text from numbers.
+    text : sequence of str
+        Columns of CSV that are text besides.
+    """
+    kind = content_type.partition(";")[0].strip().lower()
+    if kind == JSON:
+        found = parse_json(content)
+        return Body(
+            table_of(found), {name: value for name, value in found.items() if name not in ("records", "columns")}
+        )
+    if kind not in TYPES:
+        raise BodyError(415, f"the content type is {content_type[:80]!r}; expected one of {', '.join(TYPES)}.")
+    try:
+        if kind == CSV:
+            table = _read_csv(content, {*text, *(name for name, held in kinds.items() if held == TEXT)})
+        else:
+            table = _read_parquet(content) if kind in PARQUET else _read_arrow(content)
+    except BodyError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, TypeError, OverflowError, struct.error) as error:
+        raise BodyError(400, f"the body is no {kind} that can be read ({_short(error)}).") from None
+    return Body(_checked(table), {})
+
+
+def parse_json(content: bytes) -> dict[str, Any]:
+    """Return the JSON object of a body."""
+
+    def refuse(constant: str) -> Any:
+        raise ValueError(f"{constant} is no JSON; write null")
+
+    try:
+        found = json.loads(content, parse_constant=refuse)
+    except (ValueError, RecursionError) as error:
+        raise BodyError(400, f"the body is no JSON that can be read ({_short(error)}).") from None
+    if type(found) is not dict:
+        raise BodyError(422, f"the body is JSON {type(found).__name__}; expected an object.")
+    return found
+
+
+def table_of(found: Mapping[str, Any]) -> pa.Table:
+    """Return the records or columns of a JSON object as a table."""
+    records, columns = found.get("records"), found.get("columns")
+    if (records is None) == (columns is None):
+        raise BodyError(422, "expected either 'records', a list of objects, or 'columns', an object of lists.")
+    if records is not None:
+        if type(records) is not list or not all(type(one) is dict for one in records):
+            raise BodyError(422, "'records' is no list of objects, such as [{\"area\": 70}].")
+        _check_shape(len(records), len(records[0]) if records else 0)
+        names = list(dict.fromkeys(name for one in records for name in one))
+        _check_shape(len(records), len(names))
+        columns = {name: [one.get(name) for one in records] for name in names}
+    elif type(columns) is not dict or not all(type(one) is list for one in columns.values()):
+        raise BodyError(422, "'columns' is no object of lists, such as {\"area\": [70]}.")
+    elif len({len(one) for one in columns.values()}) > 1:
+        raise BodyError(422, "'columns' differ in length; expected one value a record in each.")
+    return _checked(pa.table({name: _column(name, values) for name, values in columns.items()}))
+
+
+def record_ids(given: Any, n_records: int) -> list[str]:
+    """Return record ids that came with a request, checked."""
+    if type(given) is not list or len(given) != n_records:
+        raise BodyError(422, f"'record_ids' is no list of {n_records} ids, one a record.")
+    for one in given:
+        check_id(one)
+    if len(set(given)) != len(given):
+        raise BodyError(422, "'record_ids' has an id twice; expected one of its own for each record.")
+    return given
+
+
+def check_id(given: Any) -> str:
+    """Return a record id, or raise."""
+    if type(given) is not str or not 0 < len(given) <= MAX_ID or not given.isprintable():
+        raise BodyError(
+            422, f"a record_id is {str(given)[:80]!r}; expected text of 1 to {MAX_ID} printable characters."
+        )
+    return given
+
+
+def _column(name: str, values: list[Any]) -> pa.Array:
+    """Return JSON values as a column."""
+    try:
+        return pa.array(values)
+    except (pa.ArrowException, OverflowError, ValueError, TypeError) as error:
+        raise BodyError(422, f"column {name[:80]!r} holds values of several kinds ({_short(error)}).") from None
+
+
+def _checked(table: pa.Table) -> pa.Table:
+    """Return a table in few types, or raise if it is too large or its columns cannot be learnt."""
+    _check_shape(len(table), table.num_columns)
+    names = table.column_names
+    if len(set(names)) != len(names):
+        raise BodyError(422, "a column stands twice in the table. Rename one.")
+    for name, kind in zip(names, table.schema.types, strict=True):
+        if not 0 < len(name) <= MAX_NAME or not name.isprintable():
+            raise BodyError(422, f"a column is called {name[:80]!r}; expected 1 to {MAX_NAME} printable characters.")
+        if kind_of(kind) is None and not pa.types.is_null(kind):
+            raise BodyError(422, f"column {name!r} holds {str(kind)[:80]}; expected numbers, text, times or durations.")
+    try:
+        return normalised(table)
+    except (pa.ArrowException, OverflowError, ValueError) as error:
+        raise BodyError(422, f"the table holds values that cannot be converted ({_short(error)}).") from None
+
+
+def _check_shape(n_records: int, n_columns: int) -> None:
+    """Raise if a table is larger than is allowed."""
+    if n_records > MAX_RECORDS or n_columns > MAX_COLUMNS or n_records * n_columns > MAX_CELLS:
+        raise BodyError(
+            413,
+            f"the table has {n_records:,} records of {n_columns:,} columns; expected at most {MAX_RECORDS:,}, "
+            f"{MAX_COLUMNS:,}, and {MAX_CELLS:,} values. Send it in parts.",
+        )
+
+
+def _read_csv(content: bytes, text: set[str]) -> pa.Table:
+    """Return a CSV file as a table; no value and what usually stands for one are missing."""
+    from pyarrow import csv
+
+    header = content.split(b"\n", 1)[0]
+    _check_shape(content.count(b"\n"), header.count(b",") + 1)
+    options = csv.ConvertOptions(column_types=dict.fromkeys(text, pa.string()), strings_can_be_null=True)
+    return csv.read_csv(io.BytesIO(content), convert_options=options)
+
+
+def _read_parquet(content: bytes) -> pa.Table:
+    """Return a Parquet file as a table, after a look at the sizes that it says to have."""
+    from pyarrow import parquet
+
+    file = parquet.ParquetFile(io.BytesIO(content))
+    about = file.metadata
+    _check_shape(about.num_rows, len(file.schema_arrow))
+    size = sum(about.row_group(place).total_byte_size for place in range(about.num_row_groups))
+    if size > MAX_UNPACKED:
+        raise BodyError(413, f"the Parquet file unpacks to {size:,} bytes; expected {MAX_UNPACKED:,} at most.")
+    return file.read(use_threads=False)
+
+
+def _read_arrow(content: bytes) -> pa.Table:
+    """Return an Arrow stream or file as a table; its offsets are checked before they are followed."""
+    if content.startswith(b"ARROW1\0\0"):
+        reader = pa.ipc.open_file(pa.BufferReader(content))
+        stream = content[8:]
+        table = None
+    else:
+        reader, stream, table = pa.ipc.open_stream(pa.BufferReader(content)), content, None
+    for name, kind in zip(reader.schema.names, reader.schema.types, strict=True):
+        if kind_of(kind) is None and not pa.types.is_null(kind):
+            raise BodyError(422, f"column {name[:80]!r} holds {str(kind)[:80]}; expected numbers, text, times.")
+    for message in pa.ipc.MessageReader.open_stream(pa.BufferReader(stream)):
+        _check_message(message.metadata.to_pybytes())
+    table = reader.read_all()
+    table.validate(full=True)
+    return table
+
+
+def _check_message(metadata: bytes) -> None:
+    """Raise if a message of Arrow has more rows than allowed or is compressed, by its FlatBuffers header."""
+    message = struct.unpack_from("<I", metadata, 0)[0]
+    kind, header = _field(metadata, message, 1), _field(metadata, message, 2)
+    if kind is None or header is None or metadata[kind] != BATCH_HEADER:
+        return
+    batch = header + struct.unpack_from("<I", metadata, header)[0]
+    length = _field(metadata, batch, 0)
+    n_rows = 0 if length is None else struct.unpack_from("<q", metadata, length)[0]
+    _check_shape(n_rows, 1)
+    if _field(metadata, batch, 3) is not None:
+        raise BodyError(415, "the Arrow data is compressed; expected it as it is. Write it without compression.")
+
+
+def _field(content: bytes, table: int, number: int) -> int | None:
+    """Return where a field of a FlatBuffers table lies, None if it is not there."""
+    vtable = table - struct.unpack_from("<i", content, table)[0]
+    entry = 4 + 2 * number
+    if vtable < 0 or entry + 2 > struct.unpack_from("<H", content, vtable)[0]:
+        return None
+    offset = struct.unpack_from("<H", content, vtable + entry)[0]
+    return None if offset == NO_VALUE else table + offset
+
+
+def _short(error: BaseException) -> str:
+    """Return the first words of an error."""
+    return " ".join(str(error).split())[:200] or type(error).__name__

@@ -1,0 +1,198 @@
+"""What the log holds: each event can be written, read again, and applied to the tables, at first and after a crash."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import pyarrow as pa
+
+from adforest.service.record_table import EXPIRED, LABELLED, WITHDRAWN, RecordTable
+from adforest.service.settings import ModelSettings, label_text
+from adforest.service.tables import from_bytes, new_kinds, to_bytes, without_columns, without_row
+from adforest.service.task_table import TaskTable
+
+EXPIRED_AT_ONCE = 10_000  # records
+
+
+class Event(Protocol):
+    """Something that happened, in the log."""
+
+    kind: ClassVar[int]
+
+    def payload(self) -> bytes:
+        """Return it as Arrow IPC."""
+
+    def apply(self, state: Tables, position: int) -> None:
+        """Change the tables; this depends on them and on the event alone."""
+
+
+@dataclass
+class Tables:
+    """What events change: both tables, and the settings."""
+
+    records: RecordTable
+    tasks: TaskTable
+    settings: ModelSettings
+
+    def learn_kinds(self, table: pa.Table) -> None:
+        """Note what columns hold that had no value before."""
+        known = self.records.note("columns", {})
+        new = new_kinds(table, known)
+        if new:
+            self.records.set_note("columns", known | new)
+
+    def learn_label_kind(self, label: Any) -> None:
+        """Note what kind of value labels are."""
+        if self.records.note("labels") is None:
+            self.records.set_note("labels", type(label).__name__)
+
+
+@dataclass(frozen=True)
+class RecordsKept:
+    """Records were predicted, and wait for their labels."""
+
+    ids: Sequence[str]
+    table: pa.Table
+    active: bool
+    now: float
+    kind: ClassVar[int] = 1
+
+    def payload(self) -> bytes:
+        """Return it as Arrow IPC."""
+        return to_bytes(self.table, {"ids": list(self.ids), "active": self.active, "now": self.now})
+
+    @classmethod
+    def read(cls, payload: bytes) -> RecordsKept:
+        """Return it from its bytes."""
+        table, note = from_bytes(payload)
+        return cls(note["ids"], table, note["active"], note["now"])
+
+    def apply(self, state: Tables, position: int) -> None:
+        """Keep the records."""
+        state.learn_kinds(self.table)
+        content = to_bytes(self.table, {})
+        state.records.add(position, content, self.ids, self.active, self.now, self.now + state.settings.label_wait)
+
+
+@dataclass(frozen=True)
+class LabelsSet:
+    """Labels came, each as JSON text."""
+
+    pairs: Sequence[tuple[str, str]]
+    now: float
+    kind: ClassVar[int] = 2
+
+    def payload(self) -> bytes:
+        """Return it as Arrow IPC."""
+        ids, labels = zip(*self.pairs, strict=True)
+        return to_bytes(pa.table({"record_id": list(ids), "label": list(labels)}), {"now": self.now})
+
+    @classmethod
+    def read(cls, payload: bytes) -> LabelsSet:
+        """Return it from its bytes."""
+        table, note = from_bytes(payload)
+        return cls(list(zip(table["record_id"].to_pylist(), table["label"].to_pylist(), strict=True)), note["now"])
+
+    def apply(self, state: Tables, position: int) -> None:
+        """Give the records their labels."""
+        state.learn_label_kind(json.loads(self.pairs[0][1]))
+        state.records.label(self.pairs, self.now, self.now + state.settings.label_wait)
+
+
+@dataclass(frozen=True)
+class Noted:
+    """An event without a table: a record is activated or withdrawn, time passed, settings were changed."""
+
+    what: str
+    note: dict[str, Any]
+    now: float
+    kind: ClassVar[int] = 3
+
+    def payload(self) -> bytes:
+        """Return it as Arrow IPC."""
+        return to_bytes(without_columns(), {"what": self.what, "note": self.note, "now": self.now})
+
+    @classmethod
+    def read(cls, payload: bytes) -> Noted:
+        """Return it from its bytes."""
+        _, note = from_bytes(payload)
+        return cls(note["what"], note["note"], note["now"])
+
+    def apply(self, state: Tables, position: int) -> None:
+        """Do what it says."""
+        getattr(self, f"_{self.what}")(state)
+
+    def _activate(self, state: Tables) -> None:
+        for one in state.records.find([self.note["id"]]).values():
+            state.records.activate(one.number, self.now)
+
+    def _withdraw(self, state: Tables) -> None:
+        """Let a record be forgotten: its values go, its id stays known for a while."""
+        for one in state.records.find([self.note["id"]]).values():
+            if one.chunk is not None and one.place is not None:
+                table, note = from_bytes(state.records.chunk(one.chunk))
+                state.records.replace_chunk(one.chunk, to_bytes(without_row(table, one.place), note))
+            state.records.release([one], WITHDRAWN, self.now)
+            state.records.database.execute("UPDATE records SET label = NULL WHERE number = ?", (one.number,))
+
+    def _time(self, state: Tables) -> None:
+        """Let records expire whose labels did not come, or give them the default label; forget old ids."""
+        overdue = state.records.overdue(self.now, EXPIRED_AT_ONCE)
+        default = state.settings.default_label
+        is_given = [one for one in overdue if default is not None and one.active and one.state == "pending"]
+        given = {one.number for one in is_given}
+        if is_given:
+            label = label_text(default)
+            state.learn_label_kind(default)
+            state.records.label([(one.id, label) for one in is_given], self.now, self.now)
+        state.records.release([one for one in overdue if one.number not in given], EXPIRED, self.now)
+        state.records.forget_old(self.now - state.settings.remember)
+
+    def _settings(self, state: Tables) -> None:
+        state.settings = state.settings.changed(self.note)
+        state.records.set_note("settings", {**(state.records.note("settings", {})), **self.note})
+
+
+@dataclass(frozen=True)
+class TaskAdded:
+    """Something is to be done to the model: a batch learnt, most of the time."""
+
+    task: str
+    table: pa.Table
+    note: dict[str, Any]
+    ids: Sequence[str]
+    now: float
+    key: tuple[str, str] | None = None
+    kind: ClassVar[int] = 4
+
+    def payload(self) -> bytes:
+        """Return it as Arrow IPC."""
+        about = {"task": self.task, "note": self.note, "ids": list(self.ids), "now": self.now, "key": self.key}
+        return to_bytes(self.table, about)
+
+    @classmethod
+    def read(cls, payload: bytes) -> TaskAdded:
+        """Return it from its bytes."""
+        table, note = from_bytes(payload)
+        key = None if note["key"] is None else (note["key"][0], note["key"][1])
+        return cls(note["task"], table, note["note"], note["ids"], note["now"], key)
+
+    def apply(self, state: Tables, position: int) -> None:
+        """Let the task wait, and put its records into it."""
+        number = state.tasks.add(position, self.task, len(self.table), self.now, self.note)
+        if self.key is not None:
+            state.tasks.set_key(*self.key, number, self.now)
+        state.records.database.executemany(
+            "UPDATE records SET task = ? WHERE id = ?", [(number, one) for one in self.ids]
+        )
+        if not self.ids and len(self.table):
+            features = self.table.drop_columns([state.settings.target])
+            state.learn_kinds(features)
+            state.learn_label_kind(self.table[state.settings.target][0].as_py())
+
+
+EVENTS: dict[int, Any] = {one.kind: one for one in (RecordsKept, LabelsSet, Noted, TaskAdded)}
+__all__ = ["EVENTS", "LABELLED", "Event", "LabelsSet", "Noted", "RecordsKept", "Tables", "TaskAdded"]

@@ -1,0 +1,85 @@
+"""What the OpenAPI document says of each call: its body with an example, its answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.responses import JSONResponse
+
+from adforest.service.bodies import ARROW, CSV, JSON, PARQUET
+
+RECORDS = {"records": [{"area": 70, "rooms": 3, "district": "north"}], "record_ids": ["a1"]}
+OBJECT: dict[str, Any] = {"type": "object"}
+BINARY: dict[str, Any] = {"schema": {"type": "string", "format": "binary"}}
+ERROR = {"type": "object", "properties": {"error": {"type": "string"}}, "required": ["error"]}
+REFUSALS = {
+    "400": "The body cannot be read.",
+    "404": "There is no such model, record or batch.",
+    "405": "There is no such call.",
+    "408": "The body did not come in time.",
+    "409": "It contradicts what is known.",
+    "410": "The record is over.",
+    "413": "The body is too large.",
+    "415": "The body is of no type that is read.",
+    "422": "The request makes no sense.",
+    "429": "Too much waits already; Retry-After says when to ask again.",
+    "503": "The service is about to end.",
+    "507": "There is no room on the disk.",
+}
+
+
+def _json(example: Any, **properties: Any) -> dict[str, Any]:
+    return {JSON: {"schema": OBJECT | ({"properties": properties} if properties else {}), "example": example}}
+
+
+TABLES = {CSV: {"schema": {"type": "string"}, "example": "area,rooms,rent\n70,3,mid\n"}}
+TABLES |= dict.fromkeys((*PARQUET, *ARROW), BINARY)
+BODIES: dict[str, dict[str, Any]] = {
+    "put_model": _json({"target": "rent", "parameters": {"n_estimators": 50}, "batch_size": 500}),
+    "predict": _json(RECORDS, record_ids={"type": "array", "items": {"type": "string"}}) | TABLES,
+    "set_label": _json({"label": "mid"}, revise={"type": "boolean"}),
+    "set_labels": _json({"labels": {"a1": "mid", "a2": "low"}}, revise={"type": "boolean"}),
+    "add_batch": _json({"records": [{"area": 70, "rooms": 3, "rent": "mid"}]}) | TABLES,
+    "roll_back": _json({"model_version": 6}, model_version={"type": "integer"}),
+    "put_challenger": _json({"parameters": {"max_depth": 8}}),
+    "infer": _json({"id": "1", "inputs": [{"name": "area", "shape": [1], "datatype": "FP64", "data": [70]}]}),
+}
+VERSION = {"model_version": 7, "learnt_through": 41}
+ANSWERS: dict[str, Any] = {
+    "predict": {"predictions": ["mid"], "probabilities": [{"low": 0.1, "mid": 0.9}]} | VERSION,
+    "set_label": {"state": "labelled", "outcome": "created"},
+    "set_labels": {"created": 2, "same": 0, "revised": 0},
+    "record": {"record_id": "a1", "state": "learnt", "label": "mid", "task": 7, "batch": 7},
+    "add_batch": {"number": 7, "state": "learnt", "n_records": 500, "batch": 7, "report": {"accuracy_vote": 0.9}},
+    "versions": {"versions": [{"model_version": 7, "batches": 7, "is_current": True}]},
+    "drift": {"drift": "none", "batches": [{"batch": 5, "drift": "temporary"}]},
+}
+PARAMETERS: dict[str, list[dict[str, Any]]] = {
+    "predict": [
+        {"name": "record_id", "in": "query", "schema": {"type": "string"}, "description": "A column of record ids."},
+        {"name": "activate", "in": "query", "schema": {"type": "string", "enum": ["true", "false"]}},
+    ],
+    "add_batch": [{"name": "Idempotency-Key", "in": "header", "schema": {"type": "string", "maxLength": 200}}],
+}
+
+
+def add_route(app: FastAPI, method: str, path: str, action: Callable[..., Any]) -> None:
+    """Add a call to an application, with what is said of it."""
+    name = action.__name__
+    extra: dict[str, Any] = {"responses": {code: _refusal(words) for code, words in REFUSALS.items()}}
+    done = {"description": "Done.", "content": _json(ANSWERS.get(name, {}))}
+    extra["responses"] |= dict.fromkeys(("200", "201", "202"), done)
+    extra["responses"]["204"] = {"description": "Removed."}
+    if name in BODIES:
+        extra["requestBody"] = {"required": True, "content": BODIES[name]}
+    if name in PARAMETERS:
+        extra["parameters"] = PARAMETERS[name]
+    app.add_api_route(
+        path, action, methods=[method], response_class=JSONResponse, response_model=None, openapi_extra=extra
+    )
+
+
+def _refusal(words: str) -> dict[str, Any]:
+    return {"description": words, "content": {JSON: {"schema": ERROR}}}

@@ -1,0 +1,165 @@
+"""A read replica: fetches new versions of another service's models, checks their digests, and answers from them.
+
+Each answer says which version it is of. A replica keeps nothing that clients send: records with ids, labels and batches
+are for the service that it follows.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from adforest.exceptions import ModelFileError
+from adforest.libraries import require
+from adforest.service.requests import RequestError
+from adforest.service.served_model import Answering
+from adforest.service.settings import check_name
+from adforest.service.system import PRIVATE_FOLDER, RealDisk
+from adforest.service.tables import NUMBER, TEXT
+from adforest.service.trainer import ForestTrainer
+
+INTERVAL = 1.0  # seconds between two looks at the other service
+PATIENCE = 60.0  # seconds that an answer of it may take
+
+
+class FollowedModel:
+    """A model of another service, as it last was.
+
+    Attributes
+    ----------
+    name : str
+    answering : Answering or None
+    problem : str
+        Why the newest version could not be fetched, empty if it could.
+    """
+
+    n_waiting = n_commits = n_committed = 0
+
+    def __init__(self, name: str, url: str) -> None:
+        self.name, self._url = name, url
+        self.answering: Answering | None = None
+        self.tag, self.problem = "", ""
+
+    def kinds(self) -> Future[dict[str, str]]:
+        """Return what columns hold, as the model learnt them."""
+        found: Future[dict[str, str]] = Future()
+        known = None if self.answering is None else self.answering.model
+        names = [] if known is None or known.feature_names_in_ is None else known.feature_names_in_
+        held = [] if known is None else known._model.encoder.kinds
+        found.set_result(
+            {str(name): TEXT if kind == "categories" else NUMBER for name, kind in zip(names, held, strict=False)}
+        )
+        return found
+
+    def submit(self, _: Any) -> Future[Any]:
+        """Refuse what would have to be kept."""
+        raise RequestError(409, f"this is a replica, which keeps nothing. Send records with ids to {self._url}.")
+
+
+class FollowedModels:
+    """The models of another service, fetched by a thread.
+
+    Parameters
+    ----------
+    url : str
+        Of the other service.
+    folder : Path
+        Where the files are kept, so that a replica can answer when the other service does not.
+    token : str, optional
+        With the right to learn, which a model as a file needs.
+    """
+
+    def __init__(self, url: str, folder: Path, token: str | None = None) -> None:
+        httpx = require("httpx", "--follow", "client")
+        self.url, self.folder = url.rstrip("/"), folder
+        headers = {} if token is None else {"authorization": f"Bearer {token}"}
+        self._http = httpx.Client(base_url=self.url, headers=headers, timeout=PATIENCE)
+        self._errors = httpx.HTTPError
+        self._disk, self._trainer = RealDisk(), ForestTrainer()
+        self._models: dict[str, FollowedModel] = {}
+        self._is_ending = threading.Event()
+        folder.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+        self._read_kept()
+        self._thread = threading.Thread(target=self._follow, name="follower", daemon=True)
+        self._thread.start()
+
+    def names(self) -> list[str]:
+        """Return the names of all models, sorted."""
+        return sorted(self._models)
+
+    def get(self, name: str) -> FollowedModel:
+        """Return a model, or raise that there is none."""
+        found = self._models.get(name)
+        if found is None:
+            raise RequestError(404, f"there is no model {name[:80]!r}.")
+        return found
+
+    def close(self) -> None:
+        """Follow no more."""
+        self._is_ending.set()
+        self._thread.join()
+        self._http.close()
+
+    def _read_kept(self) -> None:
+        """Answer with what was fetched before."""
+        for path in sorted(self.folder.glob("*.adf")):
+            self._take(path.stem, path.read_bytes())
+
+    def _follow(self) -> None:
+        while not self._is_ending.is_set():
+            begin = time.monotonic()
+            try:
+                self._look()
+            except (self._errors, ValueError, KeyError, OSError) as error:
+                for one in self._models.values():
+                    one.problem = f"{self.url} cannot be followed ({error or type(error).__name__})"
+            self._is_ending.wait(max(0.0, INTERVAL - (time.monotonic() - begin)))
+
+    def _look(self) -> None:
+        """Fetch what is new, and drop what is not there any more."""
+        names = [check_name(one) for one in self._json("/v1/models")["models"]]
+        for gone in set(self._models) - set(names):
+            del self._models[gone]
+            self._disk.remove(self.folder / f"{gone}.adf")
+        for name in names:
+            model = self._models.setdefault(name, FollowedModel(name, self.url))
+            head = {"if-none-match": model.tag} if model.tag else {}
+            answer = self._http.get(f"/v1/models/{quote(name)}/model", headers=head)
+            if answer.status_code in (304, 404, 409):  # the same, or nothing learnt yet
+                continue
+            answer.raise_for_status()
+            if f'"{sha256(answer.content).hexdigest()}"' != answer.headers.get("etag"):
+                model.problem = "a model came damaged, and is fetched again"
+                continue
+            if self._take(name, answer.content):
+                self._disk.replace(self.folder / f"{name}.adf", [answer.content])
+
+    def _take(self, name: str, content: bytes) -> bool:
+        """Answer with a model from now on, unless it cannot be read."""
+        model = self._models.setdefault(name, FollowedModel(name, self.url))
+        try:
+            found, place = self._trainer.unpack(content, f"{name}.adf")
+        except ModelFileError as error:
+            model.problem = str(error)
+            return False
+        model.answering = Answering(found.snapshot(), place.version, place.position)
+        model.tag, model.problem = f'"{sha256(content).hexdigest()}"', ""
+        return True
+
+    def _json(self, path: str) -> Any:
+        answer = self._http.get(path)
+        answer.raise_for_status()
+        return answer.json()
+
+
+def made_models(folder: Path, follow: str | None, token: str | None, on_fatal: Callable[[str], None]) -> Any:
+    """Return the models of a folder, or those of a service that is followed."""
+    from adforest.service.served_models import ServedModels
+
+    return ServedModels(folder, on_fatal) if follow is None else FollowedModels(follow, folder, token)

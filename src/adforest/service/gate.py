@@ -1,0 +1,153 @@
+"""Who may ask what: names, origins and tokens of requests are checked before anything else, and changes are noted.
+
+On this machine everyone may ask who names it by its own name, unless there are tokens. A page of a stranger in a
+browser may not: its requests carry its origin.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from adforest.monitor.access import LOCAL_NAMES, App, Message, Receive, Send
+from adforest.service.tokens import ADMIN, LABEL, LEARN, PREDICT, Token, Tokens
+
+OPEN = ("/healthz", "/readyz", "/v2/health/live", "/v2/health/ready")
+OURS = ("/v1/", "/v2/", "/metrics", "/healthz", "/readyz", "/openapi.json")
+AUDIT, MAX_AUDIT = ".adforest-audit.log", 64 << 20  # bytes, after which the file before is dropped
+HEADERS = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
+
+
+class Gate:
+    """Lets requests through to the service or to the monitor, or answers them itself.
+
+    Parameters
+    ----------
+    service, monitor : App
+    folder : Path
+        With the tokens and the audit log.
+    allowed_hosts : sequence of str
+        Names besides those of this machine by which it may be asked; any if there are tokens and none is given.
+    """
+
+    def __init__(self, service: App, monitor: App, folder: Path, allowed_hosts: Sequence[str] = ()) -> None:
+        self._service, self.monitor = service, monitor
+        self.tokens = Tokens(folder)
+        self._audit = AuditLog(folder / AUDIT)
+        self._hosts = frozenset(one.lower() for one in allowed_hosts)
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self._service(scope, receive, send)
+            return
+        path = scope["path"]
+        if not (path == "/v2" or path.startswith(OURS)):
+            await self.monitor(scope, receive, send)
+            return
+        headers = {key: value.decode("latin-1") for key, value in scope["headers"]}
+        tokens = self.tokens.all()
+        refusal = self._refusal(headers, bool(tokens))
+        right, model = right_for(scope["method"], path)
+        token: Token | None = None
+        if refusal is None and tokens and path not in OPEN:
+            given = headers.get(b"authorization", "")
+            token = self.tokens.find(given.removeprefix("Bearer ")) if given.startswith("Bearer ") else None
+            if token is None:
+                refusal = 401, "a token is asked for: send it as Authorization: Bearer TOKEN."
+            elif not token.allows(right, model):
+                refusal = 403, f"this token does not allow {right or 'to look'}{f' for {model!r}' if model else ''}."
+        if refusal is not None:
+            await answer(send, *refusal)
+            return
+        await self._service(scope, receive, self._noting(send, scope, token, right))
+
+    def _refusal(self, headers: dict[bytes, str], has_tokens: bool) -> tuple[int, str] | None:
+        """Return why a request is refused by the name that it is for or the page that it comes from."""
+        host = _name_of(headers.get(b"host", ""))
+        if host not in LOCAL_NAMES | self._hosts and (self._hosts or not has_tokens):
+            return 421, "this service does not answer by that name. Name it with --allowed-host."
+        origin = headers.get(b"origin")
+        if origin is not None and _name_of(origin.partition("://")[2]) != host:
+            return 403, "requests of pages from elsewhere are not answered."
+        return None
+
+    def _noting(self, send: Send, scope: Message, token: Token | None, right: str) -> Send:
+        """Return a way to send that adds headers, and notes in the audit log what was changed."""
+
+        async def send_noting(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], *HEADERS]
+                if right not in ("", PREDICT):
+                    self._audit.note(scope, "" if token is None else token.name, message["status"])
+            await send(message)
+
+        return send_noting
+
+
+class AuditLog:
+    """Who changed what and when: a line of JSON for each request that may change something, never what it brought."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: Any = None
+
+    def note(self, scope: Message, who: str, status: int) -> None:
+        """Write a line; labels of single records are counted by the log of the model, and not noted here."""
+        if scope["path"].endswith("/label") or scope["path"].endswith("/labels"):
+            return
+        if self._file is None:
+            self._file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        client = (scope.get("client") or ("", 0))[0]
+        told = {"time": time.time(), "who": who, "from": client, "method": scope["method"], "path": scope["path"][:500]}
+        os.write(self._file, json.dumps(told | {"status": status}).encode() + b"\n")
+        if os.fstat(self._file).st_size > MAX_AUDIT:
+            os.close(self._file)
+            self._file = None
+            os.replace(self._path, self._path.with_name(f"{self._path.name}.1"))
+
+
+def right_for(method: str, path: str) -> tuple[str, str | None]:
+    """Return the right that a request needs, and the model that it is about.
+
+    Examples
+    --------
+    >>> right_for("POST", "/v1/models/rents/predict"), right_for("DELETE", "/v1/models/rents")
+    (('predict', 'rents'), ('admin', 'rents'))
+    """
+    parts = [unquote(one) for one in path.split("/")[1:]]
+    model = parts[2] if len(parts) > 2 and parts[:2] in (["v1", "models"], ["v2", "models"]) else None
+    last = parts[-1]
+    if last in ("predict", "infer") or parts[0] == "v2":
+        return PREDICT, model
+    if "records" in parts[3:4] or last == "labels":
+        return LABEL, model
+    if method in ("GET", "HEAD"):
+        return ("" if last != "model" else LEARN), model
+    if len(parts) == 3:
+        return ADMIN, model
+    return LEARN, model
+
+
+async def answer(send: Send, status: int, words: str) -> None:
+    """Answer without asking the service."""
+    body = json.dumps({"error": words}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), *HEADERS]
+    if status == 401:
+        headers.append((b"www-authenticate", b"Bearer"))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def _name_of(host: str) -> str:
+    """Return the name in a Host header, without the port."""
+    try:
+        return (urlsplit(f"//{host}").hostname or "").lower()
+    except ValueError:
+        return ""

@@ -1,0 +1,229 @@
+"""Does the tasks of a model, one after the other, and keeps its file: what the log says is what the model becomes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from adforest.exceptions import ModelFileError
+from adforest.service.events import TaskAdded
+from adforest.service.log import read_entries
+from adforest.service.store import LOG
+from adforest.service.system import Disk
+from adforest.service.task_table import BATCH, DONE, PARAMETERS, PROMOTE, REFUSED, ROLLBACK
+from adforest.service.trainer import Place, Trainer
+
+VERSION = re.compile(r"batch-(\d+)-(\d+)\.adf")
+NOWHERE = Place("", 0, 0)
+
+
+class Order(NamedTuple):
+    """A task with all that the learner needs to do it.
+
+    Attributes
+    ----------
+    number, position : int
+    kind : str
+    note : dict
+    parameters : dict
+        Of a model that is made now.
+    challenger : dict or None
+        Of a challenger that learns beside: its parameters, and the task "since" which it does.
+    keep_versions : int
+    """
+
+    number: int
+    position: int
+    kind: str
+    note: dict[str, Any]
+    parameters: dict[str, Any]
+    challenger: dict[str, Any] | None
+    keep_versions: int
+
+
+class Outcome(NamedTuple):
+    """What came of a task: its state, the number of the batch in the model's history, and a report."""
+
+    state: str
+    batch: int | None
+    report: dict[str, Any]
+
+
+class Learner:
+    """The one who changes a model.
+
+    Parameters
+    ----------
+    disk : Disk
+    model : Path
+        The file of the model.
+    folder : Path
+        With its log.
+    trainer : Trainer
+    target, log_id : str
+    """
+
+    def __init__(self, disk: Disk, model: Path, folder: Path, trainer: Trainer, target: str, log_id: str) -> None:
+        self._disk, self._path, self._folder, self._trainer = disk, model, folder, trainer
+        self._target, self._log_id = target, log_id
+        self._versions = model.with_name(f"{model.name}.versions")
+        self._challenger_path = model.with_name(f"{model.stem}.challenger{model.suffix}")
+        self._model: Any = None
+        self._challenger: tuple[Any, Place] | None = None
+        self._n_saved = 0  # batches of the model in the file
+        self.place = NOWHERE
+
+    def open(self, *, has_challenger: bool) -> Outcome | None:
+        """Read the model, or the newest version of it that can be read; return what its last task was, if any."""
+        if not has_challenger:
+            self._disk.remove(self._challenger_path)
+        versions = [self._versions / name for _, _, name in reversed(self._kept())]
+        problem: Exception | None = None
+        for path in [self._path, *versions]:
+            if not self._disk.exists(path):
+                continue
+            try:
+                self._model, self.place = self._trainer.unpack(self._disk.read(path), path.name)
+            except ModelFileError as error:
+                problem = problem or error
+                continue
+            if self.place.log_id not in ("", self._log_id):
+                raise ModelFileError(
+                    f"{path.name} was written by another service; move it elsewhere, or serve that one"
+                )
+            self._n_saved = self._trainer.n_batches(self._model)
+            return Outcome(DONE, self._n_saved, self._trainer.last_report(self._model))
+        if problem is not None:
+            raise problem
+        return None
+
+    def run(self, order: Order) -> Outcome:
+        """Do a task; the model is saved when this returns, or is as before.
+
+        Raises
+        ------
+        OSError
+            If the disk is in the way: the task may be tried again.
+        """
+        if order.number <= self.place.version:  # it was saved, and that could not be noted
+            return Outcome(DONE, self._n_saved, self._trainer.last_report(self._model))
+        try:
+            if order.kind == BATCH:
+                return self._learn(order)
+            if order.kind == ROLLBACK:
+                return self._roll_back(order)
+            if order.kind == PARAMETERS:
+                return self._change(order)
+            return self._promote(order) if order.kind == PROMOTE else self._pass(order)
+        except (OSError, MemoryError):
+            self._reload()
+            raise
+        except Exception as error:  # whatever is wrong with a batch, the next one is not to wait for ever
+            self._reload()
+            told = str(error) if isinstance(error, ValueError | TypeError) else f"{type(error).__name__}: {error}"
+            return Outcome(REFUSED, None, {"reason": told})
+
+    def _learn(self, order: Order) -> Outcome:
+        """Teach a batch to the challenger, if there is one, and to the model."""
+        table = self._table(order.position)
+        report: dict[str, Any] = {}
+        if order.challenger is not None:
+            report = self._teach_challenger(order, table, order.challenger)
+        if self._model is None:
+            self._model = self._trainer.new(order.parameters)
+        number, found = self._trainer.learn(self._model, table, self._target)
+        self._save(order, (number, len(table)))
+        return Outcome(DONE, number, found | report)
+
+    def _teach_challenger(self, order: Order, table: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
+        """Teach the challenger first: once the model is saved the batch is done. What goes wrong is noted."""
+        model, place = self._read_challenger(wanted)
+        if place.version >= order.number:
+            return {}
+        try:
+            number, found = self._trainer.learn(model, table, self._target)
+            new = Place(self._log_id, order.number, order.position)
+            content = self._trainer.pack(model, new, self._target, (number, len(table)))
+            self._disk.replace(self._challenger_path, content)
+            self._challenger = model, new
+            return {"challenger_accuracy": found.get("accuracy_vote")}
+        except (ValueError, TypeError) as error:
+            self._challenger = None
+            return {"challenger_problem": str(error)}
+
+    def _read_challenger(self, wanted: Mapping[str, Any]) -> tuple[Any, Place]:
+        """Return the challenger as it was saved, or a new one."""
+        if self._challenger is None and self._disk.exists(self._challenger_path):
+            self._challenger = self._trainer.unpack(self._disk.read(self._challenger_path), self._challenger_path.name)
+        if self._challenger is None or self._challenger[1].version < wanted["since"]:
+            self._challenger = self._trainer.new(wanted["parameters"]), NOWHERE
+        return self._challenger
+
+    def _roll_back(self, order: Order) -> Outcome:
+        """Go back to a version that is kept; what was learnt since is passed over."""
+        found = [name for _, version, name in self._kept() if version == order.note["version"]]
+        if not found:
+            raise ValueError(f"version {order.note['version']} of the model is not kept")
+        self._model, _ = self._trainer.unpack(self._disk.read(self._versions / found[0]), found[0])
+        self._save(order)
+        return Outcome(DONE, self._trainer.n_batches(self._model), {})
+
+    def _change(self, order: Order) -> Outcome:
+        """Change parameters; those of a model that knows nothing are taken when it is made."""
+        if self._model is not None:
+            self._trainer.set_parameters(self._model, order.note["parameters"])
+        return self._pass(order)
+
+    def _promote(self, order: Order) -> Outcome:
+        """Let the challenger take the model's place."""
+        if order.challenger is None or not self._disk.exists(self._challenger_path):
+            raise ValueError("there is no challenger that learnt anything")
+        self._model, _ = self._read_challenger(order.challenger)
+        self._save(order)
+        self._challenger = None
+        self._disk.remove(self._challenger_path)
+        return Outcome(DONE, self._trainer.n_batches(self._model), {})
+
+    def _pass(self, order: Order) -> Outcome:
+        """Save the model as one that knows of the task."""
+        if self._model is None:
+            return Outcome(DONE, None, {})
+        self._save(order)
+        return Outcome(DONE, self._trainer.n_batches(self._model), {})
+
+    def _table(self, position: int) -> Any:
+        """Return the batch that stands at a position of the log."""
+        for entry in read_entries(self._disk, self._folder / LOG, position - 1, position):
+            return TaskAdded.read(entry.payload).table
+        raise ModelFileError(f"entry {position} of the log is gone, and the model has not learnt it")
+
+    def _save(self, order: Order, batch: tuple[int, int] | None = None) -> None:
+        """Replace the file; the model before is kept as a version."""
+        place = Place(self._log_id, order.number, order.position)
+        content = self._trainer.pack(self._model, place, self._target, batch)
+        self._disk.make_folder(self._versions)
+        if self._n_saved and self._disk.exists(self._path):
+            self._disk.link(self._path, self._versions / f"batch-{self._n_saved:06d}-{self.place.version}.adf")
+        self._disk.replace(self._path, content)
+        self.place, self._n_saved = place, self._trainer.n_batches(self._model)
+        for _, _, name in self._kept()[: -order.keep_versions]:
+            self._disk.remove(self._versions / name)
+
+    def _reload(self) -> None:
+        """Take the model as it was last saved."""
+        self._model, self._challenger = None, None
+        if self._disk.exists(self._path):
+            self._model, self.place = self._trainer.unpack(self._disk.read(self._path), self._path.name)
+
+    def _kept(self) -> list[tuple[int, int, str]]:
+        """Return the batches, the version and the name of each model that is kept, oldest first."""
+        return kept_versions(self._disk, self._path)
+
+
+def kept_versions(disk: Disk, model: Path) -> list[tuple[int, int, str]]:
+    """Return the batches, the version and the name of each model that is kept beside a file, oldest first."""
+    names = disk.names(model.with_name(f"{model.name}.versions"))
+    matches = [(match, name) for name in names if (match := VERSION.fullmatch(name))]
+    return sorted(((int(match[1]), int(match[2]), name) for match, name in matches), key=lambda one: one[1])

@@ -1,0 +1,130 @@
+"""The learner in a process of its own: orders come as lines of JSON, outcomes go back so; it ends with its parent."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from adforest.service.learner import Learner, Order, Outcome
+
+PR_SET_PDEATHSIG = 1
+SPARE = 500  # what is added to the score by which the system chooses whom to end when memory is short
+RETRY = "retry"  # the state of a task that the disk was in the way of
+
+
+class LearnerEndedError(Exception):
+    """The process ended while it was at a task."""
+
+
+class LearningProcess:
+    """A learner that runs beside, as its parent sees it.
+
+    Parameters
+    ----------
+    model, folder : Path
+        The file of the model, and the folder of its log.
+    target, log_id : str
+    has_challenger : bool
+    locks : sequence of int
+        Descriptors of locks that hold as long as the process lives, also where its parent was killed.
+
+    Attributes
+    ----------
+    version : int
+        Of the model that it found, 0 if there was none.
+    found : Outcome or None
+        What the last task of that model was.
+    """
+
+    def __init__(
+        self, model: Path, folder: Path, target: str, log_id: str, *, has_challenger: bool, locks: tuple[int, ...] = ()
+    ) -> None:
+        given = [str(model), str(folder), target, log_id, str(int(has_challenger))]
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "adforest.service.learning_process", *given],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            pass_fds=locks,
+            start_new_session=True,  # Ctrl-C in a terminal is for its parent, which lets it finish
+        )
+        hello = self._receive()
+        if "error" in hello:
+            self.end()
+            raise OSError(hello["error"])
+        self.version = int(hello["version"])
+        self.found = None if hello["found"] is None else Outcome(*hello["found"])
+
+    def run(self, order: Order) -> Outcome:
+        """Let a task be done, and return what came of it."""
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps(order).encode() + b"\n")
+            self._process.stdin.flush()
+        except OSError:
+            raise LearnerEndedError from None
+        return Outcome(*self._receive()["outcome"])
+
+    def end(self) -> None:
+        """End it: at once, since what it has not saved is learnt again from the log."""
+        self._process.kill()
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream is not None:
+                with suppress(OSError):
+                    stream.close()
+
+    def _receive(self) -> dict[str, Any]:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            raise LearnerEndedError
+        found: dict[str, Any] = json.loads(line)
+        return found
+
+
+def main(arguments: list[str]) -> None:
+    """Do what comes, until the parent ends."""
+    from adforest.service.system import RealDisk
+    from adforest.service.trainer import ForestTrainer
+
+    _end_with_parent()
+    out = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what libraries print is no outcome
+    model, folder, target, log_id, has_challenger = arguments
+    learner = Learner(RealDisk(), Path(model), Path(folder), ForestTrainer(), target, log_id)
+    try:
+        found = learner.open(has_challenger=has_challenger == "1")
+    except Exception as error:
+        out.write(json.dumps({"error": f"{model} cannot be opened: {error}"}).encode() + b"\n")
+        return
+    out.write(json.dumps({"version": learner.place.version, "found": found}).encode() + b"\n")
+    for line in sys.stdin.buffer:
+        try:
+            outcome = learner.run(Order(*json.loads(line)))
+        except OSError as error:
+            outcome = Outcome(RETRY, None, {"reason": str(error)})
+        out.write(json.dumps({"outcome": outcome}).encode() + b"\n")
+
+
+def _end_with_parent() -> None:
+    """Ask the system to end this process with its parent, and to end it rather than that when memory is short."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform != "linux":
+        return
+    import ctypes
+
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text(str(SPARE), encoding="ascii")
+    with suppress(OSError):
+        os.nice(5)  # predictions come first
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,181 @@
+"""The calls of the Open Inference Protocol (KServe v2) in JSON, so that its clients can ask for predictions.
+
+Columns come as tensors: one for each, by name, of one value a record; or, for a model whose columns have no names, one
+of records by columns. Predictions are answered as "predict", probabilities as "predict_proba".
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pyarrow as pa
+from fastapi import FastAPI, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import JSONResponse
+
+from adforest.service import examples
+from adforest.service.bodies import BodyError, parse_json, table_of
+from adforest.service.predictions import Predicted, predict
+from adforest.service.receiving import read_content
+from adforest.service.requests import RequestError
+from adforest.service.served_model import Answering
+from adforest.service.served_models import ServedModels
+from adforest.service.tables import normalised
+
+DATATYPES = ("BOOL", "UINT8", "UINT16", "UINT32", "UINT64", "INT8", "INT16", "INT32", "INT64", "FP16", "FP32", "FP64")
+TEXT = "BYTES"
+OUTPUTS = ("predict", "predict_proba")
+INLINE = 64  # records that are answered at once
+
+
+class OpenInference:
+    """What is answered to the protocol's calls."""
+
+    def __init__(self, models: ServedModels) -> None:
+        self._models = models
+
+    def add_to(self, app: FastAPI) -> None:
+        """Add the calls to an application."""
+        for method, path, action in (
+            ("GET", "/v2", self.server),
+            ("GET", "/v2/health/live", self.live),
+            ("GET", "/v2/health/ready", self.live),
+            ("GET", "/v2/models/{model}", self.metadata),
+            ("GET", "/v2/models/{model}/ready", self.ready),
+            ("GET", "/v2/models/{model}/versions/{version}", self.metadata),
+            ("GET", "/v2/models/{model}/versions/{version}/ready", self.ready),
+            ("POST", "/v2/models/{model}/infer", self.infer),
+            ("POST", "/v2/models/{model}/versions/{version}/infer", self.infer),
+        ):
+            examples.add_route(app, method, path, action)
+
+    async def server(self) -> Response:
+        """Return what server this is."""
+        from adforest import __version__
+
+        return JSONResponse({"name": "adforest", "version": __version__, "extensions": []})
+
+    async def live(self) -> Response:
+        """Return that the service answers."""
+        return JSONResponse({"live": True, "ready": True})
+
+    async def ready(self, model: str, version: str = "") -> Response:
+        """Return whether a model can answer."""
+        self._answering(model, version)
+        return JSONResponse({"name": model, "ready": True})
+
+    async def metadata(self, model: str, version: str = "") -> Response:
+        """Return the columns and the outputs of a model."""
+        answering = self._answering(model, version)
+        known = answering.model
+        names = known.feature_names_in_
+        if names is None:
+            inputs = [{"name": "input", "datatype": "FP64", "shape": [-1, known.n_features_in_]}]
+        else:
+            kinds = known._model.encoder.kinds
+            inputs = [
+                {"name": str(name), "datatype": TEXT if kind == "categories" else "FP64", "shape": [-1]}
+                for name, kind in zip(names, kinds, strict=True)
+            ]
+        classes = known.classes_.tolist()
+        outputs = [
+            {"name": OUTPUTS[0], "datatype": _datatype(classes), "shape": [-1]},
+            {"name": OUTPUTS[1], "datatype": "FP64", "shape": [-1, len(classes)], "parameters": {"classes": classes}},
+        ]
+        about = {"name": model, "versions": [str(answering.version)], "platform": "adforest"}
+        return JSONResponse(about | {"inputs": inputs, "outputs": outputs})
+
+    async def infer(self, model: str, request: Request, version: str = "") -> Response:
+        """Predict; the id of the request is in the answer."""
+        answering = self._answering(model, version)
+        given = parse_json(await read_content(request))
+        table = _table(given.get("inputs"))
+        wanted = _wanted(given.get("outputs"))
+        if len(table) <= INLINE:
+            found = predict(answering, table)
+        else:
+            found = await run_in_threadpool(predict, answering, table)
+        about = {"model_name": model, "model_version": str(answering.version)}
+        if type(given.get("id")) is str:
+            about["id"] = given["id"]
+        parameters = {"learnt_through": answering.learnt_through}
+        outputs = [one for one in _outputs(found) if one["name"] in wanted]
+        return JSONResponse(about | {"parameters": parameters, "outputs": outputs})
+
+    def _answering(self, model: str, version: str) -> Answering:
+        """Return a model that answers, or raise: 404 as the protocol has it, also for versions that are not current."""
+        answering = self._models.get(model).answering
+        if answering is None:
+            raise RequestError(409, f"model {model!r} has learnt nothing yet.")
+        if version not in ("", str(answering.version)):
+            raise RequestError(404, f"model {model!r} is of version {answering.version}, not {version[:80]!r}.")
+        return answering
+
+
+def _wanted(given: Any) -> tuple[str, ...]:
+    """Return the names of the outputs that are asked for."""
+    if given is None:
+        return OUTPUTS
+    if type(given) is not list or not all(type(one) is dict and one.get("name") in OUTPUTS for one in given):
+        raise BodyError(422, f"'outputs' are none of {' and '.join(OUTPUTS)}.")
+    return tuple(one["name"] for one in given)
+
+
+def _table(inputs: Any) -> pa.Table:
+    """Return tensors as a table."""
+    if type(inputs) is not list or not inputs or not all(type(one) is dict for one in inputs):
+        raise BodyError(422, "'inputs' is no list of tensors.")
+    columns: dict[str, list[Any]] = {}
+    for one in inputs:
+        name, shape, data = one.get("name"), _shape(one.get("shape")), one.get("data")
+        if type(name) is not str or name in columns:
+            raise BodyError(422, "a tensor has no name of its own.")
+        kind = one.get("datatype")
+        if kind not in (*DATATYPES, TEXT):
+            raise BodyError(422, f"tensor {name[:80]!r} is of type {str(kind)[:80]!r}; expected BYTES or numbers.")
+        flat = _flat(data, math.prod(shape), name, is_text=kind == TEXT)
+        if len(shape) == 2 and shape[1] != 1:
+            if len(inputs) > 1:
+                raise BodyError(422, f"tensor {name[:80]!r} has {shape[1]} columns; expected one a tensor.")
+            table = pa.table({str(place): pa.array(flat[place :: shape[1]]) for place in range(shape[1])})
+            return normalised(table)
+        columns[name] = flat
+    return table_of({"columns": columns})
+
+
+def _shape(given: Any) -> list[int]:
+    """Return the shape of a tensor: records, or records and columns."""
+    is_list = type(given) is list and len(given) in (1, 2)
+    if not is_list or not all(type(n) is int and 0 < n <= 50_000_000 for n in given) or math.prod(given) > 50_000_000:
+        raise BodyError(422, f"a tensor is of shape {str(given)[:80]}; expected [records] or [records, columns].")
+    found: list[int] = given
+    return found
+
+
+def _flat(data: Any, size: int, name: str, *, is_text: bool) -> list[Any]:
+    """Return the values of a tensor in one list; they may come nested."""
+    if type(data) is list and data and type(data[0]) is list:
+        if not all(type(row) is list for row in data):
+            raise BodyError(422, f"the data of tensor {name[:80]!r} are lists and values.")
+        data = [value for row in data for value in row]
+    allowed = (str, type(None)) if is_text else (int, float, bool, type(None))
+    if type(data) is not list or len(data) != size or not all(type(value) in allowed for value in data):
+        raise BodyError(422, f"the data of tensor {name[:80]!r} are not {size} values of its type.")
+    return data
+
+
+def _outputs(found: Predicted) -> list[dict[str, Any]]:
+    """Return predictions as tensors."""
+    n, n_classes = found.probabilities.shape
+    kind = _datatype(found.classes)
+    return [
+        {"name": OUTPUTS[0], "datatype": kind, "shape": [n], "data": found.labels},
+        {"name": OUTPUTS[1], "datatype": "FP64", "shape": [n, n_classes], "data": found.probabilities.ravel().tolist()},
+    ]
+
+
+def _datatype(classes: list[Any]) -> str:
+    """Return the protocol's word for the type of classes."""
+    kinds = {bool: "BOOL", int: "INT64", float: "FP64"}
+    return kinds.get(type(classes[0]), TEXT) if classes else TEXT

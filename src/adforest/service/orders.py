@@ -1,0 +1,38 @@
+"""A task of the tables as an order for the learner, with all that earlier tasks decided."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from adforest.service.learner import Order
+from adforest.service.store import Store
+from adforest.service.task_table import CHALLENGE, DROP_CHALLENGER, PARAMETERS, PROMOTE, Task
+
+
+def order_for(task: Task, store: Store) -> Order:
+    """Return the order of a task."""
+    return Order(
+        task.number,
+        task.position,
+        task.kind,
+        task.note,
+        parameters_before(store, task.number),
+        challenger_before(store, task.number),
+        store.settings.keep_versions,
+    )
+
+
+def parameters_before(store: Store, number: int) -> dict[str, Any]:
+    """Return the parameters of the model as they are when a task is done."""
+    found = dict(store.settings.parameters)
+    for task in store.state.tasks.before(number, PARAMETERS, PROMOTE):
+        found |= task.note.get("parameters", {})
+    return found
+
+
+def challenger_before(store: Store, number: int) -> dict[str, Any] | None:
+    """Return the challenger that learns beside the model when a task is done, None if there is none."""
+    tasks = store.state.tasks.before(number, CHALLENGE, DROP_CHALLENGER, PROMOTE)
+    if not tasks or tasks[-1].kind != CHALLENGE:
+        return None
+    return {"since": tasks[-1].number, "parameters": parameters_before(store, number) | tasks[-1].note["parameters"]}

@@ -1,0 +1,81 @@
+"""Predictions of a model as JSON or as an Arrow table."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from adforest.base import as_proba
+from adforest.service.served_model import Answering
+
+
+class Predicted(NamedTuple):
+    """What a model answered.
+
+    Attributes
+    ----------
+    labels : list
+    probabilities : ndarray of shape (n_records, n_classes)
+    classes : list
+    """
+
+    labels: list[Any]
+    probabilities: Any
+    classes: list[Any]
+
+
+def predict(answering: Answering, table: pa.Table) -> Predicted:
+    """Return what a model answers to some records."""
+    model = answering.model
+    votes = model._votes(table)
+    return Predicted(model._model.most_likely(votes).tolist(), as_proba(votes), model.classes_.tolist())
+
+
+def as_json(found: Predicted, answering: Answering) -> dict[str, Any]:
+    """Return predictions as they stand in an answer."""
+    names = [as_key(one) for one in found.classes]
+    rows = [dict(zip(names, row, strict=True)) for row in found.probabilities.tolist()]
+    return {"predictions": found.labels, "probabilities": rows} | version_of(answering)
+
+
+def as_arrow(found: Predicted, answering: Answering) -> bytes:
+    """Return predictions as an Arrow stream; the version is in the metadata of its schema."""
+    columns: dict[str, Any] = {"prediction": pa.array(found.labels)}
+    for place, one in enumerate(found.classes):
+        columns[f"probability_{as_key(one)}"] = pa.array(np.ascontiguousarray(found.probabilities[:, place]))
+    table = pa.table(columns)
+    table = table.replace_schema_metadata({name: str(value) for name, value in version_of(answering).items()})
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
+
+
+def nothing_known(n_records: int) -> dict[str, Any]:
+    """Return the answer of a model that has learnt nothing."""
+    nothing = [None] * n_records
+    return {"predictions": nothing, "probabilities": nothing, "model_version": 0, "learnt_through": 0}
+
+
+def explained(answering: Answering, table: pa.Table) -> list[dict[str, Any]]:
+    """Return by record what each column adds to the probability of the class that is answered."""
+    found = answering.model.explain(table)
+    best, names = found.probabilities.argmax(axis=1), [str(one) for one in found.feature_names]
+    rows = []
+    for row, place in enumerate(best):
+        added = dict(zip(names, found.contributions[row, :, place].tolist(), strict=True))
+        rows.append({"bias": float(found.bias[row, place]), "contributions": added})
+    return rows
+
+
+def version_of(answering: Answering) -> dict[str, int]:
+    """Return which model answered."""
+    return {"model_version": answering.version, "learnt_through": answering.learnt_through}
+
+
+def as_key(value: Any) -> str:
+    """Return a class as a key of JSON."""
+    return ("true" if value else "false") if isinstance(value, bool) else str(value)

@@ -1,0 +1,184 @@
+"""Start the service: check that it is closed to strangers, listen, and end without losing what was begun."""
+
+from __future__ import annotations
+
+import os
+import socket
+import ssl
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from threading import Thread
+from time import sleep
+from typing import Any
+
+from adforest.libraries import require
+from adforest.monitor.access import AccessRules, Guard, is_loopback, new_token
+from adforest.monitor.launch import listen
+
+HOST, PORT = "127.0.0.1", 8322
+DRAIN_SECONDS = 30  # that requests under way have when the service ends
+HEAD_SECONDS = 10.0  # until the head of a request must have come
+MAX_CONNECTIONS = 4_096
+
+
+@dataclass(frozen=True)
+class ServiceOptions:
+    """How the service listens.
+
+    Attributes
+    ----------
+    folder : Path
+    host : str
+    port : int
+        0 for any that is free.
+    certificate, key : Path or None
+        For TLS.
+    proxy : str or None
+        The name of the proxy before it, which has TLS.
+    allowed_hosts : sequence of str
+        Names by which it may be asked.
+    follow : str or None
+        The address of a service whose models are fetched and answered from; nothing is learnt then.
+    follow_token : str or None
+        What that service asks for.
+    """
+
+    folder: Path
+    host: str = HOST
+    port: int = PORT
+    certificate: Path | None = None
+    key: Path | None = None
+    proxy: str | None = None
+    allowed_hosts: Sequence[str] = ()
+    follow: str | None = None
+    follow_token: str | None = None
+
+
+class FatalError(OSError):
+    """The log could not be written: what is on the disk is not known, and another process must find out."""
+
+
+def run(options: ServiceOptions, say: Callable[[str], object] = print) -> None:
+    """Serve the models of a folder until it is interrupted; raises `FatalError` where a log cannot be written."""
+    with _made(options) as (server, listener, address, fatal):
+        say(f"Serving {os.fspath(options.folder)}: {address}  (Ctrl-C ends it)")
+        with suppress(KeyboardInterrupt):
+            server.run(sockets=[listener])
+        if fatal:
+            raise FatalError(fatal[0])
+
+
+@contextmanager
+def serving(options: ServiceOptions) -> Iterator[str]:
+    """Run a service in a thread as long as a block lasts, and yield its address."""
+    with _made(options) as (server, listener, address, _):
+        thread = Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            while not server.started and thread.is_alive():
+                sleep(0.01)
+            yield address.partition("?")[0].rstrip("/")
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+@contextmanager
+def _made(options: ServiceOptions) -> Iterator[tuple[Any, socket.socket, str, list[str]]]:
+    """Yield a server, the socket that it listens at, its address, and a list of what ended it."""
+    for module in ("fastapi", "uvicorn", "pyarrow"):
+        require(module, "the service", "service")
+    _check_closed(options)
+    import uvicorn
+
+    from adforest.service.following import made_models
+
+    fatal: list[str] = []
+
+    def end(problem: str) -> None:
+        fatal.append(problem)
+        server.should_exit = True
+
+    with listen(options.host, options.port, "the service") as listener:
+        models = made_models(options.folder, options.follow, options.follow_token, end)
+        try:
+            app, token = _make_app(options, models, listener.getsockname()[1], lambda: bool(server.should_exit))
+            server = uvicorn.Server(_config(uvicorn, app, options))
+            yield server, listener, _address(options, listener, token), fatal
+        finally:
+            models.close()
+
+
+def _make_app(options: ServiceOptions, models: Any, port: int, is_ending: Callable[[], bool]) -> tuple[Any, str | None]:
+    """Return the application, and the token of its pages if whoever looks at them needs one."""
+    from adforest.monitor.model_files import ModelFiles
+    from adforest.monitor.server import make_pages, model_metrics
+    from adforest.monitor.summaries import Summaries
+    from adforest.service.application import make_service
+    from adforest.service.gate import Gate
+
+    files = ModelFiles(options.folder)
+    pages = make_pages(files, is_ending)
+    names = [*options.allowed_hosts, *([options.proxy] if options.proxy else [])]
+    metrics = partial(model_metrics, files, Summaries(files))
+    service = make_service(models, is_ending, metrics, is_replica=options.follow is not None)
+    gate = Gate(service, pages, options.folder, names)
+    token = new_token() if gate.tokens.all() else None
+    gate.monitor = Guard(pages, AccessRules(token, tuple(one.lower() for one in names)), port)
+    return gate, token
+
+
+def _config(uvicorn: Any, app: Any, options: ServiceOptions) -> Any:
+    """Return how uvicorn is run."""
+    from adforest.service.connections import limited_protocol
+
+    return uvicorn.Config(
+        app,
+        http=limited_protocol(MAX_CONNECTIONS, HEAD_SECONDS),
+        ws="none",
+        log_level="error",  # a line for every wrong request would let strangers fill a disk
+        access_log=False,
+        lifespan="off",
+        server_header=False,
+        timeout_graceful_shutdown=DRAIN_SECONDS,
+        interface="asgi3",
+        proxy_headers=options.proxy is not None,
+        ssl_certfile=options.certificate,
+        ssl_keyfile=options.key,
+        ssl_version=ssl.PROTOCOL_TLS_SERVER,
+    )
+
+
+def _check_closed(options: ServiceOptions) -> None:
+    """Raise if strangers could ask, or could read along."""
+    from adforest.service.tokens import Tokens
+
+    if (options.certificate is None) != (options.key is None):
+        raise ValueError("a certificate and its key belong together. Give both.")
+    try:
+        addresses = {found[4][0] for found in socket.getaddrinfo(options.host, options.port)}
+    except (OSError, UnicodeError) as error:
+        raise OSError(f"the service cannot listen at {options.host}: {error}.") from None
+    if all(is_loopback(str(one)) for one in addresses):
+        return
+    if options.certificate is None and options.proxy is None:
+        raise ValueError(
+            f"the service would listen at {options.host} without TLS. Give --certificate and --key, or name the proxy "
+            "before it that has TLS with --proxy."
+        )
+    if not Tokens(options.folder).all():
+        raise ValueError(
+            f"the service would listen at {options.host} and there are no tokens. Make one: adforest token add NAME "
+            f"--data {options.folder} --right predict"
+        )
+
+
+def _address(options: ServiceOptions, listener: socket.socket, token: str | None) -> str:
+    """Return what to open."""
+    host, port = listener.getsockname()[:2]
+    name = f"[{host}]" if ":" in host else host
+    scheme = "https" if options.certificate else "http"
+    return f"{scheme}://{name}:{port}/" + (f"?token={token}" if token else "")

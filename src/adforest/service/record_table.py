@@ -1,0 +1,243 @@
+"""Which record waits for its label, has one, or was learnt: a table in SQLite that follows the log entry by entry.
+
+Every change is made by an entry of the log and in one transaction with the position of that entry, so that the table is
+always that of some position; what the log has more is applied when it is opened. Times are those of the entries.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+PENDING, LABELLED, LEARNT, EXPIRED, WITHDRAWN, REFUSED = (
+    "pending",
+    "labelled",
+    "learnt",
+    "expired",
+    "withdrawn",
+    "refused",
+)
+EARLY = "early"  # a label whose record has not come
+OVER = (LEARNT, EXPIRED, WITHDRAWN, REFUSED)
+AT_ONCE = 500  # ids in one query; SQLite takes 999 values at least
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS chunks (position INTEGER PRIMARY KEY, content BLOB NOT NULL, n_used INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS records (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, state TEXT NOT NULL,
+    chunk INTEGER, place INTEGER, active INTEGER NOT NULL, label TEXT, made REAL NOT NULL, changed REAL NOT NULL,
+    due REAL, task INTEGER);
+CREATE INDEX IF NOT EXISTS ready ON records (number) WHERE state = 'labelled' AND active AND task IS NULL;
+CREATE INDEX IF NOT EXISTS due ON records (due) WHERE due IS NOT NULL;
+CREATE INDEX IF NOT EXISTS over ON records (changed) WHERE due IS NULL AND state <> 'labelled';
+CREATE INDEX IF NOT EXISTS of_task ON records (task) WHERE task IS NOT NULL;
+CREATE TABLE IF NOT EXISTS tasks (number INTEGER PRIMARY KEY, position INTEGER NOT NULL UNIQUE, kind TEXT NOT NULL,
+    n_records INTEGER NOT NULL, made REAL NOT NULL, state TEXT NOT NULL, note TEXT NOT NULL, batch INTEGER,
+    report TEXT, attempts INTEGER NOT NULL DEFAULT 0);
+CREATE INDEX IF NOT EXISTS open_tasks ON tasks (number) WHERE state = 'waiting';
+CREATE TABLE IF NOT EXISTS keys (key TEXT PRIMARY KEY, digest TEXT NOT NULL, task INTEGER NOT NULL, made REAL NOT NULL);
+CREATE INDEX IF NOT EXISTS keys_by_age ON keys (made)
+"""
+
+
+class Record(NamedTuple):
+    """What is known of a record.
+
+    Attributes
+    ----------
+    number : int
+        In the order of predictions.
+    id : str
+    state : str
+    chunk, place : int or None
+        Where its values are kept, None once they are not.
+    active : int
+        Whether it may be learnt.
+    label : str or None
+        JSON text.
+    made, changed : float
+        When it was predicted, and when its state changed.
+    due : float or None
+        When it expires.
+    task : int or None
+        The batch that it was closed into.
+    """
+
+    number: int
+    id: str
+    state: str
+    chunk: int | None
+    place: int | None
+    active: int
+    label: str | None
+    made: float
+    changed: float
+    due: float | None
+    task: int | None
+
+
+class RecordTable:
+    """The table of one model.
+
+    Parameters
+    ----------
+    database : sqlite3.Connection
+        In its autocommit mode.
+    """
+
+    def __init__(self, database: sqlite3.Connection) -> None:
+        self.database = database
+        with self.transaction():
+            for statement in SCHEMA.split(";"):
+                database.execute(statement)
+
+    def begin(self) -> None:
+        """Begin a transaction."""
+        self.database.execute("BEGIN IMMEDIATE")
+
+    def commit(self) -> None:
+        """End a transaction: it is on the disk."""
+        self.database.execute("COMMIT")
+
+    def rollback(self) -> None:
+        """End a transaction as if it had not been."""
+        if self.database.in_transaction:
+            self.database.execute("ROLLBACK")
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Hold a transaction: at its end all is on the disk, after an error nothing."""
+        self.begin()
+        try:
+            yield
+            self.commit()
+        except BaseException:
+            self.rollback()
+            raise
+
+    def note(self, name: str, default: Any = None) -> Any:
+        """Return a note."""
+        row = self.database.execute("SELECT value FROM notes WHERE name = ?", (name,)).fetchone()
+        return default if row is None else json.loads(row[0])
+
+    def set_note(self, name: str, value: Any) -> None:
+        """Replace a note."""
+        self.database.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, json.dumps(value)))
+
+    def find(self, ids: Sequence[str]) -> dict[str, Record]:
+        """Return the records that are known among some ids."""
+        found = {}
+        for start in range(0, len(ids), AT_ONCE):
+            part = ids[start : start + AT_ONCE]
+            marks = ",".join("?" * len(part))
+            for row in self.database.execute(f"SELECT * FROM records WHERE id IN ({marks})", part):
+                found[row[1]] = Record(*row)
+        return found
+
+    def chunk(self, position: int) -> bytes:
+        """Return the values of the records of one prediction."""
+        row = self.database.execute("SELECT content FROM chunks WHERE position = ?", (position,)).fetchone()
+        return bytes(row[0])
+
+    def add(self, position: int, content: bytes, ids: Sequence[str], active: bool, now: float, due: float) -> None:
+        """Keep the records of a prediction that are not known; a label that came before is joined to its record."""
+        known = self.find(ids)
+        rows, early = [], []
+        for place, one in enumerate(ids):
+            before = known.get(one)
+            if before is not None and before.state != EARLY:
+                continue
+            if before is not None:
+                early.append((before.number,))
+            label = None if before is None else before.label
+            state = PENDING if label is None else LABELLED
+            ends = due if label is None or not active else None
+            rows.append((one, state, position, place, int(active), label, now, now, ends))
+        if not rows:
+            return
+        self.database.executemany("DELETE FROM records WHERE number = ?", early)
+        self.database.execute("INSERT INTO chunks VALUES (?, ?, ?)", (position, content, len(rows)))
+        self.database.executemany(
+            "INSERT INTO records (id, state, chunk, place, active, label, made, changed, due) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            rows,
+        )
+
+    def label(self, pairs: Iterable[tuple[str, str]], now: float, due: float) -> None:
+        """Give records their labels; those that are not known keep them until they come."""
+        pairs = list(pairs)
+        known = self.find([one for one, _ in pairs])
+        old = [(label, LABELLED, now, known[one].number) for one, label in pairs if one in known]
+        new = [(one, EARLY, 1, label, now, now, due) for one, label in pairs if one not in known]
+        self.database.executemany(
+            "UPDATE records SET label = ?, state = CASE WHEN state = 'early' THEN 'early' ELSE ? END, changed = ?, "
+            "due = CASE WHEN active AND state <> 'early' THEN NULL ELSE due END WHERE number = ?",
+            old,
+        )
+        insert = "INSERT INTO records (id, state, active, label, made, changed, due) VALUES (?, ?, ?, ?, ?, ?, ?)"
+        self.database.executemany(insert, new)
+
+    def activate(self, number: int, now: float) -> None:
+        """Let a record be learnt."""
+        self.database.execute(
+            "UPDATE records SET active = 1, changed = ?, due = CASE WHEN state = 'labelled' THEN NULL ELSE due END "
+            "WHERE number = ?",
+            (now, number),
+        )
+
+    def release(self, records: Sequence[Record], state: str, now: float) -> None:
+        """Set the state of records that are over, and drop values that no record needs any more."""
+        self.database.executemany(
+            "UPDATE records SET state = ?, changed = ?, due = NULL, chunk = NULL, place = NULL WHERE number = ?",
+            [(state, now, one.number) for one in records],
+        )
+        chunks = [(one.chunk,) for one in records if one.chunk is not None]
+        self.database.executemany("UPDATE chunks SET n_used = n_used - 1 WHERE position = ?", chunks)
+        self.database.executemany("DELETE FROM chunks WHERE position = ? AND n_used <= 0", list(dict.fromkeys(chunks)))
+
+    def replace_chunk(self, position: int, content: bytes) -> None:
+        """Replace the values of the records of one prediction."""
+        self.database.execute("UPDATE chunks SET content = ? WHERE position = ?", (content, position))
+
+    def ready(self, limit: int) -> list[Record]:
+        """Return records that have labels and are in no batch yet, in the order of their predictions."""
+        rows = self.database.execute(
+            "SELECT * FROM records WHERE state = 'labelled' AND active AND task IS NULL ORDER BY number LIMIT ?",
+            (limit,),
+        )
+        return [Record(*row) for row in rows]
+
+    def n_ready(self, limit: int) -> tuple[int, float | None]:
+        """Return how many of these there are, up to a limit, and since when the first of them waits."""
+        query = (
+            "SELECT COUNT(*), MIN(changed) FROM (SELECT changed FROM records WHERE state = 'labelled' AND active "
+            "AND task IS NULL LIMIT ?)"
+        )
+        n, since = self.database.execute(query, (limit,)).fetchone()
+        return int(n), since
+
+    def overdue(self, now: float, limit: int) -> list[Record]:
+        """Return records whose label did not come in time, and labels whose record did not."""
+        rows = self.database.execute(
+            "SELECT * FROM records WHERE due IS NOT NULL AND due <= ? ORDER BY number LIMIT ?", (now, limit)
+        )
+        return [Record(*row) for row in rows]
+
+    def of_task(self, number: int) -> list[Record]:
+        """Return the records of a batch."""
+        return [Record(*row) for row in self.database.execute("SELECT * FROM records WHERE task = ?", (number,))]
+
+    def forget_old(self, before: float) -> None:
+        """Forget ids whose records were over before a moment."""
+        over = "due IS NULL AND state <> 'labelled' AND changed < ?"
+        self.database.execute(f"DELETE FROM records WHERE {over}", (before,))
+        self.database.execute("DELETE FROM keys WHERE made < ?", (before,))
+
+    def counts(self) -> dict[str, int]:
+        """Return how many records are in each state."""
+        return dict(self._pairs("SELECT state, COUNT(*) FROM records GROUP BY state"))
+
+    def _pairs(self, query: str) -> Iterator[tuple[str, int]]:
+        yield from self.database.execute(query)

@@ -1,0 +1,241 @@
+"""What clients ask of the tables: each request is checked against what is there, and becomes an event or an error."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from adforest.service.events import Event, LabelsSet, Noted, RecordsKept, Tables, TaskAdded
+from adforest.service.record_table import EARLY, LEARNT, OVER, PENDING, WITHDRAWN, Record
+from adforest.service.tables import from_bytes, is_same_row, new_kinds, to_bytes, without_columns
+from adforest.service.task_table import BATCH
+
+
+class RequestError(Exception):
+    """A request that cannot be done.
+
+    Attributes
+    ----------
+    status : int
+        As HTTP counts: 404, 409, 410 or 422.
+    """
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Change(Protocol):
+    """A request that may change something."""
+
+    def event(self, state: Tables, now: float) -> Event | None:
+        """Return what is to be logged, None if it is done already, or raise `RequestError`."""
+
+    def answer(self, state: Tables) -> Any:
+        """Return what the client is told once the event is applied."""
+
+
+@dataclass(frozen=True)
+class KeepRecords:
+    """Keep the records of a prediction until their labels come."""
+
+    ids: Sequence[str]
+    table: pa.Table
+    active: bool = True
+
+    def event(self, state: Tables, now: float) -> Event | None:
+        """Return the records that are not known; an id that stands for another record is refused."""
+        _check_kinds(self.table, state)
+        known = {one: found for one, found in state.records.find(self.ids).items() if found.state != EARLY}
+        if not known:
+            return RecordsKept(self.ids, self.table, self.active, now)
+        for place, one in enumerate(self.ids):
+            if one in known:
+                self._compare(known[one], place, state)
+        rows = [place for place, one in enumerate(self.ids) if one not in known]
+        if not rows:
+            return None
+        return RecordsKept([self.ids[place] for place in rows], self.table.take(rows), self.active, now)
+
+    def _compare(self, known: Record, place: int, state: Tables) -> None:
+        """Raise if an id is known with other values, or was withdrawn."""
+        if known.state == WITHDRAWN:
+            raise RequestError(409, f"record {known.id!r} was withdrawn; expected a new record_id.")
+        if known.chunk is None or known.place is None:
+            return
+        table, _ = from_bytes(state.records.chunk(known.chunk))
+        if not is_same_row(table, known.place, self.table, place):
+            raise RequestError(
+                409, f"record {known.id!r} was predicted with other values before; expected a record_id of its own."
+            )
+
+    def answer(self, state: Tables) -> None:
+        """Return nothing: the prediction is the answer."""
+        return
+
+
+@dataclass
+class SetLabels:
+    """Give records their labels; each is "created", "same" or "revised" where none is refused."""
+
+    pairs: Sequence[tuple[str, str]]
+    revise: bool = False
+    outcomes: list[str] = field(default_factory=list)
+    states: list[str] = field(default_factory=list)
+
+    def event(self, state: Tables, now: float) -> Event | None:
+        """Return the labels that are new, or raise if one contradicts what is known: then none is taken."""
+        self.outcomes, wanted = [], dict(self.pairs)
+        if any(wanted[one] != label for one, label in self.pairs):
+            raise RequestError(422, "a record_id stands twice in the request, with two labels. Send one of them.")
+        kind = state.records.note("labels") or type(json.loads(self.pairs[0][1])).__name__
+        for one, label in self.pairs:
+            if type(json.loads(label)).__name__ != kind:
+                raise RequestError(422, f"the label of record {one!r} is {label}; expected {kind} as those before.")
+        known = state.records.find(list(wanted))
+        new = []
+        for one, label in wanted.items():
+            outcome = self._outcome(known.get(one), label)
+            if outcome != "same":
+                new.append((one, label))
+            self.outcomes.append(outcome)
+        self.states = ["waiting" if one not in known or known[one].state == EARLY else "labelled" for one in wanted]
+        for place, one in enumerate(wanted):
+            if one in known and known[one].state == LEARNT:
+                self.states[place] = LEARNT
+        return LabelsSet(new, now) if new else None
+
+    def _outcome(self, known: Record | None, label: str) -> str:
+        """Return what a label would do, or raise."""
+        if known is None or (known.label is None and known.state == PENDING):
+            return "created"
+        if known.label == label and known.state not in ("expired", WITHDRAWN):
+            return "same"
+        if known.state in OVER or known.task is not None:
+            status = 410 if known.state in ("expired", WITHDRAWN) else 409
+            now = "in a batch that is learnt" if known.state not in OVER else known.state
+            raise RequestError(status, f"record {known.id!r} is {now}; its label cannot be set any more.")
+        if not self.revise:
+            raise RequestError(
+                409, f"record {known.id!r} has the label {known.label}, not {label}. Send revise=true to replace it."
+            )
+        return "revised"
+
+    def answer(self, state: Tables) -> dict[str, Any]:
+        """Return what became of the labels."""
+        return {"outcomes": self.outcomes, "states": self.states}
+
+
+@dataclass(frozen=True)
+class ChangeRecord:
+    """Activate or withdraw a record."""
+
+    what: str
+    id: str
+
+    def event(self, state: Tables, now: float) -> Event | None:
+        """Return the event, None if the record is so already."""
+        known = state.records.find([self.id]).get(self.id)
+        if known is None or (self.what == "activate" and known.state == EARLY):
+            raise RequestError(404, f"there is no record {self.id!r}.")
+        if self.what == "withdraw":
+            if known.state == WITHDRAWN:
+                return None
+            if known.task is not None and known.state not in OVER:
+                raise RequestError(409, f"record {self.id!r} is in a batch that is being learnt. Ask again later.")
+        elif known.state in OVER:
+            raise RequestError(409, f"record {self.id!r} is {known.state}; it cannot be activated any more.")
+        elif known.active:
+            return None
+        return Noted(self.what, {"id": self.id}, now)
+
+    def answer(self, state: Tables) -> dict[str, Any]:
+        """Return what the record is now."""
+        return shown_record(state.records.find([self.id])[self.id])
+
+
+@dataclass(frozen=True)
+class AddTask:
+    """Let a batch be learnt, or the model be changed; a key makes that once whatever is sent again."""
+
+    task: str
+    note: dict[str, Any]
+    table: pa.Table = field(default_factory=without_columns)
+    key: str | None = None
+
+    def event(self, state: Tables, now: float) -> Event | None:
+        """Return the task, None if the key is known for the same request."""
+        if self.key is not None:
+            known = state.tasks.key(self.key)
+            if known is not None:
+                if known[0] != self._digest():
+                    raise RequestError(422, f"the Idempotency-Key {self.key!r} came with another request before.")
+                return None
+        if self.task == BATCH:
+            _check_batch(self.table, state)
+        key = None if self.key is None else (self.key, self._digest())
+        return TaskAdded(self.task, self.table, self.note, (), now, key)
+
+    def _digest(self) -> str:
+        return blake2b(to_bytes(self.table, {"task": self.task, "note": self.note}), digest_size=16).hexdigest()
+
+    def answer(self, state: Tables) -> int:
+        """Return the number of the task."""
+        known = None if self.key is None else state.tasks.key(self.key)
+        return state.tasks.last(1)[0].number if known is None else known[1]
+
+
+@dataclass(frozen=True)
+class ChangeSettings:
+    """Change settings that may be."""
+
+    given: dict[str, Any]
+
+    def event(self, state: Tables, now: float) -> Event | None:
+        """Return the change, None if there is none."""
+        try:
+            is_same = state.settings.changed(self.given) == state.settings
+        except ValueError as error:
+            raise RequestError(422, str(error)) from None
+        return None if is_same else Noted("settings", self.given, now)
+
+    def answer(self, state: Tables) -> dict[str, Any]:
+        """Return the settings."""
+        return state.settings.shown()
+
+
+def shown_record(record: Record) -> dict[str, Any]:
+    """Return what is told of a record."""
+    found: dict[str, Any] = {"record_id": record.id, "state": "waiting" if record.state == EARLY else record.state}
+    found["label"] = None if record.label is None else json.loads(record.label)
+    found |= {"active": bool(record.active), "predicted_at": record.made, "changed_at": record.changed}
+    return found | {"expires_at": record.due, "task": record.task}
+
+
+def _check_kinds(table: pa.Table, state: Tables) -> None:
+    """Raise if columns hold something else than before."""
+    try:
+        new_kinds(table, state.records.note("columns", {}))
+    except ValueError as error:
+        raise RequestError(422, str(error)) from None
+
+
+def _check_batch(table: pa.Table, state: Tables) -> None:
+    """Raise if a batch has no target, no records, or other columns or labels than before."""
+    target = state.settings.target
+    if target not in table.column_names:
+        raise RequestError(422, f"the batch has no column {target!r}; expected the classes there.")
+    if not len(table):
+        raise RequestError(422, "the batch has no records.")
+    if table[target].null_count:
+        raise RequestError(422, f"column {target!r} lacks {table[target].null_count} classes; expected one a record.")
+    _check_kinds(table.drop_columns([target]), state)
+    kind = type(table[target][0].as_py()).__name__
+    known = state.records.note("labels") or kind
+    if kind != known or kind not in ("str", "int", "float", "bool"):
+        raise RequestError(422, f"column {target!r} holds {kind}; expected {known} as labels before.")

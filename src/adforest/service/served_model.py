@@ -1,0 +1,315 @@
+"""One model that is served: a thread writes for all requests, a process learns beside, predictions wait for neither.
+
+requests ─▶ queue ─▶ writer (one thread: store) ─▶ answers
+│ tasks
+▼
+supervisor (one thread) ⇄ learner (one process) ─▶ model file ─▶ `answering`, a reference
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from queue import Empty, Queue
+from typing import Any, NamedTuple, TypeVar
+
+from adforest.exceptions import ModelFileError
+from adforest.origins import origins_of
+from adforest.service.learning_process import RETRY, LearnerEndedError, LearningProcess
+from adforest.service.log import LogError
+from adforest.service.orders import challenger_before, order_for
+from adforest.service.requests import Change, RequestError
+from adforest.service.store import SETTINGS, Store, StoreFullError
+from adforest.service.system import RealDisk, SteadyClock
+from adforest.service.task_table import Task
+from adforest.service.trainer import plain
+from adforest.storage import load
+from adforest.storage.locks import holder_of, lock_file, note_holder
+
+T = TypeVar("T")
+MAX_WAITING = 10_000  # requests of a model that may wait to be written
+MAX_TASKS = 1_000  # tasks of a model that may wait to be done
+GROUP = 2_000  # requests that are written at once
+LOCK_PATIENCE = 15.0  # seconds for which a learner of a process that was killed may hold the lock
+RETRY_SECONDS = 5.0
+IDLE_SECONDS = 300.0  # after which a learner that has nothing to do ends
+SERVICE_SUFFIX = ".service"
+
+
+class BusyError(Exception):
+    """Too much waits already; the request may be sent again later."""
+
+
+class Answering(NamedTuple):
+    """A model that answers: never changed, only replaced.
+
+    Attributes
+    ----------
+    model : Snapshot
+    version : int
+        The number of the task that made it.
+    learnt_through : int
+        The position of that task in the log.
+    """
+
+    model: Any
+    version: int
+    learnt_through: int
+
+
+class ServedModel:
+    """A model, its store and its learner.
+
+    Parameters
+    ----------
+    path : Path
+        The file of the model; what else is kept is in the folder of its name and ``.service``.
+    on_fatal : callable
+        Is told when the log cannot be written any more: the process must end.
+    """
+
+    def __init__(self, path: Path, on_fatal: Callable[[str], None]) -> None:
+        self.path, self.name, self._on_fatal = path, path.stem, on_fatal
+        self.folder = service_folder(path)
+        self._locks = ExitStack()
+        self._descriptors = self._lock()
+        try:
+            self.store = Store(RealDisk(), SteadyClock(), self.folder)
+            self._learner: LearningProcess | None = None
+            self.answering: Answering | None = None
+            self._open()
+        except BaseException:
+            self._locks.close()
+            raise
+        self._queue: Queue[tuple[Change | Callable[[], Any], Future[Any]]] = Queue()
+        self._has_task, self._is_ending, self._is_over = threading.Event(), False, False
+        self.problem, self._is_broken = "", False
+        self.done = threading.Condition()
+        self.n_commits = self.n_committed = 0
+        self._writer = threading.Thread(target=self._write, name=f"{self.name}-writer", daemon=True)
+        self._supervisor = threading.Thread(target=self._supervise, name=f"{self.name}-supervisor", daemon=True)
+        self._writer.start()
+        self._supervisor.start()
+        self._has_task.set()
+
+    @property
+    def n_waiting(self) -> int:
+        """Requests that wait to be written."""
+        return self._queue.qsize()
+
+    def submit(self, change: Change) -> Future[Any]:
+        """Let a request be written; the future has its answer once that is on the disk."""
+        if self._queue.qsize() >= MAX_WAITING:
+            raise BusyError(f"{MAX_WAITING:,} requests wait to be written")
+        future: Future[Any] = Future()
+        self._queue.put((change, future))
+        return future
+
+    def call(self, action: Callable[[], T]) -> Future[T]:
+        """Let something be done by the thread that has the store."""
+        future: Future[T] = Future()
+        self._queue.put((action, future))
+        return future
+
+    def kinds(self) -> Future[dict[str, str]]:
+        """Return what columns are known to hold."""
+        return self.call(lambda: dict(self.store.state.records.note("columns", {})))
+
+    def wait_for(self, number: int, seconds: float) -> Task | None:
+        """Return a task once it is done, or as it is after some seconds."""
+        end = time.monotonic() + seconds
+        with self.done:
+            while True:
+                task = self.call(lambda: self.store.state.tasks.get(number)).result()
+                left = end - time.monotonic()
+                if task is None or task.state != "waiting" or left <= 0 or self._is_ending:
+                    return task
+                self.done.wait(min(left, 1.0))
+
+    def close(self) -> None:
+        """Write what waits, end the learner, and let go of the model."""
+        self._is_ending = True
+        self._has_task.set()
+        learner = self._learner
+        if learner is not None:
+            learner.end()
+        self._supervisor.join()
+        self._is_over = True
+        self._queue.put((lambda: None, Future()))
+        self._writer.join()
+        self.store.close()
+        self._locks.close()
+
+    def _lock(self) -> tuple[int, ...]:
+        """Keep others from this model: commands that learn into its file, and other services."""
+        note = self._locks.enter_context(self.path.with_name(f".{self.path.name}.lock").open("a+b"))
+        end = time.monotonic() + LOCK_PATIENCE
+        while not lock_file(note):
+            if time.monotonic() > end:
+                self._locks.close()
+                raise OSError(f"another process has the model '{self.path}': {holder_of(note)}. End it first.")
+            time.sleep(0.05)
+        note_holder(note)
+        return (note.fileno(),)
+
+    def _write(self) -> None:
+        """Write what comes, many requests at once."""
+        while not (self._is_over and self._queue.empty()):
+            wait = min(max(self.store.seconds_until_due(), 0.01), 60.0)
+            group = self._next_group(wait)
+            changes = [(one, future) for one, future in group if not callable(one)]
+            try:
+                answers = self.store.commit([one for one, _ in changes])
+                self.n_commits, self.n_committed = self.n_commits + 1, self.n_committed + len(changes)
+            except LogError as error:
+                self._is_broken = True
+                self._on_fatal(str(error))
+                self._fail(group, error)
+                while not self._is_over:  # what still comes is refused until the process ends
+                    self._fail(self._next_group(0.1), error)
+                return
+            except Exception as error:
+                self.problem = str(error)
+                self._fail(changes, error if isinstance(error, StoreFullError) else StoreFullError(str(error)))
+                answers = None
+                time.sleep(0.1)
+            else:
+                self.problem = ""
+            for (_, future), answer in zip(changes, answers or (), strict=False):
+                if isinstance(answer, RequestError):
+                    future.set_exception(answer)
+                else:
+                    future.set_result(answer)
+            for action, future in group:
+                if callable(action):
+                    _settle(action, future)
+            if answers is not None and self.store.next_task() is not None:
+                self._has_task.set()
+
+    def _next_group(self, wait: float) -> list[tuple[Any, Future[Any]]]:
+        """Return what waits; after some seconds nothing, so that time can pass."""
+        try:
+            group = [self._queue.get(timeout=wait)]
+        except Empty:
+            return []
+        with suppress(Empty):
+            while len(group) < GROUP:
+                group.append(self._queue.get_nowait())
+        return group
+
+    @staticmethod
+    def _fail(group: list[tuple[Any, Future[Any]]], error: Exception) -> None:
+        for _, future in group:
+            future.set_exception(error)
+
+    def _supervise(self) -> None:
+        """Let the learner do one task after the other."""
+        while not (self._is_ending or self._is_broken):
+            if not self._has_task.wait(IDLE_SECONDS):
+                self._end_learner()
+                self._has_task.wait()  # which `close` sets too
+            self._has_task.clear()
+            while not (self._is_ending or self._is_broken):
+                try:
+                    if not self._do_next():
+                        break
+                except Exception as error:  # the disk, most of the time; nothing is lost, it is tried again
+                    self.problem = f"learning is put off: {error}"
+                    self._pause()
+
+    def _do_next(self) -> bool:
+        """Do a task, and return whether there was one."""
+        found = self.call(self._next_order).result()
+        if found is None:
+            return False
+        order = found
+        if self._learner is None:
+            self._start_learner(lambda action: self.call(action).result())
+            return True
+        try:
+            outcome = self._learner.run(order)
+        except LearnerEndedError:
+            self._end_learner()
+            if not self._is_ending:
+                self.call(lambda: self.store.count_failure(order.number)).result()
+            return True
+        if outcome.state == RETRY:
+            self.problem = f"learning is put off: {outcome.report['reason']}"
+            self._pause()
+            return True
+        self._answer_with_newest()
+        self.call(lambda: self.store.end_task(order.number, outcome.state, outcome.batch, outcome.report)).result()
+        with self.done:
+            self.done.notify_all()
+        return True
+
+    def _next_order(self) -> Any:
+        task = self.store.next_task()
+        return None if task is None else order_for(task, self.store)
+
+    def _open(self) -> None:
+        """Answer with the model that is in the file; a learner finds an older one where that is damaged."""
+        try:
+            self._answer_with_newest()
+        except ModelFileError:
+            self._start_learner(lambda action: action())
+            return
+        if self.answering is None:
+            self.store.open_task(0, None, None)
+        else:
+            known = self.answering.model
+            self.store.open_task(self.answering.version, known.n_batches_, plain(known.history_[-1].as_row()))
+
+    def _start_learner(self, ask: Callable[[Callable[[], Any]], Any]) -> None:
+        """Start the learner, and take note of the model that it found; the store is asked where its thread is."""
+        settings = self.store.settings
+        has_challenger = ask(lambda: challenger_before(self.store, 2**62)) is not None
+        learner = LearningProcess(
+            *(self.path, self.folder, settings.target, settings.log_id),
+            has_challenger=has_challenger,
+            locks=self._descriptors,
+        )
+        self._learner = learner
+        if learner.version or learner.found is None:
+            batch, report = (learner.found.batch, learner.found.report) if learner.found else (None, None)
+            ask(lambda: self.store.open_task(learner.version, batch, report))
+
+    def _end_learner(self) -> None:
+        learner, self._learner = self._learner, None
+        if learner is not None:
+            learner.end()
+
+    def _answer_with_newest(self) -> None:
+        """Let predictions be made by the model that is in the file now."""
+        with suppress(FileNotFoundError):
+            model = load(self.path)
+            noted = origins_of(model)
+            self.answering = Answering(model.snapshot(), noted.epoch, noted.position)
+
+    def _pause(self) -> None:
+        end = time.monotonic() + RETRY_SECONDS
+        while not self._is_ending and time.monotonic() < end:
+            time.sleep(0.1)
+
+
+def service_folder(path: Path) -> Path:
+    """Return the folder in which all but the model itself is kept."""
+    return path.with_name(f"{path.name}{SERVICE_SUFFIX}")
+
+
+def is_served(path: Path) -> bool:
+    """Return whether a model has the folder of one that is served."""
+    return os.path.exists(service_folder(path) / SETTINGS)
+
+
+def _settle(action: Callable[[], Any], future: Future[Any]) -> None:
+    """Do something, and put what it returns or raises into a future."""
+    try:
+        future.set_result(action())
+    except Exception as error:
+        future.set_exception(error)

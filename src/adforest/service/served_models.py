@@ -1,0 +1,119 @@
+"""All models of a folder that are served: made, found by name, and removed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from adforest.service.requests import RequestError
+from adforest.service.served_model import SERVICE_SUFFIX, ServedModel, is_served, service_folder
+from adforest.service.settings import ModelSettings, check_name
+from adforest.service.store import SETTINGS
+from adforest.service.system import PRIVATE_FOLDER, RealDisk
+from adforest.storage.locks import holder_of, lock_file, note_holder
+
+SUFFIX = ".adf"
+MAX_MODELS = 1_000
+
+
+class ServedModels:
+    """The models of a folder; one process serves it.
+
+    Parameters
+    ----------
+    folder : Path
+        Made if it is not there. Files ``*.adf`` in it that were saved elsewhere are served too.
+    on_fatal : callable
+        Is told when a log cannot be written any more: the process must end.
+    """
+
+    def __init__(self, folder: Path, on_fatal: Callable[[str], None]) -> None:
+        self.folder, self._on_fatal, self._disk = folder, on_fatal, RealDisk()
+        self._lock, self._models = Lock(), dict[str, ServedModel]()
+        self._held = ExitStack()
+        folder.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+        note = self._held.enter_context((folder / ".adforest-serve.lock").open("a+b"))
+        if not lock_file(note):
+            raise OSError(f"another service has the folder '{folder}': {holder_of(note)}. End it first.")
+        note_holder(note)
+        try:
+            self._open_all()
+        except BaseException:
+            self.close()
+            raise
+
+    def _open_all(self) -> None:
+        """Serve what is there, and remove what is left of models whose making or removal was cut short."""
+        for path in sorted(self.folder.glob(f"*{SUFFIX}{SERVICE_SUFFIX}")):
+            if not (path / SETTINGS).exists():
+                self._remove_files(path.with_name(path.name.removesuffix(SERVICE_SUFFIX)))
+        for path in sorted(self.folder.glob(f"*{SUFFIX}")):
+            if "." not in path.stem and not is_served(path):
+                self._adopt(path)
+        for path in sorted(self.folder.glob(f"*{SUFFIX}{SERVICE_SUFFIX}")):
+            model = path.with_name(path.name.removesuffix(SERVICE_SUFFIX))
+            self._models[model.stem] = ServedModel(model, self._on_fatal)
+
+    def names(self) -> list[str]:
+        """Return the names of all models, sorted."""
+        return sorted(self._models)
+
+    def get(self, name: str) -> ServedModel:
+        """Return a model, or raise that there is none."""
+        found = self._models.get(name)
+        if found is None:
+            raise RequestError(404, f"there is no model {name[:80]!r}.")
+        return found
+
+    def make(self, name: str, given: Mapping[str, Any]) -> ServedModel:
+        """Make a model that knows nothing."""
+        try:
+            path = self.folder / f"{check_name(name)}{SUFFIX}"
+            settings = ModelSettings.made(given)
+        except ValueError as error:
+            raise RequestError(422, str(error)) from None
+        with self._lock:
+            if name in self._models:
+                raise RequestError(409, f"there is a model {name!r} already.")
+            if len(self._models) >= MAX_MODELS:
+                raise RequestError(409, f"there are {MAX_MODELS:,} models already. Remove one.")
+            self._write_settings(path, settings)
+            self._models[name] = ServedModel(path, self._on_fatal)
+            return self._models[name]
+
+    def remove(self, name: str) -> None:
+        """Remove a model with its versions, its records and its log."""
+        with self._lock:
+            model = self.get(name)
+            del self._models[name]
+            model.close()
+            self._disk.remove(model.folder / SETTINGS)  # from here on it is no model, whatever is left of it
+            self._remove_files(model.path)
+
+    def close(self) -> None:
+        """Let go of all models."""
+        for model in self._models.values():
+            model.close()
+        self._held.close()
+
+    def _adopt(self, path: Path) -> None:
+        """Serve a model that was saved by someone else, with the parameters that it has."""
+        from adforest.origins import origins_of
+        from adforest.storage import load
+
+        model = load(path)
+        noted = origins_of(model)
+        settings = ModelSettings.made({"target": noted.target or "target"})
+        self._write_settings(path, settings)
+
+    def _write_settings(self, path: Path, settings: ModelSettings) -> None:
+        self._disk.make_folder(service_folder(path))
+        self._disk.replace(service_folder(path) / SETTINGS, [settings.dumped()])
+
+    def _remove_files(self, path: Path) -> None:
+        for one in (path, path.with_name(f"{path.name}.versions"), path.with_name(f"{path.stem}.challenger{SUFFIX}")):
+            self._disk.remove(one)
+        self._disk.remove(service_folder(path))

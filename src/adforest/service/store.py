@@ -1,0 +1,239 @@
+"""The records, labels and tasks of one model: many requests become one write to the log, which the tables follow.
+
+    requests ─▶ checked against the tables ─▶ log: one write, one sync ─▶ tables: one commit ─▶ answers
+
+The log comes first. Where the tables could not be committed, or the process ended in between, the entries that they
+lack are applied from the log before anything else is done.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from adforest.service.events import EVENTS, Event, Noted, Tables, TaskAdded
+from adforest.service.log import SEGMENT_BYTES, Log, LogFullError
+from adforest.service.record_table import LEARNT, REFUSED, Record, RecordTable
+from adforest.service.requests import Change, RequestError
+from adforest.service.settings import ModelSettings
+from adforest.service.system import Clock, Disk
+from adforest.service.tables import from_bytes, joined, label_column
+from adforest.service.task_table import BATCH, DONE, WAITING, Task, TaskTable
+
+SETTINGS, LOG, TABLES = "settings.json", "log", "tables.db"
+MAX_ATTEMPTS = 3  # of a task that ends the learner
+
+
+class StoreFullError(Exception):
+    """There is no room on the disk; what was asked may or may not be done, and may be asked again."""
+
+
+class Store:
+    """What is kept of one model besides the model itself; one thread changes it.
+
+    Parameters
+    ----------
+    disk, clock : Disk, Clock
+    folder : Path
+        With the settings in it.
+    segment_bytes : int
+        Size of a segment of the log.
+
+    Attributes
+    ----------
+    n_replayed : int
+        Entries that the tables lacked when it was opened.
+    """
+
+    def __init__(self, disk: Disk, clock: Clock, folder: Path, segment_bytes: int = SEGMENT_BYTES) -> None:
+        self._disk, self._clock, self.folder = disk, clock, folder
+        settings = ModelSettings.loaded(disk.read(folder / SETTINGS))
+        records = RecordTable(disk.database(folder / TABLES))
+        settings = settings.changed(records.note("settings", {}))
+        self.state = Tables(records, TaskTable(records.database), settings)
+        self._applied = int(records.note("position", 0))
+        self._now = float(records.note("now", 0.0))
+        self.log = Log(disk, folder / LOG, self._applied, segment_bytes)
+        self.n_replayed = self.log.position - self._applied
+        self._catch_up()
+
+    @property
+    def settings(self) -> ModelSettings:
+        """The settings as they are now."""
+        return self.state.settings
+
+    def now(self) -> float:
+        """Return the time, which never goes back, across restarts neither."""
+        self._now = max(self._now, self._clock.now())
+        return self._now
+
+    def commit(self, changes: Sequence[Change]) -> list[Any]:
+        """Do what some requests ask, all on the disk at once, and return their answers, or an error for each.
+
+        Raises
+        ------
+        StoreFullError
+            If there is no room.
+        LogError
+            If it is not known what is on the disk: the process must end.
+        """
+        try:
+            self._catch_up()
+            self.state.records.begin()
+        except sqlite3.OperationalError as error:
+            raise StoreFullError(f"the tables of the model cannot be written ({error}).") from error
+        now, settings = self.now(), self.state.settings
+        try:
+            answers = [self._take(one, now) for one in changes]
+            self._let_time_pass(now)
+            self._close_batches(now)
+            self.log.sync()
+        except BaseException as error:
+            self.log.forget_waiting()
+            self.state.records.rollback()
+            self.state.settings = settings
+            if isinstance(error, LogFullError | sqlite3.OperationalError):
+                raise StoreFullError(f"there is no room for it: {error}.") from error
+            raise
+        if self.log.position == self._applied:
+            self.state.records.rollback()
+            return answers
+        self._commit_tables()
+        self.log.rotate()
+        return answers
+
+    def seconds_until_due(self) -> float:
+        """Return after how long `commit` should be called without requests: something expires, or a batch is closed."""
+        row = self.state.records.database.execute("SELECT MIN(due) FROM records WHERE due IS NOT NULL").fetchone()
+        moments = [row[0]] if row[0] is not None else []
+        settings = self.settings
+        n, since = self.state.records.n_ready(settings.batch_size)
+        if n and settings.batch_seconds is not None and since is not None:
+            moments.append(since + settings.batch_seconds)
+        return max(0.0, min(moments, default=float("inf")) - self.now())
+
+    def open_task(self, epoch: int, batch: int | None, report: dict[str, Any] | None) -> None:
+        """Take note of the model file that a learner found: tasks through its number are done, later ones are not."""
+        self._catch_up()
+        with self.state.records.transaction():
+            self.state.tasks.reopen_after(epoch)
+            last = self.state.tasks.get(epoch)
+            if last is not None and last.state == WAITING:
+                self._end(last, DONE, batch, report or {})
+
+    def next_task(self) -> Task | None:
+        """Return what is to be done next."""
+        self._catch_up()
+        return self.state.tasks.first_waiting()
+
+    def count_failure(self, number: int) -> None:
+        """Note that the learner ended while it was at a task; one that does so each time is refused."""
+        self._catch_up()
+        with self.state.records.transaction():
+            if self.state.tasks.attempt(number) + 1 >= MAX_ATTEMPTS:
+                reason = f"the learner ended {MAX_ATTEMPTS} times while it was at it; it may need more memory"
+                task = self.state.tasks.get(number)
+                if task is not None and task.state == WAITING:
+                    self._end(task, REFUSED, None, {"reason": reason})
+
+    def end_task(self, number: int, state: str, batch: int | None, report: dict[str, Any]) -> None:
+        """Note what came of a task, and let its records know; drop segments that two versions of the model cover."""
+        self._catch_up()
+        task = self.state.tasks.get(number)
+        if task is None or task.state != WAITING:
+            return
+        with self.state.records.transaction():
+            self._end(task, state, batch, report)
+        done = self.state.tasks.last(2, DONE)
+        first = self.state.tasks.first_waiting()
+        if len(done) == 2:
+            through = done[1].position if first is None else min(done[1].position, first.position - 1)
+            self.log.drop(through)
+
+    def close(self) -> None:
+        """Close the files."""
+        self.log.close()
+        self.state.records.database.close()
+
+    def _take(self, change: Change, now: float) -> Any:
+        """Log and apply one request, and return its answer or its error."""
+        try:
+            event = change.event(self.state, now)
+        except RequestError as error:
+            return error
+        if event is not None:
+            self._apply(event)
+        return change.answer(self.state)
+
+    def _apply(self, event: Event) -> None:
+        position = self.log.append(event.kind, event.payload())
+        event.apply(self.state, position)
+
+    def _let_time_pass(self, now: float) -> None:
+        """Let what is overdue expire."""
+        if self.state.records.overdue(now, 1):
+            self._apply(Noted("time", {}, now))
+
+    def _close_batches(self, now: float) -> None:
+        """Put labelled records into batches: so many at once, or those that are there once they have waited."""
+        settings = self.settings
+        while True:
+            n, since = self.state.records.n_ready(settings.batch_size)
+            has_waited = since is not None and settings.batch_seconds is not None
+            if n < settings.batch_size and not (has_waited and now - (since or 0) >= (settings.batch_seconds or 0)):
+                return
+            ready = self.state.records.ready(settings.batch_size)
+            self._apply(TaskAdded(BATCH, self._table_of(ready), {}, [one.id for one in ready], now))
+
+    def _table_of(self, records: Sequence[Record]) -> Any:
+        """Return records with their labels as a table."""
+        chunks = {one.chunk: from_bytes(self.state.records.chunk(one.chunk))[0] for one in records if one.chunk}
+        rows: dict[Any, list[int]] = {}
+        for one in records:
+            rows.setdefault(one.chunk, []).append(one.place or 0)
+        # One take a chunk, and one more to bring records of several chunks into the order of predictions.
+        whole = joined([chunks[chunk].take(places) for chunk, places in rows.items()])
+        found: dict[Any, int] = {
+            key: place for place, key in enumerate((c, p) for c, places in rows.items() for p in places)
+        }
+        whole = whole.take([found[one.chunk, one.place] for one in records])
+        labels = label_column([json.loads(one.label or "null") for one in records])
+        return whole.append_column(self.settings.target, labels)
+
+    def _end(self, task: Task, state: str, batch: int | None, report: dict[str, Any]) -> None:
+        """Set the state of a task and of its records."""
+        self.state.tasks.end(task.number, state, batch, report)
+        records = self.state.records.of_task(task.number)
+        self.state.records.release(
+            [one for one in records if one.state == "labelled"], LEARNT if state == DONE else REFUSED, self.now()
+        )
+
+    def _catch_up(self) -> None:
+        """Apply what the log has and the tables lack."""
+        if self._applied == self.log.position:
+            return
+        self.state.records.rollback()
+        self.state.records.begin()
+        try:
+            for entry in self.log.entries(self._applied):
+                event = EVENTS[entry.kind].read(entry.payload)
+                event.apply(self.state, entry.position)
+                self._now = max(self._now, event.now)
+        except BaseException:
+            self.state.records.rollback()
+            raise
+        self._commit_tables()
+
+    def _commit_tables(self) -> None:
+        """Commit the tables with the position they are of."""
+        try:
+            self.state.records.set_note("position", self.log.position)
+            self.state.records.set_note("now", self._now)
+            self.state.records.commit()
+        except sqlite3.OperationalError as error:
+            self.state.records.rollback()
+            raise StoreFullError(f"the tables of the model cannot be written ({error}).") from error
+        self._applied = self.log.position

@@ -1,0 +1,170 @@
+"""Disk and clock of the service behind two small interfaces, so that a simulation can bring its own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Protocol
+
+from adforest.storage.atomic import sync_folder, write_atomically
+
+PRIVATE, PRIVATE_FOLDER = 0o600, 0o700  # what is kept are records of people: readable by their owner alone
+
+
+class AppendFile(Protocol):
+    """A file that is written at its end."""
+
+    def write(self, content: bytes) -> None:
+        """Write bytes behind the last ones; they are on the disk only after `sync`."""
+
+    def sync(self) -> None:
+        """Return once all that was written is on the disk."""
+
+    def close(self) -> None:
+        """Close the file."""
+
+
+class Disk(Protocol):
+    """What the service asks of a file system."""
+
+    def make_folder(self, path: Path) -> None:
+        """Make a folder and those above it, on the disk."""
+
+    def names(self, path: Path) -> list[str]:
+        """Return the sorted names in a folder, none if it is not there."""
+
+    def exists(self, path: Path) -> bool:
+        """Return whether there is a file or folder."""
+
+    def read(self, path: Path) -> bytes:
+        """Return what a file holds."""
+
+    def append(self, path: Path, size: int) -> AppendFile:
+        """Open a file, made if it is not there, cut after so many bytes; its name is on the disk."""
+
+    def replace(self, path: Path, content: Iterable[bytes | memoryview]) -> None:
+        """Replace a file at once, on the disk."""
+
+    def link(self, path: Path, name: Path) -> None:
+        """Give a file a second name, unless that is taken."""
+
+    def remove(self, path: Path) -> None:
+        """Remove a file or a folder with all that is in it, if it is there."""
+
+    def database(self, path: Path) -> sqlite3.Connection:
+        """Open an SQLite file; a transaction that is committed is on the disk."""
+
+
+class RealFile:
+    """A file of the operating system."""
+
+    def __init__(self, path: Path, size: int) -> None:
+        self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, PRIVATE)
+        try:
+            if os.fstat(self._descriptor).st_size != size:
+                os.ftruncate(self._descriptor, size)
+                os.fsync(self._descriptor)
+            os.lseek(self._descriptor, size, os.SEEK_SET)
+        except BaseException:
+            os.close(self._descriptor)
+            raise
+
+    def write(self, content: bytes) -> None:
+        """Write all of it: a disk that is nearly full may take a part at first."""
+        rest = memoryview(content)
+        while rest:
+            rest = rest[os.write(self._descriptor, rest) :]
+
+    def sync(self) -> None:
+        """Return once it is on the disk."""
+        os.fsync(self._descriptor)
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._descriptor)
+
+
+class RealDisk:
+    """The file system of the operating system."""
+
+    def make_folder(self, path: Path) -> None:
+        """Make a folder and those above it, on the disk."""
+        missing = [one for one in (path, *path.parents) if not one.exists()]
+        path.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+        for one in missing:
+            sync_folder(one.parent)
+
+    def names(self, path: Path) -> list[str]:
+        """Return the sorted names in a folder."""
+        return sorted(os.listdir(path)) if path.is_dir() else []
+
+    def exists(self, path: Path) -> bool:
+        """Return whether there is a file or folder."""
+        return path.exists()
+
+    def read(self, path: Path) -> bytes:
+        """Return what a file holds."""
+        return path.read_bytes()
+
+    def append(self, path: Path, size: int) -> RealFile:
+        """Open a file to write behind so many bytes."""
+        is_new = not path.exists()
+        file = RealFile(path, size)
+        if is_new:
+            sync_folder(path.parent)
+        return file
+
+    def replace(self, path: Path, content: Iterable[bytes | memoryview]) -> None:
+        """Replace a file at once."""
+        write_atomically(path, content, mode=PRIVATE)
+
+    def link(self, path: Path, name: Path) -> None:
+        """Give a file a second name, or copy it on a file system without such names."""
+        if name.exists():
+            return
+        try:
+            os.link(path, name)
+        except OSError:
+            beside = name.with_name(f".{name.name}.tmp")
+            shutil.copyfile(path, beside)
+            os.chmod(beside, PRIVATE)
+            os.replace(beside, name)
+
+    def remove(self, path: Path) -> None:
+        """Remove a file or a folder."""
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+        if path.parent.is_dir():
+            sync_folder(path.parent)
+
+    def database(self, path: Path) -> sqlite3.Connection:
+        """Open an SQLite file whose commits are synced."""
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, PRIVATE))
+        database = sqlite3.connect(path, timeout=10, isolation_level=None, check_same_thread=False)
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("PRAGMA synchronous = FULL")
+        return database
+
+
+class Clock(Protocol):
+    """What the service asks of a clock."""
+
+    def now(self) -> float:
+        """Return the seconds since 1970."""
+
+
+class SteadyClock:
+    """The time of day when it was made, and what has passed since: setting the machine's clock does not move it."""
+
+    def __init__(self) -> None:
+        self._begin = time.time() - time.monotonic()
+
+    def now(self) -> float:
+        """Return the seconds since 1970."""
+        return self._begin + time.monotonic()

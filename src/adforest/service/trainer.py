@@ -1,0 +1,125 @@
+"""How models are made, taught, and packed as the bytes of a file that says where in the log they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from hashlib import blake2b
+from typing import Any, NamedTuple, Protocol
+
+import pyarrow as pa
+
+
+class Place(NamedTuple):
+    """Where in the log a model stands.
+
+    Attributes
+    ----------
+    log_id : str
+        Of the log; empty for a model that came from elsewhere.
+    version : int
+        The number of the task that made it.
+    position : int
+        Of that task in the log.
+    """
+
+    log_id: str
+    version: int
+    position: int
+
+
+class Trainer(Protocol):
+    """How models are made and taught; a simulation may have a simpler one."""
+
+    def new(self, parameters: Mapping[str, Any]) -> Any:
+        """Return a model that knows nothing."""
+
+    def learn(self, model: Any, table: pa.Table, target: str) -> tuple[int, dict[str, Any]]:
+        """Teach a model a batch; return the number of the batch in its history, and a report."""
+
+    def set_parameters(self, model: Any, parameters: Mapping[str, Any]) -> None:
+        """Change parameters, or raise `ValueError`."""
+
+    def pack(
+        self, model: Any, place: Place, target: str, batch: tuple[int, int] | None
+    ) -> Iterable[bytes | memoryview]:
+        """Return the bytes of its file; of a batch just learnt, its number and how many records it had are noted."""
+
+    def unpack(self, content: bytes, name: str) -> tuple[Any, Place]:
+        """Return the model of a file and its place, or raise `ModelFileError`."""
+
+    def n_batches(self, model: Any) -> int:
+        """Return how many batches it learnt."""
+
+    def last_report(self, model: Any) -> dict[str, Any]:
+        """Return the report of its last batch."""
+
+
+class ForestTrainer:
+    """Adaptive Decision Forests."""
+
+    def new(self, parameters: Mapping[str, Any]) -> Any:
+        """Return a model that knows nothing."""
+        from adforest.adaptive import AdaptiveDecisionForestClassifier
+
+        return AdaptiveDecisionForestClassifier(**parameters)
+
+    def learn(self, model: Any, table: pa.Table, target: str) -> tuple[int, dict[str, Any]]:
+        """Teach a model a batch."""
+        model.partial_fit(table.drop_columns([target]), table[target].to_numpy(zero_copy_only=False))
+        return self.n_batches(model), self.last_report(model)
+
+    def set_parameters(self, model: Any, parameters: Mapping[str, Any]) -> None:
+        """Change parameters."""
+        before = model.get_params(deep=False)
+        changed = [name for name in parameters if name in model._fixed and parameters[name] != before[name]]
+        if changed:
+            raise ValueError(f"{changed[0]} cannot be changed between batches; make another model, or a challenger.")
+        model.set_params(**parameters)
+
+    def pack(
+        self, model: Any, place: Place, target: str, batch: tuple[int, int] | None
+    ) -> Iterable[bytes | memoryview]:
+        """Return the bytes of its file."""
+        from adforest.origins import note_origins, origins_of
+        from adforest.storage.files import packed
+
+        noted = replace(
+            origins_of(model), target=target, stream=place.log_id, epoch=place.version, position=place.position
+        )
+        if batch is not None:
+            digest = blake2b(f"{place.log_id} {place.position}".encode(), digest_size=16).digest()
+            noted = noted.with_batch(digest, 0, batch[1], batch[0])
+        note_origins(model, noted)
+        return packed(model)
+
+    def unpack(self, content: bytes, name: str) -> tuple[Any, Place]:
+        """Return the model of a file and its place."""
+        from adforest.origins import origins_of
+        from adforest.storage.files import unpacked
+
+        model = unpacked(content, name)
+        noted = origins_of(model)
+        return model, Place(noted.stream or "", noted.epoch, noted.position)
+
+    def n_batches(self, model: Any) -> int:
+        """Return how many batches it learnt."""
+        return int(model._model.n_batches)
+
+    def last_report(self, model: Any) -> dict[str, Any]:
+        """Return the report of its last batch."""
+        return plain(model.history_[-1].as_row())
+
+
+def plain(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a report as JSON holds it."""
+    import numpy as np
+
+    def one(value: Any) -> Any:
+        if isinstance(value, np.generic):
+            value = value.item()
+        if isinstance(value, tuple | list):
+            return [one(each) for each in value]
+        return value if value is None or isinstance(value, str | int | bool) or value == value else None
+
+    return {name: one(value) for name, value in row.items()}

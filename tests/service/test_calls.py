@@ -1,0 +1,273 @@
+"""The calls of /v1: what people send, and what they get."""
+
+import io
+import threading
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+import adforest
+from adforest.origins import origins_of
+from served import SMALL, as_csv, as_records, make, rents, service, state_of, teach, until
+
+M = "/v1/models/rents"
+ARROW = "application/vnd.apache.arrow.stream"
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory):
+    with service(tmp_path_factory.mktemp("data")) as found:
+        make(found, batch_size=1000)
+        yield found
+
+
+def predict(client, records, ids=None, **more):
+    return client.post(f"{M}/predict", json={"records": records} | ({"record_ids": ids} if ids else {}) | more)
+
+
+def stream(table):
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return sink.getvalue().to_pybytes()
+
+
+def test_answers_are_those_of_the_model_in_every_format(client, tmp_path):
+    table = rents(50, seed=9)
+    features = table.drop_columns(["rent"])
+    model = adforest.load(_downloaded(client, tmp_path))
+    expected = model.predict(features).tolist()
+    shares = model.predict_proba(features)
+    sink = io.BytesIO()
+    parquet.write_table(features, sink)
+    bodies = {
+        "text/csv": as_csv(features).encode(),
+        "application/vnd.apache.parquet": sink.getvalue(),
+        ARROW: stream(features),
+    }
+    answers = [
+        client.post(f"{M}/predict", content=body, headers={"content-type": kind}) for kind, body in bodies.items()
+    ]
+    answers += [predict(client, as_records(table)), client.post(f"{M}/predict", json={"columns": features.to_pydict()})]
+    for answer in answers:
+        found = answer.json()
+        assert found["predictions"] == expected
+        assert np.allclose([[row["high"], row["low"]] for row in found["probabilities"]], shares)
+        assert found["model_version"] >= 1
+        assert found["learnt_through"] >= 1
+    as_arrow = client.post(f"{M}/predict", content=stream(features), headers={"content-type": ARROW, "accept": ARROW})
+    with pa.ipc.open_stream(as_arrow.content) as reader:
+        found = reader.read_all()
+    assert found["prediction"].to_pylist() == expected
+    assert np.array_equal(found["probability_high"], shares[:, 0])
+
+
+def _downloaded(client, folder):
+    answer = client.get(f"{M}/model")
+    (folder / "copy.adf").write_bytes(answer.content)
+    assert client.get(f"{M}/model", headers={"if-none-match": answer.headers["etag"]}).status_code == 304
+    return folder / "copy.adf"
+
+
+def test_labels_are_created_the_same_conflicting_or_revised(client):
+    predict(client, as_records(rents(2, 5)), ["l1", "l2"])
+    assert state_of(client, "l1") == "pending"
+    first = client.put(f"{M}/records/l1/label", json={"label": "low"})
+    assert (first.status_code, first.json()) == (201, {"state": "labelled", "outcome": "created"})
+    again = client.put(f"{M}/records/l1/label", json={"label": "low"})
+    assert (again.status_code, again.json()["outcome"]) == (200, "same")
+    other = client.put(f"{M}/records/l1/label", json={"label": "high"})
+    assert other.status_code == 409
+    assert "revise=true" in other.json()["error"]
+    revised = client.put(f"{M}/records/l1/label", json={"label": "high", "revise": True})
+    assert revised.json()["outcome"] == "revised"
+    many = client.post(f"{M}/labels", json={"labels": {"l1": "high", "l2": "low"}})
+    assert many.json() == {"created": 1, "same": 1, "revised": 0}
+    assert client.post(f"{M}/labels", json={"labels": {"l2": "high", "new": "low"}}).status_code == 409
+    assert client.get(f"{M}/records/new").status_code == 404  # all or none
+
+
+def test_a_label_waits_for_its_record(client):
+    early = client.put(f"{M}/records/e1/label", json={"label": "low"})
+    assert early.json()["state"] == "waiting"
+    predict(client, as_records(rents(1, 6)), ["e1"])
+    assert state_of(client, "e1") == "labelled"
+
+
+def test_an_id_stands_for_one_record(client):
+    records = as_records(rents(2, 7))
+    assert predict(client, records[:1], ["i1"]).status_code == 200
+    assert predict(client, records[:1], ["i1"]).status_code == 200  # sent again
+    assert predict(client, records[1:], ["i1"]).status_code == 409
+    assert predict(client, records, ["i2", "i2"]).status_code == 422
+
+
+def test_a_record_is_forgotten(client):
+    predict(client, as_records(rents(2, 8)), ["f1", "f2"])
+    assert client.delete(f"{M}/records/f1").json()["state"] == "withdrawn"
+    assert client.delete(f"{M}/records/f1").status_code == 200
+    assert client.put(f"{M}/records/f1/label", json={"label": "low"}).status_code == 410
+    assert client.delete(f"{M}/records/none").status_code == 404
+    assert state_of(client, "f2") == "pending"
+
+
+def test_wrong_requests_say_what_is_wrong(client):
+    wrong = {
+        "records": "no list",
+        "columns": {"area": [1], "rooms": [1, 2]},
+    }
+    for name, value in wrong.items():
+        answer = client.post(f"{M}/predict", json={name: value})
+        assert answer.status_code == 422
+        assert name in answer.json()["error"]
+    assert "rooms" in predict(client, [{"area": 1.0}]).json()["error"]
+    assert predict(client, [{"area": "large", "rooms": 1, "district": "north"}]).status_code == 422
+    assert client.post(f"{M}/predict", content=b"x", headers={"content-type": "text/plain"}).status_code == 415
+    assert client.post("/v1/models/none/predict", json={"records": [{}]}).status_code == 404
+    assert client.put(f"{M}/records/x/label", json={"label": [1]}).status_code == 422
+    assert client.put(f"{M}/records/x/label", json={"label": 3}).status_code == 422  # labels are text
+    assert client.put("/v1/models/a.b", json={"target": "y"}).status_code == 422
+    assert client.put("/v1/models/other", json={"parameters": {"n_estimators": -1}}).status_code == 422
+
+
+def test_batches_are_learnt_once_by_their_key(client):
+    body, head = as_csv(rents(40, 11)), {"content-type": "text/csv", "idempotency-key": "k"}
+    first = client.post(f"{M}/batches?wait=true", content=body, headers=head).json()
+    again = client.post(f"{M}/batches?wait=true", content=body, headers=head).json()
+    assert first["number"] == again["number"]
+    assert first["report"]["n_samples"] == 40
+    assert client.post(f"{M}/batches", content=as_csv(rents(9, 1)), headers=head).status_code == 422
+    later = client.post(f"{M}/batches", content=body, headers={"content-type": "text/csv"})
+    assert later.status_code == 202
+    where = later.headers["location"]
+    until(lambda: client.get(where).json()["state"] == "learnt")
+
+
+def test_a_batch_that_cannot_be_learnt_is_refused_and_the_next_one_is_learnt(client):
+    table = rents(5, 12).append_column("extra", pa.array([1.0] * 5))
+    answer = client.post(f"{M}/batches?wait=true", content=as_csv(table), headers={"content-type": "text/csv"})
+    assert answer.status_code == 422
+    assert "extra" in answer.json()["report"]["reason"]
+    teach(client, seed=13)
+
+
+def test_labelled_records_are_learnt_in_the_order_of_their_predictions(tmp_path):
+    with service(tmp_path) as client:
+        make(client, batch_size=4)
+        table = rents(6, 20)
+        for place, record in enumerate(as_records(table)):
+            predict(client, [record], [f"r{place}"], activate=place != 1)
+        labels = dict(zip([f"r{place}" for place in range(6)], table["rent"].to_pylist(), strict=True))
+        client.post(f"{M}/labels", json={"labels": dict(reversed(labels.items()))})
+        until(lambda: state_of(client, "r0") == "learnt")
+        assert [state_of(client, f"r{n}") for n in range(6)] == ["learnt", "labelled", *["learnt"] * 3, "labelled"]
+        assert client.get(f"{M}/records/r0").json()["batch"] == 2
+        assert client.post(f"{M}/records/r1/activate").json()["active"]
+        assert client.put(f"{M}/records/r0/label", json={"label": "low", "revise": True}).status_code in (200, 409)
+        values = adforest.load(tmp_path / "rents.adf")._model.learnt.state.memory.matrix()
+        assert len(values) == 64
+
+
+def test_records_expire_or_get_the_default_label_and_batches_are_closed_by_time(tmp_path):
+    with service(tmp_path) as client:
+        make(client, label_wait=0.4)
+        predict(client, as_records(rents(1, 1)), ["a"])
+        until(lambda: state_of(client, "a") == "expired")
+        assert client.put(f"{M}/records/a/label", json={"label": "low"}).status_code == 410
+        settings = {"default_label": "low", "batch_seconds": 0.2}
+        assert client.put("/v1/models/rents", json=settings).json()["default_label"] == "low"
+        predict(client, as_records(rents(1, 2)), ["b"])
+        until(lambda: state_of(client, "b") == "learnt")
+        assert client.get(f"{M}/records/b").json()["label"] == "low"
+
+
+def test_versions_rollback_history_drift_and_the_challenger(tmp_path):
+    with service(tmp_path) as client:
+        make(client)
+        teach(client, seed=1)
+        third = teach(client, seed=2)
+        assert [one["model_version"] for one in client.get(f"{M}/versions").json()["versions"]] == [1, 2, 3]
+        assert client.post(f"{M}/rollback", json={"model_version": 99}).status_code == 404
+        assert client.post(f"{M}/rollback", json={"model_version": 2}).json()["batch"] == 2
+        now = client.get("/v1/models/rents").json()
+        assert (now["model_version"], now["batches"]) == (third["number"] + 1, 2)
+        assert len(client.get(f"{M}/history").json()["batches"]) == 2
+        assert client.get(f"{M}/drift").json()["drift"] == "none"
+        assert client.get(f"{M}/challenger").status_code == 404
+        client.put(f"{M}/challenger", json={"parameters": {"max_depth": 2}})
+        for seed in range(3, 6):
+            teach(client, seed=seed)
+        assert client.get(f"{M}/challenger").json()["batches"] == 2
+        assert (tmp_path / "rents.challenger.adf").exists()
+        assert client.post(f"{M}/challenger/promote").status_code == 200
+        assert client.get("/v1/models/rents").json()["parameters"]["max_depth"] == 2
+        model = adforest.load(tmp_path / "rents.adf")
+        assert model.max_depth == 2
+        assert origins_of(model).position == client.get("/v1/models/rents").json()["learnt_through"]
+
+
+def test_records_are_kept_before_the_first_batch(tmp_path):
+    with service(tmp_path) as client:
+        client.put("/v1/models/rents", json={"target": "rent", "parameters": SMALL, "batch_size": 30})
+        assert predict(client, as_records(rents(1))).status_code == 409
+        table = rents(30, 3)
+        ids = [str(n) for n in range(30)]
+        assert predict(client, as_records(table), ids).json()["predictions"] == [None] * 30
+        client.post(f"{M}/labels", json={"labels": dict(zip(ids, table["rent"].to_pylist(), strict=True))})
+        until(lambda: predict(client, as_records(table)).status_code == 200)
+
+
+def test_a_model_that_was_saved_in_a_notebook_is_served_and_goes_on_learning(tmp_path):
+    table = rents(80)
+    model = adforest.AdaptiveDecisionForestClassifier(**SMALL)
+    model.partial_fit(table.drop_columns(["rent"]), table["rent"].to_numpy(zero_copy_only=False))
+    model.save(tmp_path / "rents.adf")
+    with service(tmp_path) as client:
+        assert (
+            predict(client, as_records(rents(5, 1))).json()["predictions"]
+            == model.predict(rents(5, 1).drop_columns(["rent"])).tolist()
+        )
+        answer = client.post(f"{M}/batches?wait=true", json={"records": _with_target(rents(30, 2))})
+        assert answer.json()["batch"] == 2
+    with service(tmp_path) as client:
+        assert client.get("/v1/models/rents").json()["batches"] == 2
+
+
+def _with_target(table):
+    return table.rename_columns(["area", "rooms", "district", "target"]).to_pylist()
+
+
+def test_many_at_once_share_few_syncs(client):
+    records = as_records(rents(1, 30))
+    before = _figure(client, "commits_total")
+
+    def ask(number):
+        assert predict(client, records, [f"many{number}"]).status_code == 200
+
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(40)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert _figure(client, "commits_total") - before < 40
+
+
+def _figure(client, name):
+    line = next(one for one in client.get("/metrics").text.splitlines() if one.startswith(f"adforest_service_{name}"))
+    return float(line.split()[-1])
+
+
+def test_the_monitor_is_at_the_root(client):
+    assert "rents" in client.get("/").text
+    assert client.get("/models/rents.adf").status_code == 200
+    assert client.get("/healthz").json() == {"status": "ok"}
+    assert client.get("/readyz").json()["status"] == "ready"
+    assert 'adforest_drift{model="rents.adf"} 0.0' in client.get("/metrics").text
+
+
+def test_explanations_add_up(client):
+    answer = client.post(f"{M}/predict?explain=true", json={"records": as_records(rents(2, 4))}).json()
+    for shares, label, why in zip(answer["probabilities"], answer["predictions"], answer["explanations"], strict=True):
+        assert why["bias"] + sum(why["contributions"].values()) == pytest.approx(shares[label])

@@ -1,0 +1,93 @@
+"""`adforest.Client` and `AsyncClient` against a service that runs, also one that is killed meanwhile."""
+
+import asyncio
+import threading
+
+import numpy as np
+import pytest
+
+import adforest
+from adforest.client import ServiceError
+from served import SMALL, Process, rents, service, state_of
+
+
+@pytest.fixture(scope="module")
+def http(tmp_path_factory):
+    with service(tmp_path_factory.mktemp("data")) as found:
+        yield found
+
+
+@pytest.fixture
+def client(http):
+    with adforest.Client(str(http.base_url), "rents", retries=2) as found:
+        found.create("rent", SMALL, batch_size=1000)
+        yield found
+
+
+def parts(n, seed):
+    table = rents(n, seed)
+    return table.drop_columns(["rent"]), np.array(table["rent"].to_pylist())
+
+
+def test_it_has_the_face_of_an_estimator(http, client):
+    X, y = parts(80, 0)
+    report = client.partial_fit(X, y)
+    assert report["state"] == "learnt"
+    assert report["report"]["n_samples"] == 80
+    assert (client.predict(X) == y).mean() > 0.9
+    assert client.predict_proba(X).shape == (80, 2)
+    assert client.model_version_ == report["number"]
+    client.predict(X.slice(0, 2), record_ids=["a", "b"])
+    assert client.label(["a", "b"], y[:2]) == {"created": 2, "same": 0, "revised": 0}
+    assert state_of(http, "a") == "labelled"
+    frame = X.to_pandas()
+    assert client.predict(frame).tolist() == client.predict(X.to_pylist()).tolist()
+
+
+def test_errors_are_those_of_the_service(client):
+    client.label(["c"], ["high"])
+    with pytest.raises(ServiceError, match="revise") as found:
+        client.label(["c"], ["low"])
+    assert found.value.status == 409
+    with (
+        adforest.Client("http://127.0.0.1:9", "rents", retries=0) as nobody,
+        pytest.raises(ServiceError, match="reached"),
+    ):
+        nobody.info()
+
+
+def test_coroutines_do_the_same(http, client):
+    X, y = parts(40, 1)
+
+    async def ask():
+        async with adforest.AsyncClient(str(http.base_url), "rents") as found:
+            await found.partial_fit(X, y)
+            one, many = await asyncio.gather(found.predict(X.slice(0, 1), ["async"]), found.predict_proba(X))
+            await found.label(["async"], y[:1])
+            return one, many
+
+    one, many = asyncio.run(ask())
+    assert one.shape == (1,)
+    assert many.shape == (40, 2)
+    assert state_of(http, "async") == "labelled"
+
+
+def test_what_is_sent_again_while_the_service_is_killed_is_done_once(tmp_path):
+    processes = [Process(tmp_path)]
+    address = processes[0].address
+
+    def kill_and_start():
+        processes[-1].kill()
+        processes.append(Process(tmp_path, "--port", address.rpartition(":")[2]))
+
+    X, y = parts(60, 2)
+    with adforest.Client(address, "rents", retries=30) as client:
+        client.create("rent", SMALL)
+        killer = threading.Timer(0.3, kill_and_start)
+        killer.start()
+        for number in range(3):
+            client.partial_fit(X, y, key=f"batch {number}")
+            client.partial_fit(X, y, key=f"batch {number}")
+        killer.join()
+        assert client.info()["batches"] == 3
+    assert processes[-1].stop()[0] in (0, -15, 143)

@@ -1,0 +1,60 @@
+"""A replica answers from the versions of another service, and keeps nothing."""
+
+import shutil
+
+import httpx
+import pytest
+
+from served import as_records, make, rents, service, teach, until
+
+M = "/v1/models/rents"
+
+
+def ask(client, **more):
+    return client.post(f"{M}/predict", json={"records": as_records(rents(5, 3))} | more)
+
+
+def test_a_replica_follows_and_answers_alone(tmp_path):
+    with service(tmp_path / "first") as first:
+        make(first)
+        address = str(first.base_url).rstrip("/")
+        with service(tmp_path / "second", follow=address) as replica:
+            until(lambda: ask(replica).status_code == 200)
+            assert ask(replica).json() == ask(first).json()
+            version = teach(first, seed=1)["number"]
+            until(lambda: ask(replica).json()["model_version"] == version)
+            assert ask(replica).json() == ask(first).json()
+            refused = ask(replica, record_ids=list("abcde"))
+            assert refused.status_code == 409
+            assert address in refused.json()["error"]
+            assert replica.post(f"{M}/labels", json={"labels": {"a": "low"}}).status_code == 404
+            assert replica.get(f"/v2{M[3:]}/ready").status_code == 200
+            expected = ask(first).json()
+    with service(tmp_path / "second", follow=address) as replica:  # the other one is gone
+        assert ask(replica).json() == expected
+        until(lambda: "rents" in replica.get("/readyz").json()["problems"])
+
+
+def test_a_model_that_comes_damaged_is_not_taken(tmp_path, monkeypatch):
+    with service(tmp_path / "first") as first:
+        make(first)
+        address, real, damaged = str(first.base_url).rstrip("/"), httpx.Client.get, []
+
+        def get(self, url, **more):
+            answer = real(self, url, **more)
+            if str(url).endswith("/model") and len(damaged) < 2:
+                answer._content = answer.content[:-1] + b"x"
+                damaged.append(url)
+            return answer
+
+        monkeypatch.setattr(httpx.Client, "get", get)
+        with service(tmp_path / "second", follow=address) as replica:
+            until(lambda: len(damaged) == 2)
+            until(lambda: ask(replica).status_code == 200)
+            assert ask(replica).json() == ask(first).json()
+
+
+@pytest.fixture(autouse=True)
+def _clean(tmp_path):
+    yield
+    shutil.rmtree(tmp_path)

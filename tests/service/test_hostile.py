@@ -1,0 +1,184 @@
+"""Requests of strangers: whatever comes is answered with an error that says so, and the service goes on."""
+
+import json
+import socket
+import time
+
+import pyarrow as pa
+import pytest
+
+from served import as_csv, as_records, make, rents, service
+
+M = "/v1/models/rents"
+ARROW = "application/vnd.apache.arrow.stream"
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory):
+    with service(tmp_path_factory.mktemp("data")) as found:
+        make(found)
+        yield found
+
+
+def stream(table, **options):
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(**options)) as writer:
+        writer.write_table(table)
+    return sink.getvalue().to_pybytes()
+
+
+def parquet_bomb():
+    from pyarrow import parquet
+
+    sink = pa.BufferOutputStream()
+    parquet.write_table(pa.table({"area": pa.nulls(2_000_000, pa.float64())}), sink, compression="zstd")
+    return sink.getvalue().to_pybytes()
+
+
+def giant_shape():
+    body = bytearray(stream(pa.table({"area": [1.0, 2.0]})))
+    place = body.index((2).to_bytes(8, "little"), 200)
+    body[place : place + 8] = (2**50).to_bytes(8, "little")
+    return bytes(body)
+
+
+HOSTILE = {
+    "deep": ("application/json", b'{"records":' + b"[" * 100_000 + b"]" * 100_000 + b"}"),
+    "nan": ("application/json", b'{"records":[{"area":NaN}]}'),
+    "huge number": ("application/json", b'{"records":[{"area":1' + b"0" * 5000 + b"}]}"),
+    "large number": ("application/json", b'{"records":[{"area":1e400}]}'),
+    "big integer": ("application/json", b'{"records":[{"area":99999999999999999999999}]}'),
+    "no utf-8": ("application/json", b'{"records":[{"area":"\xff\xfe"}]}'),
+    "half a character": ("application/json", b'{"records":[{"area":1,"rooms":1,"district":"\\ud800"}]}'),
+    "half a name": ("application/json", b'{"records":[{"\\ud800":1}]}'),
+    "nested": ("application/json", b'{"records":[{"area":{"a":[1]}}]}'),
+    "several kinds": ("application/json", b'{"records":[{"area":1},{"area":"x"}]}'),
+    "empty": ("application/json", b""),
+    "null": ("application/json", b"null"),
+    "no columns": ("application/json", b'{"records":[{}]}'),
+    "empty list": ("application/json", b'{"records":[]}'),
+    "no id": ("application/json", b'{"records":[{"area":1}],"record_ids":[null]}'),
+    "ids of NaN": ("application/json", b'{"records":[{"area":1}],"record_ids":[NaN]}'),
+    "id of control": ("application/json", b'{"records":[{"area":1}],"record_ids":["\\u0000"]}'),
+    "many columns": ("application/json", json.dumps({"records": [{str(n): 1 for n in range(20_000)}]}).encode()),
+    "csv without lines": ("text/csv", b""),
+    "csv of zeros": ("text/csv", bytes(10_000)),
+    "csv of commas": ("text/csv", b"," * 100_000 + b"\n"),
+    "csv that ends in quotes": ("text/csv", b'a,b\n"1,2'),
+    "csv with a name twice": ("text/csv", b"a,a\n1,2\n"),
+    "no parquet": ("application/vnd.apache.parquet", b"PAR1" + bytes(100) + b"PAR1"),
+    "parquet bomb": ("application/vnd.apache.parquet", parquet_bomb),
+    "no arrow": (ARROW, b"ARROW1\0\0" + bytes(100)),
+    "arrow of zeros": (ARROW, bytes(1000)),
+    "compressed arrow": (ARROW, lambda: stream(pa.table({"area": [0.0] * 100_000}), compression="zstd")),
+    "nested arrow": (ARROW, lambda: stream(pa.table({"area": [[1, 2]]}))),
+    "giant shape": (ARROW, giant_shape),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("path", ["predict", "batches?wait=true"])
+def test_hostile_bodies_are_refused(client, name, path):
+    kind, body = HOSTILE[name]
+    content = body() if callable(body) else body
+    answer = client.post(f"{M}/{path}", content=content, headers={"content-type": kind})
+    assert 400 <= answer.status_code < 500, answer.text
+    assert answer.json()["error"] if "error" in answer.json() else answer.json()["report"]["reason"]
+
+
+def test_arrow_with_changed_bytes_never_ends_the_service(client):
+    whole = stream(rents(20).drop_columns(["rent"]))
+    for place in range(0, len(whole), 5):
+        damaged = bytearray(whole)
+        damaged[place] ^= 0xFF
+        answer = client.post(f"{M}/predict", content=bytes(damaged), headers={"content-type": ARROW})
+        assert answer.status_code < 500, (place, answer.text)
+
+
+def test_bodies_have_a_limit(client):
+    port = client.base_url.port
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        connection.sendall(
+            b"POST /v1/models/rents/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            b"Content-Length: 99999999999\r\n\r\n"
+        )
+        assert b"413" in connection.recv(1000)
+    answer = client.post(f"{M}/predict", content=b"x", headers={"content-encoding": "gzip"})
+    assert answer.status_code == 415
+
+
+def test_a_thousand_half_open_connections_do_not_stop_it(client):
+    port, held = client.base_url.port, []
+    try:
+        for _ in range(1000):
+            one = socket.create_connection(("127.0.0.1", port), timeout=5)
+            one.sendall(b"POST /v1/models/rents/predict HTTP/1.1\r\nHost: loc")
+            held.append(one)
+        begin = time.monotonic()
+        for _ in range(5):
+            answer = client.post(f"{M}/predict", json={"records": as_records(rents(1))})
+            assert answer.status_code == 200
+        assert time.monotonic() - begin < 10
+    finally:
+        for one in held:
+            one.close()
+
+
+def test_too_much_at_once_is_told_when_to_come_again(client, monkeypatch):
+    monkeypatch.setattr("adforest.service.served_model.MAX_WAITING", 0)
+    answer = client.post(f"{M}/predict", json={"records": as_records(rents(1)), "record_ids": ["x"]})
+    assert (answer.status_code, answer.headers["retry-after"]) == (429, "1")
+    monkeypatch.setattr("adforest.service.api.MAX_TASKS", 0)
+    answer = client.post(f"{M}/batches", content=as_csv(rents(5)), headers={"content-type": "text/csv"})
+    assert answer.status_code == 429
+
+
+def test_a_full_disk_is_told_and_it_goes_on_when_there_is_room(client, monkeypatch):
+    import os
+
+    real, is_full = os.write, True
+
+    def write(descriptor, content):
+        if is_full and bytes(content[12:13]) in (b"\x01", b"\x02"):
+            raise OSError(28, "No space left on device")
+        return real(descriptor, content)
+
+    monkeypatch.setattr(os, "write", write)
+    body = {"records": as_records(rents(1)), "record_ids": ["full"]}
+    answer = client.post(f"{M}/predict", json=body)
+    assert (answer.status_code, answer.headers["retry-after"]) == (507, "1")
+    assert "No space left" in answer.json()["error"]
+    assert client.post(f"{M}/predict", json={"records": as_records(rents(1))}).status_code == 200
+    is_full = False
+    assert client.post(f"{M}/predict", json=body).status_code == 200
+    assert client.get(f"{M}/records/full").json()["state"] == "pending"
+
+
+def test_schemathesis_finds_no_error_of_the_server(client):
+    schemathesis = pytest.importorskip("schemathesis")
+    from hypothesis import HealthCheck, Phase, given, settings
+
+    schema = schemathesis.openapi.from_url(f"{str(client.base_url).rstrip('/')}/openapi.json")
+    for found in schema.get_all_operations():
+        operation = found.ok()
+        if operation.method == "delete" and operation.path == "/v1/models/{model}":
+            continue
+
+        @given(case=operation.as_strategy())
+        @settings(
+            max_examples=12,
+            deadline=None,
+            database=None,
+            derandomize=True,
+            phases=[Phase.generate],
+            suppress_health_check=list(HealthCheck),
+        )
+        def ask(case):
+            for name in ("rents", None):
+                if name is not None and "model" in (case.path_parameters or {}):
+                    case.path_parameters["model"] = name
+                answer = case.call(timeout=60)
+                assert answer.status_code < 500 or answer.status_code == 507, (case, answer.content)
+
+        ask()
+    assert client.get("/healthz").status_code == 200

@@ -1,0 +1,100 @@
+"""The service in a simulated world; `make simulate` runs thousands of seeds."""
+
+import pytest
+
+import adforest.service.learner
+from adforest.service.store import Store
+from adforest.service.trainer import ForestTrainer
+from simulated_service import MODEL, World
+
+
+@pytest.mark.parametrize("first", range(0, 120, 20))
+def test_nothing_acknowledged_is_lost_or_learnt_twice(first):
+    for seed in range(first, first + 20):
+        World(seed).run()
+
+
+def test_the_machine_crashes_before_every_step_once_and_at_the_first_steps_of_the_recovery():
+    n_steps = World(7, 150, crash_at=()).run().n_steps
+    assert n_steps > 50
+    for step in range(1, n_steps + 1):
+        world = World(7, 150, crash_at={step, step + 2, step + 3}).run()
+        assert world.n_crashes
+
+
+def test_every_write_sync_rename_and_commit_fails_once():
+    world = World(7, 100, fail_at=()).run()
+    steps = world.disk.steps[: world.n_steps]
+    assert {"write", "sync", "replace", "commit", "open", "link", "remove"} <= set(steps)
+    for step in range(1, len(steps) + 1):
+        World(7, 100, fail_at={step}).run()
+
+
+class UniformForests(ForestTrainer):
+    """Forests whose reports hold no times, so that their files can be compared byte for byte."""
+
+    def learn(self, model, table, target):
+        found = super().learn(model, table, target)
+        without_times(model)
+        return found
+
+
+def without_times(model):
+    from dataclasses import replace
+
+    known = model._model
+    track = known.learnt.track
+    reports = [replace(one, seconds=0.0, learnt_at=None) for one in track.history.reports]
+    track = replace(track, history=replace(track.history, reports=type(track.history.reports)(reports)))
+    model._model = replace(known, learnt=replace(known.learnt, track=track))
+
+
+class ForestWorld(World):
+    """A world whose models are forests: only their bytes are compared, with those of a run of the log in one go."""
+
+    def check(self):
+        assert self.disk.exists(MODEL)
+        self._compare_with_replay(None)
+
+
+@pytest.mark.parametrize("seed", [0, 5, 6, 7])
+def test_a_forest_that_crashes_is_byte_for_byte_the_one_that_does_not(seed):
+    world = ForestWorld(seed, 200, UniformForests())
+    world.segment_bytes = 1 << 40
+    world.run()
+    assert world.n_crashes
+
+
+def break_sync(monkeypatch):
+    monkeypatch.setattr("simulated_service.SimulatedFile.sync", lambda self: self._disk.step("sync"))
+
+
+def break_catching_up(monkeypatch):
+    def skip(self):
+        self._applied = self.log.position
+
+    monkeypatch.setattr(Store, "_catch_up", skip)
+
+
+def break_waiting(monkeypatch):
+    real = adforest.service.learner.Learner.run
+
+    def run(self, order):
+        self.place = self.place._replace(version=0)
+        return real(self, order)
+
+    monkeypatch.setattr(adforest.service.learner.Learner, "run", run)
+
+
+@pytest.mark.parametrize("fault", [break_sync, break_catching_up, break_waiting])
+def test_the_simulation_finds_planted_faults(fault, monkeypatch):
+    fault(monkeypatch)
+    assert any(map(goes_wrong, range(400)))
+
+
+def goes_wrong(seed):
+    try:
+        World(seed).run()
+    except Exception:
+        return True
+    return False

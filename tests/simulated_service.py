@@ -1,0 +1,474 @@
+"""The service in a simulated world: one seed decides what clients ask, which messages are lost or come twice, when the
+disk fails, when the machine crashes and what a crash leaves of what was not synced, and how the clock jumps.
+
+``python tests/simulated_service.py 2000`` runs that many seeds; ``python tests/simulated_service.py 1 SEED`` one again.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import random
+import sqlite3
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+
+from adforest.exceptions import ModelFileError
+from adforest.service.events import TaskAdded
+from adforest.service.learner import Learner
+from adforest.service.log import LogError, read_entries
+from adforest.service.orders import order_for
+from adforest.service.requests import AddTask, ChangeRecord, KeepRecords, RequestError, SetLabels
+from adforest.service.settings import ModelSettings, label_text
+from adforest.service.store import LOG, SETTINGS, Store, StoreFullError
+from adforest.service.trainer import Place
+
+FOLDER, MODEL = Path("/data/m.adf.service"), Path("/data/m.adf")
+LABELS = ("low", "mid", "high")
+
+
+class CrashError(BaseException):
+    """The machine stops."""
+
+
+class SimulatedFile:
+    def __init__(self, disk, path):
+        self._disk, self._path = disk, path
+
+    def write(self, content):
+        try:
+            self._disk.step("write")
+        except OSError:
+            self._disk.files[self._path] += content[: self._disk.draws.randrange(len(content) + 1)]
+            raise
+        self._disk.files[self._path] += content
+
+    def sync(self):
+        try:
+            self._disk.step("sync")
+        except OSError:
+            # The system drops what it could not write, and the next sync would succeed.
+            self._disk.tear(self._path)
+            self._disk.files[self._path] = self._disk.synced[self._path]
+            raise
+        self._disk.synced[self._path] = self._disk.files[self._path]
+
+    def close(self):
+        pass
+
+
+class SimulatedDatabase(sqlite3.Connection):
+    """SQLite in memory; what is committed is on the simulated disk at once, or the commit fails."""
+
+    disk = path = None
+
+    def execute(self, query, *arguments):
+        if self.disk is not None and query == "COMMIT":
+            try:
+                self.disk.step("commit")
+            except OSError as error:
+                raise sqlite3.OperationalError("database or disk is full") from error
+            found = super().execute(query, *arguments)
+            self.disk.synced[self.path] = self.disk.files[self.path] = self.serialize()
+            self.disk.step("committed", may_fail=False)
+            return found
+        return super().execute(query, *arguments)
+
+
+class SimulatedDisk:
+    """Files in memory: as they are read, and as a crash would leave them.
+
+    Parameters
+    ----------
+    draws : random.Random
+    crash_at, fail_at : set of int
+        Numbers of the steps before which the machine crashes, or at which the disk fails.
+    """
+
+    def __init__(self, draws, crash_at=(), fail_at=()):
+        self.draws, self.crash_at, self.fail_at = draws, set(crash_at), set(fail_at)
+        self.files, self.synced, self.folders, self.steps = {}, {}, set(), []
+
+    def step(self, name, *, may_fail=True):
+        self.steps.append(name)
+        if len(self.steps) in self.crash_at:
+            raise CrashError(name)
+        if may_fail and len(self.steps) in self.fail_at:
+            raise OSError(self.draws.choice([errno.ENOSPC, errno.EIO]), "the simulated disk failed")
+
+    def tear(self, path):
+        """Keep an arbitrary part of what was not synced, pages of it in any order."""
+        synced, rest = self.synced.get(path, b""), self.files[path][len(self.synced.get(path, b"")) :]
+        rest = bytearray(rest[: self.draws.randrange(len(rest) + 1)])
+        if rest and self.draws.random() < 0.5:
+            start = self.draws.randrange(len(rest))
+            rest[start : start + 512] = bytes(len(rest[start : start + 512]))
+        self.synced[path] = synced + bytes(rest)
+
+    def crash(self):
+        """Leave what a crash leaves."""
+        for path in list(self.files):
+            if self.files[path] != self.synced.get(path, b""):
+                self.tear(path)
+        self.files = dict(self.synced)
+
+    def make_folder(self, path):
+        self.folders.add(path)
+
+    def names(self, path):
+        return sorted(one.name for one in self.files if one.parent == path)
+
+    def exists(self, path):
+        return path in self.files
+
+    def read(self, path):
+        if path not in self.files:
+            raise FileNotFoundError(path)
+        return self.files[path]
+
+    def append(self, path, size):
+        self.step("open")
+        self.files[path] = self.synced[path] = self.files.get(path, b"")[:size]
+        return SimulatedFile(self, path)
+
+    def replace(self, path, content):
+        self.step("replace")
+        self.files[path] = self.synced[path] = b"".join(map(bytes, content))
+        self.step("replaced", may_fail=False)
+
+    def link(self, path, name):
+        self.step("link")
+        if name not in self.files:
+            self.files[name] = self.synced[name] = self.files[path]
+
+    def remove(self, path):
+        if path in self.files:
+            self.step("remove")
+            del self.files[path], self.synced[path]
+
+    def database(self, path):
+        database = sqlite3.connect(":memory:", isolation_level=None, factory=SimulatedDatabase)
+        if path in self.files:
+            database.deserialize(self.files[path])
+        database.disk, database.path = self, path
+        return database
+
+
+class SimulatedClock:
+    def __init__(self):
+        self.time = 1e9
+
+    def now(self):
+        return self.time
+
+
+class ListTrainer:
+    """Models that remember what they were taught: a list of batches, each a list of (value, label)."""
+
+    def new(self, parameters):
+        return []
+
+    def learn(self, model, table, target):
+        if table["v"].to_pylist()[0] == -1:
+            raise ValueError("a batch that cannot be learnt")
+        model.append(list(zip(table["v"].to_pylist(), table[target].to_pylist(), strict=True)))
+        return len(model), {}
+
+    def set_parameters(self, model, parameters):
+        pass
+
+    def pack(self, model, place, target, batch):
+        return [json.dumps([list(place), model]).encode()]
+
+    def unpack(self, content, name):
+        try:
+            place, model = json.loads(content)
+        except ValueError as error:
+            raise ModelFileError(name) from error
+        return model, Place(*place)
+
+    def n_batches(self, model):
+        return len(model)
+
+    def last_report(self, model):
+        return {}
+
+
+@dataclass
+class Sent:
+    """A request of a client, and what came back."""
+
+    change: object
+    about: tuple = ()
+    answers: list = field(default_factory=list)
+
+
+class World:
+    """One run.
+
+    Parameters
+    ----------
+    seed : int
+    n_actions : int
+    trainer : Trainer
+    crash_at, fail_at : set of int, optional
+        Steps of the disk at which to crash or fail; drawn from the seed by default.
+    """
+
+    def __init__(self, seed, n_actions=120, trainer=None, crash_at=None, fail_at=None):
+        self.draws = random.Random(seed)
+        horizon = n_actions // 2  # about as many steps has the disk
+        is_calm = crash_at is not None or fail_at is not None
+        crashes = {self.draws.randrange(1, horizon) for _ in range(self.draws.randrange(6))}
+        faults = {self.draws.randrange(1, horizon) for _ in range(self.draws.choice([0, 0, 1, 3]))}
+        self.disk = SimulatedDisk(
+            self.draws, (crash_at or ()) if is_calm else crashes, (fail_at or ()) if is_calm else faults
+        )
+        self.clock, self.trainer = SimulatedClock(), trainer or ListTrainer()
+        self.segment_bytes = self.draws.choice([1 << 40, 2_000, 20_000])
+        batch_seconds, wait = self.draws.choice([None, 50.0]), self.draws.choice([200.0, 1e6])
+        default = self.draws.choice([None, None, "mid"])
+        self.settings = ModelSettings(
+            "y", {"random_state": 0}, self.draws.choice([1, 3, 7]), batch_seconds, wait, default, 1e7, 3, "log"
+        )
+        self.disk.files[FOLDER / SETTINGS] = self.disk.synced[FOLDER / SETTINGS] = self.settings.dumped()
+        self.n_actions, self.n_crashes, self.n_failures = n_actions, 0, 0
+        self.values, self.sent, self.wires, self.inbox, self.versions = {}, [], [], [], {0}
+        self.store = self.learner = None
+        self.checks, self.closed, self.unknown = [], {}, set()
+
+    def run(self):
+        """Act, then let all come to rest without faults, and check."""
+        for _ in range(self.n_actions):
+            self._survive(self.draws.choices([self._ask, self._deliver, self._serve, self._learn, self._wait],
+                                             [4, 6, 5, 3, 1])[0])  # fmt: skip
+        self.n_steps = len(self.disk.steps)
+        self.disk.crash_at, self.disk.fail_at = set(), set()
+        for _ in range(4):
+            self._survive(self._serve)
+        for _ in range(10 * self.n_actions):
+            if not self._survive(self._learn):
+                break
+        self.check()
+        return self
+
+    def _survive(self, action):
+        """Act; after a crash, or an error that ends the process, start it again, which may crash too."""
+        try:
+            if self.store is None:
+                self._start()
+            return action()
+        except (CrashError, LogError) as error:
+            self.n_crashes += 1
+            if isinstance(error, CrashError):
+                self.disk.crash()
+            self.store = self.learner = None
+            self.inbox.clear()
+        except (OSError, StoreFullError, sqlite3.OperationalError):
+            self.n_failures += 1
+            if self.learner is None:
+                self.store = None
+        return True
+
+    def _start(self):
+        self.learner = None
+        self.store = Store(self.disk, self.clock, FOLDER, self.segment_bytes)
+        self._read_log()
+        self._open_learner()
+
+    def _open_learner(self):
+        learner = Learner(self.disk, MODEL, FOLDER, self.trainer, "y", "log")
+        found = learner.open(has_challenger=False)
+        if found is None:
+            self.store.open_task(0, None, None)
+        else:
+            self.store.open_task(learner.place.version, found.batch, found.report)
+            self.versions.add(learner.place.version)
+        self.learner = learner
+
+    def _id(self):
+        return f"r{self.draws.randrange(12)}"
+
+    def _ask(self):
+        """Let a client ask something, or ask again what it had no answer to."""
+        again = [one for one in self.sent if not one.answers]
+        if again and self.draws.random() < 0.3:
+            self.wires.append(self.draws.choice(again))
+            return
+        kind = self.draws.choices(["keep", "label", "labels", "withdraw", "activate", "batch", "rollback"],
+                                  [6, 6, 2, 0.5, 1, 1, 0.3])[0]  # fmt: skip
+        one = getattr(self, f"_ask_{kind}")()
+        self.sent.append(one)
+        self.wires.append(one)
+
+    def _ask_keep(self):
+        ids = sorted({self._id() for _ in range(self.draws.choice([1, 1, 3]))}, key=lambda _: self.draws.random())
+        values = [self.values.setdefault(one, len(self.values)) for one in ids]
+        active = self.draws.random() < 0.9
+        return Sent(KeepRecords(ids, pa.table({"v": values}), active), ("keep", ids, active))
+
+    def _ask_label(self):
+        return self._labels([self._id()])
+
+    def _ask_labels(self):
+        return self._labels(sorted({self._id() for _ in range(4)}))
+
+    def _labels(self, ids):
+        pairs = [
+            (one, label_text(self.draws.choice(LABELS[:2] if self.draws.random() < 0.8 else LABELS))) for one in ids
+        ]
+        revise = self.draws.random() < 0.15
+        return Sent(SetLabels(pairs, revise), ("label", pairs, revise))
+
+    def _ask_withdraw(self):
+        return Sent(ChangeRecord("withdraw", self._id()), ("withdraw",))
+
+    def _ask_activate(self):
+        return Sent(ChangeRecord("activate", self._id()), ("activate",))
+
+    def _ask_batch(self):
+        key = f"k{self.draws.randrange(5)}"
+        value = -1 if key == "k4" else 1000 + int(key[1:])
+        return Sent(AddTask("batch", {}, pa.table({"v": [value], "y": ["low"]}), key), ("batch", key))
+
+    def _ask_rollback(self):
+        return Sent(AddTask("rollback", {"version": self.draws.choice(sorted(self.versions))}), ("rollback",))
+
+    def _deliver(self):
+        """Let a message arrive, or be lost, or arrive and come again later."""
+        if self.wires:
+            one = self.wires.pop(self.draws.randrange(len(self.wires)))
+            luck = self.draws.random()
+            if luck > 0.1:
+                self.inbox.append(one)
+            if luck > 0.9 and one.about[0] != "rollback":
+                self.wires.append(one)
+
+    def _serve(self):
+        """Do what has arrived, in groups; some answers are lost."""
+        group, self.inbox = self.inbox[:5], self.inbox[5:]
+        try:
+            answers = self.store.commit([one.change for one in group])
+        except BaseException:
+            # Whether these were done is not known: a revision of a label among them may hold.
+            self.unknown |= {pair for one in group if one.about[0] == "label" and one.about[2] for pair in one.about[1]}
+            raise
+        self._read_log()
+        for one, answer in zip(group, answers, strict=True):
+            self._check_answer(one, answer)
+            if self.draws.random() > 0.1:
+                one.answers.append(answer)
+
+    def _check_answer(self, one, answer):
+        """What was acknowledged is noted the moment it is, whether the client hears of it or not."""
+        if one.about[0] == "label" and not isinstance(answer, RequestError):
+            self.checks += [(record, label) for record, label in one.about[1]]
+
+    def _learn(self):
+        """Do one task."""
+        task = self.store.next_task()
+        self._read_log()
+        if task is None:
+            return False
+        outcome = self.learner.run(order_for(task, self.store))
+        self.store.end_task(task.number, outcome.state, outcome.batch, outcome.report)
+        assert self.learner.place.version >= max(self.versions), "a version came after a later one"
+        self.versions.add(self.learner.place.version)
+        return True
+
+    def _wait(self):
+        self.clock.time += self.draws.choice([1.0, 60.0, 60.0, 300.0, -500.0])
+
+    def check(self):
+        """Compare what came of all this with what was acknowledged."""
+        records = {one.id: one for one in _all_records(self.store)}
+        model, _ = self.trainer.unpack(self.disk.files[MODEL], "m") if MODEL in self.disk.files else ([], None)
+        closed = list(self.closed.values())
+        learnt = [pair for rows in closed for pair in rows if 0 <= pair[0] < 1000]
+        counts = {value: sum(1 for one, _ in learnt if one == value) for value, _ in learnt}
+        assert all(n == 1 for n in counts.values()), f"put into batches more than once: {counts}"
+        for pair in [row for rows in model for row in rows]:
+            assert tuple(pair) in {tuple(row) for rows in closed for row in rows}, f"learnt from nowhere: {pair}"
+        by_value = dict(learnt)
+        asked = {}
+        for one in self.sent:
+            if one.about[0] == "label":
+                for record, label in one.about[1]:
+                    asked.setdefault(record, set()).add(json.loads(label))
+        for one, label in self.checks:
+            record = records.get(one)
+            assert record is not None, f"the label of {one} was acknowledged and is gone"
+            if record.state in ("learnt", "refused") or (record.task is not None and record.state != "withdrawn"):
+                assert self.values[one] in by_value, f"{one} is {record.state} in no batch"
+                assert json.loads(record.label) == by_value[self.values[one]], f"{one} was learnt with another label"
+                assert by_value[self.values[one]] in asked[one] | {self.settings.default_label}
+            else:
+                assert record.state in ("labelled", "early", "expired", "withdrawn"), (one, label, record)
+                assert record.state in ("expired", "withdrawn") or json.loads(record.label) in asked[one]
+        self._check_acknowledged_labels(records)
+        for one in records.values():
+            if one.state == "labelled" and one.active and one.task is None:
+                assert len(self.store.state.records.ready(10)) < self.settings.batch_size
+        keys = {one.about[1] for one in self.sent if one.about[0] == "batch" and one.answers}
+        for key in keys - {"k4"}:
+            n = sum(rows == [(1000 + int(key[1:]), "low")] for rows in closed)
+            assert n == 1, f"batch {key} was acknowledged and is there {n} times"
+        assert not self.store.state.tasks.n_waiting()
+        if self.segment_bytes == 1 << 40:
+            self._compare_with_replay(model)
+
+    def _check_acknowledged_labels(self, records):
+        """A label that was acknowledged is there unless a later one that says revise replaced it."""
+        for one, label in dict(self.checks).items():
+            if records[one].state not in ("expired", "withdrawn"):
+                found = records[one].label
+                assert found == label or (one, found) in self.unknown, f"{one}: {label} acknowledged, {found} is there"
+
+    def _read_log(self):
+        """Remember the batches that were closed since this was last called: segments are dropped later."""
+        for entry in read_entries(self.disk, FOLDER / LOG, max(self.closed, default=0)):
+            if entry.kind == TaskAdded.kind and len(table := TaskAdded.read(entry.payload).table):
+                self.closed[entry.position] = list(zip(table["v"].to_pylist(), table["y"].to_pylist(), strict=True))
+
+    def _compare_with_replay(self, model):
+        """Learn the whole log anew: the model must be the same, bit for bit."""
+        disk = SimulatedDisk(random.Random(0))
+        for path, content in self.disk.files.items():
+            if path.parent == FOLDER / LOG:
+                disk.files[path] = disk.synced[path] = content
+        learner = Learner(disk, MODEL, FOLDER, self.trainer, "y", "log")
+        for task in reversed(self.store.state.tasks.last(10_000)):
+            if task.kind == "rollback" and task.state == "refused":
+                continue
+            learner.run(order_for(task, self.store)._replace(keep_versions=10_000))
+        assert disk.files.get(MODEL) == self.disk.files.get(MODEL), "the model is not that of a run without crashes"
+
+
+def _all_records(store):
+    from adforest.service.record_table import Record
+
+    return [Record(*row) for row in store.state.records.database.execute("SELECT * FROM records")]
+
+
+def main(n_seeds, first):
+    """Run seeds, and print what they met."""
+    begin, totals = time.perf_counter(), [0, 0, 0]
+    for seed in range(first, first + n_seeds):
+        try:
+            world = World(seed).run()
+        except BaseException:
+            print(f"seed {seed} failed")
+            raise
+        totals = [a + b for a, b in zip(totals, (world.n_crashes, world.n_failures, len(world.sent)), strict=True)]
+    print(
+        f"{n_seeds} seeds from {first}: {totals[0]} crashes, {totals[1]} failures of the disk, {totals[2]} requests, "
+        f"{time.perf_counter() - begin:.0f} s; nothing acknowledged was lost or learnt twice"
+    )
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 1000, int(sys.argv[2]) if len(sys.argv) > 2 else 0)
