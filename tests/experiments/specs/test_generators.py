@@ -78,7 +78,10 @@ def test_classes_come_and_go():
     assert shifting.sum(axis=1) == pytest.approx([5] * len(shifting))
     assert (shifting > 0).all()
     assert (shifting.max(axis=0) > 10 * shifting.min(axis=0)).all()
-    with pytest.raises(ValueError, match="classes cannot be 'shy'; expected 'vanishing', 'new', 'rare', 'shifting'"):
+    with pytest.raises(
+        ValueError,
+        match="classes cannot be 'shy'; expected 'vanishing', 'returning', 'new', 'rare', 'shifting', 'many'",
+    ):
         class_shares("shy", 3)
 
 
