@@ -1,7 +1,9 @@
 """Measure the service with wrk (apt-get install wrk): rates and response times, idle and while it learns.
 
 ``python benchmarks/service.py`` prints a JSON line for each; ``python benchmarks/service.py soak 30`` asks it for
-thirty minutes and compares memory and descriptors. Everything runs on one machine: wrk takes its share of the cores.
+thirty minutes and compares memory and descriptors; ``python benchmarks/service.py peer ENV/bin`` asks MLServer beside
+it, from an environment with mlserver and mlserver-sklearn, for a forest of as many trees. Everything runs on one
+machine: wrk takes its share of the cores.
 """
 
 import json
@@ -64,6 +66,62 @@ def _measures(address: str, process: Any) -> Iterator[dict[str, Any]]:
         yield {"measure": "labels acknowledged on the disk", "goal": ">= 10000/s"} | _labels(address)
 
 
+PEER = """
+import json, joblib, numpy as np
+from sklearn.ensemble import RandomForestClassifier
+draws = np.random.default_rng(5000)
+X = draws.normal(size=(5000, 8))
+y = (X[:, 0] + X[:, 1] * X[:, 2] > 0).astype(int)
+joblib.dump(RandomForestClassifier(20, random_state=0).fit(X, y), "m.joblib")
+about = {"name": "made", "implementation": "mlserver_sklearn.SKLearnModel", "parameters": {"uri": "./m.joblib"}}
+json.dump(about, open("model-settings.json", "w"))
+ports = {"http_port": 18080, "grpc_port": 18081, "metrics_port": 18082, "parallel_workers": 0, "debug": False}
+json.dump(ports, open("settings.json", "w"))
+"""
+
+
+def peer(programs: Path) -> None:
+    """Ask MLServer and the service in turns for single predictions by the Open Inference Protocol."""
+    values = _table(1).drop_columns(["y"]).to_pylist()[0]
+    ours = [{"name": name, "shape": [1], "datatype": "FP64", "data": [value]} for name, value in values.items()]
+    theirs = [{"name": "input", "shape": [1, N_FEATURES], "datatype": "FP64", "data": list(values.values())}]
+    scripts = [_lua("application/json", json.dumps({"inputs": one}).encode(), "*/*") for one in (ours, theirs)]
+    with (
+        _serving() as (address, _),
+        TemporaryDirectory() as folder,
+        httpx.Client(base_url=address, timeout=120) as client,
+    ):
+        client.put(MODEL, json={"target": "y", "parameters": {"random_state": 0}})
+        client.post(f"{MODEL}/batches?wait=true", content=_stream(_table(N_LEARNT)), headers={"content-type": ARROW})
+        subprocess.run([programs / "python", "-c", PEER], cwd=folder, check=True)
+        server = subprocess.Popen([programs / "mlserver", "start", "."], cwd=folder, stdout=subprocess.DEVNULL)
+        try:
+            other = "http://127.0.0.1:18080"
+            _await(f"{other}/v2/models/made/ready")
+            rates: tuple[list[float], list[float]] = [], []
+            for _ in range(3):
+                for place, (where, script) in enumerate(zip((address, other), scripts, strict=True)):
+                    rates[place].append(_wrk(where, "infer", script, 8, "/v2/models/made")["requests_per_second"])
+        finally:
+            server.terminate()
+            server.wait()
+    ratios = [one / another for one, another in zip(*rates, strict=True)]
+    told = {"measure": "single predictions beside MLServer", "ours": rates[0], "mlserver": rates[1], "ratios": ratios}
+    print(json.dumps(told))
+
+
+def _await(address: str) -> None:
+    """Wait until something answers."""
+    for _ in range(600):
+        try:
+            if httpx.get(address).status_code == 200:
+                return
+        except httpx.HTTPError:
+            pass
+        time.sleep(0.2)
+    sys.exit(f"{address} does not answer")
+
+
 def _labels(address: str, n: int = 1_000, n_requests: int = 40) -> dict[str, Any]:
     """Send labels of records that wait, from two clients at once, 1,000 a request."""
     table = _table(n).drop_columns(["y"])
@@ -109,13 +167,13 @@ def _learning(client: httpx.Client) -> Iterator[None]:
         thread.join()
 
 
-def _wrk(address: str, path: str, script: str, connections: int) -> dict[str, Any]:
+def _wrk(address: str, path: str, script: str, connections: int, model: str = MODEL) -> dict[str, Any]:
     """Ask as fast as answers come, and return the rate and response times."""
     with TemporaryDirectory() as folder:
         file = Path(folder) / "ask.lua"
         file.write_text(script)
         options = ["-t1", f"-c{connections}", f"-d{SECONDS}s", "--latency", "-s", str(file)]
-        said = subprocess.run(["wrk", *options, f"{address}{MODEL}/{path}"], capture_output=True, text=True, check=True)
+        said = subprocess.run(["wrk", *options, f"{address}{model}/{path}"], capture_output=True, text=True, check=True)
     found = {
         "requests_per_second": float(re.search(r"Requests/sec:\s+([\d.]+)", said.stdout)[1]),  # type: ignore[index]
         "p50_ms": _milliseconds(said.stdout, "50%"),
@@ -204,4 +262,7 @@ def _memory(pid: int) -> int:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["soak"]:
         sys.exit(soak(float(sys.argv[2]) if len(sys.argv) > 2 else 30.0))
+    if sys.argv[1:2] == ["peer"]:
+        peer(Path(sys.argv[2]).absolute())
+        sys.exit()
     main()
