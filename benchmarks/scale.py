@@ -10,13 +10,14 @@ from collections.abc import Iterator
 from itertools import chain
 from math import log2
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
 import numpy as np
 from timing import print_line, seconds
 
 from adforest import AdaptiveDecisionForestClassifier
+from adforest.base import get_fitted
 from adforest.encoding import EncodingRules
 from adforest.merging import BatchRules, count_part, draw_part, narrow_counts, plan_batch, survey_part
 
@@ -45,9 +46,9 @@ class Built(NamedTuple):
     """Trees that were built on workers from one block of records."""
 
     n_samples: int
-    n_trees: int
     n_shares: int
     tree_bytes: int
+    leaf_bytes: int
 
 
 class Ledger:
@@ -71,8 +72,9 @@ def note_in(ledger: Ledger) -> None:
     class MeasuredCluster(Cluster):
         def map(self, work: Any, items: Any, shared: Any) -> list[Any]:
             found = super().map(work, items, shared)
-            trees = [one.tree.__getstate__() for share in found for one in share]
-            ledger.built.append(Built(len(shared.y), len(trees), len(items), n_bytes(trees)))
+            grown = [one for share in found for one in share]
+            trees, leaves = [one.tree.__getstate__() for one in grown], [one.leaf_of for one in grown]
+            ledger.built.append(Built(len(shared.y), len(items), n_bytes(trees), n_bytes(leaves)))
             return found
 
     class MeasuredBatch(DaskBatch):
@@ -87,7 +89,7 @@ def note_in(ledger: Ledger) -> None:
 def moved_bytes(drawn: int, ledger: Ledger, number: int, n: int) -> dict[str, float]:
     """Return the bytes moved for a batch of n records by the formula in docs/scale.md, by what they are for."""
     trees = sum(
-        min(N_WORKERS, one.n_shares) * one.n_samples * ROW_BYTES + 4 * one.n_trees * one.n_samples + one.tree_bytes
+        min(N_WORKERS, one.n_shares) * one.n_samples * ROW_BYTES + one.leaf_bytes + one.tree_bytes
         for one in ledger.built
     )
     shapes = counts = 0.0
@@ -128,6 +130,11 @@ def written() -> int:
 def moved(client: Any) -> int:
     """Return the bytes that client, scheduler and workers have sent to each other."""
     return written() + sum(client.run(written).values())
+
+
+def cpu_seconds(client: Any) -> float:
+    """Return the CPU time that client, scheduler and workers have used."""
+    return float(process_time() + sum(client.run(process_time).values()))
 
 
 def start_cluster() -> Any:
@@ -175,8 +182,10 @@ def measure_learning(n_samples: int) -> Iterator[dict[str, Any]]:
     local_seconds, local_score = 0.0, 0.0
     whole = [make_batch(number, n) for number in range(N_BATCHES)]
     tables = [tuple(np.concatenate(one) for one in zip(*parts, strict=True)) for parts in whole]
+    local_cpu = process_time()
     for X, y in tables:
         local_seconds += seconds(lambda X=X, y=y: local.partial_fit(X, y))
+    local_cpu = process_time() - local_cpu
     score_seconds = 0.0
     for X, y in tables:
         start = perf_counter()
@@ -192,12 +201,13 @@ def measure_learning(n_samples: int) -> Iterator[dict[str, Any]]:
         batches = [delayed_batch(number, n) for number in range(N_BATCHES)]
         persisted = [tuple(persist_evenly(client, one) for one in batch) for batch in batches]
         wait(persisted)
-        dask_seconds, n_moved = 0.0, 0
+        dask_seconds, dask_cpu, n_moved = 0.0, 0.0, 0
         by_purpose: dict[str, float] = {}
         for number, (X, y) in enumerate(persisted):
             ledger.built = []
-            before = moved(client)
+            before, cpu_before = moved(client), cpu_seconds(client)
             dask_seconds += seconds(lambda X=X, y=y: there.partial_fit(X, y))
+            dask_cpu += cpu_seconds(client) - cpu_before
             n_moved += moved(client) - before
             expected_bytes = moved_bytes(min(n, there.max_samples), ledger, number, n)
             by_purpose = {key: by_purpose.get(key, 0) + value for key, value in expected_bytes.items()}
@@ -212,6 +222,7 @@ def measure_learning(n_samples: int) -> Iterator[dict[str, Any]]:
             "seconds": dask_seconds,
             "local_seconds": local_seconds,
             "times": dask_seconds / local_seconds,
+            "cpu_times": dask_cpu / local_cpu,
             "same_model": same,
             "goal": "<= 1.5",
         }
@@ -285,13 +296,11 @@ def measured_rates(n: int, max_samples: int) -> Rates:
     drawn = perf_counter()
     model = AdaptiveDecisionForestClassifier(random_state=0, max_samples=None).fit(X[:max_samples], y[:max_samples])
     built = perf_counter()
-    state = model._model.state
-    counter, records = (
-        LeafCounter.of(state, model.permanent_forest_.trees),
-        state.memory.records(np.zeros(N_COLUMNS, dtype=np.int32), 4),
-    )
-    few = np.arange(min(len(records), 50_000), dtype=np.int32)
-    counting = seconds(lambda: counter.count(records, few)) / len(few) / len(model.permanent_forest_)
+    state = get_fitted(model).state
+    counter = LeafCounter.of(state, model.permanent_forest_.trees)
+    samples = state.memory.samples(np.zeros(N_COLUMNS, dtype=np.int32), 4)
+    few = np.arange(min(len(samples), 50_000), dtype=np.int32)
+    counting = seconds(lambda: counter.count(samples, few)) / len(few) / len(model.permanent_forest_)
     n_built = min(n, max_samples)
     return Rates(
         (surveyed - start) / n, (drawn - surveyed) / n, counting, (built - drawn) / n_built / 20 / log2(n_built)

@@ -54,7 +54,7 @@ print(
 # %%
 # Model health
 # ------------
-# ``ModelView`` holds all that the monitor shows of a model, and its health: good, watch or act, and the reason.
+# ``ModelView`` holds all that the monitor shows of a model, and its health: ok, warning or critical, and the reason.
 
 view = ModelView.from_estimator(model)
 print(view.health.level, "-", view.health.reason)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import dask
 import dask.dataframe as dd
-from distributed import Client, LocalCluster
+from distributed import Client, LocalCluster, get_worker
 
 from parted_batches import evenly
 
@@ -89,3 +89,8 @@ def as_frames(batch, n_parts):
     weight = 1.0 if weight is None else weight
     frame = dd.from_pandas(X.assign(_label=y, _weight=weight), npartitions=n_parts, sort=False)
     return frame[list(X.columns)], frame["_label"], frame["_weight"]
+
+
+def worker_of(shared, item):
+    """Return the address of the worker that this runs on."""
+    return get_worker().address

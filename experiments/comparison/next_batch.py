@@ -26,7 +26,7 @@ BATCH_SIZES = {
     "Avila": 350,
 }
 WIDE = "wide"
-ACCURACY, LOG_LOSS = "accuracy", "log_loss"
+ACCURACY, LOG_LOSS, BRIER_SCORE = "accuracy", "log_loss", "brier_score"
 
 ADF_R = "ADF-R"
 OTHER_BASES = ("ADF-S", "ADF-H")

@@ -10,6 +10,7 @@ import numpy as np
 from adforest.classifier import BaseADFClassifier
 from adforest.forest.types import AnyArray
 from experiments.running.measures import Row, log_loss, make_encoder
+from experiments.running.probability_metrics import measure_probabilities
 from experiments.running.timing import timed
 from experiments.specs.sources import Stream
 
@@ -33,6 +34,7 @@ def run_prequential(stream: Stream, model: Any, *, one_hot: bool = False) -> lis
 
         - ``batch``, ``stage``, ``n`` (records of the batch),
         - ``accuracy`` and ``log_loss`` on the batch before learning it; the log loss is None for models without shares,
+        - what `measure_probabilities` finds for models with shares,
         - ``predict_seconds``, ``train_seconds``: CPU seconds of answering the batch and of learning it,
 
         and for ADF its verdict ``drift`` on the batch, and ``accuracy_<name>`` of each forest and of their ``vote``,
@@ -60,4 +62,5 @@ def _predict(model: Any, X: Any, y: AnyArray) -> Row:
     answers, seconds = timed(partial(model.predict_proba if has_shares else model.predict, X))
     loss = log_loss(answers, model.classes_, y) if has_shares else None
     best = model.classes_[answers.argmax(axis=1)] if has_shares else answers
-    return {"accuracy": float(np.mean(best == y)), "log_loss": loss, "predict_seconds": seconds}
+    row: Row = {"accuracy": float(np.mean(best == y)), "log_loss": loss, "predict_seconds": seconds}
+    return row | (measure_probabilities(answers, model.classes_, y) if has_shares else {})

@@ -185,6 +185,9 @@ PROTOCOLS = {
     RECALL: EvaluationProtocol(evaluate_recall, SHARED),
     TIMED: EvaluationProtocol(evaluate_timed, SHARED, runs_alone=True),
     LONG_STREAM: EvaluationProtocol(evaluate_long_stream, SHARED, runs_alone=True),
-    PREQUENTIAL: EvaluationProtocol(evaluate_prequential, (*SHARED, "experiments.running.prequential")),
+    PREQUENTIAL: EvaluationProtocol(
+        evaluate_prequential,
+        (*SHARED, *(f"experiments.running.{name}" for name in ("prequential", "probability_metrics"))),
+    ),
     ONLINE: EvaluationProtocol(evaluate_online, (*SHARED, "experiments.running.online", "experiments.specs.trivial")),
 }

@@ -1,4 +1,4 @@
-"""Streams made rather than cut from data: drift, classes that come and go, clusters, cases, labels, noise, a toy."""
+"""Streams made rather than cut from data: drift, classes that come and go, frauds, labels, noise, a toy and others."""
 
 from __future__ import annotations
 
@@ -76,11 +76,12 @@ def class_shares(variant: str, n_batches: int) -> Float64Array:
 
     Parameters
     ----------
-    variant : {"vanishing", "returning", "new", "rare", "shifting"}
+    variant : {"vanishing", "returning", "new", "rare", "shifting", "many"}
         ``"vanishing"``: the first of five classes is there for five batches and never again. ``"returning"``: it comes
         back after two thirds of the stream. ``"new"``: four classes,
         then one more every third batch. ``"rare"``: of seven classes the first two have one record in a hundred each.
-        ``"shifting"``: the shares of five classes rise and fall in turn, all within twenty batches.
+        ``"shifting"``: the shares of five classes rise and fall in turn, all within twenty batches. ``"many"``: 200
+        classes, the k-th of them one k-th as frequent as the first on average; their shares rise and fall likewise.
     n_batches : int
 
     Returns
@@ -107,16 +108,19 @@ def class_shares(variant: str, n_batches: int) -> Float64Array:
         shares[:, RARE] = 0.01
     elif variant == "shifting":
         shares = 1 + SWING * np.sin(2 * np.pi * (batch / SHIFT_PERIOD + np.arange(5) / 5))
+    elif variant == "many":
+        rank = np.arange(1, N_MANY + 1)
+        shares = (1 + SWING * np.sin(2 * np.pi * (batch / SHIFT_PERIOD + rank / 5))) / rank
     else:
-        raise ValueError(
-            f"classes cannot be {variant!r}; expected 'vanishing', 'returning', 'new', 'rare' or 'shifting'"
-        )
+        raise ValueError(f"classes cannot be {variant!r}; expected {', '.join(map(repr, CLASS_VARIANTS))}")
     return shares
 
 
 LAST_SEEN = 5  # the last batch that has the class that vanishes, class 0
 FIRST_CLASSES, NEW_EVERY = 4, 3
 RARE = [0, 1]
+N_MANY = 200
+CLASS_VARIANTS = ("vanishing", "returning", "new", "rare", "shifting", "many")
 SHIFT_PERIOD, SWING = 20, 0.9  # batches until the shares are the same again, and how far they move from their mean of 1
 
 
@@ -190,6 +194,56 @@ def _draw_labels(spec: StreamSpec, seed: int) -> Iterator[Batch]:
     yield from cut_in_order(X, y, size)
 
 
+# Frauds: rare positives whose patterns change; option ``share`` says how rare
+
+
+def draw_frauds(share: float, n_batches: int, size: int, rng: np.random.Generator) -> Iterator[Batch]:
+    """Yield batches of honest samples, and of a few frauds that follow one of four patterns; ten batches later two of
+    these are given up for new ones.
+
+    Honest samples lie about the origin with heavy tails. A pattern is a cluster, some way from it in any direction.
+
+    Parameters
+    ----------
+    share : float
+        Of frauds, class 1.
+    n_batches, size : int
+    rng : numpy.random.Generator
+
+    Yields
+    ------
+    Batch
+        Without test and held records; ``scenario`` counts the changes: ``"A"``, ``"B"`` and so on.
+    """
+    patterns = _draw_patterns(N_PATTERNS, rng)
+    for number in range(1, n_batches + 1):
+        n_changes, rest = divmod(number - 1, PATTERNS_LAST)
+        if n_changes and not rest:
+            patterns = np.concatenate([patterns[N_NEW_PATTERNS:], _draw_patterns(N_NEW_PATTERNS, rng)])
+        y = (rng.random(size) < share).astype(np.int64)
+        frauds = patterns[rng.integers(N_PATTERNS, size=size)] + FRAUD_SPREAD * rng.normal(size=(size, N_FRAUD_COLUMNS))
+        honest = rng.standard_t(HONEST_TAILS, (size, N_FRAUD_COLUMNS))
+        X = np.where(y[:, np.newaxis] == 1, frauds, honest)
+        yield Batch(number, chr(ord("A") + n_changes), X, y, X[:0], y[:0], X[:0], y[:0])
+
+
+def _draw_patterns(n: int, rng: np.random.Generator) -> Float64Array:
+    """Return where some patterns of frauds lie: all as far from the origin, in any direction."""
+    directions = rng.normal(size=(n, N_FRAUD_COLUMNS))
+    return np.asarray(FRAUD_DISTANCE * directions / np.linalg.norm(directions, axis=1, keepdims=True))
+
+
+N_FRAUD_COLUMNS, HONEST_TAILS = 8, 5  # columns; degrees of freedom of Student's t
+N_PATTERNS, N_NEW_PATTERNS, PATTERNS_LAST = 4, 2, 10  # PATTERNS_LAST in batches
+FRAUD_DISTANCE, FRAUD_SPREAD = 4.0, 0.6  # in scales of honest samples
+
+
+def _draw_frauds(spec: StreamSpec, seed: int) -> Iterator[Batch]:
+    """Yield a stream of frauds."""
+    counts, share = _counts(spec), float(dict(spec.options)["share"] or 0)
+    yield from draw_frauds(share, counts["n_batches"], counts["batch_size"], np.random.default_rng(seed))
+
+
 # Uniform numbers: as many samples and features as one likes, for taking the time
 
 
@@ -260,6 +314,9 @@ GENERATORS = {
         lambda spec: case_categories(spec.variant),
         count_records,
         (HERE, "experiments.streams.cases"),
+    ),
+    "frauds": Generator(
+        _draw_frauds, lambda spec: (0,) * N_FRAUD_COLUMNS, count_records, (HERE, "adforest.simulation.batch")
     ),
     "labels": Generator(_draw_labels, _six_numbers, count_records, (HERE, "experiments.streams.order")),
     "uniform": Generator(_draw_uniform, _uniform_columns, count_records, (HERE, "adforest.simulation.batch")),

@@ -59,6 +59,7 @@ COMPONENTS = {
     "shrinkage mixture fixed": Change(tuning={"learns_shrinkage": False}),
     "shrinkage of one strength, 3": Change(tuning={"shrinkage_strengths": [3.0], "first_shrinkage": [1.0]}),
     "no shrinkage": Change(tuning={"shrinkage_strengths": [0.0], "first_shrinkage": [1.0]}),
+    "no calibration": Change(tuning={"calibrates": False}),
     "no class mixes": Change(tuning={"corrects_class_mix": False}),
     "no renewal": Change({"renewal": 0}),
     "all trees expand leaves at each batch": Change(tuning={"expansion_turns": 1}),

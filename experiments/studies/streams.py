@@ -10,6 +10,7 @@ from experiments.comparison.comparison import join_words
 from experiments.comparison.next_batch import (
     ACCURACY,
     ADF_R,
+    BRIER_SCORE,
     LOG_LOSS,
     METHODS,
     OTHER_BASES,
@@ -23,20 +24,26 @@ from experiments.comparison.next_batch import (
     stationary_streams,
 )
 from experiments.comparison.per_batch import PerBatch
+from experiments.comparison.reliability import calibration_error, draw_reliability
 from experiments.comparison.results import Results, mean_of
 from experiments.goals import next_batch as goal
 from experiments.goals.goal import MET, MISSED, Verdict, caveat_missed, in_points
-from experiments.reporting.chapter import Cell, Chapter, Table
+from experiments.reporting.chapter import Cell, Chapter, Figure, Table
 from experiments.running.measures import Row
 from experiments.specs.methods import N_TREES
 from experiments.specs.options import Options
-from experiments.specs.run_spec import RunSpec
+from experiments.specs.run_spec import RunSpec, StreamSpec
 from experiments.specs.selections import Streams
 
 SUMMARY = (
     "each batch answered before it is learnt: nine real streams in time order, generated ones, limits; three seeds"
 )
 SHOWN = (ADF_R, "RF last 3", "RF all")
+BRIER_NOTE = "By scikit-learn's default: from 0 to 1 where there are two classes, from 0 to 2 where there are more."
+ERROR_NOTE = (
+    "Mean distance between the probability of the predicted class and how often it was right, over all batches, in "
+    "bins of 0.1."
+)
 
 
 def plan(options: Options) -> list[RunSpec]:
@@ -83,11 +90,14 @@ def report(results: Results, options: Options) -> Chapter:
             _drifts(found, options),
             _forests(found, options),
         ),
-        figures=tuple(
-            PerBatch(found.results, stream, found.comparison({title: stream}).present(METHODS), METHODS).figure(
-                f"{title}: accuracy on the next batch", ACCURACY, "accuracy", shown=SHOWN
-            )
-            for title, stream in real.items()
+        figures=(
+            *(
+                PerBatch(found.results, stream, found.comparison({title: stream}).present(METHODS), METHODS).figure(
+                    f"{title}: accuracy on the next batch", ACCURACY, "accuracy", shown=SHOWN
+                )
+                for title, stream in real.items()
+            ),
+            *(_draw_reliability(found, title, stream) for title, stream in real.items()),
         ),
         command=options.command("streams"),
     )
@@ -163,16 +173,26 @@ def _above_best(found: NextBatch, streams: Streams, what: str) -> Table:
 
 
 def _compare(found: NextBatch, streams: Streams, what: str) -> tuple[Table, ...]:
-    """Return accuracy, log loss and seconds of all methods."""
+    """Return accuracy, log loss, Brier score, calibration error and seconds of all methods."""
     accuracy = found.comparison(streams)
     loss = found.comparison(streams, LOG_LOSS, is_better_high=False)
+    brier = found.comparison(streams, BRIER_SCORE, is_better_high=False)
+    error = found.comparison(streams, calibration_error(), is_better_high=False)
     seconds = found.comparison(streams, _seconds, is_better_high=False)
     loss_note = "The share of the right class counts at least 0.001, that of an unknown class 0.001."
     return (
         accuracy.table(f"Accuracy on the next batch, {what}", METHODS, note="Dash: not run."),
         loss.table(f"Log loss on the next batch, {what}", METHODS, note=loss_note),
+        brier.table(f"Brier score on the next batch, {what}", METHODS, note=BRIER_NOTE),
+        error.table(f"Calibration error of the prediction, {what}", METHODS, note=ERROR_NOTE),
         seconds.table(f"CPU seconds per batch, predicting and learning, {what}", METHODS),
     )
+
+
+def _draw_reliability(found: NextBatch, title: str, stream: StreamSpec) -> Figure:
+    """Return the reliability diagram of all methods that ran on a stream."""
+    compared = found.comparison({title: stream})
+    return draw_reliability(compared, title, compared.present(METHODS), SHOWN)
 
 
 def _seconds(rows: list[Row]) -> float:

@@ -19,6 +19,7 @@ ADAPTATION = Path(adforest.adaptation.__file__).parent
 # Bounds of memory and time, and numbers that name something: they decide about no forest.
 LIMITS = {
     *("MAX_KEPT", "MAX_PAIRS", "MAX_PROBABILITIES", "PART", "SHIFT"),
+    *("SHARP", "PLAIN", "UNIFORM", "SMALLEST"),
     *("N_CONTEXTS", "N_MIXES", "N_VARIANTS", "N_VOTERS"),
     *("NEAR", "FAR", "NEW_CLASS", "RARE_CLASS", "FOREST_VOTE", "NEIGHBOURS", "FREQUENCIES"),
     *("BUILD", "REPAIR", "RENEW", "BUILD_NEWEST", "DRAW"),

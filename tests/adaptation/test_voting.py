@@ -14,7 +14,7 @@ from adforest.adaptation.class_mix import ClassMix, MixChanges
 from adforest.adaptation.evidence import FAR, NEAR, NEW_CLASS, RARE_CLASS, Evidence
 from adforest.adaptation.tuning import TUNING
 from adforest.adaptation.voting import forest_votes, ratios_of, shrinkage_of, unmet_classes, with_unmet_classes
-from oracles import accuracy, grid, learn, new_state, recency, two_clusters
+from oracles import accuracy, calibrated, grid, learn, new_state, recency, two_clusters
 from vote_oracles import crowded, shares_by_hand, with_new_class
 
 
@@ -128,6 +128,9 @@ def test_votes_are_what_the_formula_says(state):
         if not heard >= set(voter) or one[:, m].max() < TUNING.min_weight
     )
     found = forest_votes(state, PROBES, 3)
+    if not state.is_adjusted:
+        sharpened = calibrated(found, state.evidence.calibration, state.class_mix.seen)
+        np.testing.assert_allclose(votes(state, PROBES, 3), sharpened, rtol=0, atol=1e-12)
     # Mixtures of strengths may stop at 0.99 of a share where each strength by itself does not.
     assert np.abs(found - expected).max() <= silent + 0.011
     assert np.abs(found - expected).mean() <= silent / 2 + 0.002
@@ -155,7 +158,7 @@ def test_for_everything_the_permanent_forest_answers_alone(state):
 def test_after_one_batch_the_permanent_forest_answers_alone():
     state, _ = learn(new_state(), *two_clusters(0))
     expected = state.forest("permanent").proba(PROBES, 2, *shrinkage_of(state.evidence, "permanent"))
-    np.testing.assert_array_equal(votes(state, PROBES, 2), expected)
+    np.testing.assert_array_equal(forest_votes(state, PROBES, 2), expected)
 
 
 def test_a_class_that_was_declared_but_never_seen_gets_no_votes():

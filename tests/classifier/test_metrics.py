@@ -1,6 +1,7 @@
 """What reports say of a batch: the metrics of what the model would have answered, referee scikit-learn."""
 
 import warnings
+from inspect import signature
 
 import numpy as np
 import pytest
@@ -26,6 +27,7 @@ KINDS = [
     (PAPER, {"min_samples_leaf": 1, "class_weight": "balanced"}),
     (PAPER, {"min_samples_leaf": 1, "voting": "soft", "base_forest": "hoeffding"}),
 ]
+KNOWS_CLASSES = "scale_by_half" in signature(metrics.brier_score_loss).parameters  # from scikit-learn 1.7 on
 SIZES = (400, 80, 3, 700, 1, 40, 30, 60, 400)  # small ones wait for each other, large ones are judged by a sample
 
 
@@ -39,6 +41,8 @@ def expected(model, X, y):
         warnings.simplefilter("ignore", UserWarning)  # a class that is answered need not be among the labels
         found["balanced_accuracy"] = metrics.balanced_accuracy_score(y, model.predict(X))
         found["log_loss"] = metrics.log_loss(y, shares, labels=classes)
+        if KNOWS_CLASSES:
+            found["brier_score"] = metrics.brier_score_loss(y, shares, labels=classes)
     is_ranked = len(classes) == 2 and len(np.unique(y)) == 2
     found["roc_auc"] = metrics.roc_auc_score(y == classes[1], shares[:, 1]) if is_ranked else None
     found["average_precision"] = metrics.average_precision_score(y == classes[1], shares[:, 1]) if is_ranked else None
@@ -203,6 +207,7 @@ def test_accuracy_is_that_of_all_samples_however_many(monkeypatch):
     monkeypatch.setattr(scoring, "PART", 700)
     in_parts = learnt().history_[-1]
     assert (in_parts.accuracy, in_parts.log_loss) == (whole.accuracy, whole.log_loss)
+    assert in_parts.brier_score == whole.brier_score
 
 
 def test_forests_alone_answer_uncorrected_where_the_permanent_one_answers_for_everything():
@@ -233,7 +238,7 @@ def test_metrics_are_in_the_frame_and_in_the_file(tmp_path):
     model = ADAPTIVE(4, random_state=0, class_weight="balanced")
     for X, y in stream(["a", "b"], sizes=(200, 200, 200)):
         model.partial_fit(X, y)
-    names = ["balanced_accuracy", "log_loss", "roc_auc", "average_precision"]
+    names = ["balanced_accuracy", "log_loss", "brier_score", "roc_auc", "average_precision"]
     frame = model.history_frame()
     assert frame[names].iloc[1:].notna().all(axis=None)
     assert frame[names].iloc[0].isna().all()

@@ -29,6 +29,7 @@ def test_a_report_has_all_the_fields_promised():
         "weighted_accuracy",
         "balanced_accuracy",
         "log_loss",
+        "brier_score",
         "roc_auc",
         "average_precision",
         "learnt_at",

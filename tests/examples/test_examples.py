@@ -33,6 +33,12 @@ CLAIMS = {
         [any(report.drift != "none" for report in model.history_) for model in it["models"].values()]
         == [False, False, True]
     ),
+    "probabilities_after_a_drift": lambda it: (
+        it["table"].loc[("5 batches later", "adaptive forest"), "log loss"] < 0.5
+        and it["table"].loc[("5 batches later", "refitted on everything"), "log loss"] > 0.7
+        and it["table"].xs("with the change")["log loss"].min() > 1
+        and it["frame"].shape[1] == 2
+    ),
     "real_stream_in_time_order": lambda it: (
         set(sorted(it["right"], key=lambda name: np.mean(it["right"][name]))[2:])
         == {"adaptive forest", "refitted on the last 3"}

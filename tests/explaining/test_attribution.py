@@ -1,5 +1,7 @@
 """What attributes add to probabilities, against every tree's every path walked by hand."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 
 import oracles
 from adforest import AdaptiveDecisionForestClassifier
-from adforest.adaptation.voting import shrinkage_of, unmet_classes, votes_in_parts
+from adforest.adaptation.voting import calibration_of, shrinkage_of, unmet_classes, votes_in_parts
 from adforest.base import as_proba
 from adforest.explaining import attribution
 from adforest.explaining.correction import mean_inverses
@@ -65,8 +67,19 @@ def weighted_by_hand(state, X, n_classes):
             start = np.mean([forests[name][0] for name in way.voter], axis=0)
             steps = np.mean([forests[name][1] for name in way.voter], axis=0)
             bias[i] += way.weight[i] * oracles.corrected(start, way.ratio)
-            added[i] += way.weight[i] * oracles.aumann_shapley(start, steps, way.ratio)
+            steps = oracles.aumann_shapley(start, steps, partial(oracles.corrected, ratio=way.ratio))
+            added[i] += way.weight[i] * steps
+        bias[i], added[i] = calibrated_by_hand(state, bias[i], added[i])
     return bias, added
+
+
+def calibrated_by_hand(state, bias, added):
+    """Return bias and contributions of a sample's calibrated votes, by quadrature."""
+    total = (bias + added.sum(axis=0)).sum()
+    start, steps = bias / total, added / total
+    weights, seen = calibration_of(state), state.class_mix.seen
+    found = oracles.aumann_shapley(start, steps, lambda p: oracles.calibrated(p, weights, seen))
+    return oracles.calibrated(start[np.newaxis], weights, seen)[0], found
 
 
 def voted_by_hand(state, X, n_classes):
@@ -188,7 +201,11 @@ def test_corrected_steps_are_the_integral_along_the_way(data, n_classes, n_featu
     steps[-1] += (end[0] - start) - steps.sum(axis=0)
     first, second = mean_inverses(start, end, ratio)
     found = ratio * (steps * first[0] - (steps @ ratio)[:, None] * second[0])
-    np.testing.assert_allclose(found, oracles.aumann_shapley(start, steps, ratio), atol=1e-7 * np.abs(found).max())
+    np.testing.assert_allclose(
+        found,
+        oracles.aumann_shapley(start, steps, lambda p: oracles.corrected(p, ratio)),
+        atol=1e-7 * np.abs(found).max(),
+    )
     expected = oracles.corrected(end[0], ratio) - oracles.corrected(start, ratio)
     np.testing.assert_allclose(found.sum(axis=0), expected, atol=1e-10)
 

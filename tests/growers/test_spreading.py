@@ -62,6 +62,20 @@ def test_trees_are_the_same(base, share, draws, workers):
     assert workers.n_trees == 20
 
 
+@pytest.mark.parametrize("share", [1.0, 0.3])
+def test_leaves_that_nobody_asks_for_are_not_sent(share, workers):
+    samples = next(blocks())
+    known = np.arange(int(share * len(samples)), dtype=np.int32)
+    given = (GROWERS["random_forest"](GrowthParams(max_features=2)), samples, known, [1, 2], None)
+    here = build_trees(*given, route_oob_from=len(samples))
+    with building_on(workers):
+        there, placed = (build_trees(*given, route_oob_from=first) for first in (len(samples), 0))
+    for one, other in zip(here, there, strict=True):
+        assert one.tree.nodes.tobytes() == other.tree.nodes.tobytes()
+        assert len(other.leaf_of) == 0
+    assert all(len(one.leaf_of) == len(samples) for one in placed)
+
+
 def test_a_model_is_the_same(workers):
     batches = [mixed_batch(number) for number in range(4)]
     here, there = (AdaptiveDecisionForestClassifier(4, random_state=0) for _ in range(2))

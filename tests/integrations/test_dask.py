@@ -1,6 +1,8 @@
 """On real Dask clusters of processes: the same model as on one machine, answers computed when they are asked for."""
 
+import importlib
 import pickle
+from pathlib import Path
 
 import dask
 import dask.array as da
@@ -8,14 +10,17 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from distributed.comm.tcp import TCP
 from sklearn.base import clone
 from sklearn.exceptions import DataConversionWarning
 
 import adforest
 from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
 from adforest.growers import spreading
+from adforest.integrations import dask as integration
+from adforest.integrations._dask_tasks import Cluster
 from adforest.integrations.dask import DaskAdaptiveDecisionForestClassifier
-from dask_partitions import as_frames, client_of, delayed_parts, load_noting, small_cluster
+from dask_partitions import as_frames, client_of, delayed_parts, load_noting, small_cluster, worker_of
 from parted_batches import evenly, mixed_batch, saved
 from rated_films import ratings
 
@@ -58,6 +63,22 @@ def test_any_partitions_and_workers_make_the_same_model(client, local, eager, n_
     assert saved(model.to_local()) == saved(local)
     [answers] = dask.compute(model.predict_proba(delayed_parts((X, X.index, None), n_parts)[0]), scheduler=client)
     assert np.concatenate(answers).tobytes() == local.predict_proba(X).tobytes()
+
+
+def test_all_workers_build_trees(pair):
+    block = np.zeros(40_000_000, dtype=np.uint8)  # so large that Dask would rather build all where it is already
+    assert len(set(Cluster(pair).map(worker_of, [0, 1], block))) == 2
+
+
+def test_bytes_moved_are_those_of_the_formula(eager, monkeypatch):
+    monkeypatch.syspath_prepend(Path(__file__).parents[2] / "benchmarks")
+    scale = importlib.import_module("scale")
+    for owner, name in ((integration, "Cluster"), (integration, "DaskBatch"), (TCP, "write")):
+        monkeypatch.setattr(owner, name, getattr(owner, name))  # the measure replaces them
+    with dask.config.set({"distributed.scheduler.work-stealing": False}):
+        learning, _, moved = scale.measure_learning(50_000)
+    assert learning["same_model"]
+    assert 0.9 <= moved["times"] <= 1.1
 
 
 def test_frames_with_all_samples_drawn(pair, eager):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from adforest import AdaptiveDecisionForestClassifier
-from adforest.encoding.writing import write_number
+from adforest.encoding.rebuilding import write_number
 from adforest.monitor import tree_text
 from planted_trees import cut, questions, systematic
 

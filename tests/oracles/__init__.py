@@ -18,7 +18,7 @@ from oracles.routing import (
 )
 from oracles.samples import FEW_VALUES, block, blocks, random_block
 from oracles.splitting import best_gain, best_subset_gain, bits, gain, gini, subset_price
-from oracles.steps import aumann_shapley, corrected, credited, path_to, shrunk_on_the_way, voted_on_the_way
+from oracles.steps import aumann_shapley, calibrated, corrected, credited, path_to, shrunk_on_the_way, voted_on_the_way
 from oracles.streams import (
     FORESTS,
     NUMERICAL,

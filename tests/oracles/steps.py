@@ -52,19 +52,25 @@ def credited(tree, path, answers, n_features):
     return added
 
 
-def aumann_shapley(start, steps, ratio, n_points=64):
-    """Return what steps (n_features, n_classes) from some shares add to those shares corrected by a ratio.
+def aumann_shapley(start, steps, changed, n_points=64):
+    """Return what steps (n_features, n_classes) from some shares add to what a function makes of rows of shares.
 
-    The derivative of the correction along each step, by a complex step, is integrated over the straight way.
+    The derivative of the function along each step, by a complex step, is integrated over the straight way.
     """
     places, weights = np.polynomial.legendre.leggauss(n_points)
     total, tiny = np.zeros_like(steps), 1e-30
     for s, weight in zip((places + 1) / 2, weights / 2, strict=True):
-        moved = (start + s * steps.sum(axis=0) + 1j * tiny * steps) * ratio
-        total += weight * (moved / moved.sum(axis=1, keepdims=True)).imag / tiny
+        total += weight * changed(start + s * steps.sum(axis=0) + 1j * tiny * steps).imag / tiny
     return total
 
 
 def corrected(proba, ratio):
-    """Return one sample's shares corrected by a ratio."""
-    return proba * ratio / (proba * ratio).sum()
+    """Return probabilities corrected by a ratio."""
+    return proba * ratio / (proba * ratio).sum(axis=-1, keepdims=True)
+
+
+def calibrated(votes, weights, seen):
+    """Return votes sharpened, as they are and alike for all classes that were seen, mixed."""
+    p = votes / votes.sum(axis=1, keepdims=True)
+    uniform = np.pad(seen > 0, (0, votes.shape[1] - len(seen))) / (seen > 0).sum()
+    return weights[0] * p**3 / (p**3).sum(axis=1, keepdims=True) + weights[1] * p + weights[2] * uniform

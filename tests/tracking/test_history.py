@@ -34,6 +34,7 @@ def test_blocks_say_what_their_batches_were():
             votes={"permanent": 1.0} if k % 3 else {"permanent": 0.4, "newest": 0.6},
             seconds=float(rng.random()),
             log_loss=float(rng.random()),
+            brier_score=float(rng.random()),
             weighted_accuracy={"vote": float(rng.random())},
         )
         for k in range(1, n + 1)
@@ -48,6 +49,7 @@ def test_blocks_say_what_their_batches_were():
         assert (block.lowest["vote"], block.highest["vote"]) == (min(vote), max(vote))
         assert block.confidence == pytest.approx(np.average([one.confidence for one in whole], weights=sizes))
         assert block.log_loss == pytest.approx(np.average([one.log_loss for one in whole], weights=sizes))
+        assert block.brier_score == pytest.approx(np.average([one.brier_score for one in whole], weights=sizes))
         weighted = [one.weighted_accuracy["vote"] for one in whole]
         assert block.weighted_accuracy["vote"] == pytest.approx(np.average(weighted, weights=sizes))
         assert block.roc_auc is None

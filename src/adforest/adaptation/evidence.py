@@ -27,6 +27,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from adforest.adaptation.calibration import no_calibration
 from adforest.adaptation.class_mix import N_MIXES, MixChanges
 from adforest.adaptation.report import ACTIVE, PERMANENT, TEMPORARY
 from adforest.adaptation.tuning import TUNING, Tuning
@@ -109,6 +110,8 @@ class Evidence:
         Out-of-bag accuracy of the newest forest on the batch that it was grown from, where it could be measured.
     mix_changes : MixChanges
         How often recent class mixes changed.
+    calibration : float64 (3,)
+        How far the votes of the forests together are sharpened or flattened, see `adforest.adaptation.calibration`.
     """
 
     weights: dict[Voter, Float64Array] = field(default_factory=dict)
@@ -116,6 +119,7 @@ class Evidence:
     oob_bias: OobBias = OobBias()
     oob_accuracy: float | None = None
     mix_changes: MixChanges = field(default_factory=MixChanges)
+    calibration: Float64Array = field(default_factory=no_calibration)
 
     def __getstate__(self) -> list[Any]:
         """Return the fields as they are saved: weights in pairs, since skops has no dicts with tuples for keys."""
@@ -137,13 +141,15 @@ class Evidence:
         """Return the evidence for these forests.
 
         An active forest of its own, which begins as the temporary one, takes two thirds of the weight of that; when it
-        is gone, its weight goes to the permanent one. With other forests than before everything begins anew.
+        is gone, its weight goes to the permanent one. With other forests than before all weights restart.
         """
         voters, first = voters_of(names), np.array(tuning.first_shrinkage)
         if set(voters) == set(self.weights):
             return self
         if {*names, ACTIVE} != {*self.shrinkage, ACTIVE}:
-            return replace(self, weights=dict(_start(tuple(voters), tuning)), shrinkage=dict.fromkeys(names, first))
+            weights, shrinkage = dict(_start(tuple(voters), tuning)), dict.fromkeys(names, first)
+            calibration = self.calibration if self.weights else np.array(tuning.first_calibration)
+            return replace(self, weights=weights, shrinkage=shrinkage, calibration=calibration)
         weights = {voter: self.weights.get(voter, np.zeros((N_CONTEXTS, N_VARIANTS))) for voter in voters}
         shrinkage = {name: self.shrinkage.get(name, self.shrinkage.get(TEMPORARY, first)) for name in names}
         if ACTIVE in names:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from adforest.adaptation.calibration import weights_after
 from adforest.adaptation.class_mix import ratio_of
 from adforest.adaptation.evidence import NEAR, Evidence, Scores, Voter
 from adforest.adaptation.recent_samples import RecentAnswers, RecentSamples
@@ -98,7 +99,7 @@ def judge(state: State, samples: Samples, leaves: Mapping[str, Int32Array]) -> t
         evidence = evidence.after_shrinkage(name, logs, n, tuning)
     by_class = np.bincount(answers.y, answers.weight * (n / answers.n), n_classes).astype(np.float64)
     mix_changes = evidence.mix_changes.after(state.class_mix, by_class, tuning)
-    return replace(evidence, mix_changes=mix_changes), scores
+    return replace(evidence, mix_changes=mix_changes, calibration=_calibration(state, answers, vote)), scores
 
 
 def judge_recent(state: State, samples: Samples, leaves: Int32Array, answers: RecentAnswers | None) -> RecentSamples:
@@ -169,6 +170,14 @@ def _gains_by_voter(state: State, answers: Answers) -> dict[Voter, Float64Array]
     proba = [tuple(answers.proba[name] for name in voter) for voter in voters]
     gains = variants.gains(proba, answers.ratios, answers.y, tuning.min_proba, tuning.log_gain)
     return dict(zip(voters, gains, strict=True))
+
+
+def _calibration(state: State, answers: Answers, vote: Float64Array) -> Float64Array:
+    """Return how votes are calibrated after a batch, by its samples of classes that were known before it."""
+    seen = state.class_mix.seen
+    known = answers.y < len(seen)
+    vote, y, weight = np.ascontiguousarray(vote[known, : len(seen)]), answers.y[known], answers.weight[known]
+    return weights_after(state.evidence.calibration, vote, seen, y, weight, state.settings.tuning)
 
 
 def _mean_logs(answers: Answers, name: str, min_proba: float) -> Float64Array:

@@ -3,7 +3,7 @@
 The last few batches [the reserve window, γ] are there, unless they are far larger than the last one. Of older samples a
 number is kept that the user sets, each class by the square root of how often it was seen, so that a rare or vanished
 class is not washed out, and within a class as a uniform sample of its whole history: a sample's fate is a hash of its
-serial number, fixed for ever.
+serial number, which never changes.
 """
 
 from dataclasses import dataclass, replace
@@ -128,8 +128,7 @@ class Memory:
         """Return the indices of the window's samples: those since a batch, but no more than the last batch can pay for.
 
         Where there are more, those of the last batches come first, and of the batch that would be too much a sample is
-        drawn by the hash of serial numbers; the same one after memory, which goes by that hash too, has let go of
-        others.
+        drawn by the hash of serial numbers; the same one after memory, which uses that hash too, has dropped others.
         """
         if not len(self):
             return slice(0, None)

@@ -25,6 +25,22 @@ def log_loss(given: Float64Array) -> float:
     return float(-np.log(given.clip(SMALLEST, 1 - SMALLEST)).mean())
 
 
+def brier_score(given: Float64Array, squares: Float64Array, n_classes: int) -> float:
+    """Return the mean over samples of the squared distance between class probabilities and the right class.
+
+    Of two classes it is half of that, as in ``sklearn.metrics.brier_score_loss(scale_by_half="auto")``: from 0 to 1;
+    where there are more, from 0 to 2.
+
+    Parameters
+    ----------
+    given, squares : float64 (n,)
+        Probability that the right class was given, and the sum of the squares of all classes' probabilities.
+    n_classes : int
+    """
+    distance = float((1 - 2 * given + squares).mean())
+    return distance / 2 if n_classes == 2 else distance
+
+
 def ranking_metrics(is_positive: BoolArray, probability: Float64Array) -> tuple[float | None, float | None]:
     """Return the area under the ROC curve and the average precision; None where only one of two classes is there.
 

@@ -27,7 +27,7 @@ class LeafStatistics(NamedTuple):
     @property
     def confidence(self) -> Float64Array:
         """Confidence before the batch; a leaf without samples had none to lose."""
-        confidence: Float64Array = self.max_before / np.maximum(self.n_before, 1)  # counts are whole numbers
+        confidence: Float64Array = self.max_before / np.maximum(self.n_before, 1)  # counts are integers
         return confidence
 
 

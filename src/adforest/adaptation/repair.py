@@ -170,7 +170,7 @@ class Repair:
     ) -> Int32Array:
         """Let the grower expand some leaves; return the samples that are counted in their new leaves.
 
-        A leaf whose samples are all of one class may hold counts of others, whose samples memory has let go of;
+        A leaf whose samples are all of one class may hold counts of others, whose samples memory has dropped;
         expanding it would forget them.
         """
         samples = self.samples

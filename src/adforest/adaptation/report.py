@@ -4,7 +4,8 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 PERMANENT, ACTIVE, TEMPORARY, NEWEST = FORESTS = ("permanent", "active", "temporary", "newest")
-METRICS = ("balanced_accuracy", "log_loss", "roc_auc", "average_precision")  # of the vote, besides accuracy
+# Of the vote, besides accuracy.
+METRICS = ("balanced_accuracy", "log_loss", "brier_score", "roc_auc", "average_precision")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +50,13 @@ class BatchReport:
     weighted_accuracy : dict of str to float
         As accuracy, weighted by ``sample_weight`` and ``class_weight``; empty where there are no weights.
     balanced_accuracy : float or None
-        Mean recall over the batch's classes. This and the next three are scikit-learn's metrics,
+        Mean recall over the batch's classes. This and the next four are scikit-learn's metrics,
         of what `predict` and `predict_proba` would have returned before the batch was learnt; None for the first batch.
     log_loss : float or None
         A class that was not known has a probability of 0, which counts as 2.2e-16.
+    brier_score : float or None
+        Mean squared distance between the class probabilities and the true class, by ``brier_score_loss`` with its
+        default ``scale_by_half="auto"``: from 0 to 1 where there are two classes, from 0 to 2 where there are more.
     roc_auc, average_precision : float or None
         Of the second of two sorted classes; None where there are more than two, and where the batch has only one.
     learnt_at : float or None
@@ -89,6 +93,7 @@ class BatchReport:
     weighted_accuracy: dict[str, float] = field(default_factory=dict)
     balanced_accuracy: float | None = None
     log_loss: float | None = None
+    brier_score: float | None = None
     roc_auc: float | None = None
     average_precision: float | None = None
     learnt_at: float | None = None

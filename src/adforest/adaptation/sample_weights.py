@@ -1,6 +1,6 @@
 """How much each sample counts: the weight it was given, times that of its class, on a scale that suits trees.
 
-Trees draw whole numbers by weights. Where weights are small a tree would draw next to nothing, and where all are large
+Trees draw integers by weights. Where weights are small a tree would draw next to nothing, and where all are large
 every sample would be in every bag. So all are multiplied by a number that brings their mean to between 1 and 4; a mean
 that is there already stays, and then a sample of weight 2 counts as the sample twice.
 """

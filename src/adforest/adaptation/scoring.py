@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from adforest.adaptation.evidence import NEAR
-from adforest.adaptation.metrics import balanced_accuracy, log_loss, ranking_metrics
+from adforest.adaptation.metrics import balanced_accuracy, brier_score, log_loss, ranking_metrics
 from adforest.adaptation.recent_samples import RecentAnswers
 from adforest.adaptation.report import ACTIVE, PERMANENT
 from adforest.adaptation.state import State
@@ -26,6 +26,7 @@ from adforest.adaptation.voting import (
     recency_of,
     shrinkage_of,
     votes,
+    with_calibration,
 )
 from adforest.forest import Samples
 from adforest.forest._kernels import variants
@@ -45,6 +46,7 @@ class BatchScores(NamedTuple):
     weighted_accuracy: dict[str, float]
     balanced_accuracy: float
     log_loss: float
+    brier_score: float
     roc_auc: float | None
     average_precision: float | None
     confidence: float
@@ -82,6 +84,8 @@ class Answers(NamedTuple):
         Probability of the right class, 0 where it was not known.
     highest : float64 (n,)
         Probability of the class that is answered.
+    squares : float64 (n,)
+        Sum over classes of their squared probabilities.
     positive : float64 (n,)
         Probability of the second of two classes; of all zeros where there are more.
     kept : float32 (at most `n_kept` of n, n_classes)
@@ -93,6 +97,7 @@ class Answers(NamedTuple):
     right: dict[str, BoolArray]
     given: Float64Array
     highest: Float64Array
+    squares: Float64Array
     positive: Float64Array
     kept: Float32Array
     recent: RecentAnswers | None
@@ -138,7 +143,7 @@ def score_batch(state: State, samples: Samples, leaves: Leaves, order: Int64Arra
     y, order = samples.y, np.arange(samples.n_classes) if order is None else order
     parts = [slice(start, start + PART) for start in range(0, len(y), PART)]
     answers = [_answers(state, samples, leaves, order, part) for part in parts]
-    right, given, highest, positive, kept, recent = _joined(answers)
+    right, given, highest, squares, positive, kept, recent = _joined(answers)
     kept = kept[-n_kept(samples.n_classes) :]
     ranked = ranking_metrics(y == order[1], positive) if len(order) == 2 else (None, None)
     sample_weights = state.memory.sample_weights(state.settings.class_weight, samples.n_classes, state.settings.tuning)
@@ -147,6 +152,7 @@ def score_batch(state: State, samples: Samples, leaves: Leaves, order: Int64Arra
         weighted_accuracies(right, sample_weights.of_samples(y, samples.weight)),
         balanced_accuracy(y, right[VOTE]),
         log_loss(given),
+        brier_score(given, squares, len(order)),
         *ranked,
         confidence=float(highest.mean()),
         n_tested=float(len(y)),
@@ -171,8 +177,9 @@ def _joined(answers: list[Answers]) -> Answers:
     if len(answers) == 1:
         return answers[0]
     right = {name: np.concatenate([one.right[name] for one in answers]) for name in answers[0].right}
-    given, highest, positive, kept = (np.concatenate(parts) for parts in list(zip(*answers, strict=True))[1:-1])
-    return Answers(right, given, highest, positive, kept, None)
+    columns = list(zip(*answers, strict=True))[1:-1]
+    given, highest, squares, positive, kept = (np.concatenate(parts) for parts in columns)
+    return Answers(right, given, highest, squares, positive, kept, None)
 
 
 def _answers(state: State, samples: Samples, leaves: Leaves, order: Int64Array, part: slice) -> Answers:
@@ -188,9 +195,10 @@ def _answers(state: State, samples: Samples, leaves: Leaves, order: Int64Array, 
     probabilities = np.zeros((len(y), samples.n_classes))
     probabilities[:, known] = _as_probabilities(by_name[VOTE][:, known])
     given, highest = probabilities[np.arange(len(y)), y], probabilities.max(axis=1)
+    squares = np.einsum("ij,ij->i", probabilities, probabilities)
     positive = probabilities[:, order[-1]] if len(order) == 2 else np.zeros(len(y))
     kept = probabilities[-n_kept(samples.n_classes) :].astype(np.float32)
-    return Answers(right, given, highest, positive, kept, recent)
+    return Answers(right, given, highest, squares, positive, kept, recent)
 
 
 def _votes_by_forest(
@@ -228,7 +236,7 @@ def _votes_by_forest(
         reached, counts = np.ascontiguousarray(leaves[PERMANENT]), label_counts(state, n_classes)
         recent = state.recent.answers(vote, reached, **counts, tuning=tuning)
         vote = state.recent.adjusted(recent, tuning)
-    return alone | {VOTE: vote}, recent
+    return alone | {VOTE: with_calibration(state, vote)}, recent
 
 
 def _as_probabilities(by_class: Float64Array) -> Float64Array:

@@ -94,7 +94,7 @@ class ForestState:
     box : Box
         Empty where the settings use none.
     n_renewed : int
-        Trees grown anew so far: the next one has this number modulo the number of trees.
+        Trees regrown so far: the next one has this index modulo the number of trees.
     budget : float
         Samples that trees may still be grown from, see `adforest.adaptation.steps`.
     """
@@ -199,7 +199,7 @@ class State:
         return replace(self, class_mix=mix)
 
     def without_excess(self, n: int) -> State:
-        """Return the state after memory let go of samples that a batch of n samples to come has no use for.
+        """Return the state after memory dropped samples that a coming batch of n samples does not need.
 
         They are those by which the window alone is larger than memory and than a window that ends with such a batch.
         """

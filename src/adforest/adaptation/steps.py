@@ -83,7 +83,7 @@ class BatchUpdate:
     def learn(self, name: str, fraction: float = 1.0) -> None:
         """Steps 2, 3 and 6: let a forest learn the batch; one that is the same as another does so once.
 
-        Trees whose turn it is are grown anew, the others repaired. Fraction is the part of the growth budget that the
+        Trees whose turn it is are regrown, the others repaired. Fraction is the part of the growth budget that the
         forest may use.
         """
         before = self.forests[name]

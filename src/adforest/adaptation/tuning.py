@@ -48,6 +48,16 @@ class Tuning:
         Fraction of each strength in the mixture, to begin with.
     learns_shrinkage : bool
         Whether the mixture follows the answers of a forest, or stays as it was to begin with.
+    calibrates : bool
+        Whether votes are calibrated.
+    first_calibration : tuple of float
+        First weights of the sharpened vote, the vote and the uniform distribution.
+    calibration_estimate : tuple of float
+        These weights before the first step of a batch's estimate.
+    calibration_steps : int
+        Steps of that estimate.
+    calibration_memory : int
+        Samples that the weights before a batch count for.
     corrects_class_mix : bool
         Whether voters also answer corrected for recent class mixes.
     mix_prior : float
@@ -126,6 +136,15 @@ class Tuning:
         (0.6, 0.3, 0.1), "fraction", 11, ((0.8, 0.15, 0.05), (0.2, 0.6, 0.2))
     )
     learns_shrinkage: bool = _constant(True, "switch", 11, (False,))
+    calibrates: bool = _constant(True, "switch", 31, (False,))
+    first_calibration: tuple[float, ...] = _constant(
+        (0.0, 0.995, 0.005), "fraction", 31, ((0.0, 0.99, 0.01), (0.2, 0.795, 0.005))
+    )
+    calibration_estimate: tuple[float, ...] = _constant(
+        (0.2, 0.78, 0.02), "fraction", 31, ((0.1, 0.88, 0.02), (0.3, 0.6, 0.1))
+    )
+    calibration_steps: int = _constant(30, "steps", 31, (10, 100))
+    calibration_memory: int = _constant(1000, "samples", 31, (300, 2000))
     corrects_class_mix: bool = _constant(True, "switch", 10, (False,))
     mix_prior: float = _constant(1.0, "samples", 10, (0.5, 2.0))
     first_kept: float = _constant(0.1, "batches", 23, (0.05, 0.2))

@@ -1,6 +1,6 @@
 """Learning one batch, in order: assess, judge, grow and repair within one budget, weigh, remember.
 
-The permanent forest learns every batch. The temporary forest is grown anew from the last few batches, the newest from
+The permanent forest learns every batch. The temporary forest is regrown from the last few batches, the newest from
 the last one alone. Where one of these clearly outdoes the active one on a batch that neither had learnt, it is a drift;
 if that lasts, a forest of the last few batches takes the active one's place, which then learns what comes.
 """

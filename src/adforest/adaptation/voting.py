@@ -1,4 +1,4 @@
-"""Who answers: all there is between what was learnt, some samples, and the votes for their classes.
+"""The weighted vote of the forests: from the fitted state and some samples to votes for classes.
 
 A forest answers a sample x with class probabilities, those of its leaves shrunk towards the nodes above them. A voter v
 is a forest, or the mean of two. It answers in three variants: with v_m(x), which is v(x) times ratio_m scaled to a sum
@@ -7,8 +7,9 @@ recent ones (m = 0: no correction; 1: the last batch; 2: its last 100 samples, s
 class), see `ClassMix.ratios`. With context_k(x) how far the sample is in context k (see
 `adforest.adaptation.evidence`), adding up to 1,
 
-    forest_votes(x) = sum over v, k and m of context_k(x) * weight[v, k, m] * v_m(x).
+    sum over v, k and m of context_k(x) * weight[v, k, m] * v_m(x)
 
+are the votes of the forests together, which are then calibrated, see `adforest.adaptation.calibration`.
 Forests of the last batches leave classes that they have not met to the permanent forest, see `filled`. Where samples
 come in small batches, the last of them adjust these votes, see `adforest.adaptation.recent_samples`.
 """
@@ -21,6 +22,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from adforest.adaptation.calibration import calibrated, no_calibration
 from adforest.adaptation.class_mix import ClassMix
 from adforest.adaptation.evidence import (
     FAR,
@@ -42,7 +44,7 @@ def votes(state: State, X: Float64Array, n_classes: int) -> Float64Array:
     if state.settings.algorithm == "paper":
         return _votes_of_one(state, X, n_classes)
     if not state.is_adjusted:
-        return forest_votes(state, X, n_classes)
+        return with_calibration(state, forest_votes(state, X, n_classes))
     leaves = state.forests[PERMANENT].forest.route(X, state.settings.n_jobs)
     by_forests = forest_votes(state, X, n_classes, leaves)
     tuning = state.settings.tuning
@@ -56,6 +58,22 @@ def forest_votes(state: State, X: Float64Array, n_classes: int, leaves: Int32Arr
         return _proba(state, PERMANENT, X, n_classes, leaves)
     plan = plan_of(state, n_classes)
     return plan.voters.votes(*_proba_and_contexts(state, X, plan, leaves))
+
+
+def with_calibration(state: State, votes: Float64Array) -> Float64Array:
+    """Return calibrated votes."""
+    return calibrated(votes, calibration_of(state), state.class_mix.seen)
+
+
+def calibration_of(state: State) -> Float64Array:
+    """Return the weights of the calibration.
+
+    They are learnt from the forests' votes on the next batch: votes that the last labels adjust, and those of the
+    permanent forest for samples of any time, are not calibrated.
+    """
+    settings = state.settings
+    is_learnt = settings.tuning.calibrates and settings.answer_for != "everything" and not state.is_adjusted
+    return state.evidence.calibration if is_learnt else no_calibration()
 
 
 class LabelCounts(TypedDict):
@@ -76,7 +94,7 @@ def label_counts(state: State, n_classes: int) -> LabelCounts:
 
 
 def votes_in_parts(state: State, X: Float64Array, n_classes: int) -> VotesInParts:
-    """Return what `votes` does, and what it adds up, for forests that vote together."""
+    """Return the votes of the forests together before they are calibrated, and what they add up."""
     if is_permanent_alone(state):
         proba = _proba(state, PERMANENT, X, n_classes)
         alone = Variant((PERMANENT,), proba, np.ones(n_classes), np.ones(len(X)))
@@ -236,7 +254,7 @@ class Plan(NamedTuple):
 
 
 # Beside the states, which are saved without them. A class mix is of one learnt batch, so that states that differ in the
-# samples that wait share a plan.
+# pending samples share a plan.
 _plans: WeakKeyDictionary[ClassMix, Plan] = WeakKeyDictionary()
 
 
@@ -298,8 +316,8 @@ def corrected(proba: Float64Array, ratio: Float64Array) -> Float64Array:
 def unmet_classes(state: State, names: Iterable[str], n_classes: int) -> dict[str, BoolArray]:
     """Return the classes for which the permanent forest answers, by forest of recent samples that has not met them.
 
-    A forest that has met one class answers with it whatever the sample. As long as no class mix has ever changed back,
-    that is what came next. Once one has, classes that pause are expected again.
+    A forest that has seen one class predicts it for every sample. As long as no class mix has ever changed back, the
+    next batches had that class, too. Once one has, classes that pause are expected again.
     """
     if not state.evidence.mix_changes.changed[0]:
         return {}

@@ -11,6 +11,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from adforest.cli.stopping import keep_signals
+
 STANDARD_INPUT = "-"
 SPOOL_PREFIX = "adforest-stdin-"  # of the temporary folder in which standard input becomes a file
 START_BYTES = 1 << 18  # of a text, from which the length of its lines is told
@@ -29,6 +31,7 @@ def found_files(sources: Sequence[str], order: str | None) -> Iterator[list[Path
     from adforest.reading.paths import find_files
     from adforest.reading.standard_input import spool
 
+    keep_signals()
     with TemporaryDirectory(prefix=SPOOL_PREFIX) as folder:
         files = []
         for source in sources:

@@ -20,7 +20,7 @@ from adforest.cli.batches import (
 )
 from adforest.cli.model_file import ModelFile, Signature, naming_unwritten, real_path
 from adforest.cli.parameters import read_value
-from adforest.cli.stopping import holding_signals
+from adforest.cli.stopping import holding_signals, keep_signals
 from adforest.cli.surveying import Fingerprint, Limits, Survey, ends_a_line, fingerprint, survey
 from adforest.cli.wording import option
 
@@ -88,6 +88,7 @@ class Learner:
         batch_size: int | None = None,
         limits: Limits = NO_LIMITS,
     ) -> None:
+        keep_signals()
         self.file = file
         self.path = file.path
         self.batch_size = batch_size

@@ -75,6 +75,13 @@ def stopped_by_signals() -> Iterator[None]:
             signal.signal(number, handler)
 
 
+def keep_signals() -> None:
+    """Keep pyarrow from taking signals while it reads CSV: it hands them on in another thread, and loses some."""
+    from pyarrow import enable_signal_handlers
+
+    enable_signal_handlers(False)
+
+
 def was_stopped() -> bool:
     """Return whether a signal has asked this process to end."""
     return _Signals.came

@@ -1,17 +1,23 @@
-"""The way back: a matrix that an encoder made becomes a table again, for those who must read names and categories."""
+"""From codes back to what people read: a matrix becomes a table again, numbers and names become text."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from numpy.typing import NDArray
 
 from adforest.encoding.columns import DURATIONS, NUMBERS, ZONED_DATES, Coded, Column, FloatArray, Moments
 from adforest.encoding.encoder import TableEncoder
 from adforest.encoding.kinds import CATEGORIES, UNDECIDED
 from adforest.encoding.tables import Table, source_of
+
+DIGITS = 4  # significant digits of a number, if they tell it apart
+FULL_DIGITS = 17  # tell any two floats apart
+WHOLE = 1e15  # integers below are written without an exponent
 
 
 def rebuilt_table(encoder: TableEncoder, matrix: FloatArray, library: str | None) -> Table:
@@ -62,3 +68,27 @@ def _values(column: Column) -> Any:
     known = np.isfinite(column.seconds)
     whole = np.rint(np.where(known, column.seconds, 0.0) * 1e6).astype(np.int64)
     return np.where(known, whole.view(unit), np.array("NaT", dtype=unit))
+
+
+def write_number(value: float, low: float = -np.inf, high: float = np.inf) -> str:
+    """Return the shortest way to write a number, from four significant digits on, that is in [low, high)."""
+    if value.is_integer() and abs(value) < WHOLE:
+        return str(int(value))
+    whole_digits = len(str(int(abs(value)))) if abs(value) < WHOLE else 0
+    for digits in range(max(DIGITS, whole_digits), FULL_DIGITS):
+        text = f"{value:.{digits}g}"
+        if low <= float(text) < high:
+            return text
+    return repr(value)
+
+
+def write_value(value: object) -> str:
+    """Return a name, category, class value or weight in full: integers without a point, text in one line."""
+    if isinstance(value, float):
+        return write_number(value, value, float(np.nextafter(value, np.inf)))
+    return " ".join(str(value).splitlines())
+
+
+def write_column(names: Sequence[object] | NDArray[Any] | None, position: int) -> str:
+    """Return what a column is called, by position where it has no name."""
+    return f"x[{position}]" if names is None else write_value(names[position])

@@ -3,7 +3,8 @@
 With a(v) the prediction of a tree if its node v were a leaf, the step from a node to the next one on a sample's path
 changes a; this is credited to the feature that the node splits on (`forest/_kernels/steps.pyx`). Steps are averaged
 over trees and over the forests of a voter, and then corrected for the class mix as the voter's probabilities
-are, see `adforest.explaining.correction`. Ways to answer are added up with the weights that they have for the sample.
+are, see `adforest.explaining.correction`. Ways to answer are added up with the weights that they have for the sample,
+and the votes are calibrated.
 """
 
 from __future__ import annotations
@@ -15,18 +16,21 @@ from typing import NamedTuple
 import numpy as np
 
 from adforest.adaptation import FORESTS, State, votes
+from adforest.adaptation.calibration import PLAIN, SHARP
 from adforest.adaptation.recent_samples import FOREST_VOTE
 from adforest.adaptation.report import PERMANENT
 from adforest.adaptation.voting import (
     Variant,
+    calibration_of,
     corrected,
     filled,
     label_counts,
     shrinkage_of,
     unmet_classes,
     votes_in_parts,
+    with_calibration,
 )
-from adforest.explaining.correction import mean_inverses
+from adforest.explaining.correction import mean_inverses, sharpened_steps
 from adforest.forest import Forest
 from adforest.forest.types import AnyArray, BoolArray, Float64Array, Int32Array, UInt8Array
 from adforest.parallel import in_threads
@@ -116,7 +120,22 @@ def _weighted_votes(state: State, X: Float64Array, contributions: Float64Array) 
         _add_corrected(contributions, steps, corrections[name])
         parts[name] = ForestPart(weight[name], proba[name], leaves)
     found = Attribution(total, bias, contributions, parts)
-    return _adjusted(state, X, found) if state.is_adjusted else found
+    return _calibrated(state, _adjusted(state, X, found) if state.is_adjusted else found)
+
+
+def _calibrated(state: State, found: Attribution) -> Attribution:
+    """Attribute votes that are sharpened or flattened; contributions are changed in place."""
+    weights = calibration_of(state)
+    votes = with_calibration(state, found.votes)
+    if votes is found.votes:
+        return found
+    total = found.votes.sum(axis=1, keepdims=True)
+    total[total == 0] = 1.0
+    found.contributions[:] /= total[..., np.newaxis]
+    sharp = sharpened_steps(found.bias / total, found.votes / total, found.contributions)
+    found.contributions[:] = weights[SHARP] * sharp + weights[PLAIN] * found.contributions
+    parts = {name: part._replace(weight=part.weight / total[:, 0]) for name, part in found.forests.items()}
+    return Attribution(votes, votes - found.contributions.sum(axis=1), found.contributions, parts)
 
 
 def _adjusted(state: State, X: Float64Array, found: Attribution) -> Attribution:

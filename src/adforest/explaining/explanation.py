@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adforest.encoding import TableEncoder
-from adforest.encoding.writing import write_number, write_value
+from adforest.encoding.rebuilding import write_number, write_value
 from adforest.forest.types import AnyArray, Float64Array, Int32Array, Int64Array, UInt8Array
 from adforest.libraries import require
 

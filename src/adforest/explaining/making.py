@@ -9,7 +9,7 @@ import numpy as np
 from adforest.adaptation import State
 from adforest.base import as_proba
 from adforest.encoding import LabelTable, TableEncoder
-from adforest.encoding.writing import write_column
+from adforest.encoding.rebuilding import write_column
 from adforest.explaining.attribution import Attribution, ForestPart, attribute
 from adforest.explaining.explanation import Explanation, ForestAnswers
 from adforest.forest.types import AnyArray, Float64Array

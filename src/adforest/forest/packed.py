@@ -24,7 +24,7 @@ class PackedRows:
         By column: 0 for words, 1 for single, 2 for double precision. A column that needs more later gets it; none is
         made narrower again.
     words : uint16 (n, ...)
-        Columns of whole numbers from 0 to 65,534, codes of categories among them; 65,535 is missing.
+        Columns of integers from 0 to 65,534, codes of categories among them; 65,535 is missing.
     singles : float32 (n, ...)
         Columns whose numbers are exact in single precision.
     doubles : float64 (n, ...)

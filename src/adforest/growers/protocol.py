@@ -80,7 +80,7 @@ class Grower(Protocol):
         ...
 
     def weights(self, serial: Int64Array, seed: int, weight: Float64Array | None = None) -> UInt16Array:
-        """Return how often each sample counts when it is added to a tree that stands already.
+        """Return the weight of each sample when it is added to an existing tree.
 
         In the mean over seeds that is its weight, or a multiple of it.
         """

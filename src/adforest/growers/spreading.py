@@ -23,6 +23,8 @@ from adforest.growers.protocol import Grower, Grown
 
 WORTH_SENDING = 1_000_000  # samples times trees: a second of growing or so, a few times what it takes to send them
 
+_NO_LEAVES = np.empty(0, dtype=np.int32)
+
 _unpacking = Lock()
 
 
@@ -62,12 +64,15 @@ def build_trees(
     always_in_bag: BoolArray | None = None,
     route_oob_from: int = 0,
 ) -> list[Grown]:
-    """Build trees as `Grower.build` does, here or on workers; where few samples are known, from these as a block."""
+    """Build trees as `Grower.build` does, here or on workers; where few samples are known, from these as a block.
+
+    If no sample out of the bag is to be sent to its leaf, workers return no leaves at all.
+    """
     if 2 * len(known) < len(samples):
         part, everything = samples.part(known), np.arange(len(known), dtype=np.int32)
         first = int(np.searchsorted(known, route_oob_from))
         built = build_trees(grower, part, everything, seeds, n_jobs, tree_indices, always_in_bag, first)
-        return [one.among(known, len(samples)) for one in built]
+        return [one.among(known, len(samples)) if len(one.leaf_of) else one for one in built]
     workers = _workers.get()
     n_shares = 0 if workers is None or len(known) * len(seeds) < WORTH_SENDING else workers.n_threads
     if workers is None or not n_shares:
@@ -135,11 +140,12 @@ class _Block:
 
 
 def _build_group(block: _Block, group: _TreeGroup) -> list[Grown]:
-    """Build some trees."""
+    """Build some trees; leaves of samples are returned only where those out of the bag have some."""
     samples = block.samples()
     known = np.arange(len(samples), dtype=np.int32) if block.known is None else block.known
     given = (block.always_in_bag, block.route_oob_from)
-    return block.grower.build(samples, known, group.seeds, 1, group.tree_indices, *given)
+    built = block.grower.build(samples, known, group.seeds, 1, group.tree_indices, *given)
+    return built if block.route_oob_from < len(samples) else [Grown(one.tree, _NO_LEAVES) for one in built]
 
 
 def _evenly(n: int, n_parts: int) -> list[range]:

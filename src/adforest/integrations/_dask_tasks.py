@@ -52,8 +52,29 @@ class Cluster:
         return sum(self.client.nthreads().values())
 
     def map(self, work: Callable[[Any, Any], Any], items: Sequence[Any], shared: Any) -> list[Any]:
-        """Return ``work(shared, item)`` for each item, in their order."""
-        return self.each("build_trees", work, lambda: self.send(shared), [(item,) for item in items])
+        """Return ``work(shared, item)`` for each item, in their order; items are shared out evenly among workers."""
+
+        def run() -> list[Any]:
+            there, name = self.send(shared), f"adforest.build_trees-{uuid4().hex}"
+            # Dask may give all items to the worker that got the shared data, and leave the others without work.
+            threads = sorted((k, worker) for worker, n in self.client.nthreads().items() for k in range(n))
+            found = [
+                self.client.submit(
+                    work,
+                    there,
+                    item,
+                    key=(name, place),
+                    pure=False,
+                    workers=threads[place % len(threads)][1] if threads else None,
+                    allow_other_workers=bool(threads),
+                )
+                for place, item in enumerate(items)
+            ]
+            self.finish(found)
+            results: list[Any] = self.client.gather(found)
+            return results
+
+        return self.tried(run)
 
     def each(
         self,

@@ -10,7 +10,7 @@ import numpy as np
 
 from adforest.encoding import TableEncoder
 from adforest.encoding.columns import DATES, DURATIONS, ZONED_DATES
-from adforest.encoding.writing import DIGITS, write_column, write_number, write_value
+from adforest.encoding.rebuilding import DIGITS, write_column, write_number, write_value
 from adforest.forest.types import AnyArray, Float64Array
 from adforest.tracking import ColumnSketches
 from adforest.tracking.cells import MISSING, OTHER

@@ -48,8 +48,8 @@ class Timeline:
         By forest alone, and "vote" for `predict`: before learning. `PaperADFClassifier`: the vote before learning,
         forests after it.
     metrics : dict of str to tuple of float or None
-        "balanced_accuracy", "log_loss", "roc_auc" and "average_precision" of the vote before learning, see
-        `BatchReport` (mean over a block).
+        "balanced_accuracy", "log_loss", "brier_score", "roc_auc" and "average_precision" of the vote before learning,
+        see `BatchReport` (mean over a block).
     confidence : tuple of float or None
         Mean probability of the predicted class, before learning.
     expected : tuple of float or None

@@ -9,7 +9,7 @@ import numpy as np
 
 from adforest.encoding import TableEncoder
 from adforest.encoding.rates import STEP
-from adforest.encoding.writing import DIGITS, FULL_DIGITS, write_column, write_number, write_value
+from adforest.encoding.rebuilding import DIGITS, FULL_DIGITS, write_column, write_number, write_value
 from adforest.forest import Tree
 from adforest.forest.tree import CATEGORICAL, MISSING_LEFT
 from adforest.forest.types import AnyArray, Float64Array

@@ -12,7 +12,7 @@ import numpy as np
 from adforest.adaptation import State, find_forest
 from adforest.base import get_fitted
 from adforest.classifier import BaseADFClassifier
-from adforest.encoding.writing import write_value
+from adforest.encoding.rebuilding import write_value
 from adforest.forest import Tree
 from adforest.forest._kernels import routing
 from adforest.forest.tree import CAUSES

@@ -15,7 +15,7 @@ from adforest.adaptation.scoring import VOTE
 from adforest.adaptation.steps import answering_votes
 from adforest.base import FittedModel, get_fitted
 from adforest.classifier import BaseADFClassifier, mean_importances
-from adforest.encoding.writing import write_value
+from adforest.encoding.rebuilding import write_value
 from adforest.forest._kernels import routing
 from adforest.monitor.column_drift import column_views, none_where_unknown
 from adforest.monitor.expectation import Record, expectation, followed

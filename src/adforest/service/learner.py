@@ -120,7 +120,7 @@ class Learner:
         except (OSError, MemoryError):
             self._reload()
             raise
-        except Exception as error:  # whatever is wrong with a batch, the next one is not to wait for ever
+        except Exception as error:  # whatever is wrong with a batch, the next one must still be learnt
             self._reload()
             told = str(error) if isinstance(error, ValueError | TypeError) else f"{type(error).__name__}: {error}"
             return Outcome(REFUSED, None, {"reason": told})

@@ -1,4 +1,4 @@
-"""Which record waits for its label, has one, or was learnt: a table in SQLite that follows the log entry by entry.
+"""The state of each record, from pending to learnt: a table in SQLite that follows the log entry by entry.
 
 Every change is made by an entry of the log and in one transaction with the position of that entry, so that the table is
 always that of some position; what the log has more is applied when it is opened. Times are those of the entries.

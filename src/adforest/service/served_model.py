@@ -132,7 +132,7 @@ class ServedModel:
                 self.done.wait(min(left, 1.0))
 
     def close(self) -> None:
-        """Write what waits, end the learner, and let go of the model."""
+        """Write pending entries, stop the learner and close the model."""
         self._is_ending = True
         self._has_task.set()
         learner = self._learner
@@ -192,7 +192,7 @@ class ServedModel:
                 self._has_task.set()
 
     def _next_group(self, wait: float) -> list[tuple[Any, Future[Any]]]:
-        """Return what waits; after some seconds nothing, so that time can pass."""
+        """Return pending requests; none after some seconds, so that records can expire."""
         try:
             group = [self._queue.get(timeout=wait)]
         except Empty:

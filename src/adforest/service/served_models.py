@@ -94,7 +94,7 @@ class ServedModels:
             self._remove_files(model.path)
 
     def close(self) -> None:
-        """Let go of all models."""
+        """Close all models."""
         for model in self._models.values():
             model.close()
         self._held.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from adforest.adaptation import State
+from adforest.adaptation.calibration import no_calibration
 from adforest.adaptation.class_mix import N_MIXES, MixChanges
 from adforest.adaptation.evidence import N_CONTEXTS, N_VARIANTS, Evidence, OobBias, voters_of
 from adforest.adaptation.tuning import TUNING
@@ -20,6 +21,7 @@ ERRORS = Array("errors", np.float64, ("n_errors",))
 MIX_CHANGES = Array(
     "mix_changes", np.float64, (3, N_MIXES), low=0, below=2**31, absent=lambda _: np.zeros((3, N_MIXES))
 )
+CALIBRATION = Array("calibration", np.float64, (3,), low=0, absent=lambda _: no_calibration())
 SCORES = "scores"  # in files of earlier versions: correct predictions of pending samples
 
 
@@ -35,6 +37,7 @@ def write_evidence(evidence: Evidence, out: PartWriter) -> None:
     ERRORS.write(np.array(evidence.oob_bias.errors, dtype=np.float64), out)
     write_fields(EVIDENCE, evidence, out)
     changes = evidence.mix_changes
+    CALIBRATION.write(evidence.calibration, out)
     MIX_CHANGES.write(np.array([changes.changed, changes.kept, changes.in_a_row], dtype=np.float64), out)
 
 
@@ -55,13 +58,16 @@ def read_evidence(part: PartReader, state: State) -> Evidence:
     known = read_fields(EVIDENCE, part, sizes)
     if SCORES in part:
         part.value(SCORES)
-    changes = _read_mix_changes(part, sizes)
+    changes, calibration = _read_mix_changes(part, sizes), CALIBRATION.read(part, sizes)
+    if not _add_up_to_one(calibration.sum()):
+        raise ModelFileError("the weights of the calibration do not add up to 1")
     part.finish()
     return Evidence(
         weights={voter: one.copy() for voter, one in zip(voters, weights, strict=True)},
         shrinkage={name: one.copy() for name, one in zip(names, shrinkage, strict=True)},
         oob_bias=OobBias(tuple(errors.tolist())),
         mix_changes=changes,
+        calibration=calibration.copy(),
         **known,
     )
 

@@ -38,7 +38,7 @@ class BatchBlock:
     seconds : float
         Of all batches together.
     weighted_accuracy : dict of str to float
-    balanced_accuracy, log_loss, roc_auc, average_precision : float or None
+    balanced_accuracy, log_loss, brier_score, roc_auc, average_precision : float or None
         Means over samples, see `BatchReport`; None where no batch has the metric.
     first_at, last_at : float or None
         When its first and last batch were learnt, see `BatchReport.learnt_at`.
@@ -62,6 +62,7 @@ class BatchBlock:
     weighted_accuracy: dict[str, float] = field(default_factory=dict)
     balanced_accuracy: float | None = None
     log_loss: float | None = None
+    brier_score: float | None = None
     roc_auc: float | None = None
     average_precision: float | None = None
     first_at: float | None = None

@@ -12,6 +12,7 @@ from experiments.specs.generators import (
     TOY_BATCHES,
     TOY_NAMES,
     class_shares,
+    draw_frauds,
     draw_labels,
 )
 from experiments.specs.run_spec import StreamSpec
@@ -21,9 +22,10 @@ from experiments.streams.cases import CASES
 SMALL = {"n_batches": 12, "batch_size": 40}
 SPECS = [
     *(StreamSpec.of("drift", "temporary", concept=concept, **SMALL) for concept in FAMILIES),
-    *(StreamSpec.of("classes", way, **SMALL) for way in ("vanishing", "new", "rare", "shifting")),
+    *(StreamSpec.of("classes", way, **SMALL) for way in ("vanishing", "new", "rare", "shifting", "many")),
     *(StreamSpec.of("case", kind, **SMALL) for kind in CASES),
     StreamSpec.of("clusters", "wandering", **SMALL),
+    StreamSpec.of("frauds", "changing", share=0.05, **SMALL),
     *(StreamSpec.of("labels", how, **SMALL) for how in LABEL_CLASSES),
     StreamSpec.of("uniform", "noisy", n_features=5, **SMALL),
     *(StreamSpec("toy", name) for name in TOY_NAMES),
@@ -76,7 +78,10 @@ def test_classes_come_and_go():
     assert shifting.sum(axis=1) == pytest.approx([5] * len(shifting))
     assert (shifting > 0).all()
     assert (shifting.max(axis=0) > 10 * shifting.min(axis=0)).all()
-    with pytest.raises(ValueError, match="classes cannot be 'shy'; expected 'vanishing', 'new', 'rare' or 'shifting'"):
+    with pytest.raises(
+        ValueError,
+        match="classes cannot be 'shy'; expected 'vanishing', 'returning', 'new', 'rare', 'shifting', 'many'",
+    ):
         class_shares("shy", 3)
 
 
@@ -112,3 +117,27 @@ def test_labels_are_the_same_whatever_the_size_of_batches():
     whole, *_ = open_stream(StreamSpec.of("labels", "cycle", n_batches=1, batch_size=60), 0, None).batches
     ones = open_stream(StreamSpec.of("labels", "cycle", n_batches=60, batch_size=1), 0, None).batches
     assert np.array_equal(whole.X_train, np.concatenate([one.X_train for one in ones]))
+
+
+def test_frauds_are_as_rare_as_asked_for_and_half_of_their_patterns_change():
+    batches = list(draw_frauds(0.03, 25, 2_000, np.random.default_rng(0)))
+    assert "".join(batch.scenario for batch in batches) == "A" * 10 + "B" * 10 + "C" * 5
+    assert np.mean([batch.y_train.mean() for batch in batches]) == pytest.approx(0.03, abs=0.003)
+    frauds = [batch.X_train[batch.y_train == 1] for batch in batches]
+
+    def share_near(number, others):
+        """Return the share of a batch's frauds that lie among those of another batch."""
+        distance = np.linalg.norm(frauds[number][:, np.newaxis] - frauds[others], axis=2).min(axis=1)
+        return (distance < 2.2).mean()
+
+    assert share_near(5, 2) > 0.8
+    assert 0.3 < share_near(12, 2) < 0.7
+    assert share_near(22, 2) < 0.3
+
+
+def test_many_classes_come_and_few_are_frequent():
+    shares = class_shares("many", 20)
+    assert shares.shape == (20, 200)
+    assert (shares > 0).all()
+    means = shares.mean(axis=0)
+    assert means[0] / means[99] == pytest.approx(100, rel=0.01)

@@ -58,8 +58,13 @@ class World:
             accuracy += self.changes.get("points", {}).get(title, 0) / 100 + 0.001 * run.seed
             loss += self.changes.get("loss", {}).get(title, 0)
             drift = [self.changes.get("drift", {}).get(title, "none"), *["none"] * 9]
+        sure, n_right = (title == "gas" and name == ADF_R), 30 + 4 * ("RF" in name)
+        bins = {"n": [0] * 8 + [40, 0], "sum": [0.0] * 8 + [34.0, 0.0], "right": [0] * 8 + [20 if sure else n_right, 0]}
+        probabilities = {"brier_score": 2 * loss, "reliability_top": bins, "reliability_all": bins}
         forests = {"accuracy_permanent": 0.5, "accuracy_vote": accuracy, "accuracy_newest": 0.4}
-        return make_rows([accuracy] * 10, log_loss=loss, drift=drift, **(forests if "ADF" in name else {}))
+        return make_rows(
+            [accuracy] * 10, log_loss=loss, drift=drift, **probabilities, **(forests if "ADF" in name else {})
+        )
 
 
 def judged(**changes):
@@ -202,7 +207,7 @@ def test_chapter_says_what_was_measured(chapter):
     assert any("chosen while looking at all nine real streams with seed 0" in caveat for caveat in chapter.caveats)
     assert any("ran with seed 0 only" in caveat for caveat in chapter.caveats)
     assert chapter.command == "python -m experiments streams --seeds 3"
-    assert [figure.title.partition(":")[0] for figure in chapter.figures] == list(BATCH_SIZES)
+    assert [figure.title.partition(":")[0] for figure in chapter.figures] == [*BATCH_SIZES, *BATCH_SIZES]
 
 
 def test_tables_have_streams_and_methods(chapter):
@@ -212,6 +217,11 @@ def test_tables_have_streams_and_methods(chapter):
     made = table(chapter, "Log loss on the next batch, generated streams")
     assert [row[0] for row in made.rows] == [*artificial_streams(FULL), "mean"]
     assert made.best == "min"
+    brier = table(chapter, "Brier score on the next batch, real streams")
+    assert (brier.best, brier.rows[0][4]) == ("min", "0.800 ± 0.000")
+    error = table(chapter, "Calibration error of the prediction, real streams")
+    assert [row[1] for row in error.rows[:3]] == ["0.100 ± 0.000", "0.100 ± 0.000", "0.350 ± 0.000"]
+    assert error.rows[0][error.columns.index("RF all")] == "0.000 ± 0.000"
     seconds = table(chapter, "CPU seconds per batch, predicting and learning, real streams")
     assert seconds.rows[0][1] == "0.600 ± 0.000"
     above = table(chapter, "Points of ADF-R above the best of three refits, real streams")
@@ -222,6 +232,14 @@ def test_tables_have_streams_and_methods(chapter):
     assert drifts.rows[4] == ("LDPA", 10, "0.0 ± 0.0", None, None)
     forests = table(chapter, "ADF-R: accuracy of each forest")
     assert forests.columns == ("stream", "permanent", "active", "temporary", "newest", "vote")
+
+
+def test_reliability_diagrams_show_how_often_predictions_were_right(chapter):
+    (gas,) = [figure for figure in chapter.figures if figure.title == "gas: reliability of the prediction"]
+    drawn = {trace["name"]: trace["y"] for trace in gas.plot["data"]}
+    assert drawn["ideal"] == pytest.approx([0.05, 0.15, 0.25, 0.35, 0.45, 0.55, 0.65, 0.75, 0.85, 0.95])
+    assert drawn[ADF_R] == [None] * 8 + [0.5, None]
+    assert drawn["RF all"][8] == pytest.approx(34 / 40)
 
 
 def test_one_seed_is_asked_for_again():

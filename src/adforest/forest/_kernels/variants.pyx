@@ -184,6 +184,45 @@ def weigh(list voters, const double[:, :, ::1] weights, const double[:, ::1] con
     return votes_array
 
 
+def calibrate(const double[:, ::1] votes, const double[::1] weights, const double[::1] seen):
+    """Return votes as probabilities that are sharpened, as they are and alike, mixed; votes that are all 0 stay so.
+
+    Parameters
+    ----------
+    votes : float64 (n, n_classes)
+    weights : float64 (3,)
+        Of p³ scaled to a sum of 1, of the probabilities p that the votes add up to, and of all classes alike.
+    seen : float64 (at most n_classes,)
+        Samples of each class so far: those of which there were none are not among all classes.
+    """
+    cdef Py_ssize_t n = votes.shape[0], n_classes = votes.shape[1], n_first = seen.shape[0], i, k
+    cdef Py_ssize_t n_seen = 0
+    cdef double total, cubes, p, alike
+    found_array = np.zeros((n, n_classes))
+    if found_array.size == 0:
+        return found_array
+    cdef double[:, ::1] found = found_array
+    with nogil:
+        for k in range(n_first):
+            n_seen += seen[k] > 0
+        alike = weights[2] / n_seen if n_seen else 0
+        for i in range(n):
+            total = cubes = 0
+            for k in range(n_classes):
+                total += votes[i, k]
+            if total <= 0:
+                continue
+            for k in range(n_classes):
+                p = votes[i, k] / total
+                cubes += p * p * p
+            for k in range(n_classes):
+                p = votes[i, k] / total
+                found[i, k] = weights[0] * (p * p * p / cubes) + weights[1] * p
+                if k < n_first and seen[k] > 0:
+                    found[i, k] += alike
+    return found_array
+
+
 def gains(list voters, const double[:, ::1] ratios, const int32_t[::1] y, double floor, double log_gain):
     """Return what each voter gains by each sample of a known class in each variant, float64 (n_voters, n_variants, n).
 

@@ -15,6 +15,7 @@ from adforest.adaptation.recent_samples import fading
 from adforest.adaptation.report import PERMANENT, TEMPORARY
 from adforest.adaptation.voting import (
     asked_forests,
+    calibration_of,
     is_permanent_alone,
     label_counts,
     ratios_of,
@@ -40,7 +41,8 @@ def add_votes(graph: Graph, matrix: str, model: FittedModel[State]) -> str:
     if state.settings.algorithm == "paper":
         return _add_proba(graph, matrix, model, state.answering)
     votes = _add_forest_votes(graph, matrix, model)
-    return _add_recent_samples(graph, matrix, model, votes) if state.is_adjusted else votes
+    votes = _add_recent_samples(graph, matrix, model, votes) if state.is_adjusted else votes
+    return _add_calibration(graph, model, votes)
 
 
 def _add_recent_samples(graph: Graph, matrix: str, model: FittedModel[State], votes: str) -> str:
@@ -91,6 +93,27 @@ def _add_forest_votes(graph: Graph, matrix: str, model: FittedModel[State]) -> s
     shares[PERMANENT], near = _add_proba_and_recency(graph, matrix, model)
     contexts = _add_contexts(graph, model, shares, near)
     return _add_weighted_votes(graph, model, _add_unmet_classes(graph, model, shares), contexts)
+
+
+def _add_calibration(graph: Graph, model: FittedModel[State], votes: str) -> str:
+    """Sharpen or flatten votes, see `adforest.adaptation.calibration`; votes that are all 0 stay so."""
+    sharp, plain, uniform = calibration_of(model.state).tolist()
+    if plain == 1:
+        return votes
+    seen = model.state.class_mix.padded(len(model.labels.by_arrival)).seen > 0
+    alike = model.in_order(seen[np.newaxis] / seen.sum())
+    axis, one = graph.constant(np.array([1])), graph.constant(1.0)
+    total = graph.add("ReduceSum", votes, axis, keepdims=1)
+    is_empty = graph.add("Equal", total, graph.constant(0.0))
+    p = graph.add("Div", votes, graph.add("Where", is_empty, one, total))
+    cubes = graph.add("Mul", graph.add("Mul", p, p), p)
+    sums = graph.add("Where", is_empty, one, graph.add("ReduceSum", cubes, axis, keepdims=1))
+    parts = (
+        graph.add("Mul", graph.add("Div", cubes, sums), graph.constant(sharp)),
+        graph.add("Mul", p, graph.constant(plain)),
+        graph.add("Where", is_empty, graph.constant(0.0), graph.constant(uniform * alike)),
+    )
+    return graph.add("Sum", *parts)
 
 
 def _add_unmet_classes(graph: Graph, model: FittedModel[State], shares: dict[str, str]) -> dict[str, str]:

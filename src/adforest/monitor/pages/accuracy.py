@@ -18,7 +18,7 @@ from adforest.monitor.pages.plots import Plot, Scale
 from adforest.monitor.pages.thinning import Course
 
 HEIGHT, STRIP = 250, 54  # pixels
-LOG_LOSS = "log_loss"
+LOSSES = ("log_loss", "brier_score")  # of which less is better; the other metrics are shares
 
 
 def accuracy_part(view: ModelView, course: Course, spans: Markup | None = None) -> Markup:
@@ -187,9 +187,9 @@ def share_ticks(y: Scale, n: int) -> list[tuple[float, str]]:
 
 
 def _metrics(course: Course) -> Markup:
-    """Return the other metrics of the vote over time: those from 0 to 1 are drawn, log loss is in the table."""
+    """Return the other metrics of the vote over time: shares are drawn, losses are in the table."""
     found = {name: values for name, values in course.metrics.items() if np.isfinite(values).any()}
-    drawn = {name: values for name, values in found.items() if name != LOG_LOSS}
+    drawn = {name: values for name, values in found.items() if name not in LOSSES}
     if not drawn:
         return Markup()
     x, y = course.scale, Scale.around(np.concatenate(list(drawn.values())), least=0.05).clipped(-0.005, 1.005)
@@ -207,7 +207,7 @@ def _metrics(course: Course) -> Markup:
     key: list[tuple[str, Child]] = [
         (f"line {name}", join([words.metric_name(name), " ", tag("b", last[name])])) for name in drawn
     ]
-    loss = f" Log loss, last: {last[LOG_LOSS]}." if LOG_LOSS in last else ""
+    losses = "".join(f" Last {words.metric_name(name)}: {last[name]}." for name in LOSSES if name in last)
     ranked = " ROC AUC and average precision are those of the second of the two classes." if "roc_auc" in found else ""
     return figure(
         "metrics-over-time",
@@ -218,7 +218,7 @@ def _metrics(course: Course) -> Markup:
             x_ticks=batch_ticks(course),
             y_ticks=share_ticks(y, 4),
         ),
-        note=f"By scikit-learn's definitions, of each batch before it is learnt.{ranked}{loss}{_thinned(course)}",
+        note=f"By scikit-learn's definitions, of each batch before it is learnt.{ranked}{losses}{_thinned(course)}",
         key=key,
         table=table_of(["batch", *map(words.metric_name, found)], rows, places=places_of(course)),
         class_="wide steps",

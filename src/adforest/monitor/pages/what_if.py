@@ -12,8 +12,8 @@ from adforest.adaptation.memory import Memory
 from adforest.base import get_fitted
 from adforest.encoding import TableEncoder
 from adforest.encoding.columns import DATES, DURATIONS, NUMBERS, ZONED_DATES, Column, Moments, object_column
+from adforest.encoding.rebuilding import write_column, write_value
 from adforest.encoding.tables import Table, source_of
-from adforest.encoding.writing import write_column, write_value
 from adforest.explaining import Explanation
 from adforest.explaining.explanation import Summary
 from adforest.monitor.model_view import ModelView

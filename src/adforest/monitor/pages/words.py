@@ -65,21 +65,21 @@ def metric_name(name: str) -> str:
 
     Examples
     --------
-    >>> metric_name("roc_auc"), metric_name("log_loss")
-    ('ROC AUC', 'log loss')
+    >>> metric_name("roc_auc"), metric_name("log_loss"), metric_name("brier_score")
+    ('ROC AUC', 'log loss', 'Brier score')
     """
-    return name.replace("roc_auc", "ROC AUC").replace("_", " ")
+    return name.replace("roc_auc", "ROC AUC").replace("brier", "Brier").replace("_", " ")
 
 
 def metric(name: str, value: float | None) -> str:
-    """Return a metric of a report: log loss is a number, the others are shares.
+    """Return a metric of a report: log loss and Brier score are numbers, the others are shares.
 
     Examples
     --------
     >>> metric("log_loss", 0.31234), metric("roc_auc", 0.875), metric("roc_auc", None)
     ('0.312', '87.5%', '–')
     """
-    if name != "log_loss":
+    if name not in ("log_loss", "brier_score"):
         return share(value)
     return NOTHING if value is None or not isfinite(value) else f"{value:.3f}"
 
