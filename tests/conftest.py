@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import settings
 
+collect_ignore = ["spark_stream.py"]  # a program that tests start; it needs Spark
 UNIMPORTABLE = "unable to import module"  # what pytest says of a module whose doctests it skips
 
 pytest.register_assert_rewrite("grown_trees", "whole_models")  # checks shared by tests say as much when they fail

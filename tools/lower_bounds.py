@@ -10,7 +10,7 @@ import tomllib
 from pathlib import Path
 
 PROJECT = Path(__file__).parents[1] / "pyproject.toml"
-BOUND = re.compile(r"(?P<name>[\w.-]+)(?:\[[\w,]+\])?>=(?P<version>[\w.]+)")
+BOUND = re.compile(r"(?P<name>[\w.-]+)(?:\[[\w,]+\])?>=(?P<version>[\w.]+)(?:; .+)?")
 
 
 def lower_bounds(path: Path = PROJECT) -> dict[str, str]:

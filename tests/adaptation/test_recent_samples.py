@@ -13,7 +13,7 @@ from adforest.adaptation import votes
 from adforest.adaptation.class_mix import ratio_of
 from adforest.adaptation.recent_samples import MAX_PAIRS, RecentSamples
 from adforest.adaptation.tuning import TUNING
-from adforest.adaptation.voting import forest_votes
+from adforest.adaptation.voting import forest_votes, with_calibration
 from oracles import learn, new_state, two_clusters
 
 
@@ -143,7 +143,7 @@ def test_after_a_large_batch_the_forests_answer_alone():
     X, y = two_clusters(5, n=TUNING.small_batch)
     state, _ = learn(state, X, y)
     assert not state.recent.is_used
-    np.testing.assert_array_equal(votes(state, X, 2), forest_votes(state, X, 2))
+    np.testing.assert_array_equal(votes(state, X, 2), with_calibration(state, forest_votes(state, X, 2)))
     state, _ = learn(state, X[:1], y[:1])
     assert state.recent.leaves.shape[1] == 1
 

@@ -66,7 +66,7 @@ def test_a_pipeline():
 
 def test_nothing_is_trusted_unasked():
     dump = skops.io.dumps(AdaptiveDecisionForestClassifier(2).fit([[0.0], [1.0]], [0, 1]))
-    with pytest.raises(skops.io.exceptions.UntrustedTypesFoundException, match=r"adforest\.classifier"):
+    with pytest.raises(skops.io.exceptions.UntrustedTypesFoundException, match=r"adforest\.snapshot"):
         skops.io.loads(dump)
 
 

@@ -264,7 +264,7 @@ def test_a_figure_is_stepped_through_with_the_arrow_keys(visit, address):
     ):
         page.keyboard.press(key)
         assert re.match(
-            rf"batch {batch} · learnt 20\d\d-\d\d-\d\d \d\d:\d\d · records 150 · vote", readout.inner_text()
+            rf"batch {batch} · learnt 20\d\d-\d\d-\d\d \d\d:\d\d · samples 150 · vote", readout.inner_text()
         )
     assert readout.get_attribute("aria-live") == "polite"
     assert figure.locator("line.cursor").count() == 2

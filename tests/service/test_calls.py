@@ -166,7 +166,7 @@ def test_labelled_records_are_learnt_in_the_order_of_their_predictions(tmp_path)
         assert client.get(f"{M}/records/r0").json()["batch"] == 2
         assert client.post(f"{M}/records/r1/activate").json()["active"]
         assert client.put(f"{M}/records/r0/label", json={"label": "low", "revise": True}).status_code in (200, 409)
-        values = adforest.load(tmp_path / "rents.adf")._model.learnt.state.memory.matrix()
+        values = adforest.load(tmp_path / "rents.adf")._model.state.memory.matrix()
         assert len(values) == 64
 
 

@@ -42,11 +42,13 @@ class UniformForests(ForestTrainer):
 def without_times(model):
     from dataclasses import replace
 
-    known = model._model
-    track = known.learnt.track
+    from adforest.base import get_fitted, set_fitted
+
+    known = get_fitted(model)
+    track = known.track
     reports = [replace(one, seconds=0.0, learnt_at=None) for one in track.history.reports]
     track = replace(track, history=replace(track.history, reports=type(track.history.reports)(reports)))
-    model._model = replace(known, learnt=replace(known.learnt, track=track))
+    set_fitted(model, replace(known, track=track))
 
 
 class ForestWorld(World):

@@ -84,7 +84,7 @@ WRITTEN = {
     Track: (set(), {"history", "classes", "columns", "prequential"}),
     FittedForests: (names(models.MODEL), {"encoder", "labels", "state", "track", "fixed", "origins"}),
     Origins: (
-        names([origins.DIGESTS, origins.SIZES, origins.EPOCH]),
+        names([origins.DIGESTS, origins.SIZES, origins.EPOCH, origins.POSITION]),
         {"target", "reading", "stream", "rule_counts", "alerts"},
     ),
 }

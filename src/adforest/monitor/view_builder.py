@@ -77,7 +77,7 @@ def _seen(estimator: Any) -> Seen:
     """Return what there is of an estimator, read once: another thread may teach it more."""
     if isinstance(estimator, Snapshot):
         frozen = get_fitted(estimator)
-        is_paper = frozen.learnt.settings.algorithm == "paper"
+        is_paper = frozen.state.settings.algorithm == "paper"
         kind = "PaperADFClassifier" if is_paper else "AdaptiveDecisionForestClassifier"
         return Seen(kind, frozen, frozen.state, frozen.track, estimator.has_samples)
     if not isinstance(estimator, BaseADFClassifier):

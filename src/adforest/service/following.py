@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from adforest.base import get_fitted
 from adforest.exceptions import ModelFileError
 from adforest.libraries import require
 from adforest.service.requests import RequestError
@@ -51,7 +52,7 @@ class FollowedModel:
         found: Future[dict[str, str]] = Future()
         known = None if self.answering is None else self.answering.model
         names = [] if known is None or known.feature_names_in_ is None else known.feature_names_in_
-        held = [] if known is None else known._model.encoder.kinds
+        held = [] if known is None else get_fitted(known).encoder.kinds
         found.set_result(
             {str(name): TEXT if kind == "categories" else NUMBER for name, kind in zip(names, held, strict=False)}
         )

@@ -14,6 +14,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
 
+from adforest.base import get_fitted
 from adforest.service import examples
 from adforest.service.bodies import BodyError, parse_json, table_of
 from adforest.service.predictions import Predicted, predict
@@ -73,7 +74,7 @@ class OpenInference:
         if names is None:
             inputs = [{"name": "input", "datatype": "FP64", "shape": [-1, known.n_features_in_]}]
         else:
-            kinds = known._model.encoder.kinds
+            kinds = get_fitted(known).encoder.kinds
             inputs = [
                 {"name": str(name), "datatype": TEXT if kind == "categories" else "FP64", "shape": [-1]}
                 for name, kind in zip(names, kinds, strict=True)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from adforest.base import as_proba
+from adforest.base import as_proba, get_fitted
 from adforest.service.served_model import Answering
 
 
@@ -30,7 +30,7 @@ def predict(answering: Answering, table: pa.Table) -> Predicted:
     """Return what a model answers to some records."""
     model = answering.model
     votes = model._votes(table)
-    return Predicted(model._model.most_likely(votes).tolist(), as_proba(votes), model.classes_.tolist())
+    return Predicted(get_fitted(model).most_likely(votes).tolist(), as_proba(votes), model.classes_.tolist())
 
 
 def as_json(found: Predicted, answering: Answering) -> dict[str, Any]:

@@ -104,7 +104,7 @@ class ForestTrainer:
 
     def n_batches(self, model: Any) -> int:
         """Return how many batches it learnt."""
-        return int(model._model.n_batches)
+        return int(model.n_batches_)
 
     def last_report(self, model: Any) -> dict[str, Any]:
         """Return the report of its last batch."""
