@@ -1,6 +1,9 @@
 """Workers that die, tasks that are done twice, slow ones and partitions that fail: the same model, or the old one."""
 
+import gc
 import pickle
+import time
+import weakref
 
 import dask
 import numpy as np
@@ -77,6 +80,22 @@ def test_workers_that_go_on_dying_are_an_error(model, tmp_path):
     with pytest.raises(Exception, match=r"lost 4 times|load_dying.* worker.* died"):
         model.partial_fit(*delayed_parts(SECOND, 4, 2, load_dying, tmp_path, 99)[:2])
     assert saved(model.to_local()) == before
+
+
+def test_waiting_keeps_nothing_of_a_batch(client, monkeypatch):
+    monkeypatch.setattr(_dask_tasks, "LOOK_SECONDS", 0.05)
+
+    def wait_with_samples():
+        samples = np.zeros(10)
+        Cluster(client).finish([client.submit(time.sleep, 0.5, pure=False)])
+        return weakref.ref(samples)
+
+    gc.disable()  # nothing is to be left for it
+    try:
+        samples = wait_with_samples()
+    finally:
+        gc.enable()
+    assert samples() is None
 
 
 def test_a_slow_worker(model, expected):
