@@ -40,13 +40,13 @@ def killed_once(work, mark):
 def test_workers_that_are_killed_and_work_that_is_done_twice_leave_no_trace(tmp_path, monkeypatch):
     """In each of the three steps, a Python process of Spark's dies with its work, which another does again."""
     monkeypatch.setattr(spreading, "WORTH_SENDING", 1)
-    for where, name in [(_spark_parts, "_survey"), (_spark_parts, "_draw"), (spreading, "_build_share")]:
+    for where, name in [(_spark_parts, "_survey"), (_spark_parts, "_draw"), (spreading, "_build_group")]:
         monkeypatch.setattr(where, name, killed_once(getattr(where, name), tmp_path / name))
     model, local = SparkAdaptiveDecisionForest(5, random_state=0), AdaptiveDecisionForestClassifier(5, random_state=0)
     for X, y, _ in (mixed_batch(number) for number in range(2)):
         model.partial_fit(framed(evenly((X, y, None), 3)), "label")
         local.partial_fit(X, y.astype(object))
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["_build_share", "_draw", "_survey"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["_build_group", "_draw", "_survey"]
     assert saved(model) == saved(local)
 
 
