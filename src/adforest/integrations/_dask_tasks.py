@@ -139,10 +139,10 @@ class Cluster:
                 with self.client.as_current():
                     wait(futures, timeout=LOOK_SECONDS)
                 is_done = True
-            except TimeoutError as error:
+            except TimeoutError as timeout:
                 # A frame of Dask's holds the error, whose traceback leads back to it and to all that our callers hold:
                 # without this the samples and trees of a batch stay until garbage is collected, seldom enough.
-                error.__traceback__ = None
+                timeout.__traceback__ = None
                 is_done = False
             failed = [place for place, future in enumerate(futures) if future.status == "error"]
             if failed:
