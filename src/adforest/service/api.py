@@ -123,7 +123,8 @@ class Api:
     async def record(self, model: str, record_id: str) -> Response:
         """Return the state of a record."""
         served = self._models.get(model)
-        found = (await self._ask(served, lambda: served.store.state.records.find([record_id]))).get(record_id)
+        known = check_id(record_id)
+        found = (await self._ask(served, lambda: served.store.state.records.find([known]))).get(known)
         if found is None:
             raise RequestError(404, f"there is no record {record_id[:80]!r}.")
         shown = shown_record(found)

@@ -61,6 +61,8 @@ class ModelSettings:
         Models before the current one that are kept, at least 2.
     log_id : str
         What tells this log from that of a model of the same name before or after.
+    tables : {"sqlite", "postgresql"}
+        Where ids and labels are joined; it stays where it was when the model was made.
     """
 
     target: str = "target"
@@ -72,6 +74,12 @@ class ModelSettings:
     remember: float = 30 * DAY
     keep_versions: int = 10
     log_id: str = ""
+    tables: str = "sqlite"
+
+    @property
+    def schema(self) -> str | None:
+        """The schema of PostgreSQL that holds the tables, None where they are in a file."""
+        return f"adforest_{self.log_id}" if self.tables == "postgresql" else None
 
     @classmethod
     def made(cls, given: Mapping[str, Any]) -> ModelSettings:
@@ -110,7 +118,7 @@ class ModelSettings:
     def loaded(cls, content: bytes) -> ModelSettings:
         """Return the settings of a file."""
         found = json.loads(content)
-        return cls(**{one.name: found[one.name] for one in fields(cls)})
+        return cls(**{one.name: found[one.name] for one in fields(cls) if one.name in found})
 
     def shown(self) -> dict[str, Any]:
         """Return what is told of the settings."""
