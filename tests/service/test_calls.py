@@ -153,6 +153,14 @@ def test_a_batch_that_cannot_be_learnt_is_refused_and_the_next_one_is_learnt(cli
     teach(client, seed=13)
 
 
+def test_a_batch_of_too_many_classes_is_refused(client):
+    table = rents(10_001, 14).drop_columns("rent").append_column("rent", pa.array(range(10_001)).cast("string"))
+    answer = client.post(f"{M}/batches?wait=true", content=as_csv(table), headers={"content-type": "text/csv"})
+    assert answer.status_code == 422
+    assert "10,003 classes; expected at most 10,000" in answer.json()["report"]["reason"]
+    teach(client, seed=15)
+
+
 def test_labelled_records_are_learnt_in_the_order_of_their_predictions(tmp_path):
     with service(tmp_path) as client:
         make(client, batch_size=4)
