@@ -252,6 +252,6 @@ def _check_classes(labels: Iterable[str], state: Tables) -> None:
     if (new := state.new_classes(labels)) and n_known + len(new) > limit:
         raise RequestError(
             422,
-            f"{len(new):,} of the classes are new, {min(new)[:80]} among them, and {n_known:,} came before; expected at "
-            f"most {limit:,}. Correct the labels, or raise max_classes of the model.",
+            f"{len(new):,} of the classes are new, such as {min(new)[:80]}, and {n_known:,} came before; expected "
+            f"{limit:,} at most. Correct the labels, or raise max_classes of the model.",
         )
