@@ -9,8 +9,6 @@ from typing import Any, NamedTuple, Protocol
 
 import pyarrow as pa
 
-MAX_CLASSES = 10_000  # of a model: a target of ids would make a class of each record
-
 
 class Place(NamedTuple):
     """Where in the log a model stands.
@@ -67,14 +65,7 @@ class ForestTrainer:
         return AdaptiveDecisionForestClassifier(**parameters)
 
     def learn(self, model: Any, table: pa.Table, target: str) -> tuple[int, dict[str, Any]]:
-        """Teach a model a batch, or raise `ValueError` if it would have too many classes."""
-        known = set(model.classes_.tolist()) if hasattr(model, "classes_") else set()
-        n_classes = len(known.union(table[target].unique().to_pylist()))
-        if n_classes > MAX_CLASSES:
-            raise ValueError(
-                f"with this batch the model would have {n_classes:,} classes; expected at most {MAX_CLASSES:,}. "
-                f"Is {target!r} the column that holds the classes?"
-            )
+        """Teach a model a batch."""
         model.partial_fit(table.drop_columns([target]), table[target].to_numpy(zero_copy_only=False))
         return self.n_batches(model), self.last_report(model)
 
