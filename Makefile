@@ -4,7 +4,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 BUILD := $(wildcard pyproject.toml meson.build src/adforest/meson.build)
 
-.PHONY: demo test test-core test-capymoa test-docs test-mlflow test-spark test-newest test-oldest check bench docs pictures fuzz kills kills-service simulate soak sanitize wheel clean
+.PHONY: demo test test-core test-capymoa test-docs test-mlflow test-spark test-newest test-oldest check bench results pages docs pictures fuzz kills kills-service simulate soak sanitize wheel clean
 
 demo: .venv/demo ## the main job on embedded data: a table and out/demo.png
 	python -m adforest.demo
@@ -44,6 +44,12 @@ check: .venv/check ## style, types, spelling, vocabulary, import graph
 	python tools/vocabulary.py
 	PYTHONPATH=src:.:$$(python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') \
 	python -S -c 'from importlinter.cli import lint_imports_command as lint; lint()' --no-cache
+
+results: .venv-capymoa/made ## the chapters of docs/results.md that are not of this version (hours; can be stopped), and every table that pages quote
+	PATH=$(CURDIR)/.venv-capymoa/bin:$$PATH python -m experiments results
+
+pages: .venv/test ## only the tables that pages quote, from docs/results.md and benchmarks/record.jsonl
+	python -m experiments pages
 
 bench: .venv/test ## every measure, one JSON line each; leave the machine alone meanwhile
 	python benchmarks/measures.py

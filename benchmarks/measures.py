@@ -1,6 +1,7 @@
 """Measure what the manual claims: every measure prints one JSON line, ratios taken in one run.
 
-Words given as arguments choose the measures whose names begin so.
+Words given as arguments choose the measures whose names begin so. Lines replace those of the same measure in
+record.jsonl, from which ``python -m experiments pages`` writes the tables of the manual.
 """
 
 import os
@@ -21,7 +22,7 @@ from sklearn.ensemble import RandomForestClassifier
 from small_batches import measure_first, measure_small
 from spark import measure_spark
 from thresholds import measure_thresholds
-from timing import clusters, medians, ours, print_line, seconds, theirs
+from timing import clusters, medians, ours, print_line, record_line, seconds, theirs
 
 from adforest import AdaptiveDecisionForestClassifier
 from adforest.forest import GrowthParams, Samples
@@ -383,6 +384,8 @@ def main(wanted: list[str]) -> None:
             continue
         for line in measure():
             print_line(line)
+            if "skipped" not in line:
+                record_line(line)
 
 
 if __name__ == "__main__":

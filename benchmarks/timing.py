@@ -1,8 +1,11 @@
 """What measures share: made-up records, forests of both libraries, and a clock."""
 
 import json
+import os
+import platform
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -13,6 +16,7 @@ from sklearn.ensemble import RandomForestClassifier
 from adforest import AdaptiveDecisionForestClassifier
 
 sys.path.append(str(Path(__file__).parents[1]))  # scripts have their own folder on the path, not the checkout's
+RECORD = Path(__file__).parent / "record.jsonl"
 
 
 def clusters(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -53,4 +57,29 @@ def medians(works: list[Callable[[], object]], rounds: int) -> list[float]:
 
 def print_line(line: dict[str, Any]) -> None:
     """Print what a measure found as a line of JSON."""
-    print(json.dumps({k: round(v, 5) if isinstance(v, float) else v for k, v in line.items()}), flush=True)
+    print(_as_json(line), flush=True)
+
+
+def record_line(line: dict[str, Any], path: Path = RECORD) -> None:
+    """Put what a measure found into the record that pages quote, in place of what it found before.
+
+    It gets its date, commit, machine, and the fingerprint of what the default classifier does.
+    """
+    from experiments.run_studies import CHECKOUT, describe_commit
+    from experiments.running.behaviour import fingerprint_behaviour
+    from experiments.specs.run_spec import MethodSpec
+
+    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    known = {json.loads(one)["measure"]: one for one in lines}
+    origin = {
+        "date": datetime.now(UTC).date().isoformat(),
+        "commit": describe_commit(CHECKOUT),
+        "behaviour": fingerprint_behaviour(MethodSpec("ADF-R")),
+        "machine": f"{os.cpu_count()} cores, Python {platform.python_version()}, {platform.system()}",
+    }
+    known[line["measure"]] = _as_json(line | origin)
+    path.write_text("\n".join(known.values()) + "\n", encoding="utf-8")
+
+
+def _as_json(line: dict[str, Any]) -> str:
+    return json.dumps({k: round(v, 5) if isinstance(v, float) else v for k, v in line.items()})

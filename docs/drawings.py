@@ -9,6 +9,7 @@ building them.
 from __future__ import annotations
 
 import runpy
+import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -62,9 +63,13 @@ def arrow(
 
 def online() -> Any:
     """Accuracy one sample at a time: by batch size, and with late labels, from the tables of docs/results.md."""
-    find_table = runpy.run_path(str(Path(__file__).parent / "extensions" / "results_tables.py"))["find_table"]
-    sizes = find_table("One sample at a time", "ADF-R: accuracy by batch size")
-    delays = find_table("One sample at a time", "Accuracy with late labels, elec2")
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+    from experiments.reporting.results_page import find_chapter
+
+    chapter = find_chapter("One sample at a time")
+    sizes, delays = (
+        chapter.table(title) for title in ("ADF-R: accuracy by batch size", "Accuracy with late labels, elec2")
+    )
     figure, (left, right) = plt.subplots(1, 2, figsize=(8.6, 3.2), sharey=True, facecolor="white", layout="constrained")
     _draw_curves(left, sizes.heads[1:], {name: row[1:] for name, row in sizes.rows.items()}, "samples in a batch")
     by_method = {name: [row[k] for row in delays.rows.values()] for k, name in enumerate(delays.heads) if k}
@@ -506,13 +511,18 @@ def _cut(ax: Axes, cut: CutLine, style: str, *, named: bool = True) -> None:
 
 
 def main() -> None:
-    """Write all pictures."""
+    """Write all pictures, or those that are named."""
     matplotlib.use("agg")
+    wanted = sys.argv[1:]
     look = {"svg.fonttype": "none", "svg.hashsalt": "adforest", "font.family": "sans-serif"}
     with matplotlib.rc_context(look):
         for draw in (forests, steps, repair, three_changes, memory, boxes, online):
             name = draw.__name__.replace("_", "-")
+            if wanted and name not in wanted:
+                continue
             draw().savefig(IMAGES / f"{name}.svg", metadata={"Date": None})
+    if wanted:
+        return
     shown = runpy.run_path(str(EXAMPLES / "explaining_predictions.py"))
     for name in ("history", "explanation"):
         shown[name].figure_.savefig(IMAGES / f"{name}.png", dpi=110)

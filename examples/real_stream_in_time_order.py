@@ -83,8 +83,8 @@ plt.show()
 
 import sys
 
-sys.path.append("../docs/extensions")  # of a checkout
-from results_tables import find_table
+sys.path.append("..")  # of a checkout
+from experiments.reporting.results_page import find_chapter
 
 names = {
     "RF batch": "refitted on the last batch",
@@ -92,7 +92,7 @@ names = {
     "RF all": "refitted on everything",
     "ADF-R": "adaptive forest",
 }
-table = find_table("The next batch", "Accuracy on the next batch, real streams")
+table = find_chapter("The next batch").table("Accuracy on the next batch, real streams")
 streams = table.heads[1:-1]
 found = {key: [float(cell.split(" ")[0]) for cell in table.row(key)[1:-1]] for key in names}
 

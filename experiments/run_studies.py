@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +16,17 @@ from experiments.comparison.results import Results
 from experiments.reporting.chapter import Chapter, Provenance
 from experiments.reporting.markdown import write_markdown
 from experiments.reporting.page import write_report
-from experiments.reporting.results_page import update_page
+from experiments.reporting.results_page import RESULTS_PAGE, PageChapter, update_page
 from experiments.reporting.terminal import print_chapter
-from experiments.running.behaviour import fingerprint_methods
+from experiments.running.behaviour import find_adf_methods, fingerprint_behaviour, fingerprint_methods
 from experiments.running.cost_estimates import estimate_seconds
 from experiments.running.records import write_json, write_rows
-from experiments.running.runner import OnRun, find_jobs, find_missing, run_jobs
-from experiments.specs.options import Options
+from experiments.running.runner import OnRun, Samples, find_jobs, find_missing, run_jobs
+from experiments.specs.options import Options, read_command
 from experiments.specs.run_spec import RunSpec
 from experiments.studies.catalogue import STUDIES
 
 CHECKOUT = Path(__file__).parents[1]
-RESULTS_PAGE = CHECKOUT / "docs" / "results.md"
 MEASURED_CODE = ("src", "experiments")  # folders whose changes are told apart from their commit
 
 
@@ -41,39 +39,62 @@ def run_studies(names: Sequence[str], options: Options) -> None:
         Studies; the runs they share are made once.
     options : Options
     """
+    jobs = find_jobs(plan_studies(names, options), options)
+    forecast = Forecast([job.run for job in find_missing(jobs, options)], options.n_jobs)
+    with show_progress(forecast) as on_done:
+        for chapter in make_chapters(names, options, on_done).values():
+            print_chapter(chapter)
+    report = options.out / "report.html"
+    print(f"\nReport: {report}, and as text: {report.with_name('results.md')}")
+    if options.write_docs:
+        print(f"Put into {RESULTS_PAGE}: {', '.join(names)}")
+
+
+def plan_studies(names: Sequence[str], options: Options) -> list[RunSpec]:
+    """Return the runs of some studies, each once."""
+    return list(dict.fromkeys(run for name in names for run in STUDIES[name].plan(options)))
+
+
+def make_chapters(names: Sequence[str], options: Options, on_done: OnRun) -> dict[str, Chapter]:
+    """Make the runs of some studies that are missing, write chapters and the report, and return the chapters."""
     for library in ("rich", "plotly", "pyarrow"):
         require(library, "the report", "experiments")
 
-    plans = {name: list(dict.fromkeys(STUDIES[name].plan(options))) for name in names}
-    runs = list(dict.fromkeys(run for plan in plans.values() for run in plan))
-    jobs = find_jobs(runs, options)
-    with _progress([job.run for job in find_missing(jobs, options)], options) as on_done:
-        records = run_jobs(jobs, options, on_done)
+    records = run_jobs(find_jobs(plan_studies(names, options), options), options, on_done)
     made = {}
-    for name, plan in plans.items():
-        own = Results({run: records[run] for run in plan})
-        provenance = find_provenance(plan, options)
-        made[name] = chapter = replace(STUDIES[name].report(own, options), provenance=provenance)
+    for name in names:
+        own = Results({run: records[run] for run in plan_studies([name], options)})
+        chapter = STUDIES[name].report(own, options)
+        made[name] = chapter = replace(chapter, provenance=find_provenance(own.records, options))
         write_rows(own.records.values(), options.out / f"{name}.parquet")
         write_json(chapter.to_json(), options.out / f"{name}.json")
-        print_chapter(chapter)
     chapters, report = read_chapters(options.out), options.out / "report.html"
     write_report(chapters, report)
     write_markdown(chapters, report.with_name("results.md"))
-    print(f"\nReport: {report}, and as text: {report.with_name('results.md')}")
     if options.write_docs:
         update_page(RESULTS_PAGE, made, list(STUDIES))
-        print(f"Put into {RESULTS_PAGE}: {', '.join(made)}")
+    return made
 
 
-def find_provenance(runs: Sequence[RunSpec], options: Options) -> Provenance:
-    """Return today's date, the commit of the code, the seeds, and what the ADF methods of some runs do."""
+def find_provenance(records: Samples, options: Options) -> Provenance:
+    """Return the date of the last record, the commit of the code, the seeds, and what the ADF methods do."""
     return Provenance(
-        date=datetime.now(UTC).date().isoformat(),
+        date=max(record.finished for record in records.values())[: len("2022-02-01")],
         commit=describe_commit(CHECKOUT),
         n_seeds=options.n_seeds,
-        behaviour=fingerprint_methods(runs),
+        behaviour=fingerprint_methods(records),
     )
+
+
+def is_current(chapter: PageChapter) -> bool:
+    """Return whether the methods of a chapter do now what they did when it was measured."""
+    if chapter.provenance is None:
+        return False
+    methods = find_adf_methods(STUDIES[chapter.study].plan(read_command(chapter.command)))
+    measured = chapter.provenance.behaviour
+    return measured.keys() == methods.keys() and measured == {
+        label: fingerprint_behaviour(method) for label, method in methods.items()
+    }
 
 
 def describe_commit(checkout: Path) -> str:
@@ -103,9 +124,8 @@ def read_chapters(out: Path) -> list[Chapter]:
 
 
 @contextmanager
-def _progress(runs: Sequence[RunSpec], options: Options) -> Iterator[OnRun]:
+def show_progress(forecast: Forecast) -> Iterator[OnRun]:
     """Show how far the runs are: a bar on a terminal, a line a run elsewhere."""
-    forecast = Forecast(runs, options.n_jobs)
     if not sys.stderr.isatty():
         yield lambda run, seconds: print(forecast.count(run, seconds), file=sys.stderr, flush=True)
         return
@@ -143,15 +163,15 @@ class Forecast:
 
     def count(self, run: RunSpec, seconds: float) -> str:
         """Count a run as done, and return the state of all."""
-        self.done += self.cost[run]
+        self.done += self.cost.get(run, 0.0)
         self.taken += seconds
         self.n_done += 1
         return f"{self.status}; {run}: {seconds:.1f} s"
 
     @property
     def status(self) -> str:
-        """How many runs are done, and how many minutes are left."""
+        """How many runs are done, and how many CPU minutes are left."""
         pace = self.taken / self.done if self.done else 1.0
-        minutes = pace * (self.total - self.done) / self.n_jobs / 60
-        left = f"{minutes:.0f} min left" if minutes >= 1 else "less than a minute left"
+        minutes = pace * (self.total - self.done) / 60
+        left = f"{minutes:.0f} CPU min left" if minutes >= 1 else "less than a CPU minute left"
         return f"{self.n_done} of {len(self.cost)} runs, {left}"

@@ -2,14 +2,15 @@
 
 import ast
 import importlib
-import importlib.util
 import inspect
 import re
-import sys
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+
+from experiments.marked_tables import MARKED, TABLES, fill_marks
+from experiments.reporting.results_page import find_chapter
 
 ROOT = Path(__file__).parents[1]
 PUBLIC = (
@@ -59,17 +60,9 @@ def test_every_parameter_of_a_classifier_says_what_it_does():
                 assert set(inspect.signature(getattr(package, key)).parameters) <= named
 
 
-@pytest.fixture(scope="module")
-def results():
-    spec = importlib.util.spec_from_file_location("results_tables", ROOT / "docs/extensions/results_tables.py")
-    module = sys.modules["results_tables"] = importlib.util.module_from_spec(spec)  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_what_the_paper_page_says_of_its_accuracy_table_is_so(results):
+def test_what_the_paper_page_says_of_its_accuracy_table_is_so():
     page = (ROOT / "docs/paper.md").read_text(encoding="utf-8")
-    table = results.find_table("Accuracy over 34 batches", "Ours beside the published figures")
+    table = find_chapter("Accuracy over 34 batches").table("Ours beside the published figures")
     streams = [row.removesuffix(", difference") for row in table.rows if row.endswith(", difference")]
     assert set(streams) == {"LDPA", "UIFWA", "EB", "AReM", "Avila", "House", "mean"}
     assert "Each base forest is at least at its published figure on all six data sets." in page
@@ -87,46 +80,27 @@ def test_what_the_paper_page_says_of_its_accuracy_table_is_so(results):
     assert ahead == ["EB"]
 
 
-README_TABLES = {
-    ("The next batch", "Accuracy on the next batch, real streams"): (
-        *("ADF-R", "RF batch", "RF last 3", "RF all", "sklearn RF all", "LightGBM all", "ARF"),
-    ),
-    ("One sample at a time", "Accuracy, one sample at a time"): (
-        *("ADF-R", "No change", "Markov", "ARF", "LeveragingBag", "ARF (MOA)"),
-    ),
-}
+def test_tables_between_marks_are_what_the_results_and_benchmarks_give():
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        assert fill_marks(text) == text, f"{page.relative_to(ROOT)} is older than what it quotes. Run: make pages"
 
 
-@pytest.mark.parametrize(("number", "name"), list(enumerate(README_TABLES)))
-def test_the_tables_of_the_readme_are_those_of_the_results(results, number, name):
-    found, methods = results.find_table(*name), README_TABLES[name]
-    tables = re.findall(r"(?:^\|.*\|\n)+", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
-    assert len(tables) == len(README_TABLES)
-    lines = tables[number].splitlines()
-    heads, _, *rows = [[cell.strip(" *") for cell in line.split("|")[1:-1]] for line in lines]
-    assert len(rows) == len(methods)
-    for row, method in zip(rows, methods, strict=True):
-        said = [found.cell(method, stream).split(" ")[0].lstrip("0") for stream in heads[1:]]
-        assert row[1:] == ["" if cell == "–" else cell for cell in said]
+def test_every_table_that_can_be_marked_is_on_a_page():
+    marked = {found["name"].split("|")[0].strip() for page in PAGES for found in MARKED.finditer(page.read_text())}
+    assert marked == set(TABLES)
 
 
-def test_the_sentence_of_the_readme_on_independent_labels(results):
-    accuracy = results.find_table("One sample at a time", "Accuracy, one sample at a time")
-    column = {name: float(row[accuracy.place("independent labels")]) for name, row in accuracy.rows.items()}
-    assert max(column, key=column.__getitem__) == "HAT"
-    assert f"River's adaptive Hoeffding tree has {column['HAT']:.3f}.".replace("0.", ".", 1) in PAGES[0].read_text()
-
-
-def test_figures_of_the_results_that_pages_ask_for_are_there(results):
+def test_figures_of_the_results_that_pages_ask_for_are_there():
     n_found = 0
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         for asked in re.findall(r"\{measured\}`([^`|]+\|[^`]+)`", text):
             chapter, title, row, column = (part.strip() for part in " ".join(asked.split()).split("|"))
-            assert re.search(r"\d", results.find_table(chapter, title).cell(row, column))
+            assert re.search(r"\d", find_chapter(chapter).table(title).cell(row, column))
             n_found += 1
         for chapter, title in re.findall(r"^```\{measured(?:-bars)?\} ([^|\n]+)\|([^|\n]+)", text, flags=re.MULTILINE):
-            assert results.find_table(chapter.strip(), title.strip()).rows
+            assert find_chapter(chapter.strip()).table(title.strip()).rows
             n_found += 1
     assert n_found > 20
 

@@ -24,17 +24,37 @@ from typing import Any, ClassVar
 from docutils import nodes
 from docutils.parsers.rst import directives
 from docutils.utils import unescape
-from results_tables import find_command, find_table, is_of_earlier_version
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
+from experiments.reporting.results_page import PageChapter, find_chapter
+
 SEPARATOR, LIST_SEPARATOR = "|", ";"
+EARLIER_CHAPTERS = "measured_earlier_chapters"  # of the page that is read
 BAR_HEIGHT, LABEL_WIDTH, CHART_WIDTH = 22, 190, 680  # pixels
 
 
 def _as_shown(text: str) -> str:
     """Return a figure with a true minus sign."""
     return re.sub(r"(?<![\w.])-(?=[\d.])", "\u2212", text)
+
+
+def note_chapter(environment: BuildEnvironment, title: str) -> PageChapter:
+    """Return a chapter of the results, and note for its page if it is of an earlier version."""
+    chapter = find_chapter(title)
+    if chapter.is_of_earlier_version:
+        environment.temp_data.setdefault(EARLIER_CHAPTERS, {})[title] = None
+    return chapter
+
+
+def tell_earlier_chapters(app: Sphinx, document: nodes.document) -> None:
+    """Say below the title of a page which chapters that it quotes are of an earlier version of the code."""
+    titles = app.env.temp_data.pop(EARLIER_CHAPTERS, {})
+    title = next(document.findall(nodes.title), None)
+    if titles and title is not None:
+        text = f"Some figures of this page were measured with an earlier version of the code: {'; '.join(titles)}."
+        title.parent.insert(1, nodes.note("", nodes.paragraph("", text), classes=["measured-earlier"]))
 
 
 class MeasuredRole(SphinxRole):
@@ -44,7 +64,7 @@ class MeasuredRole(SphinxRole):
         """Return the figure as text."""
         try:
             chapter, title, row, column = (part.strip() for part in unescape(self.text).split(SEPARATOR))
-            figure = find_table(chapter, title).cell(row, column)
+            figure = note_chapter(self.env, chapter).table(title).cell(row, column)
         except (LookupError, ValueError) as error:
             message = self.inliner.reporter.error(f"{self.text!r}: {error}", line=self.lineno)
             return [nodes.problematic(self.rawtext, self.rawtext)], [message]
@@ -68,9 +88,9 @@ class _ResultsDirective(SphinxDirective):
 
     def _source(self, chapter: str) -> nodes.Node:
         """Return a line that says where the figures come from."""
-        anchor = re.sub(r"[^\w\- ]", "", chapter.lower()).replace(" ", "-")
-        earlier = ", measured with an earlier version of the code" if is_of_earlier_version(chapter) else ""
-        text = f"From [{chapter}](/results.md#{anchor}), `{find_command(chapter)}`{earlier}."
+        found = find_chapter(chapter)
+        earlier = ", measured with an earlier version of the code" if found.is_of_earlier_version else ""
+        text = f"From [{chapter}](/results.md#{found.anchor}), `{found.command}`{earlier}."
         [line] = self.parse_text_to_nodes(text)
         line["classes"].append("measured-source")
         return line
@@ -90,9 +110,9 @@ class MeasuredTable(_ResultsDirective):
         """Return the table, and where it comes from."""
         chapter, title = self._parts(2)
         try:
-            table = find_table(chapter, title)
+            table = note_chapter(self.env, chapter).table(title)
             rows = [table.row(name) for name in self._named("rows") or table.rows]
-            places = [0, *map(table.place, self._named("columns") or table.heads[1:])]
+            places = [0, *map(table.index, self._named("columns") or table.heads[1:])]
         except LookupError as error:
             raise self.error(str(error)) from error
         rows = [row for row in rows if row[0] not in self._named("without")]
@@ -115,7 +135,7 @@ class MeasuredBars(_ResultsDirective):
         """Return the drawing, and where it comes from."""
         chapter, title, column = self._parts(3)
         try:
-            table = find_table(chapter, title)
+            table = note_chapter(self.env, chapter).table(title)
             names = [name for name in self._named("rows") or table.rows if name not in self._named("without")]
             values = {name: float(table.cell(name, column).split(" ± ")[0]) for name in names}
         except LookupError as error:
@@ -152,4 +172,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_role("measured", MeasuredRole())
     app.add_directive("measured", MeasuredTable)
     app.add_directive("measured-bars", MeasuredBars)
-    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+    app.connect("doctree-read", tell_earlier_chapters)
+    return {"version": "2", "parallel_read_safe": True, "parallel_write_safe": True}

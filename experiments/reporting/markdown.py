@@ -33,7 +33,7 @@ def write_markdown(chapters: Sequence[Chapter], path: Path) -> None:
 def write_page(introduction: str, chapters: Sequence[str], path: Path) -> None:
     """Write a page of chapters that are Markdown already, with a list of them at its top."""
     titles = [chapter.split("\n", 1)[0].removeprefix(HEADING) for chapter in chapters]
-    contents = ["\n".join(f"- [{title}](#{_anchor(title)})" for title in titles)] if titles else []
+    contents = ["\n".join(f"- [{title}](#{anchor(title)})" for title in titles)] if titles else []
     path.write_text("\n\n".join(["# Results", introduction, *contents, *chapters]) + "\n", encoding="utf-8")
 
 
@@ -112,6 +112,6 @@ def _escape(text: str) -> str:
     return re.sub(r"^(\d+)([.)])(?=\s|$)|^([-+>#=])", lambda found: f"{found[1] or ''}\\{found[2] or found[3]}", line)
 
 
-def _anchor(title: str) -> str:
+def anchor(title: str) -> str:
     """Return the name that code hosts give to a heading."""
     return re.sub(r"[^\w\- ]", "", " ".join(title.split()).lower()).replace(" ", "-")

@@ -26,6 +26,33 @@ FOLLOWED = ("adforest", "experiments.rivals", "experiments.streams")  # whose im
 GROWING = ("forest", "growers")  # what adapters to other libraries import, but grow no tree with
 
 
+class ChangedCodeError(RuntimeError):
+    """Code was changed while it ran, so that results cannot be told to be of one version."""
+
+
+def check_loaded_code() -> None:
+    """Raise an error if a source file was written to after this process had imported it.
+
+    Raises
+    ------
+    ChangedCodeError
+    """
+    now = _stamp_code()
+    changed = sorted(file.name for file in LOADED.keys() | now.keys() if LOADED.get(file) != now.get(file))
+    if changed:
+        raise ChangedCodeError(
+            f"{', '.join(changed[:3])}{' and others' if len(changed) > 3 else ''} changed after this command was "
+            "started. Start it again: records of unchanged code are kept"
+        )
+
+
+def _stamp_code() -> dict[Path, tuple[int, int]]:
+    """Return the stamps of all source files that results may depend on."""
+    roots = (PACKAGE, CHECKOUT / "experiments")
+    files = (file for root in roots for file in root.rglob("*") if file.suffix in (".py", *COMPILED))
+    return {file: _stamp(file) for file in files}
+
+
 def digest_run(run: RunSpec, folder: Path | None) -> dict[str, str]:
     """Return the fingerprints of a run's ``method``, ``stream`` and ``protocol``.
 
@@ -183,3 +210,6 @@ def _stamp(file: Path) -> tuple[int, int]:
     """Return what tells that a file was written to."""
     status = file.stat()
     return status.st_mtime_ns, status.st_size
+
+
+LOADED = _stamp_code()

@@ -187,7 +187,10 @@ PROTOCOLS = {
     LONG_STREAM: EvaluationProtocol(evaluate_long_stream, SHARED, runs_alone=True),
     PREQUENTIAL: EvaluationProtocol(
         evaluate_prequential,
-        (*SHARED, *(f"experiments.running.{name}" for name in ("prequential", "probability_metrics"))),
+        (
+            *(*SHARED, "adforest.adaptation.metrics"),
+            *(f"experiments.running.{name}" for name in ("prequential", "probability_metrics")),
+        ),
     ),
     ONLINE: EvaluationProtocol(evaluate_online, (*SHARED, "experiments.running.online", "experiments.specs.trivial")),
 }

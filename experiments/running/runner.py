@@ -18,6 +18,7 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from experiments.running.cost_estimates import estimate_seconds
+from experiments.running.fingerprints import ChangedCodeError, check_loaded_code, digest_run
 from experiments.running.protocols import find_protocol
 from experiments.running.records import Job, RunRecord, read_record, read_versions, write_record
 from experiments.specs.methods import check_library
@@ -78,7 +79,10 @@ def find_jobs(runs: Iterable[RunSpec], options: Options) -> list[Job]:
     ------
     ImportError, FileNotFoundError
         If a library or a data set they need is missing.
+    ChangedCodeError
+        If code was changed since this process was started.
     """
+    check_loaded_code()
     distinct = list(dict.fromkeys(runs))
     for method in dict.fromkeys(run.method for run in distinct):
         check_library(method)
@@ -108,6 +112,9 @@ def run_job(job: Job, out: Path, data: Path | None) -> float:
     run, started, start = job.run, _now(), perf_counter()
     evaluation = find_protocol(run).evaluate(run, data)
     seconds = perf_counter() - start
+    check_loaded_code()
+    if digest_run(run, data) != job.sources:  # changed between the look at its sources and the worker's start
+        raise ChangedCodeError(f"code or data of {run} changed before it was run. Start the command again")
     record = RunRecord(
         key=job.key,
         run=run.describe(),

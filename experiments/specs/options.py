@@ -95,6 +95,22 @@ def read_options(arguments: argparse.Namespace, n_seeds: int = 1) -> Options:
     return Options(arguments.quick, seeds, arguments.jobs, out, arguments.data, goals, arguments.write_docs)
 
 
+def read_command(command: str) -> Options:
+    """Return the options of a command as a chapter quotes it.
+
+    Examples
+    --------
+    >>> read_command("python -m experiments beyond --seeds 5 --goals 1 2").goals
+    (1, 2)
+    """
+    parser = argparse.ArgumentParser()
+    parser.add_argument("name")
+    add_options(parser)
+    add_goals(parser, 99)
+    words = command.split()[3:]
+    return read_options(parser.parse_args(words), DEFAULT_SEEDS.get(words[0], 1))
+
+
 def _count(text: str) -> int:
     """Return a number of at least one."""
     if not text.isdecimal() or int(text) < 1:

@@ -67,11 +67,13 @@ def test_forecast_goes_by_what_runs_took():
     runs = [RunSpec(house, MethodSpec("RF batch"), seed) for seed in range(4)]
     forecast = Forecast(runs, n_jobs=1)
     assert forecast.status.startswith("0 of 4 runs")
-    assert forecast.count(runs[0], 120.0).startswith("1 of 4 runs, 6 min left; RF batch on house (34), seed 0: 120.0 s")
+    assert forecast.count(runs[0], 120.0).startswith(
+        "1 of 4 runs, 6 CPU min left; RF batch on house (34), seed 0: 120.0 s"
+    )
     for run in runs[1:]:
         forecast.count(run, 120.0)
     assert forecast.done == pytest.approx(forecast.total)
-    assert forecast.status == "4 of 4 runs, less than a minute left"
+    assert forecast.status == "4 of 4 runs, less than a CPU minute left"
 
 
 def test_costs_know_every_method_and_grow_with_the_data():

@@ -13,7 +13,7 @@ from experiments import run_studies as running
 from experiments.__main__ import main
 from experiments.reporting.chapter import Chapter, Provenance
 from experiments.reporting.markdown import chapter_as_markdown, read_provenance, write_markdown
-from experiments.reporting.results_page import EARLIER, PageChapter, read_page, update_page
+from experiments.reporting.results_page import EARLIER, PageChapter, mark_earlier, read_page, update_page
 from experiments.running import behaviour
 from experiments.running.behaviour import find_adf_methods, fingerprint_behaviour, fingerprint_methods
 from experiments.running.measures import describe_forests
@@ -113,8 +113,15 @@ def test_reading_and_writing_the_page_changes_nothing(tmp_path):
     assert (tmp_path / "results.md").read_text(encoding="utf-8") == text
 
 
-def test_docs_and_experiments_agree_on_how_an_old_chapter_begins():
-    assert f'EARLIER = "{EARLIER}"' in (DOCS / "extensions" / "results_tables.py").read_text(encoding="utf-8")
+def test_chapters_say_that_they_are_of_an_earlier_version_and_stop_saying_so(tmp_path):
+    path = tmp_path / "results.md"
+    write_markdown([replace(EMPTY, title=one, command=f"python -m experiments {one}") for one in ("a", "b")], path)
+    before = path.read_text()
+    assert mark_earlier(path, lambda chapter: chapter.study == "a") == ["b"]
+    assert [chapter.is_of_earlier_version for chapter in read_page(path)[1]] == [False, True]
+    assert mark_earlier(path, lambda chapter: chapter.study == "b") == ["a"]
+    assert mark_earlier(path, lambda chapter: True) == []
+    assert path.read_text() == before
 
 
 def test_behaviour_is_that_of_the_method():

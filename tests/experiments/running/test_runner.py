@@ -114,10 +114,12 @@ def test_changed_code_is_run_again_and_nothing_else(tmp_path, monkeypatch):
         shutil.copytree(code, tmp_path / code.name, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
         monkeypatch.setattr(fingerprints, name, tmp_path / code.name if name == "PACKAGE" else tmp_path)
     runs = [RunSpec(HOUSE, MethodSpec(name)) for name in ("RF batch", "CIRF", "NCMC")]
+    monkeypatch.setattr(fingerprints, "LOADED", fingerprints._stamp_code())
     run_all(runs, Options(out=tmp_path))
 
     def run_again():
         again = []
+        monkeypatch.setattr(fingerprints, "LOADED", fingerprints._stamp_code())  # as a new process would have it
         run_all(runs, Options(out=tmp_path), lambda run, seconds: again.append(run.method.name))
         return sorted(again)
 
@@ -128,6 +130,10 @@ def test_changed_code_is_run_again_and_nothing_else(tmp_path, monkeypatch):
     with (tmp_path / "experiments" / "streams" / "scenarios.py").open("a") as scenarios:
         scenarios.write("\nEXTRA = 1\n")
     assert run_again() == ["CIRF", "NCMC", "RF batch"]
+    with (tmp_path / "experiments" / "rivals" / "forests.py").open("a") as forests:
+        forests.write("\nEXTRA = 2\n")
+    with pytest.raises(fingerprints.ChangedCodeError, match=r"forests\.py changed after this command was started"):
+        run_all(runs, Options(out=tmp_path))
 
 
 def test_one_process_and_two_give_the_same(ran, tmp_path):

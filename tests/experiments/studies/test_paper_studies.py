@@ -149,7 +149,7 @@ def test_chapters_of_the_paper_run_its_columns_and_our_defaults_alone(monkeypatc
 
 
 def test_all_is_every_study():
-    assert set(SUMMARIES) == {"all", *STUDIES}
+    assert set(SUMMARIES) == {"all", "results", "pages", *STUDIES}
 
 
 # What is computed from figures, on figures made up
