@@ -1,14 +1,16 @@
 """One profile for every property test: the same examples on every run, however slow the machine."""
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 collect_ignore = ["spark_stream.py"]  # a program that tests start; it needs Spark
 UNIMPORTABLE = "unable to import module"  # what pytest says of a module whose doctests it skips
 
 pytest.register_assert_rewrite("grown_trees", "whole_models")  # checks shared by tests say as much when they fail
 
-settings.register_profile("adforest", derandomize=True, deadline=None, max_examples=60)
+settings.register_profile(
+    "adforest", derandomize=True, deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("adforest")
 
 

@@ -209,15 +209,19 @@ def test_a_restored_backup_is_read_again_and_learns_on(folder):
     """Files that the backup does not know are learnt once more; nobody's model is overwritten."""
     model, backup = folder.parent / "m.adf", folder.parent / "backup.adf"
     process = start(*command(folder, "--json"))
+    limit = threading.Timer(60, process.kill)  # a line that never comes ends the test instead of holding it up
+    limit.start()
     process.stdout.readline()
     shutil.copy(model, backup)
     while n_batches(model) < 3:
+        assert process.poll() is None
         time.sleep(0.01)
     process.stdout.readline(), process.stdout.readline()
     expected = content(model)
     n_then = n_batches(backup)
     os.replace(backup, model)
-    again = [json.loads(process.stdout.readline()) for _ in range(3 - n_then)]
+    again = [json.loads(process.stdout.readline() or "{}") for _ in range(3 - n_then)]
+    limit.cancel()
     process.send_signal(signal.SIGTERM)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 0

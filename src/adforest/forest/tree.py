@@ -8,7 +8,7 @@ import numpy as np
 from adforest.forest._kernels import counting, routing, shrinkage, steps
 from adforest.forest._kernels.growing import NODE
 from adforest.forest._kernels.sums import TreeSums
-from adforest.forest.types import Float64Array, Int32Array, Int64Array, Nodes, UInt8Array, UInt64Array
+from adforest.forest.types import BoolArray, Float64Array, Int32Array, Int64Array, Nodes, UInt8Array, UInt64Array
 
 CATEGORICAL, MISSING_LEFT = 1, 2
 CAUSES = ("tree built", "root added", "leaf expanded")
@@ -94,6 +94,11 @@ class Tree:
 
     def __repr__(self) -> str:
         return f"Tree(n_leaves={self.n_leaves}, depth={self.depth})"
+
+    def goes_left(self, first: int) -> BoolArray:
+        """Return for each category of the bit set at an index whether it goes left."""
+        words = self.category_bits[first + 1 : first + 1 + int(self.category_bits[first])]
+        return np.unpackbits(words.view(np.uint8), bitorder="little").astype(bool)
 
     def __getstate__(self) -> list[Any]:
         """Leave out everything that is derived, so that predicting does not change what is saved."""

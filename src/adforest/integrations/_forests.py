@@ -105,6 +105,4 @@ def questions_of(tree: Tree) -> Questions:
 
 def _members(tree: Tree, first: int, missing_left: bool) -> Int32Array:
     """Return the categories in the bit set at an index that are on the other side than missing values."""
-    words = tree.category_bits[first + 1 : first + 1 + int(tree.category_bits[first])]
-    goes_left = np.unpackbits(words.view(np.uint8), bitorder="little").astype(bool)
-    return np.flatnonzero(goes_left != missing_left).astype(np.int32)
+    return np.flatnonzero(tree.goes_left(first) != missing_left).astype(np.int32)

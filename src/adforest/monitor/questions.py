@@ -77,9 +77,7 @@ class Questions:
     def _by_categories(self, first: float, feature: int, missing_left: bool) -> tuple[str, str] | None:
         """Return the two sides of a bit set, which may know fewer categories than the encoder."""
         values = self._encoder.category_values(feature)
-        start = int(first) + 1
-        words = self._tree.category_bits[start : start + int(self._tree.category_bits[start - 1])]
-        bits = np.unpackbits(words.view(np.uint8), bitorder="little")[: len(values)].astype(bool)
+        bits = self._tree.goes_left(int(first))[: len(values)]
         goes_left = np.append(bits, np.full(len(values) - len(bits), missing_left))
         # A code that was given back has no value now.
         sides = [(write_value(value), side) for value, side in zip(values, goes_left, strict=True) if value is not None]
