@@ -87,6 +87,9 @@ class LinkServer:
             while (frame := await _read(reader)) is not None:
                 if frame[0]["type"] == "http":
                     await self._run(frame[0], reader, writer)
+                    writer.write_eof()
+                    while await reader.read(1 << 16):  # a socket that is closed with bytes unread drops the answer
+                        pass
                     break
                 await _write(writer, await self._answer(*frame))
         writer.close()
