@@ -57,6 +57,7 @@ def test_both_workers_answer_and_versions_advance(process):
                     until(lambda wanted=learnt: version(process) == wanted)
                 finally:
                     os.kill(one, signal.SIGCONT)
+        time.sleep(0.5)  # counts of predictions so far come ten times a second
         before = predictions(client)
         infer = {"inputs": [{"name": "area", "shape": [1], "datatype": "FP64", "data": [70]}]}
         infer["inputs"] += [{"name": "rooms", "shape": [1], "datatype": "INT64", "data": [3]}]
