@@ -12,7 +12,7 @@ from fastapi.responses import JSONResponse
 
 from adforest.service import examples
 from adforest.service.bodies import ARROW, JSON, BodyError, check_id, parse_json, read_body, record_ids
-from adforest.service.predictions import as_arrow, as_json, explained, nothing_known, predict
+from adforest.service.predictions import Counts, as_arrow, as_json, explained, nothing_known, predict
 from adforest.service.receiving import read_content
 from adforest.service.requests import AddTask, ChangeRecord, KeepRecords, RequestError, SetLabels, shown_record
 from adforest.service.served_model import MAX_TASKS, BusyError, ServedModel
@@ -29,9 +29,8 @@ MAX_LABELS = 100_000  # in a request
 class Api:
     """What is answered to which call."""
 
-    def __init__(self, models: ServedModels) -> None:
-        self._models = models
-        self.n_predictions = self.n_records = self.n_labels = 0
+    def __init__(self, models: ServedModels, counts: Counts) -> None:
+        self._models, self._counts = models, counts
 
     def add_predictions_to(self, app: FastAPI) -> None:
         """Add the call that changes nothing: a replica has no other."""
@@ -81,7 +80,7 @@ class Api:
         found = None if answering is None else await _computed(16 * len(table), lambda: predict(answering, table))
         if ids is not None:
             await asyncio.wrap_future(served.submit(KeepRecords(ids, table, activate)))
-        self.n_predictions, self.n_records = self.n_predictions + 1, self.n_records + len(table)
+        self._counts.add(1, len(table))
         if answering is None or found is None:
             return JSONResponse(nothing_known(len(table)))
         if request.headers.get("accept", "") in ARROW:
@@ -117,7 +116,7 @@ class Api:
     async def _label(self, model: str, pairs: list[tuple[str, str]], revise: bool) -> dict[str, Any]:
         served = self._models.get(model)
         answer: dict[str, Any] = await asyncio.wrap_future(served.submit(SetLabels(pairs, revise)))
-        self.n_labels += len(pairs)
+        self._counts.labels += len(pairs)
         return answer
 
     async def record(self, model: str, record_id: str) -> Response:

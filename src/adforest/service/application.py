@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
@@ -16,6 +16,7 @@ from adforest.monitor.metrics import CONTENT_TYPE, Family
 from adforest.service.bodies import BodyError
 from adforest.service.model_api import ModelApi
 from adforest.service.open_inference import OpenInference
+from adforest.service.predictions import Counts
 from adforest.service.requests import RequestError
 from adforest.service.served_model import BusyError
 from adforest.service.store import StoreAwayError, StoreFullError
@@ -26,7 +27,12 @@ ABOUT = "Predict now, label later: records are kept by their ids, and learnt onc
 
 
 def make_service(
-    models: Any, is_ending: Callable[[], bool], model_metrics: Callable[[], str] = str, *, is_replica: bool = False
+    models: Any,
+    is_ending: Callable[[], bool],
+    model_metrics: Callable[[], str] = str,
+    *,
+    counts: Counts,
+    is_replica: bool = False,
 ) -> FastAPI:
     """Return the application.
 
@@ -37,12 +43,14 @@ def make_service(
         Whether the process is about to end: it is not ready any more.
     model_metrics : callable
         Returns what the monitor tells Prometheus of the models.
+    counts : Counts
+        Of what is done, which ``/metrics`` tells.
     is_replica : bool
         Whether the models are followed ones: there are predictions alone then.
     """
     app = FastAPI(title=TITLE, description=ABOUT, docs_url=None, redoc_url=None)
-    api = ModelApi(models)
-    health = _Health(models, api, is_ending, model_metrics)
+    api = ModelApi(models, counts)
+    health = _Health(models, counts, is_ending, model_metrics)
     app.add_api_route("/healthz", health.live, methods=["GET"], response_class=JSONResponse)
     app.add_api_route("/readyz", health.ready, methods=["GET"], response_class=JSONResponse)
     app.add_api_route("/metrics", health.metrics, methods=["GET"], response_class=PlainTextResponse)
@@ -50,7 +58,7 @@ def make_service(
         api.add_predictions_to(app)
     else:
         api.add_to(app)
-    OpenInference(models).add_to(app)
+    OpenInference(models, counts).add_to(app)
     for kind in (RequestError, BodyError, BusyError, StoreFullError, sqlite3.OperationalError, ValueError, TypeError):
         app.add_exception_handler(kind, _tell)
     app.add_exception_handler(HTTPException, _tell)
@@ -62,9 +70,9 @@ class _Health:
     """Whether the service lives, is ready, and what it has done."""
 
     def __init__(
-        self, models: Any, api: ModelApi, is_ending: Callable[[], bool], model_metrics: Callable[[], str]
+        self, models: Any, counts: Counts, is_ending: Callable[[], bool], model_metrics: Callable[[], str]
     ) -> None:
-        self._models, self._api, self._is_ending, self._model_metrics = models, api, is_ending, model_metrics
+        self._models, self._counts, self._is_ending, self._model_metrics = models, counts, is_ending, model_metrics
 
     async def live(self) -> Response:
         """Return that the process answers."""
@@ -83,10 +91,10 @@ class _Health:
         return Response(await run_in_threadpool(self._metrics), media_type=CONTENT_TYPE)
 
     def _metrics(self) -> str:
-        api = self._api
-        lines = _lines("predictions_total", "counter", "Requests for predictions.", [("", api.n_predictions)])
-        lines += _lines("predicted_records_total", "counter", "Records predicted.", [("", api.n_records)])
-        lines += _lines("labels_total", "counter", "Labels taken.", [("", api.n_labels)])
+        done = self._counts
+        lines = _lines("predictions_total", "counter", "Requests for predictions.", [("", done.predictions)])
+        lines += _lines("predicted_records_total", "counter", "Records predicted.", [("", done.records)])
+        lines += _lines("labels_total", "counter", "Labels taken.", [("", done.labels)])
         served = [self._models.get(name) for name in self._models.names()]
         for family in OF_SERVED:
             rows = [(f'{{model="{one.name}"}}', family.value(one) or 0.0) for one in served]
@@ -111,16 +119,21 @@ def _lines(name: str, kind: str, words: str, rows: list[tuple[str, float]]) -> l
 
 async def _tell(_: Request, error: Exception) -> Response:
     """Return an error as JSON: what arrived, what was expected, what to do."""
-    status, headers = 422, dict[str, str]()
+    status, words, headers = refusal(error)
+    return JSONResponse({"error": words}, status_code=status, headers=headers)
+
+
+def refusal(error: Exception) -> tuple[int, str, Mapping[str, str] | None]:
+    """Return the status, the words and the headers by which an error is told."""
     if isinstance(error, RequestError | BodyError):
-        status = error.status
-    elif isinstance(error, HTTPException):
-        return JSONResponse({"error": str(error.detail)}, status_code=error.status_code, headers=error.headers)
-    elif isinstance(error, BusyError | StoreFullError | sqlite3.OperationalError):
+        return error.status, _words(error), None
+    if isinstance(error, HTTPException):
+        return error.status_code, str(error.detail), error.headers
+    if isinstance(error, BusyError | StoreFullError | sqlite3.OperationalError):
         is_away = isinstance(error, StoreAwayError | sqlite3.OperationalError)
         status = 429 if isinstance(error, BusyError) else 503 if is_away else 507
-        headers = {"retry-after": RETRY_SECONDS}
-    return JSONResponse({"error": _words(error)}, status_code=status, headers=headers)
+        return status, _words(error), {"retry-after": RETRY_SECONDS}
+    return 422 if isinstance(error, ValueError | TypeError) else 500, _words(error), None
 
 
 def _words(error: Exception) -> str:

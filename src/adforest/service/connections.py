@@ -8,7 +8,7 @@ from typing import Any
 SHARE_OF_FILES = 2  # one in so many of the files that this process may open may be a connection
 
 
-def limited_protocol(limit: int, head_seconds: float) -> type:
+def limited_protocol(limit: int, head_seconds: float, n_processes: int = 1) -> type:
     """Return uvicorn's protocol with limits: the fast one where httptools is installed, else that of the monitor.
 
     Parameters
@@ -17,8 +17,10 @@ def limited_protocol(limit: int, head_seconds: float) -> type:
         Connections at once; of more, the one ends that has been without a request for longest.
     head_seconds : float
         Within which the head of a request must have come.
+    n_processes : int
+        Processes that share the limit; one passes on what it does not answer to a process with as many files.
     """
-    limit = min(limit, _max_files() // SHARE_OF_FILES)
+    limit = min(limit, _max_files() // SHARE_OF_FILES) // n_processes
     try:
         from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
     except ImportError:

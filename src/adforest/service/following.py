@@ -18,7 +18,7 @@ from adforest.base import get_fitted
 from adforest.exceptions import ModelFileError
 from adforest.libraries import require
 from adforest.service.requests import RequestError
-from adforest.service.served_model import Answering
+from adforest.service.served_model import Answering, NamedModels
 from adforest.service.settings import check_name
 from adforest.service.system import PRIVATE_FOLDER, RealDisk
 from adforest.service.tables import NUMBER, TEXT
@@ -62,7 +62,7 @@ class FollowedModel:
         raise RequestError(409, f"this is a replica, which keeps nothing. Send records with ids to {self._url}.")
 
 
-class FollowedModels:
+class FollowedModels(NamedModels[FollowedModel]):
     """The models of another service, fetched by a thread.
 
     Parameters
@@ -76,29 +76,18 @@ class FollowedModels:
     """
 
     def __init__(self, url: str, folder: Path, token: str | None = None) -> None:
+        super().__init__()
         httpx = require("httpx", "--follow", "client")
         self.url, self.folder = url.rstrip("/"), folder
         headers = {} if token is None else {"authorization": f"Bearer {token}"}
         self._http = httpx.Client(base_url=self.url, headers=headers, timeout=PATIENCE)
         self._errors = httpx.HTTPError
         self._disk, self._trainer = RealDisk(), ForestTrainer()
-        self._models: dict[str, FollowedModel] = {}
         self._is_ending = threading.Event()
         folder.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
         self._read_kept()
         self._thread = threading.Thread(target=self._follow, name="follower", daemon=True)
         self._thread.start()
-
-    def names(self) -> list[str]:
-        """Return the names of all models, sorted."""
-        return sorted(self._models)
-
-    def get(self, name: str) -> FollowedModel:
-        """Return a model, or raise that there is none."""
-        found = self._models.get(name)
-        if found is None:
-            raise RequestError(404, f"there is no model {name[:80]!r}.")
-        return found
 
     def close(self) -> None:
         """Follow no more."""

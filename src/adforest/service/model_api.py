@@ -15,6 +15,7 @@ from adforest.service.api import Api
 from adforest.service.bodies import BodyError, parse_json
 from adforest.service.learner import kept_versions
 from adforest.service.orders import challenger_before, parameters_before
+from adforest.service.predictions import Counts
 from adforest.service.receiving import read_content
 from adforest.service.requests import AddTask, ChangeSettings, RequestError
 from adforest.service.served_model import ServedModel
@@ -30,8 +31,8 @@ LATEST = 2**62  # later than any task
 class ModelApi(Api):
     """What is answered to calls about models, besides those about records."""
 
-    def __init__(self, models: ServedModels) -> None:
-        super().__init__(models)
+    def __init__(self, models: ServedModels, counts: Counts) -> None:
+        super().__init__(models, counts)
         self._changing = asyncio.Lock()
 
     def add_predictions_to(self, app: FastAPI) -> None:

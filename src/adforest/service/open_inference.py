@@ -17,7 +17,7 @@ from fastapi.responses import JSONResponse
 from adforest.base import get_fitted
 from adforest.service import examples
 from adforest.service.bodies import BodyError, parse_json, table_of
-from adforest.service.predictions import Predicted, predict
+from adforest.service.predictions import Counts, Predicted, predict
 from adforest.service.receiving import read_content
 from adforest.service.requests import RequestError
 from adforest.service.served_model import Answering
@@ -33,8 +33,8 @@ INLINE = 64  # records that are answered at once
 class OpenInference:
     """What is answered to the protocol's calls."""
 
-    def __init__(self, models: ServedModels) -> None:
-        self._models = models
+    def __init__(self, models: ServedModels, counts: Counts) -> None:
+        self._models, self._counts = models, counts
 
     def add_to(self, app: FastAPI) -> None:
         """Add the calls to an application."""
@@ -97,6 +97,7 @@ class OpenInference:
             found = predict(answering, table)
         else:
             found = await run_in_threadpool(predict, answering, table)
+        self._counts.add(1, len(table))
         about = {"model_name": model, "model_version": str(answering.version)}
         if type(given.get("id")) is str:
             about["id"] = given["id"]

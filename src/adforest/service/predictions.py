@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +10,19 @@ import pyarrow as pa
 
 from adforest.base import as_proba, get_fitted
 from adforest.service.served_model import Answering
+
+
+@dataclass
+class Counts:
+    """What was done since the start: requests for predictions, records in them, labels."""
+
+    predictions: int = 0
+    records: int = 0
+    labels: int = 0
+
+    def add(self, predictions: int, records: int) -> None:
+        """Count requests for predictions, and their records."""
+        self.predictions, self.records = self.predictions + predictions, self.records + records
 
 
 class Predicted(NamedTuple):

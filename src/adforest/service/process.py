@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import ssl
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -12,11 +13,14 @@ from functools import partial
 from pathlib import Path
 from threading import Thread
 from time import sleep
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from adforest.libraries import require
 from adforest.monitor.access import AccessRules, Guard, is_loopback, new_token
 from adforest.monitor.launch import listen
+
+if TYPE_CHECKING:
+    from adforest.service.predictions import Counts
 
 HOST, PORT = "127.0.0.1", 8322
 DRAIN_SECONDS = 30  # that requests under way have when the service ends
@@ -46,6 +50,8 @@ class ServiceOptions:
         What that service asks for.
     database : str or None
         The URL of PostgreSQL, for the tables of models that are made.
+    workers : int
+        Processes that answer; with more than one, another one has the stores.
     """
 
     folder: Path
@@ -58,6 +64,12 @@ class ServiceOptions:
     follow: str | None = None
     follow_token: str | None = None
     database: str | None = None
+    workers: int = 1
+
+    @property
+    def names(self) -> list[str]:
+        """Names besides those of this machine by which it may be asked."""
+        return [*self.allowed_hosts, *([self.proxy] if self.proxy else [])]
 
 
 class FatalError(OSError):
@@ -95,8 +107,8 @@ def _made(options: ServiceOptions) -> Iterator[tuple[Any, socket.socket, str, li
     for module in ("fastapi", "uvicorn", "pyarrow"):
         require(module, "the service", "service")
     _check_closed(options)
-    import uvicorn
-
+    if options.workers > 1 and sys.platform == "win32":
+        raise ValueError("several workers need UNIX sockets, which Windows lacks. Leave --workers out.")
     fatal: list[str] = []
 
     def end(problem: str) -> None:
@@ -106,8 +118,11 @@ def _made(options: ServiceOptions) -> Iterator[tuple[Any, socket.socket, str, li
     with listen(options.host, options.port, "the service") as listener:
         models = _open_models(options, end)
         try:
-            app, token = _make_app(options, models, listener.getsockname()[1], lambda: bool(server.should_exit))
-            server = uvicorn.Server(_config(uvicorn, app, options))
+            from adforest.service.predictions import Counts
+
+            counts = Counts()
+            app, token = _make_app(options, models, counts, listener.getsockname()[1], lambda: server.should_exit)
+            server = _make_server(app, options, models, counts)
             yield server, listener, _address(options, listener, token), fatal
         finally:
             models.close()
@@ -123,7 +138,20 @@ def _open_models(options: ServiceOptions, on_fatal: Callable[[str], None]) -> An
     return FollowedModels(options.follow, options.folder, options.follow_token)
 
 
-def _make_app(options: ServiceOptions, models: Any, port: int, is_ending: Callable[[], bool]) -> tuple[Any, str | None]:
+def _make_server(app: Any, options: ServiceOptions, models: Any, counts: Counts) -> Any:
+    """Return what listens: this process, or workers."""
+    import uvicorn
+
+    if options.workers == 1:
+        return uvicorn.Server(make_config(app, options))
+    from adforest.service.workers import ParentServer
+
+    return ParentServer(make_config(app, options), options, models, counts)
+
+
+def _make_app(
+    options: ServiceOptions, models: Any, counts: Counts, port: int, is_ending: Callable[[], bool]
+) -> tuple[Any, str | None]:
     """Return the application, and the token of its pages if whoever looks at them needs one."""
     from adforest.monitor.model_files import ModelFiles
     from adforest.monitor.server import make_pages, model_metrics
@@ -133,22 +161,23 @@ def _make_app(options: ServiceOptions, models: Any, port: int, is_ending: Callab
 
     files = ModelFiles(options.folder)
     pages = make_pages(files, is_ending)
-    names = [*options.allowed_hosts, *([options.proxy] if options.proxy else [])]
     metrics = partial(model_metrics, files, Summaries(files))
-    service = make_service(models, is_ending, metrics, is_replica=options.follow is not None)
-    gate = Gate(service, pages, options.folder, names)
+    service = make_service(models, is_ending, metrics, counts=counts, is_replica=options.follow is not None)
+    gate = Gate(service, pages, options.folder, options.names)
     token = new_token() if gate.tokens.all() else None
-    gate.monitor = Guard(pages, AccessRules(token, tuple(one.lower() for one in names)), port)
+    gate.monitor = Guard(pages, AccessRules(token, tuple(one.lower() for one in options.names)), port)
     return gate, token
 
 
-def _config(uvicorn: Any, app: Any, options: ServiceOptions) -> Any:
+def make_config(app: Any, options: ServiceOptions) -> Any:
     """Return how uvicorn is run."""
+    import uvicorn
+
     from adforest.service.connections import limited_protocol
 
     return uvicorn.Config(
         app,
-        http=limited_protocol(MAX_CONNECTIONS, HEAD_SECONDS),
+        http=limited_protocol(MAX_CONNECTIONS, HEAD_SECONDS, options.workers),
         ws="none",
         log_level="error",  # a line for every wrong request would let strangers fill a disk
         access_log=False,

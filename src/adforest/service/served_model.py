@@ -17,7 +17,7 @@ from concurrent.futures import Future
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from queue import Empty, Queue
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from adforest.exceptions import ModelFileError
 from adforest.origins import origins_of
@@ -61,6 +61,35 @@ class Answering(NamedTuple):
     model: Any
     version: int
     learnt_through: int
+
+
+def read_answering(path: Path) -> Answering:
+    """Return the model of a file."""
+    model = load(path)
+    noted = origins_of(model)
+    return Answering(model.snapshot(), noted.epoch, noted.position)
+
+
+class NamedModels(Generic[T]):
+    """Models that are found by their names."""
+
+    def __init__(self) -> None:
+        self._models: dict[str, T] = {}
+
+    def names(self) -> list[str]:
+        """Return the names of all models, sorted."""
+        return sorted(self._models)
+
+    def has(self, name: str) -> bool:
+        """Return whether there is a model."""
+        return name in self._models
+
+    def get(self, name: str) -> T:
+        """Return a model, or raise that there is none."""
+        found = self._models.get(name)
+        if found is None:
+            raise RequestError(404, f"there is no model {name[:80]!r}.")
+        return found
 
 
 class ServedModel:
@@ -303,9 +332,7 @@ class ServedModel:
     def _answer_with_newest(self) -> None:
         """Let predictions be made by the model that is in the file now."""
         with suppress(FileNotFoundError):
-            model = load(self.path)
-            noted = origins_of(model)
-            self.answering = Answering(model.snapshot(), noted.epoch, noted.position)
+            self.answering = read_answering(self.path)
 
     def _pause(self) -> None:
         end = time.monotonic() + RETRY_SECONDS

@@ -10,7 +10,7 @@ from threading import Lock
 from typing import Any
 
 from adforest.service.requests import RequestError
-from adforest.service.served_model import SERVICE_SUFFIX, ServedModel, is_served, service_folder
+from adforest.service.served_model import SERVICE_SUFFIX, NamedModels, ServedModel, is_served, service_folder
 from adforest.service.settings import ModelSettings, check_name
 from adforest.service.store import SETTINGS
 from adforest.service.system import PRIVATE_FOLDER, RealDisk
@@ -20,7 +20,7 @@ SUFFIX, REMOVED = ".adf", "removed.json"
 MAX_MODELS = 1_000
 
 
-class ServedModels:
+class ServedModels(NamedModels[ServedModel]):
     """The models of a folder; one process serves it.
 
     Parameters
@@ -34,8 +34,9 @@ class ServedModels:
     """
 
     def __init__(self, folder: Path, on_fatal: Callable[[str], None], database_url: str | None = None) -> None:
+        super().__init__()
         self.folder, self._on_fatal, self._disk = folder, on_fatal, RealDisk(database_url)
-        self._lock, self._models = Lock(), dict[str, ServedModel]()
+        self._lock = Lock()
         self._held = ExitStack()
         folder.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
         note = self._held.enter_context((folder / ".adforest-serve.lock").open("a+b"))
@@ -59,17 +60,6 @@ class ServedModels:
         for path in sorted(self.folder.glob(f"*{SUFFIX}{SERVICE_SUFFIX}")):
             model = path.with_name(path.name.removesuffix(SERVICE_SUFFIX))
             self._models[model.stem] = ServedModel(model, self._on_fatal, self._disk.database_url)
-
-    def names(self) -> list[str]:
-        """Return the names of all models, sorted."""
-        return sorted(self._models)
-
-    def get(self, name: str) -> ServedModel:
-        """Return a model, or raise that there is none."""
-        found = self._models.get(name)
-        if found is None:
-            raise RequestError(404, f"there is no model {name[:80]!r}.")
-        return found
 
     def make(self, name: str, given: Mapping[str, Any]) -> ServedModel:
         """Make a model that knows nothing."""

@@ -35,6 +35,9 @@ def serve(
             show_envvar=True,
         ),
     ] = None,
+    workers: Annotated[
+        int, typer.Option(min=1, max=64, help="Processes that predict; with several, one more keeps and learns.")
+    ] = 1,
 ) -> None:
     """Serve the models of a folder over HTTP: predictions now, labels later by id, batches learnt beside.
 
@@ -45,4 +48,5 @@ def serve(
     from adforest.service.process import ServiceOptions, run
 
     token = None if follow_token_file is None else follow_token_file.read_text(encoding="utf-8").strip()
-    run(ServiceOptions(data, host, port, certificate, key, proxy, allowed_host or (), follow, token, database), say)
+    names = allowed_host or ()
+    run(ServiceOptions(data, host, port, certificate, key, proxy, names, follow, token, database, workers), say)
