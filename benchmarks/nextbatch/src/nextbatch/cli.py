@@ -1,11 +1,11 @@
-"""The command line: ``nextbatch list | run | page | table | submit | verify``."""
+"""The command line: ``nextbatch list | run | page | submit | verify``."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from nextbatch import __version__
@@ -16,6 +16,7 @@ from nextbatch.running import Limits, find_undone, make_plan, run_jobs
 from nextbatch.streams import DATA_VARIABLE, HIDDEN_VARIABLE, KINDS, DataError, load_table, read_recipes
 
 OUT = "nextbatch-results"
+QUICK = ("rf-last", "rf-last3", "rf-all", "hgb-last3", "lightgbm-last3", "river-hat", "adforest")  # besides the rules
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -35,7 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     """Return the parser of all commands."""
     parser = argparse.ArgumentParser(
-        prog="nextbatch", description="A benchmark of classifiers for data in batches: predict the next batch, then learn it."
+        prog="nextbatch",
+        description="A benchmark of classifiers for data in batches: predict the next batch, then learn it.",
     )
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
@@ -45,17 +47,25 @@ def _parser() -> argparse.ArgumentParser:
     one.set_defaults(do=list_all)
 
     one = commands.add_parser("run", help="run learners on streams; what is done already is not repeated")
-    one.add_argument("--quick", action="store_true", help="generated streams only, 12 batches of 200 samples")
-    one.add_argument("--learner", action="append", default=[], metavar="FILE.py:CLASS", help="your learner, besides the others")
-    one.add_argument("--learners", type=_names, metavar="A,B", help="only these ('' for none but --learner)")
+    one.add_argument(
+        "--quick", action="store_true", help="generated streams only, 12 batches of 200 samples, and a few learners"
+    )
+    one.add_argument(
+        "--learner", action="append", default=[], metavar="FILE.py:CLASS", help="your learner, besides the others"
+    )
+    one.add_argument("--learners", type=_names, metavar="A,B", help="only these, besides the trivial rules")
     one.add_argument("--without", type=_names, default=[], metavar="A,B", help="not these")
     one.add_argument("--streams", type=_names, metavar="A,B", help="only these")
     one.add_argument("--protocols", type=_names, metavar="A,B", help=f"of {', '.join(PROTOCOLS)}")
     one.add_argument("--seeds", type=int, default=1, metavar="N", help="seeds 0 to N-1 (1)")
     one.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="runs at a time (all cores)")
-    one.add_argument("--timeout", type=int, default=Limits.timeout, metavar="S", help="CPU seconds of a run (%(default)s)")
+    one.add_argument(
+        "--timeout", type=int, default=Limits.timeout, metavar="S", help="CPU seconds of a run (%(default)s)"
+    )
     one.add_argument("--memory", type=int, default=Limits.memory, metavar="MB", help="of a run (%(default)s)")
-    one.add_argument("--hidden", default="", metavar="FOLDER", help=f"recipes and tables of maintainers ({HIDDEN_VARIABLE})")
+    one.add_argument(
+        "--hidden", default="", metavar="FOLDER", help=f"recipes and tables of maintainers ({HIDDEN_VARIABLE})"
+    )
     one.add_argument("--out", type=Path, default=Path(OUT), metavar="FOLDER", help="of results (%(default)s)")
     one.set_defaults(do=run)
 
@@ -63,11 +73,6 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("results", nargs="*", type=Path, default=[Path(OUT)], help=f"folders with {FILE} ({OUT})")
     one.add_argument("--out", type=Path, metavar="FILE", help="(index.html in the first folder)")
     one.set_defaults(do=write_page)
-
-    one = commands.add_parser("table", help="the main table as Markdown")
-    one.add_argument("results", nargs="*", type=Path, default=[Path(OUT)], help=f"folders with {FILE} ({OUT})")
-    one.add_argument("--into", type=Path, metavar="FILE.md", help="put it between the markers of this page")
-    one.set_defaults(do=write_table)
 
     one = commands.add_parser("submit", help="make the folder for a pull request with a learner's results")
     one.add_argument("learner", help="a name, or FILE.py:CLASS")
@@ -90,7 +95,9 @@ def _names(text: str) -> list[str]:
 def list_all(options: argparse.Namespace) -> int:
     """Print streams, learners and protocols."""
     recipes = read_recipes(os.environ.get(HIDDEN_VARIABLE))
-    print(f"{len(recipes)} streams ({DATA_VARIABLE}={os.environ.get(DATA_VARIABLE, '')}); * defaults of a learner chosen on it")
+    print(
+        f"{len(recipes)} streams ({DATA_VARIABLE}={os.environ.get(DATA_VARIABLE, '')}); * defaults of a learner chosen on it"
+    )
     for one in recipes.values():
         state = "" if one.is_generated or one.find() else "  [no table]"
         if options.check and not state:
@@ -111,8 +118,12 @@ def list_all(options: argparse.Namespace) -> int:
 
 def run(options: argparse.Namespace) -> int:
     """Run what is not done."""
-    known = list(known_learners()) if options.learners is None else options.learners
-    asked = [*options.learner, *(name for name in known if name not in options.without)]
+    known = known_learners()
+    rules = [name for name in known if known[name].family == "trivial"]
+    others = options.learners
+    if others is None:
+        others = [name for name in (QUICK if options.quick else known) if name not in rules]
+    asked = dict.fromkeys([*options.learner, *rules, *(name for name in others if name not in options.without)])
     entries = {name: find_learner(name) for name in asked}
     hidden = options.hidden or os.environ.get(HIDDEN_VARIABLE, "")
     recipes = read_recipes(hidden)
@@ -141,11 +152,13 @@ def run(options: argparse.Namespace) -> int:
         print(f"{n_done}/{len(jobs)}  {row['protocol']}  {row['stream']}  {row['learner']}  {found}", flush=True)
 
     run_jobs(jobs, options.out, Limits(options.timeout, options.memory), options.jobs, tell)
-    print(f"Results: {options.out / FILE}. A page of them: nextbatch page{'' if str(options.out) == OUT else f' {options.out}'}")
+    print(
+        f"Results: {options.out / FILE}. A page of them: nextbatch page{'' if str(options.out) == OUT else f' {options.out}'}"
+    )
     return 0
 
 
-def _check(names: Sequence[str], known: dict[str, object] | dict[str, object], what: str) -> None:
+def _check(names: Sequence[str], known: Collection[str], what: str) -> None:
     """Complain of a name that is not known."""
     for name in names:
         if name not in known:
@@ -172,25 +185,14 @@ def write_page(options: argparse.Namespace) -> int:
     return 0
 
 
-def write_table(options: argparse.Namespace) -> int:
-    """Print the main table, or put it into a page."""
-    from nextbatch.table import make_table, put_between_markers
-
-    table = make_table(_read(options.results), read_recipes())
-    if options.into is None:
-        print(table)
-        return 0
-    options.into.write_text(put_between_markers(options.into.read_text(encoding="utf-8"), table), encoding="utf-8")
-    print(f"Put into {options.into}")
-    return 0
-
-
 def submit(options: argparse.Namespace) -> int:
     """Make the folder for a pull request."""
     from nextbatch.submissions import make_submission
 
     folder = make_submission(options.learner, options.results, options.to)
-    print(f"Made {folder}: open a pull request that adds this folder; its rows stay unverified until nextbatch verify {folder}")
+    print(
+        f"Made {folder}: open a pull request that adds this folder; its rows stay unverified until nextbatch verify {folder}"
+    )
     return 0
 
 

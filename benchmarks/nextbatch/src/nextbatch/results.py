@@ -63,7 +63,9 @@ def read_rows(*places: Path) -> list[Row]:
             with path.open(encoding="utf-8", newline="") as file:
                 for row in csv.DictReader(file):
                     if set(COLUMNS) - set(row) or None in row.values():
-                        raise ValueError(f"{path} is not a table of runs: the columns {', '.join(COLUMNS)} are expected.")
+                        raise ValueError(
+                            f"{path} is not a table of runs: the columns {', '.join(COLUMNS)} are expected."
+                        )
                     rows[key_of(row)] = row
     return list(rows.values())
 
@@ -110,6 +112,8 @@ def describe_machine() -> str:
     model = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.is_file():
-        names = [line.split(":", 1)[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")]
+        names = [
+            line.split(":", 1)[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")
+        ]
         model = names[0] if names else model
     return f"{model}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"

@@ -27,9 +27,7 @@ from nextbatch.streams import Recipe
 
 PATIENCE = 4  # wall-clock seconds for each CPU second, before a process that waits for something is ended
 POLL = 0.05  # seconds
-ONE_THREAD = {
-    name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
-}
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1")
 
 
 @dataclass(frozen=True)
@@ -63,7 +61,13 @@ class Job:
     @property
     def key(self) -> dict[str, str]:
         """What tells the run from all others."""
-        values = ("quick" if self.quick else "full", self.protocol.name, self.recipe.name, self.entry.name, str(self.seed))
+        values = (
+            "quick" if self.quick else "full",
+            self.protocol.name,
+            self.recipe.name,
+            self.entry.name,
+            str(self.seed),
+        )
         return dict(zip(KEY, values, strict=True))
 
     def fingerprint(self) -> str:
@@ -219,7 +223,9 @@ def _watch(path: Path, limits: Limits, stop: threading.Event) -> tuple[str, str]
     env = {**os.environ, **ONE_THREAD, "PYTHONHASHSEED": "0", "PYTHONPATH": paths}
     start = time.monotonic()
     with (path.with_suffix(".log")).open("w+", encoding="utf-8") as log:
-        worker = subprocess.Popen([sys.executable, "-m", "nextbatch.worker", str(path)], env=env, stdout=log, stderr=log)
+        worker = subprocess.Popen(
+            [sys.executable, "-m", "nextbatch.worker", str(path)], env=env, stdout=log, stderr=log
+        )
         try:
             while worker.poll() is None:
                 time.sleep(POLL)

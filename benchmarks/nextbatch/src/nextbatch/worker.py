@@ -27,12 +27,17 @@ def work(path: Path) -> None:
         recipe = read_recipes(job["hidden"])[job["stream"]]
         batches = arrange(cut_batches(load_table(recipe), recipe, quick=job["quick"]), protocol, quick=job["quick"])
         learner = find_learner(job["learner"]).make(random_state=job["seed"])
-        found = {"status": "ok"} | evaluate(learner, batches, protocol, lambda n: done.write_text(f"{n} of {len(batches)}"))
+        found = {"status": "ok"} | evaluate(
+            learner, batches, protocol, lambda n: done.write_text(f"{n} of {len(batches)}")
+        )
     except MemoryError:
         found = {"status": "memory", "says": "MemoryError"}
     except Exception as error:
         where = traceback.extract_tb(error.__traceback__)[-1]
-        found = {"status": "error", "says": f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"}
+        found = {
+            "status": "error",
+            "says": f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})",
+        }
     path.with_suffix(".result").write_text(json.dumps(found), encoding="utf-8")
 
 

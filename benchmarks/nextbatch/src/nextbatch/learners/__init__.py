@@ -36,7 +36,9 @@ TITLES = {
     "xgboost": "XGBoost",
     "catboost": "CatBoost",
 }
-SETTINGS: tuple[dict[str, Any], ...] = (  # what LightGBM's tuned row chooses from, each with the last 3 and with everything
+SETTINGS: tuple[
+    dict[str, Any], ...
+] = (  # what LightGBM's tuned row chooses from, each with the last 3 and with everything
     {},
     {"learning_rate": 0.05, "n_estimators": 200},
     {"num_leaves": 7, "min_child_samples": 5},
@@ -116,9 +118,7 @@ def _select_forest(random_state: int = 0) -> Selected:
 
 def _tune_lightgbm(random_state: int = 0) -> Selected:
     """Return LightGBM with the setting and the window that did best on the first batches."""
-    made = [
-        partial(Refit, "lightgbm", window, random_state, **setting) for window in (3, None) for setting in SETTINGS
-    ]
+    made = [partial(Refit, "lightgbm", window, random_state, **setting) for window in (3, None) for setting in SETTINGS]
     return Selected(made, trial=TRIAL)
 
 
@@ -156,7 +156,9 @@ BUILT_IN = (
     ),
     Entry("river-arf", "River ARFClassifier", "stream", partial(River, "arf"), "river"),
     Entry("river-hat", "River HoeffdingAdaptiveTree", "stream", partial(River, "hat"), "river"),
-    Entry("river-leveraging", "River LeveragingBagging", "stream", partial(River, "leveraging"), "river", is_costly=True),
+    Entry(
+        "river-leveraging", "River LeveragingBagging", "stream", partial(River, "leveraging"), "river", is_costly=True
+    ),
     Entry("capymoa-arf", "MOA AdaptiveRandomForest (CapyMOA)", "stream", partial(CapyMOA, "arf"), "capymoa"),
     Entry("capymoa-hat", "MOA HoeffdingAdaptiveTree (CapyMOA)", "stream", partial(CapyMOA, "hat"), "capymoa"),
     Entry("adforest", "adforest AdaptiveDecisionForestClassifier", "stream", Adforest, "adforest"),
@@ -194,7 +196,9 @@ def _entry_of(kind: type, name: str, code: str) -> Entry:
     """Return the entry of somebody's class; it may say its name, title, family, tuned and per_record."""
     for method in ("reset", "partial_fit", "predict_proba"):
         if not callable(getattr(kind, method, None)):
-            raise ValueError(f"{kind.__name__} has no method {method}(); a learner has reset, partial_fit, predict_proba.")
+            raise ValueError(
+                f"{kind.__name__} has no method {method}(); a learner has reset, partial_fit, predict_proba."
+            )
     takes_seed = "random_state" in inspect.signature(kind).parameters
     return Entry(
         name=str(getattr(kind, "name", name or kind.__name__.lower())),
