@@ -182,9 +182,8 @@ def _cell(value: float | None, form: str = ".3f") -> str:
 
 def _head(names: Sequence[str]) -> str:
     """Return a head whose columns can be sorted by."""
-    return (
-        f"<thead><tr>{''.join(f'<th scope="col"><button>{escape(name)}</button></th>' for name in names)}</tr></thead>"
-    )
+    cells = [f'<th scope="col"><button>{escape(name)}</button></th>' for name in names]
+    return f"<thead><tr>{''.join(cells)}</tr></thead>"
 
 
 def _opening(line: Line) -> str:
