@@ -231,7 +231,7 @@ class World:
         batch_seconds, wait = self.draws.choice([None, 50.0]), self.draws.choice([200.0, 1e6])
         default = self.draws.choice([None, None, "mid"])
         self.settings = ModelSettings(
-            "y", {"random_state": 0}, self.draws.choice([1, 3, 7]), batch_seconds, wait, default, 1e7, 3, "log"
+            "y", {"random_state": 0}, self.draws.choice([1, 3, 7]), batch_seconds, wait, default, 1e7, 3, log_id="log"
         )
         self.disk.files[FOLDER / SETTINGS] = self.disk.synced[FOLDER / SETTINGS] = self.settings.dumped()
         self.n_actions, self.n_crashes, self.n_failures = n_actions, 0, 0

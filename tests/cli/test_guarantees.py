@@ -12,6 +12,7 @@ TESTS = Path(__file__).parents[1]
 GUARANTEES = {
     "one process learns at a time, by whatever name the model file is given; the error names who holds the lock": (
         "cli/test_model_file.py::test_one_process_learns_at_a_time_however_the_file_is_named",
+        "cli/test_model_file.py::test_the_lock_outlives_the_file_that_was_there_when_it_was_taken",
         "cli/test_model_file.py::test_who_holds_the_lock_is_told",
     ),
     "no file is learnt half-written; a file that grew is learnt from where it stopped": (

@@ -173,7 +173,7 @@ class Api:
     async def batch(self, model: str, number: int) -> Response:
         """Return what became of a batch."""
         served = self._models.get(model)
-        found = await self._ask(served, lambda: served.store.state.tasks.get(min(number, 2**62)))
+        found = await self._ask(served, lambda: served.store.state.tasks.get(max(0, min(number, 2**62))))
         if found is None:
             raise RequestError(404, f"there is no batch {number}.")
         return JSONResponse(found.shown())

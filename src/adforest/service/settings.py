@@ -15,7 +15,8 @@ DAY = 86_400.0
 MAX_BATCH = 1_000_000  # records
 MAX_VERSIONS = 1_000
 MAX_SECONDS = 3_660 * DAY
-SETTABLE = ("batch_size", "batch_seconds", "label_wait", "default_label", "remember", "keep_versions")
+MAX_CLASSES = 10_000
+SETTABLE = ("batch_size", "batch_seconds", "label_wait", "default_label", "remember", "keep_versions", "max_classes")
 
 
 def check_name(name: str) -> str:
@@ -59,6 +60,8 @@ class ModelSettings:
         Seconds for which ids are known after their records were learnt, expired or withdrawn.
     keep_versions : int
         Models before the current one that are kept, at least 2.
+    max_classes : int
+        Classes that labels and batches may bring, learnt or not; a label of one more is refused.
     log_id : str
         What tells this log from that of a model of the same name before or after.
     tables : {"sqlite", "postgresql"}
@@ -73,6 +76,7 @@ class ModelSettings:
     default_label: Any = None
     remember: float = 30 * DAY
     keep_versions: int = 10
+    max_classes: int = 1_000
     log_id: str = ""
     tables: str = "sqlite"
 
@@ -102,6 +106,7 @@ class ModelSettings:
         new = replace(self, **given)
         _check_whole("batch_size", new.batch_size, 1, MAX_BATCH)
         _check_whole("keep_versions", new.keep_versions, 2, MAX_VERSIONS)
+        _check_whole("max_classes", new.max_classes, 2, MAX_CLASSES)
         for name in ("batch_seconds", "label_wait", "remember"):
             value = getattr(new, name)
             if not (value is None and name == "batch_seconds"):
