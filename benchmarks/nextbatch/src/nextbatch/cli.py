@@ -57,6 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("--without", type=_names, default=[], metavar="A,B", help="not these")
     one.add_argument("--streams", type=_names, metavar="A,B", help="only these")
     one.add_argument("--protocols", type=_names, metavar="A,B", help=f"of {', '.join(PROTOCOLS)}")
+    one.add_argument("--max-batches", type=int, metavar="N", help="only the first N of each stream (all)")
     one.add_argument("--seeds", type=int, default=1, metavar="N", help="seeds 0 to N-1 (1)")
     one.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="runs at a time (all cores)")
     one.add_argument(
@@ -95,9 +96,8 @@ def _names(text: str) -> list[str]:
 def list_all(options: argparse.Namespace) -> int:
     """Print streams, learners and protocols."""
     recipes = read_recipes(os.environ.get(HIDDEN_VARIABLE))
-    print(
-        f"{len(recipes)} streams ({DATA_VARIABLE}={os.environ.get(DATA_VARIABLE, '')}); * defaults of a learner chosen on it"
-    )
+    data = os.environ.get(DATA_VARIABLE, "")
+    print(f"{len(recipes)} streams ({DATA_VARIABLE}={data}); * defaults of a learner chosen on it")
     for one in recipes.values():
         state = "" if one.is_generated or one.find() else "  [no table]"
         if options.check and not state:
@@ -138,6 +138,7 @@ def run(options: argparse.Namespace) -> int:
         seeds=range(options.seeds),
         quick=options.quick,
         hidden=hidden,
+        max_batches=options.max_batches,
     )
     for sentence in plan.skipped:
         print(sentence)
@@ -152,9 +153,8 @@ def run(options: argparse.Namespace) -> int:
         print(f"{n_done}/{len(jobs)}  {row['protocol']}  {row['stream']}  {row['learner']}  {found}", flush=True)
 
     run_jobs(jobs, options.out, Limits(options.timeout, options.memory), options.jobs, tell)
-    print(
-        f"Results: {options.out / FILE}. A page of them: nextbatch page{'' if str(options.out) == OUT else f' {options.out}'}"
-    )
+    where = "" if str(options.out) == OUT else f" {options.out}"
+    print(f"Results: {options.out / FILE}. A page of them: nextbatch page{where}")
     return 0
 
 
@@ -166,12 +166,17 @@ def _check(names: Sequence[str], known: Collection[str], what: str) -> None:
 
 
 def _read(places: Sequence[Path]) -> list[Row]:
-    """Return the runs of some folders; the full ones, if there are any."""
+    """Return the runs of some folders over the longest part of the streams: full ones, if there are any."""
     rows = read_rows(*places)
     if not rows:
         raise ValueError(f"there are no results in {', '.join(map(str, places))}; make some: nextbatch run --quick")
-    full = [row for row in rows if row["size"] == "full"]
-    return full or rows
+    sizes = sorted({row["size"] for row in rows}, key=_extent)
+    return [row for row in rows if row["size"] == sizes[-1]]
+
+
+def _extent(size: str) -> float:
+    """Return a number that is larger for runs of longer parts of streams."""
+    return {"quick": 0.0, "full": float("inf")}.get(size) or float("".join(filter(str.isdigit, size)) or 0)
 
 
 def write_page(options: argparse.Namespace) -> int:
@@ -190,9 +195,7 @@ def submit(options: argparse.Namespace) -> int:
     from nextbatch.submissions import make_submission
 
     folder = make_submission(options.learner, options.results, options.to)
-    print(
-        f"Made {folder}: open a pull request that adds this folder; its rows stay unverified until nextbatch verify {folder}"
-    )
+    print(f"Made {folder}: open a pull request that adds it. Unverified until somebody runs: nextbatch verify {folder}")
     return 0
 
 

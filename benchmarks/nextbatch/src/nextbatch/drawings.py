@@ -15,7 +15,8 @@ WIDTH = 860
 
 def _svg(height: float, title: str, parts: Sequence[str]) -> str:
     """Return a picture."""
-    return f'<svg viewBox="0 0 {WIDTH} {height:.0f}" width="{WIDTH}" role="img" aria-label="{escape(title)}">{"".join(parts)}</svg>'
+    opening = f'<svg viewBox="0 0 {WIDTH} {height:.0f}" width="{WIDTH}" role="img" aria-label="{escape(title)}">'
+    return f"{opening}{''.join(parts)}</svg>"
 
 
 def _line(x1: float, y1: float, x2: float, y2: float, more: str = 'stroke="var(--line)"') -> str:

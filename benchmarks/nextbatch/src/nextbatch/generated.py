@@ -52,7 +52,8 @@ class Concept:
         """Return the class of each sample."""
         pairs = X[:, : N_NUMBERS // 2] * X[:, N_NUMBERS // 2 :]
         scores = X @ self.linear + pairs @ self.pairs + self.cities[city]
-        return np.round(scores, 6).argmax(axis=1)
+        found: Codes = np.round(scores, 6).argmax(axis=1)
+        return found
 
 
 def _features(rng: Rng, n: int) -> tuple[Matrix, Codes]:

@@ -230,7 +230,7 @@ def _stream(
     name = recipe.name
     lines = [line for line in board.lines if (line.name, name) in {**board.values["accuracy"], **board.failed}]
     lines.sort(key=lambda line: -board.values["accuracy"].get((line.name, name), 0.0))
-    curves = {}
+    curves: dict[str, list[float]] = {}
     for row in rows:
         if (row["protocol"], row["stream"], row["status"]) == (protocol, name, OK):
             curves.setdefault(row["learner"], [float(one) for one in row["accuracy_by_batch"].split()])

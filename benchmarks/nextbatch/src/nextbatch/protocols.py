@@ -65,7 +65,7 @@ PROTOCOLS = {
         Protocol(
             "equal-time",
             "equal time",
-            f"As next batch, with {BUDGET} CPU seconds for 1,000 samples: batches wait until there is time to learn them.",
+            f"As next batch, with {BUDGET} CPU seconds for 1,000 samples: batches wait until there is time for them.",
             budget=BUDGET,
             with_costly=True,
         ),

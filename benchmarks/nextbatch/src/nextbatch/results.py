@@ -89,7 +89,8 @@ def write_rows(path: Path, rows: Iterable[Row]) -> None:
     with part.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
-        writer.writerows(sorted(rows, key=key_of))
+        ordered: list[Row] = sorted(rows, key=key_of)
+        writer.writerows(ordered)
     part.replace(path)
 
 

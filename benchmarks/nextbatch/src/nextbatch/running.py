@@ -1,4 +1,4 @@
-"""Runs: which there are to do, each in a process with limits, and their rows in a table; what is done is not repeated."""
+"""Runs: which are to be done, each in a process with limits, their rows in a table; no run is repeated."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from nextbatch import measures, protocols, streams
+from nextbatch import encoding, measures, protocols, streams
 from nextbatch.learners import Entry
 from nextbatch.protocols import Protocol
 from nextbatch.results import KEY, MEMORY, OK, TIMEOUT, Row, append_row, describe_machine, key_of, read_rows
@@ -57,12 +57,13 @@ class Job:
     seed: int = 0
     quick: bool = False
     hidden: str = ""
+    max_batches: int | None = None
 
     @property
     def key(self) -> dict[str, str]:
         """What tells the run from all others."""
         values = (
-            "quick" if self.quick else "full",
+            size_of(self.quick, self.max_batches),
             self.protocol.name,
             self.recipe.name,
             self.entry.name,
@@ -73,9 +74,20 @@ class Job:
     def fingerprint(self) -> str:
         """Return a digest of all that the run depends on: table, batches, protocol, measures, learner, its library."""
         recipe = self.recipe
-        code = "".join(inspect.getsource(module) for module in (protocols, measures, streams))
+        code = "".join(inspect.getsource(module) for module in (protocols, measures, streams, encoding))
         said = f"{recipe.sha256} {recipe.batch_size} {recipe.thin} {self.protocol} {code}"
         return hashlib.sha256(f"{said}{self.entry.fingerprint()}".encode()).hexdigest()[:16]
+
+
+def size_of(quick: bool, max_batches: int | None) -> str:
+    """Return how much of each stream is run, as results say it.
+
+    Examples
+    --------
+    >>> size_of(False, None), size_of(True, None), size_of(False, 20)
+    ('full', 'quick', 'first 20 batches')
+    """
+    return "quick" if quick else f"first {max_batches} batches" if max_batches else "full"
 
 
 @dataclass
@@ -94,6 +106,7 @@ def make_plan(
     seeds: Sequence[int] = (0,),
     quick: bool = False,
     hidden: str = "",
+    max_batches: int | None = None,
 ) -> Plan:
     """Return the runs of some learners, streams and protocols; what is not at hand is left out with a sentence.
 
@@ -108,13 +121,15 @@ def make_plan(
         Generated streams only, shortened.
     hidden : str
         A maintainer's folder, whose streams come by the main protocol only.
+    max_batches : int or None
+        Of each stream; None for all.
     """
     plan = Plan()
     absent = [one.name for one in recipes if not one.is_generated and one.find() is None]
     if absent and not quick:
         plan.skipped.append(
-            f"{len(absent)} real streams are left out, because {streams.DATA_VARIABLE} names no folder with their tables: "
-            f"{', '.join(absent)}"
+            f"{len(absent)} real streams are left out, because {streams.DATA_VARIABLE} names no folder with their "
+            f"tables: {', '.join(absent)}"
         )
     used = {}
     for asked, entry in entries.items():
@@ -128,7 +143,7 @@ def make_plan(
             is_asked = not protocol.streams or recipe.name in protocol.streams
             if is_there and is_asked and not (recipe.kind == "hidden" and protocol.name != "next-batch"):
                 plan.jobs += [
-                    Job(protocol, recipe, entry, asked, seed, quick, hidden)
+                    Job(protocol, recipe, entry, asked, seed, quick, hidden, max_batches)
                     for asked, entry in used.items()
                     if _takes_part(entry, protocol)
                     for seed in seeds
@@ -205,13 +220,15 @@ def run_job(job: Job, limits: Limits, stop: threading.Event | None = None) -> di
             "seed": job.seed,
             "quick": job.quick,
             "hidden": job.hidden,
+            "max_batches": job.max_batches,
             "timeout": limits.timeout,
         }
         path.write_text(json.dumps(described), encoding="utf-8")
         ended, says = _watch(path, limits, stop or threading.Event())
         result, done = path.with_suffix(".result"), path.with_suffix(".done")
         if not ended and result.is_file():
-            return row | json.loads(result.read_text(encoding="utf-8"))
+            row |= json.loads(result.read_text(encoding="utf-8"))
+            return row
         far = f" after {done.read_text()} batches" if done.is_file() else " before the first batch was done"
         return row | {"status": ended or "error", "says": f"{says}{far}"}
 

@@ -86,11 +86,11 @@ class Recipe:
     def read(cls, path: Path, *, is_hidden: bool = False) -> Recipe:
         """Return the recipe that a TOML file describes; the file's name is the stream's."""
         values: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-        lists = {key: tuple(values.pop(key, ())) for key in ("chosen_on", "drift")}
+        values |= {key: tuple(values.get(key, ())) for key in ("chosen_on", "drift")}
         if is_hidden:
             values |= {"kind": "hidden", "folder": str(path.parent)}
         try:
-            return cls(name=path.stem, **values, **lists)
+            return cls(name=path.stem, **values)
         except TypeError as error:
             raise DataError(f"{path.name} is not a recipe: {error}") from None
 
@@ -139,15 +139,15 @@ def load_table(recipe: Recipe) -> pd.DataFrame:
     found = digest_table(table)
     if found != recipe.sha256:
         raise DataError(
-            f"the table of {recipe.name!r} has the digest {found}, but its recipe {recipe.sha256}: a value, a column or "
-            f"the order has changed ({len(table):,} samples arrived, {recipe.n_records:,} are expected). Get the table "
+            f"the table of {recipe.name!r} has the digest {found}, but its recipe {recipe.sha256}: a value, a column "
+            f"or the order changed ({len(table):,} samples arrived, {recipe.n_records:,} are expected). Get the table "
             "of the recipe; results on another one cannot be compared."
         )
     return table
 
 
 def normalize(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table with float64 columns, columns of str or None, the class last; samples without a label are left out."""
+    """Return a table of float64 and of str or None, the class last; samples without a label are left out."""
     columns: dict[str, Any] = {}
     for name in [*(one for one in table.columns if one != CLASS), CLASS]:
         column = table[name]
@@ -194,14 +194,16 @@ def digest_table(table: pd.DataFrame) -> str:
     return digest.hexdigest()
 
 
-def cut_batches(table: pd.DataFrame, recipe: Recipe, *, quick: bool = False) -> list[Batch]:
-    """Return a stream's batches in order: features as a data frame, labels as an array of str."""
+def cut_batches(
+    table: pd.DataFrame, recipe: Recipe, *, quick: bool = False, max_batches: int | None = None
+) -> list[Batch]:
+    """Return a stream's first batches in order: features as a data frame, labels as an array of str."""
     table = table.iloc[:: recipe.thin]
     size = recipe.batch_size
     if quick:
         size = min(size, QUICK_SIZE)
         table = table.iloc[: QUICK_BATCHES * size]
-    return list(_slices(table, size))
+    return list(_slices(table, size))[:max_batches]
 
 
 def _slices(table: pd.DataFrame, size: int) -> Iterator[Batch]:

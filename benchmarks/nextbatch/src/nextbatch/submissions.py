@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import shutil
 import tomllib
 from collections.abc import Callable, Sequence
@@ -80,14 +81,24 @@ def verify_submission(folder: Path, streams: Sequence[str] | None = None, say: C
     absent = [name for name in chosen if name not in at_hand]
     if absent or not chosen:
         raise ValueError(
-            f"{', '.join(absent) or 'no stream'} cannot be run again; those with runs and a table are: {', '.join(at_hand)}."
+            f"{', '.join(absent) or 'no stream'} cannot be run again; those with runs and a table are: "
+            f"{', '.join(at_hand)}."
         )
     is_same = True
     for row in fit:
         if row["stream"] not in chosen:
             continue
         recipe = recipes[row["stream"]]
-        job = Job(PROTOCOLS[row["protocol"]], recipe, entry, asked, int(row["seed"]), row["size"] == "quick")
+        limit = re.fullmatch(r"first (\d+) batches", row["size"])
+        job = Job(
+            PROTOCOLS[row["protocol"]],
+            recipe,
+            entry,
+            asked,
+            int(row["seed"]),
+            row["size"] == "quick",
+            max_batches=int(limit[1]) if limit else None,
+        )
         found = run_job(job, Limits())
         holds = found.get("predictions_sha256") == row["predictions_sha256"] and row["table_sha256"] == recipe.sha256
         where = f"{row['protocol']}  {row['stream']}  seed {row['seed']}"

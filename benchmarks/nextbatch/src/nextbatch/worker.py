@@ -25,7 +25,11 @@ def work(path: Path) -> None:
     try:
         protocol = PROTOCOLS[job["protocol"]]
         recipe = read_recipes(job["hidden"])[job["stream"]]
-        batches = arrange(cut_batches(load_table(recipe), recipe, quick=job["quick"]), protocol, quick=job["quick"])
+        batches = arrange(
+            cut_batches(load_table(recipe), recipe, quick=job["quick"], max_batches=job["max_batches"]),
+            protocol,
+            quick=job["quick"],
+        )
         learner = find_learner(job["learner"]).make(random_state=job["seed"])
         found = {"status": "ok"} | evaluate(
             learner, batches, protocol, lambda n: done.write_text(f"{n} of {len(batches)}")

@@ -8,7 +8,7 @@ import importlib.util
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -93,9 +93,28 @@ class Entry:
 
     def version(self) -> str:
         """Return the library's name and version."""
-        for package in importlib.metadata.packages_distributions().get(self.module, []):
-            return f"{package} {importlib.metadata.version(package)}"
+        for package in importlib.metadata.packages_distributions().get(self.module, [self.module]):
+            try:
+                found = importlib.metadata.distribution(package)
+            except importlib.metadata.PackageNotFoundError:
+                continue
+            code = f" ({_digest_source(self.module)})" if _is_editable(found) else ""
+            return f"{package} {found.version}{code}"
         return self.module
+
+
+def _is_editable(package: importlib.metadata.Distribution) -> bool:
+    """Return whether a package is a checkout, whose code may change while its version does not."""
+    return '"editable": true' in (package.read_text("direct_url.json") or "")
+
+
+@cache
+def _digest_source(module: str) -> str:
+    """Return a digest of a package's source files."""
+    spec = importlib.util.find_spec(module)
+    folder = Path((spec and spec.origin) or __file__).parent
+    files = sorted(path for path in folder.rglob("*.py*") if path.suffix in (".py", ".pyx"))
+    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:10]
 
 
 def _refit(library: str, window: str, *, is_costly: bool = False) -> Entry:
@@ -184,7 +203,8 @@ def find_learner(name: str) -> Entry:
     if not Path(path).is_file():
         raise ValueError(f"--learner {name}: there is no file {path!r}; expected path.py:Class.")
     spec = importlib.util.spec_from_file_location(Path(path).stem, path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     if not hasattr(module, kind):

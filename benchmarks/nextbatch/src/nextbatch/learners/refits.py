@@ -93,7 +93,9 @@ def make_lightgbm(seed: int, categorical: list[int], parameters: dict[str, Any])
     """Return LightGBM's classifier."""
     from lightgbm import LGBMClassifier
 
-    class Named(LGBMClassifier):  # type: ignore[misc]
+    parent: Any = LGBMClassifier
+
+    class Named(parent):  # type: ignore[misc]
         """Passes on which columns hold categories, which only `fit` takes."""
 
         def fit(self, X: Any, y: Any) -> Any:

@@ -63,7 +63,9 @@ class CapyMOA:
         """Forget everything; the schema needs the columns, so the learner is made with the first batch."""
         import capymoa.classifier  # noqa: F401
 
-        self.encoder, self.classes, self.learner = Encoder(), {}, None  # type: ignore[var-annotated]
+        self.encoder = Encoder()
+        self.learner: Any = None
+        self.classes: dict[str, int] = {}
 
     def _start(self, X: pd.DataFrame) -> None:
         """Make the learner, with room for classes and categories that may come."""
