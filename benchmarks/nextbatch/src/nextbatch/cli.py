@@ -1,4 +1,4 @@
-"""The command line: ``nextbatch list | run | page | submit | verify``."""
+"""The command line: ``nextbatch list | run | page | table | submit | verify``."""
 
 from __future__ import annotations
 
@@ -74,6 +74,11 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("results", nargs="*", type=Path, default=[Path(OUT)], help=f"folders with {FILE} ({OUT})")
     one.add_argument("--out", type=Path, metavar="FILE", help="(index.html in the first folder)")
     one.set_defaults(do=write_page)
+
+    one = commands.add_parser("table", help="print the main table as Markdown, or write it into a file")
+    one.add_argument("results", nargs="*", type=Path, default=[Path(OUT)], help=f"folders with {FILE} ({OUT})")
+    one.add_argument("--write", type=Path, metavar="FILE", help="put it between the marks of this file")
+    one.set_defaults(do=write_table)
 
     one = commands.add_parser("submit", help="make the folder for a pull request with a learner's results")
     one.add_argument("learner", help="a name, or FILE.py:CLASS")
@@ -187,6 +192,18 @@ def write_page(options: argparse.Namespace) -> int:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(make_page(_read(options.results), read_recipes(os.environ.get(HIDDEN_VARIABLE))), encoding="utf-8")
     print(f"Page: {path}")
+    return 0
+
+
+def write_table(options: argparse.Namespace) -> int:
+    """Print the main table, or write it into a file."""
+    from nextbatch.table import make_table, put_between_marks
+
+    table = make_table(_read(options.results), read_recipes())
+    if options.write:
+        put_between_marks(options.write, table)
+    else:
+        print(table)
     return 0
 
 

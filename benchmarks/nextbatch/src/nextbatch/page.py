@@ -30,7 +30,8 @@ STYLE = """
 --c0:#0b62b8;--c1:#b3261e;--c2:#1c7a3e;--c3:#7a3fb0;--c4:#a35a00;--c5:#00747c;--c6:#5c5c5c}
 @media (prefers-color-scheme:dark){:root{--bg:#15171a;--fg:#e8e8e8;--dim:#a8adb4;--line:#3a3f45;--head:#22262b;
 --mark:#4a3d0c;--c0:#6cb0ff;--c1:#ff8a80;--c2:#6fd694;--c3:#cba0ff;--c4:#ffb45c;--c5:#56d4dd;--c6:#a8adb4}}
-body{background:var(--bg);color:var(--fg);font:15px/1.5 system-ui,sans-serif;max-width:1200px;margin:0 auto;padding:1rem}
+body{background:var(--bg);color:var(--fg);font:15px/1.5 system-ui,sans-serif;max-width:1200px;margin:0 auto;
+padding:1rem}
 table{border-collapse:collapse;font-size:13px}.wide{overflow-x:auto}th,td{padding:.25rem .5rem;text-align:right;
 border-bottom:1px solid var(--line);white-space:nowrap}th{background:var(--head);white-space:normal}
 th:first-child,td:first-child{text-align:left}th button{all:unset;cursor:pointer;font-weight:600}
@@ -76,15 +77,14 @@ def make_page(rows: Sequence[Row], recipes: dict[str, Recipe]) -> str:
         details += [_stream(whole, rows, protocol, recipes[name], kinds) for name in whole.streams]
     machines = sorted({f"{row['machine']}; {row['date']}" for row in rows})
     versions = sorted({row["version"] for row in rows})
-    quick = " These are shortened streams of a quick run: enough to try things, too short to judge by." if any(
-        row["size"] == "quick" for row in rows
-    ) else ""  # fmt: skip
+    sizes = sorted({row["size"] for row in rows} - {"full"})
+    short = f" Streams are not whole ({', '.join(sizes)} of each): results on all of them may differ." if sizes else ""
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
 <title>nextbatch</title><style>{STYLE}</style></head><body><main>
 <h1>nextbatch</h1>
 <p>Predict the next batch, then learn it. {len({row["learner"] for row in rows})} learners,
-{len({row["stream"] for row in rows})} streams, {len(rows)} runs.{quick}</p>
+{len({row["stream"] for row in rows})} streams, {len(rows)} runs.{short}</p>
 <p>{_select("protocol", {name: PROTOCOLS[name].title for name in used})}
 {_select("kind", {kind: says for kind, (says, _) in kinds.items()}, "streams")}
 {_select("family", {"all": "all", **{one: FAMILIES[one] for one in FAMILIES if one != "trivial"}}, "learners")}
@@ -95,11 +95,12 @@ def make_page(rows: Sequence[Row], recipes: dict[str, Recipe]) -> str:
 <p>* Defaults of a learner were chosen while looking at results on this stream.</p>
 {"".join(details)}
 <h2>Reading it</h2>
-<p>Accuracy counts each sample of a stream once, and each stream once in a mean. The rank is the mean of the ranks by
-accuracy; a learner that was not run on every stream has none. A run that reached a limit or ended with an error counts with
-the accuracy of the rule {FALLBACK}. Kappa is how much of a rule's errors are gone. Regret is the accuracy of each stream's
-best refit, chosen in hindsight, minus the learner's; below 0 the learner is better than all refits. Intervals are paired
-bootstraps over streams (95 %). Rows are unverified until somebody else has repeated their runs with the same predictions.</p>
+<p>Accuracy counts each sample of a stream once, and each stream once in a mean. The rank is the mean of the ranks
+by accuracy; a learner that was not run on every stream has none. A run that reached a limit or ended with an error
+counts with the accuracy of the rule {FALLBACK}. Kappa is how much of a rule's errors are gone. Regret is the accuracy
+of each stream's best refit, chosen in hindsight, minus the learner's; below 0 the learner is better than all refits.
+Intervals are paired bootstraps over streams (95 %). Rows are unverified until somebody else has repeated their runs
+with the same predictions.</p>
 <p class="dim">{escape(" · ".join(machines))}<br>{escape(" · ".join(versions))}</p>
 </main><script>{SCRIPT}</script></body></html>
 """
@@ -158,7 +159,8 @@ def say_places(board: Board, recipes: dict[str, Recipe]) -> str:
         parts.append(
             f"{SUBJECT} has the best mean accuracy of {len(order)} learners."
             if place == 0
-            else f"{SUBJECT} is not first: number {place + 1} of {len(order)} by mean accuracy, {gap:.3f} behind {order[0].name}."
+            else f"{SUBJECT} is not first: number {place + 1} of {len(order)} by mean accuracy, "
+            f"{gap:.3f} behind {order[0].name}."
         )
     lost = []
     for stream in board.streams:
@@ -220,7 +222,12 @@ def _table(board: Board) -> str:
         cells.append(f'<td data-value="{line.verified}">{f"{line.verified} streams" if line.verified else "no"}</td>')
         body.append(f"{_opening(line)}{''.join(cells)}</tr>")
     names = ["learner", "rank", "accuracy", "behind the first", "regret", *(COLUMNS[one] for one in measures[1:])]
-    return f'<div class="wide" tabindex="0"><table>{_head([*names, "streams", "verified"])}<tbody>{"".join(body)}</tbody></table></div>'
+    return _wide(f"{_head([*names, 'streams', 'verified'])}<tbody>{''.join(body)}</tbody>")
+
+
+def _wide(table: str) -> str:
+    """Return a table that scrolls where it is wider than the page."""
+    return f'<div class="wide" tabindex="0"><table>{table}</table></div>'
 
 
 def _stream(
@@ -243,10 +250,12 @@ def _stream(
     drift = f" Rules change with batch {', '.join(map(str, recipe.drift))}." if recipe.drift else ""
     chosen = f" <b>Defaults of {', '.join(recipe.chosen_on)} were chosen on it.</b>" if recipe.chosen_on else ""
     groups = " ".join(kind for kind, (_, names) in kinds.items() if name in names)
+    summary = f"{mark(recipe)}: {recipe.title} ({PROTOCOLS[protocol].title}; first: {board.winner(name)})"
     return f"""<details class="stream" data-protocol="{protocol}" data-kinds="{groups}">
-<summary>{escape(mark(recipe))}: {escape(recipe.title)} ({escape(PROTOCOLS[protocol].title)}; first: {escape(board.winner(name))})</summary>
-<p>{escape(recipe.source)}. Licence: {escape(recipe.licence)}. Order: {escape(recipe.order)}. Left out: {escape(recipe.left_out)}
+<summary>{escape(summary)}</summary>
+<p>{escape(recipe.source)}. Licence: {escape(recipe.licence)}. Order: {escape(recipe.order)}. Left out:
+{escape(recipe.left_out)}
 {escape(drift)}{chosen}</p>
 {draw_curves(curves, [line for line in lines if line.name in curves], recipe, SUBJECT)}
-<div class="wide" tabindex="0"><table>{_head(["learner", *COLUMNS.values(), "status"])}<tbody>{"".join(body)}</tbody></table></div>
+{_wide(_head(["learner", *COLUMNS.values(), "status"]) + f"<tbody>{''.join(body)}</tbody>")}
 </details>"""

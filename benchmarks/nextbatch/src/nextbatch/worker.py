@@ -37,10 +37,11 @@ def work(path: Path) -> None:
     except MemoryError:
         found = {"status": "memory", "says": "MemoryError"}
     except Exception as error:
+        message = (str(error).splitlines() or [""])[0][:200]  # what follows may be a stack trace with paths
         where = traceback.extract_tb(error.__traceback__)[-1]
         found = {
             "status": "error",
-            "says": f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})",
+            "says": f"{type(error).__name__}: {message} ({Path(where.filename).name}:{where.lineno})",
         }
     path.with_suffix(".result").write_text(json.dumps(found), encoding="utf-8")
 

@@ -50,6 +50,8 @@ class Refit:
             self.categorical = self.encoder.categorical(X, MOST_CATEGORIES.get(self.library))
             table = self._table(pd.concat([one for one, _ in self.batches], ignore_index=True))
             self.model = MAKERS[self.library](self.random_state, self.categorical, self.parameters)
+            if self.library == "hgb":  # it cannot bin a column without any value
+                table[:, np.isnan(table).all(axis=0)] = 0.0
             self.model.fit(table, codes)
 
     def predict_proba(self, X: pd.DataFrame) -> Any:
@@ -65,7 +67,8 @@ class Refit:
             frame = pd.DataFrame(values)
             for j in self.categorical:
                 known = range(len(self.encoder.codes[X.columns[j]]))
-                frame[j] = pd.Categorical(frame[j], categories=[float(code) for code in known])
+                codes = np.where(np.isnan(values[:, j]), -1, values[:, j]).astype(int)  # -1 is missing to pandas
+                frame[j] = pd.Categorical.from_codes(codes, categories=list(known))
             return frame
         if self.library == "catboost":
             frame = pd.DataFrame(values).astype(object)
@@ -116,7 +119,7 @@ def make_xgboost(seed: int, categorical: list[int], parameters: dict[str, Any]) 
 
 def make_catboost(seed: int, categorical: list[int], parameters: dict[str, Any]) -> Any:
     """Return CatBoost's classifier; it writes nothing to disk."""
-    from catboost import CatBoostClassifier
+    from catboost import CatBoostClassifier  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
     options = {"random_seed": seed, "thread_count": 1, "verbose": False, "allow_writing_files": False}
     return CatBoostClassifier(cat_features=categorical, **options, **parameters)
