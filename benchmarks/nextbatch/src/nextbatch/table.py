@@ -40,7 +40,7 @@ def make_table(rows: Sequence[Row], recipes: dict[str, Recipe]) -> str:
     said = [
         f"Mean accuracy on the next batch, {', '.join(sizes)} of each stream, {seeds} seed{'s' if seeds > 1 else ''}; "
         "rank and CPU seconds are those of the first column.",
-        say_places(first, recipes),
+        *(f"{says.capitalize()}: {say_places(board, recipes)}" for says, board in boards.items() if "," not in says),
     ]
     if chosen:
         said.append(f"Defaults of adforest were chosen on {', '.join(chosen)}.")
