@@ -1,0 +1,261 @@
+"""One HTML page of all results, without anything loaded from elsewhere."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from html import escape
+
+from nextbatch.drawings import draw_critical_difference, draw_curves, draw_pareto
+from nextbatch.protocols import PROTOCOLS
+from nextbatch.ranks import FALLBACK, Board, Line, make_board
+from nextbatch.results import OK, Row
+from nextbatch.streams import KINDS, Recipe
+
+SUBJECT = "adforest"  # of which the page says where it is not first
+FAMILIES = {"trivial": "trivial rules", "refit": "refits", "stream": "stream learners", "yours": "others"}
+COLUMNS = {
+    "accuracy": "accuracy",
+    "balanced_accuracy": "balanced accuracy",
+    "log_loss": "log loss",
+    "rare_average_precision": "average precision, rare classes",
+    "kappa_no_change": "kappa, last label",
+    "kappa_majority": "kappa, majority",
+    "new_class_recall": "recall, new classes",
+    "seconds_per_batch": "CPU s per batch",
+    "peak_mb": "peak MB",
+}
+STYLE = """
+:root{color-scheme:light dark;--bg:#fff;--fg:#1b1b1b;--dim:#5c5c5c;--line:#d4d4d4;--head:#f3f3f3;--mark:#fff3c4;
+--c0:#0b62b8;--c1:#b3261e;--c2:#1c7a3e;--c3:#7a3fb0;--c4:#a35a00;--c5:#00747c;--c6:#5c5c5c}
+@media (prefers-color-scheme:dark){:root{--bg:#15171a;--fg:#e8e8e8;--dim:#a8adb4;--line:#3a3f45;--head:#22262b;
+--mark:#4a3d0c;--c0:#6cb0ff;--c1:#ff8a80;--c2:#6fd694;--c3:#cba0ff;--c4:#ffb45c;--c5:#56d4dd;--c6:#a8adb4}}
+body{background:var(--bg);color:var(--fg);font:15px/1.5 system-ui,sans-serif;max-width:1200px;margin:0 auto;
+padding:1rem}
+table{border-collapse:collapse;font-size:13px}.wide{overflow-x:auto}th,td{padding:.25rem .5rem;text-align:right;
+border-bottom:1px solid var(--line);white-space:nowrap}th{background:var(--head);white-space:normal}
+th:first-child,td:first-child{text-align:left}th button{all:unset;cursor:pointer;font-weight:600}
+th button:focus-visible{outline:2px solid var(--c0)}.subject td{background:var(--mark)}.trivial td{color:var(--dim)}
+svg{max-width:100%;height:auto}svg text{fill:var(--fg);font:12px system-ui,sans-serif}.dim{color:var(--dim)}
+label{margin-right:1rem}[hidden]{display:none}details{margin:.4rem 0}summary{cursor:pointer}
+"""
+SCRIPT = """
+const pick=id=>document.getElementById(id).value;
+function show(){for(const s of document.querySelectorAll('section.board'))
+ s.hidden=s.dataset.protocol!==pick('protocol')||s.dataset.kind!==pick('kind');
+ for(const d of document.querySelectorAll('details.stream'))
+ d.hidden=d.dataset.protocol!==pick('protocol')||!d.dataset.kinds.split(' ').includes(pick('kind'));
+ const f=pick('family');for(const r of document.querySelectorAll('tr[data-family]'))
+ r.hidden=f!=='all'&&r.dataset.family!==f&&r.dataset.family!=='trivial';
+ document.getElementById('none').hidden=!!document.querySelector('section.board:not([hidden])');}
+for(const id of ['protocol','kind','family'])document.getElementById(id).addEventListener('change',show);
+document.addEventListener('click',e=>{const b=e.target.closest('th button');if(!b)return;const h=b.parentNode,
+ t=h.closest('table'),i=[...h.parentNode.children].indexOf(h),up=h.getAttribute('aria-sort')!=='ascending';
+ for(const o of h.parentNode.children)o.removeAttribute('aria-sort');
+ h.setAttribute('aria-sort',up?'ascending':'descending');
+ const key=r=>r.children[i].dataset.value??r.children[i].textContent,rows=[...t.tBodies[0].rows];
+ rows.sort((a,b)=>{const x=key(a),y=key(b);if(x===''||y==='')return (x==='')-(y==='');
+ const d=isNaN(x)||isNaN(y)?x.localeCompare(y):x-y;return up?d:-d});t.tBodies[0].append(...rows)});
+show();
+"""
+
+
+def make_page(rows: Sequence[Row], recipes: dict[str, Recipe]) -> str:
+    """Return the page of some runs."""
+    rows = [row for row in rows if row["stream"] in recipes and row["protocol"] in PROTOCOLS]
+    if not rows:
+        raise ValueError("none of the runs is of a stream and a protocol that this version knows; run them again.")
+    used = [name for name in PROTOCOLS if any(row["protocol"] == name for row in rows)]
+    kinds = _kinds(rows, recipes)
+    boards, details = [], []
+    for protocol in used:
+        for kind, (says, names) in kinds.items():
+            board = make_board(rows, protocol, names)
+            if board.streams:
+                boards.append(_section(board, protocol, kind, says, recipes))
+        whole = make_board(rows, protocol, kinds["all"][1])
+        details += [_stream(whole, rows, protocol, recipes[name], kinds) for name in whole.streams]
+    machines = sorted({f"{row['machine']}; {row['date']}" for row in rows})
+    versions = sorted({row["version"] for row in rows})
+    sizes = sorted({row["size"] for row in rows} - {"full"})
+    short = f" Streams are not whole ({', '.join(sizes)} of each): results on all of them may differ." if sizes else ""
+    return f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
+<title>nextbatch</title><style>{STYLE}</style></head><body><main>
+<h1>nextbatch</h1>
+<p>Predict the next batch, then learn it. {len({row["learner"] for row in rows})} learners,
+{len({row["stream"] for row in rows})} streams, {len(rows)} runs.{short}</p>
+<p>{_select("protocol", {name: PROTOCOLS[name].title for name in used})}
+{_select("kind", {kind: says for kind, (says, _) in kinds.items()}, "streams")}
+{_select("family", {"all": "all", **{one: FAMILIES[one] for one in FAMILIES if one != "trivial"}}, "learners")}
+<span class="dim">The trivial rules are always shown.</span></p>
+<p id="none" hidden>There are no runs of this choice.</p>
+{"".join(boards)}
+<h2>Streams</h2>
+<p>* Defaults of a learner were chosen while looking at results on this stream.</p>
+{"".join(details)}
+<h2>Reading it</h2>
+<p>Accuracy counts each sample of a stream once, and each stream once in a mean. The rank is the mean of the ranks
+by accuracy; a learner that was not run on every stream has none. A run that reached a limit or ended with an error
+counts with the accuracy of the rule {FALLBACK}. Kappa is how much of a rule's errors are gone. Regret is the accuracy
+of each stream's best refit, chosen in hindsight, minus the learner's; below 0 the learner is better than all refits.
+Intervals are paired bootstraps over streams (95 %). Rows are unverified until somebody else has repeated their runs
+with the same predictions.</p>
+<p class="dim">{escape(" · ".join(machines))}<br>{escape(" · ".join(versions))}</p>
+</main><script>{SCRIPT}</script></body></html>
+"""
+
+
+def _kinds(rows: Sequence[Row], recipes: dict[str, Recipe]) -> dict[str, tuple[str, list[str]]]:
+    """Return what streams can be filtered by, with a title and the streams' names."""
+    names = [name for name in recipes if any(row["stream"] == name for row in rows)]
+    found = {"all": ("all", names)}
+    fresh = [name for name in names if not recipes[name].chosen_on]
+    if len(fresh) < len(names):
+        found["fresh"] = ("no learner's defaults were chosen on them", fresh)
+    for kind, says in KINDS.items():
+        found[kind] = (says, [name for name in names if recipes[name].kind == kind])
+    return {key: one for key, one in found.items() if one[1]}
+
+
+def _select(name: str, choices: dict[str, str], title: str = "") -> str:
+    """Return a choice."""
+    options = "".join(f'<option value="{key}">{escape(says)}</option>' for key, says in choices.items())
+    return f'<label>{title or name} <select id="{name}">{options}</select></label>'
+
+
+def mark(recipe: Recipe) -> str:
+    """Return a stream's name, with an asterisk if a learner's defaults were chosen on it."""
+    return f"{recipe.name}*" if recipe.chosen_on else recipe.name
+
+
+def _section(board: Board, protocol: str, kind: str, says: str, recipes: dict[str, Recipe]) -> str:
+    """Return one table with its pictures."""
+    streams = ", ".join(mark(recipes[name]) for name in board.streams)
+    pareto = [
+        (line, line.means["seconds_per_batch"], line.means["accuracy"])
+        for line in board.ranked
+        if "seconds_per_batch" in line.means and not line.n_failed
+    ]
+    return f"""<section class="board" data-protocol="{protocol}" data-kind="{kind}">
+<h2>{escape(PROTOCOLS[protocol].title)}: {escape(says)}</h2>
+<p>{escape(PROTOCOLS[protocol].says)} <span class="dim">{len(board.streams)} streams: {escape(streams)}.</span></p>
+<p><b>{escape(say_places(board, recipes))}</b></p>
+{_table(board)}
+<h3>Ranks and critical difference</h3>{draw_critical_difference(board)}
+<h3>Accuracy against cost</h3>{draw_pareto(pareto)}
+</section>"""
+
+
+def say_places(board: Board, recipes: dict[str, Recipe]) -> str:
+    """Return sentences on where adforest is not first."""
+    if not any(line.name == SUBJECT for line in board.lines):
+        return f"{SUBJECT} was not run here."
+    parts = []
+    order = sorted(board.ranked, key=lambda line: -line.means["accuracy"])
+    if any(line.name == SUBJECT for line in order):
+        place = [line.name for line in order].index(SUBJECT)
+        gap = order[0].means["accuracy"] - order[place].means["accuracy"]
+        parts.append(
+            f"{SUBJECT} has the best mean accuracy of {len(order)} learners."
+            if place == 0
+            else f"{SUBJECT} is not first: number {place + 1} of {len(order)} by mean accuracy, "
+            f"{gap:.3f} behind {order[0].name}."
+        )
+    lost = []
+    for stream in board.streams:
+        best = board.winner(stream)
+        gap = board.accuracy(best, stream) - board.accuracy(SUBJECT, stream)
+        if not gap <= 0:
+            behind = "not run" if math.isnan(gap) else f"{best}, by {gap:.3f}"
+            lost.append(f"{mark(recipes[stream])} ({behind})")
+    parts.append(
+        f"It is not first on {len(lost)} of {len(board.streams)} streams: {', '.join(lost)}."
+        if lost
+        else "It is first on each stream."
+    )
+    return " ".join(parts)
+
+
+def _cell(value: float | None, form: str = ".3f") -> str:
+    """Return a cell with a number, or an empty one."""
+    return '<td data-value=""></td>' if value is None else f'<td data-value="{value:.6g}">{value:{form}}</td>'
+
+
+def _head(names: Sequence[str]) -> str:
+    """Return a head whose columns can be sorted by."""
+    cells = [f'<th scope="col"><button>{escape(name)}</button></th>' for name in names]
+    return f"<thead><tr>{''.join(cells)}</tr></thead>"
+
+
+def _opening(line: Line) -> str:
+    """Return the beginning of a learner's row."""
+    kinds = f"{line.family if line.family in FAMILIES else 'yours'}{' subject' if line.name == SUBJECT else ''}"
+    tuned = f' <span class="dim" title="{escape(line.tuned)}">tuned</span>' if line.tuned else ""
+    return (
+        f'<tr class="{kinds}" data-family="{kinds.split()[0]}"><td data-value="{escape(line.name)}">'
+        f'<span title="{escape(line.title)}">{escape(line.name)}</span>{tuned}</td>'
+    )
+
+
+def _form(measure: str) -> str:
+    """Return how a measure's numbers are written."""
+    return {"peak_mb": ".0f", "seconds_per_batch": ".3g"}.get(measure, ".3f")
+
+
+def _table(board: Board) -> str:
+    """Return the table of means over streams."""
+    measures = [one for one in COLUMNS if any(one in line.means for line in board.lines)]
+    body = []
+    for line in board.lines:
+        cells = [_cell(line.rank, ".2f"), _cell(line.means.get("accuracy"))]
+        behind = line.behind
+        cells.append(
+            '<td data-value=""></td>'
+            if behind is None
+            else f'<td data-value="{behind[0]:.6g}">{behind[0]:+.3f} [{behind[1]:+.3f}, {behind[2]:+.3f}]</td>'
+        )
+        cells.append(_cell(line.regret, "+.3f"))
+        cells += [_cell(line.means.get(one), _form(one)) for one in measures if one != "accuracy"]
+        failed = f", {line.n_failed} failed" if line.n_failed else ""
+        cells.append(f'<td data-value="{line.n_streams}">{line.n_streams} of {len(board.streams)}{failed}</td>')
+        cells.append(f'<td data-value="{line.verified}">{f"{line.verified} streams" if line.verified else "no"}</td>')
+        body.append(f"{_opening(line)}{''.join(cells)}</tr>")
+    names = ["learner", "rank", "accuracy", "behind the first", "regret", *(COLUMNS[one] for one in measures[1:])]
+    return _wide(f"{_head([*names, 'streams', 'verified'])}<tbody>{''.join(body)}</tbody>")
+
+
+def _wide(table: str) -> str:
+    """Return a table that scrolls where it is wider than the page."""
+    return f'<div class="wide" tabindex="0"><table>{table}</table></div>'
+
+
+def _stream(
+    board: Board, rows: Sequence[Row], protocol: str, recipe: Recipe, kinds: dict[str, tuple[str, list[str]]]
+) -> str:
+    """Return what is known of one stream: its recipe, its curves and its results."""
+    name = recipe.name
+    lines = [line for line in board.lines if (line.name, name) in {**board.values["accuracy"], **board.failed}]
+    lines.sort(key=lambda line: -board.values["accuracy"].get((line.name, name), 0.0))
+    curves: dict[str, list[float]] = {}
+    for row in rows:
+        if (row["protocol"], row["stream"], row["status"]) == (protocol, name, OK):
+            curves.setdefault(row["learner"], [float(one) for one in row["accuracy_by_batch"].split()])
+    body = []
+    for line in lines:
+        key = line.name, name
+        said = escape(board.failed.get(key, "ok"))
+        cells = [_cell(None if key in board.failed else board.values[one].get(key), _form(one)) for one in COLUMNS]
+        body.append(f"{_opening(line)}{''.join(cells)}<td>{said}</td></tr>")
+    drift = f" Rules change with batch {', '.join(map(str, recipe.drift))}." if recipe.drift else ""
+    chosen = f" <b>Defaults of {', '.join(recipe.chosen_on)} were chosen on it.</b>" if recipe.chosen_on else ""
+    groups = " ".join(kind for kind, (_, names) in kinds.items() if name in names)
+    summary = f"{mark(recipe)}: {recipe.title} ({PROTOCOLS[protocol].title}; first: {board.winner(name)})"
+    return f"""<details class="stream" data-protocol="{protocol}" data-kinds="{groups}">
+<summary>{escape(summary)}</summary>
+<p>{escape(recipe.source)}. Licence: {escape(recipe.licence)}. Order: {escape(recipe.order)}. Left out:
+{escape(recipe.left_out)}
+{escape(drift)}{chosen}</p>
+{draw_curves(curves, [line for line in lines if line.name in curves], recipe, SUBJECT)}
+{_wide(_head(["learner", *COLUMNS.values(), "status"]) + f"<tbody>{''.join(body)}</tbody>")}
+</details>"""

@@ -1,0 +1,273 @@
+"""Runs: which are to be done, each in a process with limits, their rows in a table; no run is repeated."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from nextbatch import encoding, measures, protocols, streams
+from nextbatch.learners import Entry
+from nextbatch.protocols import Protocol
+from nextbatch.results import KEY, MEMORY, OK, TIMEOUT, Row, append_row, describe_machine, key_of, read_rows
+from nextbatch.streams import Recipe
+
+PATIENCE = 4  # wall-clock seconds for each CPU second, before a process that waits for something is ended
+POLL = 0.05  # seconds
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a run may take.
+
+    Attributes
+    ----------
+    timeout : int
+        CPU seconds.
+    memory : int
+        MB of the whole process.
+    """
+
+    timeout: int = 240
+    memory: int = 6_000
+
+
+@dataclass(frozen=True)
+class Job:
+    """One learner on one stream by one protocol with one seed."""
+
+    protocol: Protocol
+    recipe: Recipe
+    entry: Entry
+    asked: str
+    seed: int = 0
+    quick: bool = False
+    hidden: str = ""
+    max_batches: int | None = None
+
+    @property
+    def key(self) -> dict[str, str]:
+        """What tells the run from all others."""
+        values = (
+            size_of(self.quick, self.max_batches),
+            self.protocol.name,
+            self.recipe.name,
+            self.entry.name,
+            str(self.seed),
+        )
+        return dict(zip(KEY, values, strict=True))
+
+    def fingerprint(self) -> str:
+        """Return a digest of all that the run depends on: table, batches, protocol, measures, learner, its library."""
+        recipe = self.recipe
+        code = "".join(inspect.getsource(module) for module in (protocols, measures, streams, encoding))
+        said = f"{recipe.sha256} {recipe.batch_size} {recipe.thin} {self.protocol} {code}"
+        return hashlib.sha256(f"{said}{self.entry.fingerprint()}".encode()).hexdigest()[:16]
+
+
+def size_of(quick: bool, max_batches: int | None) -> str:
+    """Return how much of each stream is run, as results say it.
+
+    Examples
+    --------
+    >>> size_of(False, None), size_of(True, None), size_of(False, 20)
+    ('full', 'quick', 'first 20 batches')
+    """
+    return "quick" if quick else f"first {max_batches} batches" if max_batches else "full"
+
+
+@dataclass
+class Plan:
+    """Jobs that are to be done, and sentences on those that cannot be."""
+
+    jobs: list[Job] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+
+
+def make_plan(
+    entries: dict[str, Entry],
+    recipes: Sequence[Recipe],
+    chosen: Sequence[Protocol],
+    *,
+    seeds: Sequence[int] = (0,),
+    quick: bool = False,
+    hidden: str = "",
+    max_batches: int | None = None,
+) -> Plan:
+    """Return the runs of some learners, streams and protocols; what is not at hand is left out with a sentence.
+
+    Parameters
+    ----------
+    entries : dict of Entry
+        By how they were asked for.
+    recipes, chosen : sequences
+        Streams and protocols.
+    seeds : sequence of int
+    quick : bool
+        Generated streams only, shortened.
+    hidden : str
+        A maintainer's folder, whose streams come by the main protocol only.
+    max_batches : int or None
+        Of each stream; None for all.
+    """
+    plan = Plan()
+    absent = [one.name for one in recipes if not one.is_generated and one.find() is None]
+    if absent and not quick:
+        plan.skipped.append(
+            f"{len(absent)} real streams are left out, because {streams.DATA_VARIABLE} names no folder with their "
+            f"tables: {', '.join(absent)}"
+        )
+    used = {}
+    for asked, entry in entries.items():
+        if entry.missing():
+            plan.skipped.append(f"{entry.name} is left out: {entry.missing()} is not installed")
+        else:
+            used[asked] = entry
+    for protocol in chosen:
+        for recipe in recipes:
+            is_there = recipe.name not in absent and (recipe.is_generated or not quick)
+            is_asked = not protocol.streams or recipe.name in protocol.streams
+            if is_there and is_asked and not (recipe.kind == "hidden" and protocol.name != "next-batch"):
+                plan.jobs += [
+                    Job(protocol, recipe, entry, asked, seed, quick, hidden, max_batches)
+                    for asked, entry in used.items()
+                    if _takes_part(entry, protocol)
+                    for seed in seeds
+                ]
+    return plan
+
+
+def _takes_part(entry: Entry, protocol: Protocol) -> bool:
+    """Return whether a learner is asked by a protocol."""
+    if protocol.per_record:
+        return entry.per_record
+    return entry.name != "successor" and (protocol.with_costly or not entry.is_costly)
+
+
+def find_undone(jobs: Sequence[Job], folder: Path) -> list[Job]:
+    """Return the jobs without a row, or whose row was made of other code, another table or another library."""
+    done = {key_of(row): row for row in read_rows(folder)}
+    found = []
+    for job in jobs:
+        row = done.get(tuple(job.key.values()))
+        if row is None or row["fingerprint"] != job.fingerprint():
+            found.append(job)
+    return found
+
+
+def run_jobs(
+    jobs: Sequence[Job], folder: Path, limits: Limits, n_jobs: int, on_done: Callable[[Row], object] = lambda row: None
+) -> None:
+    """Do runs, several at a time, and append a row to the folder's table when one is done."""
+    machine, lock = describe_machine(), threading.Lock()
+    stop = threading.Event()
+
+    def run(job: Job) -> None:
+        if stop.is_set():
+            return
+        row = run_job(job, limits, stop) | {"machine": machine}
+        if stop.is_set():
+            return
+        with lock:
+            append_row(folder, row)
+            on_done({name: str(value) for name, value in row.items()})
+
+    with ThreadPoolExecutor(n_jobs) as pool:
+        futures = [pool.submit(run, job) for job in jobs]
+        try:
+            for future in futures:
+                future.result()
+        except BaseException:
+            stop.set()
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def run_job(job: Job, limits: Limits, stop: threading.Event | None = None) -> dict[str, Any]:
+    """Do one run in a process of its own, and return its row."""
+    entry = job.entry
+    row: dict[str, Any] = {
+        **job.key,
+        "title": entry.title,
+        "family": entry.family,
+        "tuned": entry.tuned,
+        "verified": "false",
+        "version": entry.version(),
+        "table_sha256": job.recipe.sha256,
+        "fingerprint": job.fingerprint(),
+        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
+    }
+    with tempfile.TemporaryDirectory(prefix="nextbatch-") as place:
+        path = Path(place) / "job.json"
+        described = {
+            "protocol": job.protocol.name,
+            "stream": job.recipe.name,
+            "learner": job.asked,
+            "seed": job.seed,
+            "quick": job.quick,
+            "hidden": job.hidden,
+            "max_batches": job.max_batches,
+            "timeout": limits.timeout,
+        }
+        path.write_text(json.dumps(described), encoding="utf-8")
+        ended, says = _watch(path, limits, stop or threading.Event())
+        result, done = path.with_suffix(".result"), path.with_suffix(".done")
+        if not ended and result.is_file():
+            row |= json.loads(result.read_text(encoding="utf-8"))
+            return row
+        far = f" after {done.read_text()} batches" if done.is_file() else " before the first batch was done"
+        return row | {"status": ended or "error", "says": f"{says}{far}"}
+
+
+def _watch(path: Path, limits: Limits, stop: threading.Event) -> tuple[str, str]:
+    """Run a worker until it ends or a limit is reached; return the limit's status and a sentence, empty if it ended."""
+    source = str(Path(__file__).parents[1])
+    paths = os.pathsep.join([source, *filter(None, [os.environ.get("PYTHONPATH")])])
+    env = {**os.environ, **ONE_THREAD, "PYTHONHASHSEED": "0", "PYTHONPATH": paths}
+    start = time.monotonic()
+    with (path.with_suffix(".log")).open("w+", encoding="utf-8") as log:
+        worker = subprocess.Popen(
+            [sys.executable, "-m", "nextbatch.worker", str(path)], env=env, stdout=log, stderr=log
+        )
+        try:
+            while worker.poll() is None:
+                time.sleep(POLL)
+                if _resident_megabytes(worker.pid) > limits.memory:
+                    return MEMORY, f"more than {limits.memory:,} MB"
+                if limits.timeout and time.monotonic() - start > PATIENCE * limits.timeout:
+                    return TIMEOUT, f"more than {PATIENCE * limits.timeout} s of waiting"
+                if stop.is_set():
+                    return "error", "interrupted"
+        finally:
+            if worker.poll() is None:
+                worker.kill()
+            worker.wait()
+        if worker.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+            return TIMEOUT, f"more than {limits.timeout} CPU seconds"
+        if worker.returncode:
+            log.seek(0)
+            return "error", f"ended with {worker.returncode}: {log.read().strip().splitlines()[-1:]}"
+    return "", OK
+
+
+def _resident_megabytes(pid: int) -> float:
+    """Return the memory that a process has, or 0 where /proc does not say it."""
+    try:
+        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    except (OSError, IndexError, ValueError):
+        return 0.0
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20

@@ -1,0 +1,68 @@
+"""The main table as Markdown, for a README: between two marks, so that a command can write it anew."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from nextbatch.page import mark, say_places
+from nextbatch.ranks import Board, make_board
+from nextbatch.results import Row
+from nextbatch.streams import Recipe
+
+BEGIN, END = "<!-- nextbatch -->", "<!-- end -->"
+
+
+def make_table(rows: Sequence[Row], recipes: dict[str, Recipe]) -> str:
+    """Return means over real and generated streams, and sentences on where adforest is not first."""
+    real = [name for name, one in recipes.items() if not one.is_generated]
+    parts = {
+        "real": real,
+        "real, nobody's defaults chosen on them": [name for name in real if not recipes[name].chosen_on],
+        "generated": [name for name, one in recipes.items() if one.is_generated],
+    }
+    boards = {says: make_board(rows, "next-batch", names) for says, names in parts.items()}
+    boards = {says: board for says, board in boards.items() if board.streams}
+    if not boards:
+        raise ValueError(
+            "there are no runs by the protocol next-batch; make some: nextbatch run --protocols next-batch."
+        )
+    first = next(iter(boards.values()))
+    names = [line.name for line in first.ranked]
+    head = [f"{says} ({len(board.streams)})" for says, board in boards.items()]
+    lines = [
+        f"| learner | rank | {' | '.join(head)} | CPU s per batch |",
+        f"|---|---{'|---' * len(head)}|---|",
+        *(_line(name, boards) for name in names),
+    ]
+    sizes, seeds = sorted({row["size"] for row in rows}), len({row["seed"] for row in rows})
+    chosen = [mark(recipes[name]) for name in first.streams if recipes[name].chosen_on]
+    said = [
+        f"Mean accuracy on the next batch, {', '.join(sizes)} of each stream, {seeds} seed{'s' if seeds > 1 else ''}; "
+        "rank and CPU seconds are those of the first column.",
+        *(f"{says.capitalize()}: {say_places(board, recipes)}" for says, board in boards.items() if "," not in says),
+    ]
+    if chosen:
+        said.append(f"Defaults of adforest were chosen on {', '.join(chosen)}.")
+    return "\n".join([*lines, "", " ".join(said)])
+
+
+def _line(name: str, boards: dict[str, Board]) -> str:
+    """Return a learner's row; the best mean of a column is bold."""
+    cells = []
+    for board in boards.values():
+        means = {line.name: line.means["accuracy"] for line in board.ranked if "accuracy" in line.means}
+        text = f"{means[name]:.3f}".lstrip("0") if name in means else ""
+        cells.append(f"**{text}**" if name in means and means[name] == max(means.values()) else text)
+    line = next(one for one in next(iter(boards.values())).ranked if one.name == name)
+    return f"| {name} | {line.rank:.1f} | {' | '.join(cells)} | {line.means.get('seconds_per_batch', 0):.2g} |"
+
+
+def put_between_marks(path: Path, table: str) -> None:
+    """Replace what stands between the marks of a file."""
+    text = path.read_text(encoding="utf-8")
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise ValueError(f"{path} has no marks; expected a line {BEGIN} and, below it, a line {END}.")
+    path.write_text(f"{before}{BEGIN}\n{table}\n{END}{after}", encoding="utf-8")

@@ -1,0 +1,50 @@
+"""One run in a process of its own: ``python -m nextbatch.worker JOB.json``."""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import traceback
+import warnings
+from pathlib import Path
+
+
+def work(path: Path) -> None:
+    """Do the run that a file describes, and write what came of it beside it."""
+    job = json.loads(path.read_text(encoding="utf-8"))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if job["timeout"]:
+        resource.setrlimit(resource.RLIMIT_CPU, (job["timeout"], job["timeout"] + 5))
+    warnings.simplefilter("ignore")
+    from nextbatch.learners import find_learner
+    from nextbatch.protocols import PROTOCOLS, arrange, evaluate
+    from nextbatch.streams import cut_batches, load_table, read_recipes
+
+    done = path.with_suffix(".done")
+    try:
+        protocol = PROTOCOLS[job["protocol"]]
+        recipe = read_recipes(job["hidden"])[job["stream"]]
+        batches = arrange(
+            cut_batches(load_table(recipe), recipe, quick=job["quick"], max_batches=job["max_batches"]),
+            protocol,
+            quick=job["quick"],
+        )
+        learner = find_learner(job["learner"]).make(random_state=job["seed"])
+        found = {"status": "ok"} | evaluate(
+            learner, batches, protocol, lambda n: done.write_text(f"{n} of {len(batches)}")
+        )
+    except MemoryError:
+        found = {"status": "memory", "says": "MemoryError"}
+    except Exception as error:
+        message = (str(error).splitlines() or [""])[0][:200]  # what follows may be a stack trace with paths
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        found = {
+            "status": "error",
+            "says": f"{type(error).__name__}: {message} ({Path(where.filename).name}:{where.lineno})",
+        }
+    path.with_suffix(".result").write_text(json.dumps(found), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    work(Path(sys.argv[1]))
