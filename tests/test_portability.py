@@ -7,7 +7,7 @@ IMPORT_ALL = """
 import importlib, pkgutil, signal, socket, os, sys
 
 import sklearn.base  # libraries may take what the system has
-import typer, rich, fastapi, uvicorn, pyarrow, matplotlib, httpx
+import typer, rich, fastapi, uvicorn, pyarrow, matplotlib, httpx, distributed, dask.dataframe, onnx, onnxruntime, treelite
 
 class Blocked:
     names = {"fcntl", "resource", "pwd", "grp", "termios", "pty", "uvloop"}
