@@ -1,7 +1,9 @@
 """What measures share: made-up records, forests of both libraries, and a clock."""
 
 import json
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -9,6 +11,8 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
 from adforest import AdaptiveDecisionForestClassifier
+
+sys.path.append(str(Path(__file__).parents[1]))  # scripts have their own folder on the path, not the checkout's
 
 
 def clusters(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

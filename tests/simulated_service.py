@@ -150,7 +150,7 @@ class SimulatedDisk:
             self.step("remove")
             del self.files[path], self.synced[path]
 
-    def database(self, path):
+    def database(self, path, schema):
         database = sqlite3.connect(":memory:", isolation_level=None, factory=SimulatedDatabase)
         if path in self.files:
             database.deserialize(self.files[path])
@@ -219,21 +219,19 @@ class World:
         Steps of the disk at which to crash or fail; drawn from the seed by default.
     """
 
-    def __init__(self, seed, n_actions=120, trainer=None, crash_at=None, fail_at=None):
+    def __init__(self, seed, n_actions=120, trainer=None, crash_at=None, fail_at=None, disk=SimulatedDisk):
         self.draws = random.Random(seed)
         horizon = n_actions // 2  # about as many steps has the disk
         is_calm = crash_at is not None or fail_at is not None
         crashes = {self.draws.randrange(1, horizon) for _ in range(self.draws.randrange(6))}
         faults = {self.draws.randrange(1, horizon) for _ in range(self.draws.choice([0, 0, 1, 3]))}
-        self.disk = SimulatedDisk(
-            self.draws, (crash_at or ()) if is_calm else crashes, (fail_at or ()) if is_calm else faults
-        )
+        self.disk = disk(self.draws, (crash_at or ()) if is_calm else crashes, (fail_at or ()) if is_calm else faults)
         self.clock, self.trainer = SimulatedClock(), trainer or ListTrainer()
         self.segment_bytes = self.draws.choice([1 << 40, 2_000, 20_000])
         batch_seconds, wait = self.draws.choice([None, 50.0]), self.draws.choice([200.0, 1e6])
         default = self.draws.choice([None, None, "mid"])
         self.settings = ModelSettings(
-            "y", {"random_state": 0}, self.draws.choice([1, 3, 7]), batch_seconds, wait, default, 1e7, 3, "log"
+            "y", {"random_state": 0}, self.draws.choice([1, 3, 7]), batch_seconds, wait, default, 1e7, 3, log_id="log"
         )
         self.disk.files[FOLDER / SETTINGS] = self.disk.synced[FOLDER / SETTINGS] = self.settings.dumped()
         self.n_actions, self.n_crashes, self.n_failures = n_actions, 0, 0

@@ -39,7 +39,7 @@ from adforest.parameters import (
 )
 from adforest.snapshot import FittedForests, Snapshot
 from adforest.tracking import BatchBlock, PrequentialAnswers, Track
-from adforest.tracking.columns import sampled
+from adforest.tracking.column_sketches import sampled
 
 FOREST_RULES: Rules = COMMON | {
     "base_forest": (one_of(BaseForest),),

@@ -1,5 +1,6 @@
 """What is wrong in files: file, line and column are named, and what was learnt before is kept."""
 
+import errno
 import json
 import os
 import random
@@ -10,6 +11,7 @@ import pytest
 import adforest
 from adforest.cli.learning import Learner
 from adforest.cli.model_file import ModelFile
+from adforest.storage import files
 from cli_commands import MOMENT, SMALL, content, learnt_here, run, run_apart, write_months
 
 N_FILES = 30
@@ -117,6 +119,22 @@ def test_a_model_that_cannot_be_written_is_as_before(capsys, folder, tmp_path, m
     assert len(before.history_) == 2
     assert not learner.is_known(digest)
     assert model.read_bytes() == was
+
+
+def test_what_is_kept_is_a_sentence_after_the_error(capsys, tmp_path, monkeypatch):
+    saved, save = [], files.save
+
+    def fill_the_disk(*arguments, **options):
+        saved.append(arguments)
+        if len(saved) > 2:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return save(*arguments, **options)
+
+    monkeypatch.setattr(files, "save", fill_the_disk)
+    command = ("learn", write_months(tmp_path / "months", 3), "--target", "rent", "-m", tmp_path / "m.adf", *SMALL)
+    code, _, err = run(capsys, *command)
+    assert code == 1
+    assert "(No space left on device). 2 batches learnt before this, kept in" in err
 
 
 def test_a_model_file_that_is_none(capsys, folder, tmp_path):

@@ -51,6 +51,19 @@ def test_one_process_learns_at_a_time_however_the_file_is_named(capsys, folder, 
     assert len(adforest.load(other).history_) == 3
 
 
+@pytest.mark.parametrize("place", range(5))
+def test_the_lock_outlives_the_file_that_was_there_when_it_was_taken(capsys, folder, place):
+    """Every batch replaces the file: a lock on the file alone would be one on a file that nobody finds any more."""
+    model = learnt(capsys, folder)
+    other = names_of(model)[place]
+    for held, given in ((model, other), (other, model)):
+        with model_file.locked(held) as file:
+            file.save(file.load())
+            code, _, err = run(capsys, "learn", folder, "-m", given)
+        assert code == 1
+        assert f"adforest: another process is learning into '{given}'" in err
+
+
 def test_who_holds_the_lock_is_told(capsys, folder):
     model = learnt(capsys, folder)
     with model_file.locked(model):

@@ -271,3 +271,21 @@ def test_explanations_add_up(client):
     answer = client.post(f"{M}/predict?explain=true", json={"records": as_records(rents(2, 4))}).json()
     for shares, label, why in zip(answer["probabilities"], answer["predictions"], answer["explanations"], strict=True):
         assert why["bias"] + sum(why["contributions"].values()) == pytest.approx(shares[label])
+
+
+def test_classes_have_a_limit_and_labels_are_of_one_kind(tmp_path):
+    with service(tmp_path) as client:
+        make(client, max_classes=3)
+        put = f"{M}/records/{{}}/label"
+        assert client.put(put.format("a"), json={"label": "mid"}).status_code == 201
+        refused = client.put(put.format("b"), json={"label": "other"})
+        assert refused.status_code == 422
+        assert "max_classes" in refused.json()["error"]
+        body = {"records": [row | {"rent": "other"} for row in rents(3).to_pylist()]}
+        assert client.post(f"{M}/batches", json=body).status_code == 422
+        assert client.put(M, json={"max_classes": 4}).status_code == 200
+        assert client.put(put.format("b"), json={"label": "other"}).status_code == 201
+        assert client.put(M, json={"default_label": 3}).status_code == 422
+        other = {"target": "rent", "default_label": 3}
+        assert client.put("/v1/models/other", json=other).status_code == 201
+        assert client.put("/v1/models/other/records/a/label", json={"label": "low"}).status_code == 422

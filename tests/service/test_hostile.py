@@ -61,6 +61,7 @@ HOSTILE = {
     "ids of NaN": ("application/json", b'{"records":[{"area":1}],"record_ids":[NaN]}'),
     "id of control": ("application/json", b'{"records":[{"area":1}],"record_ids":["\\u0000"]}'),
     "many columns": ("application/json", json.dumps({"records": [{str(n): 1 for n in range(20_000)}]}).encode()),
+    "long text": ("application/json", b'{"records":[{"area":1,"rooms":1,"district":"' + b"x" * 20_000 + b'"}]}'),
     "csv without lines": ("text/csv", b""),
     "csv of zeros": ("text/csv", bytes(10_000)),
     "csv of commas": ("text/csv", b"," * 100_000 + b"\n"),
@@ -93,6 +94,11 @@ def test_arrow_with_changed_bytes_never_ends_the_service(client):
         damaged[place] ^= 0xFF
         answer = client.post(f"{M}/predict", content=bytes(damaged), headers={"content-type": ARROW})
         assert answer.status_code < 500, (place, answer.text)
+
+
+@pytest.mark.parametrize("number", ["-1", "-" + "9" * 30, "9" * 30])
+def test_numbers_of_batches_that_cannot_be(client, number):
+    assert client.get(f"{M}/batches/{number}").status_code == 404
 
 
 def test_bodies_have_a_limit(client):

@@ -23,7 +23,7 @@ from adforest.forest import Forest, Samples, Tree
 from adforest.forest.packed import PackedRows
 from adforest.origins import Origins
 from adforest.snapshot import FittedForests
-from adforest.storage import columns, evidence, history, models, origins, state, tracking, trees
+from adforest.storage import encoders, evidence, history, models, origins, state, tracking, trees
 from adforest.storage.values import decode, encode, text_array
 from adforest.tracking import BatchBlock, ClassLives, ColumnSketches, History, Prequential, Track
 from adforest.tracking.over_time import FiguresOverTime
@@ -67,12 +67,12 @@ WRITTEN = {
         {"nodes", "row_start", "n_leaves", "_before", "_sums"},
     ),
     TableEncoder: (
-        names(columns.ENCODER),
+        names(encoders.ENCODER),
         {"names", "kinds", "categories", "warned_of", "estimator_name", "recycled_codes", "is_plain"}
         | {"rates", "rate_columns", "n_added"},
     ),
-    CategoryRates: (names(columns.RATES_FIELDS), {"classes"}),
-    Categories: (names(columns.CATEGORIES_FIELDS), {"index_of"}),
+    CategoryRates: (names(encoders.RATES_FIELDS), {"classes"}),
+    Categories: (names(encoders.CATEGORIES_FIELDS), {"index_of"}),
     LabelTable: (set(), {"by_arrival", "classes", "order"}),
     BatchReport: (set(history.FIELDS), set()),
     BatchBlock: (set(history.BLOCK_FIELDS), set()),

@@ -11,7 +11,7 @@ import adforest
 from adforest import AdaptiveDecisionForestClassifier
 from adforest.adaptation import paper, update
 from adforest.monitor import ModelView, tree_text
-from adforest.storage.columns import KINDS
+from adforest.storage.encoders import KINDS
 from saved_models import CASES, numbers, ours
 
 
@@ -189,10 +189,10 @@ def test_a_warning_said_once_is_not_said_again(tmp_path):
 
 def test_many_values_with_codes_given_back(tmp_path, monkeypatch):
     from adforest.encoding import categories
-    from adforest.storage import columns
+    from adforest.storage import encoders
 
     monkeypatch.setattr(categories, "MAX_VALUES", 64)
-    monkeypatch.setattr(columns, "FULL", int(64 * 15 / 16) - 1)
+    monkeypatch.setattr(encoders, "FULL", int(64 * 15 / 16) - 1)
     rng, batches = np.random.default_rng(0), []
     for k in range(5):
         names = np.array([f"name {code}" for code in rng.integers(25 * k, 25 * k + 40, 90)], dtype=object)

@@ -104,8 +104,10 @@ def _tell(error: Exception) -> int:
 
 
 def _with_notes(message: str, error: BaseException) -> str:
-    """Return a message and what was noted where the error passed by."""
-    return " ".join([message, *getattr(error, "__notes__", ())])
+    """Return a message and what was noted where the error passed by, each a sentence."""
+    notes = getattr(error, "__notes__", ())
+    stop = "" if not notes or message.endswith((".", "?", "!")) else "."
+    return " ".join([message + stop, *notes])
 
 
 def _fail(message: str, code: int) -> int:

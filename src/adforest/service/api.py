@@ -123,7 +123,8 @@ class Api:
     async def record(self, model: str, record_id: str) -> Response:
         """Return the state of a record."""
         served = self._models.get(model)
-        found = (await self._ask(served, lambda: served.store.state.records.find([record_id]))).get(record_id)
+        known = check_id(record_id)
+        found = (await self._ask(served, lambda: served.store.state.records.find([known]))).get(known)
         if found is None:
             raise RequestError(404, f"there is no record {record_id[:80]!r}.")
         shown = shown_record(found)
@@ -172,7 +173,7 @@ class Api:
     async def batch(self, model: str, number: int) -> Response:
         """Return what became of a batch."""
         served = self._models.get(model)
-        found = await self._ask(served, lambda: served.store.state.tasks.get(min(number, 2**62)))
+        found = await self._ask(served, lambda: served.store.state.tasks.get(max(0, min(number, 2**62))))
         if found is None:
             raise RequestError(404, f"there is no batch {number}.")
         return JSONResponse(found.shown())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
 from typing import Any
 
@@ -17,7 +18,7 @@ from adforest.service.model_api import ModelApi
 from adforest.service.open_inference import OpenInference
 from adforest.service.requests import RequestError
 from adforest.service.served_model import BusyError
-from adforest.service.store import StoreFullError
+from adforest.service.store import StoreAwayError, StoreFullError
 
 RETRY_SECONDS = "1"
 TITLE = "adforest"
@@ -50,7 +51,7 @@ def make_service(
     else:
         api.add_to(app)
     OpenInference(models).add_to(app)
-    for kind in (RequestError, BodyError, BusyError, StoreFullError, ValueError, TypeError):
+    for kind in (RequestError, BodyError, BusyError, StoreFullError, sqlite3.OperationalError, ValueError, TypeError):
         app.add_exception_handler(kind, _tell)
     app.add_exception_handler(HTTPException, _tell)
     app.add_exception_handler(RequestValidationError, _tell)
@@ -115,8 +116,10 @@ async def _tell(_: Request, error: Exception) -> Response:
         status = error.status
     elif isinstance(error, HTTPException):
         return JSONResponse({"error": str(error.detail)}, status_code=error.status_code, headers=error.headers)
-    elif isinstance(error, BusyError | StoreFullError):
-        status, headers = 429 if isinstance(error, BusyError) else 507, {"retry-after": RETRY_SECONDS}
+    elif isinstance(error, BusyError | StoreFullError | sqlite3.OperationalError):
+        is_away = isinstance(error, StoreAwayError | sqlite3.OperationalError)
+        status = 429 if isinstance(error, BusyError) else 503 if is_away else 507
+        headers = {"retry-after": RETRY_SECONDS}
     return JSONResponse({"error": _words(error)}, status_code=status, headers=headers)
 
 

@@ -21,6 +21,7 @@ PARQUET = ("application/vnd.apache.parquet", "application/x-parquet")
 ARROW = ("application/vnd.apache.arrow.stream", "application/vnd.apache.arrow.file")
 TYPES = (JSON, CSV, *PARQUET, *ARROW)
 MAX_RECORDS, MAX_COLUMNS, MAX_CELLS, MAX_NAME, MAX_ID = 1_000_000, 10_000, 50_000_000, 200, 200
+MAX_TEXT = 10_000  # bytes of a text value: each may become a category of the model
 MAX_UNPACKED = 1 << 29  # bytes of a Parquet file
 BATCH_HEADER, NO_VALUE = 3, 0  # of Arrow's messages
 
@@ -152,9 +153,20 @@ def _checked(table: pa.Table) -> pa.Table:
         if kind_of(kind) is None and not pa.types.is_null(kind):
             raise BodyError(422, f"column {name!r} holds {str(kind)[:80]}; expected numbers, text, times or durations.")
     try:
-        return normalised(table)
+        table = normalised(table)
+        _check_text(table)
+        return table
     except (pa.ArrowException, OverflowError, ValueError) as error:
         raise BodyError(422, f"the table holds values that cannot be converted ({_short(error)}).") from None
+
+
+def _check_text(table: pa.Table) -> None:
+    """Raise if a value is longer than a category may be."""
+    import pyarrow.compute as pc
+
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if pa.types.is_string(column.type) and (pc.max(pc.binary_length(column)).as_py() or 0) > MAX_TEXT:
+            raise BodyError(422, f"column {name!r} holds text of more than {MAX_TEXT:,} bytes. Drop it, or shorten it.")
 
 
 def _check_shape(n_records: int, n_columns: int) -> None:

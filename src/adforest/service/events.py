@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -44,10 +44,21 @@ class Tables:
         if new:
             self.records.set_note("columns", known | new)
 
-    def learn_label_kind(self, label: Any) -> None:
-        """Note what kind of value labels are."""
-        if self.records.note("labels") is None:
-            self.records.set_note("labels", type(label).__name__)
+    def label_kind(self) -> str | None:
+        """Return what kind of value labels are, None if there was none yet."""
+        default, known = self.settings.default_label, self.records.note("labels")
+        return known if known is not None or default is None else type(default).__name__
+
+    def new_classes(self, labels: Iterable[str]) -> set[str]:
+        """Return which of some labels, as JSON text, are classes that did not come before."""
+        return set(labels) - set(self.records.note("classes", ()))
+
+    def learn_labels(self, labels: Iterable[str]) -> None:
+        """Note which classes labels are, and what kind of value."""
+        if new := self.new_classes(labels):
+            self.records.set_note("classes", [*self.records.note("classes", ()), *sorted(new)])
+            if self.records.note("labels") is None:
+                self.records.set_note("labels", type(json.loads(min(new))).__name__)
 
 
 @dataclass(frozen=True)
@@ -98,7 +109,7 @@ class LabelsSet:
 
     def apply(self, state: Tables, position: int) -> None:
         """Give the records their labels."""
-        state.learn_label_kind(json.loads(self.pairs[0][1]))
+        state.learn_labels(label for _, label in self.pairs)
         state.records.label(self.pairs, self.now, self.now + state.settings.label_wait)
 
 
@@ -146,7 +157,7 @@ class Noted:
         given = {one.number for one in is_given}
         if is_given:
             label = label_text(default)
-            state.learn_label_kind(default)
+            state.learn_labels([label])
             state.records.label([(one.id, label) for one in is_given], self.now, self.now)
         state.records.release([one for one in overdue if one.number not in given], EXPIRED, self.now)
         state.records.forget_old(self.now - state.settings.remember)
@@ -191,8 +202,13 @@ class TaskAdded:
         if not self.ids and len(self.table):
             features = self.table.drop_columns([state.settings.target])
             state.learn_kinds(features)
-            state.learn_label_kind(self.table[state.settings.target][0].as_py())
+            state.learn_labels(classes_of(self.table[state.settings.target]))
+
+
+def classes_of(column: pa.ChunkedArray) -> list[str]:
+    """Return the classes of a column as JSON text."""
+    return [json.dumps(one) for one in column.unique().to_pylist()]
 
 
 EVENTS: dict[int, Any] = {one.kind: one for one in (RecordsKept, LabelsSet, Noted, TaskAdded)}
-__all__ = ["EVENTS", "LABELLED", "Event", "LabelsSet", "Noted", "RecordsKept", "Tables", "TaskAdded"]
+__all__ = ["EVENTS", "LABELLED", "Event", "LabelsSet", "Noted", "RecordsKept", "Tables", "TaskAdded", "classes_of"]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
 from concurrent.futures import Future
 from hashlib import sha256
 from pathlib import Path
@@ -157,10 +156,3 @@ class FollowedModels:
         answer = self._http.get(path)
         answer.raise_for_status()
         return answer.json()
-
-
-def made_models(folder: Path, follow: str | None, token: str | None, on_fatal: Callable[[str], None]) -> Any:
-    """Return the models of a folder, or those of a service that is followed."""
-    from adforest.service.served_models import ServedModels
-
-    return ServedModels(folder, on_fatal) if follow is None else FollowedModels(follow, folder, token)

@@ -44,6 +44,8 @@ class ServiceOptions:
         The address of a service whose models are fetched and answered from; nothing is learnt then.
     follow_token : str or None
         What that service asks for.
+    database : str or None
+        The URL of PostgreSQL, for the tables of models that are made.
     """
 
     folder: Path
@@ -55,6 +57,7 @@ class ServiceOptions:
     allowed_hosts: Sequence[str] = ()
     follow: str | None = None
     follow_token: str | None = None
+    database: str | None = None
 
 
 class FatalError(OSError):
@@ -94,8 +97,6 @@ def _made(options: ServiceOptions) -> Iterator[tuple[Any, socket.socket, str, li
     _check_closed(options)
     import uvicorn
 
-    from adforest.service.following import made_models
-
     fatal: list[str] = []
 
     def end(problem: str) -> None:
@@ -103,13 +104,23 @@ def _made(options: ServiceOptions) -> Iterator[tuple[Any, socket.socket, str, li
         server.should_exit = True
 
     with listen(options.host, options.port, "the service") as listener:
-        models = made_models(options.folder, options.follow, options.follow_token, end)
+        models = _open_models(options, end)
         try:
             app, token = _make_app(options, models, listener.getsockname()[1], lambda: bool(server.should_exit))
             server = uvicorn.Server(_config(uvicorn, app, options))
             yield server, listener, _address(options, listener, token), fatal
         finally:
             models.close()
+
+
+def _open_models(options: ServiceOptions, on_fatal: Callable[[str], None]) -> Any:
+    """Return the models of a folder, or those of a service that is followed."""
+    from adforest.service.following import FollowedModels
+    from adforest.service.served_models import ServedModels
+
+    if options.follow is None:
+        return ServedModels(options.folder, on_fatal, options.database)
+    return FollowedModels(options.follow, options.folder, options.follow_token)
 
 
 def _make_app(options: ServiceOptions, models: Any, port: int, is_ending: Callable[[], bool]) -> tuple[Any, str | None]:

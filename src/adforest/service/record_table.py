@@ -1,4 +1,4 @@
-"""The state of each record, from pending to learnt: a table in SQLite that follows the log entry by entry.
+"""The state of each record, from pending to learnt: a table in a database that follows the log entry by entry.
 
 Every change is made by an entry of the log and in one transaction with the position of that entry, so that the table is
 always that of some position; what the log has more is applied when it is opened. Times are those of the entries.
@@ -7,10 +7,11 @@ always that of some position; what the log has more is applied when it is opened
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
+
+from adforest.service.databases import Database
 
 PENDING, LABELLED, LEARNT, EXPIRED, WITHDRAWN, REFUSED = (
     "pending",
@@ -24,12 +25,12 @@ EARLY = "early"  # a label whose record has not come
 OVER = (LEARNT, EXPIRED, WITHDRAWN, REFUSED)
 AT_ONCE = 500  # ids in one query; SQLite takes 999 values at least
 SCHEMA = """
-CREATE TABLE IF NOT EXISTS notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS notes (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS chunks (position INTEGER PRIMARY KEY, content BLOB NOT NULL, n_used INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS records (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, state TEXT NOT NULL,
     chunk INTEGER, place INTEGER, active INTEGER NOT NULL, label TEXT, made REAL NOT NULL, changed REAL NOT NULL,
     due REAL, task INTEGER);
-CREATE INDEX IF NOT EXISTS ready ON records (number) WHERE state = 'labelled' AND active AND task IS NULL;
+CREATE INDEX IF NOT EXISTS ready ON records (number) WHERE state = 'labelled' AND active = 1 AND task IS NULL;
 CREATE INDEX IF NOT EXISTS due ON records (due) WHERE due IS NOT NULL;
 CREATE INDEX IF NOT EXISTS over ON records (changed) WHERE due IS NULL AND state <> 'labelled';
 CREATE INDEX IF NOT EXISTS of_task ON records (task) WHERE task IS NOT NULL;
@@ -83,11 +84,10 @@ class RecordTable:
 
     Parameters
     ----------
-    database : sqlite3.Connection
-        In its autocommit mode.
+    database : Database
     """
 
-    def __init__(self, database: sqlite3.Connection) -> None:
+    def __init__(self, database: Database) -> None:
         self.database = database
         with self.transaction():
             for statement in SCHEMA.split(";"):
@@ -124,7 +124,10 @@ class RecordTable:
 
     def set_note(self, name: str, value: Any) -> None:
         """Replace a note."""
-        self.database.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, json.dumps(value)))
+        self.database.execute(
+            "INSERT INTO notes VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+            (name, json.dumps(value)),
+        )
 
     def find(self, ids: Sequence[str]) -> dict[str, Record]:
         """Return the records that are known among some ids."""
@@ -159,11 +162,7 @@ class RecordTable:
             return
         self.database.executemany("DELETE FROM records WHERE number = ?", early)
         self.database.execute("INSERT INTO chunks VALUES (?, ?, ?)", (position, content, len(rows)))
-        self.database.executemany(
-            "INSERT INTO records (id, state, chunk, place, active, label, made, changed, due) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            rows,
-        )
+        self._insert("id, state, chunk, place, active, label, made, changed, due", rows)
 
     def label(self, pairs: Iterable[tuple[str, str]], now: float, due: float) -> None:
         """Give records their labels; those that are not known keep them until they come."""
@@ -173,11 +172,17 @@ class RecordTable:
         new = [(one, EARLY, 1, label, now, now, due) for one, label in pairs if one not in known]
         self.database.executemany(
             "UPDATE records SET label = ?, state = CASE WHEN state = 'early' THEN 'early' ELSE ? END, changed = ?, "
-            "due = CASE WHEN active AND state <> 'early' THEN NULL ELSE due END WHERE number = ?",
+            "due = CASE WHEN active = 1 AND state <> 'early' THEN NULL ELSE due END WHERE number = ?",
             old,
         )
-        insert = "INSERT INTO records (id, state, active, label, made, changed, due) VALUES (?, ?, ?, ?, ?, ?, ?)"
-        self.database.executemany(insert, new)
+        self._insert("id, state, active, label, made, changed, due", new)
+
+    def _insert(self, columns: str, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Add records, with the numbers that follow."""
+        if rows:
+            (last,) = self.database.execute("SELECT COALESCE(MAX(number), 0) FROM records").fetchone()
+            query = f"INSERT INTO records (number, {columns}) VALUES (?{', ?' * len(rows[0])})"
+            self.database.executemany(query, [(last + 1 + place, *row) for place, row in enumerate(rows)])
 
     def activate(self, number: int, now: float) -> None:
         """Let a record be learnt."""
@@ -204,7 +209,7 @@ class RecordTable:
     def ready(self, limit: int) -> list[Record]:
         """Return records that have labels and are in no batch yet, in the order of their predictions."""
         rows = self.database.execute(
-            "SELECT * FROM records WHERE state = 'labelled' AND active AND task IS NULL ORDER BY number LIMIT ?",
+            "SELECT * FROM records WHERE state = 'labelled' AND active = 1 AND task IS NULL ORDER BY number LIMIT ?",
             (limit,),
         )
         return [Record(*row) for row in rows]
@@ -212,8 +217,8 @@ class RecordTable:
     def n_ready(self, limit: int) -> tuple[int, float | None]:
         """Return how many of these there are, up to a limit, and since when the first of them waits."""
         query = (
-            "SELECT COUNT(*), MIN(changed) FROM (SELECT changed FROM records WHERE state = 'labelled' AND active "
-            "AND task IS NULL LIMIT ?)"
+            "SELECT COUNT(*), MIN(changed) FROM (SELECT changed FROM records WHERE state = 'labelled' AND active = 1 "
+            "AND task IS NULL LIMIT ?) AS waiting"
         )
         n, since = self.database.execute(query, (limit,)).fetchone()
         return int(n), since

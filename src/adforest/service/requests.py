@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Protocol
 
 import pyarrow as pa
 
-from adforest.service.events import Event, LabelsSet, Noted, RecordsKept, Tables, TaskAdded
+from adforest.service.events import Event, LabelsSet, Noted, RecordsKept, Tables, TaskAdded, classes_of
 from adforest.service.record_table import EARLY, LEARNT, OVER, PENDING, WITHDRAWN, Record
 from adforest.service.tables import from_bytes, is_same_row, new_kinds, to_bytes, without_columns
 from adforest.service.task_table import BATCH
@@ -93,10 +93,11 @@ class SetLabels:
         self.outcomes, wanted = [], dict(self.pairs)
         if any(wanted[one] != label for one, label in self.pairs):
             raise RequestError(422, "a record_id stands twice in the request, with two labels. Send one of them.")
-        kind = state.records.note("labels") or type(json.loads(self.pairs[0][1])).__name__
+        kind = state.label_kind() or type(json.loads(self.pairs[0][1])).__name__
         for one, label in self.pairs:
             if type(json.loads(label)).__name__ != kind:
                 raise RequestError(422, f"the label of record {one!r} is {label}; expected {kind} as those before.")
+        _check_classes(wanted.values(), state)
         known = state.records.find(list(wanted))
         new = []
         for one, label in wanted.items():
@@ -199,9 +200,12 @@ class ChangeSettings:
     def event(self, state: Tables, now: float) -> Event | None:
         """Return the change, None if there is none."""
         try:
-            is_same = state.settings.changed(self.given) == state.settings
+            changed = state.settings.changed(self.given)
         except ValueError as error:
             raise RequestError(422, str(error)) from None
+        default, kind, is_same = changed.default_label, state.records.note("labels"), changed == state.settings
+        if default is not None and kind not in (None, type(default).__name__):
+            raise RequestError(422, f"default_label is {str(default)[:80]!r}; expected {kind} as labels before.")
         return None if is_same else Noted("settings", self.given, now)
 
     def answer(self, state: Tables) -> dict[str, Any]:
@@ -236,6 +240,18 @@ def _check_batch(table: pa.Table, state: Tables) -> None:
         raise RequestError(422, f"column {target!r} lacks {table[target].null_count} classes; expected one a record.")
     _check_kinds(table.drop_columns([target]), state)
     kind = type(table[target][0].as_py()).__name__
-    known = state.records.note("labels") or kind
+    known = state.label_kind() or kind
     if kind != known or kind not in ("str", "int", "float", "bool"):
         raise RequestError(422, f"column {target!r} holds {kind}; expected {known} as labels before.")
+    _check_classes(classes_of(table[target]), state)
+
+
+def _check_classes(labels: Iterable[str], state: Tables) -> None:
+    """Raise if labels bring more classes than a model may have."""
+    limit, n_known = state.settings.max_classes, len(state.records.note("classes", ()))
+    if (new := state.new_classes(labels)) and n_known + len(new) > limit:
+        raise RequestError(
+            422,
+            f"{len(new):,} of the classes are new, such as {min(new)[:80]}, and {n_known:,} came before; expected "
+            f"{limit:,} at most. Correct the labels, or raise max_classes of the model.",
+        )

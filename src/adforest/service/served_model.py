@@ -9,6 +9,7 @@ supervisor (one thread) ⇄ learner (one process) ─▶ model file ─▶ `answ
 from __future__ import annotations
 
 import os
+import sqlite3
 import threading
 import time
 from collections.abc import Callable
@@ -71,15 +72,17 @@ class ServedModel:
         The file of the model; what else is kept is in the folder of its name and ``.service``.
     on_fatal : callable
         Is told when the log cannot be written any more: the process must end.
+    database_url : str, optional
+        Of PostgreSQL, where the tables are if the settings say so.
     """
 
-    def __init__(self, path: Path, on_fatal: Callable[[str], None]) -> None:
+    def __init__(self, path: Path, on_fatal: Callable[[str], None], database_url: str | None = None) -> None:
         self.path, self.name, self._on_fatal = path, path.stem, on_fatal
         self.folder = service_folder(path)
         self._locks = ExitStack()
         self._descriptors = self._lock()
         try:
-            self.store = Store(RealDisk(), SteadyClock(), self.folder)
+            self.store = Store(RealDisk(database_url), SteadyClock(), self.folder)
             self._learner: LearningProcess | None = None
             self.answering: Answering | None = None
             self._open()
@@ -88,7 +91,7 @@ class ServedModel:
             raise
         self._queue: Queue[tuple[Change | Callable[[], Any], Future[Any]]] = Queue()
         self._has_task, self._is_ending, self._is_over = threading.Event(), False, False
-        self.problem, self._is_broken = "", False
+        self._problems, self._is_broken = {"writing": "", "learning": ""}, False
         self.done = threading.Condition()
         self.n_commits = self.n_committed = 0
         self._writer = threading.Thread(target=self._write, name=f"{self.name}-writer", daemon=True)
@@ -96,6 +99,11 @@ class ServedModel:
         self._writer.start()
         self._supervisor.start()
         self._has_task.set()
+
+    @property
+    def problem(self) -> str:
+        """What keeps it from writing or from learning, empty if nothing does."""
+        return self._problems["writing"] or self._problems["learning"]
 
     @property
     def n_waiting(self) -> int:
@@ -160,8 +168,8 @@ class ServedModel:
     def _write(self) -> None:
         """Write what comes, many requests at once."""
         while not (self._is_over and self._queue.empty()):
-            wait = min(max(self.store.seconds_until_due(), 0.01), 60.0)
-            group = self._next_group(wait)
+            wait = self._looked_up(self.store.seconds_until_due, 1.0)
+            group = self._next_group(min(max(wait, 0.01), 60.0))
             changes = [(one, future) for one, future in group if not callable(one)]
             try:
                 answers = self.store.commit([one for one, _ in changes])
@@ -174,12 +182,12 @@ class ServedModel:
                     self._fail(self._next_group(0.1), error)
                 return
             except Exception as error:
-                self.problem = str(error)
+                self._problems["writing"] = str(error)
                 self._fail(changes, error if isinstance(error, StoreFullError) else StoreFullError(str(error)))
                 answers = None
                 time.sleep(0.1)
             else:
-                self.problem = ""
+                self._problems["writing"] = ""
             for (_, future), answer in zip(changes, answers or (), strict=False):
                 if isinstance(answer, RequestError):
                     future.set_exception(answer)
@@ -188,8 +196,15 @@ class ServedModel:
             for action, future in group:
                 if callable(action):
                     _settle(action, future)
-            if answers is not None and self.store.next_task() is not None:
+            if answers is not None and self._looked_up(self.store.next_task, None) is not None:
                 self._has_task.set()
+
+    def _looked_up(self, action: Callable[[], T], default: T) -> T:
+        """Look something up in the store that can wait where the tables cannot be read."""
+        try:
+            return action()
+        except (sqlite3.OperationalError, StoreFullError):
+            return default
 
     def _next_group(self, wait: float) -> list[tuple[Any, Future[Any]]]:
         """Return pending requests; none after some seconds, so that records can expire."""
@@ -219,7 +234,7 @@ class ServedModel:
                     if not self._do_next():
                         break
                 except Exception as error:  # the disk, most of the time; nothing is lost, it is tried again
-                    self.problem = f"learning is put off: {error}"
+                    self._problems["learning"] = f"learning is put off: {error}"
                     self._pause()
 
     def _do_next(self) -> bool:
@@ -239,9 +254,10 @@ class ServedModel:
                 self.call(lambda: self.store.count_failure(order.number)).result()
             return True
         if outcome.state == RETRY:
-            self.problem = f"learning is put off: {outcome.report['reason']}"
+            self._problems["learning"] = f"learning is put off: {outcome.report['reason']}"
             self._pause()
             return True
+        self._problems["learning"] = ""
         self._answer_with_newest()
         self.call(lambda: self.store.end_task(order.number, outcome.state, outcome.batch, outcome.report)).result()
         with self.done:

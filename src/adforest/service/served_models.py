@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -15,7 +16,7 @@ from adforest.service.store import SETTINGS
 from adforest.service.system import PRIVATE_FOLDER, RealDisk
 from adforest.storage.locks import holder_of, lock_file, note_holder
 
-SUFFIX = ".adf"
+SUFFIX, REMOVED = ".adf", "removed.json"
 MAX_MODELS = 1_000
 
 
@@ -28,10 +29,12 @@ class ServedModels:
         Made if it is not there. Files ``*.adf`` in it that were saved elsewhere are served too.
     on_fatal : callable
         Is told when a log cannot be written any more: the process must end.
+    database_url : str, optional
+        Of PostgreSQL, which holds the tables of models that are made from now on.
     """
 
-    def __init__(self, folder: Path, on_fatal: Callable[[str], None]) -> None:
-        self.folder, self._on_fatal, self._disk = folder, on_fatal, RealDisk()
+    def __init__(self, folder: Path, on_fatal: Callable[[str], None], database_url: str | None = None) -> None:
+        self.folder, self._on_fatal, self._disk = folder, on_fatal, RealDisk(database_url)
         self._lock, self._models = Lock(), dict[str, ServedModel]()
         self._held = ExitStack()
         folder.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
@@ -55,7 +58,7 @@ class ServedModels:
                 self._adopt(path)
         for path in sorted(self.folder.glob(f"*{SUFFIX}{SERVICE_SUFFIX}")):
             model = path.with_name(path.name.removesuffix(SERVICE_SUFFIX))
-            self._models[model.stem] = ServedModel(model, self._on_fatal)
+            self._models[model.stem] = ServedModel(model, self._on_fatal, self._disk.database_url)
 
     def names(self) -> list[str]:
         """Return the names of all models, sorted."""
@@ -81,7 +84,7 @@ class ServedModels:
             if len(self._models) >= MAX_MODELS:
                 raise RequestError(409, f"there are {MAX_MODELS:,} models already. Remove one.")
             self._write_settings(path, settings)
-            self._models[name] = ServedModel(path, self._on_fatal)
+            self._models[name] = ServedModel(path, self._on_fatal, self._disk.database_url)
             return self._models[name]
 
     def remove(self, name: str) -> None:
@@ -90,6 +93,7 @@ class ServedModels:
             model = self.get(name)
             del self._models[name]
             model.close()
+            self._disk.link(model.folder / SETTINGS, model.folder / REMOVED)
             self._disk.remove(model.folder / SETTINGS)  # from here on it is no model, whatever is left of it
             self._remove_files(model.path)
 
@@ -110,10 +114,17 @@ class ServedModels:
         self._write_settings(path, settings)
 
     def _write_settings(self, path: Path, settings: ModelSettings) -> None:
+        if self._disk.database_url is not None:
+            settings = replace(settings, tables="postgresql")
         self._disk.make_folder(service_folder(path))
         self._disk.replace(service_folder(path) / SETTINGS, [settings.dumped()])
 
     def _remove_files(self, path: Path) -> None:
+        """Remove all of a model; its settings, which say where its tables are, at last."""
+        removed = service_folder(path) / REMOVED
+        schema = ModelSettings.loaded(removed.read_bytes()).schema if removed.exists() else None
+        if schema is not None:
+            self._disk.drop_database(schema)
         for one in (path, path.with_name(f"{path.name}.versions"), path.with_name(f"{path.stem}.challenger{SUFFIX}")):
             self._disk.remove(one)
         self._disk.remove(service_folder(path))

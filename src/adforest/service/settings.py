@@ -15,7 +15,8 @@ DAY = 86_400.0
 MAX_BATCH = 1_000_000  # records
 MAX_VERSIONS = 1_000
 MAX_SECONDS = 3_660 * DAY
-SETTABLE = ("batch_size", "batch_seconds", "label_wait", "default_label", "remember", "keep_versions")
+MAX_CLASSES = 10_000
+SETTABLE = ("batch_size", "batch_seconds", "label_wait", "default_label", "remember", "keep_versions", "max_classes")
 
 
 def check_name(name: str) -> str:
@@ -59,8 +60,12 @@ class ModelSettings:
         Seconds for which ids are known after their records were learnt, expired or withdrawn.
     keep_versions : int
         Models before the current one that are kept, at least 2.
+    max_classes : int
+        Classes that labels and batches may bring, learnt or not; a label of one more is refused.
     log_id : str
         What tells this log from that of a model of the same name before or after.
+    tables : {"sqlite", "postgresql"}
+        Where ids and labels are joined; it stays where it was when the model was made.
     """
 
     target: str = "target"
@@ -71,7 +76,14 @@ class ModelSettings:
     default_label: Any = None
     remember: float = 30 * DAY
     keep_versions: int = 10
+    max_classes: int = 1_000
     log_id: str = ""
+    tables: str = "sqlite"
+
+    @property
+    def schema(self) -> str | None:
+        """The schema of PostgreSQL that holds the tables, None where they are in a file."""
+        return f"adforest_{self.log_id}" if self.tables == "postgresql" else None
 
     @classmethod
     def made(cls, given: Mapping[str, Any]) -> ModelSettings:
@@ -94,6 +106,7 @@ class ModelSettings:
         new = replace(self, **given)
         _check_whole("batch_size", new.batch_size, 1, MAX_BATCH)
         _check_whole("keep_versions", new.keep_versions, 2, MAX_VERSIONS)
+        _check_whole("max_classes", new.max_classes, 2, MAX_CLASSES)
         for name in ("batch_seconds", "label_wait", "remember"):
             value = getattr(new, name)
             if not (value is None and name == "batch_seconds"):
@@ -110,7 +123,7 @@ class ModelSettings:
     def loaded(cls, content: bytes) -> ModelSettings:
         """Return the settings of a file."""
         found = json.loads(content)
-        return cls(**{one.name: found[one.name] for one in fields(cls)})
+        return cls(**{one.name: found[one.name] for one in fields(cls) if one.name in found})
 
     def shown(self) -> dict[str, Any]:
         """Return what is told of the settings."""

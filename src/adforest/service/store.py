@@ -14,8 +14,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from adforest.service.databases import ServerError
 from adforest.service.events import EVENTS, Event, Noted, Tables, TaskAdded
-from adforest.service.log import SEGMENT_BYTES, Log, LogFullError
+from adforest.service.log import SEGMENT_BYTES, Log, LogError, LogFullError
 from adforest.service.record_table import LEARNT, REFUSED, Record, RecordTable
 from adforest.service.requests import Change, RequestError
 from adforest.service.settings import ModelSettings
@@ -29,6 +30,17 @@ MAX_ATTEMPTS = 3  # of a task that ends the learner
 
 class StoreFullError(Exception):
     """There is no room on the disk; what was asked may or may not be done, and may be asked again."""
+
+
+class StoreAwayError(StoreFullError):
+    """PostgreSQL does not answer; otherwise as above."""
+
+
+def _put_off(error: Exception) -> StoreFullError:
+    """Return what is told of an error that passes."""
+    if isinstance(error, ServerError):
+        return StoreAwayError(f"the tables of the model cannot be written ({error}).")
+    return StoreFullError(f"there is no room for it: {error}.")
 
 
 class Store:
@@ -51,7 +63,7 @@ class Store:
     def __init__(self, disk: Disk, clock: Clock, folder: Path, segment_bytes: int = SEGMENT_BYTES) -> None:
         self._disk, self._clock, self.folder = disk, clock, folder
         settings = ModelSettings.loaded(disk.read(folder / SETTINGS))
-        records = RecordTable(disk.database(folder / TABLES))
+        records = RecordTable(disk.database(folder / TABLES, settings.schema))
         settings = settings.changed(records.note("settings", {}))
         self.state = Tables(records, TaskTable(records.database), settings)
         self._applied = int(records.note("position", 0))
@@ -84,7 +96,7 @@ class Store:
             self._catch_up()
             self.state.records.begin()
         except sqlite3.OperationalError as error:
-            raise StoreFullError(f"the tables of the model cannot be written ({error}).") from error
+            raise _put_off(error) from error
         now, settings = self.now(), self.state.settings
         try:
             answers = [self._take(one, now) for one in changes]
@@ -93,10 +105,10 @@ class Store:
             self.log.sync()
         except BaseException as error:
             self.log.forget_waiting()
-            self.state.records.rollback()
             self.state.settings = settings
+            self.state.records.rollback()
             if isinstance(error, LogFullError | sqlite3.OperationalError):
-                raise StoreFullError(f"there is no room for it: {error}.") from error
+                raise _put_off(error) from error
             raise
         if self.log.position == self._applied:
             self.state.records.rollback()
@@ -212,12 +224,19 @@ class Store:
         )
 
     def _catch_up(self) -> None:
-        """Apply what the log has and the tables lack."""
+        """Apply what the log has and the tables lack; whether a commit was done that failed, the tables say."""
         if self._applied == self.log.position:
             return
         self.state.records.rollback()
         self.state.records.begin()
         try:
+            self._applied = int(self.state.records.note("position", 0))
+            first = self.log.segments()[0][0]
+            if self._applied < first - 1:
+                raise LogError(
+                    f"the tables of '{self.folder}' are those after entry {self._applied}, and the log begins with "
+                    f"entry {first}. Restore both from one backup."
+                )
             for entry in self.log.entries(self._applied):
                 event = EVENTS[entry.kind].read(entry.payload)
                 event.apply(self.state, entry.position)
@@ -235,5 +254,5 @@ class Store:
             self.state.records.commit()
         except sqlite3.OperationalError as error:
             self.state.records.rollback()
-            raise StoreFullError(f"the tables of the model cannot be written ({error}).") from error
+            raise _put_off(error) from error
         self._applied = self.log.position

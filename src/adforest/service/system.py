@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
-import sqlite3
 import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol
 
+from adforest.service.databases import PRIVATE, Database, ServerDatabase, open_file
 from adforest.storage.atomic import sync_folder, write_atomically
 
 BINARY = getattr(os, "O_BINARY", 0)  # on Windows, where a line feed would be written as two bytes
-PRIVATE, PRIVATE_FOLDER = 0o600, 0o700  # what is kept are records of people: readable by their owner alone
+PRIVATE_FOLDER = 0o700  # what is kept are records of people: readable by their owner alone
 
 
 class AppendFile(Protocol):
@@ -56,8 +56,8 @@ class Disk(Protocol):
     def remove(self, path: Path) -> None:
         """Remove a file or a folder with all that is in it, if it is there."""
 
-    def database(self, path: Path) -> sqlite3.Connection:
-        """Open an SQLite file; a transaction that is committed is on the disk."""
+    def database(self, path: Path, schema: str | None) -> Database:
+        """Open an SQLite file, or a schema of PostgreSQL; a transaction that is committed is on the disk."""
 
 
 class RealFile:
@@ -90,7 +90,16 @@ class RealFile:
 
 
 class RealDisk:
-    """The file system of the operating system."""
+    """The file system of the operating system.
+
+    Parameters
+    ----------
+    database_url : str, optional
+        Of PostgreSQL, for tables that are there.
+    """
+
+    def __init__(self, database_url: str | None = None) -> None:
+        self.database_url = database_url
 
     def make_folder(self, path: Path) -> None:
         """Make a folder and those above it, on the disk."""
@@ -144,13 +153,18 @@ class RealDisk:
         if path.parent.is_dir():
             sync_folder(path.parent)
 
-    def database(self, path: Path) -> sqlite3.Connection:
-        """Open an SQLite file whose commits are synced."""
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, PRIVATE))
-        database = sqlite3.connect(path, timeout=10, isolation_level=None, check_same_thread=False)
-        database.execute("PRAGMA journal_mode = WAL")
-        database.execute("PRAGMA synchronous = FULL")
-        return database
+    def database(self, path: Path, schema: str | None) -> Database:
+        """Open an SQLite file, or a schema of PostgreSQL."""
+        if schema is None:
+            return open_file(path)
+        if self.database_url is None:
+            raise OSError(f"the tables of '{path.parent}' are in PostgreSQL. Say where with --database URL.")
+        return ServerDatabase(self.database_url, schema)
+
+    def drop_database(self, schema: str) -> None:
+        """Remove a schema of PostgreSQL."""
+        if self.database_url is not None:
+            ServerDatabase(self.database_url, schema).drop()
 
 
 class Clock(Protocol):

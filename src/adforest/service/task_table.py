@@ -1,10 +1,11 @@
-"""What the learner is to do, in order: batches to learn, and changes of the model; beside the records in SQLite."""
+"""What the learner is to do, in order: batches to learn, and changes of the model; beside the records."""
 
 from __future__ import annotations
 
 import json
-import sqlite3
 from typing import Any, NamedTuple
+
+from adforest.service.databases import Database
 
 BATCH, ROLLBACK, PARAMETERS, CHALLENGE, DROP_CHALLENGER, PROMOTE = (
     "batch",
@@ -74,7 +75,7 @@ class Task(NamedTuple):
 class TaskTable:
     """The tasks of one model, in the database of its records."""
 
-    def __init__(self, database: sqlite3.Connection) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
 
     def add(self, position: int, kind: str, n_records: int, made: float, note: dict[str, Any]) -> int:
@@ -128,7 +129,7 @@ class TaskTable:
     def reopen_after(self, number: int) -> int:
         """Let what was done after a task wait again: the model file is that of this task. Return how many."""
         query = "UPDATE tasks SET state = 'waiting', attempts = 0 WHERE number > ? AND state = 'learnt'"
-        return self._database.execute(query, (number,)).rowcount
+        return int(self._database.execute(query, (number,)).rowcount)
 
     def key(self, key: str) -> tuple[str, int] | None:
         """Return the digest of the request that brought a key first, and its task."""

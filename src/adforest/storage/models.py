@@ -15,8 +15,8 @@ from adforest.growers import GROWERS
 from adforest.paper import PaperADFClassifier
 from adforest.parameters import check_parameters
 from adforest.snapshot import FittedForests
-from adforest.storage.columns import codes_by_column, read_encoder, read_labels, write_encoder, write_labels
 from adforest.storage.container import Content
+from adforest.storage.encoders import codes_by_column, read_encoder, read_labels, write_encoder, write_labels
 from adforest.storage.fields import Flag, PartReader, PartWriter, Sizes, Whole, read_fields, write_fields
 from adforest.storage.history import read_history, write_history
 from adforest.storage.origins import read_origins, write_origins

@@ -11,7 +11,7 @@ from adforest.storage.fields import Array, PartReader, PartWriter, Sizes, Whole,
 from adforest.tracking import ClassLives, ColumnSketches, History, Prequential, Track
 from adforest.tracking.cells import N_BOUNDS, N_CELLS
 from adforest.tracking.classes import MAX_RETURNS
-from adforest.tracking.columns import MAX_LAST
+from adforest.tracking.column_sketches import MAX_LAST
 from adforest.tracking.over_time import MAX_BLOCKS, FiguresOverTime
 
 MAX_SUM = 1e15  # of samples

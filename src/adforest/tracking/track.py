@@ -10,7 +10,7 @@ from adforest.adaptation.scoring import Answered
 from adforest.forest import Samples
 from adforest.forest.types import Int32Array
 from adforest.tracking.classes import ClassLives
-from adforest.tracking.columns import ColumnSketches
+from adforest.tracking.column_sketches import ColumnSketches
 from adforest.tracking.history import History
 from adforest.tracking.prequential import Prequential
 
@@ -48,7 +48,7 @@ class Track:
         report : BatchReport
         learnt : Samples or None
             Samples learnt now: pending ones of earlier batches and those of this one, or a subsample of them with
-            totals of all, see `adforest.tracking.columns.sampled`; None if this batch is pending itself.
+            totals of all, see `adforest.tracking.column_sketches.sampled`; None if this batch is pending itself.
         recycled_codes : dict of int to int32 arrays
             By column: codes that encoded other categories until now.
         answered : Answered

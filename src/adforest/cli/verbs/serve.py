@@ -27,6 +27,14 @@ def serve(
     follow_token_file: Annotated[
         Path | None, typer.Option(help="A file that holds the token for it, with the right to learn.")
     ] = None,
+    database: Annotated[
+        str | None,
+        typer.Option(
+            envvar="ADFOREST_DATABASE",
+            help="postgresql://USER:PASSWORD@HOST/NAME: joins ids and labels there instead of in SQLite files.",
+            show_envvar=True,
+        ),
+    ] = None,
 ) -> None:
     """Serve the models of a folder over HTTP: predictions now, labels later by id, batches learnt beside.
 
@@ -37,4 +45,4 @@ def serve(
     from adforest.service.process import ServiceOptions, run
 
     token = None if follow_token_file is None else follow_token_file.read_text(encoding="utf-8").strip()
-    run(ServiceOptions(data, host, port, certificate, key, proxy, allowed_host or (), follow, token), say)
+    run(ServiceOptions(data, host, port, certificate, key, proxy, allowed_host or (), follow, token, database), say)

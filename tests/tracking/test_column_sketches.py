@@ -9,7 +9,7 @@ from adforest.forest import Samples
 from adforest.forest._kernels.sampling import hashes
 from adforest.tracking import ColumnSketches
 from adforest.tracking.cells import MISSING, OTHER
-from adforest.tracking.columns import MAX_DRAWN, MAX_LAST, MIN_EARLY, drawn, sampled
+from adforest.tracking.column_sketches import MAX_DRAWN, MAX_LAST, MIN_EARLY, drawn, sampled
 from adforest.tracking.over_time import MAX_BLOCKS
 
 
