@@ -10,7 +10,7 @@ endif
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 BUILD := $(wildcard pyproject.toml meson.build src/adforest/meson.build)
 
-.PHONY: demo test test-core test-capymoa test-docs test-mlflow test-spark test-newest test-oldest check bench docs pictures fuzz kills kills-service simulate soak sanitize wheel wheels manylinux sdist sbom check-dist lint-workflows constraints shell clean
+.PHONY: demo test test-core test-capymoa test-docs test-mlflow test-spark test-newest test-oldest check bench bench-watched docs pictures fuzz kills kills-service simulate soak sanitize wheel wheels manylinux sdist sbom check-dist lint-workflows constraints shell clean
 
 demo: .venv/demo ## the main job on embedded data: a table and out/demo.png
 	python -m adforest.demo
@@ -53,6 +53,11 @@ check: .venv/check ## style, types, spelling, vocabulary, import graph
 
 bench: .venv/test ## every measure, one JSON line each; leave the machine alone meanwhile
 	python benchmarks/measures.py
+
+bench-watched: .venv/test ## the ratios that asv follows over time, once, with the code as it is
+	pip install -q asv virtualenv
+	asv machine --yes > build/asv-machine.txt
+	asv run --quick --show-stderr -E existing:$(CURDIR)/.venv/$(BIN)/python
 
 # Kernels with GCC's sanitizers in an environment of their own, which takes all libraries but adforest from .venv.
 SANITIZED := build/sanitize
