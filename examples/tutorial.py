@@ -2,16 +2,16 @@
 Tutorial: a year of batches
 ===========================
 
-Flats are let every month. The model learns each month when its rents are known, and predicts the next one. In the course of the
-year a new class comes, the rules change, and the model is saved and used by another program. It takes ten minutes to
-read and seconds to run.
+Flats are let every month. The model learns each month when its rents are known, and predicts the next one. In
+the course of the year a new class comes, the rules change, and the model is saved and used by another program.
+It takes ten minutes to read and seconds to run.
 """
 
 # %%
 # Batches
 # -------
-# A batch is a table ``X`` and its labels ``y``. Text and missing values stay as they are. Flats in the centre are expensive until
-# August, from September on those at the lake are; luxury flats are let from May on.
+# A batch is a table ``X`` and its labels ``y``. Text and missing values stay as they are. Flats in the centre
+# are expensive until August, from September on those at the lake are; luxury flats are let from May on.
 
 import tempfile
 
@@ -50,8 +50,9 @@ year[0][0].head()
 # %%
 # Predict first, then learn
 # -------------------------
-# ``partial_fit`` learns one more batch; ``classes=`` is not needed, and any batch may bring new ones. Each month is predicted
-# before it is learnt, which is what a user would have got. The report of the batch has the same accuracy.
+# ``partial_fit`` learns one more batch; ``classes=`` is not needed, and any batch may bring new ones. Each
+# month is predicted before it is learnt, which is what a user would have got. The report of the batch has the
+# same accuracy.
 
 model = AdaptiveDecisionForestClassifier(random_state=0)
 accuracy = {}
@@ -64,9 +65,10 @@ for name, (X, y) in zip(MONTHS, year, strict=True):
     print(f"{name}  accuracy {known}  drift {report.drift:<10} classes {', '.join(model.classes_)}")
 
 # %%
-# May brings a class that no month had before; with few flats of it, it takes until July to be predicted as the others are. In September
-# two thirds of the predictions are wrong, since the rules have changed. The model reports drift, and October is predicted
-# well again. In December the drift is "sustained": there is a forest of the new rules alone.
+# May brings a class that no month had before; with few flats of it, it takes until July to be predicted as the
+# others are. In September two thirds of the predictions are wrong, since the rules have changed. The model
+# reports drift, and October is predicted well again. In December the drift is "sustained": there is a forest of
+# the new rules alone.
 
 HistoryDisplay.from_estimator(model)
 plt.show()
@@ -74,7 +76,8 @@ plt.show()
 # %%
 # Why a flat is predicted as it is
 # --------------------------------
-# Contributions of the columns add up, with a bias, to the probability. The district counts by the rules of the last months.
+# Contributions of the columns add up, with a bias, to the probability. The district counts by the rules of the
+# last months.
 
 flat = pd.DataFrame({"area": [75.0], "district": ["lake"], "floor": [2.0]})
 print(model.explain(flat).text())
@@ -82,8 +85,8 @@ print(model.explain(flat).text())
 # %%
 # One file, and no code in it
 # ---------------------------
-# The file holds everything, and a loaded model goes on learning. ``save(..., samples=False)`` writes one that predicts only, and has
-# no row of the data.
+# The file holds everything, and a loaded model goes on learning. ``save(..., samples=False)`` writes one that
+# predicts only, and has no row of the data.
 
 with tempfile.TemporaryDirectory() as folder:
     model.save(f"{folder}/rents.adf")
@@ -92,5 +95,5 @@ X, y = draw_month(12)
 print("another program, next January:", loaded.score(X, y))
 
 # %%
-# Where to go from here: drift and how it is told from noise, late labels, alarms, the command line and the service are pages
-# of the manual. When not to use this classifier is one, too.
+# Where to go from here: drift and how it is told from noise, late labels, alarms, the command line and the
+# service are pages of the manual. When not to use this classifier is one, too.
