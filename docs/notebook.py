@@ -1,4 +1,4 @@
-"""The tutorial as a notebook for Colab and the like, docs/tutorials/tutorial.ipynb, of the cells of examples/tutorial.py.
+"""The tutorial as a notebook, docs/tutorials/tutorial.ipynb, of the cells of examples/tutorial.py.
 
 Run ``python docs/notebook.py`` after a change of the example, which the build of the manual runs.
 """
