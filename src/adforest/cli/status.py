@@ -88,7 +88,7 @@ def notify(state: str) -> None:
         Assignments, one a line; see sd_notify(3).
     """
     address = os.environ.get("NOTIFY_SOCKET", "")
-    if not address:
+    if not address or not hasattr(socket, "AF_UNIX"):  # there is no systemd on Windows
         return
     with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
         sender.connect("\0" + address[1:] if address.startswith("@") else address)

@@ -1,6 +1,6 @@
 """A tree: a few immutable flat arrays; every edit makes another tree."""
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,6 +8,7 @@ import numpy as np
 from adforest.forest._kernels import counting, routing, shrinkage, steps
 from adforest.forest._kernels.growing import NODE
 from adforest.forest._kernels.sums import TreeSums
+from adforest.forest.pickling import pickled_dataclass
 from adforest.forest.types import BoolArray, Float64Array, Int32Array, Int64Array, Nodes, UInt8Array, UInt64Array
 
 CATEGORICAL, MISSING_LEFT = 1, 2
@@ -34,7 +35,7 @@ class LeafCounts(NamedTuple):
         return LeafCounts(self.node[kept], self.klass[kept], self.weight[kept])
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@pickled_dataclass(eq=False, repr=False)
 class Tree:
     """An immutable decision tree with the class weights of its leaves.
 

@@ -50,7 +50,7 @@ class LearningProcess:
             [sys.executable, "-m", "adforest.service.learning_process", *given],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            pass_fds=locks,
+            pass_fds=locks if os.name == "posix" else (),  # elsewhere locks end with the parent
             start_new_session=True,  # Ctrl-C in a terminal is for its parent, which lets it finish
         )
         hello = self._receive()

@@ -12,6 +12,7 @@ from typing import Protocol
 from adforest.service.databases import PRIVATE, Database, ServerDatabase, open_file
 from adforest.storage.atomic import sync_folder, write_atomically
 
+BINARY = getattr(os, "O_BINARY", 0)  # on Windows, where a line feed would be written as two bytes
 PRIVATE_FOLDER = 0o700  # what is kept are records of people: readable by their owner alone
 
 
@@ -63,7 +64,7 @@ class RealFile:
     """A file of the operating system."""
 
     def __init__(self, path: Path, size: int) -> None:
-        self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, PRIVATE)
+        self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | BINARY, PRIVATE)
         try:
             if os.fstat(self._descriptor).st_size != size:
                 os.ftruncate(self._descriptor, size)

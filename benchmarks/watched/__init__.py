@@ -1,0 +1,1 @@
+"""Ratios that asv follows over time; see `ratios`."""

@@ -1,0 +1,159 @@
+"""The method on one page, docs/images/poster.svg (A3): the drawings of the guide, what they show, and results.
+
+Run ``python docs/poster.py`` after ``python docs/drawings.py``. Figures come from docs/results.md.
+"""
+
+from __future__ import annotations
+
+import re
+import runpy
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+
+DOCS = Path(__file__).parent
+POSTER = DOCS / "images" / "poster.svg"
+WIDTH, HEIGHT, MARGIN = 1123, 1588, 50  # A3 at 96 dots per inch
+INK, FAINT, LINE, ACCENT = "#222222", "#666666", "#C8C8C8", "#0072B2"
+COLUMN = (WIDTH - 3 * MARGIN) / 2
+
+
+def lines(x: float, y: float, *texts: str, size: float = 15, colour: str = INK, weight: str = "normal") -> str:
+    """Return lines of text, one below the other."""
+    look = f'font-size="{size}" fill="{colour}" font-weight="{weight}"'
+    spans = (f'<tspan x="{x}" dy="{1.38 * size if k else 0}">{escape(text)}</tspan>' for k, text in enumerate(texts))
+    return f'<text x="{x}" y="{y}" {look}>{"".join(spans)}</text>'
+
+
+def picture(name: str, x: float, y: float, width: float) -> tuple[str, float]:
+    """Return a drawing of docs/images in a given width, and its height."""
+    text = (DOCS / "images" / f"{name}.svg").read_text(encoding="utf-8")
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r'(id="|url\(#|href="#)', rf"\g<1>{name}-", text)  # two drawings may use one name for two things
+    _, _, w, h = map(float, re.search(r'viewBox="([^"]+)"', text)[1].split())  # type: ignore[index]
+    height = width * h / w
+    head = f'<svg x="{x}" y="{y}" width="{width}" height="{height:.1f}" viewBox="0 0 {w} {h}">'
+    return head + text[text.index(">") + 1 :], height
+
+
+def section(x: float, y: float, title: str) -> str:
+    """Return the heading of a part."""
+    line = f'<line x1="{x}" y1="{y + 9}" x2="{x + COLUMN}" y2="{y + 9}" stroke="{LINE}"/>'
+    return lines(x, y, title, size=21, colour=ACCENT, weight="bold") + line
+
+
+def results(x: float, y: float) -> Iterator[str]:
+    """Yield the table of real streams."""
+    find_table = runpy.run_path(str(DOCS / "extensions" / "results_tables.py"))["find_table"]
+    table = find_table("The next batch", "Accuracy on the next batch, real streams")
+    named = {
+        "ADF-R": "adforest",
+        "RF last 3": "its forest, refitted on the last 3 batches",
+        "RF all": "its forest, refitted on everything",
+        "LightGBM all": "LightGBM, refitted on everything",
+        "ARF": "River's adaptive random forest",
+    }
+    names, step = [head.split(" (")[0] for head in table.heads[1:]], 66
+    left = WIDTH - MARGIN - step * len(names)
+    for k, name in enumerate(names):
+        yield lines(left + k * step, y, name, size=14, colour=FAINT)
+    for n, (row, told) in enumerate(named.items(), start=1):
+        yield lines(x, y + 26 * n, told, size=15, weight="bold" if row == "ADF-R" else "normal")
+        for k, figure in enumerate(table.rows[row][1:]):
+            value = figure.strip("*").split(" ± ")[0]
+            yield lines(left + k * step, y + 26 * n, value, size=15)
+
+
+def poster() -> str:
+    """Return the page."""
+    right = 2 * MARGIN + COLUMN
+    parts = [
+        lines(MARGIN, 88, "Adaptive decision forest", size=46, weight="bold"),
+        lines(
+            MARGIN, 126, "A classifier for data that arrive in batches, with new classes and changing rules", size=22
+        ),
+        lines(WIDTH - 245, 88, "adforest", size=30, colour=ACCENT, weight="bold"),
+        section(MARGIN, 190, "The problem"),
+        lines(
+            MARGIN,
+            226,
+            "A table grows by the month. Labels come later, classes come and go.",
+            "Some months have noise, some other class frequencies, and in some",
+            "the rules change. A refit on everything follows slowly; a refit on",
+            "the last months forgets.",
+        ),
+        section(right, 190, "Four forests"),
+        lines(
+            right,
+            226,
+            "They differ in the batches that they are trained on. Until rules",
+            "change, the active forest is the permanent one.",
+        ),
+    ]
+    for name, x, y in (("three-changes", MARGIN, 315), ("forests", right, 275)):
+        parts.append(picture(name, x, y, COLUMN)[0])
+    parts += [
+        section(MARGIN, 530, "Learning a batch"),
+        lines(
+            MARGIN,
+            566,
+            "Every forest predicts the batch before it is learnt. That is the test",
+            "that weights and drift depend on, and the accuracy that users got.",
+        ),
+        section(right, 530, "Repair, do not rebuild"),
+        lines(
+            right,
+            566,
+            "A leaf that the batch contradicts is expanded, from old and new",
+            "samples; the rest of the tree stays. The oldest trees are regrown.",
+        ),
+        picture("steps", MARGIN, 615, COLUMN)[0],
+        picture("repair", right, 615, COLUMN)[0],
+        section(MARGIN, 870, "Who votes"),
+        lines(
+            MARGIN,
+            906,
+            "The weight of a voter is multiplied by exp(0.1 · gain) of its",
+            "predictions on the next batch, and one percent of all weight is",
+            "redistributed (fixed share, Herbster & Warmuth 1998): the vote is",
+            "hardly worse than the best forest, even if the best one changes.",
+            "",
+            "Near the last samples all forests vote; elsewhere the permanent",
+            "forest alone, which still knows what came long ago.",
+        ),
+        section(right, 870, "A bounded memory"),
+        lines(
+            right,
+            906,
+            "Trees are grown from samples in memory, stratified by class, so that",
+            "classes which are rare or gone keep theirs. Time and memory per",
+            "batch do not grow with the stream.",
+        ),
+        picture("memory", right, 975, COLUMN)[0],
+    ]
+    parts += [
+        f'<line x1="{MARGIN}" y1="1249" x2="{WIDTH - MARGIN}" y2="1249" stroke="{LINE}"/>',
+        lines(MARGIN, 1240, "Real streams in time order", size=21, colour=ACCENT, weight="bold"),
+        lines(MARGIN, 1280, "Accuracy on each batch before it is learnt, 20 trees (River: 10)", size=15),
+        *results(MARGIN, 1318),
+        lines(MARGIN, 1500, "pip install adforest", size=19, weight="bold"),
+        lines(
+            MARGIN,
+            1528,
+            "After Rahman & Islam, Adaptive Decision Forest, Pattern Recognition 122, 2022, "
+            "which has three forests, of which one predicts at a time.",
+            "Figures: docs/results.md, with the commands that repeat them. BSD-3-Clause.",
+            size=14,
+            colour=FAINT,
+        ),
+    ]
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="{WIDTH}" '
+        f'height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="Helvetica, Arial, sans-serif">'
+    )
+    return "\n".join([head, f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>', *parts, "</svg>", ""])
+
+
+if __name__ == "__main__":
+    POSTER.write_text(poster(), encoding="utf-8")

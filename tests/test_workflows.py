@@ -1,0 +1,69 @@
+"""Workflows run make targets that exist, and take actions by the hash of a commit."""
+
+import importlib.util
+import re
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+TARGETS = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE))
+
+
+def test_there_are_workflows():
+    assert {path.stem for path in WORKFLOWS} == {
+        "docs", "integrations", "lint", "nightly", "release", "tests", "wheels",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_everything_a_workflow_runs_is_a_make_target(path):
+    text = path.read_text(encoding="utf-8")
+    named = [name for run in re.findall(r"run: (.+)", text) for name in run.removeprefix("make ").split()]
+    assert all(run.startswith("make ") for run in re.findall(r"run: (.+)", text))
+    chosen = re.findall(r"target: ([\w-]+)", text)
+    chosen += [name for row in re.findall(r"target: \[(.+?)\]", text) for name in row.split(", ")]
+    assert {name for name in named if name != '"$TARGET"'} | set(chosen) <= TARGETS
+    assert ('"$TARGET"' in named) == bool(chosen)
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_actions_are_pinned_by_hash(path):
+    for action, comment in re.findall(r"uses: (\S+)(.*)", path.read_text(encoding="utf-8")):
+        if not action.startswith("./"):
+            assert re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", action)
+            assert re.fullmatch(r" # v\d+\.\d+\.\d+", comment)
+
+
+def test_the_conda_recipe_asks_for_what_the_package_asks_for():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    recipe = (ROOT / "packaging" / "conda" / "recipe.yaml").read_text(encoding="utf-8")
+    assert f'version: "{project["version"]}"' in recipe
+    for one in [*project["dependencies"], "python" + project["requires-python"]]:
+        assert f"    - {one.replace('>=', ' >=')}\n" in recipe
+
+
+@pytest.fixture
+def tool():
+    spec = importlib.util.spec_from_file_location("check_wheel", ROOT / "tools" / "check_wheel.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.so", b"\x7fELF .symtab", "has symbols in a.so"),
+        ("a.so", bytes(7_000_000), "expected at most 6,000,000"),
+        ("a.py", b"", "has no kernels"),
+    ],
+)
+def test_a_wheel_that_is_not_as_it_should_be(tool, tmp_path, capsys, name, content, said):
+    with zipfile.ZipFile(tmp_path / "a.whl", "w") as wheel:
+        wheel.writestr(name, content)
+    assert tool.main([str(tmp_path / "a.whl")]) == 1
+    assert said in capsys.readouterr().out

@@ -1,0 +1,60 @@
+"""Licences of the libraries that `pip install adforest` brings, from the metadata of those that are installed.
+
+Run: python tools/licences.py; it prints a table, and ends with 1 if a licence is not in ALLOWED.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from importlib.metadata import metadata, requires
+
+ALLOWED = {"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "MIT", "PSF-2.0", "Zlib"}
+CLASSIFIERS = {"Apache Software License": "Apache-2.0", "BSD License": "BSD-3-Clause", "MIT License": "MIT"}
+
+
+def required_by(name: str) -> list[str]:
+    """Return the names of the libraries that a library requires without any extra."""
+    return [re.split(r"[^\w.-]", one)[0] for one in requires(name) or [] if "extra ==" not in one]
+
+
+def all_required_by(name: str) -> list[str]:
+    """Return the names of the libraries that a library requires, and those that they require."""
+    found: set[str] = set()
+    waiting = required_by(name)
+    while waiting:
+        one = waiting.pop()
+        if one not in found:
+            found.add(one)
+            waiting += required_by(one)
+    return sorted(found)
+
+
+def licence_of(name: str) -> str:
+    """Return the SPDX expression in a library's metadata, or the licence that its classifiers name."""
+    about = metadata(name)
+    if about["License-Expression"]:
+        return about["License-Expression"]
+    named = [one.rpartition(" :: ")[2] for one in about.get_all("Classifier", []) if one.startswith("License ::")]
+    return " AND ".join(CLASSIFIERS.get(one, one) for one in named) or "unknown"
+
+
+def rows(package: str = "adforest") -> Iterator[tuple[str, str, str]]:
+    """Yield name, version and licence of every library."""
+    for name in all_required_by(package):
+        yield name, metadata(name)["Version"], licence_of(name)
+
+
+def main() -> int:
+    """Print the table; return the exit code."""
+    found = list(rows())
+    print(*(f"{name:<16}{version:<12}{licence}" for name, version, licence in found), sep="\n")
+    others = [name for name, _, licence in found if not set(re.split(" AND | OR ", licence)) <= ALLOWED]
+    if others:
+        print(f"{', '.join(others)}: expected licences in {', '.join(sorted(ALLOWED))}.", file=sys.stderr)
+    return int(bool(others))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
