@@ -183,6 +183,7 @@ build/tools:
 
 # The kernels are built in place: editing a .pyx is enough, the next import compiles it.
 .venv/build: $(BUILD)
+	rm -rf build/cp* # meson refuses to change some options of a build that is there
 	$(PYTHON) -m venv .venv
 	pip install -q meson-python meson ninja cython numpy
 	touch $@
