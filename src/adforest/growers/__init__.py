@@ -1,5 +1,8 @@
 """Who builds trees from a block of samples."""
 
+from collections.abc import Callable
+
+from adforest.forest import GrowthParams
 from adforest.growers.features import count_features, sampling_by_worth
 from adforest.growers.hoeffding import HoeffdingGrower
 from adforest.growers.protocol import Grower, Grown, StreamingGrower
@@ -23,7 +26,7 @@ __all__ = [
 ]
 
 # The base forests by the names that users give them.
-GROWERS: dict[str, type[HoeffdingGrower | RandomForestGrower | SysForGrower]] = {
+GROWERS: dict[str, Callable[[GrowthParams], Grower]] = {
     "hoeffding": HoeffdingGrower,
     "random_forest": RandomForestGrower,
     "sysfor": SysForGrower,

@@ -106,7 +106,8 @@ class Grower(Protocol):
     ) -> None:
         """Grow a subtree at each given leaf from its group of samples, and write where they are now to leaf_of.
 
-        Weights go with indices, and are at least 1.
+        Weights go with indices, and are at least 1. The counts that a leaf had are dropped (`TreeEditor.grow` and
+        `attach` do so, `split` does not): the new leaves hold the weights of the group.
         """
         ...
 
