@@ -246,7 +246,8 @@ def test_the_page_in_a_browser(tmp_path):
             float(text)
             for text in cells.first.locator("xpath=ancestor::tbody").locator("tr td:nth-child(3)").all_inner_texts()
         ]
-        assert values == sorted(values)
+        assert values == sorted(values, reverse=True)  # the best on top at the first click
+        assert page.evaluate("getComputedStyle(document.querySelector('svg text')).fontSize") == "12px"
         page.select_option("#kind", "generated")
         assert page.locator("section.board:not([hidden]) h2").inner_text().endswith("generated, drift known")
         assert page.locator("details.stream:not([hidden])").count() == 6

@@ -10,7 +10,7 @@ from nextbatch.drawings import draw_critical_difference, draw_curves, draw_paret
 from nextbatch.protocols import PROTOCOLS
 from nextbatch.ranks import FALLBACK, Board, Line, make_board
 from nextbatch.results import OK, Row
-from nextbatch.streams import KINDS, Recipe
+from nextbatch.streams import KINDS, QUICK_BATCHES, QUICK_SIZE, Recipe
 
 SUBJECT = "adforest"  # of which the page says where it is not first
 FAMILIES = {"trivial": "trivial rules", "refit": "refits", "stream": "stream learners", "yours": "others"}
@@ -25,6 +25,8 @@ COLUMNS = {
     "seconds_per_batch": "CPU s per batch",
     "peak_mb": "peak MB",
 }
+LOW = ("learner", "rank", "regret", "log_loss", "seconds_per_batch", "peak_mb")  # columns of which the least is best
+SAYS_QUICK = f"{QUICK_BATCHES} batches of {QUICK_SIZE} samples"
 STYLE = """
 :root{color-scheme:light dark;--bg:#fff;--fg:#1b1b1b;--dim:#5c5c5c;--line:#d4d4d4;--head:#f3f3f3;--mark:#fff3c4;
 --c0:#0b62b8;--c1:#b3261e;--c2:#1c7a3e;--c3:#7a3fb0;--c4:#a35a00;--c5:#00747c;--c6:#5c5c5c}
@@ -36,8 +38,14 @@ table{border-collapse:collapse;font-size:13px}.wide{overflow-x:auto}th,td{paddin
 border-bottom:1px solid var(--line);white-space:nowrap}th{background:var(--head);white-space:normal}
 th:first-child,td:first-child{text-align:left}th button{all:unset;cursor:pointer;font-weight:600}
 th button:focus-visible{outline:2px solid var(--c0)}.subject td{background:var(--mark)}.trivial td{color:var(--dim)}
-svg{max-width:100%;height:auto}svg text{fill:var(--fg);font:12px system-ui,sans-serif}.dim{color:var(--dim)}
-label{margin-right:1rem}[hidden]{display:none}details{margin:.4rem 0}summary{cursor:pointer}
+td:first-child,th:first-child{position:sticky;left:0;background:var(--bg)}th:first-child{background:var(--head)}
+tr.subject td:first-child{background:var(--mark)}
+th[aria-sort=ascending] button::after{content:" \\2191"}
+th[aria-sort=descending] button::after{content:" \\2193"}
+.lost{columns:17rem;padding-left:1.2rem;margin:.4rem 0 1rem}select{max-width:100%}
+svg{display:block}svg text{fill:var(--fg);font:12px system-ui,sans-serif}.dim{color:var(--dim)}
+label{display:inline-block;max-width:100%;margin-right:1rem}[hidden]{display:none}
+details{margin:.4rem 0}summary{cursor:pointer}
 """
 SCRIPT = """
 const pick=id=>document.getElementById(id).value;
@@ -50,7 +58,8 @@ function show(){for(const s of document.querySelectorAll('section.board'))
  document.getElementById('none').hidden=!!document.querySelector('section.board:not([hidden])');}
 for(const id of ['protocol','kind','family'])document.getElementById(id).addEventListener('change',show);
 document.addEventListener('click',e=>{const b=e.target.closest('th button');if(!b)return;const h=b.parentNode,
- t=h.closest('table'),i=[...h.parentNode.children].indexOf(h),up=h.getAttribute('aria-sort')!=='ascending';
+ t=h.closest('table'),i=[...h.parentNode.children].indexOf(h),was=h.getAttribute('aria-sort'),
+ up=was?was==='descending':h.dataset.first==='ascending';
  for(const o of h.parentNode.children)o.removeAttribute('aria-sort');
  h.setAttribute('aria-sort',up?'ascending':'descending');
  const key=r=>r.children[i].dataset.value??r.children[i].textContent,rows=[...t.tBodies[0].rows];
@@ -65,6 +74,7 @@ def make_page(rows: Sequence[Row], recipes: dict[str, Recipe]) -> str:
     rows = [row for row in rows if row["stream"] in recipes and row["protocol"] in PROTOCOLS]
     if not rows:
         raise ValueError("none of the runs is of a stream and a protocol that this version knows; run them again.")
+    families = {"all": "all"} | {one: says for one, says in FAMILIES.items() if one != "trivial"}
     used = [name for name in PROTOCOLS if any(row["protocol"] == name for row in rows)]
     kinds = _kinds(rows, recipes)
     boards, details = [], []
@@ -77,7 +87,7 @@ def make_page(rows: Sequence[Row], recipes: dict[str, Recipe]) -> str:
         details += [_stream(whole, rows, protocol, recipes[name], kinds) for name in whole.streams]
     machines = sorted({f"{row['machine']}; {row['date']}" for row in rows})
     versions = sorted({row["version"] for row in rows})
-    sizes = sorted({row["size"] for row in rows} - {"full"})
+    sizes = [SAYS_QUICK if one == "quick" else one for one in sorted({row["size"] for row in rows} - {"full"})]
     short = f" Streams are not whole ({', '.join(sizes)} of each): results on all of them may differ." if sizes else ""
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
@@ -87,7 +97,7 @@ def make_page(rows: Sequence[Row], recipes: dict[str, Recipe]) -> str:
 {len({row["stream"] for row in rows})} streams, {len(rows)} runs.{short}</p>
 <p>{_select("protocol", {name: PROTOCOLS[name].title for name in used})}
 {_select("kind", {kind: says for kind, (says, _) in kinds.items()}, "streams")}
-{_select("family", {"all": "all", **{one: FAMILIES[one] for one in FAMILIES if one != "trivial"}}, "learners")}
+{_select("family", families, "learners in tables")}
 <span class="dim">The trivial rules are always shown.</span></p>
 <p id="none" hidden>There are no runs of this choice.</p>
 {"".join(boards)}
@@ -109,7 +119,7 @@ with the same predictions.</p>
 def _kinds(rows: Sequence[Row], recipes: dict[str, Recipe]) -> dict[str, tuple[str, list[str]]]:
     """Return what streams can be filtered by, with a title and the streams' names."""
     names = [name for name in recipes if any(row["stream"] == name for row in rows)]
-    found = {"all": ("all", names)}
+    found = {"all": ("all streams", names)}
     fresh = [name for name in names if not recipes[name].chosen_on]
     if len(fresh) < len(names):
         found["fresh"] = ("no learner's defaults were chosen on them", fresh)
@@ -140,15 +150,27 @@ def _section(board: Board, protocol: str, kind: str, says: str, recipes: dict[st
     return f"""<section class="board" data-protocol="{protocol}" data-kind="{kind}">
 <h2>{escape(PROTOCOLS[protocol].title)}: {escape(says)}</h2>
 <p>{escape(PROTOCOLS[protocol].says)} <span class="dim">{len(board.streams)} streams: {escape(streams)}.</span></p>
-<p><b>{escape(say_places(board, recipes))}</b></p>
+{_places(board, recipes)}
 {_table(board)}
-<h3>Ranks and critical difference</h3>{draw_critical_difference(board)}
-<h3>Accuracy against cost</h3>{draw_pareto(pareto)}
+<h3>Ranks and critical difference</h3>{draw_critical_difference(board, SUBJECT)}
+<p class="dim">A bar joins learners whose mean ranks differ by less than the critical difference (Nemenyi, 5 %).</p>
+<h3>Accuracy against cost</h3>{draw_pareto(pareto, SUBJECT)}
 </section>"""
 
 
-def say_places(board: Board, recipes: dict[str, Recipe]) -> str:
-    """Return sentences on where adforest is not first."""
+def find_lost(board: Board) -> list[tuple[str, str, float]]:
+    """Return the streams on which adforest is not first, who is, and by how much (NaN if it was not run there)."""
+    found = []
+    for stream in board.streams:
+        best = board.winner(stream)
+        gap = board.accuracy(best, stream) - board.accuracy(SUBJECT, stream)
+        if not gap <= 0:
+            found.append((stream, best, gap))
+    return found
+
+
+def say_place(board: Board) -> str:
+    """Return a sentence on adforest's mean accuracy among the others, and how many streams it is not first on."""
     if not any(line.name == SUBJECT for line in board.lines):
         return f"{SUBJECT} was not run here."
     parts = []
@@ -162,19 +184,31 @@ def say_places(board: Board, recipes: dict[str, Recipe]) -> str:
             else f"{SUBJECT} is not first: number {place + 1} of {len(order)} by mean accuracy, "
             f"{gap:.3f} behind {order[0].name}."
         )
-    lost = []
-    for stream in board.streams:
-        best = board.winner(stream)
-        gap = board.accuracy(best, stream) - board.accuracy(SUBJECT, stream)
-        if not gap <= 0:
-            behind = "not run" if math.isnan(gap) else f"{best}, by {gap:.3f}"
-            lost.append(f"{mark(recipes[stream])} ({behind})")
-    parts.append(
-        f"It is not first on {len(lost)} of {len(board.streams)} streams: {', '.join(lost)}."
-        if lost
-        else "It is first on each stream."
-    )
+    n = len(find_lost(board))
+    parts.append(f"It is not first on {n} of {len(board.streams)} streams" if n else "It is first on each stream.")
     return " ".join(parts)
+
+
+def _say_lost(stream: str, best: str, gap: float, recipes: dict[str, Recipe]) -> str:
+    """Return a stream and who is first there."""
+    return f"{mark(recipes[stream])} ({'not run' if math.isnan(gap) else f'{best}, by {gap:.3f}'})"
+
+
+def say_places(board: Board, recipes: dict[str, Recipe]) -> str:
+    """Return sentences on where adforest is not first."""
+    said = say_place(board)
+    lost = [_say_lost(*one, recipes) for one in find_lost(board)]
+    return said if said.endswith(".") else f"{said}: {', '.join(lost)}."
+
+
+def _places(board: Board, recipes: dict[str, Recipe]) -> str:
+    """Return where adforest is not first as a list, the largest gap first."""
+    said = say_place(board)
+    if said.endswith("."):
+        return f"<p><b>{escape(said)}</b></p>"
+    lost = sorted(find_lost(board), key=lambda one: -one[2] if one[2] == one[2] else -math.inf)
+    items = "".join(f"<li>{escape(_say_lost(*one, recipes))}</li>" for one in lost)
+    return f'<p><b>{escape(said)}:</b></p><ul class="lost">{items}</ul>'
 
 
 def _cell(value: float | None, form: str = ".3f") -> str:
@@ -182,9 +216,13 @@ def _cell(value: float | None, form: str = ".3f") -> str:
     return '<td data-value=""></td>' if value is None else f'<td data-value="{value:.6g}">{value:{form}}</td>'
 
 
-def _head(names: Sequence[str]) -> str:
-    """Return a head whose columns can be sorted by."""
-    cells = [f'<th scope="col"><button>{escape(name)}</button></th>' for name in names]
+def _head(names: dict[str, str]) -> str:
+    """Return a head whose columns can be sorted by: at the first click the best is on top."""
+    cells = [
+        f'<th scope="col" data-first="{"ascending" if key in LOW else "descending"}">'
+        f"<button>{escape(name)}</button></th>"
+        for key, name in names.items()
+    ]
     return f"<thead><tr>{''.join(cells)}</tr></thead>"
 
 
@@ -213,6 +251,8 @@ def _table(board: Board) -> str:
         cells.append(
             '<td data-value=""></td>'
             if behind is None
+            else '<td data-value="0">first</td>'
+            if not any(behind)
             else f'<td data-value="{behind[0]:.6g}">{behind[0]:+.3f} [{behind[1]:+.3f}, {behind[2]:+.3f}]</td>'
         )
         cells.append(_cell(line.regret, "+.3f"))
@@ -221,8 +261,9 @@ def _table(board: Board) -> str:
         cells.append(f'<td data-value="{line.n_streams}">{line.n_streams} of {len(board.streams)}{failed}</td>')
         cells.append(f'<td data-value="{line.verified}">{f"{line.verified} streams" if line.verified else "no"}</td>')
         body.append(f"{_opening(line)}{''.join(cells)}</tr>")
-    names = ["learner", "rank", "accuracy", "behind the first", "regret", *(COLUMNS[one] for one in measures[1:])]
-    return _wide(f"{_head([*names, 'streams', 'verified'])}<tbody>{''.join(body)}</tbody>")
+    names = {one: one for one in ("learner", "rank", "accuracy")} | {"behind": "behind the first", "regret": "regret"}
+    names |= {one: COLUMNS[one] for one in measures} | {"streams": "streams", "verified": "verified"}
+    return _wide(f"{_head(names)}<tbody>{''.join(body)}</tbody>")
 
 
 def _wide(table: str) -> str:
@@ -241,21 +282,26 @@ def _stream(
     for row in rows:
         if (row["protocol"], row["stream"], row["status"]) == (protocol, name, OK):
             curves.setdefault(row["learner"], [float(one) for one in row["accuracy_by_batch"].split()])
+    columns = {
+        one: says for one, says in COLUMNS.items() if any((line.name, name) in board.values[one] for line in lines)
+    }
     body = []
     for line in lines:
         key = line.name, name
         said = escape(board.failed.get(key, "ok"))
-        cells = [_cell(None if key in board.failed else board.values[one].get(key), _form(one)) for one in COLUMNS]
+        cells = [_cell(None if key in board.failed else board.values[one].get(key), _form(one)) for one in columns]
         body.append(f"{_opening(line)}{''.join(cells)}<td>{said}</td></tr>")
     drift = f" Rules change with batch {', '.join(map(str, recipe.drift))}." if recipe.drift else ""
     chosen = f" <b>Defaults of {', '.join(recipe.chosen_on)} were chosen on it.</b>" if recipe.chosen_on else ""
     groups = " ".join(kind for kind, (_, names) in kinds.items() if name in names)
-    summary = f"{mark(recipe)}: {recipe.title} ({PROTOCOLS[protocol].title}; first: {board.winner(name)})"
+    gap = next((gap for stream, _, gap in find_lost(board) if stream == name), 0.0)
+    behind = f"; {SUBJECT} is {gap:.3f} behind" if gap > 0 else ""
+    summary = f"{mark(recipe)}: {recipe.title} (first: {board.winner(name)}{behind})"
     return f"""<details class="stream" data-protocol="{protocol}" data-kinds="{groups}">
 <summary>{escape(summary)}</summary>
 <p>{escape(recipe.source)}. Licence: {escape(recipe.licence)}. Order: {escape(recipe.order)}. Left out:
 {escape(recipe.left_out)}
 {escape(drift)}{chosen}</p>
-{draw_curves(curves, [line for line in lines if line.name in curves], recipe, SUBJECT)}
-{_wide(_head(["learner", *COLUMNS.values(), "status"]) + f"<tbody>{''.join(body)}</tbody>")}
+{draw_curves(curves, [line for line in lines if line.name in curves], recipe, PROTOCOLS[protocol], SUBJECT)}
+{_wide(_head({"learner": "learner", **columns, "status": "status"}) + f"<tbody>{''.join(body)}</tbody>")}
 </details>"""
