@@ -1,6 +1,7 @@
 """The calls of /v1: what people send, and what they get."""
 
 import io
+import json
 import threading
 
 import numpy as np
@@ -289,3 +290,62 @@ def test_classes_have_a_limit_and_labels_are_of_one_kind(tmp_path):
         other = {"target": "rent", "default_label": 3}
         assert client.put("/v1/models/other", json=other).status_code == 201
         assert client.put("/v1/models/other/records/a/label", json={"label": "low"}).status_code == 422
+
+
+def _batches_of_booleans():
+    """Return a batch with a boolean target in every format."""
+    table = rents(40).set_column(3, "rent", pa.array([one == "high" for one in rents(40)["rent"].to_pylist()]))
+    sink = io.BytesIO()
+    parquet.write_table(table, sink)
+    return {
+        "text/csv": as_csv(table).encode(),
+        ARROW: stream(table),
+        "application/vnd.apache.parquet": sink.getvalue(),
+        "application/json": json.dumps({"records": table.to_pylist()}).encode(),
+    }
+
+
+@pytest.mark.parametrize("kind", _batches_of_booleans())
+@pytest.mark.parametrize("labels_come_first", [True, False])
+def test_a_boolean_is_one_class_as_a_label_and_in_a_batch(tmp_path, kind, labels_come_first):
+    with service(tmp_path) as client:
+        client.put(M, json={"target": "rent", "parameters": SMALL, "batch_size": 2})
+
+        def send_labels():
+            predict(client, as_records(rents(2, 3)), ["a", "b"])
+            answer = client.post(f"{M}/labels", json={"labels": {"a": True, "b": False}})
+            assert answer.status_code == 200, answer.text
+            until(lambda: state_of(client, "b") == "learnt")
+
+        def send_batch():
+            content, head = _batches_of_booleans()[kind], {"content-type": kind}
+            answer = client.post(f"{M}/batches?wait=true", content=content, headers=head)
+            assert answer.status_code == 200, answer.text
+
+        for send in (send_labels, send_batch) if labels_come_first else (send_batch, send_labels):
+            send()
+        info = client.get(M).json()
+        assert (info["classes"], info["batches"]) == ([False, True], 2)
+        assert set(predict(client, as_records(rents(9, 4))).json()["probabilities"][0]) == {"false", "true"}
+        predict(client, as_records(rents(1, 5)), ["c"])
+        assert client.put(f"{M}/records/c/label", json={"label": 2}).status_code == 422
+        assert client.put(f"{M}/records/c/label", json={"label": 1}).status_code == 201
+        assert client.put(f"{M}/records/c/label", json={"label": True}).json()["outcome"] == "same"
+
+
+@pytest.mark.parametrize("kind", ["text/csv", "application/json"])
+def test_a_model_that_learnt_0_and_1_goes_on_with_them(tmp_path, kind):
+    table = rents(40)
+    model = adforest.AdaptiveDecisionForestClassifier(**SMALL)
+    model.fit(table.drop_columns(["rent"]), [int(one == "high") for one in table["rent"].to_pylist()])
+    model.save(tmp_path / "rents.adf")
+    with service(tmp_path) as client:
+        client.put(M, json={"batch_size": 2})
+        predict(client, as_records(rents(2, 3)), ["a", "b"])
+        assert client.post(f"{M}/labels", json={"labels": {"a": True, "b": 0}}).json()["created"] == 2
+        until(lambda: state_of(client, "b") == "learnt")
+        content = _batches_of_booleans()[kind].replace(b"rent", b"target")
+        answer = client.post(f"{M}/batches?wait=true", content=content, headers={"content-type": kind})
+        assert answer.status_code == 200, answer.text
+        info = client.get(M).json()
+        assert (info["classes"], info["batches"]) == ([0, 1], 3)

@@ -147,8 +147,9 @@ class Api:
         served = self._models.get(model)
         content, kind = await read_content(request), request.headers.get("content-type", JSON)
         notes = await self._ask(served, lambda: _kinds_and_labels(served))
-        target = [served.store.settings.target] if notes[1] == "str" else []
-        table, others = await _computed(len(content), lambda: read_body(content, kind, notes[0], target))
+        target = served.store.settings.target
+        text = [target] if notes[1] == "str" else []
+        table, others = await _computed(len(content), lambda: read_body(content, kind, notes[0], text, target))
         if others:
             raise BodyError(422, f"{next(iter(others))[:80]!r} is not known; expected records or columns.")
         key = request.headers.get("idempotency-key")
@@ -206,5 +207,5 @@ def _revise(given: dict[str, Any]) -> bool:
 
 
 def _kinds_and_labels(served: ServedModel) -> tuple[dict[str, str], str | None]:
-    records = served.store.state.records
-    return records.note("columns", {}), records.note("labels")
+    state = served.store.state
+    return state.records.note("columns", {}), state.label_kind()

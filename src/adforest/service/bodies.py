@@ -47,7 +47,13 @@ class Body(NamedTuple):
     others: dict[str, Any]
 
 
-def read_body(content: bytes, content_type: str, kinds: Mapping[str, str], text: Sequence[str] = ()) -> Body:
+def read_body(
+    content: bytes,
+    content_type: str,
+    kinds: Mapping[str, str],
+    text: Sequence[str] = (),
+    target: str | None = None,
+) -> Body:
     """Return the table of a body.
 
     Parameters
@@ -58,12 +64,15 @@ def read_body(content: bytes, content_type: str, kinds: Mapping[str, str], text:
         What columns are known to hold; CSV does not tell text from numbers.
     text : sequence of str
         Columns of CSV that are text besides.
+    target : str, optional
+        The column of classes in a batch, whose booleans stay such.
     """
     kind = content_type.partition(";")[0].strip().lower()
     if kind == JSON:
         found = parse_json(content)
         return Body(
-            table_of(found), {name: value for name, value in found.items() if name not in ("records", "columns")}
+            table_of(found, target),
+            {name: value for name, value in found.items() if name not in ("records", "columns")},
         )
     if kind not in TYPES:
         raise BodyError(415, f"the content type is {content_type[:80]!r}; expected one of {', '.join(TYPES)}.")
@@ -76,7 +85,7 @@ def read_body(content: bytes, content_type: str, kinds: Mapping[str, str], text:
         raise
     except (pa.ArrowException, OSError, ValueError, TypeError, OverflowError, struct.error) as error:
         raise BodyError(400, f"the body is no {kind} that can be read ({_short(error)}).") from None
-    return Body(_checked(table), {})
+    return Body(_checked(table, target), {})
 
 
 def parse_json(content: bytes) -> dict[str, Any]:
@@ -94,7 +103,7 @@ def parse_json(content: bytes) -> dict[str, Any]:
     return found
 
 
-def table_of(found: Mapping[str, Any]) -> pa.Table:
+def table_of(found: Mapping[str, Any], target: str | None = None) -> pa.Table:
     """Return the records or columns of a JSON object as a table."""
     records, columns = found.get("records"), found.get("columns")
     if (records is None) == (columns is None):
@@ -110,7 +119,7 @@ def table_of(found: Mapping[str, Any]) -> pa.Table:
         raise BodyError(422, "'columns' is no object of lists, such as {\"area\": [70]}.")
     elif len({len(one) for one in columns.values()}) > 1:
         raise BodyError(422, "'columns' differ in length; expected one value a record in each.")
-    return _checked(pa.table({name: _column(name, values) for name, values in columns.items()}))
+    return _checked(pa.table({name: _column(name, values) for name, values in columns.items()}), target)
 
 
 def record_ids(given: Any, n_records: int) -> list[str]:
@@ -141,7 +150,7 @@ def _column(name: str, values: list[Any]) -> pa.Array:
         raise BodyError(422, f"column {name[:80]!r} holds values of several kinds ({_short(error)}).") from None
 
 
-def _checked(table: pa.Table) -> pa.Table:
+def _checked(table: pa.Table, target: str | None) -> pa.Table:
     """Return a table in few types, or raise if it is too large or its columns cannot be learnt."""
     _check_shape(len(table), table.num_columns)
     names = table.column_names
@@ -153,7 +162,7 @@ def _checked(table: pa.Table) -> pa.Table:
         if kind_of(kind) is None and not pa.types.is_null(kind):
             raise BodyError(422, f"column {name!r} holds {str(kind)[:80]}; expected numbers, text, times or durations.")
     try:
-        table = normalised(table)
+        table = normalised(table, target)
         _check_text(table)
         return table
     except (pa.ArrowException, OverflowError, ValueError) as error:

@@ -46,7 +46,8 @@ class Tables:
 
     def label_kind(self) -> str | None:
         """Return what kind of value labels are, None if there was none yet."""
-        default, known = self.settings.default_label, self.records.note("labels")
+        known: str | None = self.records.note("labels") or self.settings.label_kind
+        default = self.settings.default_label
         return known if known is not None or default is None else type(default).__name__
 
     def new_classes(self, labels: Iterable[str]) -> set[str]:

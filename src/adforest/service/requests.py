@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from adforest.service.events import Event, LabelsSet, Noted, RecordsKept, Tables, TaskAdded, classes_of
 from adforest.service.record_table import EARLY, LEARNT, OVER, PENDING, WITHDRAWN, Record
-from adforest.service.tables import from_bytes, is_same_row, new_kinds, to_bytes, without_columns
+from adforest.service.settings import label_as
+from adforest.service.tables import from_bytes, is_same_row, new_kinds, normalised, to_bytes, without_columns
 from adforest.service.task_table import BATCH
 
 
@@ -90,11 +91,12 @@ class SetLabels:
 
     def event(self, state: Tables, now: float) -> Event | None:
         """Return the labels that are new, or raise if one contradicts what is known: then none is taken."""
-        self.outcomes, wanted = [], dict(self.pairs)
-        if any(wanted[one] != label for one, label in self.pairs):
-            raise RequestError(422, "a record_id stands twice in the request, with two labels. Send one of them.")
         kind = state.label_kind() or type(json.loads(self.pairs[0][1])).__name__
-        for one, label in self.pairs:
+        pairs = [(one, label_as(label, kind)) for one, label in self.pairs]
+        self.outcomes, wanted = [], dict(pairs)
+        if any(wanted[one] != label for one, label in pairs):
+            raise RequestError(422, "a record_id stands twice in the request, with two labels. Send one of them.")
+        for one, label in pairs:
             if type(json.loads(label)).__name__ != kind:
                 raise RequestError(422, f"the label of record {one!r} is {label}; expected {kind} as those before.")
         _check_classes(wanted.values(), state)
@@ -177,13 +179,14 @@ class AddTask:
                 if known[0] != self._digest():
                     raise RequestError(422, f"the Idempotency-Key {self.key!r} came with another request before.")
                 return None
-        if self.task == BATCH:
-            _check_batch(self.table, state)
+        table = _checked_batch(self.table, state) if self.task == BATCH else self.table
         key = None if self.key is None else (self.key, self._digest())
-        return TaskAdded(self.task, self.table, self.note, (), now, key)
+        return TaskAdded(self.task, table, self.note, (), now, key)
 
     def _digest(self) -> str:
-        return blake2b(to_bytes(self.table, {"task": self.task, "note": self.note}), digest_size=16).hexdigest()
+        return blake2b(
+            to_bytes(normalised(self.table), {"task": self.task, "note": self.note}), digest_size=16
+        ).hexdigest()
 
     def answer(self, state: Tables) -> int:
         """Return the number of the task."""
@@ -203,7 +206,8 @@ class ChangeSettings:
             changed = state.settings.changed(self.given)
         except ValueError as error:
             raise RequestError(422, str(error)) from None
-        default, kind, is_same = changed.default_label, state.records.note("labels"), changed == state.settings
+        default, is_same = changed.default_label, changed == state.settings
+        kind = state.records.note("labels") or state.settings.label_kind
         if default is not None and kind not in (None, type(default).__name__):
             raise RequestError(422, f"default_label is {str(default)[:80]!r}; expected {kind} as labels before.")
         return None if is_same else Noted("settings", self.given, now)
@@ -229,8 +233,8 @@ def _check_kinds(table: pa.Table, state: Tables) -> None:
         raise RequestError(422, str(error)) from None
 
 
-def _check_batch(table: pa.Table, state: Tables) -> None:
-    """Raise if a batch has no target, no records, or other columns or labels than before."""
+def _checked_batch(table: pa.Table, state: Tables) -> pa.Table:
+    """Return a batch, or raise if it has no target, no records, or other columns or labels than before."""
     target = state.settings.target
     if target not in table.column_names:
         raise RequestError(422, f"the batch has no column {target!r}; expected the classes there.")
@@ -239,11 +243,22 @@ def _check_batch(table: pa.Table, state: Tables) -> None:
     if table[target].null_count:
         raise RequestError(422, f"column {target!r} lacks {table[target].null_count} classes; expected one a record.")
     _check_kinds(table.drop_columns([target]), state)
+    known = state.label_kind() or type(table[target][0].as_py()).__name__
+    table = _with_labels_as(table, target, known)
     kind = type(table[target][0].as_py()).__name__
-    known = state.label_kind() or kind
     if kind != known or kind not in ("str", "int", "float", "bool"):
         raise RequestError(422, f"column {target!r} holds {kind}; expected {known} as labels before.")
     _check_classes(classes_of(table[target]), state)
+    return table
+
+
+def _with_labels_as(table: pa.Table, target: str, kind: str) -> pa.Table:
+    """Return a batch whose classes are in the kind of those before, as `label_as` has it."""
+    classes = {label_as(one, kind) for one in classes_of(table[target])}
+    if kind not in ("int", "bool") or any(type(json.loads(one)).__name__ != kind for one in classes):
+        return table
+    column = table[target].cast(pa.int64() if kind == "int" else pa.bool_())
+    return table.set_column(table.column_names.index(target), target, column)
 
 
 def _check_classes(labels: Iterable[str], state: Tables) -> None:

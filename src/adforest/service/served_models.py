@@ -101,7 +101,7 @@ class ServedModels(NamedModels[ServedModel]):
         model = load(path)
         noted = origins_of(model)
         settings = ModelSettings.made({"target": noted.target or "target"})
-        self._write_settings(path, settings)
+        self._write_settings(path, replace(settings, label_kind=type(model.classes_.tolist()[0]).__name__))
 
     def _write_settings(self, path: Path, settings: ModelSettings) -> None:
         if self._disk.database_url is not None:

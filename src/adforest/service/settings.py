@@ -16,6 +16,7 @@ MAX_BATCH = 1_000_000  # records
 MAX_VERSIONS = 1_000
 MAX_SECONDS = 3_660 * DAY
 MAX_CLASSES = 10_000
+SAME_LABELS = {("int", "false"): "0", ("int", "true"): "1", ("bool", "0"): "false", ("bool", "1"): "true"}
 SETTABLE = ("batch_size", "batch_seconds", "label_wait", "default_label", "remember", "keep_versions", "max_classes")
 
 
@@ -62,6 +63,8 @@ class ModelSettings:
         Models before the current one that are kept, at least 2.
     max_classes : int
         Classes that labels and batches may bring, learnt or not; a label of one more is refused.
+    label_kind : str or None
+        What the classes are of a model that was saved elsewhere: "str", "int", "float" or "bool".
     log_id : str
         What tells this log from that of a model of the same name before or after.
     tables : {"sqlite", "postgresql"}
@@ -77,6 +80,7 @@ class ModelSettings:
     remember: float = 30 * DAY
     keep_versions: int = 10
     max_classes: int = 1_000
+    label_kind: str | None = None
     log_id: str = ""
     tables: str = "sqlite"
 
@@ -127,7 +131,7 @@ class ModelSettings:
 
     def shown(self) -> dict[str, Any]:
         """Return what is told of the settings."""
-        return {name: value for name, value in asdict(self).items() if name != "log_id"}
+        return {name: value for name, value in asdict(self).items() if name not in ("label_kind", "log_id")}
 
 
 def label_text(label: Any) -> str:
@@ -145,6 +149,17 @@ def label_text(label: Any) -> str:
     if type(label) is str and (len(label) > 1_000 or not _is_unicode(label)):
         raise ValueError("a label is text of more than 1,000 characters or of none that are Unicode's.")
     return json.dumps(label)
+
+
+def label_as(label: str, kind: str) -> str:
+    """Return a label, as JSON text, in the kind of those before: there true is 1, and 1 is true.
+
+    Examples
+    --------
+    >>> label_as("true", "int"), label_as("0", "bool"), label_as("2", "bool")
+    ('1', 'false', '2')
+    """
+    return SAME_LABELS.get((kind, label), label)
 
 
 def _is_unicode(text: str) -> bool:

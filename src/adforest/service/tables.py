@@ -41,9 +41,15 @@ def joined(tables: Sequence[pa.Table]) -> pa.Table:
     return pa.concat_tables(tables, promote_options="permissive").combine_chunks()
 
 
-def normalised(table: pa.Table) -> pa.Table:
-    """Return a table whose columns are of few types, so that tables of several requests can always be joined."""
-    columns = [_normal(column) for column in table.columns]
+def normalised(table: pa.Table, target: str | None = None) -> pa.Table:
+    """Return a table whose columns are of few types, so that tables of several requests can always be joined.
+
+    Booleans become 0 and 1, but not those of the target: they are classes.
+    """
+    columns = [
+        column if name == target and pa.types.is_boolean(column.type) else _normal(column)
+        for name, column in zip(table.column_names, table.columns, strict=True)
+    ]
     return pa.Table.from_arrays(columns, names=table.column_names).replace_schema_metadata(None)
 
 
