@@ -173,7 +173,95 @@ def as_log_proba(proba: Float64Array) -> Float64Array:
     return logs
 
 
-class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[StateT]):  # type: ignore[misc]
+class FittedAttributes(Generic[StateT]):
+    """Predictions and attributes of a fitted model, of a classifier or of a snapshot of one."""
+
+    _model: FittedModel[StateT]
+
+    @abstractmethod
+    def _answers(self, X: Any) -> tuple[FittedModel[StateT], Float64Array]:
+        """Return the model and its votes, columns in the order of the sorted classes."""
+
+    def predict(self, X: Any) -> AnyArray:
+        """Predict the class of each sample.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        model, votes = self._answers(X)
+        return model.most_likely(votes)
+
+    @property
+    def classes_(self) -> AnyArray:
+        """Class values seen or declared so far, sorted."""
+        return self._known("classes_").labels.classes
+
+    @property
+    def n_batches_(self) -> int:
+        """Number of batches learnt."""
+        return self._known("n_batches_").n_batches
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """Number of samples learnt, those of weight 0 left out."""
+        return self._known("n_samples_seen_").n_samples
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of columns."""
+        return self._known("n_features_in_").encoder.n_features
+
+    @property
+    def feature_names_in_(self) -> AnyArray:
+        """Names of the columns, where they have any."""
+        names = self._known("feature_names_in_").encoder.feature_names
+        if names is None:
+            raise AttributeError("the columns learnt have no names, so there is no feature_names_in_")
+        return names
+
+    def _known(self, attribute: str) -> FittedModel[StateT]:
+        """Return the model, or raise AttributeError, as hasattr expects."""
+        if not hasattr(self, "_model"):
+            raise AttributeError(f"{attribute} is there after fit() or partial_fit()")
+        return self._model
+
+
+class ProbabilityMixin(FittedAttributes[StateT]):
+    """Class probabilities of a model whose votes can be scaled to them."""
+
+    def predict_proba(self, X: Any) -> Float64Array:
+        """Predict class probabilities, in the order of ``classes_``.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        return as_proba(self._answers(X)[1])
+
+    def predict_log_proba(self, X: Any) -> Float64Array:
+        """Predict logarithms of class probabilities; minus infinity where a probability is 0.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        return as_log_proba(self.predict_proba(X))
+
+
+class BatchClassifier(FittedAttributes[StateT], ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Base class for batch-incremental classifiers: subclasses define how a batch changes the state, and its votes.
 
     The new state replaces the old one with one assignment: other threads that predict meanwhile see the model before or
@@ -301,22 +389,7 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[StateT]):  # type:
                 f"{source} lacks some. Drop those samples, or fill them in, for example with SimpleImputer."
             )
 
-    def predict(self, X: Any) -> AnyArray:
-        """Predict the class of each sample.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        model, votes = self._answers(X)
-        return model.most_likely(votes)
-
     def _answers(self, X: Any) -> tuple[FittedModel[StateT], Float64Array]:
-        """Return the model and its votes, columns in the order of the sorted classes."""
         model = self._checked()
         matrix = model.encoder.translate(X, getattr(self, "column_changes", None))
         self._check_values(model.encoder, matrix, "these samples")
@@ -336,70 +409,9 @@ class BatchClassifier(ClassifierMixin, BaseEstimator, Generic[StateT]):  # type:
         tags.input_tags.categorical = tags.input_tags.string = self._takes_categories
         return tags
 
-    @property
-    def classes_(self) -> AnyArray:
-        """Class values seen or declared so far, sorted."""
-        return self._known("classes_").labels.classes
 
-    @property
-    def n_batches_(self) -> int:
-        """Number of batches learnt."""
-        return self._known("n_batches_").n_batches
-
-    @property
-    def n_samples_seen_(self) -> int:
-        """Number of samples learnt, those of weight 0 left out."""
-        return self._known("n_samples_seen_").n_samples
-
-    @property
-    def n_features_in_(self) -> int:
-        """Number of columns."""
-        return self._known("n_features_in_").encoder.n_features
-
-    @property
-    def feature_names_in_(self) -> AnyArray:
-        """Names of the columns, where they have any."""
-        names = self._known("feature_names_in_").encoder.feature_names
-        if names is None:
-            raise AttributeError("the columns learnt have no names, so there is no feature_names_in_")
-        return names
-
-    def _known(self, attribute: str) -> FittedModel[StateT]:
-        """Return the model, or raise AttributeError, as hasattr expects."""
-        if not hasattr(self, "_model"):
-            raise AttributeError(f"{attribute} is there after fit() or partial_fit()")
-        model: FittedModel[StateT] = self._model
-        return model
-
-
-class VotingBatchClassifier(BatchClassifier[StateT]):
+class VotingBatchClassifier(ProbabilityMixin[StateT], BatchClassifier[StateT]):
     """Base class for batch-incremental classifiers whose votes can be scaled to class probabilities."""
-
-    def predict_proba(self, X: Any) -> Float64Array:
-        """Predict class probabilities, in the order of ``classes_``.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-        """
-        return as_proba(self._answers(X)[1])
-
-    def predict_log_proba(self, X: Any) -> Float64Array:
-        """Predict logarithms of class probabilities; minus infinity where a probability is 0.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-        """
-        return as_log_proba(self.predict_proba(X))
 
 
 def _column(encoder: TableEncoder, position: int) -> str:

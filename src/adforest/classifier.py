@@ -37,8 +37,8 @@ from adforest.parameters import (
     Whole,
     one_of,
 )
-from adforest.snapshot import FittedForests, Snapshot
-from adforest.tracking import BatchBlock, PrequentialAnswers, Track
+from adforest.snapshot import FittedForests, Snapshot, TrackAttributes
+from adforest.tracking import Track
 from adforest.tracking.column_sketches import sampled
 
 FOREST_RULES: Rules = COMMON | {
@@ -59,7 +59,7 @@ FOREST_RULES: Rules = COMMON | {
 _answering: WeakKeyDictionary[State, State] = WeakKeyDictionary()
 
 
-class BaseADFClassifier(VotingBatchClassifier[State]):
+class BaseADFClassifier(TrackAttributes, VotingBatchClassifier[State]):
     """Base class of both Adaptive Decision Forests."""
 
     _fixed: ClassVar[tuple[str, ...]] = ("n_estimators", "base_forest", *VotingBatchClassifier._fixed)
@@ -362,32 +362,9 @@ class BaseADFClassifier(VotingBatchClassifier[State]):
         """Name of the forest that predicts, or has the most weight in the vote."""
         return self._known("answering_forest_").state.answering
 
-    @property
-    def history_(self) -> list[BatchReport]:
-        """One report per batch, of the last 1,000 batches; those before are in `history_blocks_`."""
-        return list(self._known("history_").track.history.reports)
-
-    @property
-    def history_blocks_(self) -> list[BatchBlock]:
-        """Summaries of the batches before those of `history_`: at most 512 blocks of 1, 2, 4, 8 ... batches each."""
-        return list(self._known("history_blocks_").track.history.blocks)
-
-    @property
-    def prequential_(self) -> PrequentialAnswers:
-        """Labels of the last samples, and the probabilities predicted before they were learnt: ``(y_true, y_proba)``.
-
-        At most 2,000 samples, and fewer than that where there are more than 50 classes: 100,000 probabilities. There
-        are none after the first batch, and none after a batch with a sustained drift or an abrupt change.
-        """
-        model = self._known("prequential_")
-        return model.track.prequential.named(model.labels)
-
     def _checked(self) -> FittedForests:
         """Return the model, read once: another thread may swap in the next one."""
         return cast(FittedForests, super()._checked())
-
-    def _known(self, attribute: str) -> FittedForests:
-        return cast(FittedForests, super()._known(attribute))
 
 
 def mean_importances(state: State, encoder: TableEncoder) -> Float64Array:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from adforest.adaptation import BatchReport, State, votes
-from adforest.base import FittedModel, as_log_proba, as_proba
+from adforest.base import FittedAttributes, FittedModel, ProbabilityMixin
 from adforest.explaining import Explanation, explain
-from adforest.forest.types import AnyArray, Float64Array
+from adforest.forest.types import Float64Array
 from adforest.tracking import BatchBlock, PrequentialAnswers, Track
 
 
@@ -27,8 +27,37 @@ class FittedForests(FittedModel[State]):
     track: Track = field(default_factory=Track)
 
 
+class TrackAttributes(FittedAttributes[State]):
+    """Attributes of a fitted Adaptive Decision Forest, or of a snapshot of one, that tell of its stream."""
+
+    _model: FittedForests
+
+    @property
+    def history_(self) -> list[BatchReport]:
+        """One report per batch, of the last 1,000 batches; those before are in `history_blocks_`."""
+        return list(self._known("history_").track.history.reports)
+
+    @property
+    def history_blocks_(self) -> list[BatchBlock]:
+        """Summaries of the batches before those of `history_`: at most 512 blocks of 1, 2, 4, 8 ... batches each."""
+        return list(self._known("history_blocks_").track.history.blocks)
+
+    @property
+    def prequential_(self) -> PrequentialAnswers:
+        """Labels of the last samples, and the probabilities predicted before they were learnt: ``(y_true, y_proba)``.
+
+        At most 2,000 samples, and fewer than that where there are more than 50 classes: 100,000 probabilities. There
+        are none after the first batch, and none after a batch with a sustained drift or an abrupt change.
+        """
+        model = self._known("prequential_")
+        return model.track.prequential.named(model.labels)
+
+    def _known(self, attribute: str) -> FittedForests:
+        return cast(FittedForests, super()._known(attribute))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Snapshot:
+class Snapshot(ProbabilityMixin[State], TrackAttributes):
     """Immutable copy of a model, as `AdaptiveDecisionForestClassifier.snapshot` returns it; it can only predict.
 
     It can be pickled and passed to other threads and processes. All its attributes are of the same state.
@@ -58,45 +87,6 @@ class Snapshot:
     def __repr__(self) -> str:
         names = ", ".join(map(str, self.classes_[:5].tolist())) + (", ..." if len(self.classes_) > 5 else "")
         return f"Snapshot after {self.n_batches_} batches, {len(self.classes_)} classes ({names})"
-
-    def predict(self, X: Any) -> AnyArray:
-        """Predict the class of each sample.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        return self._model.most_likely(self._votes(X))
-
-    def predict_proba(self, X: Any) -> Float64Array:
-        """Predict class probabilities, in the order of ``classes_``.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-        """
-        return as_proba(self._votes(X))
-
-    def predict_log_proba(self, X: Any) -> Float64Array:
-        """Predict logarithms of class probabilities; minus infinity where a probability is 0.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-        """
-        return as_log_proba(self.predict_proba(X))
 
     def explain(self, X: Any) -> Explanation:
         """Explain predictions, see `AdaptiveDecisionForestClassifier.explain`.
@@ -130,6 +120,9 @@ class Snapshot:
 
         return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
 
+    def _answers(self, X: Any) -> tuple[FittedModel[State], Float64Array]:
+        return self._model, self._votes(X)
+
     def _votes(self, X: Any) -> Float64Array:
         """Return votes with columns in the order of the sorted classes."""
         model = self._model
@@ -137,49 +130,6 @@ class Snapshot:
         return model.in_order(votes(model.state, matrix, len(model.labels.by_arrival)))
 
     @property
-    def classes_(self) -> AnyArray:
-        """Class values seen or declared, sorted."""
-        return self._model.labels.classes
-
-    @property
-    def n_features_in_(self) -> int:
-        """Number of columns."""
-        return self._model.encoder.n_features
-
-    @property
-    def feature_names_in_(self) -> AnyArray:
-        """Names of the columns, where they have any."""
-        names = self._model.encoder.feature_names
-        if names is None:
-            raise AttributeError("the columns learnt have no names, so there is no feature_names_in_")
-        return names
-
-    @property
-    def n_batches_(self) -> int:
-        """Number of batches learnt."""
-        return self._model.n_batches
-
-    @property
-    def n_samples_seen_(self) -> int:
-        """Number of samples learnt, those of weight 0 left out."""
-        return self._model.n_samples
-
-    @property
     def has_samples(self) -> bool:
         """Whether it holds the samples in the model's memory."""
         return self._model.has_samples
-
-    @property
-    def history_(self) -> list[BatchReport]:
-        """One report per batch, of the last 1,000 batches; those before are in `history_blocks_`."""
-        return list(self._model.track.history.reports)
-
-    @property
-    def history_blocks_(self) -> list[BatchBlock]:
-        """Summaries of the batches before those of `history_`: at most 512 blocks of 1, 2, 4, 8 ... batches each."""
-        return list(self._model.track.history.blocks)
-
-    @property
-    def prequential_(self) -> PrequentialAnswers:
-        """Predictions for the last samples before they were learnt, see `AdaptiveDecisionForestClassifier`."""
-        return self._model.track.prequential.named(self._model.labels)
