@@ -114,7 +114,8 @@ def main(arguments: list[str]) -> None:
 
 def _end_with_parent() -> None:
     """Ask the system to end this process with its parent, and to end it rather than that when memory is short."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for ending in (signal.SIGINT, signal.SIGTERM):  # may be sent to all processes; the parent lets this one finish
+        signal.signal(ending, signal.SIG_IGN)
     if sys.platform != "linux":
         return
     import ctypes

@@ -244,7 +244,8 @@ class ServedModel:
         with suppress(Empty):
             while len(group) < GROUP:
                 group.append(self._queue.get_nowait())
-        return group
+        # From here on a client that goes away cannot cancel: to answer a cancelled request would end this thread.
+        return [(action, future) for action, future in group if future.set_running_or_notify_cancel()]
 
     @staticmethod
     def _fail(group: list[tuple[Any, Future[Any]]], error: Exception) -> None:

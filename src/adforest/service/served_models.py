@@ -52,8 +52,12 @@ class ServedModels(NamedModels[ServedModel]):
     def _open_all(self) -> None:
         """Serve what is there, and remove what is left of models whose making or removal was cut short."""
         for path in sorted(self.folder.glob(f"*{SUFFIX}{SERVICE_SUFFIX}")):
-            if not (path / SETTINGS).exists():
+            if (path / SETTINGS).exists():
+                continue
+            if (path / REMOVED).exists():
                 self._remove_files(path.with_name(path.name.removesuffix(SERVICE_SUFFIX)))
+            else:  # its making was cut short; a model of that name is of someone else
+                self._disk.remove(path)
         for path in sorted(self.folder.glob(f"*{SUFFIX}")):
             if "." not in path.stem and not is_served(path):
                 self._adopt(path)

@@ -142,7 +142,10 @@ class RealDisk:
             beside = name.with_name(f".{name.name}.tmp")
             shutil.copyfile(path, beside)
             os.chmod(beside, PRIVATE)
+            with open(beside, "rb+") as copy:
+                os.fsync(copy.fileno())
             os.replace(beside, name)
+        sync_folder(name.parent)
 
     def remove(self, path: Path) -> None:
         """Remove a file or a folder."""
