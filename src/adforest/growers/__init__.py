@@ -1,8 +1,8 @@
 """Who builds trees from a block of samples."""
 
-from collections.abc import Callable
+from collections.abc import Callable as _Callable
 
-from adforest.forest import GrowthParams
+from adforest.forest import GrowthParams as _GrowthParams
 from adforest.growers.features import count_features, sampling_by_worth
 from adforest.growers.hoeffding import HoeffdingGrower
 from adforest.growers.protocol import Grower, Grown, StreamingGrower
@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 # The base forests by the names that users give them.
-GROWERS: dict[str, Callable[[GrowthParams], Grower]] = {
+GROWERS: dict[str, _Callable[[_GrowthParams], Grower]] = {
     "hoeffding": HoeffdingGrower,
     "random_forest": RandomForestGrower,
     "sysfor": SysForGrower,
