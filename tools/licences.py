@@ -34,9 +34,9 @@ def all_required_by(name: str) -> list[str]:
 def licence_of(name: str) -> str:
     """Return the SPDX expression in a library's metadata, or the licence that its classifiers name."""
     about = metadata(name)
-    if about["License-Expression"]:
+    if "License-Expression" in about:  # a backport of importlib.metadata raises KeyError where this one returns None
         return about["License-Expression"]
-    named = [one.rpartition(" :: ")[2] for one in about.get_all("Classifier", []) if one.startswith("License ::")]
+    named = [one.rpartition(" :: ")[2] for one in about.get_all("Classifier") or [] if one.startswith("License ::")]
     return " AND ".join(CLASSIFIERS.get(one, one) for one in named) or "unknown"
 
 

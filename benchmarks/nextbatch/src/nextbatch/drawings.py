@@ -37,7 +37,7 @@ def spread(wanted: Sequence[float], top: float, bottom: float) -> list[float]:
 
     Examples
     --------
-    >>> spread([100.0, 101.0, 50.0], 0, 110)
+    >>> spread([100.0, 101.0, 50.0], 0.0, 110.0)
     [95.0, 110.0, 50.0]
     """
     found = [0.0] * len(wanted)
