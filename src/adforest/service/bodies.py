@@ -67,7 +67,7 @@ def read_body(
     target : str, optional
         The column of classes in a batch, whose booleans stay such.
     """
-    kind = content_type.partition(";")[0].strip().lower()
+    kind = media_type(content_type)
     if kind == JSON:
         found = parse_json(content)
         return Body(
@@ -86,6 +86,17 @@ def read_body(
     except (pa.ArrowException, OSError, ValueError, TypeError, OverflowError, struct.error) as error:
         raise BodyError(400, f"the body is no {kind} that can be read ({_short(error)}).") from None
     return Body(_checked(table, target), {})
+
+
+def media_type(content_type: str) -> str:
+    """Return the type of a body without what is said besides.
+
+    Examples
+    --------
+    >>> media_type("application/json; charset=utf-8")
+    'application/json'
+    """
+    return content_type.partition(";")[0].strip().lower()
 
 
 def parse_json(content: bytes) -> dict[str, Any]:

@@ -7,6 +7,7 @@ browser may not: its requests carry its origin.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import time
 from collections.abc import Sequence
@@ -20,6 +21,7 @@ from adforest.service.tokens import ADMIN, LABEL, LEARN, PREDICT, Token, Tokens
 OPEN = ("/healthz", "/readyz", "/v2/health/live", "/v2/health/ready")
 OURS = ("/v1/", "/v2/", "/metrics", "/healthz", "/readyz", "/openapi.json")
 AUDIT, MAX_AUDIT = ".adforest-audit.log", 64 << 20  # bytes, after which the file before is dropped
+LOGGER = logging.getLogger(__name__)
 HEADERS = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
 
 
@@ -52,7 +54,11 @@ class Gate:
             await self.monitor(scope, receive, send)
             return
         headers = {key: value.decode("latin-1") for key, value in scope["headers"]}
-        tokens = self.tokens.all()
+        try:
+            tokens = self.tokens.all()
+        except OSError:  # whose path is for the operator; what must be asked for cannot be told from what is open
+            await answer(send, 503, "the tokens of this service cannot be read. Its operator must mend their file.")
+            return
         refusal = self._refusal(headers, bool(tokens))
         right, model = right_for(scope["method"], path)
         token: Token | None = None
@@ -100,8 +106,15 @@ class AuditLog:
 
     def note(self, scope: Message, who: str, status: int) -> None:
         """Write a line; labels of single records are counted by the log of the model, and not noted here."""
-        if scope["path"].endswith("/label") or scope["path"].endswith("/labels"):
+        if scope["path"].endswith(("/label", "/labels")):
             return
+        try:
+            self._write(scope, who, status)
+        except OSError as error:  # the change is made already: whoever asked for it must be told so
+            LOGGER.error("'%s' cannot be written (%s): %s %s", self._path, error, scope["method"], scope["path"][:500])
+
+    def _write(self, scope: Message, who: str, status: int) -> None:
+        """Write a line, in another file once this one is large."""
         if self._file is None:
             self._file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         client = (scope.get("client") or ("", 0))[0]

@@ -79,6 +79,10 @@ class Learner:
         """Read the model, or the newest version of it that can be read; return what its last task was, if any."""
         if not has_challenger:
             self._disk.remove(self._challenger_path)
+        return self._done() if self._read() else None
+
+    def _read(self) -> bool:
+        """Take the model of the file, or of the newest version that can be read; return whether there is one."""
         versions = [self._versions / name for _, _, name in reversed(self._kept())]
         problem: Exception | None = None
         for path in [self._path, *versions]:
@@ -94,10 +98,14 @@ class Learner:
                     f"{path.name} was written by another service; move it elsewhere, or serve that one"
                 )
             self._n_saved = self._trainer.n_batches(self._model)
-            return Outcome(DONE, self._n_saved, self._trainer.last_report(self._model))
+            return True
         if problem is not None:
             raise problem
-        return None
+        return False
+
+    def _done(self) -> Outcome:
+        """Return what came of the last task of the model."""
+        return Outcome(DONE, self._n_saved, self._trainer.last_report(self._model))
 
     def run(self, order: Order) -> Outcome:
         """Do a task; the model is saved when this returns, or is as before.
@@ -108,7 +116,7 @@ class Learner:
             If the disk is in the way: the task may be tried again.
         """
         if order.number <= self.place.version:  # it was saved, and that could not be noted
-            return Outcome(DONE, self._n_saved, self._trainer.last_report(self._model))
+            return self._done()
         try:
             if order.kind == BATCH:
                 return self._learn(order)
@@ -212,10 +220,11 @@ class Learner:
             self._disk.remove(self._versions / name)
 
     def _reload(self) -> None:
-        """Take the model as it was last saved."""
-        self._model, self._challenger = None, None
-        if self._disk.exists(self._path):
-            self._model, self.place = self._trainer.unpack(self._disk.read(self._path), self._path.name)
+        """Take the model as it was last saved; raises if only an older one can be read, which must learn again."""
+        self._model, self._challenger, version = None, None, self.place.version
+        self._read()
+        if self.place.version < version:
+            raise ModelFileError(f"{self._path.name} cannot be read any more; an older version of it can")
 
     def _kept(self) -> list[tuple[int, int, str]]:
         """Return the batches, the version and the name of each model that is kept, oldest first."""

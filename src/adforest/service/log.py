@@ -172,7 +172,9 @@ class Log:
                 f"{acknowledged} were acknowledged. Restore the folder from a backup."
             )
         self.n_cut = len(content) - size
-        return self._disk.append(self._path(first), size), size, position
+        file = self._disk.append(self._path(first), size)
+        file.sync()  # whole entries may be in memory only, where a process was killed before its sync
+        return file, size, position
 
     def _take_back(self, error: OSError) -> None:
         """Cut off what was written in part, and raise."""

@@ -119,7 +119,7 @@ class ServedModel:
             self._locks.close()
             raise
         self._queue: Queue[tuple[Change | Callable[[], Any], Future[Any]]] = Queue()
-        self._has_task, self._is_ending, self._is_over = threading.Event(), False, False
+        self._has_task, self._is_ending, self._is_over, self._is_closed = threading.Event(), False, False, False
         self._problems, self._is_broken = {"writing": "", "learning": ""}, False
         self.done = threading.Condition()
         self.n_commits = self.n_committed = 0
@@ -143,14 +143,18 @@ class ServedModel:
         """Let a request be written; the future has its answer once that is on the disk."""
         if self._queue.qsize() >= MAX_WAITING:
             raise BusyError(f"{MAX_WAITING:,} requests wait to be written")
-        future: Future[Any] = Future()
-        self._queue.put((change, future))
-        return future
+        return self._put(change)
 
     def call(self, action: Callable[[], T]) -> Future[T]:
         """Let something be done by the thread that has the store."""
-        future: Future[T] = Future()
+        return self._put(action)
+
+    def _put(self, action: Change | Callable[[], Any]) -> Future[Any]:
+        """Let the writer do something; the future has an error where the writer has ended."""
+        future: Future[Any] = Future()
         self._queue.put((action, future))
+        if self._is_closed:
+            self._refuse_all()
         return future
 
     def kinds(self) -> Future[dict[str, str]]:
@@ -179,6 +183,8 @@ class ServedModel:
         self._is_over = True
         self._queue.put((lambda: None, Future()))
         self._writer.join()
+        self._is_closed = True
+        self._refuse_all()
         self.store.close()
         self._locks.close()
 
@@ -246,6 +252,10 @@ class ServedModel:
                 group.append(self._queue.get_nowait())
         # From here on a client that goes away cannot cancel: to answer a cancelled request would end this thread.
         return [(action, future) for action, future in group if future.set_running_or_notify_cancel()]
+
+    def _refuse_all(self) -> None:
+        """Refuse what came after the last group was written: nobody else would answer it."""
+        self._fail(self._next_group(0.0), BusyError(f"the model {self.name!r} is being closed"))
 
     @staticmethod
     def _fail(group: list[tuple[Any, Future[Any]]], error: Exception) -> None:

@@ -57,17 +57,20 @@ class Tokens:
         self._tokens: tuple[Token, ...] = ()
 
     def all(self) -> tuple[Token, ...]:
-        """Return all tokens."""
+        """Return all tokens; raises OSError where the file cannot be read."""
         try:
             found = os.stat(self._path)
         except FileNotFoundError:
             self._seen, self._tokens = None, ()
             return ()
         if (found.st_mtime_ns, found.st_ino) != self._seen:
-            listed = json.loads(self._path.read_bytes())
-            self._tokens = tuple(
-                Token(one["name"], one["digest"], tuple(one["rights"]), tuple(one["models"])) for one in listed
-            )
+            try:
+                listed = json.loads(self._path.read_bytes())
+                self._tokens = tuple(
+                    Token(one["name"], one["digest"], tuple(one["rights"]), tuple(one["models"])) for one in listed
+                )
+            except (ValueError, TypeError, KeyError):
+                raise OSError(f"'{self._path}' is damaged. Restore it, or remove it and make new tokens.") from None
             self._seen = found.st_mtime_ns, found.st_ino
         return self._tokens
 
