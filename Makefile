@@ -143,7 +143,7 @@ manylinux: ## a wheel of PYTHON for Linux systems with glibc GLIBC or newer in d
 	PATH=$(CURDIR)/$(MANYLINUX)/tools/bin:$$PATH auditwheel repair -w $(MANYLINUX)/wheel $(MANYLINUX)/built/*.whl
 	$(PYTHON) tools/check_wheel.py $(MANYLINUX)/wheel/*.whl
 	$(PYTHON) -m venv $(MANYLINUX)/clean
-	CC=/bin/false $(MANYLINUX)/clean/bin/pip install -q --only-binary :all: "adforest[test-core] @ file://$$(ls $(CURDIR)/$(MANYLINUX)/wheel/*.whl)"
+	CC=/bin/false $(MANYLINUX)/clean/bin/pip install -q --only-binary :all: $(CORE_NEEDS) "adforest[$(CORE_EXTRA)] @ file://$$(ls $(CURDIR)/$(MANYLINUX)/wheel/*.whl)"
 	$(MANYLINUX)/clean/bin/python -m pytest -q -n auto -m 'not slow' $(CORE)
 	mkdir -p dist && cp $(MANYLINUX)/wheel/*.whl dist
 
@@ -188,7 +188,15 @@ build/tools:
 	pip install -q meson-python meson ninja cython numpy
 	touch $@
 
-.venv/demo .venv/test .venv/test-core .venv/check .venv/docs .venv/experiments: .venv/%: .venv/build
+# Free-threaded Python: safetensors has wheels for it since a release candidate, polars has none.
+FREE_THREADED = $(shell $(PYTHON) -c 'import sysconfig; print("yes" if sysconfig.get_config_var("Py_GIL_DISABLED") else "")')
+CORE_EXTRA = $(if $(FREE_THREADED),test-free-threaded,test-core)
+CORE_NEEDS = $(if $(FREE_THREADED),'safetensors>=0.9.0rc1')
+.venv/test-core: .venv/build
+	pip install -q --no-build-isolation $(CORE_NEEDS) -e '.[$(CORE_EXTRA)]'
+	touch $@
+
+.venv/demo .venv/test .venv/check .venv/docs .venv/experiments: .venv/%: .venv/build
 	pip install -q --no-build-isolation -e '.[$*]'
 	touch $@
 
