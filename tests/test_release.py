@@ -84,3 +84,10 @@ def test_the_paper_says_who_is_ahead_as_the_readme_does():
     ahead, streams, behind = said.groups()
     assert f"On {streams} real streams" in paper
     assert f"highest accuracy on {ahead}; on the others it is behind the best method by {behind} points at most" in paper
+
+
+def test_the_changelog_links_to_pages_of_the_manual_alone():
+    """It is one of its pages: what is outside docs cannot be found from there."""
+    targets = re.findall(r"\]\(([^)]+)\)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))
+    assert targets
+    assert [one for one in targets if not one.startswith(("docs/", "https://"))] == []
