@@ -18,8 +18,8 @@ demo: .venv/demo ## the main job on embedded data: a table and out/demo.png
 test: .venv/test ## the whole suite
 	pytest -n auto
 
-CORE := tests/adaptation tests/forest tests/growers tests/classifier tests/encoding tests/test_contract.py tests/test_parameters.py
-test-core: .venv/test-core ## what is changed daily: kernels, growers, adaptation, encoding, the classifiers' contract; not what is marked slow
+CORE := tests/adaptation tests/forest tests/growers tests/classifier tests/encoding tests/robustness/test_threads.py tests/test_contract.py tests/test_parameters.py
+test-core: .venv/test-core ## what is changed daily: kernels, growers, adaptation, encoding, threads, the classifiers' contract; not what is marked slow
 	pytest -n auto -m 'not slow' $(CORE)
 
 test-capymoa: .venv-capymoa/made ## what needs CapyMOA; Java 17 or newer must be there (apt-get install default-jre-headless)
