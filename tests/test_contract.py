@@ -6,6 +6,7 @@ import pickle
 import pkgutil
 import subprocess
 import sys
+import sysconfig
 import tomllib
 import types
 from pathlib import Path
@@ -225,6 +226,14 @@ def test_learning_from_arrays_imports_no_table_library():
     statement = "import adforest, numpy; adforest.AdaptiveDecisionForestClassifier().fit(numpy.eye(4), [0, 1, 0, 1])"
     without = modules_after("import joblib, sklearn.base, sklearn.utils.validation")
     assert not modules_after(statement) & (HEAVY - without)
+
+
+@pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="this Python has a global lock")
+def test_free_threaded_python_stays_without_a_lock():
+    statement = "import adforest, numpy; adforest.AdaptiveDecisionForestClassifier().fit(numpy.eye(4), [0, 1, 0, 1])"
+    code = f"import sys\n{statement}\nprint(sys._is_gil_enabled())"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout == "False\n", result.stderr
 
 
 @pytest.mark.parametrize(

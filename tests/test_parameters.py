@@ -1,5 +1,7 @@
 """Rules for parameters: what they accept, and what the error says."""
 
+import re
+from pathlib import Path
 from typing import get_args
 
 import numpy as np
@@ -85,3 +87,14 @@ def test_every_parameter_of_every_classifier_has_rules_that_accept_its_default(k
 def test_types_of_texts_are_those_that_the_forests_know():
     assert get_args(BaseForest) == tuple(GROWERS)
     assert get_args(Perturbation) == ("reading", *READINGS)
+
+
+@pytest.mark.parametrize("kind", [AdaptiveDecisionForestClassifier, PaperADFClassifier])
+def test_docstrings_name_every_base_forest(kind):
+    (said,) = re.findall(r"base_forest : \{(.+?)\}", kind.__doc__)
+    assert sorted(said.replace('"', "").split(", ")) == sorted(GROWERS)
+
+
+def test_models_of_every_base_forest_are_saved_by_tests():
+    text = (Path(__file__).parent / "saved_models.py").read_text(encoding="utf-8")
+    assert set(re.findall(r'base_forest="(\w+)"', text)) | {"random_forest"} == set(GROWERS)

@@ -1,7 +1,12 @@
 """No module needs what only POSIX has in order to be imported."""
 
+import ast
+import re
 import subprocess
 import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
 
 IMPORT_ALL = """
 import importlib, pkgutil, signal, socket, os, sys
@@ -46,3 +51,20 @@ def test_every_module_can_be_imported_without_what_only_posix_has():
     )
     assert result.returncode == 0, result.stderr
     assert int(result.stdout) > 200
+
+
+def test_text_is_read_and_written_as_utf_8():
+    """Of what runs on every system: the package, and the tests of `make test-core`; Windows has another default."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    core = re.search(r"^CORE := (.+)$", makefile, flags=re.MULTILINE)[1].split()
+    for path in [ROOT / "src", *(ROOT / name for name in core)]:
+        for module in [path] if path.is_file() else sorted(path.rglob("*.py")):
+            for call in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+                name = getattr(call.func, "attr", "") if isinstance(call, ast.Call) else ""
+                if name in {"read_text", "write_text"}:
+                    named = {"encoding"} & {one.arg for one in call.keywords} or len(call.args) > (name == "write_text")
+                    assert named, f"{module.relative_to(ROOT)}:{call.lineno} names no encoding"
+
+
+def test_lines_end_alike_on_every_system():
+    assert "\n* text=auto eol=lf\n" in (ROOT / ".gitattributes").read_text(encoding="utf-8")

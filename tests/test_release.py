@@ -2,6 +2,7 @@
 
 import importlib.util
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -68,3 +69,26 @@ def test_every_promise_about_security_names_its_tests():
         named = re.findall(r"`(tests/[\w/]+\.py)`", line)
         assert named, line
         assert all((ROOT / name).is_file() for name in named)
+
+
+def test_the_poster_has_the_figures_of_the_results():
+    poster = runpy.run_path(str(ROOT / "docs" / "poster.py"))["poster"]()
+    assert (ROOT / "docs" / "images" / "poster.svg").read_text(encoding="utf-8") == poster, "run: python docs/poster.py"
+
+
+def test_the_paper_says_who_is_ahead_as_the_readme_does():
+    """The README's sentence is written from the results."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    said = re.search(r"It is ahead on (\w+) of (\w+) streams and behind .+? by (\d\.\d) points at most", readme)
+    paper = " ".join((ROOT / "paper" / "paper.md").read_text(encoding="utf-8").split())
+    ahead, streams, behind = said.groups()
+    assert f"On {streams} real streams" in paper
+    assert f"highest accuracy on {ahead}; on the" in paper
+    assert f"behind the best method by {behind} points at most" in paper
+
+
+def test_the_changelog_links_to_pages_of_the_manual_alone():
+    """It is one of its pages: what is outside docs cannot be found from there."""
+    targets = re.findall(r"\]\(([^)]+)\)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))
+    assert targets
+    assert [one for one in targets if not one.startswith(("docs/", "https://"))] == []

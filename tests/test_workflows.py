@@ -38,6 +38,23 @@ def test_actions_are_pinned_by_hash(path):
             assert re.fullmatch(r" # v\d+\.\d+\.\d+", comment)
 
 
+def test_what_is_installed_with_hashes_is_all_that_the_environment_needs():
+    """Of the libraries and tools that make asks for with LOCKED=1, and pip takes no others when hashes are required."""
+    locked = (ROOT / "packaging" / "constraints.txt").read_text(encoding="utf-8")
+    pinned = dict(re.findall(r"^([\w.-]+)==(\S+).*\\$", locked, flags=re.MULTILINE))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    asked, waiting = {"meson", "meson-python", "ninja", "cython"}, ["test-core", "check"]
+    lines = list(project["dependencies"])
+    while waiting:
+        lines += extras[waiting.pop()]
+        waiting += [one for line in lines if line.startswith("adforest[") for one in line[9:-1].split(",")]
+        asked |= {re.split(r"[\[>;]", line)[0] for line in lines if not line.startswith("adforest[")}
+        lines = []
+    assert asked <= set(pinned)
+    assert locked.count("\n    --hash=sha256:") >= len(pinned)
+
+
 def test_the_conda_recipe_asks_for_what_the_package_asks_for():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     recipe = (ROOT / "packaging" / "conda" / "recipe.yaml").read_text(encoding="utf-8")

@@ -38,7 +38,7 @@ def test_each_constant_has_a_unit_a_decision_and_a_sweep(one):
 
 def numbers_of(file):
     """Return the names of a module to which it assigns numbers."""
-    assignments = [node for node in ast.parse(file.read_text()).body if isinstance(node, ast.Assign)]
+    assignments = [node for node in ast.parse(file.read_text(encoding="utf-8")).body if isinstance(node, ast.Assign)]
     for node in assignments:
         values = [one.value for one in ast.walk(node.value) if isinstance(one, ast.Constant)]
         if any(isinstance(value, int | float) for value in values):
