@@ -29,7 +29,7 @@ def found_files(sources: Sequence[str], order: str | None) -> Iterator[list[Path
     order : {"name", "time"} or None
     """
     from adforest.reading.paths import find_files
-    from adforest.reading.standard_input import spool
+    from adforest.reading.sources import spool
 
     keep_signals()
     with TemporaryDirectory(prefix=SPOOL_PREFIX) as folder:
@@ -71,6 +71,19 @@ def reading_for_answers(model: Any, reading: Mapping[str, Any]) -> dict[str, Any
     from adforest.origins import origins_of
 
     return for_answers(with_noted(reading, origins_of(model)))
+
+
+def records_of(
+    model: Any, paths: Sequence[Path], reading: Mapping[str, Any], keep: Sequence[str] = ()
+) -> Iterator[tuple[Any, Any]]:
+    """Yield the columns that a model learnt of the records of files, and those to be kept, as `read_records` does."""
+    import pyarrow as pa
+
+    from adforest.reading.records import read_records
+
+    types = dict.fromkeys(learnt_columns(model), pa.float64()) | known_types(model)
+    may_lack = model.column_changes == "allow"
+    return read_records(paths, types, keep=keep, may_lack=may_lack, **reading_for_answers(model, reading))
 
 
 def column_names(path: Path, reading: Mapping[str, Any]) -> list[str]:
@@ -125,13 +138,6 @@ def known_types(model: Any) -> dict[str, Any]:
         elif kind in types:
             found[name] = types[kind]
     return found
-
-
-def all_types(model: Any) -> dict[str, Any]:
-    """Return what all columns of a model hold, as `read_records` takes it."""
-    import pyarrow as pa
-
-    return dict.fromkeys(learnt_columns(model), pa.float64()) | known_types(model)
 
 
 def class_type(model: Any) -> Any:

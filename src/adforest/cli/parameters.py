@@ -199,13 +199,7 @@ def _values(kind: str) -> str:
     named = re.sub(r"[{}]", "", re.sub(r"(, default=.*|, optional)$", "", kind)).replace("'", '"')
     if '"' not in named:
         return ""
-    for python, shell in (
-        ("None", "none"),
-        ("dict", "JSON"),
-        ("str", "text"),
-        ("float", "fraction"),
-        ("int", "number"),
-    ):
+    for python, shell in SHELL_TYPES.items():
         named = re.sub(rf"\b{python}\b", shell, named)
     return f" Values: {named}."
 

@@ -200,17 +200,16 @@ class Watcher:
         """Learn a file, and return what is wrong with it for good; raise what may pass."""
         from adforest.reading.layout import MissingTargetError
 
-        learner, start, n_batches = self.learner, time.perf_counter(), 0
+        learner, n_before = self.learner, self.table.n_batches
+
+        def note(_: Any) -> None:
+            self._write_status()
+            notify("WATCHDOG=1")
+
         try:
             if learner.doubt(path) and not self.folder.is_given_up(path):
                 return None
-            for batch, parts in learner.batches(path):
-                self.rules.look(batch)
-                tell = self.table.teller(batch.files, start, self.rules.tell)
-                learner.learn(batch, parts, tell, self.rules.noted)
-                self._write_status()
-                notify("WATCHDOG=1")
-                start, n_batches = time.perf_counter(), n_batches + 1
+            self.table.learn(learner, learner.batches(path), self.rules, note)
         except (FileNotFoundError, ChangedError):
             return None  # it went away, or is written to: it is looked at again
         except MissingTargetError:
@@ -223,7 +222,7 @@ class Watcher:
             if is_transient(error):
                 raise
             return error
-        self.table.n_skipped += not n_batches
+        self.table.n_skipped += self.table.n_batches == n_before
         self.folder.done(path)
         return None
 

@@ -34,14 +34,14 @@ def inspect(
     if tree is not None:
         _show_tree(loaded, forest, tree, max_depth, as_json=as_json)
         return
-    found = describe(loaded, model)
+    found = _described(loaded, model)
     if as_json:
         print_json(found)
     else:
         _show(found, model, batches)
 
 
-def describe(model: Any, path: Path) -> dict[str, Any]:
+def _described(model: Any, path: Path) -> dict[str, Any]:
     """Return the content of a model as plain values: its `ModelView` by the names of the command line."""
     from adforest.monitor import ModelView
     from adforest.origins import origins_of

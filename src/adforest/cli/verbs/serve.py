@@ -1,11 +1,47 @@
-"""Serve models over HTTP."""
+"""Show models in the browser, and serve them over HTTP."""
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from adforest.cli.output import say
+
+
+class Action(StrEnum):
+    """What to do with a token."""
+
+    ADD = "add"
+    REMOVE = "remove"
+    LIST = "list"
+
+
+def monitor(
+    path: Annotated[Path, typer.Argument(help="A model file, or a folder whose files *.adf are shown.")],
+    host: Annotated[
+        str, typer.Option(help="Where to listen. Beyond this machine, the address has a token in it.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="0 for any that is free.")] = 8321,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(help="A file that holds the token that whoever looks must bring. Default: a new one each time."),
+    ] = None,
+    allowed_host: Annotated[
+        list[str] | None, typer.Option(help="A name besides localhost by which it may be asked, such as a proxy's.")
+    ] = None,
+    base_path: Annotated[str, typer.Option(help="What a proxy leaves before every path, such as /adforest.")] = "",
+) -> None:
+    """Show a model, or a folder of models, in the browser, live while they learn: their health, and what has changed.
+
+    Ctrl-C ends it. Nothing is loaded from the network, and only this machine can look unless --host says otherwise.
+    """
+    from adforest.monitor import serve
+
+    token = None if token_file is None else token_file.read_text(encoding="utf-8").strip()
+    serve(path, host=host, port=port, token=token, allowed_hosts=allowed_host or (), base_path=base_path, say=say)
 
 
 def serve(
@@ -44,9 +80,38 @@ def serve(
     What is acknowledged is on the disk. SIGTERM and Ctrl-C end it once the requests under way are answered. The
     monitor's pages are at /, the calls at /v1 and /v2, described at /openapi.json.
     """
-    from adforest.cli.output import say
     from adforest.service.process import ServiceOptions, run
 
     token = None if follow_token_file is None else follow_token_file.read_text(encoding="utf-8").strip()
     names = allowed_host or ()
     run(ServiceOptions(data, host, port, certificate, key, proxy, names, follow, token, database, workers), say)
+
+
+def token(
+    action: Annotated[Action, typer.Argument(help="add, remove or list.")],
+    name: Annotated[str, typer.Argument(help="What the audit log calls who brings it.")] = "",
+    data: Annotated[Path, typer.Option(help="The folder that is served.")] = Path(),
+    right: Annotated[
+        list[str] | None, typer.Option(help="predict, label, learn or admin, which is all of them; may be repeated.")
+    ] = None,
+    model: Annotated[
+        list[str] | None, typer.Option(help="A model that it is for; may be repeated. Default: all.")
+    ] = None,
+) -> None:
+    """Make, withdraw or list the bearer tokens of a service: once there is one, every request must bring one.
+
+    A new token is printed once, and kept as a digest only. A service that is running takes note at once.
+    """
+    from adforest.service.tokens import Tokens
+
+    tokens = Tokens(data)
+    if action == Action.LIST:
+        for one in tokens.all():
+            say(f"{one.name}: {', '.join(one.rights)}; {', '.join(one.models) or 'all models'}")
+    elif not name:
+        raise ValueError("no name is given; expected what the token is called.")
+    elif action == Action.ADD:
+        say(tokens.add(name, right or (), model or ()))
+    else:
+        tokens.remove(name)
+        say(f"token {name} is withdrawn")
