@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException as HTTPError
 from starlette.requests import ClientDisconnect
 
 from adforest.monitor.access import AccessRules, App, Guard
-from adforest.monitor.metrics import CONTENT_TYPE, metrics_text, read_status
+from adforest.monitor.metrics import CONTENT_TYPE, figures_of, metrics_text, read_status
 from adforest.monitor.model_files import LoadedModel, ModelFiles
 from adforest.monitor.pages.frame import asset, root_from
 from adforest.monitor.pages.index import ModelSummary, address_of, error_page, index_page
@@ -68,13 +68,12 @@ def make_pages(files: ModelFiles, is_ending: Callable[[], bool]) -> FastAPI:
 def model_metrics(files: ModelFiles, summaries: Summaries) -> str:
     """Return figures of all models for Prometheus, as far as they can be read in time."""
     _, rows = summaries.now(SCRAPING)
-    return metrics_text(
-        {
-            name: (one.figures if isinstance(one, ModelSummary) else None, read_status(files.folder / name))
-            for name, one in rows
-            if one is not None
-        }
-    )
+    known = [
+        (name, one.figures if isinstance(one, ModelSummary) else figures_of(None))
+        for name, one in rows
+        if one is not None
+    ]
+    return metrics_text({name: (figures, read_status(files.folder / name)) for name, figures in known})
 
 
 class _Monitor:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from adforest.libraries import require
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -31,13 +33,7 @@ STYLE: Any = {
 
 def check_matplotlib(purpose: str, *, instead: str = "", extra: str = "plot") -> None:
     """Raise with advice if matplotlib is not installed."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        advice = f", or {instead}." if instead else ""
-        raise ImportError(
-            f"{purpose} needs matplotlib, which is not installed. Run: pip install 'adforest[{extra}]'{advice}"
-        ) from error
+    require("matplotlib", purpose, extra, f", or {instead}" if instead else "")
 
 
 def drift_mark(drift: str) -> dict[str, Any]:

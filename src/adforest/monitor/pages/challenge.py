@@ -6,7 +6,6 @@ import numpy as np
 
 from adforest.monitor.challenge import CLEAR, MIN_BATCHES, Challenge
 from adforest.monitor.pages import words
-from adforest.monitor.pages.accuracy import share_ticks
 from adforest.monitor.pages.figures import figure, part, table_of
 from adforest.monitor.pages.markup import Markup, tag
 from adforest.monitor.pages.plots import Plot, Scale, batch_scale
@@ -42,14 +41,14 @@ def _over_time(challenge: Challenge) -> Markup:
     """Return the accuracy of both over time."""
     drawn = challenge.batches[-MOST:]
     number, champion, challenger = (np.array([one[place] for one in drawn], dtype=float) for place in (0, 2, 3))
-    x, y = batch_scale(number), Scale.around(np.concatenate([champion, challenger]), least=0.05).clipped(-0.005, 1.005)
+    x, y = batch_scale(number), Scale.of_shares([champion, challenger])
     plot = Plot(x, y, HEIGHT)
     picture = plot.draw(
         [plot.line(number, champion, "vote"), plot.line(number, challenger, "expected")],
         label=f"Accuracy of the champion and of the challenger; last {words.share(champion[-1])} and "
         f"{words.share(challenger[-1])}.",
         x_ticks=[(tick, f"{tick:,.0f}") for tick in x.ticks(8, whole=True)],
-        y_ticks=share_ticks(y, 4),
+        y_ticks=y.share_ticks(4),
     )
     rows = [
         [
