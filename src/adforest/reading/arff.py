@@ -13,8 +13,7 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from adforest.reading.bad_lines import BadLines
-from adforest.reading.sources import TypedTextFile
+from adforest.reading.sources import BadLines, TypedTextFile
 
 NUMBER = pa.float64()
 DATE = pa.timestamp("us")

@@ -16,12 +16,11 @@ import pyarrow as pa
 from pyarrow import ipc, parquet
 
 from adforest.reading.arff import ArffFile
-from adforest.reading.bad_lines import BadLines
 from adforest.reading.csv_files import CsvFile
 from adforest.reading.csv_reading import CsvFormat, CsvReader
 from adforest.reading.json_files import JsonFile
 from adforest.reading.paths import suffix_of
-from adforest.reading.sources import Source, find_sources, opened
+from adforest.reading.sources import BadLines, Source, find_sources, opened
 
 BUFFER_BYTES = 1 << 16  # of each column of a Parquet file
 BLOCK_VALUES = 1 << 16  # of all but CSV files

@@ -1,22 +1,24 @@
-"""Where the bytes of a text file come from: a file, compressed or not, or a member of a zip archive."""
+"""Sources of text: a file, compressed or not, a member of a zip archive, standard input; and lines left out of them."""
 
 from __future__ import annotations
 
 import codecs
 import io
 import os
+import shutil
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, BinaryIO, TextIO
 
 import pyarrow as pa
 
 from adforest.reading.paths import COMPRESSIONS, TEXT_SUFFIXES, natural_key, suffix_of
 
+START_BYTES = 1 << 10  # enough for what marks a format
 HOW_TO_ENCODE = "Pass the encoding of the file, for example encoding='cp1252' or 'latin-1'."
 
 
@@ -120,6 +122,41 @@ class TypedTextFile:
         """Do nothing: the file says what its columns hold."""
 
 
+@dataclass
+class Skipped:
+    """What happens to lines or records that cannot be used, and what happened to them so far.
+
+    Attributes
+    ----------
+    are_skipped : bool
+        Whether they are left out; if not, the first one is an error.
+    count : int
+        How many were left out.
+    first : str
+        The first of these in words.
+    """
+
+    are_skipped: bool = False
+    count: int = 0
+    first: str = ""
+
+
+class BadLines(Skipped):
+    """Lines whose number of fields is wrong."""
+
+    def meet(self, place: Callable[[], str], n_found: int, n_expected: int) -> None:
+        """Count a line, or raise an error about it; its place is looked for only where it is said."""
+        fields = "1 field" if n_found == 1 else f"{n_found} fields"
+        if not self.are_skipped:
+            raise ValueError(
+                f"{place()} has {fields}; expected {n_expected}, one for each column. Correct the line (a value that "
+                "holds the delimiter needs quotes), or pass on_bad_lines='skip' to leave such lines out."
+            )
+        if not self.count:
+            self.first = f"{place()} with {fields} instead of {n_expected}"
+        self.count += 1
+
+
 def find_sources(path: Path, encoding: str) -> list[Source]:
     """Return the text files of a path: itself, or the members of a zip archive by name."""
     if path.suffix.lower() != ".zip":
@@ -175,3 +212,44 @@ def _damaged(path: Path, error: Exception) -> ValueError:
 def _is_visible(info: zipfile.ZipInfo) -> bool:
     """Return whether a member is data; a dot or an underscore marks what is not, such as __MACOSX."""
     return not any(part.startswith((".", "_")) for part in Path(info.filename).parts)
+
+
+def spool(stream: BinaryIO, folder: Path) -> Path:
+    """Write what comes from a stream, to its end, to a file whose suffix says its format.
+
+    Parquet, Arrow, zip, gzip, zstandard and bzip2 are known by their first bytes, JSON lines and ARFF by their first
+    character; all else is CSV. Of what is compressed, only CSV can be told.
+
+    Parameters
+    ----------
+    stream : binary file
+    folder : Path
+        Where the file is made; it is called ``input`` and a suffix.
+
+    Returns
+    -------
+    Path
+    """
+    start = stream.read(START_BYTES)
+    path = folder / f"input{_suffix(start)}"
+    with open(path, "xb") as file:
+        file.write(start)
+        shutil.copyfileobj(stream, file)
+    return path
+
+
+def _suffix(start: bytes) -> str:
+    """Return the suffix of the format that the first bytes announce."""
+    marks = {
+        b"PAR1": ".parquet",
+        b"ARROW1": ".arrow",
+        b"\xff\xff\xff\xff": ".arrows",
+        b"PK\x03\x04": ".zip",
+        b"\x1f\x8b": ".csv.gz",
+        b"\x28\xb5\x2f\xfd": ".csv.zst",
+        b"BZh": ".csv.bz2",
+    }
+    for mark, suffix in marks.items():
+        if start.startswith(mark):
+            return suffix
+    return {b"{": ".jsonl", b"@": ".arff", b"%": ".arff"}.get(start.lstrip(b"\xef\xbb\xbf \t\r\n")[:1], ".csv")
