@@ -23,7 +23,7 @@ from pyspark.sql import functions
 from adforest.base import as_proba
 from adforest.encoding.tables import source_of
 from adforest.forest import LeafCounts, Samples
-from adforest.integrations._scoring import add_counts, count_right
+from adforest.integrations._cluster import add_counts, count_right
 from adforest.integrations._spark_columns import Columns, by_position
 from adforest.merging import (
     BatchPlan,

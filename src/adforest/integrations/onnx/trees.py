@@ -53,7 +53,9 @@ def _add_ensemble(graph: Graph, matrix: str, trees: tuple[Tree, ...], answers: l
         for name, array in joined.items()
     }
     if sets:
-        attributes["membership_values"] = graph.tensor(_with_ends(sets))
+        # One set after the other, each followed by NaN.
+        values = np.concatenate([np.append(codes if len(codes) else NO_CODE, np.nan) for codes in sets])
+        attributes["membership_values"] = graph.tensor(values)
     return graph.add(
         "TreeEnsemble",
         matrix,
@@ -104,8 +106,3 @@ def _flat(
         nodes["nodes_truenodeids"][:], nodes["nodes_falsenodeids"][:] = first_leaf, first_leaf + 1
         nodes["nodes_trueleafs"][:] = nodes["nodes_falseleafs"][:] = 1
     return nodes, [asked.members[node] for node in asked.node[asked.by_categories].tolist()], order
-
-
-def _with_ends(sets: list[Int32Array]) -> Float64Array:
-    """Return sets of categories one after the other, each followed by NaN."""
-    return np.concatenate([np.append(codes if len(codes) else NO_CODE, np.nan) for codes in sets])

@@ -49,22 +49,18 @@ def _add_recent_samples(graph: Graph, matrix: str, model: FittedModel[State], vo
     """Adjust votes by the last samples before the export, see `adforest.adaptation.recent_samples`."""
     state, n_classes = model.state, len(model.labels.by_arrival)
     recent, counts, tuning = state.recent, label_counts(state, n_classes), state.settings.tuning
-    total = graph.add("ReduceSum", votes, graph.constant(np.array([1])), keepdims=1)
-    is_empty = graph.add("Equal", total, graph.constant(0.0))
-    forests = graph.add("Div", votes, graph.add("Where", is_empty, graph.constant(1.0), total))
+    forests, is_empty = graph.divided(votes, graph.total(votes))
     forests = graph.add("Where", is_empty, graph.constant(np.full((1, n_classes), 1 / n_classes)), forests)
     frequencies = model.in_order((counts["seen"] / counts["seen"].sum())[np.newaxis])
     answers = [forests, _add_neighbours(graph, matrix, model, forests), graph.constant(frequencies)]
-    ratios, parts = (
-        model.in_order(recent.ratios(**counts, tuning=tuning)),
-        [graph.add("Mul", forests, graph.constant(0.0))],
-    )
+    ratios = model.in_order(recent.ratios(**counts, tuning=tuning))
+    parts = [graph.add("Mul", forests, graph.constant(0.0))]
     for voter, weights in zip(answers, recent.weights, strict=True):
         for weight, ratio in zip(weights, ratios, strict=True):
             if weight >= tuning.min_weight:
                 product = graph.add("Mul", voter, graph.constant(ratio[np.newaxis]))
-                sums = graph.add("ReduceSum", product, graph.constant(np.array([1])), keepdims=1)
-                parts.append(graph.add("Mul", graph.add("Div", product, sums), graph.constant(float(weight))))
+                scaled = graph.add("Div", product, graph.total(product))
+                parts.append(graph.add("Mul", scaled, graph.constant(float(weight))))
     return graph.add("Sum", *parts)
 
 
@@ -81,7 +77,7 @@ def _add_neighbours(graph: Graph, matrix: str, model: FittedModel[State], forest
     weight = fade[:, np.newaxis] * (recent.near_y[:, np.newaxis] == model.labels.order)
     own = graph.add("Mul", forests, graph.constant(tuning.own_weight))
     total = graph.add("Add", graph.add("MatMul", near, graph.constant(weight)), own)
-    return graph.add("Div", total, graph.add("ReduceSum", total, graph.constant(np.array([1])), keepdims=1))
+    return graph.add("Div", total, graph.total(total))
 
 
 def _add_forest_votes(graph: Graph, matrix: str, model: FittedModel[State]) -> str:
@@ -102,14 +98,10 @@ def _add_calibration(graph: Graph, model: FittedModel[State], votes: str) -> str
         return votes
     seen = model.state.class_mix.padded(len(model.labels.by_arrival)).seen > 0
     alike = model.in_order(seen[np.newaxis] / seen.sum())
-    axis, one = graph.constant(np.array([1])), graph.constant(1.0)
-    total = graph.add("ReduceSum", votes, axis, keepdims=1)
-    is_empty = graph.add("Equal", total, graph.constant(0.0))
-    p = graph.add("Div", votes, graph.add("Where", is_empty, one, total))
+    p, is_empty = graph.divided(votes, graph.total(votes))
     cubes = graph.add("Mul", graph.add("Mul", p, p), p)
-    sums = graph.add("Where", is_empty, one, graph.add("ReduceSum", cubes, axis, keepdims=1))
     parts = (
-        graph.add("Mul", graph.add("Div", cubes, sums), graph.constant(sharp)),
+        graph.add("Mul", graph.divided(cubes, graph.total(cubes))[0], graph.constant(sharp)),
         graph.add("Mul", p, graph.constant(plain)),
         graph.add("Where", is_empty, graph.constant(0.0), graph.constant(uniform * alike)),
     )
@@ -138,7 +130,7 @@ def _add_weighted_votes(graph: Graph, model: FittedModel[State], shares: dict[st
     which are two products of matrices.
     """
     ratios = model.in_order(ratios_of(model.state, len(model.labels.by_arrival)))
-    one, votes = graph.constant(1.0), []
+    votes = []
     for voter, weights in model.state.evidence.weights.items():
         kept = np.flatnonzero(weights.max(axis=0) >= model.state.settings.tuning.min_weight)
         if not len(kept) or not shares.keys() >= set(voter):
@@ -148,9 +140,8 @@ def _add_weighted_votes(graph: Graph, model: FittedModel[State], shares: dict[st
             total = graph.add("Sum", *(shares[name] for name in voter))
             mean = graph.add("Mul", total, graph.constant(1 / len(voter)))
         total = graph.add("MatMul", mean, graph.constant(ratios[kept].T))
-        is_empty = graph.add("Equal", total, graph.constant(0.0))
         weight = graph.add("MatMul", contexts, graph.constant(weights[:, kept]))
-        scale = graph.add("Div", weight, graph.add("Where", is_empty, one, total))
+        scale, _ = graph.divided(weight, total)
         votes.append(graph.add("Mul", mean, graph.add("MatMul", scale, graph.constant(ratios[kept]))))
     return graph.add("Sum", *votes)
 
