@@ -17,9 +17,8 @@ from adforest.libraries import require
 from adforest.reading.paths import FilePath, find_files
 
 if TYPE_CHECKING:
-    from adforest.reading.formats import TableFile
     from adforest.reading.layout import Layout
-    from adforest.reading.sources import BadLines, Skipped
+    from adforest.reading.sources import BadLines, Skipped, TableFile
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -7,6 +7,7 @@ import io
 import os
 import shutil
 import zipfile
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -101,25 +102,53 @@ class Source:
         return ValueError(f"'{self.path}' is not {self.encoding.upper()}. {HOW_TO_ENCODE}")
 
 
+class TableFile(ABC):
+    """A file of records with named columns; by default one that says what its columns hold."""
+
+    keeps_types = True  # if not, any column can be read as text
+
+    @property
+    @abstractmethod
+    def path(self) -> Path:
+        """Where it lies."""
+
+    @property
+    def header_place(self) -> str:
+        """How an error about the columns calls the file: with the line that names them, if there is one."""
+        return f"'{self.path}'"
+
+    @property
+    @abstractmethod
+    def schema(self) -> Any:
+        """Names and Arrow types of the columns, as far as the file tells."""
+
+    @property
+    @abstractmethod
+    def is_empty(self) -> bool:
+        """Whether there are no records."""
+
+    @abstractmethod
+    def blocks(self, wanted: Mapping[str, Any], n_samples: int) -> Iterator[Any]:
+        """Yield the wanted columns, given with the types the stream has for them, as record batches."""
+
+    def check(self, wanted: Mapping[str, Any]) -> None:  # noqa: B027 - there is nothing to check by default
+        """Raise if a column holds something that cannot be read as what the column was guessed to hold."""
+
+    def locate(self, record: int, column: str) -> tuple[str, str]:
+        """Return how an error calls a record, counted from 0, and what one of its fields says if that is known."""
+        return f"record {record + 1} of '{self.path}'", ""
+
+
 @dataclass(frozen=True)
-class TypedTextFile:
-    """A text file whose format says what its columns hold."""
+class TextFile(TableFile):
+    """A text file."""
 
     source: Source
-    keeps_types = True
 
     @property
     def path(self) -> Path:
         """Where it lies."""
         return self.source.path
-
-    @property
-    def header_place(self) -> str:
-        """How an error about the columns calls the file."""
-        return f"'{self.path}'"
-
-    def check(self, wanted: Mapping[str, Any]) -> None:
-        """Do nothing: the file says what its columns hold."""
 
 
 @dataclass
@@ -163,7 +192,10 @@ def find_sources(path: Path, encoding: str) -> list[Source]:
         return [Source(path, encoding)]
     with _opened(path) as archive:
         members = [
-            (path / info.filename, info) for info in archive.infolist() if not info.is_dir() and _is_visible(info)
+            (path / info.filename, info)
+            for info in archive.infolist()
+            # A dot or an underscore marks what is no data, such as __MACOSX.
+            if not info.is_dir() and not any(part.startswith((".", "_")) for part in Path(info.filename).parts)
         ]
     if not members:
         raise ValueError(f"'{path}' holds no files; expected {' or '.join(TEXT_SUFFIXES)} files. Leave it out.")
@@ -207,11 +239,6 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
 def _damaged(path: Path, error: Exception) -> ValueError:
     """Return the error for an archive that cannot be unpacked."""
     return ValueError(f"'{path}' is damaged ({error}). Write it again, or leave it out.")
-
-
-def _is_visible(info: zipfile.ZipInfo) -> bool:
-    """Return whether a member is data; a dot or an underscore marks what is not, such as __MACOSX."""
-    return not any(part.startswith((".", "_")) for part in Path(info.filename).parts)
 
 
 def spool(stream: BinaryIO, folder: Path) -> Path:
