@@ -11,8 +11,8 @@ import pytest
 import adforest
 from adforest import AdaptiveDecisionForestClassifier
 from adforest.cli.app import COMMANDS
+from adforest.cli.output import in_shell_words
 from adforest.cli.parameters import MODEL, READING, read_value
-from adforest.cli.wording import in_shell_words
 from cli_commands import run, run_apart
 from documents import ROOT
 

@@ -61,7 +61,8 @@ class BatchTable:
             self._n_judged += report.n_samples
             self._n_right += accuracy * report.n_samples
         if self._format != LogFormat.TEXT:
-            self._event("batch", batch_as_json(report, files, seconds), at=report.learnt_at)
+            fields = {"files": [str(path) for path in files]} | asdict(report) | {"seconds_in_all": seconds}
+            self._event("batch", fields, at=report.learnt_at)
         else:
             if self.n_batches == 1:
                 self.print(self._line(*HEAD), "dim")
@@ -132,8 +133,3 @@ class BatchTable:
         self.print(learnt + accuracy + (f"; {before}" if before else ""))
         n_classes, n_all = len(learner.model.classes_), learner.model.history_[-1].batch
         self.print(f"{learner.path}: {counted(n_all, 'batch')}, {counted(n_classes, 'class')}, {size_of(learner.path)}")
-
-
-def batch_as_json(report: Any, files: Sequence[Path], seconds: float) -> dict[str, Any]:
-    """Return all that is known of a batch."""
-    return {"files": [str(path) for path in files]} | asdict(report) | {"seconds_in_all": seconds}

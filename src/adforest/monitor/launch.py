@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from adforest.libraries import require
-from adforest.monitor.access import AccessRules, is_loopback, new_token
+from adforest.monitor.access import AccessRules, Guard, is_loopback, new_token
 from adforest.monitor.model_files import ModelFiles
 
 HOST, PORT = "127.0.0.1", 8321
@@ -98,34 +98,28 @@ def _made(
     """Yield a server, the socket that it is to listen at, and its address."""
     uvicorn = require("uvicorn", "the monitor", "monitor")
     require("fastapi", "the monitor", "monitor")
+    from adforest.monitor.connections import BACKLOG, BoundedProtocol, max_connections
+    from adforest.monitor.server import make_pages
+
     files = ModelFiles(path)
     with listen(host, port) as listener:
-        server, address = _make_server(uvicorn, files, listener, rules)
-        yield server, listener, address
-
-
-def _make_server(uvicorn: Any, files: ModelFiles, listener: socket.socket, rules: AccessRules) -> tuple[Any, str]:
-    """Return a server that is ready to run at a socket, and what to open."""
-    from adforest.monitor.connections import BACKLOG, BoundedProtocol, max_connections
-    from adforest.monitor.server import make_app
-
-    host, port = listener.getsockname()[:2]
-    made = None if rules.token is not None or is_loopback(host) else new_token()
-    app = make_app(files, replace(rules, token=rules.token or made), port, lambda: bool(server.should_exit))
-    config = uvicorn.Config(
-        app,
-        http=type("MonitorProtocol", (BoundedProtocol,), {"limit": max_connections()}),
-        ws="none",
-        backlog=BACKLOG,
-        log_level="error",  # a line for every wrong request would let strangers fill a disk
-        access_log=False,
-        lifespan="off",
-        server_header=False,
-        timeout_graceful_shutdown=PATIENCE,
-        interface="asgi3",
-    )
-    server = uvicorn.Server(config)
-    return server, _address(host, port, made, rules.base_path)
+        host, port = listener.getsockname()[:2]
+        made = None if rules.token is not None or is_loopback(host) else new_token()
+        pages = make_pages(files, lambda: bool(server.should_exit))
+        config = uvicorn.Config(
+            Guard(pages, replace(rules, token=rules.token or made), port),
+            http=type("MonitorProtocol", (BoundedProtocol,), {"limit": max_connections()}),
+            ws="none",
+            backlog=BACKLOG,
+            log_level="error",  # a line for every wrong request would let strangers fill a disk
+            access_log=False,
+            lifespan="off",
+            server_header=False,
+            timeout_graceful_shutdown=PATIENCE,
+            interface="asgi3",
+        )
+        server = uvicorn.Server(config)
+        yield server, listener, _address(host, port, made, rules.base_path)
 
 
 def _checked_rules(token: str | None, allowed_hosts: Sequence[str], base_path: str) -> AccessRules:

@@ -7,9 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from adforest.cli.options import AsJson, ModelPath, Target
 from adforest.cli.output import counted, print_json, print_table, progress_bar, say
-from adforest.cli.parameters import ANSWERING, TESTING, with_options
+from adforest.cli.parameters import ANSWERING, TESTING, AsJson, ModelPath, Target, with_options
 
 SHOWN = 20  # classes in a table
 

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from adforest.cli.options import AsJson, Force, ModelArgument
 from adforest.cli.output import print_json, say, size_of
+from adforest.cli.parameters import AsJson, Force, ModelArgument
 
 FORMATS = {".onnx": "ONNX", ".tl": "Treelite", ".treelite": "Treelite", ".adf": "model file"}
 

@@ -10,8 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
-from adforest.cli.options import AsJson, ModelArgument
 from adforest.cli.output import counted, print_json, print_table, say, size_of, utc
+from adforest.cli.parameters import AsJson, ModelArgument
 
 MARKS = {"none": "·", "temporary": "t", "sustained": "S"}
 BARS = "▁▂▃▄▅▆▇█"

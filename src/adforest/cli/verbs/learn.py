@@ -10,7 +10,10 @@ from typing import Annotated, Any
 
 import typer
 
-from adforest.cli.options import (
+from adforest.cli.output import LogFormat, counted, progress_bar, remark, set_log_format
+from adforest.cli.parameters import (
+    MODEL,
+    READING,
     AlertRules,
     AsJson,
     Keep,
@@ -21,9 +24,8 @@ from adforest.cli.options import (
     MetricsFile,
     ModelPath,
     Target,
+    with_options,
 )
-from adforest.cli.output import LogFormat, counted, progress_bar, remark, set_log_format
-from adforest.cli.parameters import MODEL, READING, with_options
 
 REJECTED = 3  # exit code of --once where files were set aside
 
@@ -197,14 +199,13 @@ def watch(
     temporary, such as a full disk, the command tries again. With --once the exit code is 3 if files were set aside.
     """
     from adforest.cli.alerts import read_alerts
-    from adforest.cli.challenging import Challenger, read_changes
     from adforest.cli.folder import Folder
     from adforest.cli.learning import Learner
     from adforest.cli.model_file import locked
     from adforest.cli.progress import BatchTable
     from adforest.cli.status import StatusFiles, notify
     from adforest.cli.surveying import Limits
-    from adforest.cli.watching import Watcher
+    from adforest.cli.watching import Challenger, Watcher, read_changes
     from adforest.monitor.challenge import challenger_path
 
     start = time.perf_counter()

@@ -9,9 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from adforest.cli.options import AsJson, Force, ModelPath
 from adforest.cli.output import counted, print_json, progress_bar, say
-from adforest.cli.parameters import ANSWERING, with_options
+from adforest.cli.parameters import ANSWERING, AsJson, Force, ModelPath, with_options
 
 
 @with_options(reading=ANSWERING)

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from adforest.cli.options import AsJson, ModelArgument
 from adforest.cli.output import counted, print_json, print_table, say, size_of
+from adforest.cli.parameters import AsJson, ModelArgument
 
 WHAT_STAYS = (
     "Trees that were grown from them stay: counts in leaves, thresholds, names of categories and classes, counts by "

@@ -30,16 +30,10 @@ def accuracy_part(view: ModelView, course: Course, spans: Markup | None = None) 
     return part("accuracy", "Accuracy", spans, _over_time(view, course), _metrics(course), expected)
 
 
-def shown_accuracies(course: Course) -> dict[str, tuple[Float64Array, Float64Array, Float64Array]]:
-    """Return the accuracies that are drawn, the vote last; not the active forest where it is the permanent one."""
-    found = {name: course.accuracy[name] for name in (*FORESTS, VOTE) if name in course.accuracy}
-    shown = without_twins({name: one[0] for name, one in found.items()})
-    return {name: found[name] for name in shown}
-
-
 def _over_time(view: ModelView, course: Course) -> Markup:
     """Return accuracy by forest, and below it their weights in the vote."""
-    found = shown_accuracies(course)
+    means = {name: course.accuracy[name][0] for name in (*FORESTS, VOTE) if name in course.accuracy}
+    found = {name: course.accuracy[name] for name in without_twins(means)}
     drawn = [
         values for name, (mean, low, high) in found.items() for values in ((low, high) if name == VOTE else (mean,))
     ]

@@ -26,24 +26,18 @@ def overview(view: ModelView, changed: float | None = None) -> Markup:
     health = view.health
     verdict = tag("h1", level_mark(health.level), " ", tag("span", health.reason, class_="reason"))
     others = health.findings[1:]  # the first one is the reason
-    findings = tag("ul", [_finding(one.level, one.sentence) for one in others], class_="findings") if others else None
-    tiles = tag("dl", [_tile(*one) for one in _figures(view, changed)], class_="tiles")
-    return marked("header", "overview", join([verdict, findings, tiles]), class_=f"overview {health.level}")
+    findings = tag("ul", [tag("li", level_mark(one.level), " ", one.sentence) for one in others], class_="findings")
+    tiles = [
+        tag("div", tag("dt", name), tag("dd", tag("b", value), tag("small", more) if more else None))
+        for name, value, more in _figures(view, changed)
+    ]
+    parts = [verdict, findings if others else None, tag("dl", tiles, class_="tiles")]
+    return marked("header", "overview", join(parts), class_=f"overview {health.level}")
 
 
 def level_mark(level: str) -> Markup:
     """Return a level in a word, with its colour."""
     return tag("span", NAMES[level], class_=f"level {level}")
-
-
-def _finding(level: str, sentence: str) -> Markup:
-    """Return a line for what else was found."""
-    return tag("li", level_mark(level), " ", sentence)
-
-
-def _tile(name: str, value: str | Markup, more: str) -> Markup:
-    """Return one figure with its name and a few words."""
-    return tag("div", tag("dt", name), tag("dd", tag("b", value), tag("small", more) if more else None))
 
 
 def _figures(view: ModelView, changed: float | None) -> list[tuple[str, str | Markup, str]]:
