@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from inspect import cleandoc
 from typing import Annotated
 
@@ -29,10 +30,15 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
 )
+
+
+def _help(function: Callable[..., object]) -> str:
+    """Return the docstring of a function with one line per paragraph."""
+    return "\n\n".join(one.replace("\n", " ") for one in cleandoc(function.__doc__ or "").split("\n\n"))
+
+
 for _command in COMMANDS:
-    _paragraphs = cleandoc(_command.__doc__ or "").split("\n\n")
-    _help = "\n\n".join(one.replace("\n", " ") for one in _paragraphs)
-    app.command(_command.__name__, help=_help)(telling_interrupts(_command))
+    app.command(_command.__name__, help=_help(_command))(telling_interrupts(_command))
 
 
 def _print_version(wanted: bool) -> None:
@@ -44,7 +50,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _common(
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version, and end.")
@@ -60,3 +65,6 @@ def _common(
     Exit codes: 0 if all went well, 1 if something failed, 2 if the command was not understood, 3 if watch --once set
     files aside, 130 if interrupted.
     """
+
+
+app.callback(help=_help(_common))(_common)

@@ -60,17 +60,17 @@ def with_noted(reading: Mapping[str, Any], origins: Any) -> dict[str, Any]:
     return found
 
 
-def for_answers(reading: Mapping[str, Any]) -> dict[str, Any]:
+def for_prediction(reading: Mapping[str, Any]) -> dict[str, Any]:
     """Return those options that say how files are written, and not what is learnt from them."""
     of_learning = ("drop", "columns", "categorical", "order", "unlabelled")
     return {name: value for name, value in reading.items() if name not in of_learning}
 
 
-def reading_for_answers(model: Any, reading: Mapping[str, Any]) -> dict[str, Any]:
+def reading_for_prediction(model: Any, reading: Mapping[str, Any]) -> dict[str, Any]:
     """Return how files that a model is to answer are read: as noted in the model, but for what is given now."""
     from adforest.origins import origins_of
 
-    return for_answers(with_noted(reading, origins_of(model)))
+    return for_prediction(with_noted(reading, origins_of(model)))
 
 
 def records_of(
@@ -83,7 +83,7 @@ def records_of(
 
     types = dict.fromkeys(learnt_columns(model), pa.float64()) | known_types(model)
     may_lack = model.column_changes == "allow"
-    return read_records(paths, types, keep=keep, may_lack=may_lack, **reading_for_answers(model, reading))
+    return read_records(paths, types, keep=keep, may_lack=may_lack, **reading_for_prediction(model, reading))
 
 
 def column_names(path: Path, reading: Mapping[str, Any]) -> list[str]:
@@ -91,7 +91,7 @@ def column_names(path: Path, reading: Mapping[str, Any]) -> list[str]:
     from adforest.reading.files import open_sources
     from adforest.reading.formats import read_schema
 
-    files, _ = open_sources([path], None, "", **for_answers(reading))
+    files, _ = open_sources([path], None, "", **for_prediction(reading))
     names: list[str] = read_schema(files[0]).names
     return names
 

@@ -120,7 +120,7 @@ def _since(model: Any, n_same: int) -> dict[str, Any]:
     }
 
 
-def answers_between(first: Any, second: Any, sources: Sequence[str], reading: Mapping[str, Any]) -> dict[str, Any]:
+def prediction_changes(first: Any, second: Any, sources: Sequence[str], reading: Mapping[str, Any]) -> dict[str, Any]:
     """Return where the answers of two models to files differ; the probabilities of one file are in memory."""
     models = first, second
     shared = [value for value in first.classes_.tolist() if value in second.classes_.tolist()]

@@ -12,7 +12,7 @@ from adforest.cli.batches import (
     class_type,
     column_names,
     content_digest,
-    for_answers,
+    for_prediction,
     known_types,
     learnt_columns,
     shown,
@@ -377,7 +377,7 @@ class Learner:
         from adforest.reading.files import open_sources
 
         archives = [parent for parent in path.parents if parent.is_file()]
-        files, _ = open_sources([*archives, path][:1], self.target, self.target, **for_answers(self.reading))
+        files, _ = open_sources([*archives, path][:1], self.target, self.target, **for_prediction(self.reading))
         return next(str(file.header_place) for file in files if file.path == path)
 
 

@@ -33,7 +33,7 @@ ModelPath: TypeAlias = Annotated[Path, typer.Option("--model", "-m", help=MODEL_
 Target: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        "--target", "-t", help="The column that holds the classes. Needed once: a model that learnt files knows it."
+        "--target", "-t", help="The column that holds the classes. Stored in the model when it first learns files."
     ),
 ]
 AlertRules: TypeAlias = Annotated[
@@ -50,10 +50,10 @@ MaxRecords: TypeAlias = Annotated[
 MaxBytes: TypeAlias = Annotated[int | None, typer.Option(min=1, help="Refuse files of more bytes, uncompressed.")]
 MaxColumns: TypeAlias = Annotated[int | None, typer.Option(min=1, help="Refuse files of more columns.")]
 Keep: TypeAlias = Annotated[
-    int, typer.Option(min=0, help="Keep so many of the models before the newest; see: adforest versions.")
+    int, typer.Option(min=0, help="Keep so many earlier versions of the model; see: adforest versions.")
 ]
 LogStyle: TypeAlias = Annotated[
-    LogFormat, typer.Option("--log-format", help="How lines are written: a table and text, or a log for programs.")
+    LogFormat, typer.Option("--log-format", help="Format of the lines: a table and text, or a log for programs.")
 ]
 
 
@@ -198,7 +198,8 @@ def _declared(source: str, name: str) -> list[Parameter]:
 def _parameter(declared: ast.arg, default: Any, help_text: str) -> Parameter:
     """Return a parameter; its annotation says what it takes."""
     kind = "" if declared.annotation is None else ast.unparse(declared.annotation)
-    is_number = isinstance(default, int | float) or (default is None and "str" not in kind and "Sequence" not in kind)
+    is_text = any(one in kind for one in ("str", "Sequence", "dict"))
+    is_number = isinstance(default, int | float) or (default is None and not is_text)
     return Parameter(declared.arg, "Sequence" in kind, default, is_number, help_text)
 
 

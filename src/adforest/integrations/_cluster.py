@@ -83,7 +83,7 @@ def _with_model_of(model: AdaptiveDecisionForestClassifier, other: Other) -> Oth
     return other
 
 
-def count_right(model: Snapshot, X: Any, y: Any, weight: Any, place: int) -> tuple[int, int]:
+def count_correct(model: Snapshot, X: Any, y: Any, weight: Any, place: int) -> tuple[int, int]:
     """Return the weighted number of correct predictions for the samples of a partition, and their total weight.
 
     Both are exact sums, so that scores do not depend on partitions. Labels of another kind than those learnt are an
@@ -101,7 +101,7 @@ def count_right(model: Snapshot, X: Any, y: Any, weight: Any, place: int) -> tup
 
 
 def add_counts(counts: Iterable[tuple[int, int]]) -> tuple[int, int]:
-    """Return the sums of the results of `count_right` for several partitions."""
+    """Return the sums of the results of `count_correct` for several partitions."""
     right_sum = total_sum = 0
     for right, total in counts:
         right_sum, total_sum = right_sum + right, total_sum + total

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from adforest.adaptive import AdaptiveDecisionForestClassifier
 from adforest.base import FittedModel, get_fitted, lock_of, set_fitted
 from adforest.growers import building_on
-from adforest.integrations._cluster import NAMES, ClusterClassifier, accuracy, count_right
+from adforest.integrations._cluster import NAMES, ClusterClassifier, accuracy, count_correct
 from adforest.merging import BatchSource, LocalBatch
 
 try:
@@ -156,7 +156,7 @@ class DaskAdaptiveDecisionForestClassifier(ClusterClassifier):
         dask Series or array, list of delayed arrays, or ndarray
             The kind of X: a DataFrame's index is kept.
         """
-        return self._answered("predict", X, super().predict)
+        return self._with_predictions("predict", X, super().predict)
 
     def predict_proba(self, X: Any) -> Any:
         """Predict class probabilities lazily, in the order of ``classes_``.
@@ -170,7 +170,7 @@ class DaskAdaptiveDecisionForestClassifier(ClusterClassifier):
         dask DataFrame or array, list of delayed arrays, or ndarray
             The kind of X: a DataFrame has a column for each class.
         """
-        return self._answered("predict_proba", X, super().predict_proba)
+        return self._with_predictions("predict_proba", X, super().predict_proba)
 
     def predict_log_proba(self, X: Any) -> Any:
         """Predict logarithms of class probabilities; minus infinity where a probability is 0.
@@ -183,9 +183,9 @@ class DaskAdaptiveDecisionForestClassifier(ClusterClassifier):
         -------
         dask DataFrame or array, list of delayed arrays, or ndarray
         """
-        return self._answered("predict_log_proba", X, super().predict_log_proba)
+        return self._with_predictions("predict_log_proba", X, super().predict_log_proba)
 
-    def _answered(self, method: str, X: Any, here: Callable[[Any], Any]) -> Any:
+    def _with_predictions(self, method: str, X: Any, here: Callable[[Any], Any]) -> Any:
         """Return the predictions of a method: at once for local tables, lazily for others."""
         if not are_delayed(X):
             return here(X)
@@ -221,7 +221,7 @@ class DaskAdaptiveDecisionForestClassifier(ClusterClassifier):
         if not are_delayed(X):
             return float(super().score(X, y, sample_weight))
         parts = [(*part, place) for place, part in enumerate(in_parts(X, y, sample_weight))]
-        return accuracy(Cluster(self._cluster_client()).each("score", count_right, self._sent_model, parts))
+        return accuracy(Cluster(self._cluster_client()).each("score", count_correct, self._sent_model, parts))
 
     @classmethod
     def from_local(  # type: ignore[override]

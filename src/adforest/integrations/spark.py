@@ -35,7 +35,7 @@ try:
         SparkWorkers,
         answers,
         broadcast,
-        count_answers,
+        count_correct_of,
         described,
         on_partitions,
     )
@@ -187,7 +187,7 @@ class SparkAdaptiveDecisionForest(ClusterClassifier):
         model = self._predictor()
         columns = self._columns(df, model)._replace(label=label_col, weight=weight_col)
         with described(df, "score"), broadcast(df, (model, columns)) as sent:
-            found = on_partitions(df, sent, count_answers)
+            found = on_partitions(df, sent, count_correct_of)
         return accuracy(found.values())
 
     def _columns(self, df: Any, model: Snapshot) -> Columns:

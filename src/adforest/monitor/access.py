@@ -52,14 +52,14 @@ def new_token() -> str:
 
 @dataclass(frozen=True)
 class AccessRules:
-    """Who may ask, and by which names.
+    """Access rules of a monitor.
 
     Attributes
     ----------
     token : str or None
-        What requests must bring; None where only this machine can ask.
+        Required in requests; None where only this machine can reach the monitor.
     allowed_hosts : tuple of str
-        Names besides those of this machine that requests may be for, such as that of a proxy.
+        Host names in requests besides those of this machine, such as that of a proxy.
     base_path : str
         Prefix of every path, such as "/adforest", if a proxy leaves it there.
     """
@@ -71,7 +71,7 @@ class AccessRules:
 
 @dataclass(frozen=True)
 class Guard:
-    """Lets requests through to an application, or answers them itself.
+    """ASGI middleware that checks access to an application.
 
     Without a token, the request must name this machine as the one it is for: a page of a stranger whose name was made
     to point here (DNS rebinding) names another one. With a token, it must bring that: once in the address, from then

@@ -122,9 +122,9 @@ class _Layout(NamedTuple):
             width = float((x + widths).max()) + 2
             room = width * CHARACTER, n_leaves * LINE * 1.4
             return cls(x, -across, (-1, width - 1), (0.5 - n_leaves, 0.5), room, sideways)
-        leaf, question = widths[is_leaf].max(), widths[~is_leaf].max(initial=0)
-        # Two leaves are 1 apart, a leaf and a question 1.5, two questions 2.
-        widest = max(leaf, (leaf + question) / 3, question / 2)
+        leaf, split = widths[is_leaf].max(), widths[~is_leaf].max(initial=0)
+        # Two leaves are 1 apart, a leaf and a split 1.5, two splits 2.
+        widest = max(leaf, (leaf + split) / 3, split / 2)
         room = widest * n_leaves * CHARACTER, (heights.max() + 1.1) * n_levels * LINE
         return cls(across, -depth, (-0.5, n_leaves - 0.5), (0.5 - n_levels, 0.5), room, sideways)
 

@@ -123,7 +123,7 @@ def _made(
 
 
 def _checked_rules(token: str | None, allowed_hosts: Sequence[str], base_path: str) -> AccessRules:
-    """Return who may look, or say what is wrong with it."""
+    """Return the access rules, or raise if one is invalid."""
     if token is not None and (len(token) < SHORTEST_TOKEN or not token.isascii() or not token.isprintable()):
         raise ValueError(f"the token is not {SHORTEST_TOKEN} printable ASCII characters or more. Make another one.")
     if base_path and (not base_path.startswith("/") or not base_path.isascii()):
@@ -132,7 +132,7 @@ def _checked_rules(token: str | None, allowed_hosts: Sequence[str], base_path: s
 
 
 def listen(host: str, port: int, what: str = "the monitor") -> socket.socket:
-    """Return a socket that listens at a host and port, or say what is in the way."""
+    """Return a socket that listens at a host and port, or raise an error with advice."""
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
     except (socket.gaierror, UnicodeError) as error:
@@ -150,7 +150,7 @@ def listen(host: str, port: int, what: str = "the monitor") -> socket.socket:
 
 
 def _address(host: str, port: int, token: str | None, base_path: str) -> str:
-    """Return what to open: the token in it where one is asked for."""
+    """Return the address to open, with the token where one is needed."""
     if host in ("0.0.0.0", "::"):
         host = socket.gethostname()
     name = f"[{host}]" if ":" in host else host

@@ -1,4 +1,4 @@
-"""Figures of models as text that Prometheus reads: at the monitor's /metrics, or as a file for node_exporter."""
+"""Metrics of models in the text format of Prometheus: at the monitor's /metrics, or as a file for node_exporter."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Figures: TypeAlias = Mapping[str, float | None]  # by name of the family, withou
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What a process that learns says of itself beside the model.
+    """Status of a process that learns, in a file beside the model.
 
     Attributes
     ----------
@@ -40,13 +40,13 @@ class Status:
 
 
 def status_path(model: str | os.PathLike[str]) -> Path:
-    """Return where the status of a process lies that learns into a model."""
+    """Return the path of the status of a process that learns into a model."""
     real = Path(os.path.realpath(model))
     return real.with_name(f".{real.name}.status")
 
 
 def read_status(model: str | os.PathLike[str]) -> Status:
-    """Return what was last said, nothing where that is not there or makes no sense."""
+    """Return the last status, one of zeros where there is none or it is damaged."""
     try:
         with open(status_path(model), "rb") as file:
             found = json.loads(file.read(MAX_STATUS))
@@ -59,12 +59,12 @@ def read_status(model: str | os.PathLike[str]) -> Status:
 
 
 def written_status(status: Status) -> bytes:
-    """Return a status as it lies beside a model."""
+    """Return the content of a status file."""
     return json.dumps(asdict(status)).encode() + b"\n"
 
 
 class Family(NamedTuple):
-    """A metric: its name without the prefix, its type, what it says, and how it is found."""
+    """A metric: its name without the prefix, type, help, and the function that computes it."""
 
     name: str
     kind: str

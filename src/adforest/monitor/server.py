@@ -1,4 +1,4 @@
-"""The monitor as a web application: pages, what changes in them, and nothing that changes a model."""
+"""The monitor as a web application: pages and events; nothing in it changes a model."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def model_metrics(files: ModelFiles, summaries: Summaries) -> str:
 
 
 class _Monitor:
-    """What is answered to which address."""
+    """Handlers of the routes."""
 
     def __init__(self, files: ModelFiles, is_ending: Callable[[], bool]) -> None:
         self._files, self._is_ending = files, is_ending
@@ -91,13 +91,13 @@ class _Monitor:
         return HTMLResponse(await run_in_threadpool(report_page, loaded.name, loaded.model, loaded.view))
 
     async def events(self, name: str) -> Response:
-        """Tell the version of a file whenever it changes."""
+        """Send the version of a file whenever it changes."""
         if name not in self._files.versions():
             raise HTTPException(404, f"there is no model {name!r} here")
         return self._changes(lambda: self._files.version_with_challenger(name))
 
     async def all_events(self) -> Response:
-        """Tell the version of all files whenever one changes."""
+        """Send the version of all files whenever one changes."""
         return self._changes(lambda: self._version_of(self._files.versions()))
 
     async def metrics(self) -> Response:

@@ -1,4 +1,4 @@
-"""What there is to see of a tree: its nodes from the root on, each with its question or its counts, and who made it."""
+"""Views of the nodes of a tree: the condition or the class counts of each, and the batch that made it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from adforest.forest import Tree
 from adforest.forest._kernels import routing
 from adforest.forest.tree import CAUSES
 from adforest.forest.types import AnyArray, Int64Array
-from adforest.monitor.questions import Condition, Questions
+from adforest.monitor.conditions import Condition, Conditions
 from adforest.snapshot import FittedForests
 
 # Okabe and Ito's colours, which colour-blind people can tell apart; those that carry black text best come first.
@@ -37,7 +37,7 @@ class NodeView:
     parent : int
         Place of the node above in the list of views, -1 for the root.
     is_left : bool
-        Whether it is where its parent's question is answered with yes.
+        Whether the condition of its parent is true for its samples.
     depth : int
     condition : Condition or None
         What it asks; None for a leaf and where the view ends.
@@ -113,7 +113,7 @@ def view_tree(model: Any, forest: str, tree: int, max_depth: int | None, root: i
         raise ValueError(f"max_depth is {max_depth!r}; expected an integer from 0 on, or None for the whole tree")
     learnt, found = _open_tree(model, forest, tree)
     classes, samples = learnt.labels.by_arrival, learnt.state.memory.matrix()
-    questions = Questions(found, learnt.encoder, classes, samples)
+    conditions = Conditions(found, learnt.encoder, classes, samples)
     shown_by = _shown_by(found, max_depth, _checked_node(found, root))
     is_new = found.born == learnt.state.n_batches
     n_below = np.bincount(shown_by, minlength=len(found.nodes)) - 1
@@ -130,7 +130,7 @@ def view_tree(model: Any, forest: str, tree: int, max_depth: int | None, root: i
                 parent=parent,
                 is_left=is_left,
                 depth=0 if above is None else above.depth + 1,
-                condition=questions.condition(number) if asks else None,
+                condition=conditions.condition(number) if asks else None,
                 counts=counts.of(number),
                 klass=counts.first_of(number),
                 n_below=int(n_below[number]),
@@ -159,11 +159,11 @@ def view_path(model: Any, forest: str, tree: int, node: int) -> list[tuple[int, 
     """Return the nodes above one of a tree, the root first: the number of each, and what is true from there on."""
     learnt, found = _open_tree(model, forest, tree)
     classes, samples = learnt.labels.by_arrival, learnt.state.memory.matrix()
-    questions = Questions(found, learnt.encoder, classes, samples)
+    conditions = Conditions(found, learnt.encoder, classes, samples)
     left, parent = found.nodes["left"], found.sums.parent
     path, below = [], _checked_node(found, node)
     while (above := int(parent[below])) >= 0:
-        condition = questions.condition(above)
+        condition = conditions.condition(above)
         path.append((above, condition.left if below == left[above] else condition.right))
         below = above
     return path[::-1]

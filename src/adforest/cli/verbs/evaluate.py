@@ -107,17 +107,17 @@ def diff(
     second: Annotated[Path, typer.Argument(help="Another one, such as m.adf.")],
     reading: dict[str, Any],
     files: Annotated[
-        list[str] | None, typer.Argument(metavar="[FILE]...", help="Files whose predictions are compared.")
+        list[str] | None, typer.Argument(metavar="FILE", help="Files whose predictions are compared.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Compare two models: what one learnt and the other did not, and where their predictions for files differ."""
-    from adforest.cli.comparison import answers_between, learnt_between
+    from adforest.cli.comparison import learnt_between, prediction_changes
     from adforest.cli.model_file import load_model
 
     models = load_model(first), load_model(second)
     found = learnt_between(*models)
-    answers = answers_between(*models, files, reading) if files else None
+    answers = prediction_changes(*models, files, reading) if files else None
     if as_json:
         shown = {"first": str(first), "second": str(second)} | found
         print_json(shown if answers is None else shown | {"answers": answers})

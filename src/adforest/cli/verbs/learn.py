@@ -148,19 +148,19 @@ def watch(
     aside: Annotated[
         Path | None, typer.Option(help="Where files go that cannot be learnt. Default: FOLDER/rejected")
     ] = None,
-    interval: Annotated[float, typer.Option(min=0.01, help="Seconds between two looks.")] = 2.0,
+    interval: Annotated[float, typer.Option(min=0.01, help="Seconds between two looks at the folder.")] = 2.0,
     settle: Annotated[
         float, typer.Option(min=0, help="Seconds for which a file must have been seen unchanged before it is read.")
     ] = 2.0,
     patience: Annotated[
         float,
-        typer.Option(min=0, help="Seconds since its last change that a file which seems unfinished is waited for."),
+        typer.Option(min=0, help="Seconds without a change after which a file that seems unfinished is set aside."),
     ] = 30.0,
     marker: Annotated[
         str,
         typer.Option(
             metavar="SUFFIX",
-            help="Read a file once another of its name and this suffix is beside it: .done for month.csv.done.",
+            help="Read a file as soon as there is another one with this suffix, such as .done: month.csv.done.",
             show_default=False,
         ),
     ] = "",
@@ -173,7 +173,7 @@ def watch(
     max_columns: MaxColumns = None,
     keep: Keep = 0,
     attempts: Annotated[
-        int, typer.Option(min=1, help="How often a file may end the process before it is set aside.")
+        int, typer.Option(min=1, help="How often a file may crash the process before it is set aside.")
     ] = 3,
     on_conflict: Annotated[
         OnConflict,
@@ -183,7 +183,7 @@ def watch(
         list[str] | None,
         typer.Option(
             metavar="NAME=VALUE",
-            help="A parameter of a second model, which learns beside into NAME.challenger.adf; see: adforest promote.",
+            help="A parameter of a second model, which learns too, into NAME.challenger.adf; see: adforest promote.",
         ),
     ] = None,
     once: Annotated[bool, typer.Option("--once", help="End when nothing is left to learn.")] = False,

@@ -80,9 +80,9 @@ def _predict_all(
     import numpy as np
 
     from adforest.cli.batches import about_records, records_of
-    from adforest.cli.predictions import answered, columns_of_answers, opened_writer, without_formulas
+    from adforest.cli.predictions import opened_writer, predicted, probability_columns, without_formulas
 
-    names = columns_of_answers(model, keep, has_probabilities=probabilities)
+    names = probability_columns(model, keep, has_probabilities=probabilities)
     counts = np.zeros(len(model.classes_), dtype=np.int64)
     with ExitStack() as stack:
         writer: Any = None
@@ -90,7 +90,7 @@ def _predict_all(
         for path in paths:
             bar.advance(0, path.name)
             for X, kept in records_of(model, [path], reading, keep):
-                table, found = answered(model, X, kept, names)
+                table, found = predicted(model, X, kept, names)
                 table = without_formulas(table) if is_escaped else table
                 if writer is None:
                     writer = stack.enter_context(opened_writer(out, table.schema))

@@ -23,7 +23,7 @@ from adforest.adaptation.voting import (
 )
 from adforest.base import FittedModel
 from adforest.forest.types import AnyArray, Int64Array
-from adforest.integrations._forests import LeafAnswers, answers_of
+from adforest.integrations._forests import LeafProba, leaf_probabilities
 from adforest.integrations.onnx.graph import Graph
 from adforest.integrations.onnx.trees import add_forest
 
@@ -67,8 +67,8 @@ def _add_recent_samples(graph: Graph, matrix: str, model: FittedModel[State], vo
 def _add_neighbours(graph: Graph, matrix: str, model: FittedModel[State], forests: str) -> str:
     """Add the vote of the last samples, by the fraction of the permanent forest's trees in which leaves agree."""
     recent, tuning = model.state.recent, model.state.settings.tuning
-    trees, answers = model.state.forests[PERMANENT].forest.trees, answers_of(model, PERMANENT)
-    numbers = [LeafAnswers(one.node, one.node[:, np.newaxis].astype(np.float64)) for one in answers]
+    trees, answers = model.state.forests[PERMANENT].forest.trees, leaf_probabilities(model, PERMANENT)
+    numbers = [LeafProba(one.node, one.node[:, np.newaxis].astype(np.float64)) for one in answers]
     leaves = add_forest(graph, matrix, trees, numbers)  # (N, n_trees, 1)
     others = graph.constant(recent.leaves[np.newaxis].astype(np.float64))
     is_same = graph.add("Cast", graph.add("Equal", leaves, others), to=graph.onnx.TensorProto.DOUBLE)
@@ -176,13 +176,13 @@ def _add_contexts(graph: Graph, model: FittedModel[State], shares: dict[str, str
 def _add_proba(graph: Graph, matrix: str, model: FittedModel[State], name: str) -> str:
     """Add a forest; return its class probabilities, the mean over trees."""
     trees = model.state.forests[name].forest.trees
-    return graph.mean(add_forest(graph, matrix, trees, answers_of(model, name)), axis=1)
+    return graph.mean(add_forest(graph, matrix, trees, leaf_probabilities(model, name)), axis=1)
 
 
 def _add_proba_and_recency(graph: Graph, matrix: str, model: FittedModel[State]) -> tuple[str, str]:
     """Add the permanent forest; return its class probabilities, and the recency of samples, of shape (N, 1)."""
     state, n_classes = model.state, len(model.labels.by_arrival)
-    trees, answers = state.forests[PERMANENT].forest.trees, answers_of(model, PERMANENT)
+    trees, answers = state.forests[PERMANENT].forest.trees, leaf_probabilities(model, PERMANENT)
     recency: Sequence[AnyArray] = state.recency or [np.ones(len(tree.nodes)) for tree in trees]
     near = np.concatenate([by_node[one.node] for by_node, one in zip(recency, answers, strict=True)])
     both = graph.mean(add_forest(graph, matrix, trees, answers, near.astype(np.float64)), axis=1)

@@ -1,4 +1,4 @@
-"""Accuracy by forest, drift, weights of the forests, and the accuracy expected while labels are late."""
+"""Accuracy by forest, drift, weights of the forests, other metrics, and the accuracy expected while labels are late."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _over_time(view: ModelView, course: Course) -> Markup:
     drawn = [
         values for name, (mean, low, high) in found.items() for values in ((low, high) if name == VOTE else (mean,))
     ]
-    plot = Plot(course.scale, Scale.of_shares(drawn), HEIGHT)
+    plot = Plot(course.scale, Scale.of_fractions(drawn), HEIGHT)
     shapes = []
     for name, (mean, low, high) in found.items():
         shapes += [plot.band(course.middle, low, high, name), plot.line(course.middle, mean, name)]
@@ -57,16 +57,16 @@ def _over_time(view: ModelView, course: Course) -> Markup:
         below=_weights(course, named),
         label=_in_words(found, course),
         above=_drift_marks(plot, course),
-        y_ticks=plot.y.share_ticks(5),
+        y_ticks=plot.y.percent_ticks(5),
         note=f"{measured} The band is the 95% interval of the vote by the number of samples tested; point at the name "
         f"of a forest to see its own.{_thinned(course)}",
         key=key,
         columns={
             "learnt": map(words.moment, course.learnt_at),
             "samples": [words.number(n, 1) for n in course.n_samples],
-            **{name: map(words.share, found[name][0]) for name in names},
+            **{name: map(words.percent, found[name][0]) for name in names},
             "drift": ["sustained" if last else "temporary" if first else "none" for first, last in drifts],
-            **{f"{name} votes": [words.share(vote, 0) for vote in course.votes[name]] for name in named},
+            **{f"{name} votes": [words.percent(vote, 0) for vote in course.votes[name]] for name in named},
             **{f"interval, {name}": map(words.span, *found[name][1:]) for name in names},
         },
         n_quiet=len(names),
@@ -77,7 +77,7 @@ def _over_time(view: ModelView, course: Course) -> Markup:
 def _named(name: str, mean: Float64Array) -> Markup:
     """Return a forest's name and its last accuracy."""
     known = mean[np.isfinite(mean)]
-    return join([name, " ", tag("b", words.share(float(known[-1])))])
+    return join([name, " ", tag("b", words.percent(float(known[-1])))])
 
 
 def _drift_marks(plot: Plot, course: Course) -> list[Markup]:
@@ -98,8 +98,8 @@ def _weights(course: Course, named: Sequence[str]) -> Markup:
         high = low + np.nan_to_num(course.votes[name])
         shapes.append(plot.steps(course.edges, low, high, name))
         low = high
-    now = ", ".join(f"{name} {words.share(float(course.votes[name][-1]), 0)}" for name in named)
-    title = tag("p", "Weights of the forests in the vote. Now ", tag("b", now or "nobody"), ".", class_="strip-title")
+    now = ", ".join(f"{name} {words.percent(float(course.votes[name][-1]), 0)}" for name in named)
+    title = tag("p", "Weights of the forests in the vote. Now ", tag("b", now or "none"), ".", class_="strip-title")
     return title + plot.draw(shapes, label=f"Weight of each forest in the vote over time; now {now}.", class_="strip")
 
 
@@ -109,7 +109,7 @@ def _in_words(found: dict[str, tuple[Float64Array, Float64Array, Float64Array]],
     for name, (mean, _, _) in found.items():
         known = mean[np.isfinite(mean)]
         parts.append(
-            f"{name} {words.share(known[-1])}, between {words.share(known.min())} and {words.share(known.max())}"
+            f"{name} {words.percent(known[-1])}, between {words.percent(known.min())} and {words.percent(known.max())}"
         )
     drifts = words.count(int(course.n_temporary.sum()), "batch", "batches") + " with temporary drift, "
     drifts += words.count(int(course.n_sustained.sum()), "batch", "batches") + " with sustained drift"
@@ -128,7 +128,7 @@ def _metrics(course: Course) -> Markup:
     drawn = {name: values for name, values in found.items() if name not in LOSSES}
     if not drawn:
         return Markup()
-    plot = Plot(course.scale, Scale.of_shares(drawn.values()), 150)
+    plot = Plot(course.scale, Scale.of_fractions(drawn.values()), 150)
     last = {name: words.metric(name, values[np.isfinite(values)][-1]) for name, values in found.items()}
     told = ", ".join(f"{words.metric_name(name)} {value}" for name, value in last.items())
     losses = "".join(f" Last {words.metric_name(name)}: {last[name]}." for name in LOSSES if name in last)
@@ -137,7 +137,7 @@ def _metrics(course: Course) -> Markup:
         *("metrics-over-time", "Other metrics of the vote", course, plot),
         [plot.line(course.middle, values, name) for name, values in drawn.items()],
         label=f"Other metrics of the vote over time. Last: {told}.",
-        y_ticks=plot.y.share_ticks(4),
+        y_ticks=plot.y.percent_ticks(4),
         note=f"By scikit-learn's definitions, of each batch before it is learnt.{ranked}{losses}{_thinned(course)}",
         key=[(f"line {name}", join([words.metric_name(name), " ", tag("b", last[name])])) for name in drawn],
         columns={
@@ -151,7 +151,7 @@ def _expected(expected: ExpectedAccuracy, course: Course) -> Markup:
     true = course.accuracy.get(VOTE, (np.full(len(course), np.nan),))[0]
     if not np.isfinite(course.expected).any():
         return Markup()
-    plot = Plot(course.scale, Scale.of_shares([true, course.expected]), 150)
+    plot = Plot(course.scale, Scale.of_fractions([true, course.expected]), 150)
     off = true - course.expected
     both = np.isfinite(off)
     note = _how_well(expected)
@@ -163,14 +163,14 @@ def _expected(expected: ExpectedAccuracy, course: Course) -> Markup:
             plot.line(course.middle, course.expected, "expected"),
         ],
         label=f"Accuracy expected from the confidence of the vote, and measured accuracy. {note}",
-        y_ticks=plot.y.share_ticks(4),
+        y_ticks=plot.y.percent_ticks(4),
         note=note,
         key=[("line expected", "expected before labels came"), ("line vote", "measured")],
         columns={
-            "expected": map(words.share, course.expected),
-            "accuracy": map(words.share, true),
+            "expected": map(words.percent, course.expected),
+            "accuracy": map(words.percent, true),
             "difference": [f"{100 * one:+.1f}" if np.isfinite(one) else words.NOTHING for one in off],
-            "confidence": map(words.share, course.confidence),
+            "confidence": map(words.percent, course.confidence),
         },
     )
 
@@ -181,7 +181,7 @@ def _how_well(expected: ExpectedAccuracy) -> str:
     if expected.mean is None:
         return told
     return (
-        f"{told} Next batch: {words.share(expected.mean)} ({words.span(expected.low, expected.high)}). Over the last "
+        f"{told} Next batch: {words.percent(expected.mean)} ({words.span(expected.low, expected.high)}). Over the last "
         f"{words.count(expected.n_batches, 'batch', 'batches')} the mean error was {words.points(expected.error)}, "
-        f"and {words.share(expected.hits, 0)} of accuracies were within the interval."
+        f"and {words.percent(expected.hits, 0)} of accuracies were within the interval."
     )

@@ -26,13 +26,13 @@ def cost_part(view: ModelView, course: Course) -> Markup:
 
 def _row(forest: ForestView) -> list[Child]:
     """Return the cells of a forest."""
-    name = join([swatch(f"line {forest.name}"), forest.name, tag("small", " answers") if forest.answers else None])
+    name = join([swatch(f"line {forest.name}"), forest.name, tag("small", " most weight") if forest.answers else None])
     if forest.same_as:
         shared = tag("small", f" has the trees of the {forest.same_as} one")
-        return [join([name, shared]), words.share(forest.vote, 0), *[words.NOTHING] * 5]
+        return [join([name, shared]), words.percent(forest.vote, 0), *[words.NOTHING] * 5]
     return [
         name,
-        words.share(forest.vote, 0),
+        words.percent(forest.vote, 0),
         f"{forest.n_trees:,}",
         f"{forest.n_leaves:,}",
         f"{forest.max_depth:,}",

@@ -96,7 +96,7 @@ def address_of(root: str, name: str) -> str:
 
 def _row(name: str, one: ModelSummary) -> Markup:
     """Return one model: its name, its health and why, its main figures, its accuracy over time."""
-    figures = [("Accuracy", words.share(one.figures["accuracy"]))]
+    figures = [("Accuracy", words.percent(one.figures["accuracy"]))]
     for title, metric in (("Batches", "batches_total"), ("Samples", "records_total"), ("Classes", "classes")):
         figures.append((title, f"{one.figures[metric]:,}"))
     listed = tag("dl", [tag("div", tag("dt", title), tag("dd", value)) for title, value in figures])

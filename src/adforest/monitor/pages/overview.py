@@ -1,4 +1,4 @@
-"""The first lines: the health of the model and why, and the figures that say most."""
+"""The first lines: the health of the model and why, and the main figures."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _accuracy(view: ModelView) -> tuple[str, str, str]:
     place = known[-1]
     return (
         "Accuracy",
-        words.share(one.mean[place]),
+        words.percent(one.mean[place]),
         f"{words.span(one.low[place], one.high[place])}, batch {view.timeline.last[place]:,}",
     )
 
@@ -78,7 +78,7 @@ def _metrics(view: ModelView) -> list[tuple[str, str, str]]:
         return []
     others = [(name, getattr(known[-1], name)) for name in METRICS[1:]]
     more = [f"{words.metric_name(name)} {words.metric(name, value)}" for name, value in others if value is not None]
-    return [("Balanced accuracy", words.share(known[-1].balanced_accuracy), ", ".join(more))]
+    return [("Balanced accuracy", words.percent(known[-1].balanced_accuracy), ", ".join(more))]
 
 
 def _expected(view: ModelView) -> tuple[str, str, str]:
@@ -86,8 +86,8 @@ def _expected(view: ModelView) -> tuple[str, str, str]:
     one = view.expected
     if one.mean is None:
         return "Expected next", words.NOTHING, ""
-    off = f"off by {words.points(one.error)} lately"
-    return "Expected next", words.share(one.mean), f"{words.span(one.low, one.high)}, {off}"
+    off = f"recent error {words.points(one.error)}"
+    return "Expected next", words.percent(one.mean), f"{words.span(one.low, one.high)}, {off}"
 
 
 def _drift(view: ModelView) -> tuple[str, str, str]:
@@ -95,7 +95,7 @@ def _drift(view: ModelView) -> tuple[str, str, str]:
     drifts = [event for event in view.events if event.kind.startswith("drift")]
     now = "sustained" if view.timeline.n_sustained[-1] else "temporary" if view.timeline.n_temporary[-1] else "none"
     if not drifts:
-        return "Drift", now, "in no batch kept"
+        return "Drift", now, "in no batch"
     kind = drifts[-1].kind.removeprefix("drift ")
     return "Drift", now, f"last {kind} in batch {drifts[-1].batch:,}"
 
@@ -104,11 +104,11 @@ def _answering(view: ModelView) -> tuple[str, str, str]:
     """Return the weights of the forests in the vote."""
     one = next(forest for forest in view.forests if forest.answers)
     rest = sorted((forest for forest in view.forests if forest is not one), key=lambda forest: -forest.vote)
-    others = [f"{forest.name} {words.share(forest.vote, 0)}" for forest in rest if forest.vote >= 0.005]
+    others = [f"{forest.name} {words.percent(forest.vote, 0)}" for forest in rest if forest.vote >= 0.005]
     return (
         "Most weight",
         one.name,
-        f"{words.share(one.vote, 0)} of the vote" + (f", {', '.join(others)}" if others else ""),
+        f"{words.percent(one.vote, 0)} of the vote" + (f", {', '.join(others)}" if others else ""),
     )
 
 
@@ -118,4 +118,4 @@ def _classes(view: ModelView) -> tuple[str, str, str]:
     for status in ("new", "returned", "gone"):
         n = sum(one.status == status for one in view.classes)
         told += [f"{n} {status}"] if n else []
-    return "Classes", f"{view.n_classes:,}", ", ".join(told) or "none came or went lately"
+    return "Classes", f"{view.n_classes:,}", ", ".join(told) or "none new or gone"

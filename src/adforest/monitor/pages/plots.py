@@ -40,7 +40,7 @@ class Scale:
         return cls(low - room, high + room)
 
     @classmethod
-    def of_shares(cls, values: Iterable[ArrayLike]) -> Scale:
+    def of_fractions(cls, values: Iterable[ArrayLike]) -> Scale:
         """Return a scale that holds fractions of several lines, at least 0.05 long and within 0 and 1."""
         known = np.concatenate([np.asarray(one, dtype=float) for one in values])
         return cls.around(known, least=0.05).clipped(-0.005, 1.005)
@@ -62,11 +62,11 @@ class Scale:
             step = max(1.0, float(ceil(step)))
         return [round(place * step, 12) for place in range(ceil(self.low / step), floor(self.high / step) + 1)]
 
-    def share_ticks(self, n: int) -> list[tuple[float, str]]:
+    def percent_ticks(self, n: int) -> list[tuple[float, str]]:
         """Return about n fractions between the ends as percentages, with as many digits as tell them apart."""
         ticks = self.ticks(n)
         digits = 0 if len(ticks) < 2 or ticks[1] - ticks[0] > 0.0099 else 1
-        return [(tick, words.share(tick, digits)) for tick in ticks]
+        return [(tick, words.percent(tick, digits)) for tick in ticks]
 
 
 def batch_scale(numbers: Sequence[float] | NDArray[Any]) -> Scale:

@@ -18,7 +18,7 @@ from adforest.monitor.pages.markup import Markup, tag
 from adforest.monitor.tree_nodes import NodeView, leaf_positions, view_path, view_tree
 
 ROW, GAP, CHARACTER, PAD = 30, 34, 6.7, 12  # pixels: of a leaf, between levels, width of a letter, around words
-LONGEST, LONGEST_CLASS = 40, 16  # characters of a question, and of the name of a class
+LONGEST, LONGEST_CLASS = 40, 16  # characters of a condition, and of the name of a class
 MOST_CLASSES = 2  # named in a leaf
 DEPTHS = (2, 3, 4, 5, 6, 8, 10)
 BORDERS = {BUILT: "built", ROOT_ADDED: "added", LEAF_EXPANDED: "expanded"}
@@ -179,7 +179,7 @@ def _drawing(views: list[NodeView], choice: ShownTree, *, is_live: bool) -> Mark
 
 
 def _node(view: NodeView, text: str, room: tuple[float, float, float], choice: ShownTree, *, is_live: bool) -> Markup:
-    """Return one node: its question, or its classes."""
+    """Return one node: its condition, or its classes."""
     x, y, width = room
     is_leaf = view.condition is None
     mark = "new" if view.is_new else "new-below" if view.n_new_below else ""
