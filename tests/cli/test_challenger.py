@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import adforest
-from adforest.cli.challenging import Challenger
 from adforest.cli.learning import Learner
 from adforest.cli.model_file import locked
+from adforest.cli.watching import Challenger
 from adforest.monitor.challenge import challenge_of, challenger_path
 from cli_commands import SMALL, content, json_lines, learnt, month, run, write_months
 from monitor_server import monitoring

@@ -6,7 +6,7 @@ import pytest
 
 import adforest
 from adforest.cli.file_log import FileLog
-from adforest.monitor.metrics import ModelFigures, Status, metrics_text, read_status, status_path, written_status
+from adforest.monitor.metrics import Status, figures_of, metrics_text, read_status, status_path, written_status
 from adforest.monitor.model_view import ModelView
 from alert_receivers import free_port, rule, rules, webhook
 from cli_commands import SMALL, month, run, write_months
@@ -112,7 +112,7 @@ def test_names_are_escaped():
     name = 'a"b\\c\nd'
     model = adforest.AdaptiveDecisionForestClassifier(n_estimators=2, random_state=0)
     model.fit([[0.0], [1.0]] * 9, [0, 1] * 9)
-    text = metrics_text({name: (ModelFigures.of(ModelView.from_estimator(model)), Status(1, 2, 3, 4, 5))})
+    text = metrics_text({name: (figures_of(ModelView.from_estimator(model)), Status(1, 2, 3, 4, 5))})
     found = parsed(text)
     assert found["alert_failures_total", 'a\\"b\\\\c\\nd'] == 5
     assert ("accuracy", 'a\\"b\\\\c\\nd') not in found  # nothing was answered yet

@@ -106,7 +106,7 @@ def test_what_was_learnt_between_two_models(capsys, folder, model):
     code, out, _ = run(capsys, "diff", older, model, folder / "month-5.csv")
     assert code == 0
     assert "3 batches in common" in out
-    assert f"{differ.sum()} of 120 records are answered differently" in out
+    assert f"{differ.sum()} of 120 records are predicted differently" in out
     same = json_lines(run(capsys, "diff", model, model, folder / "month-5.csv", "--json")[1])[0]
     assert (same["answers"]["differ"], same["answers"]["mean_probability_difference"]) == (0, 0.0)
 

@@ -13,7 +13,7 @@ from adforest import AdaptiveDecisionForestClassifier
 from adforest.adaptation.voting import ratios_of
 from adforest.forest import Tree, TreeEditor
 from adforest.forest.tree import LeafCounts
-from adforest.integrations._forests import LeafAnswers, answers_of, read_model
+from adforest.integrations._forests import LeafProba, leaf_probabilities, read_model
 from adforest.integrations.onnx import to_onnx
 from adforest.integrations.onnx.export import _add_outputs
 from adforest.integrations.onnx.graph import Graph
@@ -54,7 +54,7 @@ def test_samples_reach_the_leaves_of_a_graph_that_they_reach_in_the_trees(drawn)
     answers = []
     for tree in forest:
         node = np.flatnonzero(tree.nodes["split"] < 0).astype(np.int32)
-        answers.append(LeafAnswers(node, node.astype(np.float64)[:, np.newaxis]))
+        answers.append(LeafProba(node, node.astype(np.float64)[:, np.newaxis]))
     graph = Graph(("X", "found"))
     found = add_forest(graph, graph.input("X", "DOUBLE", 3), tuple(forest), answers)
     reached = run(graph, found, "DOUBLE", X, len(forest), 1)[:, :, 0]
@@ -83,7 +83,7 @@ def test_leaves_answer_what_their_forest_answers(model, name):
     strengths, mix = np.array([0.0, 3.0, 30.0]), np.array([0.2, 0.3, 0.5])
     state = replace(state, evidence=replace(state.evidence, shrinkage={name: mix}))
     shares = np.zeros((len(X), 3))
-    for tree, one in zip(forest.trees, answers_of(replace(known, state=state), name), strict=True):
+    for tree, one in zip(forest.trees, leaf_probabilities(replace(known, state=state), name), strict=True):
         shares += one.shares[np.searchsorted(one.node, tree.route(X))]
     np.testing.assert_allclose(shares / len(forest), forest.proba(X, 3, strengths, mix), rtol=1e-12)
 
@@ -154,6 +154,6 @@ def test_a_forest_of_one_tree_of_one_leaf():
     bare = Tree.bare(1, 0)
     graph = Graph(("X", "found"))
     value = add_forest(
-        graph, graph.input("X", "DOUBLE", 1), (bare,), [LeafAnswers(np.zeros(1, np.int32), np.ones((1, 2)))]
+        graph, graph.input("X", "DOUBLE", 1), (bare,), [LeafProba(np.zeros(1, np.int32), np.ones((1, 2)))]
     )
     assert run(graph, value, "DOUBLE", X, 1, 2).tolist() == [[[1.0, 1.0]], [[1.0, 1.0]]]

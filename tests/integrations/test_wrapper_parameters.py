@@ -46,7 +46,10 @@ def test_wrappers_with_a_constructor_of_their_own(module, others):
 )
 def test_wrappers_that_are_the_classifier(module, name):
     node = class_in(module, name)
-    assert [base.id for base in node.bases] == ["AdaptiveDecisionForestClassifier"]
+    shared = class_in("_cluster", "ClusterClassifier")
+    assert [base.id for base in node.bases] == ["ClusterClassifier"]
+    assert [base.id for base in shared.bases] == ["AdaptiveDecisionForestClassifier"]
+    assert constructor(shared) is None
     made = constructor(node)
     if made is not None:  # all but those it names are passed on
         named = {one.arg for one in (*made.args.args, *made.args.kwonlyargs)} - {"self"}

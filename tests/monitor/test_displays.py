@@ -155,5 +155,5 @@ def test_other_models_and_models_that_learnt_nothing(draw):
 )
 def test_without_matplotlib_an_error_says_what_to_install(model, draw, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ImportError, match=r"Run: pip install 'adforest\[plot\]', or "):
+    with pytest.raises(ImportError, match=r"Install it with pip install 'adforest\[plot\]', or "):
         draw(model)

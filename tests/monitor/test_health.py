@@ -52,7 +52,7 @@ def ours(seed=0):
 def test_a_stream_without_change_is_ok_at_nearly_all_batches(n, seed):
     found = healths(ours(seed), stream(n=n, seed=seed, n_batches=40))
     assert sum(one.level != "ok" for one in found) <= 2, [one.reason for one in found if one.level != "ok"]
-    assert found[0].reason.startswith("Nothing speaks against it yet; 1 batch")
+    assert found[0].reason.startswith("No problem found yet; 1 batch")
     assert "no drift" in found[-1].reason
 
 
@@ -188,7 +188,7 @@ def test_new_and_returned_classes_are_named():
     assert kinds(found) == [("class", "warning")]
     assert found.reason == "Class a was never seen before."
     found = health(reports(*[0.9] * 9), known=classes(300, 300, 300, status="returned", n_returns=1))
-    assert found.reason == "Classes a, b, c: each has come again after it was gone."
+    assert found.reason == "Classes a, b, c: each has returned after it was gone."
     assert not kinds(health(reports(*[0.9] * 9), known=classes(300, 300, status="returned", n_returns=2))), "as usual"
 
 

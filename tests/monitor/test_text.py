@@ -82,8 +82,8 @@ def test_counts_are_those_of_the_tree(base_forest):
         (("temporary",), {}, ValueError, "no temporary forest after batch 3.*one of these: permanent, active"),
         (("active", 1), {}, IndexError, "tree is 1, but the active forest has one tree, number 0"),
         (("active", -1), {}, IndexError, "tree is -1"),
-        (("active", "first"), {}, TypeError, "tree is 'first'; expected a whole number"),
-        ((), {"max_depth": -1}, ValueError, "max_depth is -1; expected a whole number from 0 on, or None"),
+        (("active", "first"), {}, TypeError, "tree is 'first'; expected an integer"),
+        ((), {"max_depth": -1}, ValueError, "max_depth is -1; expected an integer from 0 on, or None"),
         ((), {"max_depth": 1.5}, ValueError, "max_depth is 1.5"),
     ],
 )

@@ -8,7 +8,7 @@ from pyarrow import parquet
 
 from adforest.reading import read_batches
 from adforest.reading.records import read_records
-from adforest.reading.standard_input import spool
+from adforest.reading.sources import spool
 from table_files import EXPECTED, FORMATS, TABLE, write, write_text
 
 NUMBERS, TEXT = pa.float64(), pa.string()

@@ -1,35 +1,27 @@
-"""The commands: each is the function of its name in a module of its name, which imports nothing heavy at the top."""
+"""The commands: each is a function in a module of `adforest.cli.verbs`, which imports nothing heavy at the top."""
 
 from __future__ import annotations
 
-import inspect
-from importlib import import_module
+from collections.abc import Callable
+from inspect import cleandoc
 from typing import Annotated
 
 import typer
 
 from adforest.cli.stopping import telling_interrupts
+from adforest.cli.verbs.alert import alert
+from adforest.cli.verbs.demo import demo
+from adforest.cli.verbs.evaluate import compare, diff, evaluate
+from adforest.cli.verbs.export import export, report
+from adforest.cli.verbs.inspect import inspect
+from adforest.cli.verbs.learn import learn, watch
+from adforest.cli.verbs.predict import explain, predict
+from adforest.cli.verbs.serve import monitor, serve, token
+from adforest.cli.verbs.versions import forget, promote, rollback, versions
 
-VERBS = (
-    "learn",
-    "watch",
-    "predict",
-    "monitor",
-    "report",
-    "inspect",
-    "explain",
-    "evaluate",
-    "compare",
-    "promote",
-    "export",
-    "versions",
-    "rollback",
-    "diff",
-    "forget",
-    "alert",
-    "serve",
-    "token",
-    "demo",
+COMMANDS = (
+    *(learn, watch, predict, monitor, report, inspect, explain, evaluate, compare, promote),
+    *(export, versions, rollback, diff, forget, alert, serve, token, demo),
 )
 
 app = typer.Typer(
@@ -38,10 +30,15 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
 )
-for _verb in VERBS:
-    _command = getattr(import_module(f"adforest.cli.verbs.{_verb}"), _verb)
-    _paragraphs = inspect.cleandoc(_command.__doc__).split("\n\n")
-    app.command(_verb, help="\n\n".join(one.replace("\n", " ") for one in _paragraphs))(telling_interrupts(_command))
+
+
+def _help(function: Callable[..., object]) -> str:
+    """Return the docstring of a function with one line per paragraph."""
+    return "\n\n".join(one.replace("\n", " ") for one in cleandoc(function.__doc__ or "").split("\n\n"))
+
+
+for _command in COMMANDS:
+    app.command(_command.__name__, help=_help(_command))(telling_interrupts(_command))
 
 
 def _print_version(wanted: bool) -> None:
@@ -53,7 +50,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _common(
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version, and end.")
@@ -62,10 +58,13 @@ def _common(
         bool, typer.Option("--debug", help="Show the trace of an error; may stand anywhere in a command.")
     ] = False,
 ) -> None:
-    """A random forest that keeps learning: batches in, new classes welcome, drift noticed, nothing forgotten.
+    """A random forest for data in batches: it learns new classes at any time, and reports and adapts to drift.
 
     Begin with: adforest learn 'data/*.csv' --target COLUMN --model m.adf
 
     Exit codes: 0 if all went well, 1 if something failed, 2 if the command was not understood, 3 if watch --once set
     files aside, 130 if interrupted.
     """
+
+
+app.callback(help=_help(_common))(_common)

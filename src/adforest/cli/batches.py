@@ -29,7 +29,7 @@ def found_files(sources: Sequence[str], order: str | None) -> Iterator[list[Path
     order : {"name", "time"} or None
     """
     from adforest.reading.paths import find_files
-    from adforest.reading.standard_input import spool
+    from adforest.reading.sources import spool
 
     keep_signals()
     with TemporaryDirectory(prefix=SPOOL_PREFIX) as folder:
@@ -60,17 +60,30 @@ def with_noted(reading: Mapping[str, Any], origins: Any) -> dict[str, Any]:
     return found
 
 
-def for_answers(reading: Mapping[str, Any]) -> dict[str, Any]:
+def for_prediction(reading: Mapping[str, Any]) -> dict[str, Any]:
     """Return those options that say how files are written, and not what is learnt from them."""
     of_learning = ("drop", "columns", "categorical", "order", "unlabelled")
     return {name: value for name, value in reading.items() if name not in of_learning}
 
 
-def reading_for_answers(model: Any, reading: Mapping[str, Any]) -> dict[str, Any]:
+def reading_for_prediction(model: Any, reading: Mapping[str, Any]) -> dict[str, Any]:
     """Return how files that a model is to answer are read: as noted in the model, but for what is given now."""
     from adforest.origins import origins_of
 
-    return for_answers(with_noted(reading, origins_of(model)))
+    return for_prediction(with_noted(reading, origins_of(model)))
+
+
+def records_of(
+    model: Any, paths: Sequence[Path], reading: Mapping[str, Any], keep: Sequence[str] = ()
+) -> Iterator[tuple[Any, Any]]:
+    """Yield the columns that a model learnt of the records of files, and those to be kept, as `read_records` does."""
+    import pyarrow as pa
+
+    from adforest.reading.records import read_records
+
+    types = dict.fromkeys(learnt_columns(model), pa.float64()) | known_types(model)
+    may_lack = model.column_changes == "allow"
+    return read_records(paths, types, keep=keep, may_lack=may_lack, **reading_for_prediction(model, reading))
 
 
 def column_names(path: Path, reading: Mapping[str, Any]) -> list[str]:
@@ -78,7 +91,7 @@ def column_names(path: Path, reading: Mapping[str, Any]) -> list[str]:
     from adforest.reading.files import open_sources
     from adforest.reading.formats import read_schema
 
-    files, _ = open_sources([path], None, "", **for_answers(reading))
+    files, _ = open_sources([path], None, "", **for_prediction(reading))
     names: list[str] = read_schema(files[0]).names
     return names
 
@@ -125,13 +138,6 @@ def known_types(model: Any) -> dict[str, Any]:
         elif kind in types:
             found[name] = types[kind]
     return found
-
-
-def all_types(model: Any) -> dict[str, Any]:
-    """Return what all columns of a model hold, as `read_records` takes it."""
-    import pyarrow as pa
-
-    return dict.fromkeys(learnt_columns(model), pa.float64()) | known_types(model)
 
 
 def class_type(model: Any) -> Any:

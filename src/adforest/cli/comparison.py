@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from adforest.cli.batches import all_types, found_files, reading_for_answers
+from adforest.cli.batches import found_files, records_of
 from adforest.cli.evaluation import Evaluation
 
 
@@ -120,7 +120,7 @@ def _since(model: Any, n_same: int) -> dict[str, Any]:
     }
 
 
-def answers_between(first: Any, second: Any, sources: Sequence[str], reading: Mapping[str, Any]) -> dict[str, Any]:
+def prediction_changes(first: Any, second: Any, sources: Sequence[str], reading: Mapping[str, Any]) -> dict[str, Any]:
     """Return where the answers of two models to files differ; the probabilities of one file are in memory."""
     models = first, second
     shared = [value for value in first.classes_.tolist() if value in second.classes_.tolist()]
@@ -145,14 +145,10 @@ def _answers(model: Any, path: Path, reading: Mapping[str, Any], classes: Sequen
     """Return the labels that a model gives the records of a file, and the probabilities of some classes."""
     import numpy as np
 
-    from adforest.reading.records import read_records
-
-    may_lack = model.column_changes == "allow"
-    blocks = read_records([path], all_types(model), may_lack=may_lack, **reading_for_answers(model, reading))
     indices = [model.classes_.tolist().index(value) for value in classes]
     labels: list[Any] = []
     proba = [np.empty((0, len(indices)))]
-    for X, _ in blocks:
+    for X, _ in records_of(model, [path], reading):
         found = model.predict_proba(X)
         labels += model.classes_[found.argmax(axis=1)].tolist()
         proba.append(found[:, indices])

@@ -8,7 +8,7 @@ from math import log
 from pathlib import Path
 from typing import Any
 
-from adforest.cli.batches import class_type, known_types, learnt_columns, reading_for_answers, shown, with_noted
+from adforest.cli.batches import class_type, known_types, learnt_columns, reading_for_prediction, shown, with_noted
 from adforest.cli.output import counted, remark
 from adforest.cli.surveying import fingerprint
 from adforest.origins import origins_of
@@ -31,7 +31,7 @@ class Evaluation:
     def __init__(self, model: Any, target: str, reading: Mapping[str, Any]) -> None:
         self._model = model
         types = known_types(model) | {target: class_type(model)}
-        self._reading = reading_for_answers(model, reading)
+        self._reading = reading_for_prediction(model, reading)
         self._reading["unlabelled"] = with_noted(reading, origins_of(model)).get("unlabelled", "error")
         self._reading |= {"target": target, "types": types, "batch_size": N_RECORDS}
         if model.column_changes == "error":

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from adforest.base import get_fitted, set_fitted
 from adforest.cli.batches import learnt_columns
+from adforest.storage import load, save
 
 
-def without_records_of(model: Any, column: str, values: Sequence[str]) -> tuple[Any, int]:
-    """Return a model whose memory has no record with some values in a column, and how many it had."""
+def forget_records(path: Path, column: str, values: Sequence[str]) -> int:
+    """Drop the records with some values in a column from the memory of a model file, and return how many."""
+    model: Any = load(path)
     known = get_fitted(model)
     names = learnt_columns(model)
     if column not in names:
@@ -36,9 +38,10 @@ def without_records_of(model: Any, column: str, values: Sequence[str]) -> tuple[
         weight = None if waiting.weight is None else waiting.weight[kept]
         left = replace(waiting, X=waiting.X[kept], y=waiting.y[kept], serial=waiting.serial[kept], weight=weight)
         state = replace(state, pending=left if len(left) else None)
-    changed = copy(model)
-    set_fitted(changed, replace(known, state=state))
-    return changed, n_dropped
+    if n_dropped:
+        set_fitted(model, replace(known, state=state))
+        save(model, path)
+    return n_dropped
 
 
 def _codes(encoder: Any, index: int, column: str, values: Sequence[str]) -> list[float]:

@@ -12,17 +12,17 @@ from adforest.cli.batches import (
     class_type,
     column_names,
     content_digest,
-    for_answers,
+    for_prediction,
     known_types,
     learnt_columns,
     shown,
     with_noted,
 )
 from adforest.cli.model_file import ModelFile, Signature, naming_unwritten, real_path
+from adforest.cli.output import option
 from adforest.cli.parameters import read_value
 from adforest.cli.stopping import holding_signals, keep_signals
 from adforest.cli.surveying import Fingerprint, Limits, Survey, ends_a_line, fingerprint, survey
-from adforest.cli.wording import option
 
 NO_TARGET = "--target is not given; expected the column that holds the classes"
 NO_LIMITS = Limits()
@@ -377,8 +377,8 @@ class Learner:
         from adforest.reading.files import open_sources
 
         archives = [parent for parent in path.parents if parent.is_file()]
-        files, _ = open_sources([*archives, path][:1], self.target, self.target, **for_answers(self.reading))
-        return next(file.header_place for file in files if file.path == path)
+        files, _ = open_sources([*archives, path][:1], self.target, self.target, **for_prediction(self.reading))
+        return next(str(file.header_place) for file in files if file.path == path)
 
 
 def _state_of(path: Path) -> Signature:
@@ -403,22 +403,15 @@ def _without(names: Sequence[str], others: Sequence[str]) -> list[str]:
 
 def _with_last(batches: Iterable[Any]) -> Iterator[tuple[Any, bool]]:
     """Yield each of several things, and whether it is the last; what is raised after one comes after it."""
-    waiting = None
-    iterator = iter(batches)
-    while True:
-        try:
-            following = next(iterator)
-        except StopIteration:
-            break
-        except BaseException:
-            if waiting is not None:
-                yield waiting, False
-            raise
-        if waiting is not None:
-            yield waiting, False
-        waiting = following
-    if waiting is not None:
-        yield waiting, True
+    waiting: list[tuple[Any, bool]] = []
+    try:
+        for following in batches:
+            yield from waiting
+            waiting = [(following, False)]
+    except Exception:
+        yield from waiting
+        raise
+    yield from ((one, True) for one, _ in waiting)
 
 
 def _as_option(message: str, parameters: Mapping[str, str]) -> str:

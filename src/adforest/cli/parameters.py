@@ -1,4 +1,4 @@
-"""Options that are parameters of the library: names, defaults and help are read from its source, not written twice.
+"""Options that several commands have; those that are parameters of the library are read from its source.
 
 The source is parsed and not imported, so that help is there before scikit-learn would be.
 """
@@ -13,17 +13,48 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Annotated, Any, TypeAlias, get_type_hints
 
 import typer
 
 import adforest
-from adforest.cli.wording import option
+from adforest.cli.output import LogFormat, option
 
 ENTRY = re.compile(r"^(\w+(?:, \w+)*) : (.+)$")
 SECTION = re.compile(r"\n *(\w+)\n *-+\n")
 SHELL_TYPES = {"None": "none", "dict": "JSON", "str": "text", "float": "fraction", "int": "number"}
 WORDS: dict[str, Any] = {"none": None, "true": True, "false": False}
+
+
+MODEL_HELP = "The model file, such as m.adf."
+
+ModelArgument: TypeAlias = Annotated[Path, typer.Argument(help=MODEL_HELP)]
+ModelPath: TypeAlias = Annotated[Path, typer.Option("--model", "-m", help=MODEL_HELP)]
+Target: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--target", "-t", help="The column that holds the classes. Stored in the model when it first learns files."
+    ),
+]
+AlertRules: TypeAlias = Annotated[
+    Path | None, typer.Option("--alerts", help="A TOML file of rules, checked at every batch; see: adforest alert.")
+]
+MetricsFile: TypeAlias = Annotated[
+    Path | None, typer.Option(help="Where to write metrics for Prometheus after every batch, such as adforest.prom.")
+]
+Force: TypeAlias = Annotated[bool, typer.Option("--force", "-f", help="Replace the file if it is there.")]
+AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of text.")]
+MaxRecords: TypeAlias = Annotated[
+    int | None, typer.Option(min=1, help="Refuse files of more records; lines of text count as records.")
+]
+MaxBytes: TypeAlias = Annotated[int | None, typer.Option(min=1, help="Refuse files of more bytes, uncompressed.")]
+MaxColumns: TypeAlias = Annotated[int | None, typer.Option(min=1, help="Refuse files of more columns.")]
+Keep: TypeAlias = Annotated[
+    int, typer.Option(min=0, help="Keep so many earlier versions of the model; see: adforest versions.")
+]
+LogStyle: TypeAlias = Annotated[
+    LogFormat, typer.Option("--log-format", help="Format of the lines: a table and text, or a log for programs.")
+]
 
 
 @dataclass(frozen=True)
@@ -167,7 +198,8 @@ def _declared(source: str, name: str) -> list[Parameter]:
 def _parameter(declared: ast.arg, default: Any, help_text: str) -> Parameter:
     """Return a parameter; its annotation says what it takes."""
     kind = "" if declared.annotation is None else ast.unparse(declared.annotation)
-    is_number = isinstance(default, int | float) or (default is None and "str" not in kind and "Sequence" not in kind)
+    is_text = any(one in kind for one in ("str", "Sequence", "dict"))
+    is_number = isinstance(default, int | float) or (default is None and not is_text)
     return Parameter(declared.arg, "Sequence" in kind, default, is_number, help_text)
 
 
@@ -199,13 +231,7 @@ def _values(kind: str) -> str:
     named = re.sub(r"[{}]", "", re.sub(r"(, default=.*|, optional)$", "", kind)).replace("'", '"')
     if '"' not in named:
         return ""
-    for python, shell in (
-        ("None", "none"),
-        ("dict", "JSON"),
-        ("str", "text"),
-        ("float", "fraction"),
-        ("int", "number"),
-    ):
+    for python, shell in SHELL_TYPES.items():
         named = re.sub(rf"\b{python}\b", shell, named)
     return f" Values: {named}."
 

@@ -88,7 +88,7 @@ class JsonLinesWriter:
         """Do nothing: every line is written."""
 
 
-def columns_of_answers(model: Any, keep: Sequence[str], *, has_probabilities: bool) -> list[str]:
+def probability_columns(model: Any, keep: Sequence[str], *, has_probabilities: bool) -> list[str]:
     """Return the names of the probabilities' columns, or raise if a column to be kept has one of the names."""
     names = [f"probability_{value}" for value in model.classes_.tolist()] if has_probabilities else []
     taken = [name for name in keep if name in (LABEL, CONFIDENCE, *names)]
@@ -99,7 +99,7 @@ def columns_of_answers(model: Any, keep: Sequence[str], *, has_probabilities: bo
     return names
 
 
-def answered(model: Any, X: Any, kept: Any, names: Sequence[str]) -> tuple[Any, Any]:
+def predicted(model: Any, X: Any, kept: Any, names: Sequence[str]) -> tuple[Any, Any]:
     """Return the answers to some records as a table, and how often each class is the label.
 
     Parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from time import perf_counter
@@ -29,23 +29,28 @@ class BatchTable:
         self.n_batches = self.n_samples = self.n_skipped = 0
         self._n_judged = self._n_right = 0.0
 
-    def teller(self, files: Sequence[Path], start: float, then: Callable[[], None]) -> Callable[[Any], None]:
-        """Return a function that tells of a batch of some files by its report.
+    def learn(self, learner: Any, found: Iterable[Any], rules: Any, then: Callable[[Any], None]) -> None:
+        """Learn batches and print a row for each.
 
         Parameters
         ----------
-        files : sequence of Path
-        start : float
-            When the batch was begun, a moment of `perf_counter`.
+        learner : Learner
+        found : iterable of (FileBatch, parts)
+        rules : Alerts
         then : callable
-            What else is told.
+            Called with each batch once it is learnt.
         """
+        start = perf_counter()
+        for batch, parts in found:
 
-        def tell(report: Any) -> None:
-            self.add(report, files, perf_counter() - start)
-            then()
+            def tell(report: Any, files: Sequence[Path] = batch.files, start: float = start) -> None:
+                self.add(report, files, perf_counter() - start)
+                rules.tell()
 
-        return tell
+            rules.look(batch)
+            learner.learn(batch, parts, tell, rules.noted)
+            then(batch)
+            start = perf_counter()
 
     def add(self, report: Any, files: Sequence[Path], seconds: float) -> None:
         """Tell of a batch."""
@@ -56,7 +61,8 @@ class BatchTable:
             self._n_judged += report.n_samples
             self._n_right += accuracy * report.n_samples
         if self._format != LogFormat.TEXT:
-            self._event("batch", batch_as_json(report, files, seconds), at=report.learnt_at)
+            fields = {"files": [str(path) for path in files]} | asdict(report) | {"seconds_in_all": seconds}
+            self._event("batch", fields, at=report.learnt_at)
         else:
             if self.n_batches == 1:
                 self.print(self._line(*HEAD), "dim")
@@ -127,8 +133,3 @@ class BatchTable:
         self.print(learnt + accuracy + (f"; {before}" if before else ""))
         n_classes, n_all = len(learner.model.classes_), learner.model.history_[-1].batch
         self.print(f"{learner.path}: {counted(n_all, 'batch')}, {counted(n_classes, 'class')}, {size_of(learner.path)}")
-
-
-def batch_as_json(report: Any, files: Sequence[Path], seconds: float) -> dict[str, Any]:
-    """Return all that is known of a batch."""
-    return {"files": [str(path) for path in files]} | asdict(report) | {"seconds_in_all": seconds}

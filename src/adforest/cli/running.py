@@ -10,9 +10,8 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from adforest.cli.output import fail, remark, set_log_format
+from adforest.cli.output import fail, in_shell_words, remark, set_log_format
 from adforest.cli.stopping import StoppedError, stopped_by_signals, was_stopped
-from adforest.cli.wording import in_shell_words
 from adforest.libraries import require
 
 PROGRAM = "adforest"

@@ -62,7 +62,7 @@ class StatusFiles:
             self._told = str(error)
 
     def _write(self) -> None:
-        from adforest.monitor.metrics import ModelFigures, metrics_text, status_path, written_status
+        from adforest.monitor.metrics import figures_of, metrics_text, status_path, written_status
         from adforest.monitor.model_view import ModelView
         from adforest.storage.atomic import write_atomically
 
@@ -73,7 +73,7 @@ class StatusFiles:
         if self._status != self._written:
             write_atomically(status_path(learner.path), [written_status(self._status)])
         if self._metrics_file is not None:
-            figures = None if learner.is_new else ModelFigures.of(ModelView.from_estimator(learner.model))
+            figures = figures_of(None if learner.is_new else ModelView.from_estimator(learner.model))
             text = metrics_text({learner.path.name: (figures, self._status)})
             write_atomically(self._metrics_file, [text.encode()])
         self._written, self._n_batches = self._status, n_batches

@@ -188,13 +188,11 @@ def _raw_pieces(path: Path) -> Iterator[bytes]:
     """Yield the bytes of a file as they are, or those of a member of a zip archive."""
     if path.exists():
         with open(path, "rb") as file:
-            while piece := file.read(PIECE):
-                yield piece
+            yield from _pieces(file)
         return
     archive = next(parent for parent in path.parents if parent.is_file())
     with zipfile.ZipFile(archive) as opened, opened.open(path.relative_to(archive).as_posix()) as member:
-        while piece := member.read(PIECE):
-            yield piece
+        yield from _pieces(member)
 
 
 def _pieces(stream: Any) -> Iterator[bytes]:

@@ -12,9 +12,10 @@ from typing import Any
 from adforest.demo.picture import check_picture, draw_picture
 from adforest.demo.run import SAMPLES, DemoRun, DemoSettings, run_demo
 from adforest.demo.table import describe_outcome, describe_setting, format_table
+from adforest.libraries import require
 
 PROGRAM = "python -m adforest.demo"
-SUMMARY = "34 batches of made-up houses: ADF-R against a random forest refitted for every batch"
+SUMMARY = "34 batches of simulated houses: ADF-R against a random forest refitted for every batch"
 QUICK_SAMPLES = 4_000
 FAILED, INTERRUPTED = 1, 130  # exit codes, as shells count them
 
@@ -33,10 +34,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         Exit code: 0 if the demo ran, 1 if it failed, 130 if it was interrupted.
     """
     parser = argparse.ArgumentParser(prog=PROGRAM, description=SUMMARY)
-    add_options(parser)
+    size = parser.add_mutually_exclusive_group()
+    size.add_argument("--samples", type=int, default=SAMPLES, help="houses to simulate (default: %(default)s)")
+    size.add_argument(
+        "--quick", dest="samples", action="store_const", const=QUICK_SAMPLES, help=f"simulate only {QUICK_SAMPLES}"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="random seed (default: %(default)s)")
+    parser.add_argument("--out", type=Path, default=Path("out/demo.png"), help="the picture (default: %(default)s)")
     options = parser.parse_args(arguments)
     try:
-        run_and_show(options)
+        run_and_show(options.samples, options.seed, options.out)
     except (ImportError, OSError, ValueError) as error:
         print(f"{PROGRAM}: {error}", file=sys.stderr)
         return FAILED
@@ -46,39 +53,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the demo's options to a command line parser."""
-    size = parser.add_mutually_exclusive_group()
-    size.add_argument("--samples", type=int, default=SAMPLES, help="houses to draw (default: %(default)s)")
-    size.add_argument(
-        "--quick", dest="samples", action="store_const", const=QUICK_SAMPLES, help=f"only {QUICK_SAMPLES} of them"
-    )
-    parser.add_argument("--seed", type=int, default=0, help="of every draw (default: %(default)s)")
-    parser.add_argument("--out", type=Path, default=Path("out/demo.png"), help="the picture (default: %(default)s)")
-
-
-def run_and_show(options: argparse.Namespace) -> None:
+def run_and_show(n_samples: int, seed: int, out: Path) -> None:
     """Run the demo, print its table, and draw its picture."""
-    if options.samples < 1 or not 0 <= options.seed < 2**32:
+    if n_samples < 1 or not 0 <= seed < 2**32:
         raise ValueError(
-            f"got --samples {options.samples} and --seed {options.seed}; "
-            "expected 1 sample or more and a seed from 0 to 2**32 - 1"
+            f"got --samples {n_samples} and --seed {seed}; expected 1 sample or more and a seed from 0 to 2**32 - 1"
         )
-    try:
-        from rich.console import Console
-        from rich.text import Text
-    except ImportError as error:
-        raise ImportError("the demo needs rich, which is not installed. Run: pip install 'adforest[demo]'") from error
-    check_picture(options.out)
+    require("rich", "the demo", "demo")
+    from rich.console import Console
+    from rich.text import Text
+
+    check_picture(out)
     start = perf_counter()
-    run = _run_with_bar(DemoSettings(options.samples, options.seed))
+    run = _run_with_bar(DemoSettings(n_samples, seed))
     console = Console(highlight=False, soft_wrap=True)
     text = Text("\n\n".join([describe_setting(run), format_table(run), describe_outcome(run)]))
     text.highlight_regex(r"\bsustained\b", "bold red")
     text.highlight_regex(r"\btemporary\b(?=  )", "yellow")
     console.print(text)
-    draw_picture(run, options.out)
-    console.print(f"\nPicture: {options.out} ({perf_counter() - start:.0f} s in all)")
+    draw_picture(run, out)
+    console.print(f"\nPicture: {out} ({perf_counter() - start:.0f} s in all)")
 
 
 def _run_with_bar(settings: DemoSettings) -> DemoRun:

@@ -65,10 +65,10 @@ def partitions(X: Any) -> list[Any]:
 
 def together(method: str, X: Any, model: Any, classes: AnyArray) -> Any:
     """Return the predictions for all partitions, lazily, as a collection of the same kind."""
-    task, token = dask.delayed(answer_part, pure=False, traverse=False), f"adforest.{method}-{uuid4().hex}"
+    task, token = dask.delayed(predict_part, pure=False, traverse=False), f"adforest.{method}-{uuid4().hex}"
     parts = enumerate(partitions(X))
     found = [task(method, model, part, dask_key_name=(token, place)) for place, part in parts]
-    empty = _no_answers(method, classes)
+    empty = _empty_predictions(method, classes)
     if isinstance(X, (list, tuple)):
         return found
     if _is_array(X):
@@ -83,13 +83,13 @@ def together(method: str, X: Any, model: Any, classes: AnyArray) -> Any:
     return dataframe.from_delayed(found, meta=meta, divisions=X.divisions, verify_meta=False)
 
 
-def answer_part(method: str, model: Any, X: Any) -> Any:
+def predict_part(method: str, model: Any, X: Any) -> Any:
     """Return the predictions for one partition; a data frame's index is kept."""
-    answers = getattr(model, method)(X) if len(X) else _no_answers(method, model.classes_)
+    answers = getattr(model, method)(X) if len(X) else _empty_predictions(method, model.classes_)
     return _indexed(answers, X, model.classes_) if hasattr(X, "iloc") else answers
 
 
-def _no_answers(method: str, classes: AnyArray) -> AnyArray:
+def _empty_predictions(method: str, classes: AnyArray) -> AnyArray:
     """Return the result of a method of a model for no samples."""
     return classes[:0] if method == "predict" else np.empty((0, len(classes)))
 

@@ -16,7 +16,7 @@ from adforest.forest.types import BoolArray, Float64Array, Int32Array
 from adforest.snapshot import Snapshot
 
 
-class LeafAnswers(NamedTuple):
+class LeafProba(NamedTuple):
     """Predictions of the leaves of a tree.
 
     Attributes
@@ -31,7 +31,7 @@ class LeafAnswers(NamedTuple):
     shares: Float64Array
 
 
-class Questions(NamedTuple):
+class Splits(NamedTuple):
     """Splits of the inner nodes of a tree; all arrays are by inner node.
 
     Attributes
@@ -71,7 +71,7 @@ def read_model(model: Any, asked_by: str) -> FittedModel[State]:
     return fitted
 
 
-def answers_of(model: FittedModel[State], name: str) -> list[LeafAnswers]:
+def leaf_probabilities(model: FittedModel[State], name: str) -> list[LeafProba]:
     """Return the predictions of the leaves of a forest, tree by tree.
 
     These are the shrunk class probabilities of the forest alone or, with the paper's algorithm, the class frequencies
@@ -87,11 +87,11 @@ def answers_of(model: FittedModel[State], name: str) -> list[LeafAnswers]:
             tree.vote_from(leaves, shares, soft=state.settings.soft)
         else:
             tree.add_proba_of(leaves, shares, strengths, mix)
-        found.append(LeafAnswers(leaves, model.in_order(shares)))
+        found.append(LeafProba(leaves, model.in_order(shares)))
     return found
 
 
-def questions_of(tree: Tree) -> Questions:
+def splits_of(tree: Tree) -> Splits:
     """Return the splits of the inner nodes of a tree."""
     nodes = np.flatnonzero(tree.nodes["split"] >= 0).astype(np.int32)
     threshold, left, split = (tree.nodes[field][nodes] for field in ("threshold", "left", "split"))
@@ -100,7 +100,7 @@ def questions_of(tree: Tree) -> Questions:
         int(nodes[place]): _members(tree, int(threshold[place]), bool(missing_left[place]))
         for place in np.flatnonzero(by_categories)
     }
-    return Questions(nodes, split >> 2, threshold, by_categories, missing_left, members, left)
+    return Splits(nodes, split >> 2, threshold, by_categories, missing_left, members, left)
 
 
 def _members(tree: Tree, first: int, missing_left: bool) -> Int32Array:

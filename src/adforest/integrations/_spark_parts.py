@@ -23,7 +23,7 @@ from pyspark.sql import functions
 from adforest.base import as_proba
 from adforest.encoding.tables import source_of
 from adforest.forest import LeafCounts, Samples
-from adforest.integrations._scoring import add_counts, count_right
+from adforest.integrations._cluster import add_counts, count_correct
 from adforest.integrations._spark_columns import Columns, by_position
 from adforest.merging import (
     BatchPlan,
@@ -238,12 +238,12 @@ def answers(sent: Any) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
         model, columns = sent.value
         for batch in batches:
             if batch.num_rows:
-                yield _answered(model, columns, batch)
+                yield _with_predictions(model, columns, batch)
 
     return answer
 
 
-def _answered(model: Snapshot, columns: Columns, batch: pa.RecordBatch) -> pa.RecordBatch:
+def _with_predictions(model: Snapshot, columns: Columns, batch: pa.RecordBatch) -> pa.RecordBatch:
     """Return a batch with the predictions for it."""
     votes = model._votes(columns.read(pa.Table.from_batches([batch]))[0])
     best = votes.argmax(axis=1)
@@ -257,9 +257,9 @@ def _answered(model: Snapshot, columns: Columns, batch: pa.RecordBatch) -> pa.Re
     return pa.RecordBatch.from_arrays([*batch.columns, *added.values()], [*batch.schema.names, *added])
 
 
-def count_answers(model: Snapshot, columns: Columns, batches: Batches, part: int) -> tuple[int, int]:
+def count_correct_of(model: Snapshot, columns: Columns, batches: Batches, part: int) -> tuple[int, int]:
     """Return the weighted number of correct predictions for the samples of a partition, and their total weight."""
-    return add_counts(count_right(model, *columns.read(pa.Table.from_batches([batch])), part) for batch in batches)
+    return add_counts(count_correct(model, *columns.read(pa.Table.from_batches([batch])), part) for batch in batches)
 
 
 def _survey(rules: BatchRules, columns: Columns, batches: Batches, part: int) -> tuple[Fingerprint, Survey]:

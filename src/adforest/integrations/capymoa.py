@@ -101,28 +101,9 @@ class_weight, n_jobs, verbose
         if not AT_LEAST_ONE.accepts(batch_size):
             raise ValueError(f"batch_size of AdaptiveDecisionForest is {batch_size!r}; expected {AT_LEAST_ONE}.")
         self.batch_size = batch_size
-        self.classifier = AdaptiveDecisionForestClassifier(
-            n_estimators,
-            base_forest=base_forest,
-            splitting=splitting,
-            drift_threshold=drift_threshold,
-            window_size=window_size,
-            memory_size=memory_size,
-            max_samples=max_samples,
-            min_samples_leaf=min_samples_leaf,
-            max_features=max_features,
-            max_depth=max_depth,
-            criterion=criterion,
-            renewal=renewal,
-            answer_for=answer_for,
-            label_delay=label_delay,
-            max_categories=max_categories,
-            min_frequency=min_frequency,
-            class_weight=class_weight,
-            n_jobs=n_jobs,
-            random_state=random_seed,
-            verbose=verbose,
-        )
+        names = AdaptiveDecisionForestClassifier._get_param_names()
+        parameters = {name: value for name, value in locals().items() if name in names}
+        self.classifier = AdaptiveDecisionForestClassifier(**parameters, random_state=random_seed)
         check_parameters(self.classifier, self.classifier._rules)
         header = schema.get_moa_header()
         attributes = [header.attribute(j) for j in range(header.numAttributes()) if j != header.classIndex()]

@@ -6,7 +6,6 @@ Needs ``pip install 'adforest[dask]'``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from os import PathLike
 from typing import Any, NamedTuple, Self
 
 from sklearn.base import clone
@@ -14,9 +13,8 @@ from sklearn.base import clone
 from adforest.adaptive import AdaptiveDecisionForestClassifier
 from adforest.base import FittedModel, get_fitted, lock_of, set_fitted
 from adforest.growers import building_on
-from adforest.integrations._scoring import accuracy, count_right
+from adforest.integrations._cluster import NAMES, ClusterClassifier, accuracy, count_correct
 from adforest.merging import BatchSource, LocalBatch
-from adforest.snapshot import Snapshot
 
 try:
     import dask
@@ -43,7 +41,7 @@ class _Sent(NamedTuple):
     future: Any
 
 
-class DaskAdaptiveDecisionForestClassifier(AdaptiveDecisionForestClassifier):
+class DaskAdaptiveDecisionForestClassifier(ClusterClassifier):
     """`adforest.AdaptiveDecisionForestClassifier` on a Dask cluster: bit by bit the model that one machine would learn.
 
     It does not depend on the partitions, the number of workers, or whether some of them die meanwhile. Samples and
@@ -86,7 +84,7 @@ class DaskAdaptiveDecisionForestClassifier(AdaptiveDecisionForestClassifier):
 
     @classmethod
     def _get_param_names(cls) -> list[str]:
-        return sorted([*AdaptiveDecisionForestClassifier._get_param_names(), "client"])
+        return sorted([*NAMES, "client"])
 
     def __sklearn_clone__(self) -> Self:
         return type(self)(client=self.client, **clone(self._local()).get_params(deep=False))
@@ -158,7 +156,7 @@ class DaskAdaptiveDecisionForestClassifier(AdaptiveDecisionForestClassifier):
         dask Series or array, list of delayed arrays, or ndarray
             The kind of X: a DataFrame's index is kept.
         """
-        return self._answered("predict", X, super().predict)
+        return self._with_predictions("predict", X, super().predict)
 
     def predict_proba(self, X: Any) -> Any:
         """Predict class probabilities lazily, in the order of ``classes_``.
@@ -172,7 +170,7 @@ class DaskAdaptiveDecisionForestClassifier(AdaptiveDecisionForestClassifier):
         dask DataFrame or array, list of delayed arrays, or ndarray
             The kind of X: a DataFrame has a column for each class.
         """
-        return self._answered("predict_proba", X, super().predict_proba)
+        return self._with_predictions("predict_proba", X, super().predict_proba)
 
     def predict_log_proba(self, X: Any) -> Any:
         """Predict logarithms of class probabilities; minus infinity where a probability is 0.
@@ -185,9 +183,9 @@ class DaskAdaptiveDecisionForestClassifier(AdaptiveDecisionForestClassifier):
         -------
         dask DataFrame or array, list of delayed arrays, or ndarray
         """
-        return self._answered("predict_log_proba", X, super().predict_log_proba)
+        return self._with_predictions("predict_log_proba", X, super().predict_log_proba)
 
-    def _answered(self, method: str, X: Any, here: Callable[[Any], Any]) -> Any:
+    def _with_predictions(self, method: str, X: Any, here: Callable[[Any], Any]) -> Any:
         """Return the predictions of a method: at once for local tables, lazily for others."""
         if not are_delayed(X):
             return here(X)
@@ -199,17 +197,12 @@ class DaskAdaptiveDecisionForestClassifier(AdaptiveDecisionForestClassifier):
         try:
             client = self._cluster_client()
         except ValueError:
-            return dask.delayed(self._answering(), traverse=False)
+            return dask.delayed(self._predictor(), traverse=False)
         before: _Sent | None = getattr(self, "_sent", None)
         if before is None or before[:4] != (model, client, answer_for, changes) or before.future.status != "finished":
-            future = Cluster(client).send(self._answering(), to_all=True)
+            future = Cluster(client).send(self._predictor(), to_all=True)
             self._sent = before = _Sent(model, client, answer_for, changes, future)
         return before.future
-
-    def _answering(self) -> Snapshot:
-        """Return the predictor on one thread."""
-        answering: Snapshot = self._local().set_params(n_jobs=None).snapshot()
-        return answering
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on some samples, in one pass over the partitions.
@@ -228,32 +221,12 @@ class DaskAdaptiveDecisionForestClassifier(AdaptiveDecisionForestClassifier):
         if not are_delayed(X):
             return float(super().score(X, y, sample_weight))
         parts = [(*part, place) for place, part in enumerate(in_parts(X, y, sample_weight))]
-        return accuracy(Cluster(self._cluster_client()).each("score", count_right, self._sent_model, parts))
-
-    def save(self, path: str | PathLike[str], *, samples: bool = True) -> None:
-        """Save the model to a file, which `adforest.load` reads as a local model; see `from_local`.
-
-        Parameters
-        ----------
-        path : str or path-like
-            Path of the file; the usual suffix is ``.adf``.
-        samples : bool, default=True
-            Whether the file includes the samples in memory.
-        """
-        self.to_local().save(path, samples=samples)
-
-    def to_local(self) -> AdaptiveDecisionForestClassifier:
-        """Return the model as an independent local classifier.
-
-        Returns
-        -------
-        AdaptiveDecisionForestClassifier
-        """
-        self._checked()
-        return self._local()
+        return accuracy(Cluster(self._cluster_client()).each("score", count_correct, self._sent_model, parts))
 
     @classmethod
-    def from_local(cls, model: AdaptiveDecisionForestClassifier, client: Any = None) -> Self:
+    def from_local(  # type: ignore[override]
+        cls, model: AdaptiveDecisionForestClassifier, client: Any = None
+    ) -> Self:
         """Return a local model, fitted or not, as one that learns and predicts on a cluster.
 
         Parameters
@@ -265,24 +238,7 @@ class DaskAdaptiveDecisionForestClassifier(AdaptiveDecisionForestClassifier):
         -------
         DaskAdaptiveDecisionForestClassifier
         """
-        if type(model) is not AdaptiveDecisionForestClassifier:
-            raise TypeError(
-                f"model is of type {type(model).__name__}; expected AdaptiveDecisionForestClassifier. Make one, or "
-                "load one with adforest.load()."
-            )
-        made = cls(client=client, **model.get_params(deep=False))
-        if model.__sklearn_is_fitted__():
-            set_fitted(made, get_fitted(model))
-        return made
-
-    def _local(self) -> AdaptiveDecisionForestClassifier:
-        """Return a local classifier with these parameters and the fitted state."""
-        parameters = self.get_params(deep=False)
-        del parameters["client"]
-        local = AdaptiveDecisionForestClassifier(**parameters)
-        if self.__sklearn_is_fitted__():
-            set_fitted(local, get_fitted(self))
-        return local
+        return super().from_local(model, client=client)
 
     def _cluster_client(self) -> Any:
         """Return the client to use, or raise if there is none."""

@@ -149,29 +149,8 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
         seed: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.n_estimators = n_estimators
-        self.batch_size = batch_size
-        self.max_wait = max_wait
-        self.base_forest = base_forest
-        self.splitting = splitting
-        self.drift_threshold = drift_threshold
-        self.window_size = window_size
-        self.memory_size = memory_size
-        self.max_samples = max_samples
-        self.min_samples_leaf = min_samples_leaf
-        self.max_features = max_features
-        self.max_depth = max_depth
-        self.criterion = criterion
-        self.renewal = renewal
-        self.answer_for = answer_for
-        self.label_delay = label_delay
-        self.categorical_features = categorical_features
-        self.max_categories = max_categories
-        self.min_frequency = min_frequency
-        self.class_weight = class_weight
-        self.n_jobs = n_jobs
-        self.seed = seed
-        self.verbose = verbose
+        # River's own methods, such as clone(), read the parameters from attributes of their names.
+        self.__dict__.update({name: value for name, value in locals().items() if name != "self"})
         self._check_parameters()
         params = {name: value for name, value in self._get_params().items() if name not in ("batch_size", "max_wait")}
         listed = categorical_features is not None and categorical_features != "from_dtype"

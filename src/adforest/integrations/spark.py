@@ -13,9 +13,9 @@ from typing import Any, Self
 
 import adforest
 from adforest.adaptive import AdaptiveDecisionForestClassifier
-from adforest.base import get_fitted, lock_of, set_fitted
+from adforest.base import lock_of
 from adforest.growers import building_on
-from adforest.integrations._scoring import accuracy
+from adforest.integrations._cluster import ClusterClassifier, accuracy
 from adforest.origins import Origins, note_origins, origins_of
 from adforest.snapshot import Snapshot
 
@@ -35,7 +35,7 @@ try:
         SparkWorkers,
         answers,
         broadcast,
-        count_answers,
+        count_correct_of,
         described,
         on_partitions,
     )
@@ -48,7 +48,7 @@ except ImportError as error:
 __all__ = ["SparkAdaptiveDecisionForest", "foreach_batch"]
 
 
-class SparkAdaptiveDecisionForest(AdaptiveDecisionForestClassifier):
+class SparkAdaptiveDecisionForest(ClusterClassifier):
     """`adforest.AdaptiveDecisionForestClassifier` on Spark: bit by bit the model that one machine would have learnt.
 
     It does not depend on the partitions, the number of workers, or whether tasks fail and are retried. Batches are
@@ -160,7 +160,7 @@ class SparkAdaptiveDecisionForest(AdaptiveDecisionForestClassifier):
         taken = [name for name in df.columns if name in added]
         if taken:
             raise ValueError(f"df has a column {taken[0]!r} already. Drop it, or name the new column otherwise.")
-        model = self._answering()
+        model = self._predictor()
         fields = zip(added, (class_type(model), types.ArrayType(types.DoubleType()), types.DoubleType()), strict=True)
         schema = types.StructType([*df.schema.fields, *(types.StructField(*field) for field in fields)])
         sent = df.sparkSession.sparkContext.broadcast((model, self._columns(df, model)))
@@ -184,16 +184,11 @@ class SparkAdaptiveDecisionForest(AdaptiveDecisionForestClassifier):
         """
         check_frame(df, "Score its batches one by one.")
         check_names(df, [label_col] if weight_col is None else [label_col, weight_col])
-        model = self._answering()
+        model = self._predictor()
         columns = self._columns(df, model)._replace(label=label_col, weight=weight_col)
         with described(df, "score"), broadcast(df, (model, columns)) as sent:
-            found = on_partitions(df, sent, count_answers)
+            found = on_partitions(df, sent, count_correct_of)
         return accuracy(found.values())
-
-    def _answering(self) -> Snapshot:
-        """Return the predictor for the workers, each of which has one thread."""
-        snapshot: Snapshot = self.to_local().set_params(n_jobs=None).snapshot()
-        return snapshot
 
     def _columns(self, df: Any, model: Snapshot) -> Columns:
         """Return the columns of a DataFrame that a model needs, or raise if it lacks some."""
@@ -203,18 +198,6 @@ class SparkAdaptiveDecisionForest(AdaptiveDecisionForestClassifier):
             check_names(df, names)
         check_types(df, features)
         return Columns(tuple(df.columns), tuple(features))
-
-    def save(self, path: str | PathLike[str], *, samples: bool = True) -> None:
-        """Save the model to a file, which `adforest.load` reads as a local model, and `load` as one on Spark.
-
-        Parameters
-        ----------
-        path : str or path-like
-            Path of the file, on the driver; the usual suffix is ``.adf``.
-        samples : bool, default=True
-            Whether the file includes the samples in memory.
-        """
-        self.to_local().save(path, samples=samples)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
@@ -229,39 +212,6 @@ class SparkAdaptiveDecisionForest(AdaptiveDecisionForestClassifier):
         SparkAdaptiveDecisionForest
         """
         return cls.from_local(adforest.load(path))
-
-    def to_local(self) -> AdaptiveDecisionForestClassifier:
-        """Return the model as an independent local classifier.
-
-        Returns
-        -------
-        AdaptiveDecisionForestClassifier
-        """
-        local = AdaptiveDecisionForestClassifier(**self.get_params(deep=False))
-        set_fitted(local, get_fitted(self))
-        return local
-
-    @classmethod
-    def from_local(cls, model: Any) -> Self:
-        """Return a local model, fitted or not, as one that learns and predicts on Spark.
-
-        Parameters
-        ----------
-        model : AdaptiveDecisionForestClassifier
-
-        Returns
-        -------
-        SparkAdaptiveDecisionForest
-        """
-        if not isinstance(model, AdaptiveDecisionForestClassifier):
-            raise TypeError(
-                f"model is of type {type(model).__name__}; expected AdaptiveDecisionForestClassifier. Make one, or "
-                "load one with adforest.load()."
-            )
-        made = cls(**{name: getattr(model, name) for name in cls._get_param_names()})
-        if model.__sklearn_is_fitted__():
-            set_fitted(made, get_fitted(model))
-        return made
 
 
 def foreach_batch(

@@ -7,7 +7,7 @@ from typing import Any
 from adforest.adaptation import find_forest
 from adforest.forest import Tree
 from adforest.forest.types import Float64Array
-from adforest.integrations._forests import LeafAnswers, answers_of, questions_of, read_model
+from adforest.integrations._forests import LeafProba, leaf_probabilities, read_model, splits_of
 from adforest.libraries import require
 from adforest.snapshot import Snapshot
 
@@ -65,7 +65,7 @@ def to_treelite(model: Any, forest: str = "permanent") -> Any:
         postprocessor=parts.PostProcessorFunc(name="identity_multiclass"),
         base_scores=[0.0] * n_classes,
     )
-    for tree, answers in zip(trees, answers_of(known, forest), strict=True):
+    for tree, answers in zip(trees, leaf_probabilities(known, forest), strict=True):
         _add_tree(builder, tree, answers)
     return builder.commit()
 
@@ -89,9 +89,9 @@ def encode_table(model: Any, X: Any) -> Float64Array:
     return known.encoder.translate(X, column_changes)
 
 
-def _add_tree(builder: Any, tree: Tree, answers: LeafAnswers) -> None:
+def _add_tree(builder: Any, tree: Tree, answers: LeafProba) -> None:
     """Add one tree; nodes keep their indices."""
-    asked = questions_of(tree)
+    asked = splits_of(tree)
     builder.start_tree()
     columns = (asked.node, asked.feature, asked.threshold, asked.by_categories, asked.missing_left, asked.left)
     for node, feature, threshold, by_categories, missing_left, left in zip(*(c.tolist() for c in columns), strict=True):

@@ -1,15 +1,17 @@
-"""Who may look: on this machine everyone who asks it by its own name, from elsewhere who has the token."""
+"""Access to the monitor: without a token for requests to localhost, with it for all others."""
 
 from __future__ import annotations
 
 import hmac
 import ipaddress
 import secrets
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import dataclass
-from http.cookies import CookieError, SimpleCookie
-from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode, urlsplit
+
+if TYPE_CHECKING:
+    from starlette.requests import HTTPConnection
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -50,14 +52,14 @@ def new_token() -> str:
 
 @dataclass(frozen=True)
 class AccessRules:
-    """Who may ask, and by which names.
+    """Access rules of a monitor.
 
     Attributes
     ----------
     token : str or None
-        What requests must bring; None where only this machine can ask.
+        Required in requests; None where only this machine can reach the monitor.
     allowed_hosts : tuple of str
-        Names besides those of this machine that requests may be for, such as that of a proxy.
+        Host names in requests besides those of this machine, such as that of a proxy.
     base_path : str
         Prefix of every path, such as "/adforest", if a proxy leaves it there.
     """
@@ -69,7 +71,7 @@ class AccessRules:
 
 @dataclass(frozen=True)
 class Guard:
-    """Lets requests through to an application, or answers them itself.
+    """ASGI middleware that checks access to an application.
 
     Without a token, the request must name this machine as the one it is for: a page of a stranger whose name was made
     to point here (DNS rebinding) names another one. With a token, it must bring that: once in the address, from then
@@ -88,46 +90,41 @@ class Guard:
     port: int
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Handle one request."""
+        from starlette.requests import HTTPConnection
+
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
                 await self.app(scope, receive, send)
             return
-        headers, rules = _Headers(scope), self.rules
+        request, rules = HTTPConnection(scope), self.rules
         asks_for_names = rules.token is None or rules.allowed_hosts
-        if asks_for_names and _name_of(headers.one("host")) not in LOCAL_NAMES | set(rules.allowed_hosts):
+        if asks_for_names and _name_of(_single(request, "host")) not in LOCAL_NAMES | set(rules.allowed_hosts):
             names = ", ".join(["localhost", *rules.allowed_hosts])
-            await _answer(send, 421, f"This monitor answers for {names} only. Open it by the address it printed.")
-            return
-        scope = self._without_base_path(scope)
-        if rules.token is not None and not self._is_known(headers):
-            await self._take_token(scope, send)
-            return
-        await self.app(scope, receive, _with_headers(send))
+            refusal = f"This monitor answers for {names} only. Open it by the address it printed."
+            await _respond(scope, receive, send, 421, refusal)
+        elif rules.token is None or self._is_known(request):
+            await self.app(self._without_base_path(scope), receive, _with_headers(send))
+        else:
+            await self._take_token(request, receive, send)
 
-    def _is_known(self, headers: _Headers) -> bool:
+    def _is_known(self, request: HTTPConnection) -> bool:
         """Return whether a request brings the token in its cookie or its authorization."""
-        bearer = headers.one("authorization")
-        if bearer.startswith("Bearer ") and self._is_token(bearer.removeprefix("Bearer ")):
-            return True
-        try:
-            cookies = SimpleCookie("; ".join(headers.all("cookie")))
-        except CookieError:
-            return False
-        return self._cookie in cookies and self._is_token(cookies[self._cookie].value)
+        bearer = _single(request, "authorization")
+        is_bearer = bearer.startswith("Bearer ") and self._is_token(bearer.removeprefix("Bearer "))
+        return is_bearer or self._is_token(request.cookies.get(self._cookie, ""))
 
-    async def _take_token(self, scope: Message, send: Send) -> None:
+    async def _take_token(self, request: HTTPConnection, receive: Receive, send: Send) -> None:
         """Turn the token in an address into a cookie, or refuse the request."""
-        query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-        if scope["method"] != "GET" or not any(key == "token" and self._is_token(value) for key, value in query):
-            await _answer(
-                send, 401, "This monitor asks for a token. Open it by the address that `adforest monitor` printed."
-            )
+        query = request.query_params.multi_items()
+        if request.scope["method"] != "GET" or not any(key == "token" and self._is_token(one) for key, one in query):
+            refusal = "This monitor asks for a token. Open it by the address that `adforest monitor` printed."
+            await _respond(request.scope, receive, send, 401, refusal)
             return
         rest = urlencode([(key, value) for key, value in query if key != "token"])
         cookie = f"{self._cookie}={self.rules.token}; Path=/; HttpOnly; SameSite=Lax"
         # Relative: the same path with another query, by whatever name and path a proxy made it known.
-        await _answer(send, 303, "", {"location": f"?{rest}", "set-cookie": cookie})
+        await _respond(request.scope, receive, send, 303, "", {"location": f"?{rest}", "set-cookie": cookie})
 
     def _without_base_path(self, scope: Message) -> Message:
         """Return a request as it would be without the path in front that a proxy left there."""
@@ -146,20 +143,10 @@ class Guard:
         return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), (self.rules.token or "").encode())
 
 
-class _Headers:
-    """The headers of a request, by name in small letters."""
-
-    def __init__(self, scope: Message) -> None:
-        self._pairs = [(key.decode("latin-1"), value.decode("latin-1")) for key, value in scope["headers"]]
-
-    def all(self, name: str) -> list[str]:
-        """Return every value of a header."""
-        return [value for key, value in self._pairs if key == name]
-
-    def one(self, name: str) -> str:
-        """Return the value of a header that comes once, empty if it is not there or comes more than once."""
-        found = self.all(name)
-        return found[0] if len(found) == 1 else ""
+def _single(request: HTTPConnection, name: str) -> str:
+    """Return the value of a header that comes once, empty if it is not there or comes more than once."""
+    found = request.headers.getlist(name)
+    return found[0] if len(found) == 1 else ""
 
 
 def _name_of(host: str) -> str:
@@ -170,22 +157,24 @@ def _name_of(host: str) -> str:
         return ""
 
 
-async def _answer(send: Send, status: int, words: str, more: dict[str, str] | None = None) -> None:
-    """Answer without asking the application."""
-    headers = {"content-type": "text/plain; charset=utf-8"} | HEADERS | (more or {})
-    pairs = [(key.encode(), value.encode("latin-1")) for key, value in headers.items()]
-    await send({"type": "http.response.start", "status": status, "headers": pairs})
-    await send({"type": "http.response.body", "body": words.encode()})
+async def _respond(
+    scope: Message, receive: Receive, send: Send, status: int, text: str, headers: Mapping[str, str] | None = None
+) -> None:
+    """Respond without asking the application."""
+    from starlette.responses import PlainTextResponse
+
+    await PlainTextResponse(text, status, {**HEADERS, **(headers or {})})(scope, receive, send)
 
 
 def _with_headers(send: Send) -> Send:
-    """Return a way to send that adds the headers of every page."""
+    """Return a function that sends with the headers of every page."""
+    from starlette.datastructures import MutableHeaders
 
     async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
-            given = {key for key, _ in message["headers"]}
-            more = [(key.encode(), value.encode()) for key, value in HEADERS.items() if key.encode() not in given]
-            message["headers"] = [*message["headers"], *more]
+            headers = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                headers.setdefault(name, value)
         await send(message)
 
     return send_with_headers

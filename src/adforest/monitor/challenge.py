@@ -1,4 +1,4 @@
-"""A model and its challenger, which learns the same batches with other parameters: which answers them better?"""
+"""Comparison of a model with its challenger, which learns the same batches with other parameters."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def challenger_path(model: str | os.PathLike[str]) -> Path:
 
 
 class SharedBatch(NamedTuple):
-    """A batch that both answered before they learnt it: its number in the champion, and the accuracy of each."""
+    """A batch that both predicted before learning it: its number in the champion, and the accuracy of each."""
 
     batch: int
     n_tested: float
@@ -39,7 +39,7 @@ class SharedBatch(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Challenge:
-    """How a challenger does beside the champion.
+    """Accuracy of a challenger and of the champion on the same batches.
 
     Attributes
     ----------
@@ -70,19 +70,19 @@ class Challenge:
 
 
 def challenge_of(champion: Any, challenger: Any) -> Challenge | None:
-    """Return how a challenger does on the batches that both answered, None where there are none.
+    """Compare a challenger with the champion on the batches that both predicted, None where there are none.
 
     Parameters
     ----------
     champion, challenger : AdaptiveDecisionForestClassifier
-        Models that learnt batches from files: these are known by what they hold.
+        Models that learnt batches from files, which are matched by the digests of their content.
     """
-    theirs = _answered(challenger)
+    theirs = _predicted(challenger)
     # A batch may have two digests, of its samples and of the file that ends with it; of a file that went on, one model
     # may have learnt the rest and another the whole.
     pairs = {
         one.batch: (one, theirs[digest])
-        for digest, one in _answered(champion).items()
+        for digest, one in _predicted(champion).items()
         if digest in theirs and one.n_samples == theirs[digest].n_samples
     }
     shared = [
@@ -101,8 +101,8 @@ def challenge_of(champion: Any, challenger: Any) -> Challenge | None:
     return Challenge(tuple(shared), means[0], means[1], error)
 
 
-def _answered(model: Any) -> dict[bytes, BatchReport]:
-    """Return the reports of batches that a model answered before it learnt them, by what stands for each."""
+def _predicted(model: Any) -> dict[bytes, BatchReport]:
+    """Return the reports of batches that a model predicted before learning them, by digest."""
     reports = {one.batch: one for one in model.history_ if VOTE in one.accuracy and one.n_tested > 0}
     numbers = origins_of(model).batch_numbers(model.history_[-1].batch)
     return {digest: reports[number] for digest, number in numbers.items() if number in reports}

@@ -1,4 +1,4 @@
-"""Columns as they are shown: both distributions, how far they are apart, and whether the column matters."""
+"""Views of columns: the distributions of the past and of the last batches, their distance, and the importance."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class BinView:
     low, high : float or None
         Bounds of a range of numbers, the upper one included; None where it is open, and for other kinds.
     past, last : float
-        Share of the samples before and of the last batches.
+        Fraction of the samples before, and of those of the last batches.
     """
 
     label: str
@@ -90,8 +90,8 @@ class ColumnView:
     distance_by_block: tuple[float | None, ...]
 
 
-class Shares(NamedTuple):
-    """By column and cell: shares of the past and of the last batches; 0 where there are no samples."""
+class Fractions(NamedTuple):
+    """By column and cell: fractions of the past and of the last batches; 0 where there are no samples."""
 
     past: Float64Array
     last: Float64Array
@@ -103,7 +103,7 @@ def column_views(encoder: TableEncoder, sketches: ColumnSketches, importance: Fl
         encoder.n_features
     )
     last = sketches.last.sum(axis=0)
-    shares = Shares(_shares(sketches.past), _shares(last))
+    fractions = Fractions(_fractions(sketches.past), _fractions(last))
     over_time = sketches.over_time
     distance = np.nan_to_num(sketches.distances)
     usual = _mean_known(over_time.distance[:-1])
@@ -114,7 +114,7 @@ def column_views(encoder: TableEncoder, sketches: ColumnSketches, importance: Fl
     has_past = sketches.past.sum(axis=1) > 0
     views = []
     for column in np.lexsort((-distance, -impact)).tolist():
-        bins, outside = _bins(encoder, sketches, column, shares, is_categorical=bool(is_categorical[column]))
+        bins, outside = _bins(encoder, sketches, column, fractions, is_categorical=bool(is_categorical[column]))
         views.append(
             ColumnView(
                 name=write_column(encoder.names, column),
@@ -127,9 +127,9 @@ def column_views(encoder: TableEncoder, sketches: ColumnSketches, importance: Fl
                 impact=float(impact[column]),
                 bins=bins,
                 outside=outside,
-                missing=float(shares.last[column, MISSING]),
+                missing=float(fractions.last[column, MISSING]),
                 unseen=float(unseen[column]),
-                missing_before=float(shares.past[column, MISSING]) if has_past[column] else None,
+                missing_before=float(fractions.past[column, MISSING]) if has_past[column] else None,
                 unseen_before=float(unseen_before[column]) if has_past[column] else None,
                 missing_by_block=none_where_unknown(over_time.missing[:, column]),
                 unseen_by_block=none_where_unknown(over_time.unseen[:, column]),
@@ -140,11 +140,11 @@ def column_views(encoder: TableEncoder, sketches: ColumnSketches, importance: Fl
 
 
 def _bins(
-    encoder: TableEncoder, sketches: ColumnSketches, column: int, shares: Shares, *, is_categorical: bool
+    encoder: TableEncoder, sketches: ColumnSketches, column: int, fractions: Fractions, *, is_categorical: bool
 ) -> tuple[tuple[BinView, ...], float]:
-    """Return the bins of a column, and the share of the last batches outside of its range."""
+    """Return the bins of a column, and the fraction of the last batches outside of its range."""
     bounds = sketches.bounds[column][np.isfinite(sketches.bounds[column])].tolist()
-    past, last = shares.past[column].tolist(), shares.last[column].tolist()
+    past, last = fractions.past[column].tolist(), fractions.last[column].tolist()
     found: list[BinView] = []
     outside = 0.0
     if is_categorical:
@@ -200,10 +200,10 @@ def _value_beside(bound: float) -> float | None:
     return None
 
 
-def _shares(counts: Float64Array) -> Float64Array:
+def _fractions(counts: Float64Array) -> Float64Array:
     """Return each row scaled to a sum of 1, or 0 where it is empty."""
-    shares: Float64Array = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-300)
-    return shares
+    fractions: Float64Array = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-300)
+    return fractions
 
 
 def _mean_known(figures: AnyArray) -> Float64Array:

@@ -9,7 +9,7 @@ import numpy as np
 from adforest.forest.tree import BUILT, LEAF_EXPANDED, ROOT_ADDED
 from adforest.forest.types import Float64Array
 from adforest.monitor.style import FAINT, INK, check_matplotlib
-from adforest.monitor.tree_nodes import NodeView, view_tree
+from adforest.monitor.tree_nodes import NodeView, leaf_positions, view_tree
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -111,7 +111,7 @@ class _Layout(NamedTuple):
     @classmethod
     def of(cls, views: list[NodeView]) -> _Layout:
         """Space leaves evenly, and put every other node in the middle of its two children."""
-        across, depth = _places(views), np.array([view.depth for view in views], dtype=float)
+        across, depth = np.array(leaf_positions(views)), np.array([view.depth for view in views], dtype=float)
         n_leaves, n_levels = (len(views) + 1) // 2, int(depth.max()) + 1
         sideways = n_leaves > FEW_LEAVES
         widths, heights = np.array([_extent(view, sideways=sideways) for view in views]).T
@@ -122,20 +122,11 @@ class _Layout(NamedTuple):
             width = float((x + widths).max()) + 2
             room = width * CHARACTER, n_leaves * LINE * 1.4
             return cls(x, -across, (-1, width - 1), (0.5 - n_leaves, 0.5), room, sideways)
-        leaf, question = widths[is_leaf].max(), widths[~is_leaf].max(initial=0)
-        # Two leaves are 1 apart, a leaf and a question 1.5, two questions 2.
-        widest = max(leaf, (leaf + question) / 3, question / 2)
+        leaf, split = widths[is_leaf].max(), widths[~is_leaf].max(initial=0)
+        # Two leaves are 1 apart, a leaf and a split 1.5, two splits 2.
+        widest = max(leaf, (leaf + split) / 3, split / 2)
         room = widest * n_leaves * CHARACTER, (heights.max() + 1.1) * n_levels * LINE
         return cls(across, -depth, (-0.5, n_leaves - 0.5), (0.5 - n_levels, 0.5), room, sideways)
-
-
-def _places(views: list[NodeView]) -> Float64Array:
-    """Return each node's place across the tree, in leaves."""
-    places = np.zeros(len(views))
-    places[[view.condition is None for view in views]] = np.arange((len(views) + 1) // 2)
-    for place in range(len(views) - 1, 0, -1):  # children come after their parents
-        places[views[place].parent] += places[place] / 2
-    return places
 
 
 def _lines(view: NodeView, *, sideways: bool) -> list[str]:

@@ -163,7 +163,7 @@ def freshness_of(reports: Sequence[BatchReport]) -> Freshness:
 def health_at(health: Health, freshness: Freshness, now: float) -> Health:
     """Return the health of a model at a time in seconds since 1970, which includes the time since the last batch."""
     others = [one for one in health.findings if one.kind != AGE]
-    calm = health.reason if health.level == OK else "Nothing else speaks against it."
+    calm = health.reason if health.level == OK else "No other problem found."
     if freshness.learnt_at is None:
         return _judged(others, calm)
     age = now - freshness.learnt_at
@@ -221,7 +221,7 @@ def _accuracy_findings(trend: Trend | None) -> list[Finding]:
 
 
 def _chance_findings(trend: Trend | None, classes: Sequence[ClassView]) -> list[Finding]:
-    """Return that naming always the same class would do as well."""
+    """Return that predicting always the most frequent class would be as accurate."""
     total = sum(one.n_samples for one in classes)
     if trend is None or not total:
         return []
@@ -232,31 +232,31 @@ def _chance_findings(trend: Trend | None, classes: Sequence[ClassView]) -> list[
         return []
     worse = lead < -NOISE * trend.last_error
     sentence = (
-        f"Accuracy on new batches is {trend.last:.2f}, {'worse than' if worse else 'no better than'} always naming "
-        f"the most frequent class, {most.value} ({share:.2f} of all samples)."
+        f"Accuracy on new batches is {trend.last:.2f}, {'worse than' if worse else 'no better than'} always "
+        f"predicting the most frequent class, {most.value} ({share:.2f} of all samples)."
     )
     return [Finding(CRITICAL if lead < -max(CRITICAL_FALL, NOISE * trend.last_error) else WARNING, "chance", sentence)]
 
 
 def _drift_findings(reports: Sequence[BatchReport], trend: Trend | None) -> list[Finding]:
-    """Return what was said of drift in the last batches that were learnt."""
+    """Return the drift reported in the last batches that were learnt."""
     learnt = [report for report in reports if set(report.action.values()) != {"waiting"}][-DRIFT_BATCHES:]
     lasting = [report.batch for report in learnt if report.drift == "sustained"]
     if lasting:
         costs = trend is not None and trend.fall >= WARNING_FALL
-        effect = "and accuracy has not recovered" if costs else "and the model has adapted to it"
-        sentence = f"The rules changed for good in batch {lasting[-1]}, {effect}."
+        effect = "accuracy has not recovered" if costs else "the model has adapted to it"
+        sentence = f"Sustained drift in batch {lasting[-1]}: the rules have changed, and {effect}."
         return [Finding(CRITICAL if costs else WARNING, "drift", sentence, lasting[-1])]
     if learnt and learnt[-1].drift == "temporary":
-        sentence = f"Batch {learnt[-1].batch} follows other rules than those before; it may pass."
+        sentence = f"Temporary drift: batch {learnt[-1].batch} follows other rules than those before."
         return [Finding(WARNING, "drift", sentence, learnt[-1].batch)]
     return []
 
 
 def _class_findings(classes: Sequence[ClassView]) -> list[Finding]:
-    """Return which classes are new or have come again for the first time; there are streams in which they often do."""
+    """Return which classes are new or have returned for the first time; there are streams in which they often do."""
     found = []
-    for status, said in (("new", "was never seen before"), ("returned", "has come again after it was gone")):
+    for status, said in (("new", "was never seen before"), ("returned", "has returned after it was gone")):
         named = [one for one in classes if one.status == status and one.n_returns <= 1]
         if named:
             listed = ", ".join(one.value for one in named[:MAX_NAMED])
@@ -267,7 +267,7 @@ def _class_findings(classes: Sequence[ClassView]) -> list[Finding]:
 
 
 def _column_findings(columns: Sequence[ColumnView]) -> list[Finding]:
-    """Return which columns have moved and matter."""
+    """Return which columns have changed and are important."""
     moved = (
         one
         for one in columns
@@ -277,8 +277,8 @@ def _column_findings(columns: Sequence[ColumnView]) -> list[Finding]:
         Finding(
             WARNING,
             "column",
-            f"Column {one.name} has moved away from its past (distance {one.distance:.2f}, usually "
-            f"{one.usual_distance:.2f}), and answers depend on it (importance {one.importance:.2f}).",
+            f"The distribution of column {one.name} has changed (distance {one.distance:.2f}, usually "
+            f"{one.usual_distance:.2f}), and predictions depend on it (importance {one.importance:.2f}).",
             column=one.name,
         )
         for one in islice(moved, MAX_NAMED)
@@ -306,8 +306,8 @@ def _calm(trend: Trend | None, n_reports: int) -> str:
     """Return the reason for a model without findings."""
     if trend is None:
         batches = "1 batch" if n_reports == 1 else f"{n_reports} batches"
-        return f"Nothing speaks against it yet; {batches} are too few to compare accuracy with the past."
+        return f"No problem found yet; {batches} are too few to compare accuracy with the past."
     return (
         f"Accuracy on new batches is {trend.last:.2f}, before it was {trend.past:.2f}; no drift, no new class, and no "
-        "column that matters has moved more than usual."
+        "important column has changed more than usual."
     )

@@ -13,7 +13,7 @@ from adforest.adaptation.scoring import VOTE
 from adforest.base import get_fitted
 from adforest.classifier import BaseADFClassifier
 from adforest.forest.types import AnyArray, Float64Array
-from adforest.monitor.pages.accuracy import without_twins
+from adforest.monitor.pages.thinning import without_twins
 from adforest.monitor.style import BAND, FAINT, FORESTS, GRID, INK, STYLE, check_matplotlib, drift_mark, label_ends
 from adforest.paper import PaperADFClassifier
 

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from adforest.libraries import require
-from adforest.monitor.access import AccessRules, is_loopback, new_token
+from adforest.monitor.access import AccessRules, Guard, is_loopback, new_token
 from adforest.monitor.model_files import ModelFiles
 
 HOST, PORT = "127.0.0.1", 8321
@@ -98,38 +98,32 @@ def _made(
     """Yield a server, the socket that it is to listen at, and its address."""
     uvicorn = require("uvicorn", "the monitor", "monitor")
     require("fastapi", "the monitor", "monitor")
+    from adforest.monitor.connections import BACKLOG, BoundedProtocol, max_connections
+    from adforest.monitor.server import make_pages
+
     files = ModelFiles(path)
     with listen(host, port) as listener:
-        server, address = _make_server(uvicorn, files, listener, rules)
-        yield server, listener, address
-
-
-def _make_server(uvicorn: Any, files: ModelFiles, listener: socket.socket, rules: AccessRules) -> tuple[Any, str]:
-    """Return a server that is ready to run at a socket, and what to open."""
-    from adforest.monitor.connections import BACKLOG, BoundedProtocol, max_connections
-    from adforest.monitor.server import make_app
-
-    host, port = listener.getsockname()[:2]
-    made = None if rules.token is not None or is_loopback(host) else new_token()
-    app = make_app(files, replace(rules, token=rules.token or made), port, lambda: bool(server.should_exit))
-    config = uvicorn.Config(
-        app,
-        http=type("MonitorProtocol", (BoundedProtocol,), {"limit": max_connections()}),
-        ws="none",
-        backlog=BACKLOG,
-        log_level="error",  # a line for every wrong request would let strangers fill a disk
-        access_log=False,
-        lifespan="off",
-        server_header=False,
-        timeout_graceful_shutdown=PATIENCE,
-        interface="asgi3",
-    )
-    server = uvicorn.Server(config)
-    return server, _address(host, port, made, rules.base_path)
+        host, port = listener.getsockname()[:2]
+        made = None if rules.token is not None or is_loopback(host) else new_token()
+        pages = make_pages(files, lambda: bool(server.should_exit))
+        config = uvicorn.Config(
+            Guard(pages, replace(rules, token=rules.token or made), port),
+            http=type("MonitorProtocol", (BoundedProtocol,), {"limit": max_connections()}),
+            ws="none",
+            backlog=BACKLOG,
+            log_level="error",  # a line for every wrong request would let strangers fill a disk
+            access_log=False,
+            lifespan="off",
+            server_header=False,
+            timeout_graceful_shutdown=PATIENCE,
+            interface="asgi3",
+        )
+        server = uvicorn.Server(config)
+        yield server, listener, _address(host, port, made, rules.base_path)
 
 
 def _checked_rules(token: str | None, allowed_hosts: Sequence[str], base_path: str) -> AccessRules:
-    """Return who may look, or say what is wrong with it."""
+    """Return the access rules, or raise if one is invalid."""
     if token is not None and (len(token) < SHORTEST_TOKEN or not token.isascii() or not token.isprintable()):
         raise ValueError(f"the token is not {SHORTEST_TOKEN} printable ASCII characters or more. Make another one.")
     if base_path and (not base_path.startswith("/") or not base_path.isascii()):
@@ -138,7 +132,7 @@ def _checked_rules(token: str | None, allowed_hosts: Sequence[str], base_path: s
 
 
 def listen(host: str, port: int, what: str = "the monitor") -> socket.socket:
-    """Return a socket that listens at a host and port, or say what is in the way."""
+    """Return a socket that listens at a host and port, or raise an error with advice."""
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
     except (socket.gaierror, UnicodeError) as error:
@@ -156,7 +150,7 @@ def listen(host: str, port: int, what: str = "the monitor") -> socket.socket:
 
 
 def _address(host: str, port: int, token: str | None, base_path: str) -> str:
-    """Return what to open: the token in it where one is asked for."""
+    """Return the address to open, with the token where one is needed."""
     if host in ("0.0.0.0", "::"):
         host = socket.gethostname()
     name = f"[{host}]" if ":" in host else host

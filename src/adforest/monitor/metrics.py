@@ -1,4 +1,4 @@
-"""Figures of models as text that Prometheus reads: at the monitor's /metrics, or as a file for node_exporter."""
+"""Metrics of models in the text format of Prometheus: at the monitor's /metrics, or as a file for node_exporter."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from adforest.adaptation.scoring import VOTE
 from adforest.monitor.health import LEVELS
@@ -15,11 +15,12 @@ from adforest.monitor.model_view import ModelView
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 MAX_STATUS = 10_000  # bytes of a status file
+Figures: TypeAlias = Mapping[str, float | None]  # by name of the family, without the prefix
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What a process that learns says of itself beside the model.
+    """Status of a process that learns, in a file beside the model.
 
     Attributes
     ----------
@@ -39,13 +40,13 @@ class Status:
 
 
 def status_path(model: str | os.PathLike[str]) -> Path:
-    """Return where the status of a process lies that learns into a model."""
+    """Return the path of the status of a process that learns into a model."""
     real = Path(os.path.realpath(model))
     return real.with_name(f".{real.name}.status")
 
 
 def read_status(model: str | os.PathLike[str]) -> Status:
-    """Return what was last said, nothing where that is not there or makes no sense."""
+    """Return the last status, one of zeros where there is none or it is damaged."""
     try:
         with open(status_path(model), "rb") as file:
             found = json.loads(file.read(MAX_STATUS))
@@ -58,74 +59,12 @@ def read_status(model: str | os.PathLike[str]) -> Status:
 
 
 def written_status(status: Status) -> bytes:
-    """Return a status as it lies beside a model."""
+    """Return the content of a status file."""
     return json.dumps(asdict(status)).encode() + b"\n"
 
 
-@dataclass(frozen=True, slots=True)
-class ModelFigures:
-    """What is told of a model.
-
-    Attributes
-    ----------
-    n_batches, n_samples, n_classes : int
-    seconds, last_seconds : float
-        What learning took, in all and for the last batch.
-    accuracy, balanced_accuracy, log_loss : float or None
-        Of the last batch that was answered before it was learnt.
-    n_temporary, n_sustained : int
-        Batches that were called a drift.
-    drift : {0, 1, 2}
-        Of the last batch: none, temporary, sustained.
-    level : {0, 1, 2}
-        Health: ok, warning, critical.
-    learnt_at : float or None
-    """
-
-    n_batches: int
-    n_samples: int
-    n_classes: int
-    seconds: float
-    last_seconds: float
-    accuracy: float | None
-    balanced_accuracy: float | None
-    log_loss: float | None
-    n_temporary: int
-    n_sustained: int
-    drift: int
-    level: int
-    learnt_at: float | None
-
-    @classmethod
-    def of(cls, view: ModelView) -> ModelFigures:
-        """Return it of all that there is to see."""
-        line = view.timeline
-        sizes = [last - first + 1 for first, last in zip(line.first, line.last, strict=True)]
-        vote = line.accuracy.get(VOTE)
-        return cls(
-            n_batches=view.n_batches,
-            n_samples=view.n_samples,
-            n_classes=view.n_classes,
-            seconds=sum(one * n for one, n in zip(line.seconds, sizes, strict=True)),
-            last_seconds=line.seconds[-1],
-            accuracy=_last(vote.mean if vote else ()),
-            balanced_accuracy=_last(line.metrics.get("balanced_accuracy", ())),
-            log_loss=_last(line.metrics.get("log_loss", ())),
-            n_temporary=sum(line.n_temporary),
-            n_sustained=sum(line.n_sustained),
-            drift=2 if line.n_sustained[-1] else 1 if line.n_temporary[-1] else 0,
-            level=LEVELS.index(view.health.level),
-            learnt_at=view.freshness.learnt_at,
-        )
-
-
-def _last(values: tuple[float | None, ...]) -> float | None:
-    """Return the last figure that is known."""
-    return next((one for one in reversed(values) if one is not None), None)
-
-
 class Family(NamedTuple):
-    """A metric: its name without the prefix, its type, what it says, and how it is found."""
+    """A metric: its name without the prefix, type, help, and the function that computes it."""
 
     name: str
     kind: str
@@ -133,20 +72,53 @@ class Family(NamedTuple):
     value: Callable[[Any], float | None]
 
 
+def _seconds(view: ModelView) -> float:
+    """Return the seconds that learning took in all; of a block of batches, the mean is known."""
+    line = view.timeline
+    return sum(one * (last - first + 1) for one, first, last in zip(line.seconds, line.first, line.last, strict=True))
+
+
+def _total(name: str) -> Callable[[ModelView], int]:
+    """Return a function that sums up a count over all batches."""
+    return lambda view: sum(getattr(view.timeline, name))
+
+
+def _drift(view: ModelView) -> int:
+    """Return the drift of the last batch as a number."""
+    return 2 if view.timeline.n_sustained[-1] else 1 if view.timeline.n_temporary[-1] else 0
+
+
+def _last(name: str) -> Callable[[ModelView], float | None]:
+    """Return a function that returns the last known value of a metric of the vote."""
+
+    def last(view: ModelView) -> float | None:
+        vote = view.timeline.accuracy.get(VOTE)
+        known = {**view.timeline.metrics, "accuracy": vote.mean if vote else ()}
+        return next((one for one in reversed(known[name]) if one is not None), None)
+
+    return last
+
+
+READABLE = Family("readable", "gauge", "Whether the model file can be read.", lambda one: float(one is not None))
 OF_MODELS = (
     Family("batches_total", "counter", "Batches learnt.", lambda one: one.n_batches),
     Family("records_total", "counter", "Samples learnt.", lambda one: one.n_samples),
     Family("classes", "gauge", "Classes known.", lambda one: one.n_classes),
-    Family("learning_seconds_total", "counter", "Seconds that learning took.", lambda one: one.seconds),
-    Family("last_batch_seconds", "gauge", "Seconds that learning the last batch took.", lambda one: one.last_seconds),
-    Family("last_batch_time_seconds", "gauge", "When it was learnt, since 1970.", lambda one: one.learnt_at),
-    Family("accuracy", "gauge", "Accuracy on the last batch before it was learnt.", lambda one: one.accuracy),
-    Family("balanced_accuracy", "gauge", "Balanced accuracy, likewise.", lambda one: one.balanced_accuracy),
-    Family("log_loss", "gauge", "Log loss, likewise.", lambda one: one.log_loss),
-    Family("temporary_drift_batches_total", "counter", "Batches of temporary drift.", lambda one: one.n_temporary),
-    Family("sustained_drift_batches_total", "counter", "Batches of sustained drift.", lambda one: one.n_sustained),
-    Family("drift", "gauge", "Of the last batch: 0 none, 1 temporary, 2 sustained.", lambda one: one.drift),
-    Family("health", "gauge", "0 ok, 1 warning, 2 critical.", lambda one: one.level),
+    Family("learning_seconds_total", "counter", "Seconds that learning took.", _seconds),
+    Family(
+        "last_batch_seconds",
+        "gauge",
+        "Seconds that learning the last batch took.",
+        lambda one: one.timeline.seconds[-1],
+    ),
+    Family("last_batch_time_seconds", "gauge", "When it was learnt, since 1970.", lambda one: one.freshness.learnt_at),
+    Family("accuracy", "gauge", "Accuracy on the last batch before it was learnt.", _last("accuracy")),
+    Family("balanced_accuracy", "gauge", "Balanced accuracy, likewise.", _last("balanced_accuracy")),
+    Family("log_loss", "gauge", "Log loss, likewise.", _last("log_loss")),
+    Family("temporary_drift_batches_total", "counter", "Batches of temporary drift.", _total("n_temporary")),
+    Family("sustained_drift_batches_total", "counter", "Batches of sustained drift.", _total("n_sustained")),
+    Family("drift", "gauge", "Of the last batch: 0 none, 1 temporary, 2 sustained.", _drift),
+    Family("health", "gauge", "0 ok, 1 warning, 2 critical.", lambda one: LEVELS.index(one.health.level)),
 )
 OF_STATUS = (
     Family("files_waiting", "gauge", "Files that are not learnt yet.", lambda one: one.files_waiting),
@@ -157,15 +129,23 @@ OF_STATUS = (
 )
 
 
-def metrics_text(models: Mapping[str, tuple[ModelFigures | None, Status]]) -> str:
-    """Return the figures of models by name, None for those that cannot be read, as Prometheus reads them."""
+def figures_of(view: ModelView | None) -> Figures:
+    """Return the figures of a model by name, those of a file that cannot be read for None."""
+    return {one.name: one.value(view) for one in (READABLE, *(OF_MODELS if view is not None else ()))}
+
+
+def metrics_text(models: Mapping[str, tuple[Figures, Status]]) -> str:
+    """Return the figures and the status of models, by name, in the text format of Prometheus."""
+    rows = {
+        model: {**figures, **{one.name: one.value(status) for one in OF_STATUS}}
+        for model, (figures, status) in models.items()
+    }
     lines: list[str] = []
-    readable = Family("readable", "gauge", "Whether the model file can be read.", lambda one: float(one is not None))
-    for family, place in [(readable, 0), *((one, 0) for one in OF_MODELS), *((one, 1) for one in OF_STATUS)]:
+    for family in (READABLE, *OF_MODELS, *OF_STATUS):
         name = f"adforest_{family.name}"
         lines += [f"# HELP {name} {family.help}", f"# TYPE {name} {family.kind}"]
-        for model, found in models.items():
-            value = None if found[place] is None and family is not readable else family.value(found[place])
+        for model, row in rows.items():
+            value = row.get(family.name)
             if value is not None:
                 lines.append(f'{name}{{model="{_escaped(model)}"}} {float(value)!r}')
     return "\n".join(lines) + "\n"

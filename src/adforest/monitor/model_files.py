@@ -49,7 +49,7 @@ class LoadedModel:
 
     @property
     def view(self) -> ModelView:
-        """All that there is to see of it, made when it is first asked for; the verdict is that of this moment."""
+        """Its view, made when it is first needed; the health is that of this moment."""
         return self._view.at(time.time())
 
 

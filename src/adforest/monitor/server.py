@@ -1,4 +1,4 @@
-"""The monitor as a web application: pages, what changes in them, and nothing that changes a model."""
+"""The monitor as a web application: pages and events; nothing in it changes a model."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from fastapi.responses import HTMLResponse, PlainTextResponse, RedirectResponse,
 from starlette.exceptions import HTTPException as HTTPError
 from starlette.requests import ClientDisconnect
 
-from adforest.monitor.access import AccessRules, App, Guard
-from adforest.monitor.metrics import CONTENT_TYPE, metrics_text, read_status
+from adforest.monitor.metrics import CONTENT_TYPE, figures_of, metrics_text, read_status
 from adforest.monitor.model_files import LoadedModel, ModelFiles
 from adforest.monitor.pages.frame import asset, root_from
 from adforest.monitor.pages.index import ModelSummary, address_of, error_page, index_page
@@ -34,24 +33,15 @@ LOOKING = ["GET", "HEAD"]
 ASSETS = {"page.css": "text/css", "page.js": "text/javascript"}
 
 
-def make_app(files: ModelFiles, rules: AccessRules, port: int, is_ending: Callable[[], bool]) -> App:
-    """Return the application.
+def make_pages(files: ModelFiles, is_ending: Callable[[], bool]) -> FastAPI:
+    """Return the pages as a web application, which checks no access: see `adforest.monitor.access.Guard`.
 
     Parameters
     ----------
     files : ModelFiles
-    rules : AccessRules
-        Who may ask, and by which names.
-    port : int
-        Where it listens.
     is_ending : callable
         Whether the server is about to end, so that streams of events end too.
     """
-    return Guard(make_pages(files, is_ending), rules, port)
-
-
-def make_pages(files: ModelFiles, is_ending: Callable[[], bool]) -> FastAPI:
-    """Return the pages without a guard, for whoever has one."""
     monitor = _Monitor(files, is_ending)
     app = FastAPI(title="adforest monitor", docs_url=None, redoc_url=None, openapi_url=None)
     app.add_api_route("/", monitor.start, methods=LOOKING, response_class=HTMLResponse)
@@ -68,17 +58,16 @@ def make_pages(files: ModelFiles, is_ending: Callable[[], bool]) -> FastAPI:
 def model_metrics(files: ModelFiles, summaries: Summaries) -> str:
     """Return figures of all models for Prometheus, as far as they can be read in time."""
     _, rows = summaries.now(SCRAPING)
-    return metrics_text(
-        {
-            name: (one.figures if isinstance(one, ModelSummary) else None, read_status(files.folder / name))
-            for name, one in rows
-            if one is not None
-        }
-    )
+    known = [
+        (name, one.figures if isinstance(one, ModelSummary) else figures_of(None))
+        for name, one in rows
+        if one is not None
+    ]
+    return metrics_text({name: (figures, read_status(files.folder / name)) for name, figures in known})
 
 
 class _Monitor:
-    """What is answered to which address."""
+    """Handlers of the routes."""
 
     def __init__(self, files: ModelFiles, is_ending: Callable[[], bool]) -> None:
         self._files, self._is_ending = files, is_ending
@@ -98,21 +87,23 @@ class _Monitor:
 
     async def report(self, name: str) -> Response:
         """Return the report of a model, to be kept."""
-        return HTMLResponse(await run_in_threadpool(self._report, name))
+        loaded = await run_in_threadpool(self._load, name)
+        return HTMLResponse(await run_in_threadpool(report_page, loaded.name, loaded.model, loaded.view))
 
     async def events(self, name: str) -> Response:
-        """Tell the version of a file whenever it changes."""
+        """Send the version of a file whenever it changes."""
         if name not in self._files.versions():
             raise HTTPException(404, f"there is no model {name!r} here")
-        return self._stream(lambda: self._files.version_with_challenger(name))
+        return self._changes(lambda: self._files.version_with_challenger(name))
 
     async def all_events(self) -> Response:
-        """Tell the version of all files whenever one changes."""
-        return self._stream(lambda: self._version_of(self._files.versions()))
+        """Send the version of all files whenever one changes."""
+        return self._changes(lambda: self._version_of(self._files.versions()))
 
     async def metrics(self) -> Response:
         """Return figures of all models for Prometheus."""
-        return Response(await run_in_threadpool(self._metrics), media_type=CONTENT_TYPE)
+        text = await run_in_threadpool(model_metrics, self._files, self._summaries)
+        return Response(text, media_type=CONTENT_TYPE)
 
     async def static(self, name: str) -> Response:
         """Return the style sheet or the script."""
@@ -120,21 +111,22 @@ class _Monitor:
             raise HTTPException(404, f"there is no file {name!r} here")
         return PlainTextResponse(asset(name), media_type=ASSETS[name], headers={"cache-control": "no-cache"})
 
-    def _stream(self, version: Callable[[], str]) -> Response:
-        return StreamingResponse(self._changes(version), media_type="text/event-stream")
+    def _changes(self, version: Callable[[], str]) -> Response:
+        """Return a stream of events: the version at once and whenever it changes, and a comment in between."""
 
-    async def _changes(self, version: Callable[[], str]) -> AsyncIterator[str]:
-        """Yield the version at once and whenever it is another one, and a sign of life in between."""
-        told, spoken = None, 0.0
-        while not self._is_ending():
-            now = await run_in_threadpool(version)
-            if now != told:
-                told, spoken = now, time.monotonic()
-                yield f"event: version\ndata: {now}\n\n"
-            elif time.monotonic() - spoken > PING:
-                spoken = time.monotonic()
-                yield ": still here\n\n"
-            await asyncio.sleep(POLL)
+        async def events() -> AsyncIterator[str]:
+            told, spoken = None, 0.0
+            while not self._is_ending():
+                now = await run_in_threadpool(version)
+                if now != told:
+                    told, spoken = now, time.monotonic()
+                    yield f"event: version\ndata: {now}\n\n"
+                elif time.monotonic() - spoken > PING:
+                    spoken = time.monotonic()
+                    yield ": still here\n\n"
+                await asyncio.sleep(POLL)
+
+        return StreamingResponse(events(), media_type="text/event-stream")
 
     def _load(self, name: str) -> LoadedModel:
         """Return a model, or the answer that there is none."""
@@ -149,18 +141,10 @@ class _Monitor:
         loaded, challenger = self._load(name), self._files.challenger(name)
         return model_page(loaded, asked, has_index=self._files.is_folder, challenger=challenger)
 
-    def _report(self, name: str) -> str:
-        loaded = self._load(name)
-        return report_page(loaded.name, loaded.model, loaded.view)
-
     def _index(self) -> str:
         """Return the page of a folder; what is not read yet follows."""
         versions, rows = self._summaries.now(PATIENCE)
         return index_page(self._files.path.resolve().name, rows, version=self._version_of(versions))
-
-    def _metrics(self) -> str:
-        """Return figures of all models, those also that are not read yet if that does not take too long."""
-        return model_metrics(self._files, self._summaries)
 
     def _version_of(self, versions: Mapping[str, str]) -> str:
         """Return what changes with any file, and as summaries are read."""

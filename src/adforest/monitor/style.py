@@ -1,4 +1,4 @@
-"""How pictures look: colours, marks, words beside the ends of lines."""
+"""Style of plots: colours, markers, labels at the ends of lines."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from adforest.libraries import require
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 # Okabe and Ito's colours, which colour-blind people can tell apart.
 FORESTS = {"permanent": "#56B4E9", "active": "#E69F00", "temporary": "#CC79A7", "newest": "#5DB790"}
-MORE, LESS = "#0072B2", "#D55E00"  # what speaks for something, and against it
+MORE, LESS = "#0072B2", "#D55E00"  # positive and negative contributions
 INK, FAINT, BAND, GRID = "#222222", "#6B6B6B", "#F3F3F1", "#DDDDDD"
 LINE_OF_TEXT = 0.19  # inches
 STYLE: Any = {
@@ -31,17 +33,11 @@ STYLE: Any = {
 
 def check_matplotlib(purpose: str, *, instead: str = "", extra: str = "plot") -> None:
     """Raise with advice if matplotlib is not installed."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        advice = f", or {instead}." if instead else ""
-        raise ImportError(
-            f"{purpose} needs matplotlib, which is not installed. Run: pip install 'adforest[{extra}]'{advice}"
-        ) from error
+    require("matplotlib", purpose, extra, f", or {instead}" if instead else "")
 
 
 def drift_mark(drift: str) -> dict[str, Any]:
-    """Return the look of a drift verdict: hollow while it may pass, filled once it lasts."""
+    """Return the marker of a drift: hollow for a temporary one, filled for a sustained one."""
     face = INK if drift == "sustained" else "white"
     return {"marker": "^", "markersize": 7.5, "markeredgecolor": INK, "markerfacecolor": face, "markeredgewidth": 1.1}
 

@@ -1,4 +1,4 @@
-"""What is said of each model of a folder: read in the background, so that a page of many models comes at once."""
+"""Summaries of the models of a folder, read in the background, so that a page of many models comes at once."""
 
 from __future__ import annotations
 

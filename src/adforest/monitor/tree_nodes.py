@@ -1,15 +1,15 @@
-"""What there is to see of a tree: its nodes from the root on, each with its question or its counts, and who made it."""
+"""Views of the nodes of a tree: the condition or the class counts of each, and the batch that made it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from operator import index
 from typing import Any
 
 import numpy as np
 
-from adforest.adaptation import State, find_forest
+from adforest.adaptation import find_forest
 from adforest.base import get_fitted
 from adforest.classifier import BaseADFClassifier
 from adforest.encoding.rebuilding import write_value
@@ -17,7 +17,7 @@ from adforest.forest import Tree
 from adforest.forest._kernels import routing
 from adforest.forest.tree import CAUSES
 from adforest.forest.types import AnyArray, Int64Array
-from adforest.monitor.questions import Condition, Questions
+from adforest.monitor.conditions import Condition, Conditions
 from adforest.snapshot import FittedForests
 
 # Okabe and Ito's colours, which colour-blind people can tell apart; those that carry black text best come first.
@@ -37,7 +37,7 @@ class NodeView:
     parent : int
         Place of the node above in the list of views, -1 for the root.
     is_left : bool
-        Whether it is where its parent's question is answered with yes.
+        Whether the condition of its parent is true for its samples.
     depth : int
     condition : Condition or None
         What it asks; None for a leaf and where the view ends.
@@ -109,10 +109,11 @@ def view_tree(model: Any, forest: str, tree: int, max_depth: int | None, root: i
     root : int, default=0
         The node where it begins.
     """
-    _check_depth(max_depth)
+    if max_depth is not None and (not isinstance(max_depth, (int, np.integer)) or max_depth < 0):
+        raise ValueError(f"max_depth is {max_depth!r}; expected an integer from 0 on, or None for the whole tree")
     learnt, found = _open_tree(model, forest, tree)
     classes, samples = learnt.labels.by_arrival, learnt.state.memory.matrix()
-    questions = Questions(found, learnt.encoder, classes, samples)
+    conditions = Conditions(found, learnt.encoder, classes, samples)
     shown_by = _shown_by(found, max_depth, _checked_node(found, root))
     is_new = found.born == learnt.state.n_batches
     n_below = np.bincount(shown_by, minlength=len(found.nodes)) - 1
@@ -129,7 +130,7 @@ def view_tree(model: Any, forest: str, tree: int, max_depth: int | None, root: i
                 parent=parent,
                 is_left=is_left,
                 depth=0 if above is None else above.depth + 1,
-                condition=questions.condition(number) if asks else None,
+                condition=conditions.condition(number) if asks else None,
                 counts=counts.of(number),
                 klass=counts.first_of(number),
                 n_below=int(n_below[number]),
@@ -143,15 +144,26 @@ def view_tree(model: Any, forest: str, tree: int, max_depth: int | None, root: i
     return views
 
 
+def leaf_positions(views: Sequence[NodeView]) -> list[float]:
+    """Return where each node is drawn across a tree, in leaves: leaves in order, others between their two children."""
+    found, n_leaves = [0.0] * len(views), 0
+    for number, view in enumerate(views):
+        if view.condition is None:
+            found[number], n_leaves = float(n_leaves), n_leaves + 1
+    for number in range(len(views) - 1, 0, -1):  # children come after their parents
+        found[views[number].parent] += found[number] / 2
+    return found
+
+
 def view_path(model: Any, forest: str, tree: int, node: int) -> list[tuple[int, str]]:
     """Return the nodes above one of a tree, the root first: the number of each, and what is true from there on."""
     learnt, found = _open_tree(model, forest, tree)
     classes, samples = learnt.labels.by_arrival, learnt.state.memory.matrix()
-    questions = Questions(found, learnt.encoder, classes, samples)
+    conditions = Conditions(found, learnt.encoder, classes, samples)
     left, parent = found.nodes["left"], found.sums.parent
     path, below = [], _checked_node(found, node)
     while (above := int(parent[below])) >= 0:
-        condition = questions.condition(above)
+        condition = conditions.condition(above)
         path.append((above, condition.left if below == left[above] else condition.right))
         below = above
     return path[::-1]
@@ -163,7 +175,15 @@ def _open_tree(model: Any, forest: str, tree: int) -> tuple[FittedForests, Tree]
         kinds = "AdaptiveDecisionForestClassifier or PaperADFClassifier"
         raise TypeError(f"got {type(model).__name__}; expected a fitted {kinds}")
     learnt = get_fitted(model)
-    return learnt, _find_tree(learnt.state, forest, tree)
+    found = find_forest(learnt.state, forest)
+    try:
+        is_there = 0 <= index(tree) < len(found)
+    except TypeError:
+        raise TypeError(f"tree is {tree!r}; expected an integer from 0 to {len(found) - 1}") from None
+    if not is_there:
+        trees = f"trees 0 to {len(found) - 1}" if len(found) > 1 else "one tree, number 0"
+        raise IndexError(f"tree is {tree}, but the {forest} forest has {trees}. Choose one of them.")
+    return learnt, found.trees[tree]
 
 
 def _checked_node(tree: Tree, node: int) -> int:
@@ -171,25 +191,6 @@ def _checked_node(tree: Tree, node: int) -> int:
     if not 0 <= node < len(tree.nodes):
         raise IndexError(f"node is {node}, but the tree has nodes 0 to {len(tree.nodes) - 1}. Choose one of them.")
     return node
-
-
-def _find_tree(state: State, forest: str, tree: int) -> Tree:
-    """Return a tree, or raise an error that says which there are."""
-    found = find_forest(state, forest)
-    try:
-        is_there = 0 <= index(tree) < len(found)
-    except TypeError:
-        raise TypeError(f"tree is {tree!r}; expected a whole number from 0 to {len(found) - 1}") from None
-    if not is_there:
-        trees = f"trees 0 to {len(found) - 1}" if len(found) > 1 else "one tree, number 0"
-        raise IndexError(f"tree is {tree}, but the {forest} forest has {trees}. Choose one of them.")
-    return found.trees[tree]
-
-
-def _check_depth(max_depth: int | None) -> None:
-    """Raise if a depth is none."""
-    if max_depth is not None and (not isinstance(max_depth, (int, np.integer)) or max_depth < 0):
-        raise ValueError(f"max_depth is {max_depth!r}; expected a whole number from 0 on, or None for the whole tree")
 
 
 def _shown_by(tree: Tree, max_depth: int | None, root: int) -> Int64Array:

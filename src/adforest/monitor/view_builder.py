@@ -1,4 +1,4 @@
-"""Makes the view of a model: one pass over what it keeps."""
+"""Build the view of a model in one pass over its statistics."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MAX_EVENTS = 2_000
 
 
 class Seen(NamedTuple):
-    """What there is of a model or a snapshot."""
+    """Parts of a model or a snapshot."""
 
     kind: str
     model: FittedModel[Any]
@@ -39,7 +39,7 @@ class Seen(NamedTuple):
 
 
 def view_of(estimator: Any) -> ModelView:
-    """Return what is to see of a model or snapshot."""
+    """Return the view of a model or snapshot."""
     seen = _seen(estimator)
     model, state, track = seen.model, seen.state, seen.track
     history, sketches = track.history, track.columns
@@ -74,7 +74,7 @@ def view_of(estimator: Any) -> ModelView:
 
 
 def _seen(estimator: Any) -> Seen:
-    """Return what there is of an estimator, read once: another thread may teach it more."""
+    """Return the parts of an estimator, read once: another thread may go on learning."""
     if isinstance(estimator, Snapshot):
         frozen = get_fitted(estimator)
         is_paper = frozen.state.settings.algorithm == "paper"

@@ -13,8 +13,7 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from adforest.reading.bad_lines import BadLines
-from adforest.reading.sources import TypedTextFile
+from adforest.reading.sources import BadLines, TextFile
 
 NUMBER = pa.float64()
 DATE = pa.timestamp("us")
@@ -40,7 +39,7 @@ class Attribute:
 
 
 @dataclass(frozen=True)
-class ArffFile(TypedTextFile):
+class ArffFile(TextFile):
     """An ARFF file, whose header tells the types."""
 
     bad_lines: BadLines

@@ -14,8 +14,8 @@ from typing import Any
 import pyarrow as pa
 
 from adforest.encoding.odd_values import N_JUDGED, advice, are_nearly_numbers, date_advice
-from adforest.reading.bad_lines import BadLines
 from adforest.reading.csv_reading import BLOCK_BYTES, CONVERSION_ERROR, CsvReader, OddValue, Types
+from adforest.reading.sources import BadLines, TableFile
 
 DATE = "timestamp"
 WORDS = {"double": "a number", "int64": "a whole number", "bool": "true or false", DATE: "a date or time"}
@@ -41,7 +41,7 @@ class Head:
 
 
 @dataclass(frozen=True)
-class CsvFile:
+class CsvFile(TableFile):
     """A CSV file; what its columns hold is guessed from their values."""
 
     reader: CsvReader

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adforest.exceptions import InputError, warn_caller
+from adforest.libraries import require
 from adforest.reading.paths import FilePath, find_files
 
 if TYPE_CHECKING:
-    from adforest.reading.bad_lines import BadLines, Skipped
-    from adforest.reading.formats import TableFile
     from adforest.reading.layout import Layout
+    from adforest.reading.sources import BadLines, Skipped, TableFile
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -207,10 +207,10 @@ def read_batches(
     >>> for batch in read_batches("exports/*.csv", target="rent"):  # doctest: +SKIP
     ...     model.partial_fit(batch.X, batch.y)
     """
-    _require_pyarrow()
-    from adforest.reading.bad_lines import Skipped
+    require("pyarrow", "reading files", "data")
     from adforest.reading.formats import judged_whole
     from adforest.reading.layout import Choice, judge
+    from adforest.reading.sources import Skipped
 
     _check_size(batch_size)
     if unlabelled not in ("error", "skip"):
@@ -269,11 +269,11 @@ def open_sources(
     known : frozenset of str
         Columns whose types are known from earlier batches.
     """
-    _require_pyarrow()
+    require("pyarrow", "reading files", "data")
     from adforest.encoding.odd_values import NumberFormat
-    from adforest.reading.bad_lines import BadLines
     from adforest.reading.csv_reading import CsvFormat
     from adforest.reading.formats import open_files
+    from adforest.reading.sources import BadLines
 
     _check_text(delimiter=delimiter, decimal=decimal, thousands=thousands, encoding=encoding)
     if on_bad_lines not in ("error", "skip"):
@@ -283,15 +283,6 @@ def open_sources(
     bad_lines = BadLines(are_skipped=on_bad_lines == "skip")
     paths = find_files(source, order)
     return [file for path in paths for file in open_files(path, encoding, written, bad_lines)], bad_lines
-
-
-def _require_pyarrow() -> None:
-    """Raise if pyarrow is not installed."""
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError as error:
-        message = "reading files needs pyarrow, which is not installed. Run: pip install 'adforest[data]'"
-        raise ImportError(message) from error
 
 
 def _first_with_records(files: Sequence[TableFile]) -> int:

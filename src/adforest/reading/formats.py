@@ -10,55 +10,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pyarrow as pa
 from pyarrow import ipc, parquet
 
 from adforest.reading.arff import ArffFile
-from adforest.reading.bad_lines import BadLines
 from adforest.reading.csv_files import CsvFile
 from adforest.reading.csv_reading import CsvFormat, CsvReader
 from adforest.reading.json_files import JsonFile
 from adforest.reading.paths import suffix_of
-from adforest.reading.sources import Source, find_sources, opened
+from adforest.reading.sources import BadLines, Source, TableFile, find_sources, opened
 
 BUFFER_BYTES = 1 << 16  # of each column of a Parquet file
 BLOCK_VALUES = 1 << 16  # of all but CSV files
 BLOCK_RECORDS = 256  # at least, however many columns there are
-
-
-class TableFile(Protocol):
-    """A file of records with named columns."""
-
-    @property
-    def path(self) -> Path:
-        """Where it lies."""
-
-    @property
-    def header_place(self) -> str:
-        """How an error about the columns calls the file: with the line that names them, if there is one."""
-
-    @property
-    def keeps_types(self) -> bool:
-        """Whether the file says what its columns hold; if not, any column can be read as text."""
-
-    @property
-    def schema(self) -> Any:
-        """Names and Arrow types of the columns, as far as the file tells."""
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether there are no records."""
-
-    def blocks(self, wanted: Mapping[str, Any], n_samples: int) -> Iterator[Any]:
-        """Yield the wanted columns, given with the types the stream has for them, as record batches."""
-
-    def check(self, wanted: Mapping[str, Any]) -> None:
-        """Raise if a column holds something that cannot be read as what the column was guessed to hold."""
-
-    def locate(self, record: int, column: str) -> tuple[str, str]:
-        """Return how an error calls a record, counted from 0, and what one of its fields says if that is known."""
 
 
 def open_files(path: Path, encoding: str, csv_format: CsvFormat, bad_lines: BadLines) -> list[TableFile]:
@@ -131,26 +97,18 @@ def naming(path: Path) -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class TypedFile:
-    """A file that says what its columns hold."""
+class StoredFile(TableFile):
+    """A file that is not text."""
 
-    path: Path
-    keeps_types = True
+    location: Path
 
     @property
-    def header_place(self) -> str:
-        """How an error about the columns calls the file."""
-        return f"'{self.path}'"
-
-    def check(self, wanted: Mapping[str, Any]) -> None:
-        """Do nothing: the file says what its columns hold."""
-
-    def locate(self, record: int, column: str) -> tuple[str, str]:
-        """Return how an error calls a record, counted from 0."""
-        return f"record {record + 1} of '{self.path}'", ""
+    def path(self) -> Path:
+        """Where it lies."""
+        return self.location
 
 
-class ParquetFile(TypedFile):
+class ParquetFile(StoredFile):
     """A Parquet file, read page by page."""
 
     @property
@@ -186,7 +144,7 @@ class ParquetFile(TypedFile):
             yield file
 
 
-class ArrowFile(TypedFile):
+class ArrowFile(StoredFile):
     """An Arrow file or stream, also called IPC or Feather, read by the record batches it was written in."""
 
     @property

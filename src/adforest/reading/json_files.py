@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 from pyarrow import json
 
-from adforest.reading.sources import TypedTextFile
+from adforest.reading.sources import TextFile
 
 CHUNK_BYTES = 1 << 20  # read at once, and what a file is judged by unless all of it is looked at
 ROW = re.compile(r"(?:JSON parse error: )?(.*?)\.? in row (\d+)")
@@ -28,7 +28,7 @@ class Chunk(NamedTuple):
 
 
 @dataclass(frozen=True)
-class JsonFile(TypedTextFile):
+class JsonFile(TextFile):
     """A file of JSON lines; numbers, text and booleans say themselves what they are."""
 
     is_judged_whole: bool = False

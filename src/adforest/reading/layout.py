@@ -12,8 +12,8 @@ import pyarrow as pa
 from pyarrow import compute
 
 from adforest.exceptions import InputError, warn_caller
-from adforest.reading.bad_lines import Skipped
-from adforest.reading.formats import TableFile, naming, read_blocks, read_schema
+from adforest.reading.formats import naming, read_blocks, read_schema
+from adforest.reading.sources import Skipped, TableFile
 
 NUMBERS = pa.float64()
 TEXT = pa.string()

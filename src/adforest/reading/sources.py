@@ -1,22 +1,25 @@
-"""Where the bytes of a text file come from: a file, compressed or not, or a member of a zip archive."""
+"""Sources of text: a file, compressed or not, a member of a zip archive, standard input; and lines left out of them."""
 
 from __future__ import annotations
 
 import codecs
 import io
 import os
+import shutil
 import zipfile
-from collections.abc import Iterator, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, BinaryIO, TextIO
 
 import pyarrow as pa
 
 from adforest.reading.paths import COMPRESSIONS, TEXT_SUFFIXES, natural_key, suffix_of
 
+START_BYTES = 1 << 10  # enough for what marks a format
 HOW_TO_ENCODE = "Pass the encoding of the file, for example encoding='cp1252' or 'latin-1'."
 
 
@@ -99,25 +102,88 @@ class Source:
         return ValueError(f"'{self.path}' is not {self.encoding.upper()}. {HOW_TO_ENCODE}")
 
 
+class TableFile(ABC):
+    """A file of records with named columns; by default one that says what its columns hold."""
+
+    keeps_types = True  # if not, any column can be read as text
+
+    @property
+    @abstractmethod
+    def path(self) -> Path:
+        """Where it lies."""
+
+    @property
+    def header_place(self) -> str:
+        """How an error about the columns calls the file: with the line that names them, if there is one."""
+        return f"'{self.path}'"
+
+    @property
+    @abstractmethod
+    def schema(self) -> Any:
+        """Names and Arrow types of the columns, as far as the file tells."""
+
+    @property
+    @abstractmethod
+    def is_empty(self) -> bool:
+        """Whether there are no records."""
+
+    @abstractmethod
+    def blocks(self, wanted: Mapping[str, Any], n_samples: int) -> Iterator[Any]:
+        """Yield the wanted columns, given with the types the stream has for them, as record batches."""
+
+    def check(self, wanted: Mapping[str, Any]) -> None:  # noqa: B027 - there is nothing to check by default
+        """Raise if a column holds something that cannot be read as what the column was guessed to hold."""
+
+    def locate(self, record: int, column: str) -> tuple[str, str]:
+        """Return how an error calls a record, counted from 0, and what one of its fields says if that is known."""
+        return f"record {record + 1} of '{self.path}'", ""
+
+
 @dataclass(frozen=True)
-class TypedTextFile:
-    """A text file whose format says what its columns hold."""
+class TextFile(TableFile):
+    """A text file."""
 
     source: Source
-    keeps_types = True
 
     @property
     def path(self) -> Path:
         """Where it lies."""
         return self.source.path
 
-    @property
-    def header_place(self) -> str:
-        """How an error about the columns calls the file."""
-        return f"'{self.path}'"
 
-    def check(self, wanted: Mapping[str, Any]) -> None:
-        """Do nothing: the file says what its columns hold."""
+@dataclass
+class Skipped:
+    """What happens to lines or records that cannot be used, and what happened to them so far.
+
+    Attributes
+    ----------
+    are_skipped : bool
+        Whether they are left out; if not, the first one is an error.
+    count : int
+        How many were left out.
+    first : str
+        The first of these in words.
+    """
+
+    are_skipped: bool = False
+    count: int = 0
+    first: str = ""
+
+
+class BadLines(Skipped):
+    """Lines whose number of fields is wrong."""
+
+    def meet(self, place: Callable[[], str], n_found: int, n_expected: int) -> None:
+        """Count a line, or raise an error about it; its place is looked for only where it is said."""
+        fields = "1 field" if n_found == 1 else f"{n_found} fields"
+        if not self.are_skipped:
+            raise ValueError(
+                f"{place()} has {fields}; expected {n_expected}, one for each column. Correct the line (a value that "
+                "holds the delimiter needs quotes), or pass on_bad_lines='skip' to leave such lines out."
+            )
+        if not self.count:
+            self.first = f"{place()} with {fields} instead of {n_expected}"
+        self.count += 1
 
 
 def find_sources(path: Path, encoding: str) -> list[Source]:
@@ -126,7 +192,10 @@ def find_sources(path: Path, encoding: str) -> list[Source]:
         return [Source(path, encoding)]
     with _opened(path) as archive:
         members = [
-            (path / info.filename, info) for info in archive.infolist() if not info.is_dir() and _is_visible(info)
+            (path / info.filename, info)
+            for info in archive.infolist()
+            # A dot or an underscore marks what is no data, such as __MACOSX.
+            if not info.is_dir() and not any(part.startswith((".", "_")) for part in Path(info.filename).parts)
         ]
     if not members:
         raise ValueError(f"'{path}' holds no files; expected {' or '.join(TEXT_SUFFIXES)} files. Leave it out.")
@@ -172,6 +241,42 @@ def _damaged(path: Path, error: Exception) -> ValueError:
     return ValueError(f"'{path}' is damaged ({error}). Write it again, or leave it out.")
 
 
-def _is_visible(info: zipfile.ZipInfo) -> bool:
-    """Return whether a member is data; a dot or an underscore marks what is not, such as __MACOSX."""
-    return not any(part.startswith((".", "_")) for part in Path(info.filename).parts)
+def spool(stream: BinaryIO, folder: Path) -> Path:
+    """Write what comes from a stream, to its end, to a file whose suffix says its format.
+
+    Parquet, Arrow, zip, gzip, zstandard and bzip2 are known by their first bytes, JSON lines and ARFF by their first
+    character; all else is CSV. Of what is compressed, only CSV can be told.
+
+    Parameters
+    ----------
+    stream : binary file
+    folder : Path
+        Where the file is made; it is called ``input`` and a suffix.
+
+    Returns
+    -------
+    Path
+    """
+    start = stream.read(START_BYTES)
+    path = folder / f"input{_suffix(start)}"
+    with open(path, "xb") as file:
+        file.write(start)
+        shutil.copyfileobj(stream, file)
+    return path
+
+
+def _suffix(start: bytes) -> str:
+    """Return the suffix of the format that the first bytes announce."""
+    marks = {
+        b"PAR1": ".parquet",
+        b"ARROW1": ".arrow",
+        b"\xff\xff\xff\xff": ".arrows",
+        b"PK\x03\x04": ".zip",
+        b"\x1f\x8b": ".csv.gz",
+        b"\x28\xb5\x2f\xfd": ".csv.zst",
+        b"BZh": ".csv.bz2",
+    }
+    for mark, suffix in marks.items():
+        if start.startswith(mark):
+            return suffix
+    return {b"{": ".jsonl", b"@": ".arff", b"%": ".arff"}.get(start.lstrip(b"\xef\xbb\xbf \t\r\n")[:1], ".csv")

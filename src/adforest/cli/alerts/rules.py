@@ -121,18 +121,12 @@ def _drift(rule: Rule, report: Any, _: Looked) -> list[Match]:
 
 def _beyond(rule: Rule, report: Any, _: Looked) -> list[Match]:
     name, side = rule.when.rsplit(maxsplit=1)
-    value = _metric(report, name)
+    value = report.accuracy.get("vote") if name == "accuracy" else getattr(report, name.replace(" ", "_"))
     if value is None or rule.limit is None or not (value < rule.limit if side == "below" else value > rule.limit):
         return []
     shown = name.replace("roc auc", "ROC AUC")
     message = f"{shown} on batch {report.batch} before learning it is {value:.3f}, {side} {rule.limit:g}"
     return [Match("", value, message)]
-
-
-def _metric(report: Any, name: str) -> float | None:
-    """Return a metric of the answers to a batch before it was learnt, None where it has none."""
-    value: float | None = report.accuracy.get("vote") if name == "accuracy" else getattr(report, name.replace(" ", "_"))
-    return value
 
 
 def _new_class(_: Rule, report: Any, __: Looked) -> list[Match]:

@@ -7,31 +7,32 @@ from typing import Annotated
 
 import typer
 
-from adforest.cli.options import AsJson
 from adforest.cli.output import counted, print_json, say
+from adforest.cli.parameters import AsJson
 
 SENDING = 60.0  # seconds for which --send sends
 
 
 def alert(
     rules: Annotated[Path, typer.Argument(help="A TOML file of rules.")],
-    test: Annotated[bool, typer.Option("--test", help="Send a message for trial to every receiver.")] = False,
+    test: Annotated[bool, typer.Option("--test", help="Send a test message to every receiver.")] = False,
     model: Annotated[
-        Path | None, typer.Option("--model", "-m", help="A model file: say how many of its alerts wait to be sent.")
+        Path | None, typer.Option("--model", "-m", help="A model file: print how many of its alerts are not sent yet.")
     ] = None,
-    send: Annotated[bool, typer.Option("--send", help="Send what waits for the receivers of --model now.")] = False,
+    send: Annotated[bool, typer.Option("--send", help="Send the pending alerts of --model now.")] = False,
     as_json: AsJson = False,
 ) -> int:
-    """Check a file of alert rules for --alerts of learn and watch, and say what is in it.
+    """Check a file of alert rules for --alerts of learn and watch, and list its rules and receivers.
 
-    Rules are tables called rule, with when = "drift sustained", "drift temporary", "accuracy below", "new class",
-    "unseen categories above", "missing above", "health", "no batch for", "files rejected" or "alerts not delivered",
-    and limit, columns, batches, level, repeat. Receivers are tables called deliver, with command, webhook or mail.
+    Rules are tables [[rule]] with when = "drift sustained", "drift temporary", "accuracy below", "balanced accuracy
+    below", "roc auc below", "average precision below", "log loss above", "new class", "unseen categories above",
+    "missing above", "health", "no batch for", "files rejected" or "alerts not delivered", and limit, columns, batches,
+    level, repeat. Receivers are tables [[deliver]] with command, webhook or mail.
     """
     from adforest.cli.alerts import read_alerts
 
     if send and model is None:
-        raise ValueError("--send needs --model, the model whose alerts wait. Add --model FILE.")
+        raise ValueError("--send needs --model, the model whose alerts are to be sent. Add --model FILE.")
     with read_alerts(rules) as found:
         failures = found.send_trial() if test else []
         waiting = None if model is None else found.send_waiting(model, SENDING if send else 0.0)

@@ -1,17 +1,36 @@
-"""Hand a model to other programs."""
+"""Write a model for other programs, or a report about it."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from adforest.cli.options import AsJson, Force, ModelArgument
 from adforest.cli.output import print_json, say, size_of
+from adforest.cli.parameters import AsJson, Force, ModelArgument
 
 FORMATS = {".onnx": "ONNX", ".tl": "Treelite", ".treelite": "Treelite", ".adf": "model file"}
+
+
+def report(
+    model: ModelArgument,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where to write the HTML file.")] = Path("report.html"),
+    as_json: AsJson = False,
+) -> None:
+    """Write the monitor's page of a model as one HTML file to keep or to mail.
+
+    The file loads nothing and has no scripts. An existing file is replaced.
+    """
+    from adforest.cli.model_file import load_model
+    from adforest.monitor import write_report
+
+    write_report(load_model(model), out, name=model.name)
+    if as_json:
+        print_json({"out": str(out), "bytes": out.stat().st_size})
+    else:
+        say(f"{out}: report of {model}, {size_of(out)}")
 
 
 def export(
@@ -30,11 +49,13 @@ def export(
     """Write a model for other programs: the whole vote as an ONNX graph, or one forest as a Treelite checkpoint.
 
     An ONNX graph is compared with the model in ONNX Runtime before it is written. With --no-records, .adf is a model
-    that answers and cannot learn: it holds no record, but names of columns, categories and classes, thresholds and the
-    history.
+    that predicts and cannot learn: it holds no records, but names of columns, categories and classes, thresholds and
+    the history.
     """
     from adforest.cli.model_file import load_model
     from adforest.cli.predictions import check_free
+    from adforest.integrations.onnx import to_onnx
+    from adforest.integrations.treelite import to_treelite
     from adforest.origins import note_origins, origins_of
     from adforest.storage.atomic import write_atomically
 
@@ -50,24 +71,10 @@ def export(
         note_origins(loaded, replace(origins_of(loaded), digests=(), sizes=(), rule_counts=(), alerts=()))
         loaded.save(out, samples=False)
     else:
-        write_atomically(out, [_onnx(loaded) if kind == "ONNX" else _treelite(loaded, forest)])
+        is_onnx = kind == "ONNX"
+        content = to_onnx(loaded).SerializeToString() if is_onnx else to_treelite(loaded, forest).serialize_bytes()
+        write_atomically(out, [content])
     if as_json:
         print_json({"out": str(out), "format": kind, "bytes": out.stat().st_size})
     else:
         say(f"{out}: {kind}, {size_of(out)}")
-
-
-def _onnx(model: Any) -> bytes:
-    """Return the vote as the bytes of an ONNX graph."""
-    from adforest.integrations.onnx import to_onnx
-
-    graph: bytes = to_onnx(model).SerializeToString()
-    return graph
-
-
-def _treelite(model: Any, forest: str) -> bytes:
-    """Return one forest as the bytes of a Treelite checkpoint."""
-    from adforest.integrations.treelite import to_treelite
-
-    checkpoint: bytes = to_treelite(model, forest).serialize_bytes()
-    return checkpoint

@@ -10,8 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
-from adforest.cli.options import AsJson, ModelArgument
 from adforest.cli.output import counted, print_json, print_table, say, size_of, utc
+from adforest.cli.parameters import AsJson, ModelArgument
 
 MARKS = {"none": "·", "temporary": "t", "sustained": "S"}
 BARS = "▁▂▃▄▅▆▇█"
@@ -34,14 +34,14 @@ def inspect(
     if tree is not None:
         _show_tree(loaded, forest, tree, max_depth, as_json=as_json)
         return
-    found = describe(loaded, model)
+    found = _described(loaded, model)
     if as_json:
         print_json(found)
     else:
         _show(found, model, batches)
 
 
-def describe(model: Any, path: Path) -> dict[str, Any]:
+def _described(model: Any, path: Path) -> dict[str, Any]:
     """Return the content of a model as plain values: its `ModelView` by the names of the command line."""
     from adforest.monitor import ModelView
     from adforest.origins import origins_of

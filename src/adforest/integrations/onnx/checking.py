@@ -11,7 +11,7 @@ from adforest.base import FittedModel, as_proba
 from adforest.encoding.categories import Categories, Value
 from adforest.encoding.columns import code_values
 from adforest.forest.types import AnyArray, Float64Array
-from adforest.integrations._forests import questions_of
+from adforest.integrations._forests import splits_of
 from adforest.integrations.onnx.inputs import Input
 from adforest.libraries import require
 
@@ -74,7 +74,7 @@ def _made_up(model: FittedModel[State]) -> Float64Array:
     bounds: list[list[Float64Array]] = [[np.zeros(1)] for _ in range(model.encoder.n_columns)]
     for one in model.state.forests.values():
         for tree in one.forest.trees:
-            asked = questions_of(tree)
+            asked = splits_of(tree)
             for feature in np.unique(asked.feature).tolist():
                 bounds[feature].append(asked.threshold[asked.feature == feature])
     samples = np.empty((MADE_UP, model.encoder.n_features))

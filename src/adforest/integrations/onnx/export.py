@@ -80,9 +80,7 @@ def _add_outputs(graph: Graph, votes: str, labels: AnyArray, names: tuple[str, .
     """Add the class with the most votes, and the votes scaled to a sum of 1; uniform where there are none."""
     n_classes, kind = len(labels), graph.onnx.TensorProto
     best = graph.add("ArgMax", votes, axis=1, keepdims=0)
-    total = graph.add("ReduceSum", votes, graph.constant(np.array([1])), keepdims=1)
-    none = graph.add("Equal", total, graph.constant(0.0))
-    scaled = graph.add("Div", votes, graph.add("Where", none, graph.constant(1.0), total))
+    scaled, none = graph.divided(votes, graph.total(votes))
     shares = graph.add("Where", none, graph.constant(1 / n_classes), scaled)
     types = {"O": "STRING", "i": "INT64", "u": "UINT64", "b": "BOOL", "f": "DOUBLE"}
     graph.output(graph.add("Gather", graph.constant(labels), best), names[0], types[labels.dtype.kind])

@@ -64,6 +64,15 @@ class Graph:
         """Return the mean over an axis, which is dropped."""
         return self.add("ReduceMean", value, self.constant(np.array([axis])), keepdims=0)
 
+    def total(self, value: str) -> str:
+        """Return the sum of each row, of shape (N, 1)."""
+        return self.add("ReduceSum", value, self.constant(np.array([1])), keepdims=1)
+
+    def divided(self, value: str, total: str) -> tuple[str, str]:
+        """Return rows divided by their totals, as they are where that is 0, and whether it is."""
+        is_empty = self.add("Equal", total, self.constant(0.0))
+        return self.add("Div", value, self.add("Where", is_empty, self.constant(1.0), total)), is_empty
+
     def columns(self, value: str, start: int, stop: int) -> str:
         """Return some columns of a matrix."""
         return self.add("Slice", value, *(self.constant(np.array([bound])) for bound in (start, stop, 1)))

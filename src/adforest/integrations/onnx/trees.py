@@ -10,7 +10,7 @@ import numpy as np
 
 from adforest.forest import Tree
 from adforest.forest.types import AnyArray, Float64Array, Int32Array
-from adforest.integrations._forests import LeafAnswers, questions_of
+from adforest.integrations._forests import LeafProba, splits_of
 from adforest.integrations.onnx.graph import ML, Graph
 
 AT_MOST, MEMBER = 0, 6  # modes of nodes: x <= threshold; x is in a set
@@ -19,7 +19,11 @@ NO_CODE = -1.0  # a category that does not occur, for sets that would be empty
 
 
 def add_forest(
-    graph: Graph, matrix: str, trees: tuple[Tree, ...], answers: list[LeafAnswers], more: Float64Array | None = None
+    graph: Graph,
+    matrix: str,
+    trees: tuple[Tree, ...],
+    answers: list[LeafProba],
+    more: Float64Array | None = None,
 ) -> str:
     """Add a forest to a graph; return the predictions of its trees, of shape (N, n_trees, n_classes).
 
@@ -35,7 +39,7 @@ def add_forest(
     return graph.add("Gather", graph.constant(table if more is None else np.column_stack([table, more])), rows, axis=0)
 
 
-def _add_ensemble(graph: Graph, matrix: str, trees: tuple[Tree, ...], answers: list[LeafAnswers]) -> str:
+def _add_ensemble(graph: Graph, matrix: str, trees: tuple[Tree, ...], answers: list[LeafProba]) -> str:
     """Add the operator that finds the row of each sample's leaf, in each tree, of shape (N, n_trees)."""
     roots, parts, sets, rows, n_nodes, n_leaves, n_rows = [], [], [], [], 0, 0, 0
     for tree, one in zip(trees, answers, strict=True):
@@ -53,7 +57,9 @@ def _add_ensemble(graph: Graph, matrix: str, trees: tuple[Tree, ...], answers: l
         for name, array in joined.items()
     }
     if sets:
-        attributes["membership_values"] = graph.tensor(_with_ends(sets))
+        # One set after the other, each followed by NaN.
+        values = np.concatenate([np.append(codes if len(codes) else NO_CODE, np.nan) for codes in sets])
+        attributes["membership_values"] = graph.tensor(values)
     return graph.add(
         "TreeEnsemble",
         matrix,
@@ -76,7 +82,7 @@ def _flat(
     At a categorical split, categories in the set go to the true side, and all others to the false side, as missing
     values do.
     """
-    asked, order = questions_of(tree), np.arange(len(leaves))
+    asked, order = splits_of(tree), np.arange(len(leaves))
     is_leaf = tree.nodes["split"] < 0
     place = np.empty(len(tree.nodes), dtype=np.int64)
     place[asked.node] = np.arange(first_node, first_node + len(asked.node))
@@ -104,8 +110,3 @@ def _flat(
         nodes["nodes_truenodeids"][:], nodes["nodes_falsenodeids"][:] = first_leaf, first_leaf + 1
         nodes["nodes_trueleafs"][:] = nodes["nodes_falseleafs"][:] = 1
     return nodes, [asked.members[node] for node in asked.node[asked.by_categories].tolist()], order
-
-
-def _with_ends(sets: list[Int32Array]) -> Float64Array:
-    """Return sets of categories one after the other, each followed by NaN."""
-    return np.concatenate([np.append(codes if len(codes) else NO_CODE, np.nan) for codes in sets])

@@ -23,7 +23,7 @@ from adforest.adaptation.voting import (
 )
 from adforest.base import FittedModel
 from adforest.forest.types import AnyArray, Int64Array
-from adforest.integrations._forests import LeafAnswers, answers_of
+from adforest.integrations._forests import LeafProba, leaf_probabilities
 from adforest.integrations.onnx.graph import Graph
 from adforest.integrations.onnx.trees import add_forest
 
@@ -49,30 +49,26 @@ def _add_recent_samples(graph: Graph, matrix: str, model: FittedModel[State], vo
     """Adjust votes by the last samples before the export, see `adforest.adaptation.recent_samples`."""
     state, n_classes = model.state, len(model.labels.by_arrival)
     recent, counts, tuning = state.recent, label_counts(state, n_classes), state.settings.tuning
-    total = graph.add("ReduceSum", votes, graph.constant(np.array([1])), keepdims=1)
-    is_empty = graph.add("Equal", total, graph.constant(0.0))
-    forests = graph.add("Div", votes, graph.add("Where", is_empty, graph.constant(1.0), total))
+    forests, is_empty = graph.divided(votes, graph.total(votes))
     forests = graph.add("Where", is_empty, graph.constant(np.full((1, n_classes), 1 / n_classes)), forests)
     frequencies = model.in_order((counts["seen"] / counts["seen"].sum())[np.newaxis])
     answers = [forests, _add_neighbours(graph, matrix, model, forests), graph.constant(frequencies)]
-    ratios, parts = (
-        model.in_order(recent.ratios(**counts, tuning=tuning)),
-        [graph.add("Mul", forests, graph.constant(0.0))],
-    )
+    ratios = model.in_order(recent.ratios(**counts, tuning=tuning))
+    parts = [graph.add("Mul", forests, graph.constant(0.0))]
     for voter, weights in zip(answers, recent.weights, strict=True):
         for weight, ratio in zip(weights, ratios, strict=True):
             if weight >= tuning.min_weight:
                 product = graph.add("Mul", voter, graph.constant(ratio[np.newaxis]))
-                sums = graph.add("ReduceSum", product, graph.constant(np.array([1])), keepdims=1)
-                parts.append(graph.add("Mul", graph.add("Div", product, sums), graph.constant(float(weight))))
+                scaled = graph.add("Div", product, graph.total(product))
+                parts.append(graph.add("Mul", scaled, graph.constant(float(weight))))
     return graph.add("Sum", *parts)
 
 
 def _add_neighbours(graph: Graph, matrix: str, model: FittedModel[State], forests: str) -> str:
     """Add the vote of the last samples, by the fraction of the permanent forest's trees in which leaves agree."""
     recent, tuning = model.state.recent, model.state.settings.tuning
-    trees, answers = model.state.forests[PERMANENT].forest.trees, answers_of(model, PERMANENT)
-    numbers = [LeafAnswers(one.node, one.node[:, np.newaxis].astype(np.float64)) for one in answers]
+    trees, answers = model.state.forests[PERMANENT].forest.trees, leaf_probabilities(model, PERMANENT)
+    numbers = [LeafProba(one.node, one.node[:, np.newaxis].astype(np.float64)) for one in answers]
     leaves = add_forest(graph, matrix, trees, numbers)  # (N, n_trees, 1)
     others = graph.constant(recent.leaves[np.newaxis].astype(np.float64))
     is_same = graph.add("Cast", graph.add("Equal", leaves, others), to=graph.onnx.TensorProto.DOUBLE)
@@ -81,7 +77,7 @@ def _add_neighbours(graph: Graph, matrix: str, model: FittedModel[State], forest
     weight = fade[:, np.newaxis] * (recent.near_y[:, np.newaxis] == model.labels.order)
     own = graph.add("Mul", forests, graph.constant(tuning.own_weight))
     total = graph.add("Add", graph.add("MatMul", near, graph.constant(weight)), own)
-    return graph.add("Div", total, graph.add("ReduceSum", total, graph.constant(np.array([1])), keepdims=1))
+    return graph.add("Div", total, graph.total(total))
 
 
 def _add_forest_votes(graph: Graph, matrix: str, model: FittedModel[State]) -> str:
@@ -102,14 +98,10 @@ def _add_calibration(graph: Graph, model: FittedModel[State], votes: str) -> str
         return votes
     seen = model.state.class_mix.padded(len(model.labels.by_arrival)).seen > 0
     alike = model.in_order(seen[np.newaxis] / seen.sum())
-    axis, one = graph.constant(np.array([1])), graph.constant(1.0)
-    total = graph.add("ReduceSum", votes, axis, keepdims=1)
-    is_empty = graph.add("Equal", total, graph.constant(0.0))
-    p = graph.add("Div", votes, graph.add("Where", is_empty, one, total))
+    p, is_empty = graph.divided(votes, graph.total(votes))
     cubes = graph.add("Mul", graph.add("Mul", p, p), p)
-    sums = graph.add("Where", is_empty, one, graph.add("ReduceSum", cubes, axis, keepdims=1))
     parts = (
-        graph.add("Mul", graph.add("Div", cubes, sums), graph.constant(sharp)),
+        graph.add("Mul", graph.divided(cubes, graph.total(cubes))[0], graph.constant(sharp)),
         graph.add("Mul", p, graph.constant(plain)),
         graph.add("Where", is_empty, graph.constant(0.0), graph.constant(uniform * alike)),
     )
@@ -138,7 +130,7 @@ def _add_weighted_votes(graph: Graph, model: FittedModel[State], shares: dict[st
     which are two products of matrices.
     """
     ratios = model.in_order(ratios_of(model.state, len(model.labels.by_arrival)))
-    one, votes = graph.constant(1.0), []
+    votes = []
     for voter, weights in model.state.evidence.weights.items():
         kept = np.flatnonzero(weights.max(axis=0) >= model.state.settings.tuning.min_weight)
         if not len(kept) or not shares.keys() >= set(voter):
@@ -148,9 +140,8 @@ def _add_weighted_votes(graph: Graph, model: FittedModel[State], shares: dict[st
             total = graph.add("Sum", *(shares[name] for name in voter))
             mean = graph.add("Mul", total, graph.constant(1 / len(voter)))
         total = graph.add("MatMul", mean, graph.constant(ratios[kept].T))
-        is_empty = graph.add("Equal", total, graph.constant(0.0))
         weight = graph.add("MatMul", contexts, graph.constant(weights[:, kept]))
-        scale = graph.add("Div", weight, graph.add("Where", is_empty, one, total))
+        scale, _ = graph.divided(weight, total)
         votes.append(graph.add("Mul", mean, graph.add("MatMul", scale, graph.constant(ratios[kept]))))
     return graph.add("Sum", *votes)
 
@@ -185,13 +176,13 @@ def _add_contexts(graph: Graph, model: FittedModel[State], shares: dict[str, str
 def _add_proba(graph: Graph, matrix: str, model: FittedModel[State], name: str) -> str:
     """Add a forest; return its class probabilities, the mean over trees."""
     trees = model.state.forests[name].forest.trees
-    return graph.mean(add_forest(graph, matrix, trees, answers_of(model, name)), axis=1)
+    return graph.mean(add_forest(graph, matrix, trees, leaf_probabilities(model, name)), axis=1)
 
 
 def _add_proba_and_recency(graph: Graph, matrix: str, model: FittedModel[State]) -> tuple[str, str]:
     """Add the permanent forest; return its class probabilities, and the recency of samples, of shape (N, 1)."""
     state, n_classes = model.state, len(model.labels.by_arrival)
-    trees, answers = state.forests[PERMANENT].forest.trees, answers_of(model, PERMANENT)
+    trees, answers = state.forests[PERMANENT].forest.trees, leaf_probabilities(model, PERMANENT)
     recency: Sequence[AnyArray] = state.recency or [np.ones(len(tree.nodes)) for tree in trees]
     near = np.concatenate([by_node[one.node] for by_node, one in zip(recency, answers, strict=True)])
     both = graph.mean(add_forest(graph, matrix, trees, answers, near.astype(np.float64)), axis=1)

@@ -35,14 +35,14 @@ def batches_part(view: ModelView, before: int | None, *, is_live: bool) -> Marku
         "classes",
         "new",
         "drift",
-        "answers",
+        "most weight",
         "accuracy",
         *named,
         "confidence",
         "leaves",
     ]
     if not shown:
-        return part("batches", "Batches", tag("p", "No batch is kept whole here."))
+        return part("batches", "Batches", tag("p", "No report is kept in full."))
     turn = _turn(view, shown) if is_live else None
     summarised = view.n_batches - len(view.batches)
     lead = f"The last {words.count(len(view.batches), 'batch', 'batches')} of {view.n_batches:,}, newest first."
@@ -65,9 +65,9 @@ def _row(report: BatchReport, metrics: list[str]) -> list[Child]:
         words.shortened(", ".join(map(str, report.new_classes)), 32) or words.NOTHING,
         tag("span", report.drift, class_=f"chip {report.drift}") if report.drift != "none" else words.NOTHING,
         report.answering,
-        words.share(report.accuracy.get(VOTE)),
+        words.percent(report.accuracy.get(VOTE)),
         *(words.metric(name, getattr(report, name)) for name in metrics),
-        words.share(report.confidence),
+        words.percent(report.confidence),
         words.number(report.n_leaves.get(report.answering)),
         words.duration(report.seconds),
     ]

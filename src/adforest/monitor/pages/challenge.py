@@ -6,7 +6,6 @@ import numpy as np
 
 from adforest.monitor.challenge import CLEAR, MIN_BATCHES, Challenge
 from adforest.monitor.pages import words
-from adforest.monitor.pages.accuracy import share_ticks
 from adforest.monitor.pages.figures import figure, part, table_of
 from adforest.monitor.pages.markup import Markup, tag
 from adforest.monitor.pages.plots import Plot, Scale, batch_scale
@@ -16,19 +15,19 @@ MOST = 200  # batches drawn
 VERDICTS = {
     "better": "The challenger is better",
     "worse": "The challenger is worse",
-    "open": "Which is better is open",
+    "open": "Undecided which is better",
 }
 
 
 def challenge_part(name: str, challenge: Challenge | None) -> Markup:
     """Return the section about the challenger of a name."""
     if challenge is None:
-        empty = tag("p", f"{name} learns beside; there is no batch yet that both answered before they learnt it.")
+        empty = tag("p", f"{name} learns the same batches; none has been predicted by both before learning it yet.")
         return part("challenger", "Challenger", empty)
     batches = words.count(len(challenge.batches), "batch", "batches")
     lead = (
-        f"{VERDICTS[challenge.verdict]}: {words.share(challenge.challenger)} right beside "
-        f"{words.share(challenge.champion)} on {batches} that both answered before they learnt them "
+        f"{VERDICTS[challenge.verdict]}: accuracy {words.percent(challenge.challenger)}, the champion's "
+        f"{words.percent(challenge.champion)}, on {batches} that both predicted before learning them "
         f"({100 * challenge.difference:+.1f} ± {100 * CLEAR * challenge.error:.1f} points). "
     )
     if challenge.verdict == "better":
@@ -42,21 +41,21 @@ def _over_time(challenge: Challenge) -> Markup:
     """Return the accuracy of both over time."""
     drawn = challenge.batches[-MOST:]
     number, champion, challenger = (np.array([one[place] for one in drawn], dtype=float) for place in (0, 2, 3))
-    x, y = batch_scale(number), Scale.around(np.concatenate([champion, challenger]), least=0.05).clipped(-0.005, 1.005)
+    x, y = batch_scale(number), Scale.of_fractions([champion, challenger])
     plot = Plot(x, y, HEIGHT)
     picture = plot.draw(
         [plot.line(number, champion, "vote"), plot.line(number, challenger, "expected")],
-        label=f"Accuracy of the champion and of the challenger; last {words.share(champion[-1])} and "
-        f"{words.share(challenger[-1])}.",
+        label=f"Accuracy of the champion and of the challenger; last {words.percent(champion[-1])} and "
+        f"{words.percent(challenger[-1])}.",
         x_ticks=[(tick, f"{tick:,.0f}") for tick in x.ticks(8, whole=True)],
-        y_ticks=share_ticks(y, 4),
+        y_ticks=y.percent_ticks(4),
     )
     rows = [
         [
             f"{one.batch:,}",
             words.number(one.n_tested, 1),
-            words.share(one.champion),
-            words.share(one.challenger),
+            words.percent(one.champion),
+            words.percent(one.challenger),
             f"{100 * (one.challenger - one.champion):+.1f}",
         ]
         for one in drawn

@@ -47,7 +47,7 @@ def _lead(view: ModelView) -> str:
             told.append(f"{STATUS[status]}: {listed}")
     memory = view.memory
     if not memory.is_complete:
-        kept = "The file holds no samples, so that the model answers but cannot learn."
+        kept = "The file holds no samples: the model can predict, but not learn."
     else:
         limit = "all of them" if memory.limit is None else f"up to {memory.limit:,} besides those of the last batches"
         kept = f"Memory keeps {words.count(memory.n_samples, 'sample')} ({words.size(memory.bytes)}), {limit}."

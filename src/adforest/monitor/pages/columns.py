@@ -1,4 +1,4 @@
-"""Columns, worst first: how far the last batches are from the past, and whether the column matters."""
+"""Columns, by distance of the last batches from the past times importance, largest first."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ HEIGHT, SPARK, SMALL, TINY = 96, 34, 30, 10  # pixels
 
 
 def columns_part(view: ModelView) -> Markup:
-    """Return what drifts and matters, the worst columns with both distributions, and all of them in a table."""
+    """Return a map of distance and importance, the first columns with both distributions, and a table of all."""
     if view.last_batches is None or view.past_batches is None or not view.columns:
         empty = tag("p", "There is no past to compare the last batches with yet.")
         return part("columns", "Columns", empty)
     last, past = words.batches(*view.last_batches), words.batches(*view.past_batches)
     lead = (
-        f"How far batches {last} are from batches {past}: 0 is no change beyond chance, 1 is nothing in common. "
-        "Worst first, by distance times importance: what drifts and matters."
+        f"Distance of batches {last} from batches {past}: 0 is no change beyond chance, 1 is no overlap. Sorted by "
+        "distance times importance."
     )
     key = key_of([("past", f"batches {past}"), ("last", f"batches {last}")])
     columns = sorted(view.columns, key=lambda one: (-one.impact, -one.distance, -one.importance))
@@ -37,7 +37,7 @@ def columns_part(view: ModelView) -> Markup:
 
 
 def _map(columns: Sequence[ColumnView]) -> Markup:
-    """Return columns as dots: to the right what matters, up what drifts."""
+    """Return columns as dots by importance (to the right) and distance (upwards)."""
     x = Scale(0, max(0.02, max(one.importance for one in columns) * 1.12))
     y = Scale(0, max(0.1, max(one.distance for one in columns) * 1.15))
     plot = Plot(x, y, 190)
@@ -55,17 +55,17 @@ def _map(columns: Sequence[ColumnView]) -> Markup:
             plot.text_beside(one.importance, height + 4, words.shortened(one.name, 22), "dot-name", is_left=place > 0.6)
         )
     told = "; ".join(
-        f"{one.name}: distance {one.distance:.2f}, importance {words.share(one.importance)}" for one in named
+        f"{one.name}: distance {one.distance:.2f}, importance {words.percent(one.importance)}" for one in named
     )
     drawn = plot.draw(
         [],
-        label=f"Columns by importance and distance from the past. {told or 'No column that matters drifts'}.",
+        label=f"Columns by importance and distance from the past. {told or 'No important column has changed'}.",
         above=above,
-        x_ticks=[(tick, words.share(tick, 0)) for tick in x.ticks(4)],
+        x_ticks=[(tick, words.percent(tick, 0)) for tick in x.ticks(4)],
         y_ticks=[(tick, f"{tick:g}") for tick in y.ticks(4)],
     )
-    note = "Upwards: distance from the past. To the right: importance to the forest that answers."
-    return figure("columns-map", "What drifts and matters", drawn, note=note)
+    note = "Upwards: distance from the past. To the right: importance to the predictions."
+    return figure("columns-map", "Distance and importance", drawn, note=note)
 
 
 def _free_height(place: float, height: float, taken: Sequence[tuple[float, float]], most: float) -> float:
@@ -82,7 +82,7 @@ def _card(column: ColumnView, view: ModelView) -> Markup:
     """Return one column with both distributions and its course."""
     facts = [
         ("distance", f"{column.distance:.2f}", f"usually {column.usual_distance:.2f}"),
-        ("importance", words.share(column.importance), ""),
+        ("importance", words.percent(column.importance), ""),
     ]
     listed = tag(
         "dl",
@@ -99,7 +99,7 @@ def _card(column: ColumnView, view: ModelView) -> Markup:
         else _spark("distance", column.distance, column.distance_by_block, view.column_blocks, is_share=False),
     ]
     drawn = tag("div", _distributions(column.bins, HEIGHT, _bins_in_words(column)), class_="plots")
-    rows = [[one.label, words.share(one.past), words.share(one.last)] for one in column.bins]
+    rows = [[one.label, words.percent(one.past), words.percent(one.last)] for one in column.bins]
     table = scroll(table_of(["value", "past", "last"], rows), f"Distributions of {column.name}")
     below = [_ends(column.bins), tag("div", sparks, class_="sparks"), fold(table, column.name)]
     return tag("article", head, listed, drawn, below, class_="card")
@@ -138,7 +138,7 @@ def _ends(bins: Sequence[BinView]) -> Markup | None:
 def _bins_in_words(column: ColumnView) -> str:
     """Return how two distributions differ, for those who do not see them."""
     changed = sorted(column.bins, key=lambda one: -abs(one.last - one.past))[:3]
-    told = "; ".join(f"{one.label}: {words.share(one.past)} before, {words.share(one.last)} now" for one in changed)
+    told = "; ".join(f"{one.label}: {words.percent(one.past)} before, {words.percent(one.last)} now" for one in changed)
     return f"Distributions of {column.name}, most changed: {told}."
 
 
@@ -152,7 +152,7 @@ def _spark(
 ) -> Markup:
     """Return a figure of a column over time in little room."""
     most = float(np.nanmax(as_floats(values), initial=0.0))
-    written, highest = (words.share(now), words.share(most)) if is_share else (f"{now:.2f}", f"{most:.2f}")
+    written, highest = (words.percent(now), words.percent(most)) if is_share else (f"{now:.2f}", f"{most:.2f}")
     label = f"{name.capitalize()} over time: {written} now, {highest} at most."
     drawn = _course(values, blocks, SPARK, label)
     return tag("div", tag("span", f"{name} ", tag("b", written), class_="spark-title"), drawn)
@@ -182,11 +182,11 @@ def _table(columns: Sequence[ColumnView], blocks: Sequence[tuple[int, int]]) -> 
             [
                 tag("span", words.shortened(one.name, 32), title=one.name if len(one.name) > 32 else None),
                 bar(one.distance, max(far, 0.1), f"{one.distance:.2f}", "distance"),
-                bar(one.importance, weighty, words.share(one.importance), "importance"),
+                bar(one.importance, weighty, words.percent(one.importance), "importance"),
                 tag("span", _distributions(one.bins, SMALL, "") if is_drawn else None, class_="thumb"),
                 _change(one.missing, one.missing_before, missing),
                 _change(one.unseen, one.unseen_before, unseen) if one.kind == "categories" else words.NOTHING,
-                words.share(one.outside) if one.kind not in ("categories", "undecided") else words.NOTHING,
+                words.percent(one.outside) if one.kind not in ("categories", "undecided") else words.NOTHING,
             ]
         )
     head = ["column", "distance", "importance", "past and last", "missing", "unseen", "beyond the range"]
@@ -198,6 +198,6 @@ def _table(columns: Sequence[ColumnView], blocks: Sequence[tuple[int, int]]) -> 
 
 def _change(now: float, before: float | None, course: Markup | None) -> Markup:
     """Return a share, with that of the past where it is another one, and below it how it became so."""
-    written, past = words.share(now), words.share(before)
+    written, past = words.percent(now), words.percent(before)
     told = written if before is None or written == past else f"{written} (was {past})"
     return tag("span", tag("span", told, class_="figure-text"), course, class_="bar")

@@ -1,4 +1,4 @@
-"""What it costs: leaves and depth of each forest, memory, seconds a batch."""
+"""Forests and cost: leaves and depth of each forest, seconds per batch."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ import numpy as np
 from adforest.adaptation.report import FORESTS
 from adforest.monitor.model_view import ForestView, ModelView
 from adforest.monitor.pages import words
-from adforest.monitor.pages.accuracy import batch_ticks, places_of, without_twins
-from adforest.monitor.pages.figures import figure, part, scroll, swatch, table_of
+from adforest.monitor.pages.figures import over_time, part, scroll, swatch, table_of
 from adforest.monitor.pages.markup import Child, Markup, join, tag
 from adforest.monitor.pages.plots import Plot, Scale
-from adforest.monitor.pages.thinning import Course
+from adforest.monitor.pages.thinning import Course, without_twins
 
 HEIGHT = 130  # pixels
 
@@ -27,13 +26,13 @@ def cost_part(view: ModelView, course: Course) -> Markup:
 
 def _row(forest: ForestView) -> list[Child]:
     """Return the cells of a forest."""
-    name = join([swatch(f"line {forest.name}"), forest.name, tag("small", " answers") if forest.answers else None])
+    name = join([swatch(f"line {forest.name}"), forest.name, tag("small", " most weight") if forest.answers else None])
     if forest.same_as:
         shared = tag("small", f" has the trees of the {forest.same_as} one")
-        return [join([name, shared]), words.share(forest.vote, 0), *[words.NOTHING] * 5]
+        return [join([name, shared]), words.percent(forest.vote, 0), *[words.NOTHING] * 5]
     return [
         name,
-        words.share(forest.vote, 0),
+        words.percent(forest.vote, 0),
         f"{forest.n_trees:,}",
         f"{forest.n_leaves:,}",
         f"{forest.max_depth:,}",
@@ -49,22 +48,14 @@ def _leaves(course: Course) -> Markup:
         return Markup()
     plot = Plot(course.scale, Scale(0, _most(np.concatenate(list(found.values())))), HEIGHT)
     now = {name: words.number(float(values[np.isfinite(values)][-1]), 1) for name, values in found.items()}
-    label = "Leaves by forest over time; last: " + ", ".join(f"{name} {n}" for name, n in now.items()) + "."
-    drawn = plot.draw(
+    return over_time(
+        *("leaves", "Leaves", course, plot),
         [plot.line(course.middle, values, name) for name, values in found.items()],
-        label=label,
-        x_ticks=batch_ticks(course),
+        label="Leaves by forest over time; last: " + ", ".join(f"{name} {n}" for name, n in now.items()) + ".",
         y_ticks=[(tick, _thousands(tick)) for tick in plot.y.ticks(3, whole=True)],
-    )
-    rows = [
-        [words.batches(int(course.first[i]), int(course.last[i])), *(words.number(v[i], 1) for v in found.values())]
-        for i in range(len(course))
-    ]
-    return figure(
-        *("leaves", "Leaves", drawn),
         key=[(f"line {name}", join([name, " ", tag("b", n)])) for name, n in now.items()],
-        table=table_of(["batch", *found], rows, places=places_of(course)),
-        class_="steps",
+        columns={name: [words.number(value, 1) for value in values] for name, values in found.items()},
+        is_wide=False,
     )
 
 
@@ -73,18 +64,18 @@ def _seconds(course: Course) -> Markup:
     plot = Plot(course.scale, Scale(0, _most(course.seconds)), HEIGHT)
     last, mean = float(course.seconds[-1]), float(np.nanmean(course.seconds))
     note = f"Last {words.duration(last)}, mean {words.duration(mean)}."
-    drawn = plot.draw(
+    return over_time(
+        *("seconds", "Time to learn a batch", course, plot),
         [plot.bars(course.edges, course.seconds, "seconds")],
         label=f"Time to learn a batch. {note}",
-        x_ticks=batch_ticks(course),
         y_ticks=[(tick, words.duration(tick) if tick else "0") for tick in plot.y.ticks(3)],
+        note=note,
+        columns={
+            "samples": [words.number(n, 1) for n in course.n_samples],
+            "time": [words.duration(float(took)) for took in course.seconds],
+        },
+        is_wide=False,
     )
-    rows = [
-        [words.batches(int(first), int(last)), words.number(n, 1), words.duration(float(took))]
-        for first, last, n, took in zip(course.first, course.last, course.n_samples, course.seconds, strict=True)
-    ]
-    table = table_of(["batch", "samples", "time"], rows, places=places_of(course))
-    return figure("seconds", "Time to learn a batch", drawn, note=note, table=table, class_="steps")
 
 
 def _most(values: object) -> float:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
+from typing import Any
 
 from adforest.monitor.pages.markup import Child, Markup, join, tag
-from adforest.monitor.pages.plots import percent
+from adforest.monitor.pages.plots import Plot, percent
+from adforest.monitor.pages.thinning import Course
 
 
 def part(name: str, title: str, *content: Child, lead: Child = None) -> Markup:
@@ -50,6 +52,43 @@ def figure(
     drawn = tag("div", *plots, class_="plots")
     folded = None if table is None else fold(scroll(table, title), title)
     return tag("figure", tag("figcaption", head), drawn, folded, id=name, class_=f"figure {class_}".rstrip())
+
+
+def over_time(
+    name: str,
+    title: str,
+    course: Course,
+    plot: Plot,
+    shapes: Iterable[Markup],
+    *,
+    columns: Mapping[str, Iterable[Child]],
+    label: str,
+    y_ticks: Sequence[tuple[float, str]],
+    above: Iterable[Markup] = (),
+    below: Markup | None = None,
+    note: Child = None,
+    key: Sequence[tuple[str, Child]] = (),
+    is_wide: bool = True,
+    **table: Any,
+) -> Markup:
+    """Return a plot over batches with its table; see `figure`, `Plot.draw` and `table_of`.
+
+    Parameters
+    ----------
+    columns : dict of str to cells
+        The columns of the table besides the batches.
+    below : Markup, optional
+        A second plot.
+    """
+    drawn = plot.draw(shapes, label=label, above=above, x_ticks=course.ticks, y_ticks=y_ticks)
+    rows = zip(course.batches, *columns.values(), strict=True)
+    return figure(
+        *(name, title, drawn, below or Markup()),
+        note=note,
+        key=key,
+        table=table_of(["batch", *columns], rows, places=course.places, **table),
+        class_="wide steps" if is_wide else "steps",
+    )
 
 
 def fold(table: Markup, title: str) -> Markup:

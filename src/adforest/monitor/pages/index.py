@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from adforest.adaptation.scoring import VOTE
 from adforest.monitor.health import CRITICAL, LEVELS, OK, Freshness, Health, health_at
-from adforest.monitor.metrics import ModelFigures
+from adforest.monitor.metrics import Figures, figures_of
 from adforest.monitor.model_view import ModelView
 from adforest.monitor.pages import words
 from adforest.monitor.pages.figures import marked
@@ -29,37 +29,25 @@ class ModelSummary:
     ----------
     health : Health
     freshness : Freshness
-    accuracy : float or None
-        Of the vote, on the last batch that was answered.
     course : Course
-    n_batches, n_samples, n_classes : int
-    figures : ModelFigures
-        What is told at /metrics.
+    figures : dict of str to float or None
+        Those of /metrics.
     """
 
     health: Health
     freshness: Freshness
-    accuracy: float | None
     course: Course
-    n_batches: int
-    n_samples: int
-    n_classes: int
-    figures: ModelFigures
+    figures: Figures
 
     @classmethod
     def of(cls, view: ModelView) -> ModelSummary:
-        """Return it of all that there is to see."""
-        vote = view.timeline.accuracy.get(VOTE)
-        known = [mean for mean in vote.mean if mean is not None] if vote else []
-        course = thin(view.timeline, most=PLACES)
-        accuracy = known[-1] if known else None
-        counts = view.n_batches, view.n_samples, view.n_classes
-        return cls(view.health, view.freshness, accuracy, course, *counts, ModelFigures.of(view))
+        """Return the summary of a model."""
+        return cls(view.health, view.freshness, thin(view.timeline, most=PLACES), figures_of(view))
 
     def at(self, now: float) -> ModelSummary:
         """Return it with the health at a time in seconds since 1970."""
         health = health_at(self.health, self.freshness, now)
-        return replace(self, health=health, figures=replace(self.figures, level=LEVELS.index(health.level)))
+        return replace(self, health=health, figures={**self.figures, "health": LEVELS.index(health.level)})
 
 
 def index_page(title: str, models: Sequence[tuple[str, ModelSummary | str | None]], *, version: str) -> Markup:
@@ -108,12 +96,9 @@ def address_of(root: str, name: str) -> str:
 
 def _row(name: str, one: ModelSummary) -> Markup:
     """Return one model: its name, its health and why, its main figures, its accuracy over time."""
-    figures = [
-        ("Accuracy", words.share(one.accuracy)),
-        ("Batches", f"{one.n_batches:,}"),
-        ("Samples", f"{one.n_samples:,}"),
-        ("Classes", f"{one.n_classes:,}"),
-    ]
+    figures = [("Accuracy", words.percent(one.figures["accuracy"]))]
+    for title, metric in (("Batches", "batches_total"), ("Samples", "records_total"), ("Classes", "classes")):
+        figures.append((title, f"{one.figures[metric]:,}"))
     listed = tag("dl", [tag("div", tag("dt", title), tag("dd", value)) for title, value in figures])
     why = tag("p", level_mark(one.health.level), " ", one.health.reason)
     said = tag("div", tag("h2", tag("a", name, href=address_of("./", name))), why)

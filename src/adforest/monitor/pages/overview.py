@@ -1,4 +1,4 @@
-"""The first lines: the health of the model and why, and the figures that say most."""
+"""The first lines: the health of the model and why, and the main figures."""
 
 from __future__ import annotations
 
@@ -26,24 +26,18 @@ def overview(view: ModelView, changed: float | None = None) -> Markup:
     health = view.health
     verdict = tag("h1", level_mark(health.level), " ", tag("span", health.reason, class_="reason"))
     others = health.findings[1:]  # the first one is the reason
-    findings = tag("ul", [_finding(one.level, one.sentence) for one in others], class_="findings") if others else None
-    tiles = tag("dl", [_tile(*one) for one in _figures(view, changed)], class_="tiles")
-    return marked("header", "overview", join([verdict, findings, tiles]), class_=f"overview {health.level}")
+    findings = tag("ul", [tag("li", level_mark(one.level), " ", one.sentence) for one in others], class_="findings")
+    tiles = [
+        tag("div", tag("dt", name), tag("dd", tag("b", value), tag("small", more) if more else None))
+        for name, value, more in _figures(view, changed)
+    ]
+    parts = [verdict, findings if others else None, tag("dl", tiles, class_="tiles")]
+    return marked("header", "overview", join(parts), class_=f"overview {health.level}")
 
 
 def level_mark(level: str) -> Markup:
     """Return a level in a word, with its colour."""
     return tag("span", NAMES[level], class_=f"level {level}")
-
-
-def _finding(level: str, sentence: str) -> Markup:
-    """Return a line for what else was found."""
-    return tag("li", level_mark(level), " ", sentence)
-
-
-def _tile(name: str, value: str | Markup, more: str) -> Markup:
-    """Return one figure with its name and a few words."""
-    return tag("div", tag("dt", name), tag("dd", tag("b", value), tag("small", more) if more else None))
 
 
 def _figures(view: ModelView, changed: float | None) -> list[tuple[str, str | Markup, str]]:
@@ -72,7 +66,7 @@ def _accuracy(view: ModelView) -> tuple[str, str, str]:
     place = known[-1]
     return (
         "Accuracy",
-        words.share(one.mean[place]),
+        words.percent(one.mean[place]),
         f"{words.span(one.low[place], one.high[place])}, batch {view.timeline.last[place]:,}",
     )
 
@@ -84,7 +78,7 @@ def _metrics(view: ModelView) -> list[tuple[str, str, str]]:
         return []
     others = [(name, getattr(known[-1], name)) for name in METRICS[1:]]
     more = [f"{words.metric_name(name)} {words.metric(name, value)}" for name, value in others if value is not None]
-    return [("Balanced accuracy", words.share(known[-1].balanced_accuracy), ", ".join(more))]
+    return [("Balanced accuracy", words.percent(known[-1].balanced_accuracy), ", ".join(more))]
 
 
 def _expected(view: ModelView) -> tuple[str, str, str]:
@@ -92,8 +86,8 @@ def _expected(view: ModelView) -> tuple[str, str, str]:
     one = view.expected
     if one.mean is None:
         return "Expected next", words.NOTHING, ""
-    off = f"off by {words.points(one.error)} lately"
-    return "Expected next", words.share(one.mean), f"{words.span(one.low, one.high)}, {off}"
+    off = f"recent error {words.points(one.error)}"
+    return "Expected next", words.percent(one.mean), f"{words.span(one.low, one.high)}, {off}"
 
 
 def _drift(view: ModelView) -> tuple[str, str, str]:
@@ -101,7 +95,7 @@ def _drift(view: ModelView) -> tuple[str, str, str]:
     drifts = [event for event in view.events if event.kind.startswith("drift")]
     now = "sustained" if view.timeline.n_sustained[-1] else "temporary" if view.timeline.n_temporary[-1] else "none"
     if not drifts:
-        return "Drift", now, "in no batch kept"
+        return "Drift", now, "in no batch"
     kind = drifts[-1].kind.removeprefix("drift ")
     return "Drift", now, f"last {kind} in batch {drifts[-1].batch:,}"
 
@@ -110,11 +104,11 @@ def _answering(view: ModelView) -> tuple[str, str, str]:
     """Return the weights of the forests in the vote."""
     one = next(forest for forest in view.forests if forest.answers)
     rest = sorted((forest for forest in view.forests if forest is not one), key=lambda forest: -forest.vote)
-    others = [f"{forest.name} {words.share(forest.vote, 0)}" for forest in rest if forest.vote >= 0.005]
+    others = [f"{forest.name} {words.percent(forest.vote, 0)}" for forest in rest if forest.vote >= 0.005]
     return (
         "Most weight",
         one.name,
-        f"{words.share(one.vote, 0)} of the vote" + (f", {', '.join(others)}" if others else ""),
+        f"{words.percent(one.vote, 0)} of the vote" + (f", {', '.join(others)}" if others else ""),
     )
 
 
@@ -124,4 +118,4 @@ def _classes(view: ModelView) -> tuple[str, str, str]:
     for status in ("new", "returned", "gone"):
         n = sum(one.status == status for one in view.classes)
         told += [f"{n} {status}"] if n else []
-    return "Classes", f"{view.n_classes:,}", ", ".join(told) or "none came or went lately"
+    return "Classes", f"{view.n_classes:,}", ", ".join(told) or "none new or gone"

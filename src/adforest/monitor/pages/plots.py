@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from adforest.forest.types import Float64Array
+from adforest.monitor.pages import words
 from adforest.monitor.pages.markup import Markup, join, tag
 
 WIDTH = 1000  # of the coordinates in which lines are drawn
@@ -38,6 +39,12 @@ class Scale:
         room = max((high - low) * margin, (least - (high - low)) / 2, 1e-9 * max(abs(low), abs(high), 1e-9))
         return cls(low - room, high + room)
 
+    @classmethod
+    def of_fractions(cls, values: Iterable[ArrayLike]) -> Scale:
+        """Return a scale that holds fractions of several lines, at least 0.05 long and within 0 and 1."""
+        known = np.concatenate([np.asarray(one, dtype=float) for one in values])
+        return cls.around(known, least=0.05).clipped(-0.005, 1.005)
+
     def clipped(self, low: float, high: float) -> Scale:
         """Return the part between two limits."""
         return Scale(max(self.low, low), min(self.high, high))
@@ -54,6 +61,12 @@ class Scale:
         if whole:
             step = max(1.0, float(ceil(step)))
         return [round(place * step, 12) for place in range(ceil(self.low / step), floor(self.high / step) + 1)]
+
+    def percent_ticks(self, n: int) -> list[tuple[float, str]]:
+        """Return about n fractions between the ends as percentages, with as many digits as tell them apart."""
+        ticks = self.ticks(n)
+        digits = 0 if len(ticks) < 2 or ticks[1] - ticks[0] > 0.0099 else 1
+        return [(tick, words.percent(tick, digits)) for tick in ticks]
 
 
 def batch_scale(numbers: Sequence[float] | NDArray[Any]) -> Scale:
@@ -138,10 +151,10 @@ class Plot:
         """Return a dot."""
         return tag("circle", cx=percent(self.x.share(x)), cy=float(self.down(y)), r=radius, class_=class_)
 
-    def text_beside(self, x: float, y: float, words: str, class_: str, *, is_left: bool) -> Markup:
+    def text_beside(self, x: float, y: float, text: str, class_: str, *, is_left: bool) -> Markup:
         """Return words to the left or the right of a dot, some pixels down."""
         anchor, away = ("end", -9) if is_left else ("start", 9)
-        return tag("text", words, x=percent(self.x.share(x)), dx=away, y=y, text_anchor=anchor, class_=class_)
+        return tag("text", text, x=percent(self.x.share(x)), dx=away, y=y, text_anchor=anchor, class_=class_)
 
     def draw(
         self,
@@ -176,7 +189,7 @@ class Plot:
             class_="stretched",
         )
         grid = [self.level(value, "grid") for value, _ in y_ticks]
-        words = [
+        texts = [
             tag("text", text, x=0, dx=-8, y=float(self.down(value)), dy="0.35em", text_anchor="end", class_="tick")
             for value, text in y_ticks
         ]
@@ -185,7 +198,7 @@ class Plot:
         height = self.height + (AXIS + LINE * (n_lines - 1) if n_lines else 0)
         return tag(
             "svg",
-            *(grid, stretched, words, self._x_axis(x_ticks), above),
+            *(grid, stretched, texts, self._x_axis(x_ticks), above),
             width="100%",
             height=height,
             class_=f"plot {class_}".rstrip(),
@@ -200,9 +213,9 @@ class Plot:
             anchor = "start" if share < 0.03 else "end" if share > 0.97 else "middle"
             at = "0%" if anchor == "start" else "100%" if anchor == "end" else percent(share)
             extra = " extra" if len(ticks) > 5 and (len(ticks) - 1 - place) % 2 else ""
-            for line, words in enumerate(text.split("\n")):
+            for line, part in enumerate(text.split("\n")):
                 down = self.height + 16 + LINE * line
-                found.append(tag("text", words, x=at, y=down, text_anchor=anchor, class_=f"tick{extra}"))
+                found.append(tag("text", part, x=at, y=down, text_anchor=anchor, class_=f"tick{extra}"))
         return join(found)
 
 

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from adforest.adaptation.report import ACTIVE, PERMANENT
 from adforest.forest.types import Float64Array, Int64Array
 from adforest.monitor.model_view import Timeline
+from adforest.monitor.pages import words
 from adforest.monitor.pages.plots import Scale, batch_scale
 
 MAX_PLACES = 200
@@ -58,6 +60,29 @@ class Course:
     def scale(self) -> Scale:
         """Batches from left to right, as they are drawn."""
         return batch_scale([*self.first, *self.last])
+
+    @property
+    def batches(self) -> list[str]:
+        """The batches of each place, as they are written."""
+        return [words.batches(first, last) for first, last in zip(self.first.tolist(), self.last.tolist(), strict=True)]
+
+    @property
+    def places(self) -> list[float]:
+        """Where each place is drawn, as a fraction of the width."""
+        found: list[float] = self.scale.share(self.middle).tolist()
+        return found
+
+    @property
+    def ticks(self) -> list[tuple[float, str]]:
+        """The batches that are named below a figure, and in a second line when they were learnt, where known."""
+        ticks = self.scale.ticks(8, whole=True)
+        numbers = [f"batch {tick:,.0f}" if place == 0 else f"{tick:,.0f}" for place, tick in enumerate(ticks)]
+        is_known = np.isfinite(self.learnt_at)
+        if not is_known.any():
+            return list(zip(ticks, numbers, strict=True))
+        known, at = self.last[is_known], self.learnt_at[is_known]
+        moments = words.moments(np.interp(ticks, known, at, left=np.nan).tolist(), float(at[-1] - at[0]))
+        return [(tick, f"{number}\n{moment}") for tick, number, moment in zip(ticks, numbers, moments, strict=True)]
 
     @property
     def edges(self) -> Float64Array:
@@ -152,3 +177,11 @@ class _Fold:
 def as_floats(values: Iterable[float | None]) -> Float64Array:
     """Return figures as an array, NaN where one is not known."""
     return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+
+
+def without_twins(by_forest: dict[str, Float64Array]) -> dict[str, Float64Array]:
+    """Return figures that are known at all; not those of the active forest where it has been the permanent one."""
+    found = {name: values for name, values in by_forest.items() if np.isfinite(values).any()}
+    if ACTIVE in found and np.array_equal(found[ACTIVE], found.get(PERMANENT, np.empty(0)), equal_nan=True):
+        del found[ACTIVE]
+    return found

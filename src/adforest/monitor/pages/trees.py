@@ -15,10 +15,10 @@ from adforest.forest.tree import BUILT, CAUSES, LEAF_EXPANDED, ROOT_ADDED
 from adforest.monitor.pages import words
 from adforest.monitor.pages.figures import part
 from adforest.monitor.pages.markup import Markup, tag
-from adforest.monitor.tree_nodes import NodeView, view_path, view_tree
+from adforest.monitor.tree_nodes import NodeView, leaf_positions, view_path, view_tree
 
 ROW, GAP, CHARACTER, PAD = 30, 34, 6.7, 12  # pixels: of a leaf, between levels, width of a letter, around words
-LONGEST, LONGEST_CLASS = 40, 16  # characters of a question, and of the name of a class
+LONGEST, LONGEST_CLASS = 40, 16  # characters of a condition, and of the name of a class
 MOST_CLASSES = 2  # named in a leaf
 DEPTHS = (2, 3, 4, 5, 6, 8, 10)
 BORDERS = {BUILT: "built", ROOT_ADDED: "added", LEAF_EXPANDED: "expanded"}
@@ -138,7 +138,7 @@ def _path(model: Any, choice: ShownTree) -> Markup | None:
 
 def _drawing(views: list[NodeView], choice: ShownTree, *, is_live: bool) -> Markup:
     """Return the tree as SVG, its root on the left."""
-    places = _places(views)
+    places = leaf_positions(views)
     texts = [_words(view) for view in views]
     widths = [
         len(text) * CHARACTER + 2 * PAD + (16 if view.condition is None else 0)
@@ -179,7 +179,7 @@ def _drawing(views: list[NodeView], choice: ShownTree, *, is_live: bool) -> Mark
 
 
 def _node(view: NodeView, text: str, room: tuple[float, float, float], choice: ShownTree, *, is_live: bool) -> Markup:
-    """Return one node: its question, or its classes."""
+    """Return one node: its condition, or its classes."""
     x, y, width = room
     is_leaf = view.condition is None
     mark = "new" if view.is_new else "new-below" if view.n_new_below else ""
@@ -209,17 +209,6 @@ def _words(view: NodeView) -> str:
     told = ", ".join(named) + (f" +{more}" if more else "") if named else "no samples"
     new = f", {view.n_new_below:,} new" if 0 < view.n_new_below < view.n_below else ""
     return told + (f" … {view.n_below:,} below{new}" if view.n_below else "")
-
-
-def _places(views: list[NodeView]) -> list[float]:
-    """Return each node's place down the drawing, in leaves: leaves in order, others between their two children."""
-    places, n_leaves = [0.0] * len(views), 0
-    for number, view in enumerate(views):
-        if view.condition is None:
-            places[number], n_leaves = float(n_leaves), n_leaves + 1
-    for number in range(len(views) - 1, 0, -1):  # children come after their parents
-        places[views[number].parent] += places[number] / 2
-    return places
 
 
 def _key(views: list[NodeView], latest: int) -> Markup:

@@ -1,4 +1,4 @@
-"""What if: a sample typed in, how it is classified, and why."""
+"""What if: the prediction for a sample that is typed in, and its explanation."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def _seconds(text: str, name: str) -> float:
 
 
 def last_sample(encoder: TableEncoder, memory: Memory) -> list[str]:
-    """Return the values of the last sample at hand as they are typed; empty ones where there is none."""
+    """Return the values of the last sample in memory as they are typed; empty ones where there is none."""
     if not len(memory):
         return [""] * encoder.n_features
     (row,) = memory.values.taken(np.array([len(memory) - 1])).matrix().tolist()
@@ -168,19 +168,19 @@ def _field(encoder: TableEncoder, place: int, value: str) -> Markup:
 
 
 def _answer(explanation: Explanation) -> Markup:
-    """Return the class, how sure the model is, and what speaks for it."""
+    """Return the predicted class, the probabilities, and the contributions of the columns."""
     told = explanation.summary(0, max_features=BARS)
     chances, values = explanation.probabilities[0], explanation.classes.tolist()
     order = np.argsort(-chances, kind="stable")[:CLASSES].tolist()
     rows = [
         [
             write_value(values[place]),
-            bar(chances[place], 1.0, words.share(chances[place])),
+            bar(chances[place], 1.0, words.percent(chances[place])),
         ]
         for place in order
     ]
     more = len(chances) - len(order)
-    head = tag("p", tag("b", told.class_name), f" with probability {words.share(told.probability)}", class_="verdict")
+    head = tag("p", tag("b", told.class_name), f" with probability {words.percent(told.probability)}", class_="verdict")
     others = table_of(["class", "probability"], rows, words=(0, 1), caption="Probability by class", class_="chances")
     rest = (
         tag("p", f"{words.count(more, 'less likely class', 'less likely classes')} not listed.", class_="note")
@@ -189,14 +189,14 @@ def _answer(explanation: Explanation) -> Markup:
     )
     asked = tag(
         "p",
-        f"Asked, by weight: {told.forests}. Batches that made the leaves: {told.batches.removesuffix(', ...')}.",
+        f"Forests by weight: {told.forests}. Batches that made the leaves: {told.batches.removesuffix(', ...')}.",
         class_="note",
     )
     return join([head, others, rest, _why(told), asked])
 
 
 def _why(told: Summary) -> Markup:
-    """Return bars that lead from what the roots say to the probability of the class."""
+    """Return bars that lead from the probability at the roots to that of the class."""
     ends = told.bias + np.cumsum([0.0, *told.added])
     x = Scale.around([*ends, 0.0], margin=0.02).clipped(min(0.0, float(ends.min())), float("inf"))
     rows = []
@@ -208,8 +208,8 @@ def _why(told: Summary) -> Markup:
 
     def end(name: str, value: float) -> list[Any]:
         drawn = plot.draw([plot.steps([0.0, value], [0.0], [1.0], "end")], label="", class_="step")
-        return [tag("b", name), drawn, tag("b", words.share(value))]
+        return [tag("b", name), drawn, tag("b", words.percent(value))]
 
     rows = [end("at the roots", told.bias), *rows, end(words.shortened(told.class_name, 40), told.probability)]
-    table = table_of(["column and value", "from the roots to the answer", "points"], rows, words=(0, 1), class_="why")
+    table = table_of(["column and value", "from the roots to the class", "points"], rows, words=(0, 1), class_="why")
     return figure("why", f"Why {words.shortened(told.class_name, 40)}", table)

@@ -9,12 +9,12 @@ NOTHING = "–"
 UNITS = ("bytes", "kB", "MB", "GB", "TB")
 
 
-def share(value: float | None, digits: int = 1) -> str:
-    """Return a share as a percentage.
+def percent(value: float | None, digits: int = 1) -> str:
+    """Return a fraction as a percentage.
 
     Examples
     --------
-    >>> share(0.8125), share(None), share(1.0), share(0.0), share(0.00012)
+    >>> percent(0.8125), percent(None), percent(1.0), percent(0.0), percent(0.00012)
     ('81.2%', '–', '100%', '0%', '<0.1%')
     """
     if value is None or not isfinite(value):
@@ -72,7 +72,7 @@ def metric_name(name: str) -> str:
 
 
 def metric(name: str, value: float | None) -> str:
-    """Return a metric of a report: log loss and Brier score are numbers, the others are shares.
+    """Return a metric of a report: log loss and Brier score are numbers, the others are fractions.
 
     Examples
     --------
@@ -80,12 +80,12 @@ def metric(name: str, value: float | None) -> str:
     ('0.312', '87.5%', '–')
     """
     if name not in ("log_loss", "brier_score"):
-        return share(value)
+        return percent(value)
     return NOTHING if value is None or not isfinite(value) else f"{value:.3f}"
 
 
 def span(low: float | None, high: float | None) -> str:
-    """Return a band of shares.
+    """Return an interval of fractions.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def span(low: float | None, high: float | None) -> str:
 
 
 def points(value: float | None) -> str:
-    """Return a difference of shares.
+    """Return a difference of fractions.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A node's question in the user's words: names of columns and categories, thresholds no longer than they need be."""
+"""Conditions of nodes as text: names of columns and categories, thresholds with as few digits as possible."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from adforest.forest import Tree
 from adforest.forest.tree import CATEGORICAL, MISSING_LEFT
 from adforest.forest.types import AnyArray, Float64Array
 
-MOST_CATEGORIES = 8  # named in one question
+MOST_CATEGORIES = 8  # named in one condition
 
 
 class Condition(NamedTuple):
@@ -24,8 +24,8 @@ class Condition(NamedTuple):
     right: str
 
 
-class Questions:
-    """Puts the questions of one tree into words.
+class Conditions:
+    """Puts the conditions of one tree into words.
 
     Parameters
     ----------

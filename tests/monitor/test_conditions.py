@@ -1,4 +1,4 @@
-"""How the question of a node is worded."""
+"""How the condition of a node is written."""
 
 import re
 
