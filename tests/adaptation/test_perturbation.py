@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adforest.adaptation.perturbation import (
+from adforest.adaptation.repair import (
     READINGS,
     LeafStatistics,
+    assess,
     batch_confidence,
     is_perturbed,
     merged_confidence,
     perturbed_fraction,
     predicted_confidence,
 )
-from adforest.adaptation.repair import assess
 from adforest.forest import GrowthParams, LeafCounts, Samples, Tree, TreeEditor
 from adforest.growers import RandomForestGrower
 

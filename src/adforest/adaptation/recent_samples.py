@@ -174,7 +174,8 @@ class RecentSamples:
         if len(pairs) > MAX_PAIRS:
             kept = np.sort(np.argsort(-counts, kind="stable")[:MAX_PAIRS])
             pairs, counts = pairs[kept], counts[kept]
-        leaves = leaves if delay <= tuning.max_delay else None
+        if leaves is not None and delay > tuning.max_delay:
+            leaves = None
         last = labels[-tuning.n_neighbours :]
         return RecentSamples(self.weights, last, self._leaves_after(leaves, len(last)), pairs, counts)
 

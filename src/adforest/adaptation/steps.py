@@ -18,11 +18,10 @@ import numpy as np
 
 from adforest.adaptation.boxes import Box, Cut, root_cuts
 from adforest.adaptation.evidence import Evidence
-from adforest.adaptation.perturbation import perturbed_fraction
+from adforest.adaptation.memory import rescaled
 from adforest.adaptation.recent_samples import RecentSamples
-from adforest.adaptation.repair import Assessment, Repair, assess
+from adforest.adaptation.repair import Assessment, Repair, assess, perturbed_fraction
 from adforest.adaptation.report import ACTIVE, FORESTS, NEWEST, PERMANENT, BatchReport
-from adforest.adaptation.sample_weights import rescaled
 from adforest.adaptation.scenario import scenario_of
 from adforest.adaptation.state import ForestState, Settings, State
 from adforest.adaptation.undrawn import route_undrawn
