@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
-from adforest.adaptation import Settings
 from adforest.adaptation.tuning import TUNING
 from adforest.classifier import FOREST_RULES, BaseADFClassifier
-from adforest.growers import Grower
 from adforest.parameters import (
     NONE,
     Amount,
@@ -219,30 +217,12 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _settings(self, grower: Grower, seed: int) -> Settings:
-        """Return what learning and answering go by."""
+    def _own_settings(self) -> dict[str, Any]:
         size, n_bytes = self.memory_size, None
         if isinstance(size, str):
             n_bytes = read_bytes(size)
             size = None if n_bytes else 0
-        return Settings(
-            algorithm="adaptive",
-            grower=grower,
-            n_estimators=self.n_estimators,
-            splitting=self.splitting,
-            drift_threshold=self.drift_threshold,
-            window_size=self.window_size,
-            memory_size=size,
-            memory_bytes=n_bytes,
-            max_samples=self.max_samples,
-            min_samples_leaf=self.min_samples_leaf,
-            renewal=self.renewal,
-            answer_for=self.answer_for,
-            label_delay=self.label_delay,
-            n_jobs=self.n_jobs,
-            seed=seed,
-            tuning=self._tuning,
-        )
+        return {"algorithm": "adaptive", "memory_size": size, "memory_bytes": n_bytes, "tuning": self._tuning}
 
     def _answer_settings(self) -> dict[str, Any]:
         return {"answer_for": self.answer_for, "n_jobs": self.n_jobs}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import replace
+from dataclasses import fields, replace
 from os import PathLike
 from typing import Any, ClassVar, Literal, Self, cast
 from weakref import WeakKeyDictionary
@@ -75,8 +75,8 @@ class BaseADFClassifier(TrackAttributes, VotingBatchClassifier[State]):
     _reuses_codes = True
 
     @abstractmethod
-    def _settings(self, grower: Grower, seed: int) -> Settings:
-        """Return the settings of learning and predicting."""
+    def _own_settings(self) -> dict[str, Any]:
+        """Return the settings that are not simply the parameters of the same names."""
 
     @abstractmethod
     def _answer_settings(self) -> dict[str, Any]:
@@ -156,6 +156,11 @@ class BaseADFClassifier(TrackAttributes, VotingBatchClassifier[State]):
         column_index = batch.encoder.index_after_added(len(before.state.memory.values.types))
         state = with_columns(before.state, column_index, n_features, batch.encoder.recycled_codes)
         return replace(state, settings=settings)
+
+    def _settings(self, grower: Grower, seed: int) -> Settings:
+        """Return the settings of learning and predicting; weights of classes come with the classes that are known."""
+        parameters = {one.name: getattr(self, one.name) for one in fields(Settings) if hasattr(self, one.name)}
+        return Settings(grower=grower, seed=seed, **parameters | {"class_weight": None} | self._own_settings())
 
     def _grower(self, n_features: int) -> Grower:
         """Return the grower that the parameters select; the criterion is that of a random forest."""
