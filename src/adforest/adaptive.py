@@ -7,11 +7,11 @@ from typing import Any, ClassVar, Literal
 from adforest.adaptation.tuning import TUNING
 from adforest.classifier import FOREST_RULES, BaseADFClassifier
 from adforest.parameters import (
+    BYTES,
     NONE,
     Amount,
     AnswerFor,
     BaseForest,
-    Bytes,
     ColumnChanges,
     Criterion,
     MaxFeatures,
@@ -160,7 +160,7 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
     _adds_rates = True
     _tuning = TUNING  # experiments set another one on an instance
     _rules: ClassVar[Rules] = FOREST_RULES | {
-        "memory_size": (Whole(0), Bytes(), NONE),
+        "memory_size": (Whole(0), BYTES, NONE),
         "max_samples": (Whole(1000), NONE),
         "criterion": (one_of(Criterion),),
         "renewal": (Amount(0),),

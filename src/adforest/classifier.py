@@ -24,16 +24,16 @@ from adforest.parallel import in_threads
 from adforest.parameters import (
     AT_LEAST_ONE,
     COMMON,
+    FLAG,
     NONE,
+    WEIGHTS_BY_CLASS,
     Amount,
     BaseForest,
     ColumnChanges,
-    Flag,
     MaxFeatures,
     OneOf,
     Rules,
     Splitting,
-    WeightsByClass,
     Whole,
     one_of,
 )
@@ -49,9 +49,9 @@ FOREST_RULES: Rules = COMMON | {
     "max_depth": (AT_LEAST_ONE, NONE),
     "max_categories": (AT_LEAST_ONE, NONE),
     "min_frequency": (AT_LEAST_ONE, Amount(0, 1, is_low_excluded=True), NONE),
-    "class_weight": (WeightsByClass(), OneOf("balanced", None)),
+    "class_weight": (WEIGHTS_BY_CLASS, OneOf("balanced", None)),
     "column_changes": (one_of(ColumnChanges),),
-    "verbose": (Whole(0), Flag()),
+    "verbose": (Whole(0), FLAG),
 }
 
 
