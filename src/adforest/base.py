@@ -386,8 +386,8 @@ class BatchClassifier(FittedAttributes[StateT], ClassifierMixin, BaseEstimator):
         if not self._takes_missing and np.isnan(matrix).any():
             where = column_label(source, encoder.names, int(np.isnan(matrix).any(axis=0).argmax()))
             raise InputError(
-                f"Input X contains NaN: {name} cannot learn missing values, but {where} lacks some. Drop those samples, "
-                "or fill them in, for example with SimpleImputer."
+                f"Input X contains NaN: {name} cannot learn missing values, but {where} lacks some. Drop those "
+                "samples, or fill them in, for example with SimpleImputer."
             )
 
     def _answers(self, X: Any) -> tuple[FittedModel[StateT], Float64Array]:

@@ -64,11 +64,6 @@ READINGS: dict[str, Callable[[LeafStatistics], Float64Array]] = {
 }
 
 
-def perturbed_fraction(perturbed: Sequence[BoolArray], n_leaves: int) -> float:
-    """Return how much of a forest a batch perturbs [ϑ], from the perturbed leaves of each of its trees."""
-    return sum(int(mask.sum()) for mask in perturbed) / n_leaves
-
-
 def is_perturbed(leaves: LeafStatistics, reading: str, tolerance: float) -> BoolArray:
     """Return which leaves a batch perturbed."""
     return leaves.confidence > READINGS[reading](leaves) + tolerance
