@@ -12,11 +12,11 @@ import numpy as np
 from sklearn.datasets import make_classification
 
 from adforest import AdaptiveDecisionForestClassifier
-from adforest.growers import features
+from adforest.growers import random_forest
 
 Stream = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], int]
 SEEDS = (0, 1)
-PATH = features.PATH_LENGTH
+PATH = random_forest.PATH_LENGTH
 
 
 def round_clusters(n_classes: int, seed: int) -> Stream:
@@ -71,11 +71,11 @@ def measure(stream: Stream, **parameters: Any) -> tuple[float, float, float]:
 
 
 def compare(name: str, made: Callable[[int], Stream], **choices: dict[str, Any]) -> None:
-    """Print a line of means over seeds; a choice is parameters, or nodes on a path (`features.PATH_LENGTH`)."""
+    """Print a line of means over seeds; a choice is parameters, or nodes on a path (`random_forest.PATH_LENGTH`)."""
     cells = []
     for choice, given in choices.items():
         parameters = dict(given)
-        features.PATH_LENGTH = parameters.pop("path", PATH)
+        random_forest.PATH_LENGTH = parameters.pop("path", PATH)
         found = [measure(made(seed), random_state=seed, **parameters) for seed in SEEDS]
         accuracy, loss, seconds = np.mean(found, axis=0)
         cells.append(f"{choice} {100 * accuracy:.1f} {loss:.3f} {seconds:.1f} s")

@@ -1,10 +1,11 @@
-"""Tables encoded as batches are, without the labels of a batch."""
+"""Tables encoded, and labels read, as those of batches are, each without the other."""
 
 from dataclasses import replace
 
 import numpy as np
 
-from adforest.encoding import EncodingRules, TableEncoder
+from adforest.encoding import EncodingRules, LabelTable, TableEncoder
+from adforest.encoding.labels import distinct_labels
 from adforest.encoding.tables import source_of
 
 NAME, RULES = "AdaptiveDecisionForestClassifier", EncodingRules()
@@ -26,3 +27,16 @@ def _learnt(encoder, table, warning, batch, rules):
     surveyed, survey = encoder.survey(table, table.source)
     grown = encoder.grown(replace(survey, warning=warning), batch, rules)
     return grown, grown.matrix_of(surveyed)
+
+
+def learn_labels(y, batch=1):
+    """Return the table that knows the labels of a first batch, and their codes."""
+    values, codes = distinct_labels(y, source_of(batch))
+    return LabelTable.of(values), codes
+
+
+def extend_labels(labels, y, batch=None):
+    """Return the table that also knows the labels of a later batch, and their codes."""
+    values, codes = distinct_labels(y, source_of(batch))
+    grown = labels.with_values(values, source_of(batch))
+    return grown, grown.codes_of(values)[codes]

@@ -1,6 +1,7 @@
 """The path of a batch as docs/architecture.md tells it, checked by tracing a real call.
 
-``python tests/test_architecture.py`` prints the modules in the order in which a batch enters them.
+``python tests/test_architecture.py`` prints the modules in the order in which a batch enters them, and how many they
+and their functions are; lambdas and comprehensions are parts of the functions that they stand in.
 """
 
 import re
@@ -28,7 +29,7 @@ def batch(number, n=400):
 
 
 def traced_calls():
-    """Return the calls of `partial_fit` of a second batch: module of the caller, module that is called."""
+    """Return the calls of `partial_fit` of a second batch: module of the caller, module and function called."""
     model = AdaptiveDecisionForestClassifier(n_estimators=5, n_jobs=1, random_state=0).partial_fit(*batch(0))
     X, y = batch(1)
     calls, stack = [], ["partial_fit"]
@@ -38,7 +39,7 @@ def traced_calls():
             return
         if event == "call":
             module = frame.f_code.co_filename.removeprefix(PACKAGE)
-            calls.append((stack[-1], module))
+            calls.append((stack[-1], module, frame.f_code.co_qualname))
             stack.append(module)
         elif event == "return":
             stack.pop()
@@ -59,7 +60,12 @@ def calls():
 
 def modules_entered(calls):
     """Return the modules in the order in which they are entered first."""
-    return list(dict.fromkeys(called for _, called in calls))
+    return list(dict.fromkeys(called for _, called, _ in calls))
+
+
+def functions_called(calls):
+    """Return the functions that are called, with their modules."""
+    return {(called, name) for _, called, name in calls if not name.endswith(">")}
 
 
 def test_the_page_tells_the_path_of_a_batch_as_it_is(calls):
@@ -78,13 +84,13 @@ def test_a_batch_goes_down_the_rooms(calls):
     def height(module):
         return -layers.index(module.split("/")[0].removesuffix(".py"))
 
-    up = {(caller, called) for caller, called in calls[1:] if height(called) > height(caller)}
+    up = {(caller, called) for caller, called, _ in calls[1:] if height(called) > height(caller)}
     assert {edge for edge in up if edge[0] != "parallel.py"} == HOOKS
 
 
 def test_a_base_class_and_its_subclass_do_not_call_each_other_in_turns(calls):
     classes = {"adaptive.py", "classifier.py", "base.py"}
-    edges = {(caller, called) for caller, called in calls if {caller, called} <= classes and caller != called}
+    edges = {(caller, called) for caller, called, _ in calls if {caller, called} <= classes and caller != called}
     assert edges == {("classifier.py", "base.py"), *HOOKS}
 
 
@@ -101,4 +107,6 @@ def test_what_is_fitted_is_asked_for_by_get_fitted():
 
 
 if __name__ == "__main__":
-    print(*modules_entered(traced_calls()), sep="\n")
+    traced = traced_calls()
+    print(*modules_entered(traced), sep="\n")
+    print(f"{len(modules_entered(traced))} modules, {len(functions_called(traced))} functions")

@@ -12,13 +12,13 @@ from adforest.adaptation import READINGS
 from adforest.base import BatchClassifier
 from adforest.growers import GROWERS
 from adforest.parameters import (
+    ARRAY_LIKE,
+    FLAG,
+    RANDOM_STATE,
     Amount,
-    ArrayLike,
     BaseForest,
-    Flag,
     OneOf,
     Perturbation,
-    RandomState,
     Whole,
     check_parameters,
 )
@@ -31,9 +31,9 @@ RULES = [
     (Amount(0, 1), [0, 1, 0.5], [1.0000001, -0.1]),
     (Amount(0, 1, is_low_excluded=True), [1, 1e-300], [0, 0.0, 2]),
     (OneOf("a", None), ["a", None, np.str_("a")], ["b", 0, ["a"], np.array(["a", "b"])]),
-    (ArrayLike(), [[], (1, 2), np.zeros(3), range(2)], ["from", b"", {}, 3, None]),
-    (RandomState(), [None, 0, np.random.RandomState(1)], ["seed", -1, 1.5, np.random.default_rng(0)]),
-    (Flag(), [True, False, np.bool_(True)], [1, 0, "yes", None]),
+    (ARRAY_LIKE, [[], (1, 2), np.zeros(3), range(2)], ["from", b"", {}, 3, None]),
+    (RANDOM_STATE, [None, 0, np.random.RandomState(1)], ["seed", -1, 1.5, np.random.default_rng(0)]),
+    (FLAG, [True, False, np.bool_(True)], [1, 0, "yes", None]),
 ]
 
 

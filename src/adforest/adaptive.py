@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
-from adforest.adaptation import Settings
 from adforest.adaptation.tuning import TUNING
 from adforest.classifier import FOREST_RULES, BaseADFClassifier
-from adforest.growers import Grower
 from adforest.parameters import (
+    BYTES,
     NONE,
     Amount,
     AnswerFor,
     BaseForest,
-    Bytes,
     ColumnChanges,
     Criterion,
     MaxFeatures,
@@ -162,7 +160,7 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
     _adds_rates = True
     _tuning = TUNING  # experiments set another one on an instance
     _rules: ClassVar[Rules] = FOREST_RULES | {
-        "memory_size": (Whole(0), Bytes(), NONE),
+        "memory_size": (Whole(0), BYTES, NONE),
         "max_samples": (Whole(1000), NONE),
         "criterion": (one_of(Criterion),),
         "renewal": (Amount(0),),
@@ -219,30 +217,12 @@ class AdaptiveDecisionForestClassifier(BaseADFClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _settings(self, grower: Grower, seed: int) -> Settings:
-        """Return what learning and answering go by."""
+    def _own_settings(self) -> dict[str, Any]:
         size, n_bytes = self.memory_size, None
         if isinstance(size, str):
             n_bytes = read_bytes(size)
             size = None if n_bytes else 0
-        return Settings(
-            algorithm="adaptive",
-            grower=grower,
-            n_estimators=self.n_estimators,
-            splitting=self.splitting,
-            drift_threshold=self.drift_threshold,
-            window_size=self.window_size,
-            memory_size=size,
-            memory_bytes=n_bytes,
-            max_samples=self.max_samples,
-            min_samples_leaf=self.min_samples_leaf,
-            renewal=self.renewal,
-            answer_for=self.answer_for,
-            label_delay=self.label_delay,
-            n_jobs=self.n_jobs,
-            seed=seed,
-            tuning=self._tuning,
-        )
+        return {"algorithm": "adaptive", "memory_size": size, "memory_bytes": n_bytes, "tuning": self._tuning}
 
     def _answer_settings(self) -> dict[str, Any]:
         return {"answer_for": self.answer_for, "n_jobs": self.n_jobs}

@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from adforest.encoding import EncodingRules, LabelTable, TableEncoder
+from adforest.encoding.tables import column_label
 from adforest.exceptions import InputError, InputTypeError, MissingSamplesError, ParameterError
 from adforest.forest import Samples
 from adforest.forest.types import AnyArray, Float64Array
@@ -377,16 +378,16 @@ class BatchClassifier(FittedAttributes[StateT], ClassifierMixin, BaseEstimator):
         name = type(self).__name__
         if not self._takes_categories and encoder.is_categorical.any():
             position = int(encoder.is_categorical.argmax())
-            shown = ", ".join(map(repr, encoder.category_values(position)[:3]))
+            where, shown = column_label(source, encoder.names, position), encoder.category_values(position)[:3]
             raise InputTypeError(
-                f"{name} learns numbers only, but {_column(encoder, position)} of {source} is categorical ({shown}). "
+                f"{name} learns numbers only, but {where} is categorical ({', '.join(map(repr, shown))}). "
                 "Drop it, or convert it to numbers, for example to one 0/1 column a category."
             )
         if not self._takes_missing and np.isnan(matrix).any():
-            position = int(np.isnan(matrix).any(axis=0).argmax())
+            where = column_label(source, encoder.names, int(np.isnan(matrix).any(axis=0).argmax()))
             raise InputError(
-                f"Input X contains NaN: {name} cannot learn missing values, but {_column(encoder, position)} of "
-                f"{source} lacks some. Drop those samples, or fill them in, for example with SimpleImputer."
+                f"Input X contains NaN: {name} cannot learn missing values, but {where} lacks some. Drop those "
+                "samples, or fill them in, for example with SimpleImputer."
             )
 
     def _answers(self, X: Any) -> tuple[FittedModel[StateT], Float64Array]:
@@ -412,11 +413,6 @@ class BatchClassifier(FittedAttributes[StateT], ClassifierMixin, BaseEstimator):
 
 class VotingBatchClassifier(ProbabilityMixin[StateT], BatchClassifier[StateT]):
     """Base class for batch-incremental classifiers whose votes can be scaled to class probabilities."""
-
-
-def _column(encoder: TableEncoder, position: int) -> str:
-    """Return the name of a column in errors."""
-    return f"column {position if encoder.feature_names is None else repr(encoder.feature_names[position])}"
 
 
 def _is_equal(one: Any, other: Any) -> bool:

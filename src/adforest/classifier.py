@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import replace
+from dataclasses import fields, replace
 from os import PathLike
 from typing import Any, ClassVar, Literal, Self, cast
 from weakref import WeakKeyDictionary
@@ -24,16 +24,16 @@ from adforest.parallel import in_threads
 from adforest.parameters import (
     AT_LEAST_ONE,
     COMMON,
+    FLAG,
     NONE,
+    WEIGHTS_BY_CLASS,
     Amount,
     BaseForest,
     ColumnChanges,
-    Flag,
     MaxFeatures,
     OneOf,
     Rules,
     Splitting,
-    WeightsByClass,
     Whole,
     one_of,
 )
@@ -49,9 +49,9 @@ FOREST_RULES: Rules = COMMON | {
     "max_depth": (AT_LEAST_ONE, NONE),
     "max_categories": (AT_LEAST_ONE, NONE),
     "min_frequency": (AT_LEAST_ONE, Amount(0, 1, is_low_excluded=True), NONE),
-    "class_weight": (WeightsByClass(), OneOf("balanced", None)),
+    "class_weight": (WEIGHTS_BY_CLASS, OneOf("balanced", None)),
     "column_changes": (one_of(ColumnChanges),),
-    "verbose": (Whole(0), Flag()),
+    "verbose": (Whole(0), FLAG),
 }
 
 
@@ -75,8 +75,8 @@ class BaseADFClassifier(TrackAttributes, VotingBatchClassifier[State]):
     _reuses_codes = True
 
     @abstractmethod
-    def _settings(self, grower: Grower, seed: int) -> Settings:
-        """Return the settings of learning and predicting."""
+    def _own_settings(self) -> dict[str, Any]:
+        """Return the settings that are not simply the parameters of the same names."""
 
     @abstractmethod
     def _answer_settings(self) -> dict[str, Any]:
@@ -156,6 +156,11 @@ class BaseADFClassifier(TrackAttributes, VotingBatchClassifier[State]):
         column_index = batch.encoder.index_after_added(len(before.state.memory.values.types))
         state = with_columns(before.state, column_index, n_features, batch.encoder.recycled_codes)
         return replace(state, settings=settings)
+
+    def _settings(self, grower: Grower, seed: int) -> Settings:
+        """Return the settings of learning and predicting; weights of classes come with the classes that are known."""
+        parameters = {one.name: getattr(self, one.name) for one in fields(Settings) if hasattr(self, one.name)}
+        return Settings(grower=grower, seed=seed, **parameters | {"class_weight": None} | self._own_settings())
 
     def _grower(self, n_features: int) -> Grower:
         """Return the grower that the parameters select; the criterion is that of a random forest."""

@@ -24,9 +24,9 @@ class Origins:
         What stands for each batch learnt, the last `MAX_DIGESTS` of them: 1 MB at most. A batch that came before these
         is not known any more, and would be learnt again if it came again.
     sizes : tuple of (int, int, int)
-        Of the last of these digests, as many as there are: bytes of the file that it stands for (0 if it stands for
-        samples), how many samples these are, and the number of the batch that it was learnt with (0 if it was only
-        passed over). They tell a file that went on since it was learnt.
+        Of each of these digests: bytes of the file that it stands for (0 if it stands for samples), how many samples
+        these are, and the number of the batch that it was learnt with (0 if it was only passed over). They tell a file
+        that went on since it was learnt.
     stream : str or None
         The id of the stream that batches come from, if they come from one.
     epoch : int
@@ -58,23 +58,13 @@ class Origins:
         return replace(self, digests=digests[-self.MAX_DIGESTS :], sizes=sizes[-self.MAX_DIGESTS :])
 
     def sized(self) -> list[tuple[bytes, int, int]]:
-        """Return the digests whose sizes are known, with these."""
-        first = len(self.digests) - len(self.sizes)
-        return [(digest, *size[:2]) for digest, size in zip(self.digests[first:], self.sizes, strict=True)]
+        """Return the digests with their sizes."""
+        return [(digest, *size[:2]) for digest, size in zip(self.digests, self.sizes, strict=True)]
 
-    def batch_numbers(self, n_batches: int) -> dict[bytes, int]:
-        """Return, by digest, the number of the batch that it was learnt with.
-
-        Parameters
-        ----------
-        n_batches : int
-            Learnt in all. Digests without sizes, of older versions, stand for one batch each, up to the first with one.
-        """
-        n_old = len(self.digests) - len(self.sizes)
-        known = [size[2] for size in self.sizes]
-        first = next((number for number in known if number), n_batches + 1)
-        pairs = zip(self.digests, [*range(first - n_old, first), *known], strict=True)
-        return {digest: number for digest, number in pairs if number > 0}
+    def batch_numbers(self) -> dict[bytes, int]:
+        """Return, by digest, the number of the batch that it was learnt with."""
+        pairs = zip(self.digests, self.sizes, strict=True)
+        return {digest: number for digest, (_, _, number) in pairs if number > 0}
 
 
 def origins_of(classifier: Any) -> Origins:

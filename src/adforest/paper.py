@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
-from adforest.adaptation import Settings
 from adforest.classifier import FOREST_RULES, BaseADFClassifier
-from adforest.growers import Grower
 from adforest.parameters import (
     NONE,
     SHARE,
@@ -195,30 +193,18 @@ class PaperADFClassifier(BaseADFClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _settings(self, grower: Grower, seed: int) -> Settings:
-        """Return what learning and answering go by."""
-
+    def _own_settings(self) -> dict[str, Any]:
         def read(value: Any, program: Any, text: Any) -> Any:
             return value if value != "reading" else program if self.reading == "program" else text
 
-        return Settings(
-            algorithm="paper",
-            grower=grower,
-            n_estimators=self.n_estimators,
-            splitting=self.splitting,
-            repair_threshold=self.repair_threshold,
-            error_tolerance=self.error_tolerance,
-            drift_threshold=self.drift_threshold,
-            window_size=self.window_size,
-            memory_size=read(self.memory_size, None, 0),
-            perturbation=read(self.perturbation, "merged", "batch"),
-            tree_repair=read(self.tree_repair, "any", "share"),
-            renewal=0.0,
-            soft=self.voting == "soft",
-            min_samples_leaf=self.min_samples_leaf,
-            n_jobs=self.n_jobs,
-            seed=seed,
-        )
+        return {
+            "algorithm": "paper",
+            "memory_size": read(self.memory_size, None, 0),
+            "perturbation": read(self.perturbation, "merged", "batch"),
+            "tree_repair": read(self.tree_repair, "any", "share"),
+            "renewal": 0.0,
+            "soft": self.voting == "soft",
+        }
 
     def _answer_settings(self) -> dict[str, Any]:
         return {"soft": self.voting == "soft", "n_jobs": self.n_jobs}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
@@ -97,18 +97,6 @@ def one_of(literal: Any, *more: str | None) -> OneOf:
     return OneOf(*get_args(literal), *more)
 
 
-@dataclass(frozen=True, slots=True)
-class ArrayLike:
-    """Lists, arrays and the like."""
-
-    def accepts(self, value: Any) -> bool:
-        """Return whether a value can be read as an array."""
-        return not isinstance(value, str | bytes | dict) and (hasattr(value, "__len__") or hasattr(value, "__array__"))
-
-    def __str__(self) -> str:
-        return "a list or an array"
-
-
 _UNITS = {  # bytes, by name in lower case
     f"{prefix}{infix}b": base**power
     for power, prefix in enumerate("kmgt", start=1)
@@ -123,85 +111,53 @@ def read_bytes(text: str) -> int | None:
     return None if found is None else int(float(found[1]) * _UNITS[found[2].lower()])
 
 
-@dataclass(frozen=True, slots=True)
-class Bytes:
-    """A text that says how many bytes."""
+def _is_random_state(value: Any) -> bool:
+    """Return whether scikit-learn can make a generator of a value."""
+    if type(value) is int:  # to make one takes longer than all other checks
+        return 0 <= value < 2**32
+    try:
+        check_random_state(value)
+    except ValueError:
+        return False
+    return True
 
-    def accepts(self, value: Any) -> bool:
-        """Return whether a value is such a text."""
-        return isinstance(value, str) and read_bytes(value) is not None
 
-    def __str__(self) -> str:
-        return "a text such as '200MB' or '1.5GiB'"
-
-
-@dataclass(frozen=True, slots=True)
-class WeightsByClass:
-    """A weight above 0 for some class values."""
-
-    def accepts(self, value: Any) -> bool:
-        """Return whether a value is a dict of such weights."""
-        above = Amount(0, is_low_excluded=True)
-        return isinstance(value, dict) and all(above.accepts(one) and np.isfinite(one) for one in value.values())
-
-    def __str__(self) -> str:
-        return "a dict of class values to weights above 0"
+def _are_weights(value: Any) -> bool:
+    """Return whether a value is a dict of finite weights above 0."""
+    above = Amount(0, is_low_excluded=True)
+    return isinstance(value, dict) and all(above.accepts(one) and np.isfinite(one) for one in value.values())
 
 
 @dataclass(frozen=True, slots=True)
-class RandomState:
-    """What scikit-learn takes for a random state."""
+class Kind:
+    """Values that pass a check."""
 
-    def accepts(self, value: Any) -> bool:
-        """Return whether scikit-learn can make a generator of a value."""
-        if type(value) is int:  # to make one takes longer than all other checks
-            return 0 <= value < 2**32
-        try:
-            check_random_state(value)
-        except ValueError:
-            return False
-        return True
+    expected: str
+    accepts: Callable[[Any], bool]
 
     def __str__(self) -> str:
-        return "an int from 0 to 4294967295, a numpy RandomState or None"
+        return self.expected
 
 
-@dataclass(frozen=True, slots=True)
-class Flag:
-    """True or False."""
-
-    def accepts(self, value: Any) -> bool:
-        """Return whether a value is True or False."""
-        return isinstance(value, bool | np.bool_)
-
-    def __str__(self) -> str:
-        return "True or False"
-
-
-@dataclass(frozen=True, slots=True)
-class TimeSpan:
-    """Time spans that are not negative."""
-
-    def accepts(self, value: Any) -> bool:
-        """Return whether a value is such a time span."""
-        return isinstance(value, timedelta) and value >= timedelta(0)
-
-    def __str__(self) -> str:
-        return "a timedelta that is not negative"
-
-
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """Lists, tuples and sets of names."""
-
-    def accepts(self, value: Any) -> bool:
-        """Return whether a value lists names."""
-        return isinstance(value, list | tuple | set | frozenset) and all(isinstance(name, Hashable) for name in value)
-
-    def __str__(self) -> str:
-        return "a list of names"
-
-
+ARRAY_LIKE = Kind(
+    "a list or an array",
+    lambda value: (
+        not isinstance(value, str | bytes | dict) and (hasattr(value, "__len__") or hasattr(value, "__array__"))
+    ),
+)
+BYTES = Kind(
+    "a text such as '200MB' or '1.5GiB'", lambda value: isinstance(value, str) and read_bytes(value) is not None
+)
+FLAG = Kind("True or False", lambda value: isinstance(value, bool | np.bool_))
+NAMES = Kind(
+    "a list of names",
+    lambda value: isinstance(value, list | tuple | set | frozenset) and all(isinstance(one, Hashable) for one in value),
+)
+RANDOM_STATE = Kind("an int from 0 to 4294967295, a numpy RandomState or None", _is_random_state)
+TIME_SPAN = Kind(
+    "a timedelta that is not negative", lambda value: isinstance(value, timedelta) and value >= timedelta(0)
+)
+WEIGHTS_BY_CLASS = Kind("a dict of class values to weights above 0", _are_weights)
 NONE = OneOf(None)
 AT_LEAST_ONE = Whole(1, 2**31 - 1)  # what kernels count by
 SHARE = Amount(0, 1)
@@ -214,9 +170,9 @@ COMMON: Rules = {  # parameters that several classifiers have
         Amount(0, 1, is_low_excluded=True),
         one_of(MaxFeatures, None),
     ),
-    "categorical_features": (ArrayLike(), OneOf("from_dtype", None)),
+    "categorical_features": (ARRAY_LIKE, OneOf("from_dtype", None)),
     "n_jobs": (Whole(), NONE),
-    "random_state": (RandomState(),),
+    "random_state": (RANDOM_STATE,),
 }
 
 

@@ -7,16 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adforest.adaptation.perturbation import (
+from adforest import PaperADFClassifier
+from adforest.adaptation.repair import (
     READINGS,
     LeafStatistics,
+    assess,
     batch_confidence,
     is_perturbed,
     merged_confidence,
-    perturbed_fraction,
     predicted_confidence,
 )
-from adforest.adaptation.repair import assess
+from adforest.adaptation.steps import BatchUpdate
+from adforest.base import get_fitted
 from adforest.forest import GrowthParams, LeafCounts, Samples, Tree, TreeEditor
 from adforest.growers import RandomForestGrower
 
@@ -144,11 +146,15 @@ def test_assessing_a_class_the_tree_has_never_seen():
     assert found.leaves.n_classes.tolist() == [1, 2]
 
 
-def test_the_share_is_of_all_leaves_of_the_forest():
-    # Two trees, 10 leaves in all, of which the batch reaches 3 and perturbs 2.
-    assert perturbed_fraction([np.array([True, False]), np.array([True])], n_leaves=10) == pytest.approx(2 / 10)
-
-
-def test_nothing_perturbed_is_zero_and_everything_is_one():
-    assert perturbed_fraction([np.array([False, False]), np.array([False])], n_leaves=3) == 0.0
-    assert perturbed_fraction([np.array([True, True]), np.array([True])], n_leaves=3) == 1.0
+def test_the_fraction_is_of_all_leaves_of_the_forest():
+    x, y = np.arange(40) % 8, np.arange(40) % 8 // 2 % 2
+    state = get_fitted(PaperADFClassifier(n_estimators=4, min_samples_leaf=1, random_state=0).fit(x[:, None], y)).state
+    batch, settings, forest = batch_of([0, 0, 3], [1, 1, 1]), state.settings, state.forests["permanent"].forest
+    work = BatchUpdate(state, batch)
+    work.assess("permanent")
+    found = [
+        assess(tree, batch, settings.grower, settings.perturbation, settings.error_tolerance) for tree in forest.trees
+    ]
+    n_perturbed = sum(int(one.perturbed.sum()) for one in found)
+    assert n_perturbed > 0
+    assert work.perturbed["permanent"] == n_perturbed / sum(tree.n_leaves for tree in forest.trees)

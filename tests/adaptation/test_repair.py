@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from adforest.adaptation import READINGS, RECIPES
 from adforest.adaptation.boxes import Box, root_cuts
-from adforest.adaptation.perturbation import LeafStatistics
-from adforest.adaptation.repair import Assessment, Repair, assess
+from adforest.adaptation.repair import Assessment, LeafStatistics, Repair, assess
 from adforest.forest import Forest, GrowthParams, LeafCounts, Samples
 from adforest.growers import GROWERS, RandomForestGrower, SysForGrower
 from oracles import learn, new_state, rows_of

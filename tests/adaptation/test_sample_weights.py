@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adforest.adaptation.sample_weights import SampleWeights, rescaled
+from adforest.adaptation.memory import SampleWeights, rescaled
 from adforest.adaptation.tuning import TUNING
 from adforest.forest import Samples
 

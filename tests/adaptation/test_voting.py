@@ -13,7 +13,7 @@ from adforest.adaptation import votes
 from adforest.adaptation.class_mix import ClassMix, MixChanges
 from adforest.adaptation.evidence import FAR, NEAR, NEW_CLASS, RARE_CLASS, Evidence
 from adforest.adaptation.tuning import TUNING
-from adforest.adaptation.voting import forest_votes, ratios_of, shrinkage_of, unmet_classes, with_unmet_classes
+from adforest.adaptation.voting import filled, forest_votes, ratios_of, shrinkage_of, unmet_classes
 from oracles import accuracy, calibrated, grid, learn, new_state, recency, two_clusters
 from vote_oracles import crowded, shares_by_hand, with_new_class
 
@@ -104,7 +104,7 @@ def contexts_by_hand(state, proba, near):
 def test_votes_are_what_the_formula_says(state):
     proba, near = shares_by_hand(state, PROBES, 3), near_by_hand(state, PROBES)
     context, ratios = contexts_by_hand(state, proba, near), ratios_of(state, 3)
-    proba = with_unmet_classes(state, proba)
+    proba = filled(proba, unmet_classes(state, proba, proba["permanent"].shape[1]))
     np.testing.assert_allclose(sum(context.values()), 1)
     expected = np.zeros((len(PROBES), 3))
     for voter, weights in state.evidence.weights.items():
@@ -313,11 +313,11 @@ def test_forests_that_have_not_met_a_class_leave_it_to_the_permanent_one():
     assert set(unmet_classes(state, state.voting, 2)) == {"temporary", "newest"}
     proba = shares_by_hand(state, X, 2)
     assert (proba["newest"][:, 1] == 0).all()
-    filled = with_unmet_classes(state, proba)
+    found = filled(proba, unmet_classes(state, proba, proba["permanent"].shape[1]))
     for name in ("temporary", "newest"):
-        np.testing.assert_allclose(filled[name][:, 1], proba["permanent"][:, 1] ** 2)
-        np.testing.assert_allclose(filled[name].sum(axis=1), 1)
-    assert filled["permanent"] is proba["permanent"]
+        np.testing.assert_allclose(found[name][:, 1], proba["permanent"][:, 1] ** 2)
+        np.testing.assert_allclose(found[name].sum(axis=1), 1)
+    assert found["permanent"] is proba["permanent"]
     # As long as no mix has changed, what came last is what comes next.
     steady = replace(state, evidence=replace(state.evidence, mix_changes=MixChanges()))
     assert unmet_classes(steady, state.voting, 2) == {}

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from adforest import AdaptiveDecisionForestClassifier
-from adforest.encoding import LabelTable
+from encoded_tables import extend_labels, learn_labels
 
 BIG = 2**63 + 1  # a uint64 that float64 cannot hold
 ODD = 2**53 + 1  # an int64 that float64 cannot hold
@@ -35,22 +35,22 @@ ODD = 2**53 + 1  # an int64 that float64 cannot hold
     ids=lambda y: f"{type(y).__module__}.{type(y).__name__}",
 )
 def test_large_integers_stay_apart(y):
-    labels, codes = LabelTable.learn(y)
+    labels, codes = learn_labels(y)
     assert labels.classes.dtype.kind in "iu"
     assert labels.by_arrival[codes].tolist() == np.asarray(y, dtype=object).tolist()
     assert len(labels.classes) == 3
 
 
 def test_int64_and_uint64_join_without_floats():
-    labels, _ = LabelTable.learn(np.array([1, ODD]))
-    grown, codes = labels.extend(np.array([ODD + 1, ODD], dtype=np.uint64))
+    labels, _ = learn_labels(np.array([1, ODD]))
+    grown, codes = extend_labels(labels, np.array([ODD + 1, ODD], dtype=np.uint64))
     assert grown.classes.dtype == np.int64
     assert grown.classes.tolist() == [1, ODD, ODD + 1]
     assert codes.tolist() == [2, 1]
-    wide, _ = grown.extend(np.array([BIG, BIG + 1], dtype=np.uint64))
+    wide, _ = extend_labels(grown, np.array([BIG, BIG + 1], dtype=np.uint64))
     assert wide.classes.dtype == np.uint64
     assert wide.classes.tolist() == [1, ODD, ODD + 1, BIG, BIG + 1]
-    back, codes = wide.extend(np.array([5, ODD]))
+    back, codes = extend_labels(wide, np.array([5, ODD]))
     assert back.classes.tolist() == [1, 5, ODD, ODD + 1, BIG, BIG + 1]
     assert codes.tolist() == [5, 1]
 
@@ -87,33 +87,33 @@ def test_int64_and_uint64_join_without_floats():
 )
 def test_what_no_type_holds_is_refused(y, message):
     with pytest.raises(ValueError) as error:
-        LabelTable.learn(y)
+        learn_labels(y)
     assert str(error.value) == message
 
 
 def test_what_no_type_holds_is_refused_in_a_later_batch():
     with pytest.raises(ValueError, match=f"labels of batch 2 bring class values from -1 to {BIG}, which no 64-bit"):
-        LabelTable.learn([-1, 3])[0].extend(np.array([BIG], dtype=np.uint64), batch=2)
-    floats, _ = LabelTable.learn([1.0, 2.0])
+        extend_labels(learn_labels([-1, 3])[0], np.array([BIG], dtype=np.uint64), batch=2)
+    floats, _ = learn_labels([1.0, 2.0])
     with pytest.raises(ValueError, match=f"the labels of batch 2 hold {ODD} as float64, which does not tell it from"):
-        floats.extend([3, ODD], batch=2)
-    assert floats.extend([3])[0].classes.tolist() == [1.0, 2.0, 3.0]
+        extend_labels(floats, [3, ODD], batch=2)
+    assert extend_labels(floats, [3])[0].classes.tolist() == [1.0, 2.0, 3.0]
     with pytest.raises(ValueError, match=f"the classes declared bring class values from 0 to {2**64}"):
-        LabelTable.learn([1])[0].declare([0, 2**64])
+        learn_labels([1])[0].declare([0, 2**64])
 
 
 def test_whole_numbers_and_whole_floats_in_one_list_are_integers():
-    labels, codes = LabelTable.learn([ODD, 1.0, 2])
+    labels, codes = learn_labels([ODD, 1.0, 2])
     assert labels.classes.tolist() == [1, 2, ODD]
     assert labels.classes.dtype == np.int64
     assert codes.tolist() == [2, 0, 1]
 
 
 def test_texts_that_end_in_a_null_stay_apart():
-    labels, codes = LabelTable.learn(["a", "a\0", "b"])
+    labels, codes = learn_labels(["a", "a\0", "b"])
     assert labels.classes.tolist() == ["a", "a\0", "b"]
     assert codes.tolist() == [0, 1, 2]
-    grown, _ = LabelTable.learn(["a"])[0].extend(["a\0"])
+    grown, _ = extend_labels(learn_labels(["a"])[0], ["a\0"])
     assert grown.classes.tolist() == ["a", "a\0"]
 
 
@@ -123,12 +123,12 @@ KINDS = {"text": ["a"], "numbers": [1], "booleans": [True]}
 @pytest.mark.parametrize("learnt", KINDS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_two_kinds_mix_across_batches(learnt, kind):
-    labels, _ = LabelTable.learn(KINDS[learnt])
+    labels, _ = learn_labels(KINDS[learnt])
     if learnt == kind:
-        assert labels.extend(KINDS[kind], batch=4)[0] is labels
+        assert extend_labels(labels, KINDS[kind], batch=4)[0] is labels
         return
     with pytest.raises(TypeError) as error:
-        labels.extend(KINDS[kind], batch=4)
+        extend_labels(labels, KINDS[kind], batch=4)
     assert str(error.value) == (
         f"the labels of batch 4 are {kind} ({KINDS[kind][0]!r}) but the model learnt {learnt} ({KINDS[learnt][0]!r}). "
         f"Convert them to {learnt}, or start a new model with fit()."
@@ -140,11 +140,11 @@ def test_booleans_and_numbers_do_not_mix_within_a_batch(y):
     with pytest.raises(
         TypeError, match=r"^the labels of batch 1 mix values of type bool_? and (int|float)|int and bool"
     ):
-        LabelTable.learn(y)
+        learn_labels(y)
 
 
 def test_a_class_may_be_called_na():
-    labels, codes = LabelTable.learn(["NA", "nan", "None", "", "NA"])
+    labels, codes = learn_labels(["NA", "nan", "None", "", "NA"])
     assert labels.by_arrival[codes].tolist() == ["NA", "nan", "None", "", "NA"]
 
 
@@ -153,11 +153,11 @@ INTEGERS = st.integers(-(2**63), 2**63 - 1) | st.sampled_from([0, 1, ODD, ODD - 
 
 @given(st.lists(st.lists(INTEGERS, min_size=1, max_size=6), min_size=1, max_size=4), st.data())
 def test_integers_come_back_exactly_whatever_holds_them(batches, data):
-    labels, _ = LabelTable.learn(batches[0])
+    labels, _ = learn_labels(batches[0])
     for number, batch in enumerate(batches):
         holders = [list, np.array, lambda y: pd.Series(y, dtype="Int64"), pl.Series, pa.array]
         y = data.draw(st.sampled_from(holders))(batch)
-        labels, codes = labels.extend(y)
+        labels, codes = extend_labels(labels, y)
         assert labels.by_arrival[codes].tolist() == batch
         assert labels.classes.tolist() == sorted({value for one in batches[: number + 1] for value in one})
 
@@ -165,7 +165,7 @@ def test_integers_come_back_exactly_whatever_holds_them(batches, data):
 @given(st.lists(st.text(max_size=4), min_size=1, max_size=8), st.sampled_from([list, pd.Series, pl.Series, pa.array]))
 @example(["\x00", "a\x00"], pl.Series)  # NumPy drops zeros at the end of text
 def test_texts_come_back_exactly(words, holder):
-    labels, codes = LabelTable.learn(holder(words))
+    labels, codes = learn_labels(holder(words))
     assert labels.by_arrival[codes].tolist() == words
 
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from sklearn.exceptions import DataConversionWarning
 
 from adforest import AdaptiveDecisionForestClassifier
-from adforest.encoding import LabelTable, check_same_length
+from adforest.encoding import check_same_length
+from encoded_tables import extend_labels, learn_labels
 
 WORDS = ["sit", "walk", "sit", "run"]
 
@@ -36,7 +37,7 @@ WORDS = ["sit", "walk", "sit", "run"]
     ids=lambda y: f"{type(y).__module__}.{type(y).__name__}",
 )
 def test_text_from_anywhere(y):
-    labels, codes = LabelTable.learn(y)
+    labels, codes = learn_labels(y)
     assert codes.tolist() == [1, 2, 1, 0]
     assert codes.dtype == np.int32
     assert labels.by_arrival.tolist() == ["run", "sit", "walk"]
@@ -60,7 +61,7 @@ def test_text_from_anywhere(y):
     ],
 )
 def test_numbers_keep_their_dtype(y, dtype):
-    labels, codes = LabelTable.learn(y)
+    labels, codes = learn_labels(y)
     assert codes.tolist() == [1, 0]
     assert labels.classes.dtype == dtype
     np.testing.assert_array_equal(labels.classes, np.unique(np.asarray(y).astype(dtype)))
@@ -69,9 +70,9 @@ def test_numbers_keep_their_dtype(y, dtype):
 @given(st.lists(st.lists(st.integers(-3, 3), min_size=1, max_size=8), min_size=1, max_size=5), st.booleans())
 def test_every_label_comes_back(batches, as_text):
     batches = [np.array([f"{'x' * abs(n)}{n}" for n in batch]) if as_text else np.array(batch) for batch in batches]
-    labels, _ = LabelTable.learn(batches[0])
+    labels, _ = learn_labels(batches[0])
     for batch in batches:
-        labels, codes = labels.extend(batch)
+        labels, codes = extend_labels(labels, batch)
         np.testing.assert_array_equal(labels.by_arrival[codes], batch)
     every = np.concatenate(batches)
     np.testing.assert_array_equal(labels.classes, np.unique(every))
@@ -82,24 +83,24 @@ def test_every_label_comes_back(batches, as_text):
 
 
 def test_the_old_table_stays_as_it_was():
-    labels, _ = LabelTable.learn(["b", "a"])
-    grown, codes = labels.extend(["much longer", "a"], batch=2)
+    labels, _ = learn_labels(["b", "a"])
+    grown, codes = extend_labels(labels, ["much longer", "a"], batch=2)
     assert codes.tolist() == [2, 0]
     assert labels.classes.tolist() == ["a", "b"]
     assert grown.classes.tolist() == ["a", "b", "much longer"]
-    assert labels.extend(["a"])[0] is labels
+    assert extend_labels(labels, ["a"])[0] is labels
 
 
 def test_whole_floats_join_integers():
-    labels, _ = LabelTable.learn(np.array([1, 2], dtype=np.uint8))
-    grown, codes = labels.extend([2.0, -1.0, 300.0])
+    labels, _ = learn_labels(np.array([1, 2], dtype=np.uint8))
+    grown, codes = extend_labels(labels, [2.0, -1.0, 300.0])
     assert codes.tolist() == [1, 2, 3]
     assert grown.classes.dtype.kind == "i"
     assert grown.classes.tolist() == [-1, 1, 2, 300]
 
 
 def test_declared_classes_are_known_before_they_come():
-    labels, _ = LabelTable.learn([5, 2])
+    labels, _ = learn_labels([5, 2])
     declared = labels.declare([9, 2, 0])
     assert declared.by_arrival.tolist() == [2, 5, 0, 9]
     assert declared.classes.tolist() == [0, 2, 5, 9]
@@ -110,8 +111,8 @@ def test_declared_classes_are_known_before_they_come():
 
 
 def test_pickled_tables_answer_alike():
-    labels, codes = LabelTable.learn(WORDS)
-    assert pickle.loads(pickle.dumps(labels)).extend(WORDS)[1].tolist() == codes.tolist()
+    labels, codes = learn_labels(WORDS)
+    assert extend_labels(pickle.loads(pickle.dumps(labels)), WORDS)[1].tolist() == codes.tolist()
 
 
 @pytest.mark.parametrize(
@@ -136,19 +137,19 @@ def test_pickled_tables_answer_alike():
 )
 def test_what_is_no_label_says_so(y, error, message):
     with pytest.raises(error, match=message):
-        LabelTable.learn(y)
+        learn_labels(y)
 
 
 def test_text_and_numbers_do_not_mix_between_batches():
     with pytest.raises(TypeError, match=r"the labels of batch 3 are numbers \(1\) but the model learnt text \('b'\)"):
-        LabelTable.learn(["b"])[0].extend([1], batch=3)
+        extend_labels(learn_labels(["b"])[0], [1], batch=3)
     with pytest.raises(TypeError, match=r"the labels of batch 3 are text \('b'\) but the model learnt numbers \(1\)"):
-        LabelTable.learn([1])[0].extend(["b"], batch=3)
+        extend_labels(learn_labels([1])[0], ["b"], batch=3)
 
 
 def test_column_vectors_warn_as_in_scikit_learn():
     with pytest.warns(DataConversionWarning, match="A column-vector y was passed"):
-        assert LabelTable.learn(np.array([[2], [1], [2]]))[1].tolist() == [1, 0, 1]
+        assert learn_labels(np.array([[2], [1], [2]]))[1].tolist() == [1, 0, 1]
 
 
 def test_one_label_a_sample():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.preprocessing import OneHotEncoder
 
 from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
-from adforest.adaptation.column_changes import with_columns
+from adforest.adaptation.state import with_columns
 from adforest.encoding import EncodingRules, categories
 from adforest.encoding.categories import INFREQUENT, MAX_VALUES
 from adforest.monitor import tree_text

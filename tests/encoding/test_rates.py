@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
-from adforest.adaptation.column_changes import with_columns
+from adforest.adaptation.state import with_columns
 from adforest.encoding.rates import MAX_COUNTED, MAX_RATES, MIN_VALUES, PRIOR_WEIGHT, STEP, CategoryRates
 from adforest.monitor.tree_nodes import view_tree
 from rated_films import prequential, ratings

@@ -212,9 +212,8 @@ class Refuse:
         if name.split(".")[0] in ("pandas", "polars", "pyarrow"):
             raise ImportError(name)
 sys.meta_path.insert(0, Refuse())
-from adforest.encoding import LabelTable
-from encoded_tables import learn_table
-print(learn_table([[1.0, "a"], [None, "b"]])[1].tolist(), LabelTable.learn(["x", "y"])[1].tolist())
+from encoded_tables import learn_labels, learn_table
+print(learn_table([[1.0, "a"], [None, "b"]])[1].tolist(), learn_labels(["x", "y"])[1].tolist())
 """
     tests = Path(__file__).parents[1]
     answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=tests)

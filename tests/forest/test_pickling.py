@@ -5,10 +5,10 @@ import pickle
 
 import pytest
 
-from adforest.forest import pickling
+from adforest.forest import tree
 
 
-@pickling.pickled_dataclass(eq=False)
+@tree.pickled_dataclass(eq=False)
 class Kept:
     value: int
 
@@ -34,9 +34,9 @@ def test_own_methods_count_where_the_decorator_replaces_them(monkeypatch):
 
         return decorated
 
-    monkeypatch.setattr(pickling, "dataclass", replacing)
+    monkeypatch.setattr(tree, "dataclass", replacing)
 
-    @pickling.pickled_dataclass()
+    @tree.pickled_dataclass()
     class Other:
         value: int
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
-from adforest.forest import GrowthParams, LeafCounts, Tree, TreeEditor
+from adforest.forest import Groups, GrowthParams, LeafCounts, Tree, TreeEditor
 from grown_trees import CONFIDENCE, SHARED, check_whole, shared_codes
 
 
@@ -181,7 +181,7 @@ def test_several_groups_are_pruned_in_one_call_and_the_rest_is_untouched(binned,
         params = GrowthParams(max_features=1, by_ratio=True, prune_confidence=confidence)
         weights = b.weights[order]
         samples = replace(b.samples, codes=shared_codes(b, binned))
-        editor.grow(samples, weights, order, starts, targets, leaf_of, params, 0)
+        editor.grow(samples, Groups(order, weights, starts, targets), leaf_of, params, 0)
         trees.append(editor.finish())
     unpruned, tree = trees
     assert len(tree.nodes) < len(unpruned.nodes)
@@ -210,7 +210,7 @@ def test_leaves_that_are_not_grown_at_keep_what_they_hold():
     indices = np.arange(80, dtype=np.int32)
     params = GrowthParams(max_features=1, by_ratio=True, prune_confidence=CONFIDENCE)
     target = np.array([3], dtype=np.int32)
-    editor.grow(b.samples, b.weights, indices, np.array([0, 80]), target, leaf_of, params, 0)
+    editor.grow(b.samples, Groups(indices, b.weights, np.array([0, 80]), target), leaf_of, params, 0)
     before = editor.finish()
     rows = oracles.rows_of(before)
     assert {node: rows[node] for node in held} == held
@@ -220,7 +220,7 @@ def test_leaves_that_are_not_grown_at_keep_what_they_hold():
     again = TreeEditor(before)
     group = np.flatnonzero(leaf_of == target[0]).astype(np.int32)
     moved = leaf_of.copy()
-    again.grow(b.samples, b.weights[group], group, np.array([0, len(group)]), target, moved, params, 1)
+    again.grow(b.samples, Groups(group, b.weights[group], np.array([0, len(group)]), target), moved, params, 1)
     after = again.finish()
     others = np.setdiff1d(indices, group)
     np.testing.assert_array_equal(moved[others], leaf_of[others])

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adforest.forest._kernels.rows import take
-from adforest.forest.growable import MIN_SPARE, more_rows, taken
+from adforest.forest.packed import MIN_SPARE, more_rows, taken
 
 
 def appended(rows, more):

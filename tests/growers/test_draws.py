@@ -9,7 +9,7 @@ import adforest
 import oracles
 from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
 from adforest.adaptation.steps import BatchUpdate
-from adforest.growers import RandomForestGrower, count_features, features, sampling_by_worth
+from adforest.growers import RandomForestGrower, count_features, random_forest, sampling_by_worth
 from grown_trees import SHARED, check_tree
 
 
@@ -66,7 +66,7 @@ def test_draws_follow_worth_and_some_are_left_to_all(m, n_tried, n_worth, seed):
     worth = np.zeros(m)
     worth[rng.permutation(m)[:n_worth]] = rng.random(n_worth) + 0.01
     draws = sampling_by_worth(worth, n_tried)
-    left = min(1.0, max(features.MIN_UNIFORM_FRACTION, features.PATH_LENGTH * n_tried / m))
+    left = min(1.0, max(random_forest.MIN_UNIFORM_FRACTION, random_forest.PATH_LENGTH * n_tried / m))
     if left == 1:
         assert draws is None
         return
@@ -99,13 +99,13 @@ def made(**parameters):
 
 def test_five_of_six_hundred_columns_are_found(monkeypatch):
     by_worth = np.mean(accuracies(made(), 7)[-3:])
-    monkeypatch.setattr(features, "PATH_LENGTH", 1e9)
+    monkeypatch.setattr(random_forest, "PATH_LENGTH", 1e9)
     assert by_worth > np.mean(accuracies(made(), 7)[-3:]) + 0.08
 
 
 def test_columns_that_matter_later_are_found_too(monkeypatch):
     by_worth = np.mean(accuracies(made(), 12, moved_from=5)[-3:])
-    monkeypatch.setattr(features, "PATH_LENGTH", 1e9)
+    monkeypatch.setattr(random_forest, "PATH_LENGTH", 1e9)
     assert by_worth > np.mean(accuracies(made(), 12, moved_from=5)[-3:])
 
 

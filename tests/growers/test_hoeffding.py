@@ -236,7 +236,7 @@ def test_streaming_leaves_alone_what_does_not_ask_for_a_split():
     leaf_of, leaves = grown.leaf_of.copy(), np.unique(grown.leaf_of)[:2].astype(np.int32)
     few = [np.flatnonzero(leaf_of == leaf)[:10] for leaf in leaves]
     editor, indices = TreeEditor(grown.tree), np.concatenate(few).astype(np.int32)
-    grower.stream(editor, samples, np.ones(20, np.uint16), indices, np.array([0, 10, 20]), leaves, leaf_of)
+    grower.stream(editor, samples, Groups(indices, np.ones(20, np.uint16), np.array([0, 10, 20]), leaves), leaf_of)
     after = editor.finish()
     np.testing.assert_array_equal(after.nodes, grown.tree.nodes)
     np.testing.assert_array_equal(leaf_of, grown.leaf_of)
@@ -245,11 +245,12 @@ def test_streaming_leaves_alone_what_does_not_ask_for_a_split():
 
 def test_leaves_expand_by_entropy_like_those_of_a_random_forest():
     samples, params = block(400), GrowthParams(max_features=5, min_samples_leaf=20)
-    indices, groups, root = np.arange(400, dtype=np.int32), np.array([0, 400]), np.zeros(1, dtype=np.int32)
+    indices, root = np.arange(400, dtype=np.int32), np.zeros(1, dtype=np.int32)
+    groups = Groups(indices, np.ones(400, np.uint16), np.array([0, 400]), root)
     trees = []
     for grower in (HoeffdingGrower(params), RandomForestGrower(params)):
         editor, leaf_of = TreeEditor(Tree.bare(5, 1)), np.full(400, -1, dtype=np.int32)
-        grower.expand(editor, samples, np.ones(400, np.uint16), indices, groups, root, leaf_of, 9)
+        editor.grow(samples, groups, leaf_of, grower.leaf_params, 9)
         trees.append(editor.finish())
         np.testing.assert_array_equal(leaf_of, trees[-1].route(samples.X))
     np.testing.assert_array_equal(trees[0].nodes, trees[1].nodes)

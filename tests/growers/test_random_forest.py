@@ -9,7 +9,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
 
 import oracles
-from adforest.forest import Forest, GrowthParams, Samples, TreeEditor
+from adforest.forest import Forest, Groups, GrowthParams, Samples, TreeEditor
 from adforest.forest._kernels.binning import bin_columns
 from adforest.forest._kernels.sampling import poisson_weights
 from adforest.growers import RandomForestGrower, build_trees
@@ -151,7 +151,8 @@ def test_leaves_expand_from_the_samples_given(n, is_coded):
     editor = TreeEditor(grown.tree)
     ones = grower.weights(b.samples.serial[group], 1)
     deeper = RandomForestGrower(GrowthParams(max_features=2))
-    deeper.expand(editor, samples, ones, group, np.array([0, len(group)]), leaf_of[group[:1]], leaf_of, 9)
+    groups = Groups(group, ones, np.array([0, len(group)]), leaf_of[group[:1]])
+    editor.grow(samples, groups, leaf_of, deeper.leaf_params, 9)
     edited = editor.finish()
     np.testing.assert_array_equal(edited.route(b.X), leaf_of)
     rows = oracles.rows_of(edited)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
-from adforest.forest import GrowthParams, Samples, TreeEditor
+from adforest.forest import Groups, GrowthParams, Samples, TreeEditor
 from adforest.growers import SysForGrower
 from sysfor_oracles import everyone, good, same_tree, tame
 
@@ -266,8 +266,8 @@ def test_leaves_expand_by_pruned_c45():
     leaf_of = oracles.route(stump.nodes, stump.finish().category_bits, b.X)
     group = np.flatnonzero(leaf_of == 2).astype(np.int32)
     ones = np.ones(len(group), dtype=np.uint16)
-    starts, node = np.array([0, len(group)]), np.array([2], dtype=np.int32)
-    grower.expand(stump, b.samples, ones, group, starts, node, leaf_of, 9)
+    groups = Groups(group, ones, np.array([0, len(group)]), np.array([2], dtype=np.int32))
+    stump.grow(b.samples, groups, leaf_of, grower.leaf_params, 9)
     tree = stump.finish()
     np.testing.assert_array_equal(tree.route(b.X), leaf_of)
     check_c45_below(b, tree, 2, group, min_samples_leaf=2)

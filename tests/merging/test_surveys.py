@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adforest.encoding import EncodingRules, LabelTable
+from adforest.encoding import EncodingRules
 from adforest.encoding import surveys as table_surveys
 from adforest.merging import BatchRules, LocalBatch, plan_batch
+from encoded_tables import learn_labels
 from parted_batches import PartedBatch, cut, sent
 
 RULES = {
@@ -255,7 +256,7 @@ def test_surveys_do_not_carry_the_categories_that_are_known():
 
 @given(st.lists(st.lists(labels["integers"] | labels["floats"], min_size=1, max_size=4), min_size=1, max_size=5))
 def test_class_values_join_as_in_one_list(parts):
-    whole, _ = LabelTable.learn(np.array([label for part in parts for label in part], dtype=object))
+    whole, _ = learn_labels(np.array([label for part in parts for label in part], dtype=object))
     rules = BatchRules(1, None, "from_dtype", "Forest", RULES["plain"])
     source = PartedBatch([(np.ones((len(part), 1)), np.array(part, dtype=object), None) for part in parts])
     merged = plan_batch(rules, source.survey(rules), None).labels

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from adforest.forest import GrowthParams, Tree, TreeEditor
+from adforest.forest import Groups, GrowthParams, Tree, TreeEditor
 from oracles.splitting import bits, gain, subset_price
 
 
@@ -78,9 +78,9 @@ def grow_c45(b, indices=None, *, seed=0, binned=None, **params):
     editor = TreeEditor(Tree.bare(b.X.shape[1], seed))
     leaf_of = np.full(len(b.y), -1, dtype=np.int32)
     indices = np.arange(len(b.y), dtype=np.int32) if indices is None else np.asarray(indices, dtype=np.int32)
-    group, root = np.array([0, len(indices)]), np.zeros(1, dtype=np.int32)
+    groups = Groups(indices, b.weights[indices], np.array([0, len(indices)]), np.zeros(1, dtype=np.int32))
     params = GrowthParams(max_features=1, by_ratio=True, **params)
-    editor.grow(replace(b.samples, codes=binned), b.weights[indices], indices, group, root, leaf_of, params, seed)
+    editor.grow(replace(b.samples, codes=binned), groups, leaf_of, params, seed)
     return editor.finish(), leaf_of
 
 

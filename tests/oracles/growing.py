@@ -94,10 +94,12 @@ def grow_at(editor, b, indices, group_start, group_node, leaf_of, *, seed=0, max
     indices = np.asarray(indices, dtype=np.int32)
     editor.grow(
         b.samples,
-        b.weights[indices],
-        indices,
-        np.asarray(group_start, dtype=np.int64),
-        np.asarray(group_node, dtype=np.int32),
+        Groups(
+            indices,
+            b.weights[indices],
+            np.asarray(group_start, dtype=np.int64),
+            np.asarray(group_node, dtype=np.int32),
+        ),
         leaf_of,
         GrowthParams(max_features=b.X.shape[1], max_depth=max_depth),
         seed,

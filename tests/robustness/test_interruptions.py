@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import oracles
-from adforest.forest import GrowthParams, Tree, TreeEditor
+from adforest.forest import Groups, GrowthParams, Tree, TreeEditor
 from adforest.forest._kernels import counting, growing
 from adforest.growers import HoeffdingGrower
 from small_forests import forest
@@ -118,16 +118,17 @@ def test_ctrl_c_at_any_moment_leaves_a_whole_model():
 def test_ctrl_c_inside_the_kernel_frees_only_what_it_holds(kernel):
     # Python looks for signals when a function of its own is called: interrupt at each such call within the kernel.
     b = oracles.random_block(300)
-    group, root, leaf_of = np.array([0, len(b.y)]), np.zeros(1, dtype=np.int32), np.full(len(b.y), -1, dtype=np.int32)
-    indices, params = np.arange(len(b.y), dtype=np.int32), GrowthParams(max_features=2)
+    indices, leaf_of = np.arange(len(b.y), dtype=np.int32), np.full(len(b.y), -1, dtype=np.int32)
+    groups = Groups(indices, b.weights, np.array([0, len(b.y)]), np.zeros(1, dtype=np.int32))
+    params = GrowthParams(max_features=2)
 
     def grow():
         editor = TreeEditor(Tree.bare(b.X.shape[1], 0))
         if kernel == "grow":
-            editor.grow(b.samples, b.weights, indices, group, root, leaf_of, params, 0)
+            editor.grow(b.samples, groups, leaf_of, params, 0)
         else:
             hoeffding = HoeffdingGrower(params, tie_threshold=10.0)
-            hoeffding.stream(editor, b.samples, b.weights, indices, group, root, leaf_of)
+            hoeffding.stream(editor, b.samples, groups, leaf_of)
         return editor.finish()
 
     def interrupting(left):

@@ -23,10 +23,10 @@ from adforest.forest import Forest, Samples, Tree
 from adforest.forest.packed import PackedRows
 from adforest.origins import Origins
 from adforest.snapshot import FittedForests
-from adforest.storage import encoders, evidence, history, models, origins, state, tracking, trees
+from adforest.storage import encoders, evidence, models, origins, state, tracking, trees
 from adforest.storage.values import decode, encode, text_array
 from adforest.tracking import BatchBlock, ClassLives, ColumnSketches, History, Prequential, Track
-from adforest.tracking.over_time import FiguresOverTime
+from adforest.tracking.history import FiguresOverTime
 from experiments.rivals import RefitForestClassifier
 from saved_models import numbers, ours
 
@@ -74,8 +74,8 @@ WRITTEN = {
     CategoryRates: (names(encoders.RATES_FIELDS), {"classes"}),
     Categories: (names(encoders.CATEGORIES_FIELDS), {"index_of"}),
     LabelTable: (set(), {"by_arrival", "classes", "order"}),
-    BatchReport: (set(history.FIELDS), set()),
-    BatchBlock: (set(history.BLOCK_FIELDS), set()),
+    BatchReport: (set(tracking.FIELDS), set()),
+    BatchBlock: (set(tracking.BLOCK_FIELDS), set()),
     History: (set(), {"reports", "blocks", "sustained"}),
     ClassLives: (names(tracking.LIVES), set()),
     ColumnSketches: (names(tracking.SKETCHES), {"over_time"}),

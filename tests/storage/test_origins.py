@@ -11,8 +11,9 @@ from adforest.storage.origins import read_origins, write_origins
 from saved_models import numbers, ours
 
 ALERT = '{"id": "1", "message": "batch 2 brings the new class a"}'
-NOTED = Origins("y", (("decimal", ","), ("drop", ("id", "name"))), (b"a" * DIGEST_BYTES, bytes(DIGEST_BYTES)))
-SIZED = Origins("y", digests=NOTED.digests).with_batch(b"b" * DIGEST_BYTES, 120, 7, 3)
+NOTED = Origins("y", (("decimal", ","), ("drop", ("id", "name"))))
+NOTED = NOTED.with_batch(b"a" * DIGEST_BYTES, 0, 5, 1).with_batch(bytes(DIGEST_BYTES))
+SIZED = NOTED.with_batch(b"b" * DIGEST_BYTES, 120, 7, 3)
 STREAMED = Origins("y", stream="one", epoch=7, position=41)
 ALERTED = Origins("y", rule_counts=(("new class", ()), ("missing above 0.2", (("a", 2), ("b", 1)))), alerts=(ALERT,))
 
@@ -38,21 +39,20 @@ def test_learning_keeps_it_and_fit_forgets_it():
 
 def test_the_oldest_batches_are_forgotten():
     digests = tuple(number.to_bytes(DIGEST_BYTES, "big") for number in range(Origins.MAX_DIGESTS + 2))
-    origins = Origins(digests=digests[: Origins.MAX_DIGESTS - 1])
-    for digest in digests[Origins.MAX_DIGESTS - 1 :]:
+    n = Origins.MAX_DIGESTS - 1
+    origins = Origins(digests=digests[:n], sizes=((1, 2, 3),) * n)
+    for digest in digests[n:]:
         origins = origins.with_batch(digest)
     assert origins.digests == digests[2:]
-    assert origins.sized() == [(digest, 0, 0) for digest in digests[Origins.MAX_DIGESTS - 1 :]]
-    assert SIZED.sized() == [(b"b" * DIGEST_BYTES, 120, 7)]
+    assert origins.sized()[-4:] == [(digests[n - 1], 1, 2), *((digest, 0, 0) for digest in digests[n:])]
 
 
-def test_digests_of_older_versions_stand_for_one_batch_each():
-    """Those after them say which: two for the last piece of a file, none for what was passed over."""
-    digests = [bytes([number]) * DIGEST_BYTES for number in range(6)]
-    old = Origins(digests=tuple(digests[:2]))
-    assert old.batch_numbers(5) == {digests[0]: 4, digests[1]: 5}
-    new = old.with_batch(digests[2], 0, 7, 6).with_batch(digests[3], 90, 14, 6).with_batch(digests[4])
-    assert new.batch_numbers(7) == {digests[0]: 4, digests[1]: 5, digests[2]: 6, digests[3]: 6}
+def test_digests_tell_the_batch_that_they_were_learnt_with():
+    """Two for the last piece of a file, none for what was passed over."""
+    digests = [bytes([number]) * DIGEST_BYTES for number in range(4)]
+    origins = Origins().with_batch(digests[0], 0, 7, 5)
+    origins = origins.with_batch(digests[1], 0, 7, 6).with_batch(digests[2], 90, 14, 6).with_batch(digests[3])
+    assert origins.batch_numbers() == {digests[0]: 5, digests[1]: 6, digests[2]: 6}
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_digests_of_older_versions_stand_for_one_batch_each():
         ({"alerts": ['{"id": "1"}']}, "origins.alerts is .* expected a list of JSON objects"),
         ({"alerts": ["{"]}, "origins.alerts is .* expected a list of JSON objects"),
         ({"more": 1}, "origins.more is not known"),
-        ({"origins.sizes": np.zeros((4, 3), np.int64)}, "origins.sizes are 4, expected 3 at most"),
+        ({"origins.sizes": np.zeros((4, 3), np.int64)}, "origins.sizes are 4, expected 3, one a digest"),
         ({"origins.sizes": np.full((1, 3), -1)}, "origins.sizes"),
         ({"origins.digests": np.zeros((1, 15), np.uint8)}, r"has the shape \(1, 15\)"),
         ({"origins.digests": np.zeros((1, DIGEST_BYTES), np.int8)}, "holds int8"),

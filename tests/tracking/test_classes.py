@@ -3,7 +3,7 @@
 import numpy as np
 
 from adforest.tracking import ClassLives
-from adforest.tracking.classes import MAX_RETURNS
+from adforest.tracking.track import MAX_RETURNS
 
 
 def lives_of(*batches, n_classes=3):

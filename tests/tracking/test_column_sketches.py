@@ -10,7 +10,7 @@ from adforest.forest._kernels.sampling import hashes
 from adforest.tracking import ColumnSketches
 from adforest.tracking.cells import MISSING, OTHER
 from adforest.tracking.column_sketches import MAX_DRAWN, MAX_LAST, MIN_EARLY, drawn, sampled
-from adforest.tracking.over_time import MAX_BLOCKS
+from adforest.tracking.history import MAX_COLUMN_BLOCKS
 
 
 def sketch(batches, n_categories=None, sketches=None, first_serial=0):
@@ -218,7 +218,7 @@ def test_space_does_not_grow_with_batches():
     assert max(sizes[200:]) <= max(sizes[:200])
     last = found[-1]
     assert len(last.last) == MAX_LAST
-    assert MAX_BLOCKS / 2 <= len(last.over_time.batches) <= MAX_BLOCKS
+    assert MAX_COLUMN_BLOCKS / 2 <= len(last.over_time.batches) <= MAX_COLUMN_BLOCKS
     batches = last.over_time.batches
     assert batches[0, 0] == 1
     assert batches[-1, 1] == batches[:, 2].sum() == 700

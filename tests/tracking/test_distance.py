@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import jensenshannon
 
-from adforest.tracking.distance import distances
+from adforest.tracking.cells import distances
 
 
 def samples(rng, shares, n, m):

@@ -1,11 +1,10 @@
 """The idea of the paper: what a batch means to forests of several ages, and what is done about it."""
 
 from adforest.adaptation import paper, update
-from adforest.adaptation.column_changes import with_columns
-from adforest.adaptation.perturbation import READINGS
+from adforest.adaptation.memory import ClassWeight
+from adforest.adaptation.repair import READINGS
 from adforest.adaptation.report import FORESTS, BatchReport
-from adforest.adaptation.sample_weights import ClassWeight
-from adforest.adaptation.state import Settings, State, find_forest
+from adforest.adaptation.state import Settings, State, find_forest, with_columns
 from adforest.adaptation.voting import votes
 
 __all__ = [

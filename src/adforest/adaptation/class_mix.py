@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adforest.adaptation.memory import Memory, WindowBound
-from adforest.adaptation.sample_weights import ClassWeight
+from adforest.adaptation.memory import ClassWeight, Memory, WindowBound
 from adforest.adaptation.tuning import TUNING, Tuning
 from adforest.forest._kernels import variants
 from adforest.forest.types import AnyArray, Float64Array, Int64Array

@@ -31,7 +31,7 @@ from adforest.adaptation.calibration import no_calibration
 from adforest.adaptation.class_mix import N_MIXES, MixChanges
 from adforest.adaptation.report import ACTIVE, PERMANENT, TEMPORARY
 from adforest.adaptation.tuning import TUNING, Tuning
-from adforest.forest.pickling import pickled_dataclass
+from adforest.forest.tree import pickled_dataclass
 from adforest.forest.types import Float64Array
 
 N_VARIANTS = 1 + N_MIXES  # in which a voter answers: as it is, and corrected for each class mix

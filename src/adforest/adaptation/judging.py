@@ -10,20 +10,23 @@ import numpy as np
 
 from adforest.adaptation.calibration import weights_after
 from adforest.adaptation.class_mix import ratio_of
-from adforest.adaptation.evidence import NEAR, Evidence, Scores, Voter
+from adforest.adaptation.evidence import Evidence, Scores, Voter
 from adforest.adaptation.recent_samples import RecentAnswers, RecentSamples
 from adforest.adaptation.report import ACTIVE, NEWEST, PERMANENT, TEMPORARY
 from adforest.adaptation.state import State
 from adforest.adaptation.tuning import TUNING
 from adforest.adaptation.voting import (
+    Voters,
     contexts_of,
     corrected,
+    filled,
     forest_votes,
+    known_as,
     label_counts,
     ratios_of,
     recency_of,
-    weighted_votes,
-    with_unmet_classes,
+    unmet_classes,
+    votes_alone,
 )
 from adforest.forest import Samples
 from adforest.forest._kernels import variants
@@ -88,9 +91,10 @@ def judge(state: State, samples: Samples, leaves: Mapping[str, Int32Array]) -> t
     answers = _answers(state, samples, leaves)
     n = answers.n * len(samples) / len(answers.y)
     contexts = contexts_of(state, answers.proba, answers.recency)
-    answers = answers._replace(proba=with_unmet_classes(state, answers.proba))
-    vote = weighted_votes(state, answers.proba, contexts)
-    alone = _right_alone(state, answers)
+    answers = answers._replace(proba=filled(answers.proba, unmet_classes(state, answers.proba, n_classes)))
+    vote = Voters.of(state, set(answers.proba), n_classes).votes(answers.proba, contexts)
+    by_forest = votes_alone(state, answers.proba, answers.ratios)
+    alone = {name: answers.are_right(votes) for name, votes in by_forest.items()}
     scores = _scores(state, answers, alone, vote, n_classes)
     gains = _gains_by_voter(state, answers)
     evidence = state.evidence.after_answers(gains, contexts * answers.weight, n, answers.n, tuning)
@@ -141,27 +145,13 @@ def _answers(state: State, samples: Samples, leaves: Mapping[str, Int32Array]) -
             by_tree = [by_node[leaf] for by_node, leaf in zip(state.recency, reached, strict=True)]
             recency = recency_of(np.mean(by_tree, axis=0, dtype=np.float64), tuning)
         by_strength[name] = forest.proba_from(reached, samples.n_classes, np.array(tuning.shrinkage_strengths))
-        proba[name] = np.tensordot(state.evidence.shrinkage[_known_as(state, name)], by_strength[name], 1)
+        proba[name] = np.tensordot(state.evidence.shrinkage[known_as(state, name)], by_strength[name], 1)
     return Answers(y, weight, by_strength, proba, recency, ratios_of(state, samples.n_classes))
 
 
 def as_samples(weight: Float64Array | None, n: int) -> Float64Array:
     """Return weights scaled to add up to as many samples as would say as much, see `Answers.weight`."""
     return np.ones(n) if weight is None else weight * (weight.sum() / (weight @ weight))
-
-
-def _known_as(state: State, name: str) -> str:
-    """Return the forest whose evidence counts: an active one without a vote was the permanent one until lately."""
-    return name if name in state.evidence.shrinkage else PERMANENT
-
-
-def _right_alone(state: State, answers: Answers) -> dict[str, BoolArray]:
-    """Return by forest which samples it gets right, corrected for the class mix as far as its weights say."""
-    right, everywhere = {}, np.ones((1, len(answers.y)))
-    for name, proba in answers.proba.items():
-        weights = state.evidence.weights[(_known_as(state, name),)][np.newaxis, [NEAR]]
-        right[name] = answers.are_right(variants.weigh([(proba,)], weights, everywhere, answers.ratios, 0.0))
-    return right
 
 
 def _gains_by_voter(state: State, answers: Answers) -> dict[Voter, Float64Array]:

@@ -174,16 +174,12 @@ class RecentSamples:
         if len(pairs) > MAX_PAIRS:
             kept = np.sort(np.argsort(-counts, kind="stable")[:MAX_PAIRS])
             pairs, counts = pairs[kept], counts[kept]
-        leaves = leaves if delay <= tuning.max_delay else None
         last = labels[-tuning.n_neighbours :]
-        return RecentSamples(self.weights, last, self._leaves_after(leaves, len(last)), pairs, counts)
-
-    def _leaves_after(self, leaves: Int32Array | None, n: int) -> Int32Array:
-        """Return the leaves of the last n samples at most, after some more; none after a large batch."""
-        if leaves is None:
-            return np.empty((0, 0), dtype=np.int32)
-        joined = np.concatenate([self.leaves, leaves], axis=1) if self.is_used else leaves
-        return np.ascontiguousarray(joined[:, -n:])
+        if leaves is None or delay > tuning.max_delay:
+            leaves = np.empty((0, 0), dtype=np.int32)
+        elif self.is_used:
+            leaves = np.concatenate([self.leaves, leaves], axis=1)
+        return RecentSamples(self.weights, last, np.ascontiguousarray(leaves[:, -len(last) :]), pairs, counts)
 
     def rerouted(self, y: Int32Array, leaves: Int32Array) -> RecentSamples:
         """Return what is known once the permanent forest has changed, given the last samples' new leaves."""

@@ -1,17 +1,72 @@
-"""Find what a batch perturbed in a forest, and repair it there (the paper's Algorithm 2)."""
+"""Find the leaves of a forest that a batch perturbs (three readings of the paper's Eq. 14), and repair it there.
 
-from collections.abc import Iterable, Sequence
+A leaf's confidence is the fraction of its most frequent class. It is *perturbed* if its confidence before the batch
+exceeds its confidence after it by more than the error tolerance [ε]. What 'after' means is the reading. Repairs are
+those of the paper's Algorithm 2.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
 from adforest.adaptation.boxes import Cut
-from adforest.adaptation.perturbation import LeafStatistics, is_perturbed
-from adforest.forest import Forest, LeafCounts, Samples, Tree, TreeEditor
+from adforest.forest import Forest, Groups, LeafCounts, Samples, Tree, TreeEditor
 from adforest.forest._kernels import counting
-from adforest.forest.types import BoolArray, Int32Array, UInt16Array
+from adforest.forest.types import BoolArray, Float64Array, Int32Array, UInt16Array
 from adforest.growers import Grower, Grown, StreamingGrower
 from adforest.parallel import in_threads
+
+
+class LeafStatistics(NamedTuple):
+    """Class weights of leaves before a batch and of the batch, one entry a leaf that the batch reached."""
+
+    leaf: Int32Array
+    n_before: Float64Array
+    max_before: Float64Array
+    n_batch: Float64Array
+    max_batch: Float64Array
+    max_merged: Float64Array
+    n_batch_predicted: Float64Array
+    n_classes: Float64Array
+
+    @property
+    def confidence(self) -> Float64Array:
+        """Confidence before the batch; a leaf without samples had none to lose."""
+        confidence: Float64Array = self.max_before / np.maximum(self.n_before, 1)  # counts are integers
+        return confidence
+
+
+def merged_confidence(leaves: LeafStatistics) -> Float64Array:
+    """After = the previous samples of the leaf and those of the batch, together (the author's program)."""
+    return leaves.max_merged / (leaves.n_before + leaves.n_batch)
+
+
+def batch_confidence(leaves: LeafStatistics) -> Float64Array:
+    """After = those of the batch alone (the paper's text)."""
+    return leaves.max_batch / leaves.n_batch
+
+
+def predicted_confidence(leaves: LeafStatistics) -> Float64Array:
+    """After = the fraction of those of the batch that is of the class the leaf predicts.
+
+    Closes a hole in the other two: a leaf that said A with 0.9 and now gets B with 0.9 has lost its meaning, yet not
+    its confidence.
+    """
+    return leaves.n_batch_predicted / leaves.n_batch
+
+
+READINGS: dict[str, Callable[[LeafStatistics], Float64Array]] = {
+    "batch": batch_confidence,
+    "merged": merged_confidence,
+    "predicted": predicted_confidence,
+}
+
+
+def is_perturbed(leaves: LeafStatistics, reading: str, tolerance: float) -> BoolArray:
+    """Return which leaves a batch perturbed."""
+    return leaves.confidence > READINGS[reading](leaves) + tolerance
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -168,32 +223,32 @@ class Repair:
     def _expand(
         self, editor: TreeEditor, tree: Tree, targets: Int32Array, leaf_of: Int32Array, seed: int
     ) -> Int32Array:
-        """Let the grower expand some leaves; return the samples that are counted in their new leaves.
+        """Expand some leaves; return the samples that are counted in their new leaves.
 
         A leaf whose samples are all of one class may hold counts of others, whose samples memory has dropped;
         expanding it would forget them.
         """
-        samples = self.samples
-        indices, starts, nodes = counting.gather(leaf_of, samples.y, targets, len(editor.nodes))
-        if len(indices):
-            weights = np.maximum(self._weights_of(indices, tree), 1)
-            self.grower.expand(editor, samples, weights, indices, starts, nodes, leaf_of, seed)
+        groups = self._groups(leaf_of, targets, len(editor.nodes), tree)
+        if len(groups.indices):
+            groups = groups._replace(weights=np.maximum(groups.weights, 1))
+            editor.grow(self.samples, groups, leaf_of, self.grower.leaf_params, seed)
             if self.knows_batch_only:
-                indices = indices[np.repeat(editor.nodes["split"][nodes] >= 0, np.diff(starts))]
-        return indices
+                return groups.indices[np.repeat(editor.nodes["split"][groups.node] >= 0, np.diff(groups.start))]
+        return groups.indices
 
     def _stream(self, grower: StreamingGrower, editor: TreeEditor, tree: Tree, leaf_of: Int32Array) -> None:
         """Let a streaming grower split the leaves that the batch reached, where their samples ask for it."""
-        samples = self.samples
         reached = np.unique(leaf_of[len(leaf_of) - len(self.batch) :])
-        indices, starts, nodes = counting.gather(leaf_of, samples.y, reached[reached >= 0], len(editor.nodes))
-        if len(indices):
-            weights = self._weights_of(indices, tree)
-            grower.stream(editor, samples, weights, indices, starts, nodes, leaf_of)
+        groups = self._groups(leaf_of, reached[reached >= 0], len(editor.nodes), tree)
+        if len(groups.indices):
+            grower.stream(editor, self.samples, groups, leaf_of)
 
-    def _weights_of(self, indices: Int32Array, tree: Tree) -> UInt16Array:
-        """Return how often some samples in memory count in a tree."""
-        return self.grower.weights(self.samples.serial[indices], tree.seed, self.samples.weight_at(indices))
+    def _groups(self, leaf_of: Int32Array, leaves: Int32Array, n_nodes: int, tree: Tree) -> Groups:
+        """Return the samples in memory of some leaves, and how often each counts in the tree."""
+        samples = self.samples
+        indices, starts, nodes = counting.gather(leaf_of, samples.y, leaves, n_nodes)
+        weights = self.grower.weights(samples.serial[indices], tree.seed, samples.weight_at(indices))
+        return Groups(indices, weights, starts, nodes)
 
 
 def _tally(leaf: Int32Array, batch: Samples, weights: UInt16Array, n_nodes: int) -> LeafCounts:

@@ -26,7 +26,7 @@ class BatchReport:
         Whether a forest of the last batches was clearly better than the active one (`PaperADFClassifier`: whether the
         active one could not be repaired), and if so, whether that has lasted for more than ``drift_threshold`` batches.
     perturbed : dict of str to float
-        By forest: fraction of its leaves that the batch perturbs [ϑ], see `adforest.adaptation.perturbation`.
+        By forest: fraction of its leaves that the batch perturbs [ϑ], see `adforest.adaptation.repair`.
     action : dict of str to str
         By forest: "built", "repaired", "rebuilt", "kept" as it was, "replaced" by the temporary forest, "rejoined" to
         the permanent one, "dropped", or "waiting" for more samples.

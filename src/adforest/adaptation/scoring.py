@@ -12,7 +12,6 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from adforest.adaptation.evidence import NEAR
 from adforest.adaptation.metrics import balanced_accuracy, brier_score, log_loss, ranking_metrics
 from adforest.adaptation.recent_samples import RecentAnswers
 from adforest.adaptation.report import ACTIVE, PERMANENT
@@ -21,15 +20,16 @@ from adforest.adaptation.voting import (
     contexts_of,
     filled,
     is_permanent_alone,
+    known_as,
     label_counts,
     plan_of,
-    recency_of,
+    proba_and_recency,
     shrinkage_of,
     votes,
+    votes_alone,
     with_calibration,
 )
 from adforest.forest import Samples
-from adforest.forest._kernels import variants
 from adforest.forest.types import BoolArray, Float32Array, Float64Array, Int32Array, Int64Array
 
 Leaves: TypeAlias = Mapping[str, Int32Array]  # by forest: the leaf of each sample in each tree, (n_trees, n)
@@ -211,26 +211,18 @@ def _votes_by_forest(
     if state.settings.algorithm == "paper":
         return {VOTE: votes(state, X, n_classes)}, None
     evidence, n_jobs, tuning = state.evidence, state.settings.n_jobs, state.settings.tuning
-    # An active forest without a vote was the permanent one until lately.
-    known_as = {name: name if name in evidence.shrinkage else PERMANENT for name in state.judged}
     proba, recency = {}, np.ones(len(X))
     for name, forest in state.judged.items():
-        how = n_classes, *shrinkage_of(evidence, known_as[name], tuning)
-        if name == PERMANENT and state.recency:
-            proba[name], values = forest.proba_and_values(X, *how, state.recency, n_jobs, leaves[name])
-            recency = recency_of(values, tuning)
+        shrinkage = shrinkage_of(evidence, known_as(state, name), tuning)
+        if name == PERMANENT:
+            proba[name], recency = proba_and_recency(state, X, n_classes, shrinkage, leaves[name])
         else:
-            proba[name] = forest.proba(X, *how, n_jobs, leaves[name])
+            proba[name] = forest.proba(X, n_classes, *shrinkage, n_jobs, leaves[name])
     alone, vote = proba, proba[PERMANENT]
     if not is_permanent_alone(state):
-        plan, contexts, everywhere = plan_of(state, n_classes), contexts_of(state, proba, recency), np.ones((1, len(X)))
+        plan, contexts = plan_of(state, n_classes), contexts_of(state, proba, recency)
         proba = filled(proba, plan.unmet)
-        weights = {name: evidence.weights[(known_as[name],)][np.newaxis, [NEAR]] for name in proba}
-        alone = {
-            name: variants.weigh([(one,)], weights[name], everywhere, plan.voters.ratios, 0.0)
-            for name, one in proba.items()
-        }
-        vote = plan.voters.votes(proba, contexts)
+        alone, vote = votes_alone(state, proba, plan.voters.ratios), plan.voters.votes(proba, contexts)
     recent = None
     if state.is_adjusted:
         reached, counts = np.ascontiguousarray(leaves[PERMANENT]), label_counts(state, n_classes)

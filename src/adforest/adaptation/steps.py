@@ -18,11 +18,10 @@ import numpy as np
 
 from adforest.adaptation.boxes import Box, Cut, root_cuts
 from adforest.adaptation.evidence import Evidence
-from adforest.adaptation.perturbation import perturbed_fraction
+from adforest.adaptation.memory import rescaled
 from adforest.adaptation.recent_samples import RecentSamples
 from adforest.adaptation.repair import Assessment, Repair, assess
 from adforest.adaptation.report import ACTIVE, FORESTS, NEWEST, PERMANENT, BatchReport
-from adforest.adaptation.sample_weights import rescaled
 from adforest.adaptation.scenario import scenario_of
 from adforest.adaptation.state import ForestState, Settings, State
 from adforest.adaptation.undrawn import route_undrawn
@@ -73,8 +72,8 @@ class BatchUpdate:
             settings.n_jobs,
         )
         self._assessments.update({id(tree): one for tree, one in zip(fresh, found, strict=True)})
-        perturbed = [self._assessments[id(tree)].perturbed for tree in forest.trees]
-        self.perturbed[name] = perturbed_fraction(perturbed, forest.n_leaves)
+        n_perturbed = sum(self._assessments[id(tree)].n_perturbed for tree in forest.trees)
+        self.perturbed[name] = n_perturbed / forest.n_leaves  # [ϑ]
 
     def leaves_of(self, name: str) -> Int32Array:
         """Return the leaves of the batch's samples in each tree of a forest that was assessed, (n_trees, n)."""

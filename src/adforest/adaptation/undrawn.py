@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adforest.adaptation.sample_weights import SampleWeights
+from adforest.adaptation.memory import SampleWeights
 from adforest.adaptation.state import State
 from adforest.forest import LeafCounts, Samples, Tree
 from adforest.forest._kernels.counting import tally

@@ -16,9 +16,9 @@ import numpy as np
 
 from adforest.adaptation.evidence import Evidence, Scores
 from adforest.adaptation.judging import judge, judge_recent
+from adforest.adaptation.memory import rescaled
 from adforest.adaptation.recent_samples import first_weights
 from adforest.adaptation.report import ACTIVE, NEWEST, PERMANENT, TEMPORARY, BatchReport
-from adforest.adaptation.sample_weights import rescaled
 from adforest.adaptation.scoring import Answered, BatchScores, leaves_by_forest, score_batch
 from adforest.adaptation.state import ForestState, Settings, State
 from adforest.adaptation.steps import BUILD, BUILD_NEWEST, BatchUpdate, answering_votes, report_of

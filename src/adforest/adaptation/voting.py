@@ -114,7 +114,7 @@ def _proba_and_contexts(
         for name, shrinkage in plan.shrinkage.items()
         if name != PERMANENT
     }
-    proba[PERMANENT], recency = _proba_and_recency(state, X, plan.n_classes, plan.shrinkage[PERMANENT], leaves)
+    proba[PERMANENT], recency = proba_and_recency(state, X, plan.n_classes, plan.shrinkage[PERMANENT], leaves)
     return filled(proba, plan.unmet), contexts_of(state, proba, recency)
 
 
@@ -173,7 +173,7 @@ class VotesInParts(NamedTuple):
 
 
 def _asked_variants(state: State, proba: dict[str, Float64Array], contexts: Float64Array) -> Iterator[Variant]:
-    """Return the variants of some weight; for the parameters see `weighted_votes`."""
+    """Return the variants of some weight; for the parameters see `Voters.votes`."""
     contexts = variants.adding_up(contexts)
     ratios = ratios_of(state, proba[PERMANENT].shape[1])
     for voter, weights in state.evidence.weights.items():
@@ -185,17 +185,16 @@ def _asked_variants(state: State, proba: dict[str, Float64Array], contexts: Floa
                     yield Variant(voter, mean, ratio, (weight[:, np.newaxis] * contexts).sum(axis=0))
 
 
-def weighted_votes(state: State, proba: dict[str, Float64Array], contexts: Float64Array) -> Float64Array:
-    """Return the votes that the class probabilities of some forests add up to.
+def known_as(state: State, name: str) -> str:
+    """Return the forest whose evidence counts: an active one without a vote was the permanent one until lately."""
+    return name if name in state.evidence.shrinkage else PERMANENT
 
-    Parameters
-    ----------
-    proba : dict of str to float64 (n, n_classes)
-        By forest that was asked.
-    contexts : float64 (4, n)
-        See `contexts_of`.
-    """
-    return Voters.of(state, set(proba), proba[PERMANENT].shape[1]).votes(proba, contexts)
+
+def votes_alone(state: State, proba: dict[str, Float64Array], ratios: Float64Array) -> dict[str, Float64Array]:
+    """Return by forest its votes if it answered alone, corrected for the class mix as far as its weights say."""
+    everywhere = np.ones((1, len(proba[PERMANENT])))
+    weights = {name: state.evidence.weights[(known_as(state, name),)][np.newaxis, [NEAR]] for name in proba}
+    return {name: variants.weigh([(one,)], weights[name], everywhere, ratios, 0.0) for name, one in proba.items()}
 
 
 class Voters(NamedTuple):
@@ -225,7 +224,7 @@ class Voters(NamedTuple):
         return cls(names, weights, ratios_of(state, n_classes), state.settings.tuning.min_weight)
 
     def votes(self, proba: dict[str, Float64Array], contexts: Float64Array) -> Float64Array:
-        """Return the votes that class probabilities add up to, see `weighted_votes`."""
+        """Return the votes that class probabilities by forest (n, n_classes) add up to, in contexts (4, n)."""
         voters = [tuple(proba[name] for name in voter) for voter in self.names]
         return variants.weigh(voters, self.weights, variants.adding_up(contexts), self.ratios, self.min_weight)
 
@@ -326,11 +325,6 @@ def unmet_classes(state: State, names: Iterable[str], n_classes: int) -> dict[st
     return {name: classes for name, classes in unmet.items() if classes.any()}
 
 
-def with_unmet_classes(state: State, proba: dict[str, Float64Array]) -> dict[str, Float64Array]:
-    """Return class probabilities by forest, with those of the permanent one for classes that a forest has not met."""
-    return filled(proba, unmet_classes(state, proba, proba[PERMANENT].shape[1]))
-
-
 def filled(proba: dict[str, Float64Array], unmet: dict[str, BoolArray]) -> dict[str, Float64Array]:
     """Return class probabilities by forest, given the classes that some have not met.
 
@@ -361,7 +355,7 @@ def _proba(state: State, name: str, X: Float64Array, n_classes: int, leaves: Int
     return state.forests[name].forest.proba(X, n_classes, strengths, mix, state.settings.n_jobs, leaves)
 
 
-def _proba_and_recency(
+def proba_and_recency(
     state: State,
     X: Float64Array,
     n_classes: int,

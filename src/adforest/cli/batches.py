@@ -119,8 +119,7 @@ def known_types(model: Any) -> dict[str, Any]:
     import pyarrow as pa
 
     from adforest.base import get_fitted
-    from adforest.encoding.columns import DATES, DURATIONS, NUMBERS, ZONED_DATES
-    from adforest.encoding.kinds import CATEGORIES
+    from adforest.encoding.columns import CATEGORIES, DATES, DURATIONS, NUMBERS, ZONED_DATES
     from adforest.reading import layout
 
     types = {

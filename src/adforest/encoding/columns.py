@@ -1,7 +1,7 @@
-"""A column as it arrived: numbers, moments or categories, whatever objects it was made of.
+"""A column as it arrived, whatever objects it was made of, and what kind it is: as its first values say.
 
 Numbers are an array of float64 in which NaN is missing, `Moments` the seconds of dates and durations, `Coded` the
-categories of text and the like.
+categories of text and the like. What holds another kind than was learnt is refused.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from adforest.encoding.text_columns import shown
+from adforest.encoding.odd_values import N_JUDGED
+from adforest.encoding.text_columns import PLAIN, shown
 from adforest.exceptions import InputError, InputTypeError
 
 FloatArray: TypeAlias = NDArray[np.float64]
@@ -193,3 +194,60 @@ def not_a_number(where: str, kind: str, cause: str = "") -> InputTypeError:
     """Return the error for columns that are neither numbers nor categories."""
     advice = "Convert it to numbers, or to text if its values are categories."
     return InputTypeError(f"{where} holds values of type {kind}, which are neither numbers nor text{cause}. {advice}")
+
+
+CATEGORIES, UNDECIDED = "categories", "undecided"
+CONVERSIONS = {
+    NUMBERS: " with pd.to_numeric(..., errors='coerce'), which makes other text missing",
+    DATES: " with pd.to_datetime(..., errors='coerce')",
+    ZONED_DATES: " with pd.to_datetime(..., utc=True, errors='coerce')",
+}
+
+
+def kind_of(column: Column, where: str, *, takes_text: bool) -> str:
+    """Return what kind a column is by its values, "undecided" if all are missing.
+
+    Where the user listed the categorical columns and this is not among them, text is refused and categories that are
+    numbers count as numbers.
+    """
+    if is_empty(column):
+        return UNDECIDED
+    if isinstance(column, Moments):
+        return column.kind
+    if isinstance(column, np.ndarray):
+        return NUMBERS
+    if takes_text:
+        return CATEGORIES
+    if column.holds_text:
+        raise InputTypeError(
+            f"{where} holds text ({_texts_of(column)}) but is not among categorical_features. Add it there, drop it, "
+            "or convert it to numbers, for example with pd.to_numeric(..., errors='coerce')."
+        )
+    return NUMBERS
+
+
+def as_numbers(column: Column, kind: str, where: str) -> FloatArray:
+    """Return a column of numbers, dates or durations as floats, or raise if it holds something else."""
+    numbers: FloatArray | Moments
+    if not isinstance(column, Coded):
+        numbers = column
+    elif not column.holds_text:
+        numbers = np.array([*column.values, np.nan], dtype=np.float64)[column.codes]  # the last is for code -1
+    else:
+        raise InputTypeError(
+            f"{where} holds text ({_texts_of(column)}) but the model learnt it as {kind}. Convert it to {kind}"
+            f"{CONVERSIONS.get(kind, '')}, or list it in categorical_features and start a new model with fit()."
+        )
+    found = numbers.kind if isinstance(numbers, Moments) else NUMBERS
+    if found != kind and not is_empty(numbers):
+        raise InputTypeError(
+            f"{where} holds {found} ({numbers.dtype}) but the model learnt it as {kind}. Convert it to {kind}, or "
+            "start a new model with fit()."
+        )
+    return numbers.seconds if isinstance(numbers, Moments) else numbers
+
+
+def _texts_of(column: Coded) -> str:
+    """Return some of the texts of a column for an error, those first that do not read as numbers."""
+    texts = [str(value) for value in column.values[:N_JUDGED]]
+    return shown(sorted(texts, key=PLAIN.is_number))

@@ -13,10 +13,19 @@ from typing import Any
 
 import numpy as np
 
-from adforest.encoding.columns import NUMBERS, Coded, Column, FloatArray, Moments, is_empty, object_column
+from adforest.encoding.columns import (
+    CATEGORIES,
+    NUMBERS,
+    UNDECIDED,
+    Coded,
+    Column,
+    FloatArray,
+    Moments,
+    is_empty,
+    object_column,
+)
 from adforest.encoding.encoder import TableEncoder
 from adforest.encoding.frames import Names
-from adforest.encoding.kinds import CATEGORIES, UNDECIDED
 from adforest.encoding.tables import Table, source_of
 from adforest.exceptions import InputError, InputTypeError
 

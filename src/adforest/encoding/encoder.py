@@ -15,13 +15,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adforest.encoding.categories import Categories, EncodingRules, Int32Array, Int64Array, Value
-from adforest.encoding.columns import NUMBERS, FloatArray
+from adforest.encoding.columns import CATEGORIES, NUMBERS, UNDECIDED, FloatArray, as_numbers, kind_of
 from adforest.encoding.frames import Names
-from adforest.encoding.kinds import CATEGORIES, UNDECIDED, as_numbers, kind_of, listed_columns
-from adforest.encoding.matching import match_columns
 from adforest.encoding.rates import CategoryRates
 from adforest.encoding.surveys import ColumnSurvey, TableSurvey
-from adforest.encoding.tables import ESTIMATOR_NAME, Table, are_text, column_label, read_table, source_of
+from adforest.encoding.tables import (
+    ESTIMATOR_NAME,
+    Table,
+    are_text,
+    column_label,
+    listed_columns,
+    match_columns,
+    read_table,
+    source_of,
+)
 from adforest.encoding.text_columns import expression_of, warning_of
 from adforest.exceptions import warn_caller
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
 from adforest.encoding.columns import code_values, is_missing
-from adforest.encoding.tables import ESTIMATOR_NAME, source_of
+from adforest.encoding.tables import ESTIMATOR_NAME
 from adforest.exceptions import InputError, InputTypeError, warn_caller
 
 MIN_JUDGED, MANY_CLASSES = 20, 0.5  # more samples, and a larger fraction of them distinct: scikit-learn's limits
@@ -23,7 +23,7 @@ class LabelTable:
     """The class values a model knows, in order of arrival; immutable, like the encoder of its tables.
 
     Values that arrive in one batch are sorted among themselves. A class keeps its code; `order` leads from sorted
-    classes to codes. Make a table with `learn`.
+    classes to codes.
 
     Attributes
     ----------
@@ -37,12 +37,13 @@ class LabelTable:
     Examples
     --------
     >>> from adforest.encoding import LabelTable
-    >>> labels, codes = LabelTable.learn(["walk", "sit", "walk"])
-    >>> codes
+    >>> from adforest.encoding.labels import distinct_labels
+    >>> values, codes = distinct_labels(["walk", "sit", "walk"], "batch 1")
+    >>> labels = LabelTable.of(values)
+    >>> labels.codes_of(values)[codes]
     array([1, 0, 1], dtype=int32)
-    >>> labels, codes = labels.extend(["run"])
-    >>> codes, labels.classes.tolist()
-    (array([2], dtype=int32), ['run', 'sit', 'walk'])
+    >>> labels.with_values(distinct_labels(["run"], "batch 2")[0], "batch 2").by_arrival.tolist()
+    ['sit', 'walk', 'run']
     """
 
     by_arrival: NDArray[Any]
@@ -53,49 +54,6 @@ class LabelTable:
     def is_sorted(self) -> bool:
         """Whether codes already are in the order of sorted classes."""
         return bool((self.order[1:] > self.order[:-1]).all())
-
-    @classmethod
-    def learn(cls, y: Any, batch: int | None = 1) -> tuple[LabelTable, NDArray[np.int32]]:
-        """Learn the labels of a first batch.
-
-        Parameters
-        ----------
-        y : array-like of shape (n_samples,)
-            Labels: text, integers or booleans; none may be missing.
-        batch : int or None, default=1
-            Number of the batch, for errors.
-
-        Returns
-        -------
-        labels : LabelTable
-            The table, to be kept for later batches.
-        codes : ndarray of int32 of shape (n_samples,)
-            One code a sample.
-        """
-        values, codes = distinct_labels(y, source_of(batch))
-        return cls.of(values), codes
-
-    def extend(self, y: Any, batch: int | None = None) -> tuple[LabelTable, NDArray[np.int32]]:
-        """Learn the labels of a later batch; return the table that knows them all and the batch's codes.
-
-        Parameters
-        ----------
-        y : array-like of shape (n_samples,)
-            Labels, of the kind learnt before: text stays text, numbers stay numbers.
-        batch : int or None, default=None
-            Number of the batch, for errors.
-
-        Returns
-        -------
-        labels : LabelTable
-            A new table, or this one if the batch has no new class.
-        codes : ndarray of int32 of shape (n_samples,)
-            One code a sample.
-        """
-        source = source_of(batch)
-        values, codes = distinct_labels(y, source)
-        grown = self.with_values(values, source)
-        return grown, grown.codes_of(values)[codes]
 
     def declare(self, classes: Any) -> LabelTable:
         """Return a table that also knows classes no sample has shown yet, as ``partial_fit(classes=...)`` names them.

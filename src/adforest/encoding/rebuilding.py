@@ -10,9 +10,18 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from adforest.encoding.columns import DURATIONS, NUMBERS, ZONED_DATES, Coded, Column, FloatArray, Moments
+from adforest.encoding.columns import (
+    CATEGORIES,
+    DURATIONS,
+    NUMBERS,
+    UNDECIDED,
+    ZONED_DATES,
+    Coded,
+    Column,
+    FloatArray,
+    Moments,
+)
 from adforest.encoding.encoder import TableEncoder
-from adforest.encoding.kinds import CATEGORIES, UNDECIDED
 from adforest.encoding.tables import Table, source_of
 
 DIGITS = 4  # significant digits of a number, if they tell it apart

@@ -1,6 +1,9 @@
-"""Tables as they arrive: arrays, lists and data frames become names and columns.
+"""Tables and sample weights as they arrive: arrays, lists and data frames become names and columns.
 
-Arrays and lists are read here, data frames in `frames`, which narwhals reads for us.
+Arrays and lists are read here, data frames in `frames`, which narwhals reads for us. Columns are set beside those
+learnt: matched by name where both have names, by position otherwise. Integers and the tuples of a pandas MultiIndex are
+names as text is; a model that learnt arrays expects the names 0, 1, 2, ... Where one side has text and the other has
+not, columns go by position, with scikit-learn's warning.
 """
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -18,7 +22,8 @@ from sklearn.utils import check_array
 
 from adforest.encoding.columns import Coded, Column, FloatArray, Moments, object_column, take_rows
 from adforest.encoding.frames import ColumnLabel, Names, open_frame
-from adforest.exceptions import InputError, InputTypeError
+from adforest.exceptions import InputError, InputTypeError, ParameterError
+from adforest.forest.types import Float64Array
 
 ESTIMATOR_NAME = "AdaptiveDecisionForestClassifier"
 MAX_DENSE_BYTES = 2**30  # of a sparse matrix as float64: what a laptop has to spare
@@ -182,3 +187,168 @@ def _array_columns(array: NDArray[Any], column_label: ColumnLabel) -> FloatArray
     if array.dtype.kind == "S":
         array = np.char.decode(array, "utf-8")
     return [object_column(array[:, position].tolist(), column_label(position)) for position in range(array.shape[1])]
+
+
+def match_columns(
+    table: Table, learnt: Names | None, n_learnt: int, estimator_name: str, changes: str | None, *, adds: bool
+) -> tuple[Table, str | None]:
+    """Return a table with its columns in the order learnt, and what to warn of, if anything.
+
+    Raises an error if they are not the columns learnt.
+
+    Parameters
+    ----------
+    table : Table
+    learnt : tuple or None
+        Names of the columns learnt, if they have any.
+    n_learnt : int
+        How many they are.
+    estimator_name : str
+    changes : {"error", "allow"} or None
+        Whether columns may be added or dropped: those that the table lacks are missing in its samples.
+    adds : bool
+        Whether columns not learnt yet then follow behind the others, or are left out.
+    """
+    expected: Names = tuple(range(n_learnt)) if learnt is None else learnt
+    arrived = table.names
+    if arrived is None or are_text(arrived) != are_text(learnt):
+        _check_number(table, n_learnt, estimator_name)
+        return replace(table, names=learnt), _unmatched_names(arrived, expected, estimator_name)
+    if arrived == expected:
+        return replace(table, names=learnt), None
+    _check_same_names(expected, arrived, table.source, changes)
+    where = {name: position for position, name in enumerate(arrived)}
+    known = set(expected)
+    names = (*expected, *(name for name in arrived if adds and name not in known))
+    content = _arranged(table, [where.get(name) for name in names])
+    return replace(table, names=names, content=content, n_columns=len(names)), None
+
+
+def _arranged(table: Table, order: Sequence[int | None]) -> FloatArray | list[Column]:
+    """Return the content with its columns in another order; None is a column of missing values."""
+    missing = np.full(table.n_samples, np.nan)
+    if isinstance(table.content, np.ndarray):
+        if None not in order:
+            return table.content[:, np.array(order, dtype=np.intp)]
+        return np.column_stack([missing if position is None else table.content[:, position] for position in order])
+    return [missing if position is None else table.content[position] for position in order]
+
+
+def _unmatched_names(arrived: Names | None, expected: Names, estimator_name: str) -> str | None:
+    """Return a warning, in scikit-learn's words, if only one side has names that could be matched with the other's."""
+    if are_text(arrived):
+        return f"X has feature names, but {estimator_name} was fitted without feature names"
+    if expected == tuple(range(len(expected))):
+        return None
+    return f"X does not have valid feature names, but {estimator_name} was fitted with feature names"
+
+
+def _check_number(table: Table, n_learnt: int, estimator_name: str) -> None:
+    """Raise if columns that go by position are too many or too few."""
+    if table.n_columns != n_learnt:
+        raise InputError(
+            f"X has {table.n_columns} features, but {estimator_name} is expecting {n_learnt} features "
+            f"as input. Give {table.source} the columns the model learnt, in the same order, or start a new model "
+            "with fit()."
+        )
+
+
+def _check_same_names(learnt: Names, arrived: Names, source: str, changes: str | None) -> None:
+    """Raise if columns are missing or in excess and may not be; their order does not matter."""
+    extra = [name for name in arrived if name not in set(learnt)]
+    missing = [name for name in learnt if name not in set(arrived)]
+    if not extra and not missing:
+        return
+    if changes == "allow" and len(missing) < len(learnt):
+        return
+    parts, advice = [], []
+    for names, one, remedy in ((extra, "extra", "Drop"), (missing, "missing", "Add")):
+        if names:
+            shown = ", ".join(map(repr, names[:5])) + (", …" if len(names) > 5 else "")
+            parts.append(f"the {one} one is {shown}" if len(names) == 1 else f"the {one} ones are {shown}")
+            advice.append(f"{remedy} {'it' if len(names) == 1 else 'them'}")
+    has = "have" if source == "these samples" else "has"
+    if extra and missing:
+        advice = ["Rename the columns"]
+    allow = "set column_changes='allow', " if changes == "error" else ""
+    raise InputError(
+        "The feature names should match those that were passed during fit.\n"
+        f"{source} {has} {len(arrived)} columns but the model learnt {len(learnt)}; {' and '.join(parts)}. "
+        f"{advice[0]}, {allow}or start a new model with fit()."
+    )
+
+
+LARGEST_WEIGHT = 1e100  # sums of weights, and of their squares, are finite
+SMALLEST_WEIGHT = 1e-100  # so is what they are divided by; a weight below it is none
+
+
+def read_weights(given: Any, n_samples: int, source: str) -> Float64Array | None:
+    """Return the weights of some samples, None where all are 1.
+
+    Parameters
+    ----------
+    given : array-like, float or None
+        One weight a sample, or one for all.
+    n_samples : int
+        How many samples arrived.
+    source : str
+        What errors call the samples: "batch 7".
+
+    Raises
+    ------
+    ValueError
+        If they are not as many as samples, negative or not finite.
+    """
+    if given is None:
+        return None
+    try:
+        weights = np.full(n_samples, given) if isinstance(given, Real) else np.asarray(given)
+        weights = weights.astype(np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"sample_weight of {source} is not numbers. Pass one number a sample.") from None
+    if weights.ndim != 1:
+        raise InputError(f"Sample weights must be 1D array or scalar, but {source} has shape {weights.shape}.")
+    if len(weights) != n_samples:
+        raise InputError(
+            f"sample_weight.shape == {weights.shape}, expected {(n_samples,)}! Pass one weight for each "
+            f"sample of {source}."
+        )
+    is_bad = ~((weights >= 0) & (weights <= LARGEST_WEIGHT))
+    if is_bad.any():
+        index = int(is_bad.argmax())
+        raise InputError(
+            f"sample_weight of {source} is {weights[index]} for sample {index}; expected numbers from 0 to "
+            f"{LARGEST_WEIGHT:g}. Mend or drop that sample."
+        )
+    weights[weights < SMALLEST_WEIGHT] = 0.0
+    return None if (weights == 1).all() else weights
+
+
+def check_any_weight(n_weighed: int, source: str) -> None:
+    """Raise if no sample of a batch has a weight above 0."""
+    if not n_weighed:
+        raise InputError(f"sample_weight of {source} is zero for all samples. Give at least one of them a weight.")
+
+
+def listed_columns(listed: Any, table: Table) -> NDArray[np.bool_]:
+    """Return a mask of the columns that the user listed as categorical; none with "from_dtype"."""
+    columns = np.arange(table.n_columns)
+    is_default = isinstance(listed, str) and listed == "from_dtype"
+    chosen = np.asarray([] if listed is None or is_default else listed)
+    if chosen.size == 0:
+        return np.zeros(table.n_columns, dtype=bool)
+    if chosen.dtype.kind == "b" and chosen.shape == columns.shape:
+        return chosen
+    if chosen.dtype.kind in "iu" and chosen.ndim == 1 and chosen.min() >= 0 and chosen.max() < table.n_columns:
+        return np.isin(columns, chosen)
+    if chosen.dtype.kind in "UO" and chosen.ndim == 1 and table.names is not None:
+        unknown = [name for name in chosen.tolist() if name not in table.names]
+        if not unknown:
+            return np.array([name in set(chosen.tolist()) for name in table.names])
+        raise ParameterError(
+            f"categorical_features names {unknown[0]!r}, which is no column of {table.source}. Correct or drop it."
+        )
+    raise ParameterError(
+        f"categorical_features is {listed!r}; expected 'from_dtype', None, a boolean mask of shape "
+        f"({table.n_columns},), positions from 0 to {table.n_columns - 1}, or, where the columns have names, names."
+    )

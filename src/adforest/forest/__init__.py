@@ -2,10 +2,8 @@
 
 from adforest.forest.editing import TreeEditor
 from adforest.forest.forest import Forest
-from adforest.forest.importance import importances
-from adforest.forest.params import GrowthParams
-from adforest.forest.samples import Groups, Samples, Totals
-from adforest.forest.tree import LeafCounts, Tree
+from adforest.forest.samples import Groups, GrowthParams, Samples, Totals
+from adforest.forest.tree import LeafCounts, Tree, importances
 
 __all__ = [
     "Forest",

@@ -4,17 +4,14 @@ import numpy as np
 
 from adforest.forest._kernels import counting, growing, routing
 from adforest.forest._kernels.growing import NODE
-from adforest.forest.params import GrowthParams
-from adforest.forest.samples import Groups, Samples
+from adforest.forest.samples import Groups, GrowthParams, Samples
 from adforest.forest.tree import CATEGORICAL, LEAF_EXPANDED, MISSING_LEFT, ROOT_ADDED, LeafCounts, Tree
 from adforest.forest.types import (
     AnyArray,
     BoolArray,
     Float64Array,
     Int32Array,
-    Int64Array,
     Nodes,
-    UInt16Array,
     UInt64Array,
 )
 
@@ -106,33 +103,22 @@ class TreeEditor:
             self._rows.append(LeafCounts(np.full(len(klass), target, dtype=np.int32), klass, weight))
         self._rows = [rows._replace(node=np.where(rows.node == node, target, rows.node)) for rows in self._rows]
 
-    def grow(
-        self,
-        samples: Samples,
-        weights: UInt16Array,
-        indices: Int32Array,
-        group_start: Int64Array,
-        group_node: Int32Array,
-        leaf_of: Int32Array,
-        params: GrowthParams,
-        seed: int,
-    ) -> None:
+    def grow(self, samples: Samples, groups: Groups, leaf_of: Int32Array, params: GrowthParams, seed: int) -> None:
         """Grow a subtree at each of the given leaves from its group of samples, see `growing.grow`.
 
         The counts of the leaves are dropped: their new leaves hold the weights of the samples given. Leaves that stay
         leaves may keep theirs instead, see ``keeps_unsplit``.
         """
-        depth = self.depths_of(group_node) if params.max_depth is not None else np.zeros_like(group_node)
         group_nodes, nodes, category_bits, (node, klass, weight), importance = growing.grow(
             samples,
-            Groups(indices, weights, group_start, group_node, depth),
+            self.with_depths(groups, params.max_depth),
             params,
             leaf_of,
             n_nodes=len(self.nodes),
             n_words=len(self._category_bits),
             seed=seed,
         )
-        rows = LeafCounts(node, klass, weight.astype(np.float64))
+        rows, group_node = LeafCounts(node, klass, weight.astype(np.float64)), groups.node
         if self._keeps_unsplit:
             is_split = group_nodes["split"] >= 0
             rows = rows.without(group_node[~is_split])
@@ -170,10 +156,10 @@ class TreeEditor:
         """How many 64-bit words the tree's category_bits take."""
         return len(self._category_bits)
 
-    def depths_of(self, nodes: Int32Array) -> Int32Array:
-        """Return how far some nodes are from the root."""
-        depths: Int32Array = routing.depths(self.nodes)[nodes]
-        return depths
+    def with_depths(self, groups: Groups, max_depth: int | None) -> Groups:
+        """Return groups with the depths of their leaves; without a limit these do not matter, and are 0."""
+        is_limited = max_depth is not None
+        return groups._replace(depth=routing.depths(self.nodes)[groups.node] if is_limited else 0 * groups.node)
 
     def route(self, X: Float64Array) -> Int32Array:
         """Return the leaf that each sample reaches in the tree as edited so far."""

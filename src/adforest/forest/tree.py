@@ -1,15 +1,35 @@
 """A tree: a few immutable flat arrays; every edit makes another tree."""
 
-from dataclasses import field, fields, replace
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, NamedTuple, TypeVar, dataclass_transform
 
 import numpy as np
 
 from adforest.forest._kernels import counting, routing, shrinkage, steps
 from adforest.forest._kernels.growing import NODE
-from adforest.forest._kernels.sums import TreeSums
-from adforest.forest.pickling import pickled_dataclass
+from adforest.forest._kernels.sums import TreeSums, entropies
 from adforest.forest.types import BoolArray, Float64Array, Int32Array, Int64Array, Nodes, UInt8Array, UInt64Array
+
+T = TypeVar("T")
+
+
+@dataclass_transform(frozen_default=True, eq_default=False)
+def pickled_dataclass(**options: Any) -> Callable[[type[T]], type[T]]:
+    """Make a frozen dataclass with slots whose own `__getstate__` and `__setstate__` count.
+
+    Before Python 3.11.4 `dataclass` replaces them by its own (CPython issue 104035).
+    """
+
+    def decorated(cls: type[T]) -> type[T]:
+        own = {name: cls.__dict__[name] for name in ("__getstate__", "__setstate__")}
+        made = dataclass(frozen=True, slots=True, **options)(cls)
+        for name, method in own.items():
+            setattr(made, name, method)
+        return made
+
+    return decorated
+
 
 CATEGORICAL, MISSING_LEFT = 1, 2
 CAUSES = ("tree built", "root added", "leaf expanded")
@@ -241,3 +261,32 @@ class Tree:
     def compare(self, rows: LeafCounts) -> tuple[Int32Array, Float64Array]:
         """Compare the contents of leaves with those of new rows, see `counting.compare`."""
         return counting.compare(self.row_start, self.row_class, self.row_weight, *rows)
+
+
+def importances(tree: Tree, n_categories: Int32Array, n_tried: int, sample_weight: float) -> Float64Array:
+    """Return by feature what its cuts gain beyond chance, in bits times samples, by what nodes hold now.
+
+    The best of many cuts gains something even where a feature says nothing, the more the more there are to choose
+    from: a plain sum of gains favours identifiers and noise over features of few values. So a cut counts only as far
+    as its gain exceeds the bits that say which one it is: log2(n - 1) for n samples and a number, k - 1 for k
+    categories, and log2 of how many features were tried.
+
+    Parameters
+    ----------
+    tree : Tree
+    n_categories : int32 (m,)
+        Categories known per feature, 0 for numerical ones.
+    n_tried : int
+        Attributes tried at each node.
+    sample_weight : float
+        What a sample weighs in the tree, in the mean.
+    """
+    sums = tree.sums
+    entropy = entropies(sums)
+    inner = np.flatnonzero(tree.nodes["split"] >= 0)
+    feature, left = tree.nodes["split"][inner] >> 2, tree.nodes["left"][inner]
+    gain = (entropy[inner] - entropy[left] - entropy[left + 1]) / sample_weight
+    n, k = sums.total[inner] / sample_weight, n_categories[feature]
+    price = np.where(k > 0, np.minimum(np.maximum(n, 1), k) - 1, np.log2(np.maximum(n - 1, 1))) + np.log2(n_tried)
+    worth = np.bincount(feature, np.maximum(gain - price, 0.0), minlength=len(n_categories))
+    return worth.astype(np.float64)

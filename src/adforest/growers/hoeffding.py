@@ -57,9 +57,9 @@ class HoeffdingGrower:
         editor = TreeEditor(Tree.bare(samples.X.shape[1], seed))
         leaf_of = np.zeros(len(samples), dtype=np.int32)
         weights = self.weights(samples.serial[known], seed, samples.weight_at(known))
-        groups, root = np.array([0, len(known)]), np.zeros(1, dtype=np.int32)
+        groups = Groups(known, weights, np.array([0, len(known)]), np.zeros(1, dtype=np.int32))
         editor.add(LeafCounts(*counting.tally(leaf_of[known], samples.y[known], weights, 1)))
-        self.stream(editor, samples, weights, known, groups, root, leaf_of)
+        self.stream(editor, samples, groups, leaf_of)
         placed = np.full(len(samples), -1, dtype=np.int32)
         counted = known if samples.weight is None else known[weights > 0]
         placed[counted] = leaf_of[counted]
@@ -68,23 +68,14 @@ class HoeffdingGrower:
             indices, starts, nodes = counting.gather(placed, samples.y, leaves, len(editor.nodes))
             if len(indices):
                 drawn = np.maximum(self.weights(samples.serial[indices], seed, samples.weight_at(indices)), 1)
-                self.expand(editor, samples, drawn, indices, starts, nodes, placed, seed)
+                editor.grow(samples, Groups(indices, drawn, starts, nodes), placed, self.leaf_params, seed)
         return Grown(editor.finish(), placed)
 
-    def stream(
-        self,
-        editor: TreeEditor,
-        samples: Samples,
-        weights: UInt16Array,
-        indices: Int32Array,
-        group_start: Int64Array,
-        group_node: Int32Array,
-        leaf_of: Int32Array,
-    ) -> None:
-        """Split each given leaf where its samples, one by one, satisfy the bound; the others stay as they are."""
+    def stream(self, editor: TreeEditor, samples: Samples, groups: Groups, leaf_of: Int32Array) -> None:
+        """Split each leaf where its samples, one by one, satisfy the bound; the others stay as they are."""
         group_nodes, nodes, category_bits, importance = stream(
             samples,
-            Groups(indices, weights, group_start, group_node, editor.depths_of(group_node)),
+            editor.with_depths(groups, self.params.max_depth),
             grace=max(self.params.min_samples_leaf, LEAST_GRACE),
             log_inverse_delta=log(1 / self.delta),
             tie=self.tie_threshold,
@@ -95,9 +86,9 @@ class HoeffdingGrower:
         splits = group_nodes["split"] >= 0
         if not splits.any():
             return
-        editor.attach(group_node[splits], group_nodes[splits], nodes, category_bits, importance)
-        moved = np.repeat(splits, np.diff(group_start))
-        indices, weights = indices[moved], weights[moved]
+        editor.attach(groups.node[splits], group_nodes[splits], nodes, category_bits, importance)
+        moved = np.repeat(splits, np.diff(groups.start))
+        indices, weights = groups.indices[moved], groups.weights[moved]
         leaf = editor.route(samples.X[indices])
         leaf_of[indices] = leaf
         editor.add(LeafCounts(*counting.tally(leaf, samples.y[indices], weights, len(editor.nodes))))
@@ -115,19 +106,10 @@ class HoeffdingGrower:
         out: BoolArray = self.weights(samples.serial, tree.seed, samples.weight) == 0
         return out
 
-    def expand(
-        self,
-        editor: TreeEditor,
-        samples: Samples,
-        weights: UInt16Array,
-        indices: Int32Array,
-        group_start: Int64Array,
-        group_node: Int32Array,
-        leaf_of: Int32Array,
-        seed: int,
-    ) -> None:
-        """Grow a subtree at each given leaf by entropy from its group of samples, which are all in memory.
+    @property
+    def leaf_params(self) -> GrowthParams:
+        """How leaves are expanded: by entropy, from samples that are all in memory.
 
         The bound is for samples that come one by one; a leaf that a batch perturbs knows its samples.
         """
-        editor.grow(samples, weights, indices, group_start, group_node, leaf_of, self.params, seed)
+        return self.params

@@ -5,7 +5,7 @@ from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from adforest.forest import GrowthParams, Samples, Tree, TreeEditor
+from adforest.forest import Groups, GrowthParams, Samples, Tree, TreeEditor
 from adforest.forest.types import BoolArray, Float64Array, Int32Array, Int64Array, UInt16Array
 
 
@@ -23,7 +23,7 @@ class Grown(NamedTuple):
 
 
 class Grower(Protocol):
-    """Builds forests, renews single trees, and expands leaves; deterministic by the seeds it is given.
+    """Builds forests, renews single trees, and says how leaves are expanded; deterministic by the seeds it is given.
 
     Attributes
     ----------
@@ -33,6 +33,7 @@ class Grower(Protocol):
     sample_weight : float
         What a sample weighs in a tree, in the mean.
     params : GrowthParams
+    leaf_params : GrowthParams
     """
 
     uses_bootstrap: ClassVar[bool]
@@ -41,6 +42,11 @@ class Grower(Protocol):
     @property
     def params(self) -> GrowthParams:
         """How trees are grown."""
+        ...
+
+    @property
+    def leaf_params(self) -> GrowthParams:
+        """How subtrees are grown where leaves of a finished tree are expanded, see `TreeEditor.grow`."""
         ...
 
     def build(
@@ -93,38 +99,11 @@ class Grower(Protocol):
         """
         ...
 
-    def expand(
-        self,
-        editor: TreeEditor,
-        samples: Samples,
-        weights: UInt16Array,
-        indices: Int32Array,
-        group_start: Int64Array,
-        group_node: Int32Array,
-        leaf_of: Int32Array,
-        seed: int,
-    ) -> None:
-        """Grow a subtree at each given leaf from its group of samples, and write where they are now to leaf_of.
-
-        Weights go with indices, and are at least 1. The counts that a leaf had are dropped (`TreeEditor.grow` and
-        `attach` do so, `split` does not): the new leaves hold the weights of the group.
-        """
-        ...
-
 
 @runtime_checkable
 class StreamingGrower(Protocol):
     """A base forest whose trees go on splitting leaves as samples come, perturbed or not."""
 
-    def stream(
-        self,
-        editor: TreeEditor,
-        samples: Samples,
-        weights: UInt16Array,
-        indices: Int32Array,
-        group_start: Int64Array,
-        group_node: Int32Array,
-        leaf_of: Int32Array,
-    ) -> None:
-        """Split each given leaf where its group of samples asks for it, and write where they are now to leaf_of."""
+    def stream(self, editor: TreeEditor, samples: Samples, groups: Groups, leaf_of: Int32Array) -> None:
+        """Split each leaf where its group of samples asks for it, and write where they are now to leaf_of."""
         ...

@@ -8,11 +8,10 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from adforest.forest import GrowthParams, Samples, Tree, TreeEditor
+from adforest.forest import Groups, GrowthParams, Samples, Tree, TreeEditor
 from adforest.forest._kernels.binning import bin_columns
 from adforest.forest._kernels.categories import price_of_subset
 from adforest.forest._kernels.sampling import whole_weights
-from adforest.forest.importance import xlogx
 from adforest.forest.types import BoolArray, Float64Array, Int32Array, Int64Array, UInt16Array
 from adforest.growers.protocol import Grown
 from adforest.parallel import in_threads
@@ -145,6 +144,11 @@ def _bits(weights: Float64Array) -> Float64Array:
     return bits
 
 
+def xlogx(x: Float64Array) -> Float64Array:
+    """Return x log2 x, 0 at 0."""
+    return x * np.log2(np.where(x > 0, x, 1.0))
+
+
 @dataclass(frozen=True)
 class SysForGrower:
     """Grows the trees of ADF-S: the i-th tree has the i-th good cut at its root, and C4.5 trees below.
@@ -169,8 +173,8 @@ class SysForGrower:
     separation: float = 0.3
 
     @cached_property
-    def _c45(self) -> GrowthParams:
-        """How C4.5 grows within the same limits."""
+    def leaf_params(self) -> GrowthParams:
+        """How pruned C4.5 trees grow within the same limits, below the planned cuts and where leaves are expanded."""
         params = self.params
         return GrowthParams(
             params.max_features,
@@ -242,7 +246,7 @@ class SysForGrower:
         starts = np.cumsum([0, *(len(part) for _, part in groups)])
         nodes = np.array([node for node, _ in groups], dtype=np.int32)
         weights = self.weights(samples.serial[indices], seed, samples.weight_at(indices))
-        editor.grow(samples, weights, indices, starts, nodes, leaf_of, self._c45, seed)
+        editor.grow(samples, Groups(indices, weights, starts, nodes), leaf_of, self.leaf_params, seed)
         return Grown(editor.finish(), leaf_of)
 
     def coded(self, samples: Samples) -> Samples:
@@ -257,20 +261,6 @@ class SysForGrower:
         """Return which samples a tree was built without: none but those whose weight was rounded to 0."""
         out: BoolArray = self.weights(samples.serial, tree.seed, samples.weight) == 0
         return out
-
-    def expand(
-        self,
-        editor: TreeEditor,
-        samples: Samples,
-        weights: UInt16Array,
-        indices: Int32Array,
-        group_start: Int64Array,
-        group_node: Int32Array,
-        leaf_of: Int32Array,
-        seed: int,
-    ) -> None:
-        """Grow a pruned C4.5 tree at each given leaf from its group of samples."""
-        editor.grow(samples, weights, indices, group_start, group_node, leaf_of, self._c45, seed)
 
 
 @dataclass(frozen=True, slots=True)

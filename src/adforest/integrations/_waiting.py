@@ -7,7 +7,8 @@ from collections.abc import Hashable, Mapping
 from typing import Any, Self
 
 from adforest.encoding import LabelTable, dicts
-from adforest.encoding.weights import LARGEST, SMALLEST
+from adforest.encoding.labels import distinct_labels
+from adforest.encoding.tables import LARGEST_WEIGHT, SMALLEST_WEIGHT
 
 
 class WaitingSamples:
@@ -60,10 +61,12 @@ class WaitingSamples:
                     f"feature {name!r} of this sample holds text ({x[name]!r}) but is not among categorical_features. "
                     "Add it there, drop it, or convert it to a number."
                 )
-        if not 0 <= weight <= LARGEST:
-            raise ValueError(f"the weight of this sample is {weight!r}; expected a number from 0 to {LARGEST:g}.")
+        if not 0 <= weight <= LARGEST_WEIGHT:
+            raise ValueError(
+                f"the weight of this sample is {weight!r}; expected a number from 0 to {LARGEST_WEIGHT:g}."
+            )
         self.take_label(y)
-        if weight < SMALLEST:
+        if weight < SMALLEST_WEIGHT:
             return
         self.kinds.update(new)
         self.samples.append(dict(x))
@@ -80,7 +83,8 @@ class WaitingSamples:
         except TypeError:  # it cannot be hashed
             kind = type(y).__name__
             raise TypeError(f"the label is a {kind}; expected text, a whole number or a boolean.") from None
-        self._classes = (LabelTable.learn([y], None) if self._classes is None else self._classes.extend([y]))[0]
+        values, source = distinct_labels([y], dicts.SOURCE)[0], dicts.SOURCE
+        self._classes = LabelTable.of(values) if self._classes is None else self._classes.with_values(values, source)
         self._seen.add((type(y), y))
 
     @property

@@ -22,17 +22,17 @@ from adforest.forest.types import Float64Array
 from adforest.integrations._waiting import WaitingSamples
 from adforest.parameters import (
     AT_LEAST_ONE,
+    NAMES,
     NONE,
+    TIME_SPAN,
     Amount,
     AnswerFor,
     BaseForest,
     Criterion,
-    Listed,
     MaxFeatures,
     OneOf,
     Rules,
     Splitting,
-    TimeSpan,
 )
 
 try:
@@ -118,8 +118,8 @@ class AdaptiveDecisionForest(base.MiniBatchClassifier):  # type: ignore[misc]
 
     _rules: ClassVar[Rules] = AdaptiveDecisionForestClassifier._rules | {
         "batch_size": (AT_LEAST_ONE,),
-        "max_wait": (Amount(0), TimeSpan(), NONE),
-        "categorical_features": (Listed(), OneOf("from_dtype", None)),
+        "max_wait": (Amount(0), TIME_SPAN, NONE),
+        "categorical_features": (NAMES, OneOf("from_dtype", None)),
         "seed": AdaptiveDecisionForestClassifier._rules["random_state"],
     }
 

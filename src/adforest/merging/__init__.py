@@ -5,11 +5,11 @@ Pure functions over tables and arrays, for one machine and for many: the model i
 parts are and wherever they lie. A batch on one machine is a batch of one part.
 """
 
-from adforest.merging.local import LocalBatch
 from adforest.merging.parts import (
     BatchSource,
     Counter,
     DrawnPart,
+    LocalBatch,
     count_part,
     draw_part,
     join_parts,
@@ -17,8 +17,7 @@ from adforest.merging.parts import (
     narrow_counts,
     survey_part,
 )
-from adforest.merging.plan import BatchPlan, plan_batch
-from adforest.merging.survey import BatchRules, Survey, merge_surveys
+from adforest.merging.plan import BatchPlan, BatchRules, Survey, merge_surveys, plan_batch
 
 __all__ = [
     "BatchPlan",

@@ -1,4 +1,7 @@
-"""The passes over the parts of a batch, as functions of one part each: retried or run twice, they give the same."""
+"""The passes over the parts of a batch, as functions of one part each: retried or run twice, they give the same.
+
+A batch on one machine is a batch of one part, which is read once, encoded once, and never sent.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +13,14 @@ import numpy as np
 
 from adforest.encoding import TableEncoder, check_same_length
 from adforest.encoding.labels import distinct_labels
-from adforest.encoding.tables import Table, source_of
-from adforest.encoding.weights import read_weights
+from adforest.encoding.tables import Table, read_weights, source_of
 from adforest.exceptions import InputError
 from adforest.forest import LeafCounts, Samples, Totals
 from adforest.forest._kernels.counting import put_in_order
 from adforest.forest.packed import PackedRows
 from adforest.forest.types import AnyArray, BoolArray, Float64Array, Int32Array, Int64Array
-from adforest.merging.plan import BatchPlan
+from adforest.merging.plan import BatchPlan, BatchRules, Survey
 from adforest.merging.sums import as_floats, exact_sums
-from adforest.merging.survey import BatchRules, Survey
 
 CHUNK = 1_000_000  # samples that are counted at a time
 
@@ -291,3 +292,46 @@ def totals_of(plan: BatchPlan, counts: Sequence[ClassCounts]) -> Totals | None:
 def _n_rows(X: Any) -> int:
     """Return how many samples a table has."""
     return int(X.shape[0]) if hasattr(X, "shape") and len(X.shape) else len(X)
+
+
+class LocalBatch:
+    """A table, labels and weights as the user passed them."""
+
+    def __init__(self, X: Any, y: Any, sample_weight: Any = None) -> None:
+        self._given = (X, y, sample_weight)
+        self._read: ReadPart | None = None
+        self._undrawn: tuple[Samples, BoolArray] | None = None  # all samples, and which of them are not drawn
+
+    def survey(self, rules: BatchRules) -> Survey:
+        """Read the table, and return what it holds."""
+        if self._given[1] is None:
+            name = rules.estimator_name
+            raise InputError(f"{name} requires y to be passed, but the target y is None. Pass the labels.")
+        self._read, survey = read_part(rules, *self._given, source_of(rules.number))
+        return survey
+
+    @property
+    def table(self) -> Table | Float64Array:
+        """What was read of the table, but the rows of weight 0."""
+        assert self._read is not None
+        table, weight = self._read.table, self._read.weight
+        if weight is None or weight.all():
+            return table
+        kept = weight > 0
+        return table[kept] if isinstance(table, np.ndarray) else table.rows(kept)
+
+    def draw(self, plan: BatchPlan) -> Samples:
+        """Return the samples drawn from what was read."""
+        assert self._read is not None
+        samples = encode(plan, self._read, 0)
+        if plan.draws_all:
+            return samples
+        is_drawn = plan.are_drawn(samples.serial)
+        self._undrawn = samples, ~is_drawn
+        drawn = take(samples, np.flatnonzero(is_drawn))
+        return replace(drawn, totals=totals_of(plan, [ClassCounts.of(samples)]))
+
+    def count(self, plan: BatchPlan, counter: Counter, n_jobs: int | None) -> list[LeafCounts]:
+        """Return the samples not drawn from what was read, counted by leaf."""
+        assert self._undrawn is not None
+        return count(*self._undrawn, counter, n_jobs)

@@ -104,5 +104,5 @@ def challenge_of(champion: Any, challenger: Any) -> Challenge | None:
 def _predicted(model: Any) -> dict[bytes, BatchReport]:
     """Return the reports of batches that a model predicted before learning them, by digest."""
     reports = {one.batch: one for one in model.history_ if VOTE in one.accuracy and one.n_tested > 0}
-    numbers = origins_of(model).batch_numbers(model.history_[-1].batch)
+    numbers = origins_of(model).batch_numbers()
     return {digest: reports[number] for digest, number in numbers.items() if number in reports}

@@ -16,7 +16,7 @@ from adforest.merging import LocalBatch
 from adforest.next_batch.batch_vote import VOTE, RefitRules, VotingState, learn_batch, vote
 from adforest.next_batch.member_input import Samples
 from adforest.next_batch.voting_report import VotingReport
-from adforest.parameters import COMMON, Amount, ArrayLike, Rules, Whole
+from adforest.parameters import ARRAY_LIKE, COMMON, Amount, Rules, Whole
 
 
 class NextBatchVotingClassifier(VotingBatchClassifier[VotingState], _BaseComposition):  # type: ignore[misc]
@@ -93,7 +93,7 @@ class NextBatchVotingClassifier(VotingBatchClassifier[VotingState], _BaseComposi
     """
 
     _rules: ClassVar[Rules] = COMMON | {
-        "estimators": (ArrayLike(),),
+        "estimators": (ARRAY_LIKE,),
         "refit_samples": (Whole(100),),
         "refit_after": (Amount(0),),
     }

@@ -10,8 +10,7 @@ import numpy as np
 
 from adforest.encoding import LabelTable, TableEncoder
 from adforest.encoding.categories import MAX_VALUES, RETURN_SHARE, Categories
-from adforest.encoding.columns import DATES, DURATIONS, NUMBERS, ZONED_DATES
-from adforest.encoding.kinds import CATEGORIES, UNDECIDED
+from adforest.encoding.columns import CATEGORIES, DATES, DURATIONS, NUMBERS, UNDECIDED, ZONED_DATES
 from adforest.encoding.rates import MAX_COUNTED, MAX_RATES, CategoryRates
 from adforest.encoding.tables import are_text
 from adforest.exceptions import ModelFileError

@@ -18,10 +18,9 @@ from adforest.snapshot import FittedForests
 from adforest.storage.container import Content
 from adforest.storage.encoders import codes_by_column, read_encoder, read_labels, write_encoder, write_labels
 from adforest.storage.fields import Flag, PartReader, PartWriter, Sizes, Whole, read_fields, write_fields
-from adforest.storage.history import read_history, write_history
 from adforest.storage.origins import read_origins, write_origins
 from adforest.storage.state import read_state, write_state
-from adforest.storage.tracking import read_track, write_track
+from adforest.storage.tracking import read_history, read_track, write_history, write_track
 from adforest.storage.values import decode, encode
 
 CLASSIFIERS: dict[str, type[BaseADFClassifier]] = {

@@ -65,8 +65,8 @@ def read_origins(document: PartReader) -> Origins:
     part.finish()
     if len(digests) > Origins.MAX_DIGESTS:
         raise ModelFileError(f"origins.digests are {len(digests)}, expected {Origins.MAX_DIGESTS} at most")
-    if len(sizes) > len(digests):
-        raise ModelFileError(f"origins.sizes are {len(sizes)}, expected {len(digests)} at most, one a digest")
+    if len(sizes) != len(digests):
+        raise ModelFileError(f"origins.sizes are {len(sizes)}, expected {len(digests)}, one a digest")
     pairs = tuple((name, value if _is_text(value) else tuple(value)) for name, value in reading.items())
     rule_counts = tuple((rule, tuple(found.items())) for rule, found in counts)
     return Origins(

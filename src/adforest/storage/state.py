@@ -14,7 +14,7 @@ from adforest.adaptation.recent_samples import N_VARIANTS, N_VOTERS, SHIFT, Rece
 from adforest.adaptation.report import ACTIVE, FORESTS, NEWEST, PERMANENT, TEMPORARY
 from adforest.adaptation.state import ForestState
 from adforest.adaptation.tuning import TUNING
-from adforest.encoding.weights import LARGEST, SMALLEST
+from adforest.encoding.tables import LARGEST_WEIGHT, SMALLEST_WEIGHT
 from adforest.exceptions import ModelFileError
 from adforest.forest import Forest, Samples, Tree
 from adforest.forest.packed import PackedRows
@@ -45,7 +45,7 @@ MEMORY = (
     Array("seen_by_class", np.int64, ("n_seen_classes",), low=0, below=2**53),
     Array("weight_by_class", np.float64, ("n_seen_classes",), low=0, below=MAX_SUM),
     Array("first_batch", np.int32, ("n_seen_classes",), low=0, below="next_batch"),
-    Array("weight", np.float64, ("n_memory",), low=SMALLEST, below=2 * LARGEST, takes_none=True),
+    Array("weight", np.float64, ("n_memory",), low=SMALLEST_WEIGHT, below=2 * LARGEST_WEIGHT, takes_none=True),
 )
 VALUES = (
     Array("types", np.uint8, ("n_columns",), below=3),
@@ -59,7 +59,7 @@ PENDING = (
     Array("serial", np.int64, ("n_pending",), low=0, below="n_samples"),
     Array("n_categories", np.int32, ("n_pending_features",), low=0, below=2**16),
     Whole("n_classes", low=1, below="n_classes_and_1"),
-    Array("weight", np.float64, ("n_pending",), low=SMALLEST, below=2 * LARGEST, takes_none=True),
+    Array("weight", np.float64, ("n_pending",), low=SMALLEST_WEIGHT, below=2 * LARGEST_WEIGHT, takes_none=True),
 )
 CLASS_MIX = (
     Array("seen", np.int64, ("n_mixed",), low=0, below=MAX_SUM, or_dtype=np.float64),

@@ -21,13 +21,13 @@ from adforest.tracking.cells import (
     N_BOUNDS,
     N_CELLS,
     OTHER,
+    distances,
     first_bounds,
     padded,
     split,
     with_frequent,
 )
-from adforest.tracking.distance import distances
-from adforest.tracking.over_time import FiguresOverTime
+from adforest.tracking.history import FiguresOverTime
 
 MAX_DRAWN = 2_000  # samples of a batch that are counted
 MAX_VALUES = 1_000_000  # values of these samples; with 500 columns or more fewer are drawn, at least MIN_EARLY

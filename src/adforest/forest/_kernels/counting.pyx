@@ -344,7 +344,7 @@ def recency(const int32_t[::1] order, const int32_t[::1] parent, const double[::
     Parameters
     ----------
     order, parent, total
-        What `shrinkage.sum_rows` returned: nodes, parents before children; each node's parent; weight below it.
+        See `sums.TreeSums`: nodes, parents before children; each node's parent; weight below it.
     young : int32
         The leaf of each young sample; negative for samples that do not count.
     expected : float

@@ -1,7 +1,6 @@
 import numpy as np
 
-from adforest.forest.params import GrowthParams
-from adforest.forest.samples import Groups, Samples
+from adforest.forest.samples import Groups, GrowthParams, Samples
 from adforest.forest.types import Float64Array, Int32Array, Nodes, UInt16Array, UInt64Array
 
 NODE: np.dtype[np.void]
@@ -26,4 +25,3 @@ def grow_tree(
     route_from: int = 0,
     seed: int,
 ) -> tuple[Nodes, UInt64Array, tuple[Int32Array, Int32Array, Float64Array, Float64Array], Float64Array, Int32Array]: ...
-def xlogx_table() -> Float64Array: ...

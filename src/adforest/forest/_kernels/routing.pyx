@@ -4,6 +4,7 @@ from libc.stdint cimport int32_t, uint64_t
 import numpy as np
 
 from .node cimport CATEGORICAL, MISSING_LEFT, Node, goes_left
+from .sums import find_order
 
 cdef enum:
     LANES = 32      # samples that walk side by side, so that their cache misses overlap
@@ -141,22 +142,6 @@ def vote_from(const int32_t[::1] leaf, const int32_t[::1] row_start, const int32
                     &votes[0, 0], votes.shape[1])
 
 
-def depths(const Node[::1] nodes):
+def depths(nodes):
     """Return each node's distance from the root, as int32."""
-    cdef Py_ssize_t n = nodes.shape[0], top = 1
-    depth_array = np.zeros(n, dtype=np.int32)
-    stack_array = np.zeros(n + 1, dtype=np.int32)
-    cdef int32_t[::1] depth = depth_array
-    cdef int32_t[::1] stack = stack_array
-    cdef int32_t at
-    with nogil:
-        while top > 0:
-            top -= 1
-            at = stack[top]
-            if nodes[at].split >= 0:
-                depth[nodes[at].left] = depth[at] + 1
-                depth[nodes[at].left + 1] = depth[at] + 1
-                stack[top] = nodes[at].left
-                stack[top + 1] = nodes[at].left + 1
-                top += 2
-    return depth_array
+    return find_order(nodes)[2]

@@ -9,13 +9,14 @@ from .node cimport Node
 
 
 def find_order(const Node[::1] nodes):
-    """Return all nodes, parents before their children, the parent of each, -1 for the root, and the depth of the tree."""
+    """Return all nodes, parents before their children, the parent of each, -1 for the root, and its depth; int32 each."""
     cdef Py_ssize_t n_nodes = nodes.shape[0], n_ordered = 0, top = 1
-    cdef int32_t at, left, deepest = 0
+    cdef int32_t at, left
     order_array = np.empty(n_nodes, dtype=np.int32)
     parent_array = np.full(n_nodes, -1, dtype=np.int32)
-    cdef int32_t[::1] order = order_array, parent = parent_array
-    cdef int32_t[::1] stack = np.zeros(n_nodes + 1, dtype=np.int32), depth = np.zeros(n_nodes, dtype=np.int32)
+    depth_array = np.zeros(n_nodes, dtype=np.int32)
+    cdef int32_t[::1] order = order_array, parent = parent_array, depth = depth_array
+    cdef int32_t[::1] stack = np.zeros(n_nodes + 1, dtype=np.int32)
     with nogil:
         while top > 0:
             top -= 1
@@ -28,11 +29,10 @@ def find_order(const Node[::1] nodes):
                 parent[left + 1] = at
                 depth[left] = depth[at] + 1
                 depth[left + 1] = depth[at] + 1
-                deepest = max(deepest, depth[left])
                 stack[top] = left
                 stack[top + 1] = left + 1
                 top += 2
-    return order_array, parent_array, deepest
+    return order_array, parent_array, depth_array
 
 
 cdef struct Lists:
@@ -82,8 +82,8 @@ cdef inline Py_ssize_t sum_children(const Lists* lists, int32_t at, int32_t left
     return to
 
 
-def sum_rows(const Node[::1] nodes, const int32_t[::1] order, const int32_t[::1] row_start,
-             const int32_t[::1] row_class, const double[::1] row_weight, Py_ssize_t n_classes):
+cdef sum_rows(const Node[::1] nodes, const int32_t[::1] order, const int32_t[::1] row_start,
+              const int32_t[::1] row_class, const double[::1] row_weight, Py_ssize_t n_classes):
     """Return (total, first, stop, klass, weight): class weights of every node, inner ones included.
 
     Parameters
@@ -141,8 +141,8 @@ def sum_rows(const Node[::1] nodes, const int32_t[::1] order, const int32_t[::1]
     return total_array, first_array, stop_array, class_array[:held].copy(), weight_array[:held].copy()
 
 
-def sum_changed_rows(TreeSums before, const int32_t[::1] changed, const Node[::1] nodes, const int32_t[::1] row_start,
-                     const int32_t[::1] row_class, const double[::1] row_weight, Py_ssize_t n_classes):
+cdef sum_changed_rows(TreeSums before, const int32_t[::1] changed, const Node[::1] nodes, const int32_t[::1] row_start,
+                      const int32_t[::1] row_class, const double[::1] row_weight, Py_ssize_t n_classes):
     """Return what `sum_rows` does, given the sums of the same nodes before the rows of some leaves were added to.
 
     The class weights of a node above these leaves are found anew, and stay where they were unless they are of more
@@ -233,8 +233,10 @@ cdef class TreeSums:
 
     Attributes
     ----------
-    order, parent, depth
+    order, parent
         See `find_order`.
+    depth : int
+        Length of the longest path.
     total, first, stop, klass, weight
         See `sum_rows`.
     n_leaf_rows : int
@@ -254,7 +256,8 @@ cdef class TreeSums:
         self._category_bits = category_bits
         self.n_leaf_rows = row_class.shape[0]
         if before is None:
-            self.order, self.parent, self.depth = find_order(nodes)
+            self.order, self.parent, depth = find_order(nodes)
+            self.depth = depth.max()
         else:
             self.order, self.parent, self.depth = before.order, before.parent, before.depth
         if before is None or before.is_sparse:
