@@ -2,6 +2,7 @@
 
 import threading
 from concurrent.futures import Future
+from typing import ClassVar
 
 import pytest
 
@@ -82,7 +83,7 @@ def test_requests_that_come_while_a_model_is_removed_are_all_answered(tmp_path):
 class SlowLearner:
     """A learner that is not ready before its model is closed."""
 
-    made = []
+    made: ClassVar[list] = []
     is_beginning, go_on = threading.Event(), threading.Event()
     version, found = 1, None
 
