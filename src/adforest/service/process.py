@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 HOST, PORT = "127.0.0.1", 8322
 DRAIN_SECONDS = 30  # that requests under way have when the service ends
-HEAD_SECONDS = 10.0  # until the head of a request must have come
 MAX_CONNECTIONS = 4_096
 
 
@@ -179,7 +178,7 @@ def make_config(app: Any, options: ServiceOptions) -> Any:
 
     return uvicorn.Config(
         app,
-        http=limited_protocol(MAX_CONNECTIONS, HEAD_SECONDS, options.workers),
+        http=limited_protocol(MAX_CONNECTIONS, options.workers),
         ws="none",
         log_level="error",  # a line for every wrong request would let strangers fill a disk
         access_log=False,
