@@ -1,11 +1,19 @@
 """Measure the service with wrk (apt-get install wrk): rates and response times, idle and while it learns.
 
-``python benchmarks/service.py`` prints a JSON line for each; ``python benchmarks/service.py soak 30`` asks it for
-thirty minutes and compares memory and descriptors; ``python benchmarks/service.py peer ENV/bin`` asks MLServer beside
-it, from an environment with mlserver and mlserver-sklearn, for a forest of as many trees. Everything runs on one
-machine: wrk takes its share of the cores.
+One command for each measure, which is a JSON line:
+
+- ``python benchmarks/service.py rates``, and with ``--workers 2``: predictions, and their 99 % quantile idle and while
+  it learns;
+- ``python benchmarks/service.py labels``, and with ``--postgresql``: labels acknowledged on the disk, with tables in
+  SQLite or in a PostgreSQL server of its own (apt-get install postgresql);
+- ``python benchmarks/service.py peer ENV/bin``: MLServer beside it, from an environment with mlserver and
+  mlserver-sklearn, for a forest of as many trees;
+- ``python benchmarks/service.py soak 30``: asks it for thirty minutes and compares memory and descriptors.
+
+Without a name it is ``rates`` and ``labels``. Everything runs on one machine: wrk takes its share of the cores.
 """
 
+import argparse
 import json
 import os
 import re
@@ -15,7 +23,8 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -25,31 +34,47 @@ import numpy as np
 import pyarrow as pa
 
 SECONDS = 8
+FEWEST = 12  # looks at memory and descriptors of a soak, however short
 N_FEATURES, N_LEARNT = 8, 5_000
 ARROW = "application/vnd.apache.arrow.stream"
 MODEL = "/v1/models/made"
 
 
-def main() -> None:
-    if shutil.which("wrk") is None:
-        sys.exit("wrk is not there: apt-get install wrk")
-    with _serving() as (address, process):
-        for found in _measures(address, process):
-            print(json.dumps(found), flush=True)
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("measure", nargs="?", choices=["rates", "labels", "peer", "soak"])
+    parser.add_argument("value", nargs="?", help="of peer: ENV/bin; of soak: minutes")
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--postgresql", action="store_true")
+    given = parser.parse_args()
+    if given.measure == "soak":
+        return soak(float(given.value or 30.0))
+    if given.measure == "peer":
+        _print(peer(Path(given.value or sys.exit("peer: the folder of MLServer's programs is missing")).absolute()))
+    if given.measure in ("rates", None):
+        _print(_rates(given.workers))
+    if given.measure in ("labels", None):
+        _print(_labels(given.workers, is_postgresql=given.postgresql))
+    return 0
 
 
-def _measures(address: str, process: Any) -> Iterator[dict[str, Any]]:
-    """Yield what is measured of a model of 20 trees that has learnt 5,000 records of 8 columns."""
-    with httpx.Client(base_url=address, timeout=120) as client:
-        client.put(MODEL, json={"target": "y", "parameters": {"random_state": 0}})
-        client.post(f"{MODEL}/batches?wait=true", content=_stream(_table(N_LEARNT)), headers={"content-type": ARROW})
+def _print(measures: Iterator[dict[str, Any]]) -> None:
+    for found in measures:
+        print(json.dumps(found), flush=True)
+
+
+def _rates(workers: int) -> Iterator[dict[str, Any]]:
+    """Yield how fast a model of 20 trees that has learnt 5,000 records of 8 columns is asked."""
+    with _learnt(f"--workers={workers}") as (address, client):
         one = json.dumps({"records": _table(1).drop_columns(["y"]).to_pylist()}).encode()
         kept = _lua("application/json", one, "application/json")
-        yield {"measure": "single predictions", "goal": ">= 1500/s"} | _wrk(address, "predict", kept, 16)
+        about = {"workers": workers}
+        yield {"measure": "single predictions", "goal": ">= 1500/s"} | about | _wrk(address, "predict", kept, 16)
         many = _lua(ARROW, _stream(_table(10_000).drop_columns(["y"])), ARROW)
         found = _wrk(address, "predict", many, 2)
         yield (
             {"measure": "records in batches of 10,000, Arrow", "goal": ">= 200000/s"}
+            | about
             | found
             | {"records_per_second": found["requests_per_second"] * 10_000}
         )
@@ -59,11 +84,21 @@ def _measures(address: str, process: Any) -> Iterator[dict[str, Any]]:
         yield {
             "measure": "p99 while learning beside p99 idle, 4 connections",
             "goal": "<= 3",
+            "workers": workers,
             "idle_ms": idle["p99_ms"],
             "learning_ms": busy["p99_ms"],
             "ratio": busy["p99_ms"] / idle["p99_ms"],
         }
-        yield {"measure": "labels acknowledged on the disk", "goal": ">= 10000/s"} | _labels(address)
+
+
+@contextmanager
+def _learnt(*options: str) -> Iterator[tuple[str, httpx.Client]]:
+    """Run a service whose model has learnt, and yield its address and a client."""
+    with _serving(*options) as (address, _), httpx.Client(base_url=address, timeout=120) as client:
+        client.put(MODEL, json={"target": "y", "parameters": {"random_state": 0}}).raise_for_status()
+        body = _stream(_table(N_LEARNT))
+        client.post(f"{MODEL}/batches?wait=true", content=body, headers={"content-type": ARROW}).raise_for_status()
+        yield address, client
 
 
 PEER = """
@@ -75,24 +110,18 @@ y = (X[:, 0] + X[:, 1] * X[:, 2] > 0).astype(int)
 joblib.dump(RandomForestClassifier(20, random_state=0).fit(X, y), "m.joblib")
 about = {"name": "made", "implementation": "mlserver_sklearn.SKLearnModel", "parameters": {"uri": "./m.joblib"}}
 json.dump(about, open("model-settings.json", "w"))
-ports = {"http_port": 18080, "grpc_port": 18081, "metrics_port": 18082, "parallel_workers": 0, "debug": False}
+ports = {"host": "127.0.0.1", "http_port": 18080, "grpc_port": 18081, "metrics_port": 18082, "parallel_workers": 0, "debug": False}
 json.dump(ports, open("settings.json", "w"))
 """
 
 
-def peer(programs: Path) -> None:
+def peer(programs: Path) -> Iterator[dict[str, Any]]:
     """Ask MLServer and the service in turns for single predictions by the Open Inference Protocol."""
     values = _table(1).drop_columns(["y"]).to_pylist()[0]
     ours = [{"name": name, "shape": [1], "datatype": "FP64", "data": [value]} for name, value in values.items()]
     theirs = [{"name": "input", "shape": [1, N_FEATURES], "datatype": "FP64", "data": list(values.values())}]
     scripts = [_lua("application/json", json.dumps({"inputs": one}).encode(), "*/*") for one in (ours, theirs)]
-    with (
-        _serving() as (address, _),
-        TemporaryDirectory() as folder,
-        httpx.Client(base_url=address, timeout=120) as client,
-    ):
-        client.put(MODEL, json={"target": "y", "parameters": {"random_state": 0}})
-        client.post(f"{MODEL}/batches?wait=true", content=_stream(_table(N_LEARNT)), headers={"content-type": ARROW})
+    with _learnt() as (address, _), TemporaryDirectory() as folder:
         subprocess.run([programs / "python", "-c", PEER], cwd=folder, check=True)
         server = subprocess.Popen([programs / "mlserver", "start", "."], cwd=folder, stdout=subprocess.DEVNULL)
         try:
@@ -106,8 +135,7 @@ def peer(programs: Path) -> None:
             server.terminate()
             server.wait()
     ratios = [one / another for one, another in zip(*rates, strict=True)]
-    told = {"measure": "single predictions beside MLServer", "ours": rates[0], "mlserver": rates[1], "ratios": ratios}
-    print(json.dumps(told))
+    yield {"measure": "single predictions beside MLServer", "ours": rates[0], "mlserver": rates[1], "ratios": ratios}
 
 
 def _await(address: str) -> None:
@@ -122,30 +150,35 @@ def _await(address: str) -> None:
     sys.exit(f"{address} does not answer")
 
 
-def _labels(address: str, n: int = 1_000, n_requests: int = 40) -> dict[str, Any]:
+def _labels(workers: int, *, is_postgresql: bool, n: int = 1_000, n_requests: int = 40) -> Iterator[dict[str, Any]]:
     """Send labels of records that wait, from two clients at once, 1,000 a request."""
     table = _table(n).drop_columns(["y"])
-    with httpx.Client(base_url=address, timeout=120) as client:
+    with ExitStack() as held:
+        options = [f"--workers={workers}"]
+        if is_postgresql:
+            sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+            from postgres_server import running_server
+
+            options.append(f"--database={held.enter_context(running_server()).url}")
+        address, client = held.enter_context(_learnt(*options))
         client.put(MODEL, json={"batch_size": 1_000_000})
         for number in range(n_requests):
             ids = pa.array([f"{number}-{place}" for place in range(n)])
-            body = _stream(table.append_column("id", ids))
-            client.post(f"{MODEL}/predict?record_id=id", content=body, headers={"content-type": ARROW, "accept": ARROW})
+            body, head = _stream(table.append_column("id", ids)), {"content-type": ARROW, "accept": ARROW}
+            client.post(f"{MODEL}/predict?record_id=id", content=body, headers=head).raise_for_status()
 
-    def send(numbers: range) -> None:
-        with httpx.Client(base_url=address, timeout=120) as client:
-            for number in numbers:
-                labels = {f"{number}-{place}": 1 for place in range(n)}
-                client.post(f"{MODEL}/labels", json={"labels": labels}).raise_for_status()
+        def send(numbers: range) -> None:
+            with httpx.Client(base_url=address, timeout=120) as client:
+                for number in numbers:
+                    labels = {f"{number}-{place}": 1 for place in range(n)}
+                    client.post(f"{MODEL}/labels", json={"labels": labels}).raise_for_status()
 
-    begin = time.perf_counter()
-    halves = range(0, n_requests, 2), range(1, n_requests, 2)
-    threads = [threading.Thread(target=send, args=(half,)) for half in halves]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return {"labels_per_second": n * n_requests / (time.perf_counter() - begin)}
+        begin = time.perf_counter()
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(send, (range(0, n_requests, 2), range(1, n_requests, 2))))
+        rate = n * n_requests / (time.perf_counter() - begin)
+        about = {"tables": "postgresql" if is_postgresql else "sqlite", "workers": workers}
+        yield {"measure": "labels acknowledged on the disk", "goal": ">= 10000/s"} | about | {"labels_per_second": rate}
 
 
 @contextmanager
@@ -169,6 +202,8 @@ def _learning(client: httpx.Client) -> Iterator[None]:
 
 def _wrk(address: str, path: str, script: str, connections: int, model: str = MODEL) -> dict[str, Any]:
     """Ask as fast as answers come, and return the rate and response times."""
+    if shutil.which("wrk") is None:
+        sys.exit("wrk is not there: apt-get install wrk")
     with TemporaryDirectory() as folder:
         file = Path(folder) / "ask.lua"
         file.write_text(script)
@@ -210,10 +245,10 @@ def _stream(table: pa.Table) -> bytes:
 
 
 @contextmanager
-def _serving() -> Iterator[tuple[str, Any]]:
+def _serving(*options: str) -> Iterator[tuple[str, Any]]:
     """Run `adforest serve`."""
     with TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "adforest", "serve", "--data", folder, "--port", "0"]
+        command = [sys.executable, "-m", "adforest", "serve", "--data", folder, "--port", "0", *options]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert process.stdout is not None
         line = process.stdout.readline()
@@ -230,7 +265,7 @@ def soak(minutes: float) -> int:
         client.put(MODEL, json={"target": "y", "parameters": {"random_state": 0, "n_estimators": 5}, "batch_size": 500})
         client.put(MODEL, json={"remember": 20.0, "keep_versions": 2})
         seen, number, end = [], 0, time.monotonic() + 60 * minutes
-        while time.monotonic() < end:
+        while time.monotonic() < end or len(seen) < FEWEST:
             number += 1
             table = _table(50)
             ids = [f"{number}-{place}" for place in range(50)]
@@ -260,9 +295,4 @@ def _memory(pid: int) -> int:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["soak"]:
-        sys.exit(soak(float(sys.argv[2]) if len(sys.argv) > 2 else 30.0))
-    if sys.argv[1:2] == ["peer"]:
-        peer(Path(sys.argv[2]).absolute())
-        sys.exit()
-    main()
+    sys.exit(main())

@@ -128,11 +128,14 @@ class SimulatedDisk:
     def read(self, path):
         if path not in self.files:
             raise FileNotFoundError(path)
+        if path.suffix == MODEL.suffix:
+            self.step("read")
         return self.files[path]
 
     def append(self, path, size):
         self.step("open")
-        self.files[path] = self.synced[path] = self.files.get(path, b"")[:size]
+        if path not in self.files or len(self.files[path]) != size:
+            self.files[path] = self.synced[path] = self.files.get(path, b"")[:size]
         return SimulatedFile(self, path)
 
     def replace(self, path, content):
@@ -259,24 +262,22 @@ class World:
         try:
             if self.store is None:
                 self._start()
+            if self.learner is None:
+                self._open_learner()
             return action()
         except (CrashError, LogError) as error:
             self.n_crashes += 1
-            if isinstance(error, CrashError):
-                self.disk.crash()
+            if isinstance(error, CrashError) and self.draws.random() < 0.5:
+                self.disk.crash()  # else the process alone was killed: what it wrote is read, and may not be synced
             self.store = self.learner = None
             self.inbox.clear()
-        except (OSError, StoreFullError, sqlite3.OperationalError):
+        except (OSError, StoreFullError, ModelFileError, sqlite3.OperationalError):
             self.n_failures += 1
-            if self.learner is None:
-                self.store = None
         return True
 
     def _start(self):
-        self.learner = None
         self.store = Store(self.disk, self.clock, FOLDER, self.segment_bytes)
         self._read_log()
-        self._open_learner()
 
     def _open_learner(self):
         learner = Learner(self.disk, MODEL, FOLDER, self.trainer, "y", "log")
@@ -372,7 +373,9 @@ class World:
         self._read_log()
         if task is None:
             return False
-        outcome = self.learner.run(order_for(task, self.store))
+        learner, self.learner = self.learner, None
+        outcome = learner.run(order_for(task, self.store))  # where this fails another learner is opened
+        self.learner = learner
         self.store.end_task(task.number, outcome.state, outcome.batch, outcome.report)
         assert self.learner.place.version >= max(self.versions), "a version came after a later one"
         self.versions.add(self.learner.place.version)

@@ -14,14 +14,16 @@ M = "/v1/models/rents"
 
 
 def test_nobody_listens_to_the_network_without_tls_and_tokens(tmp_path):
-    def start(**more):
-        with serving(ServiceOptions(tmp_path, host="0.0.0.0", port=0, **more)) as address:
+    def start(host="0.0.0.0", **more):
+        with serving(ServiceOptions(tmp_path, host=host, port=0, **more)) as address:
             return address
 
     with pytest.raises(ValueError, match="without TLS"):
         start()
     with pytest.raises(ValueError, match="no tokens"):
         start(proxy="models.example.org")
+    with pytest.raises(ValueError, match=r"at models\.example\.org and there are no tokens"):
+        start(host="127.0.0.1", proxy="models.example.org")
     Tokens(tmp_path).add("one", ["predict"])
     assert start(proxy="models.example.org").startswith("http://")
 
@@ -63,6 +65,58 @@ def test_tokens_allow_what_they_say(tmp_path):
     lines = [json.loads(one) for one in (tmp_path / ".adforest-audit.log").read_text().splitlines()]
     assert ("admin", "PUT", "/v1/models/rents", 201) in [(o["who"], o["method"], o["path"], o["status"]) for o in lines]
     assert not any(secret in repr(lines) for secret in (admin, predict, label))
+
+
+def test_a_service_that_strangers_reach_stays_closed_without_its_last_token(tmp_path):
+    tokens = Tokens(tmp_path)
+    head = {"authorization": f"Bearer {tokens.add('one', ['admin'])}"}
+    with service(tmp_path, proxy="models.example.org") as client:
+        named = {"host": "models.example.org"}
+        assert client.get("/v1/models", headers=head | named).status_code == 200
+        tokens.remove("one")
+        assert client.get("/v1/models", headers=head | named).status_code == 401
+        (tmp_path / ".adforest-tokens.json").unlink()
+        assert client.get("/v1/models", headers=named).status_code == 401
+        assert client.get("/healthz", headers=named).status_code == 200
+
+
+def test_pages_are_closed_once_there_are_tokens(tmp_path):
+    with service(tmp_path) as client:
+        assert client.get("/").status_code == 200
+        Tokens(tmp_path).add("one", ["admin"])
+        assert client.get("/").status_code == 401
+        assert client.get("/v1/models").status_code == 401
+        Tokens(tmp_path).remove("one")
+        assert client.get("/").status_code == 200
+
+
+@pytest.mark.parametrize("content", [b"{", b"\xff", b"1", b"null", b'[{"name": "one"}]', b'["one"]', None])
+def test_tokens_that_cannot_be_read_close_the_service(tmp_path, content):
+    tokens, path = Tokens(tmp_path), tmp_path / ".adforest-tokens.json"
+    head = {"authorization": f"Bearer {tokens.add('one', ['admin'])}"}
+    with service(tmp_path) as client:
+        assert client.get("/v1/models", headers=head).status_code == 200
+        whole = path.read_bytes()
+        path.unlink()
+        path.mkdir() if content is None else path.write_bytes(content)
+        for address in ("/v1/models", "/healthz", "/readyz"):
+            answer = client.get(address, headers=head)
+            assert (answer.status_code, list(answer.json())) == (503, ["error"])
+            assert str(tmp_path) not in answer.text
+        with pytest.raises(OSError, match=r"tokens\.json"):
+            Tokens(tmp_path).all()
+        path.rmdir() if content is None else path.unlink()
+        path.write_bytes(whole)
+        assert client.get("/v1/models", headers=head).status_code == 200
+
+
+def test_a_change_that_cannot_be_noted_is_made_and_told(tmp_path, caplog):
+    (tmp_path / ".adforest-audit.log").mkdir()
+    with service(tmp_path) as client:
+        make(client)
+        assert client.get("/v1/models").json() == {"models": ["rents"]}
+    assert ".adforest-audit.log' cannot be written" in caplog.text
+    assert "PUT /v1/models/rents" in caplog.text
 
 
 def test_names_do_not_lead_out_of_the_folder(tmp_path):

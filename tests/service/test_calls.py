@@ -11,6 +11,7 @@ from pyarrow import parquet
 
 import adforest
 from adforest.origins import origins_of
+from adforest.service.store import Store
 from served import SMALL, as_csv, as_records, make, rents, service, state_of, teach, until
 
 M = "/v1/models/rents"
@@ -253,6 +254,45 @@ def test_many_at_once_share_few_syncs(client):
     for thread in threads:
         thread.join()
     assert _figure(client, "commits_total") - before < 40
+
+
+def test_predictions_without_ids_do_not_wait_for_what_is_written(client, monkeypatch):
+    is_writing, go_on, real = threading.Event(), threading.Event(), Store.commit
+
+    def commit(self, changes):
+        if changes:
+            is_writing.set()
+            assert go_on.wait(60)
+        return real(self, changes)
+
+    monkeypatch.setattr(Store, "commit", commit)
+    answers = []
+    thread = threading.Thread(target=lambda: answers.append(predict(client, as_records(rents(1, 31)), ["slow"])))
+    thread.start()
+    try:
+        assert is_writing.wait(30)
+        body = {"records": as_records(rents(1, 32))}
+        kinds = ["application/json; charset=utf-8", "Application/JSON"]
+        bodies = [(json.dumps(body), kind) for kind in kinds] + [(stream(rents(1).drop_columns(["rent"])), ARROW)]
+        for content, kind in bodies:
+            answer = client.post(f"{M}/predict", content=content, headers={"content-type": kind}, timeout=10)
+            assert answer.status_code == 200
+        assert answers == []
+    finally:
+        go_on.set()
+        thread.join()
+    assert answers[0].status_code == 200
+
+
+@pytest.mark.parametrize("parameters", ["; charset=utf-8", ";header=present"])
+def test_content_types_may_have_parameters(client, parameters):
+    table = rents(3, 33)
+    head = {"content-type": f"text/csv{parameters}"}
+    answer = client.post(f"{M}/predict", content=as_csv(table.drop_columns(["rent"])), headers=head)
+    assert answer.json()["predictions"] == predict(client, as_records(table)).json()["predictions"]
+    head = {"content-type": f"{ARROW}{parameters}", "accept": f"{ARROW}{parameters}"}
+    answer = client.post(f"{M}/predict", content=stream(table.drop_columns(["rent"])), headers=head)
+    assert answer.headers["content-type"].startswith(ARROW)
 
 
 def _figure(client, name):

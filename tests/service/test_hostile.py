@@ -7,7 +7,8 @@ import time
 import pyarrow as pa
 import pytest
 
-from served import as_csv, as_records, make, rents, service
+from adforest.monitor.connections import Bounded
+from served import as_csv, as_records, make, rents, service, until
 
 M = "/v1/models/rents"
 ARROW = "application/vnd.apache.arrow.stream"
@@ -128,6 +129,71 @@ def test_a_thousand_half_open_connections_do_not_stop_it(client):
     finally:
         for one in held:
             one.close()
+
+
+def stalled(port, ending=b""):
+    """Ask for more than the buffers of a connection hold, and read nothing."""
+    one = socket.socket()
+    one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    one.connect(("127.0.0.1", port))
+    body = json.dumps({"records": as_records(rents(80_000))}).encode()
+    head = b"POST %s/predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n%s\r\n"
+    one.sendall(head % (M.encode(), len(body), ending) + body)
+    return one
+
+
+@pytest.mark.parametrize("ending", [b"", b"Connection: close\r\n"])
+def test_a_client_that_does_not_read_its_answer_is_ended(client, monkeypatch, ending):
+    ended, real = [], Bounded.connection_lost
+
+    def connection_lost(self, exc):
+        ended.append(self.client)
+        real(self, exc)
+
+    monkeypatch.setattr(Bounded, "connection_lost", connection_lost)
+    monkeypatch.setattr(Bounded, "send_seconds", 0.3)
+    with stalled(client.base_url.port, ending) as one:
+        until(lambda: one.getsockname() in ended)
+
+
+class Looked(Bounded):
+    """A connection as the look at what it has sent sees it."""
+
+    cycle = None
+
+    def __init__(self, sizes):
+        self.loop = self.transport = self
+        self.left, self.is_ended = list(sizes), False
+
+    def get_write_buffer_size(self):
+        return self.left.pop(0)
+
+    def call_later(self, seconds, action):
+        return action if self.left else None
+
+    def abort(self):
+        self.is_ended = True
+
+
+@pytest.mark.parametrize(
+    ("sizes", "is_ended"),
+    [
+        ([300_000, 200_000, 100_000, 20_000, 0], False),
+        ([300_000, 300_000], True),
+        ([300_000, 290_000], True),
+        ([0], False),
+        ([20_000, 0], False),
+        ([20_000, 10_000], True),
+    ],
+)
+def test_a_client_may_read_slowly_and_must_read_on(sizes, is_ended):
+    one = Looked(sizes)
+    action = one._look_at_sending
+    while action is not None and not one.is_ended:
+        one._sending = None
+        action()
+        action = one._sending
+    assert (one.is_ended, one.left) == (is_ended, [])
 
 
 def test_too_much_at_once_is_told_when_to_come_again(client, monkeypatch):

@@ -1,10 +1,18 @@
 """Models of a folder: what a start leaves alone, and requests whose client went away."""
 
 import threading
+from concurrent.futures import Future
+from typing import ClassVar
+
+import pytest
 
 import adforest
-from adforest.service.served_model import ServedModel
-from served import make, rents, service
+from adforest.service import learning_process, served_model
+from adforest.service.learner import Outcome
+from adforest.service.learning_process import RETRY, LearningProcess
+from adforest.service.requests import AddTask
+from adforest.service.served_model import BusyError, ServedModel
+from served import make, rents, service, teach, until
 
 
 def test_a_model_whose_adoption_was_cut_short_is_adopted_at_the_next_start(tmp_path):
@@ -30,3 +38,122 @@ def test_a_request_that_was_cancelled_does_not_end_the_writer(tmp_path):
         assert served.call(lambda: 2).result(timeout=30) == 2
     finally:
         served.close()
+
+
+def opened(folder):
+    """Return a model without a service around it."""
+    with service(folder) as client:
+        make(client)
+    return ServedModel(folder / "rents.adf", print, None)
+
+
+def test_a_model_that_is_closed_refuses_all_that_still_waits(tmp_path, monkeypatch):
+    monkeypatch.setattr(served_model, "GROUP", 2)
+    served = opened(tmp_path)
+    served.close()
+    late = [Future() for _ in range(5)]
+    for one in late:  # as if they came between the end of the writer and the last look at what waits
+        served._queue.put((lambda: 1, one))
+    for one in (served.call(lambda: 1), *late):
+        with pytest.raises(BusyError, match="being closed"):
+            one.result(timeout=10)
+
+
+def test_requests_that_come_while_a_model_is_removed_are_all_answered(tmp_path):
+    with service(tmp_path) as client:
+        make(client)
+        answers, is_over = [], threading.Event()
+
+        def ask():
+            while not is_over.is_set():
+                answers.append(client.put("/v1/models/rents/records/a/label", json={"label": "low"}).status_code)
+
+        threads = [threading.Thread(target=ask) for _ in range(4)]
+        for one in threads:
+            one.start()
+        until(lambda: len(answers) > 20)
+        assert client.delete("/v1/models/rents").status_code == 204
+        is_over.set()
+        for one in threads:
+            one.join(30)
+            assert not one.is_alive()
+    assert set(answers) <= {200, 201, 404, 429}
+
+
+class SlowLearner:
+    """A learner that is not ready before its model is closed."""
+
+    made: ClassVar[list] = []
+    is_beginning, go_on = threading.Event(), threading.Event()
+    version, found = 1, None
+
+    def __init__(self, *paths, **options):
+        self.is_ended = False
+        self.made.append(self)
+        self.is_beginning.set()
+        assert self.go_on.wait(30)
+
+    def end(self):
+        self.is_ended = True
+
+
+def test_a_learner_that_begins_while_its_model_is_closed_is_ended(tmp_path, monkeypatch):
+    served = opened(tmp_path)
+    monkeypatch.setattr(served_model, "LearningProcess", SlowLearner)
+    served.submit(AddTask("parameters", {"parameters": {}})).result(timeout=10)
+    assert SlowLearner.is_beginning.wait(30)
+    closing = threading.Thread(target=served.close)
+    closing.start()
+    until(lambda: served._is_ending)
+    SlowLearner.go_on.set()
+    closing.join(30)
+    assert [one.is_ended for one in SlowLearner.made] == [True]
+
+
+def test_after_a_failure_of_the_disk_another_learner_reads_what_is_there(tmp_path, monkeypatch):
+    ended, real = [], LearningProcess.run
+
+    def fail_once(self, order):
+        if ended:
+            return real(self, order)
+        ended.append(self)
+        return Outcome(RETRY, None, {"reason": "no room"})
+
+    monkeypatch.setattr(served_model, "RETRY_SECONDS", 0.1)
+    monkeypatch.setattr(LearningProcess, "run", fail_once)
+    with service(tmp_path) as client:
+        make(client)
+        assert ended[0]._process.poll() is not None
+        assert client.get("/v1/models/rents").json()["batches"] == 1
+
+
+def test_a_learner_that_the_disk_failed_tells_it_and_ends(tmp_path):
+    with service(tmp_path) as client:
+        make(client)
+    path = tmp_path / "rents.adf"
+    learner = LearningProcess(path, tmp_path / "rents.adf.service", "rent", _log_id(path), has_challenger=False)
+    try:
+        path.unlink()
+        order = learning_process.Order(2, 99, "rollback", {"version": 99}, {}, None, 3)
+        assert learner.run(order).state == RETRY
+        learner._process.wait(30)
+    finally:
+        learner.end()
+
+
+def _log_id(path):
+    from adforest.origins import origins_of
+
+    return origins_of(adforest.load(path)).stream
+
+
+def test_a_damaged_challenger_does_not_keep_the_model_from_learning(tmp_path):
+    with service(tmp_path) as client:
+        make(client)
+        client.put("/v1/models/rents/challenger", json={"parameters": {"max_depth": 2}}).raise_for_status()
+        teach(client, seed=1)
+    (tmp_path / "rents.challenger.adf").write_bytes(b"damaged")
+    with service(tmp_path) as client:
+        learnt = teach(client, seed=2)
+        assert learnt["batch"] == 3
+        assert "rents.challenger.adf" in learnt["report"]["challenger_problem"]

@@ -1,11 +1,17 @@
 """The service in a simulated world; `make simulate` runs thousands of seeds."""
 
+import pyarrow as pa
 import pytest
 
 import adforest.service.learner
-from adforest.service.store import Store
+import simulated_service
+from adforest.exceptions import ModelFileError
+from adforest.service.events import TaskAdded
+from adforest.service.learner import Learner, Order
+from adforest.service.log import Log
+from adforest.service.store import LOG, Store
 from adforest.service.trainer import ForestTrainer
-from simulated_service import MODEL, World
+from simulated_service import FOLDER, MODEL, World
 
 
 @pytest.mark.parametrize("first", range(0, 120, 20))
@@ -28,6 +34,38 @@ def test_every_write_sync_rename_and_commit_fails_once():
     assert {"write", "sync", "replace", "commit", "open", "link", "remove"} <= set(steps)
     for step in range(1, len(steps) + 1):
         World(7, 100, fail_at={step}).run()
+
+
+def test_steps_that_follow_a_failure_or_a_crash_fail_as_well():
+    n_steps = World(7, 100, fail_at=()).run().n_steps
+    for step in range(1, n_steps + 1):
+        for more in ({1}, {2}, {1, 2}):
+            World(7, 100, fail_at={step, *(step + one for one in more)}).run()
+        World(7, 100, crash_at={step}, fail_at={step + 1, step + 2, step + 3}).run()
+
+
+@pytest.mark.parametrize("left", ["a version", "a version and a damaged file", "nothing"])
+def test_a_learner_whose_file_is_gone_does_not_begin_anew(left):
+    world = World(0, 10, crash_at=())
+    learner = Learner(world.disk, MODEL, FOLDER, world.trainer, "y", "log")
+    log = Log(world.disk, FOLDER / LOG)
+    for number, value in enumerate([1, 2, -1], 1):
+        log.append(TaskAdded.kind, TaskAdded("batch", pa.table({"v": [value], "y": ["low"]}), {}, (), 0.0).payload())
+        log.sync()
+        order = Order(number, number, "batch", {}, {}, None, 3)
+        if number < 3:
+            assert learner.run(order).batch == number
+    world.disk.remove(MODEL)
+    if "damaged" in left:
+        world.disk.replace(MODEL, [b"damaged"])
+    if left == "nothing":
+        for name in world.disk.names(MODEL.with_name("m.adf.versions")):
+            world.disk.remove(MODEL.with_name("m.adf.versions") / name)
+    with pytest.raises(ModelFileError, match="expected version 2"):
+        learner.run(order)
+    again = Learner(world.disk, MODEL, FOLDER, world.trainer, "y", "log")
+    found = again.open(has_challenger=False)
+    assert found is None if left == "nothing" else found.batch == 1
 
 
 class UniformForests(ForestTrainer):
@@ -71,6 +109,16 @@ def break_sync(monkeypatch):
     monkeypatch.setattr("simulated_service.SimulatedFile.sync", lambda self: self._disk.step("sync"))
 
 
+def break_opening(monkeypatch):
+    real = simulated_service.SimulatedFile.sync
+
+    def sync(self):
+        if self._disk.steps[-1] != "open":
+            real(self)
+
+    monkeypatch.setattr("simulated_service.SimulatedFile.sync", sync)
+
+
 def break_catching_up(monkeypatch):
     def skip(self):
         self._applied = self.log.position
@@ -88,7 +136,7 @@ def break_waiting(monkeypatch):
     monkeypatch.setattr(adforest.service.learner.Learner, "run", run)
 
 
-@pytest.mark.parametrize("fault", [break_sync, break_catching_up, break_waiting])
+@pytest.mark.parametrize("fault", [break_sync, break_opening, break_catching_up, break_waiting])
 def test_the_simulation_finds_planted_faults(fault, monkeypatch):
     fault(monkeypatch)
     assert any(map(goes_wrong, range(400)))

@@ -11,7 +11,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
 
 from adforest.service import examples
-from adforest.service.bodies import ARROW, JSON, BodyError, check_id, media_type, parse_json, read_body, record_ids
+from adforest.service.bodies import ARROW, CSV, JSON, BodyError, check_id, media_type, parse_json, read_body, record_ids
 from adforest.service.predictions import Counts, as_arrow, as_json, explained, nothing_known, predict
 from adforest.service.receiving import read_content
 from adforest.service.requests import AddTask, ChangeRecord, KeepRecords, RequestError, SetLabels, shown_record
@@ -54,7 +54,7 @@ class Api:
         """Predict the classes of records; with record_ids the records are kept until their labels come."""
         served = self._models.get(model)
         content, kind = await read_content(request), request.headers.get("content-type", JSON)
-        kinds = {} if media_type(kind) == JSON else await asyncio.wrap_future(served.kinds())
+        kinds = await asyncio.wrap_future(served.kinds()) if media_type(kind) == CSV else {}
         table, others = await _computed(len(content), lambda: read_body(content, kind, kinds))
         unknown = [name for name in others if name not in ("record_ids", "activate")]
         if unknown:
@@ -83,7 +83,7 @@ class Api:
         self._counts.add(1, len(table))
         if answering is None or found is None:
             return JSONResponse(nothing_known(len(table)))
-        if request.headers.get("accept", "") in ARROW:
+        if media_type(request.headers.get("accept", "")) in ARROW:
             return Response(await _computed(len(table), lambda: as_arrow(found, answering)), media_type=ARROW[0])
         answer = as_json(found, answering)
         if explain:

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from fastapi import FastAPI
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
 
 from adforest.service.bodies import ARROW, CSV, JSON, PARQUET
 
-RECORDS = {"records": [{"area": 70, "rooms": 3, "district": "north"}], "record_ids": ["a1"]}
+FLAT = {"area": 70, "rooms": 3, "district": "north"}
 OBJECT: dict[str, Any] = {"type": "object"}
 BINARY: dict[str, Any] = {"schema": {"type": "string", "format": "binary"}}
+FILE = {"application/octet-stream": BINARY}
 ERROR = {"type": "object", "properties": {"error": {"type": "string"}}, "required": ["error"]}
 REFUSALS = {
     "400": "The body cannot be read.",
@@ -34,27 +35,68 @@ def _json(example: Any, **properties: Any) -> dict[str, Any]:
     return {JSON: {"schema": OBJECT | ({"properties": properties} if properties else {}), "example": example}}
 
 
-TABLES = {CSV: {"schema": {"type": "string"}, "example": "area,rooms,rent\n70,3,mid\n"}}
-TABLES |= dict.fromkeys((*PARQUET, *ARROW), BINARY)
+def _tables(*columns: str) -> dict[str, Any]:
+    """Return what is said of a body that is a table."""
+    row = FLAT | {"rent": "mid"}
+    lines = ",".join(columns), ",".join(str(row[name]) for name in columns)
+    text = {CSV: {"schema": {"type": "string"}, "example": "\n".join(lines) + "\n"}}
+    return text | dict.fromkeys((*PARQUET, *ARROW), BINARY)
+
+
 BODIES: dict[str, dict[str, Any]] = {
     "put_model": _json({"target": "rent", "parameters": {"n_estimators": 50}, "batch_size": 500}),
-    "predict": _json(RECORDS, record_ids={"type": "array", "items": {"type": "string"}}) | TABLES,
+    "predict": _json(
+        {"records": [FLAT], "record_ids": ["a1"]}, record_ids={"type": "array", "items": {"type": "string"}}
+    )
+    | _tables(*FLAT),
     "set_label": _json({"label": "mid"}, revise={"type": "boolean"}),
     "set_labels": _json({"labels": {"a1": "mid", "a2": "low"}}, revise={"type": "boolean"}),
-    "add_batch": _json({"records": [{"area": 70, "rooms": 3, "rent": "mid"}]}) | TABLES,
+    "add_batch": _json({"records": [FLAT | {"rent": "mid"}]}) | _tables(*FLAT, "rent"),
     "roll_back": _json({"model_version": 6}, model_version={"type": "integer"}),
     "put_challenger": _json({"parameters": {"max_depth": 8}}),
-    "infer": _json({"id": "1", "inputs": [{"name": "area", "shape": [1], "datatype": "FP64", "data": [70]}]}),
+    "infer": _json(
+        {
+            "id": "1",
+            "inputs": [
+                {"name": "area", "shape": [1], "datatype": "FP64", "data": [70]},
+                {"name": "rooms", "shape": [1], "datatype": "FP64", "data": [3]},
+                {"name": "district", "shape": [1], "datatype": "BYTES", "data": ["north"]},
+            ],
+        }
+    ),
 }
 VERSION = {"model_version": 7, "learnt_through": 41}
+RECORD = {"record_id": "a1", "state": "labelled", "label": "mid", "active": True, "task": None}
+TASK = {"number": 7, "kind": "batch", "state": "learnt", "n_records": 500, "batch": 7, "report": {"n_samples": 500}}
+ADDED = TASK | {"status": "/v1/models/rents/batches/7"}
+CHANGED = ADDED | {"n_records": 0, "report": {}}
+MODEL = {"name": "rents", "target": "rent", "batch_size": 500, "classes": ["low", "mid"], "batches": 7} | VERSION
+TENSOR = {"name": "predict", "datatype": "BYTES", "shape": [1]}
 ANSWERS: dict[str, Any] = {
+    "list_models": {"models": ["rents"]},
+    "put_model": MODEL,
+    "model": MODEL,
     "predict": {"predictions": ["mid"], "probabilities": [{"low": 0.1, "mid": 0.9}]} | VERSION,
     "set_label": {"state": "labelled", "outcome": "created"},
     "set_labels": {"created": 2, "same": 0, "revised": 0},
-    "record": {"record_id": "a1", "state": "learnt", "label": "mid", "task": 7, "batch": 7},
-    "add_batch": {"number": 7, "state": "learnt", "n_records": 500, "batch": 7, "report": {"accuracy_vote": 0.9}},
+    "record": RECORD,
+    "withdraw": RECORD | {"state": "withdrawn", "label": None},
+    "activate": RECORD,
+    "add_batch": ADDED,
+    "batch": TASK,
     "versions": {"versions": [{"model_version": 7, "batches": 7, "is_current": True}]},
+    "roll_back": CHANGED | {"kind": "rollback"},
+    "history": {"batches": [{"batch": 7, "n_samples": 500, "accuracy_vote": 0.9, "drift": "none"}]},
     "drift": {"drift": "none", "batches": [{"batch": 5, "drift": "temporary"}]},
+    "challenger": {"parameters": {"max_depth": 8}, "since": 5, "batches": 2, "verdict": "open"},
+    "put_challenger": CHANGED | {"kind": "challenge"},
+    "delete_challenger": CHANGED | {"kind": "drop_challenger"},
+    "promote": CHANGED | {"kind": "promote"},
+    "server": {"name": "adforest", "version": "0.1.0", "extensions": []},
+    "live": {"live": True, "ready": True},
+    "ready": {"name": "rents", "ready": True},
+    "metadata": {"name": "rents", "versions": ["7"], "platform": "adforest", "inputs": [], "outputs": [TENSOR]},
+    "infer": {"model_name": "rents", "model_version": "7", "id": "1", "outputs": [TENSOR | {"data": ["mid"]}]},
 }
 PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "predict": [
@@ -69,7 +111,7 @@ def add_route(app: FastAPI, method: str, path: str, action: Callable[..., Any]) 
     """Add a call to an application, with what is said of it."""
     name = action.__name__
     extra: dict[str, Any] = {"responses": {code: _refusal(words) for code, words in REFUSALS.items()}}
-    done = {"description": "Done.", "content": _json(ANSWERS.get(name, {}))}
+    done = {"description": "Done.", "content": _json(ANSWERS[name]) if name in ANSWERS else FILE}
     extra["responses"] |= dict.fromkeys(("200", "201", "202"), done)
     extra["responses"]["204"] = {"description": "Removed."}
     if name in BODIES:
@@ -77,7 +119,12 @@ def add_route(app: FastAPI, method: str, path: str, action: Callable[..., Any]) 
     if name in PARAMETERS:
         extra["parameters"] = PARAMETERS[name]
     app.add_api_route(
-        path, action, methods=[method], response_class=JSONResponse, response_model=None, openapi_extra=extra
+        path,
+        action,
+        methods=[method],
+        response_class=JSONResponse if name in ANSWERS else Response,
+        response_model=None,
+        openapi_extra=extra,
     )
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from adforest.monitor.access import LOCAL_NAMES, App, Message, Receive, Send
-from adforest.service.tokens import ADMIN, LABEL, LEARN, PREDICT, Token, Tokens
+from adforest.service.tokens import ADMIN, LABEL, LEARN, PREDICT, Token, Tokens, find
 
 OPEN = ("/healthz", "/readyz", "/v2/health/live", "/v2/health/ready")
 OURS = ("/v1/", "/v2/", "/metrics", "/healthz", "/readyz", "/openapi.json")
@@ -35,10 +35,25 @@ class Gate:
         With the tokens and the audit log.
     allowed_hosts : sequence of str
         Names besides those of this machine by which it may be asked; any if there are tokens and none is given.
+    needs_tokens : bool
+        Whether nobody may ask where there are no tokens: the last one was removed, or their file.
+
+    Attributes
+    ----------
+    pages_need_token : bool
+        Whether the monitor asks for a token by itself; if not, its pages are closed once there are tokens.
     """
 
-    def __init__(self, service: App, monitor: App, folder: Path, allowed_hosts: Sequence[str] = ()) -> None:
-        self._service, self.monitor = service, monitor
+    def __init__(
+        self,
+        service: App,
+        monitor: App,
+        folder: Path,
+        allowed_hosts: Sequence[str] = (),
+        needs_tokens: bool = False,
+    ) -> None:
+        self._service, self.monitor, self._needs_tokens = service, monitor, needs_tokens
+        self.pages_need_token = True
         self.tokens = Tokens(folder)
         self._audit = AuditLog(folder / AUDIT)
         self._hosts = frozenset(one.lower() for one in allowed_hosts)
@@ -50,7 +65,8 @@ class Gate:
                 await self._service(scope, receive, send)
             return
         path = scope["path"]
-        if not (path == "/v2" or path.startswith(OURS)):
+        is_page = not (path == "/v2" or path.startswith(OURS))
+        if is_page and self.pages_need_token:
             await self.monitor(scope, receive, send)
             return
         headers = {key: value.decode("latin-1") for key, value in scope["headers"]}
@@ -59,12 +75,19 @@ class Gate:
         except OSError:  # whose path is for the operator; what must be asked for cannot be told from what is open
             await answer(send, 503, "the tokens of this service cannot be read. Its operator must mend their file.")
             return
-        refusal = self._refusal(headers, bool(tokens))
+        needs_token = self._needs_tokens or bool(tokens)
+        if is_page and needs_token:
+            await answer(send, 401, "there are tokens since it was started. Start it anew: it prints where pages are.")
+            return
+        if is_page:
+            await self.monitor(scope, receive, send)
+            return
+        refusal = self._refusal(headers, needs_token)
         right, model = right_for(scope["method"], path)
         token: Token | None = None
-        if refusal is None and tokens and path not in OPEN:
+        if refusal is None and needs_token and path not in OPEN:
             given = headers.get(b"authorization", "")
-            token = self.tokens.find(given.removeprefix("Bearer ")) if given.startswith("Bearer ") else None
+            token = find(given.removeprefix("Bearer "), tokens) if given.startswith("Bearer ") else None
             if token is None:
                 refusal = 401, "a token is asked for: send it as Authorization: Bearer TOKEN."
             elif not token.allows(right, model):
@@ -74,10 +97,10 @@ class Gate:
             return
         await self._service(scope, receive, self._noting(send, scope, token, right))
 
-    def _refusal(self, headers: dict[bytes, str], has_tokens: bool) -> tuple[int, str] | None:
+    def _refusal(self, headers: dict[bytes, str], needs_token: bool) -> tuple[int, str] | None:
         """Return why a request is refused by the name that it is for or the page that it comes from."""
         host = _name_of(headers.get(b"host", ""))
-        if host not in LOCAL_NAMES | self._hosts and (self._hosts or not has_tokens):
+        if host not in LOCAL_NAMES | self._hosts and (self._hosts or not needs_token):
             return 421, "this service does not answer by that name. Name it with --allowed-host."
         origin = headers.get(b"origin")
         if origin is not None and _name_of(origin.partition("://")[2]) != host:

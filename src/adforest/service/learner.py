@@ -112,8 +112,8 @@ class Learner:
 
         Raises
         ------
-        OSError
-            If the disk is in the way: the task may be tried again.
+        OSError, ModelFileError
+            If the disk is in the way: another learner may try it again, which takes the model as it was last saved.
         """
         if order.number <= self.place.version:  # it was saved, and that could not be noted
             return self._done()
@@ -126,7 +126,6 @@ class Learner:
                 return self._change(order)
             return self._promote(order) if order.kind == PROMOTE else self._pass(order)
         except (OSError, MemoryError):
-            self._reload()
             raise
         except Exception as error:  # whatever is wrong with a batch, the next one must still be learnt
             self._reload()
@@ -147,10 +146,10 @@ class Learner:
 
     def _teach_challenger(self, order: Order, table: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
         """Teach the challenger first: once the model is saved the batch is done. What goes wrong is noted."""
-        model, place = self._read_challenger(wanted)
-        if place.version >= order.number:
-            return {}
         try:
+            model, place = self._read_challenger(wanted)
+            if place.version >= order.number:
+                return {}
             number, found = self._trainer.learn(model, table, self._target)
             new = Place(self._log_id, order.number, order.position)
             content = self._trainer.pack(model, new, self._target, (number, len(table)))
@@ -220,11 +219,12 @@ class Learner:
             self._disk.remove(self._versions / name)
 
     def _reload(self) -> None:
-        """Take the model as it was last saved; raises if only an older one can be read, which must learn again."""
-        self._model, self._challenger, version = None, None, self.place.version
+        """Take the model as it was last saved; raises if there is an older one or none, which must learn again."""
+        version, self.place = self.place.version, NOWHERE
+        self._model = self._challenger = None
         self._read()
         if self.place.version < version:
-            raise ModelFileError(f"{self._path.name} cannot be read any more; an older version of it can")
+            raise ModelFileError(f"{self._path.name} cannot be read any more; expected version {version} of the model")
 
     def _kept(self) -> list[tuple[int, int, str]]:
         """Return the batches, the version and the name of each model that is kept, oldest first."""

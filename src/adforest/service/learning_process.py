@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from adforest.exceptions import ModelFileError
 from adforest.service.learner import Learner, Order, Outcome
 
 PR_SET_PDEATHSIG = 1
@@ -107,9 +108,11 @@ def main(arguments: list[str]) -> None:
     for line in sys.stdin.buffer:
         try:
             outcome = learner.run(Order(*json.loads(line)))
-        except OSError as error:
+        except (OSError, ModelFileError) as error:
             outcome = Outcome(RETRY, None, {"reason": str(error)})
         out.write(json.dumps({"outcome": outcome}).encode() + b"\n")
+        if outcome.state == RETRY:  # what is on the disk is found out by the next learner
+            return
 
 
 def _end_with_parent() -> None:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 HOST, PORT = "127.0.0.1", 8322
 DRAIN_SECONDS = 30  # that requests under way have when the service ends
-HEAD_SECONDS = 10.0  # until the head of a request must have come
 MAX_CONNECTIONS = 4_096
 
 
@@ -163,8 +162,10 @@ def _make_app(
     pages = make_pages(files, is_ending)
     metrics = partial(model_metrics, files, Summaries(files))
     service = make_service(models, is_ending, metrics, counts=counts, is_replica=options.follow is not None)
-    gate = Gate(service, pages, options.folder, options.names)
-    token = new_token() if gate.tokens.all() else None
+    needs_tokens = strangers_may_ask(options)
+    gate = Gate(service, pages, options.folder, options.names, needs_tokens)
+    token = new_token() if needs_tokens or gate.tokens.all() else None
+    gate.pages_need_token = token is not None
     gate.monitor = Guard(pages, AccessRules(token, tuple(one.lower() for one in options.names)), port)
     return gate, token
 
@@ -177,7 +178,7 @@ def make_config(app: Any, options: ServiceOptions) -> Any:
 
     return uvicorn.Config(
         app,
-        http=limited_protocol(MAX_CONNECTIONS, HEAD_SECONDS, options.workers),
+        http=limited_protocol(MAX_CONNECTIONS, options.workers),
         ws="none",
         log_level="error",  # a line for every wrong request would let strangers fill a disk
         access_log=False,
@@ -198,11 +199,7 @@ def _check_closed(options: ServiceOptions) -> None:
 
     if (options.certificate is None) != (options.key is None):
         raise ValueError("a certificate and its key belong together. Give both.")
-    try:
-        addresses = {found[4][0] for found in socket.getaddrinfo(options.host, options.port)}
-    except (OSError, UnicodeError) as error:
-        raise OSError(f"the service cannot listen at {options.host}: {error}.") from None
-    if all(is_loopback(str(one)) for one in addresses):
+    if not strangers_may_ask(options):
         return
     if options.certificate is None and options.proxy is None:
         raise ValueError(
@@ -211,9 +208,18 @@ def _check_closed(options: ServiceOptions) -> None:
         )
     if not Tokens(options.folder).all():
         raise ValueError(
-            f"the service would listen at {options.host} and there are no tokens. Make one: adforest token add NAME "
-            f"--data {options.folder} --right predict"
+            f"the service would listen at {options.proxy or options.host} and there are no tokens. Make one: "
+            f"adforest token add NAME --data {options.folder} --right predict"
         )
+
+
+def strangers_may_ask(options: ServiceOptions) -> bool:
+    """Return whether requests may come from elsewhere, by themselves or through a proxy."""
+    try:
+        addresses = {found[4][0] for found in socket.getaddrinfo(options.host, options.port)}
+    except (OSError, UnicodeError) as error:
+        raise OSError(f"the service cannot listen at {options.host}: {error}.") from None
+    return options.proxy is not None or not all(is_loopback(str(one)) for one in addresses)
 
 
 def _address(options: ServiceOptions, listener: socket.socket, token: str | None) -> str:

@@ -180,6 +180,7 @@ class ServedModel:
         if learner is not None:
             learner.end()
         self._supervisor.join()
+        self._end_learner()  # one that was started meanwhile
         self._is_over = True
         self._queue.put((lambda: None, Future()))
         self._writer.join()
@@ -255,7 +256,8 @@ class ServedModel:
 
     def _refuse_all(self) -> None:
         """Refuse what came after the last group was written: nobody else would answer it."""
-        self._fail(self._next_group(0.0), BusyError(f"the model {self.name!r} is being closed"))
+        while not self._queue.empty():
+            self._fail(self._next_group(0.0), BusyError(f"the model {self.name!r} is being closed"))
 
     @staticmethod
     def _fail(group: list[tuple[Any, Future[Any]]], error: Exception) -> None:
@@ -295,6 +297,7 @@ class ServedModel:
             return True
         if outcome.state == RETRY:
             self._problems["learning"] = f"learning is put off: {outcome.report['reason']}"
+            self._end_learner()
             self._pause()
             return True
         self._problems["learning"] = ""

@@ -74,14 +74,6 @@ class Tokens:
             self._seen = found.st_mtime_ns, found.st_ino
         return self._tokens
 
-    def find(self, given: str) -> Token | None:
-        """Return the token that was brought, None if there is none such; all are compared, in the same time."""
-        digest, found = _digest(given), None
-        for one in self.all():
-            if hmac.compare_digest(one.digest, digest):
-                found = one
-        return found
-
     def add(self, name: str, rights: Sequence[str], models: Sequence[str] = ()) -> str:
         """Make a token, and return it; it is not kept, and cannot be shown again."""
         wrong = [one for one in rights if one not in RIGHTS]
@@ -105,6 +97,15 @@ class Tokens:
     def _write(self, tokens: tuple[Token, ...]) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(self._path, [json.dumps([asdict(one) for one in tokens], indent=1).encode()], mode=0o600)
+
+
+def find(given: str, tokens: Sequence[Token]) -> Token | None:
+    """Return the token that was brought, None if there is none such; all are compared, in the same time."""
+    digest, found = _digest(given), None
+    for one in tokens:
+        if hmac.compare_digest(one.digest, digest):
+            found = one
+    return found
 
 
 def _digest(token: str) -> str:

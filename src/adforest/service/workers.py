@@ -36,7 +36,7 @@ from adforest.service.following import FollowedModel
 from adforest.service.gate import Gate
 from adforest.service.link import Link, LinkServer
 from adforest.service.predictions import Counts
-from adforest.service.process import DRAIN_SECONDS, ServiceOptions, make_config
+from adforest.service.process import DRAIN_SECONDS, ServiceOptions, make_config, strangers_may_ask
 from adforest.service.requests import KeepRecords
 from adforest.service.served_model import NamedModels, read_answering
 from adforest.service.tables import from_bytes, to_bytes
@@ -256,7 +256,8 @@ def main(given: str, descriptor: str) -> None:
     link, counts = Link(socket_path(options)), Counts()
     models = SharedModels(options.folder, link)
     service = make_service(models, lambda: False, counts=counts, is_replica=True)
-    app = worker_app(models, Gate(service, link, options.folder, options.names), link)
+    gate = Gate(service, link, options.folder, options.names, strangers_may_ask(options))
+    app = worker_app(models, gate, link)
     server = WorkerServer(make_config(app, options), models, link, counts)
     server.run(sockets=[socket.socket(fileno=int(descriptor))])
 
