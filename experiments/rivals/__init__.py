@@ -1,13 +1,17 @@
 """What ADF is compared with: forests refitted or added to, CIRF, NCM, NCM forests, and what other libraries offer."""
 
-from experiments.rivals.capymoa import CapyMOAClassifier
 from experiments.rivals.cirf import CIRFClassifier
 from experiments.rivals.forests import AddTreesForestClassifier, RefitForestClassifier
-from experiments.rivals.lightgbm import ContinuedLightGBMClassifier, RefitLightGBMClassifier
+from experiments.rivals.lightgbm import ContinuedLightGBMClassifier
 from experiments.rivals.ncm import NCMClassifier
 from experiments.rivals.ncm_forest import NCMForestClassifier
-from experiments.rivals.river import RiverClassifier
-from experiments.rivals.sklearn_forest import SklearnForestClassifier
+from experiments.rivals.outside import (
+    CapyMOAClassifier,
+    RefitLightGBMClassifier,
+    RiverClassifier,
+    SklearnForestClassifier,
+    TrivialClassifier,
+)
 from experiments.rivals.sysfor import SysForClassifier
 
 __all__ = [
@@ -22,4 +26,5 @@ __all__ = [
     "RiverClassifier",
     "SklearnForestClassifier",
     "SysForClassifier",
+    "TrivialClassifier",
 ]

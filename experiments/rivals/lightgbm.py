@@ -1,4 +1,4 @@
-"""LightGBM continued from its last model, or refitted on a window of batches."""
+"""LightGBM continued from its last model."""
 
 from __future__ import annotations
 
@@ -9,39 +9,11 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from adforest.base import EncodedBatch, FittedModel, VotingBatchClassifier
-from adforest.forest.types import Float64Array, Int32Array
+from adforest.forest.types import Float64Array
 from adforest.libraries import require
 from adforest.parameters import AT_LEAST_ONE, COMMON, Rules
-from experiments.rivals.forests import Batches, keep_batches
 
 NONE = -1
-
-
-def boost(
-    X: Float64Array,
-    y: Int32Array,
-    encoded: EncodedBatch,
-    *,
-    asked_by: str,
-    n_classes: int,
-    n_rounds: int,
-    n_jobs: int | None,
-    last: Any = None,
-    init_score: Float64Array | None = None,
-) -> Any:
-    """Return a booster of LightGBM for that many classes, numbered from 0; for n_classes=0 one that tells 1 from 0."""
-    lightgbm = require("lightgbm", asked_by, "experiments")
-    categorical = np.flatnonzero(encoded.encoder.is_categorical).tolist()
-    data = lightgbm.Dataset(X, y, init_score=init_score, categorical_feature=categorical)
-    options = {
-        **({"objective": "multiclass", "num_class": n_classes} if n_classes else {"objective": "binary"}),
-        "num_threads": effective_n_jobs(n_jobs),
-        "seed": encoded.seed,
-        "deterministic": True,
-        "force_col_wise": True,
-        "verbosity": -1,
-    }
-    return lightgbm.train(options, data, num_boost_round=n_rounds, init_model=last)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,7 +94,7 @@ class ContinuedLightGBMClassifier(VotingBatchClassifier[Boosted]):
         self.random_state = random_state
 
     def _learnt_from(self, before: Boosted | None, encoded: EncodedBatch) -> Boosted:
-        require("lightgbm", type(self).__name__, "experiments")
+        lightgbm = require("lightgbm", type(self).__name__, "experiments")
         batch = encoded.samples
         n_classes = max(2, batch.n_classes)
         n_restarts = 0 if before is None else before.n_restarts + (before.n_classes != n_classes)
@@ -130,17 +102,17 @@ class ContinuedLightGBMClassifier(VotingBatchClassifier[Boosted]):
         if (batch.y == batch.y[0]).all():
             only = int(batch.y[0]) if last is None else NONE
             return Boosted(last, only, n_classes, n_restarts)
-        booster = boost(
+        data = lightgbm.Dataset(
             batch.X,
             batch.y,
-            encoded,
-            asked_by=type(self).__name__,
-            n_classes=n_classes,
-            n_rounds=self.trees_per_batch,
-            n_jobs=self.n_jobs,
-            last=last,
             init_score=np.zeros((len(batch), n_classes)) if last is None else None,
+            categorical_feature=np.flatnonzero(encoded.encoder.is_categorical).tolist(),
         )
+        options = {
+            **{"objective": "multiclass", "num_class": n_classes, "num_threads": effective_n_jobs(self.n_jobs)},
+            **{"seed": encoded.seed, "deterministic": True, "force_col_wise": True, "verbosity": -1},
+        }
+        booster = lightgbm.train(options, data, num_boost_round=self.trees_per_batch, init_model=last)
         return Boosted(booster, NONE, n_classes, n_restarts)
 
     def _votes(self, model: FittedModel[Boosted], X: Float64Array) -> Float64Array:
@@ -159,108 +131,3 @@ class ContinuedLightGBMClassifier(VotingBatchClassifier[Boosted]):
     def n_restarts_(self) -> int:
         """How often a class that was not declared made it start again."""
         return self._known("n_restarts_").state.n_restarts
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RefitBooster:
-    """The batches at hand, the codes of their classes, and the booster, None where there is one class only."""
-
-    batches: Batches
-    present: Int32Array
-    booster: Any
-
-
-class RefitLightGBMClassifier(VotingBatchClassifier[RefitBooster]):
-    """LightGBM refitted for every batch: on the batch, on the last few, or on everything.
-
-    It knows the classes of the batches it is refitted on and no others. Where these are of a single class, it answers
-    that class. Needs ``pip install 'adforest[experiments]'``.
-
-    Parameters
-    ----------
-    n_rounds : int, default=100
-        Rounds of boosting; a round grows one tree a class, or one tree if there are two classes.
-    window : int or None, default=None
-        Batches it is refitted on, the last ones; None keeps all of them.
-    categorical_features : "from_dtype", array-like or None, default="from_dtype"
-        Which columns are categorical: those of text or categorical type, those given by mask, position or name, none.
-    n_jobs : int or None, default=None
-        Threads.
-    random_state : int, RandomState or None, default=None
-        Seed of all draws: the same seed and the same batches make the same model. None draws one with the first batch.
-
-    Attributes
-    ----------
-    classes_ : ndarray
-        Class values seen or declared so far, sorted.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Only if the columns have names.
-    booster_ : lightgbm.Booster or None
-        None where the window has one class only.
-
-    Notes
-    -----
-    Everything else is LightGBM's default, among it at least 20 samples a leaf: fewer than 40 samples teach it how
-    frequent the classes are and nothing else.
-
-    Examples
-    --------
-    >>> from experiments.rivals import RefitLightGBMClassifier
-    >>> model = RefitLightGBMClassifier(window=3)
-    >>> model = model.partial_fit([[1], [2], [8], [9]] * 20, ["low", "low", "high", "high"] * 20)  # doctest: +SKIP
-    >>> model = model.partial_fit([[50], [60]] * 20, ["huge", "huge"] * 20)  # doctest: +SKIP
-    >>> model.predict([[1.5], [55]]).tolist()  # doctest: +SKIP
-    ['low', 'huge']
-    """
-
-    _rules: ClassVar[Rules] = COMMON | {"n_rounds": (AT_LEAST_ONE,)}
-
-    def __init__(
-        self,
-        n_rounds: int = 100,
-        *,
-        window: int | None = None,
-        categorical_features: Any = "from_dtype",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_rounds = n_rounds
-        self.window = window
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-
-    def _learnt_from(self, before: RefitBooster | None, encoded: EncodedBatch) -> RefitBooster:
-        name = type(self).__name__
-        require("lightgbm", name, "experiments")
-        batches = keep_batches(before.batches if before else (), encoded.samples, self.window)
-        X, y = (np.concatenate(parts) for parts in zip(*batches, strict=True))
-        present, codes = np.unique(y, return_inverse=True)
-        if len(present) == 1:
-            return RefitBooster(batches, present, None)
-        n_classes = len(present) if len(present) > 2 else 0
-        booster = boost(
-            X,
-            codes.astype(np.int32),
-            encoded,
-            asked_by=name,
-            n_classes=n_classes,
-            n_rounds=self.n_rounds,
-            n_jobs=self.n_jobs,
-        )
-        return RefitBooster(batches, present, booster)
-
-    def _votes(self, model: FittedModel[RefitBooster], X: Float64Array) -> Float64Array:
-        state, votes = model.state, np.zeros((len(X), len(model.labels.by_arrival)))
-        if state.booster is None:
-            votes[:, state.present] = 1.0
-            return votes
-        shares: Float64Array = state.booster.predict(X, num_threads=effective_n_jobs(self.n_jobs))
-        votes[:, state.present] = shares if shares.ndim == 2 else np.column_stack([1 - shares, shares])
-        return votes
-
-    @property
-    def booster_(self) -> Any:
-        """The last model."""
-        return self._known("booster_").state.booster

@@ -22,7 +22,8 @@ from experiments.specs.sources import Stream, digest_records, find_source, strea
 PACKAGE = Path(adforest.__file__).parent
 CHECKOUT = Path(__file__).parents[2]
 COMPILED = (".pyx", ".pxd")
-FOLLOWED = ("adforest", "experiments.rivals", "experiments.streams")  # whose imports of one another count
+FOLLOWED = ("adforest", "experiments.rivals", "experiments.streams", "nextbatch")  # whose imports of one another count
+NEXTBATCH = Path("benchmarks", "nextbatch", "src", "nextbatch")  # below the checkout
 GROWING = ("forest", "growers")  # what adapters to other libraries import, but grow no tree with
 
 
@@ -48,7 +49,7 @@ def check_loaded_code() -> None:
 
 def _stamp_code() -> dict[Path, tuple[int, int]]:
     """Return the stamps of all source files that results may depend on."""
-    roots = (PACKAGE, CHECKOUT / "experiments")
+    roots = (PACKAGE, CHECKOUT / "experiments", CHECKOUT / NEXTBATCH)
     files = (file for root in roots for file in root.rglob("*") if file.suffix in (".py", *COMPILED))
     return {file: _stamp(file) for file in files}
 
@@ -107,7 +108,7 @@ def digest_code(modules: Iterable[str]) -> str:
     Parameters
     ----------
     modules : iterable of str
-        Of adforest, the rivals or the streams; or others of experiments, whose imports are not followed.
+        Of adforest, the rivals, the streams or nextbatch; or others of experiments, whose imports are not followed.
 
     Returns
     -------
@@ -140,9 +141,10 @@ def _is_followed(module: str) -> bool:
 
 
 def _find_imports(file: Path) -> Iterator[Path]:
-    """Yield the files in FOLLOWED that a Python file imports."""
+    """Yield the files in FOLLOWED that a Python file imports; nextbatch's learner of adforest is not run here."""
+    is_outside = file.is_relative_to(CHECKOUT / NEXTBATCH)
     for module, name in _imported_names(file, _stamp(file)):
-        if _is_followed(module):
+        if _is_followed(module) and not (is_outside and module == "adforest"):
             yield _find_file(module, name)
 
 
@@ -159,11 +161,13 @@ def _imported_names(file: Path, stamp: tuple[int, int]) -> list[tuple[str, str]]
 def _find_file(module: str, name: str = "") -> Path:
     """Return the file that defines a module, or a name imported from it: a submodule, or one that it re-exports."""
     root, *parts = module.split(".")
-    path = (PACKAGE if root == "adforest" else CHECKOUT / root).joinpath(*parts)
+    path = {"adforest": PACKAGE, "nextbatch": CHECKOUT / NEXTBATCH}.get(root, CHECKOUT / root).joinpath(*parts)
     if not path.is_dir():
         files = [path.with_suffix(suffix) for suffix in (".py", ".pyx") if path.with_suffix(suffix).is_file()]
         if not files:
-            raise FileNotFoundError(f"'{module}' is no module of adforest, the rivals or the streams; name one that is")
+            raise FileNotFoundError(
+                f"'{module}' is no module of adforest, the rivals, the streams or nextbatch; name one that is"
+            )
         return files[0]
     if name and any((path / f"{name}{suffix}").exists() for suffix in ("", ".py", ".pyx")):
         return _find_file(f"{module}.{name}")

@@ -13,11 +13,10 @@ from adforest.forest import Tree
 from adforest.forest.tree import ROOT_ADDED
 from adforest.forest.types import AnyArray, Float64Array
 from adforest.simulation import Batch
+from nextbatch.measures import MIN_PROBABILITY
 
 Row = dict[str, Any]  # the columns of one batch
 Encode = Callable[[Any], Any]  # from a batch's records to those a model is given
-
-MIN_SHARE = 1e-3  # of the right class in the log loss; an unknown class has no share
 
 
 def start_row(batch: Batch) -> Row:
@@ -58,7 +57,7 @@ def log_loss(shares: Float64Array, classes: AnyArray, y: AnyArray) -> float:
     """
     places = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
     right = np.where(classes[places] == y, shares[np.arange(len(y)), places], 0.0)
-    return float(-np.log(np.clip(right, MIN_SHARE, 1.0)).mean())
+    return float(-np.log(np.clip(right, MIN_PROBABILITY, 1.0)).mean())
 
 
 def describe_forests(model: BaseADFClassifier) -> Row:

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections import deque
-from functools import partial
+from collections import Counter
 from typing import Any, Protocol
 
 import numpy as np
 
 from adforest.forest.types import AnyArray, Float64Array
 from experiments.rivals import CapyMOAClassifier, RiverClassifier
-from experiments.rivals.capymoa import ROOM
-from experiments.rivals.capymoa import Learner as MOAModel
-from experiments.running.measures import MIN_SHARE, Row, make_encoder
-from experiments.running.timing import timed
+from experiments.rivals.outside import as_frame
+from experiments.running.measures import Row, make_encoder
 from experiments.specs.sources import Stream
-from experiments.specs.trivial import MAJORITY, NO_CHANGE, TrivialClassifier
+from nextbatch.learners.streaming import ROOM
+from nextbatch.measures import MIN_PROBABILITY
+from nextbatch.protocols import predict_then_learn
 
 ROW_SAMPLES = 1_000  # samples a row
-RULES = {"accuracy_no_change": NO_CHANGE, "accuracy_majority": MAJORITY}  # what kappas compare with
 
 
 class Learner(Protocol):
@@ -74,25 +72,15 @@ class RiverLearner:
     """
 
     def __init__(self, model: RiverClassifier, n_categories: tuple[int, ...], *, one_hot: bool) -> None:
-        self.learner = model._new(int(model.random_state))
+        self.learner = model.make(int(model.random_state))
+        self.learner.reset()
         self.encode = make_encoder(n_categories, one_hot=one_hot)
-        self.nominal = set() if one_hot else {j for j, n in enumerate(n_categories) if n}
+        self.nominal = None if one_hot else [n > 0 for n in n_categories]
+        self.predict, self.learn = self.learner.predict, self.learner.learn
 
-    def prepare(self, X: Float64Array) -> list[dict[int, Any]]:
+    def prepare(self, X: Float64Array) -> list[dict[Any, Any]]:
         """Return samples as dicts, categories as text, what is missing left out."""
-        return [
-            {j: str(value) if j in self.nominal else value for j, value in enumerate(row) if value == value}
-            for row in self.encode(X).tolist()
-        ]
-
-    def predict(self, prepared: list[dict[int, Any]]) -> list[dict[Any, float]]:
-        """Return class probabilities of each sample; none before the first was learnt."""
-        return [self.learner.predict_proba_one(x) for x in prepared]
-
-    def learn(self, prepared: list[dict[int, Any]], y: AnyArray) -> None:
-        """Learn samples one by one."""
-        for x, label in zip(prepared, y.tolist(), strict=True):
-            self.learner.learn_one(x, label)
+        return self.learner.prepare(as_frame(self.encode(X), self.nominal))
 
     def judge(self, answers: list[dict[Any, float]], y: AnyArray) -> tuple[AnyArray, Float64Array]:
         """Return which answers are right, and the probability of each right class."""
@@ -103,7 +91,7 @@ class RiverLearner:
 
 
 class MOALearner:
-    """MOA's own learner, given its samples one by one; it learns in place, which its estimator does not.
+    """MOA's own learner, given its samples as numbers, so that the time is its own.
 
     Parameters
     ----------
@@ -116,27 +104,18 @@ class MOALearner:
     """
 
     def __init__(self, model: CapyMOAClassifier, n_categories: tuple[int, ...], *, one_hot: bool) -> None:
-        room = {j: n for j, n in enumerate(n_categories) if n} | {len(n_categories): ROOM}
-        seed = int(model.random_state)
-        self.learner = MOAModel(model.model, room, seed, model.n_estimators, model.grace_period)
-        self.codes: dict[Any, int] = {}
+        self.learner = model.make(int(model.random_state))
+        self.learner.reset()
+        self.learner.start(len(n_categories), {j: n for j, n in enumerate(n_categories) if n})
+        self.predict, self.learn = self.learner.votes, self.learner.train
 
     def prepare(self, X: Float64Array) -> Float64Array:
         """Return samples as they are."""
         return X
 
-    def predict(self, prepared: Float64Array) -> Float64Array:
-        """Return MOA's votes by class, in the order in which classes came."""
-        return self.learner.votes(prepared, ROOM)
-
-    def learn(self, prepared: Float64Array, y: AnyArray) -> None:
-        """Learn samples one by one."""
-        codes = [self.codes.setdefault(label, len(self.codes)) for label in y.tolist()]
-        self.learner.train(prepared, codes)
-
     def judge(self, answers: Float64Array, y: AnyArray) -> tuple[AnyArray, Float64Array]:
         """Return which answers are right, and the probability of each right class."""
-        codes = np.array([self.codes.get(label, ROOM - 1) for label in y.tolist()])
+        codes = np.array([self.learner.classes.get(label, ROOM - 1) for label in y])
         total = answers.sum(axis=1)
         given = answers[np.arange(len(y)), codes] / np.where(total > 0, total, 1.0)
         return answers.argmax(axis=1) == codes, given
@@ -173,33 +152,31 @@ def run_online(stream: Stream, learner: Learner, delay: int = 0) -> list[Row]:
           known,
         - ``predict_seconds``, ``train_seconds``: CPU seconds of all of them.
     """
-    rules = {name: TrivialClassifier(rule) for name, rule in RULES.items()}
-    waiting: deque[tuple[Any, AnyArray]] = deque()
+    counts: Counter[Any] = Counter()
+    last: Any = None
+
+    def judge(answers: Any, y: AnyArray) -> dict[str, Any]:
+        right, shares = learner.judge(answers, y)
+        most = max(counts.values())
+        majority = min(label for label, n in counts.items() if n == most)
+        rules = {"accuracy_no_change": y == last, "accuracy_majority": y == majority}
+        return {"accuracy": right, "log_loss": -np.log(np.clip(shares, MIN_PROBABILITY, 1.0)), **rules}
+
     figures: dict[str, list[Any]] = {}
-    is_fitted, start = False, 0
-    for batch in stream.batches:
-        y = batch.y_train
-        X = learner.prepare(batch.X_train)
-        found: dict[str, Any] = {}
-        if is_fitted:
-            answers, seconds = timed(partial(learner.predict, X))
-            right, shares = learner.judge(answers, y)
-            found = {"accuracy": right, "log_loss": -np.log(np.clip(shares, MIN_SHARE, 1.0))}
-            found |= {name: rule.predict(y) == y for name, rule in rules.items()}
-            found["predict_seconds"] = np.full(len(y), seconds / len(y))
-        waiting.append((X, y))
-        if len(waiting) > delay:
-            X_known, y_known = waiting.popleft()
-            _, seconds = timed(partial(learner.learn, X_known, y_known))
-            for rule in rules.values():
-                rule.partial_fit(y_known, y_known)
-            is_fitted = True
-            if found:
-                found["train_seconds"] = np.full(len(y), seconds / len(y))
-        if found:
-            for name, values in (found | {"position": np.arange(start, start + len(y))}).items():
+    start = 0
+    batches = ((learner.prepare(batch.X_train), batch.y_train) for batch in stream.batches)
+    for step in predict_then_learn(learner.predict, learner.learn, judge, batches, delay=delay):
+        n = len(step.y)
+        if step.known is not None:
+            counts.update(step.known.tolist())
+            last = step.known[-1]
+        if step.found is not None:
+            found = step.found | {"position": np.arange(start, start + n)}
+            found |= {"predict_seconds": np.full(n, step.predict_seconds / n)}
+            found |= {"train_seconds": np.full(n, step.learn_seconds / n)}
+            for name, values in found.items():
                 figures.setdefault(name, []).append(values)
-        start += len(y)
+        start += n
     return _by_thousand({name: np.concatenate(values) for name, values in figures.items()})
 
 

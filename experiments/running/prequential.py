@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from adforest.classifier import BaseADFClassifier
-from adforest.forest.types import AnyArray
+from adforest.forest.types import AnyArray, Float64Array
 from experiments.running.measures import Row, log_loss, make_encoder
 from experiments.running.probability_metrics import measure_probabilities
-from experiments.running.timing import timed
 from experiments.specs.sources import Stream
+from nextbatch.protocols import predict_then_learn
 
 
 def run_prequential(stream: Stream, model: Any, *, one_hot: bool = False) -> list[Row]:
@@ -41,26 +41,35 @@ def run_prequential(stream: Stream, model: Any, *, one_hot: bool = False) -> lis
         as the model measured it before learning the batch.
     """
     encode = make_encoder(stream.n_categories, one_hot=one_hot)
+    has_shares = hasattr(model, "predict_proba")
+    steps = predict_then_learn(
+        model.predict_proba if has_shares else model.predict,
+        model.partial_fit,
+        partial(_judge_shares if has_shares else _judge_classes, model),
+        ((encode(batch.X_train), batch.y_train) for batch in stream.batches),
+    )
     rows: list[Row] = []
-    for position, batch in enumerate(stream.batches):
-        X, y = encode(batch.X_train), batch.y_train
-        row: Row = {"batch": batch.number, "stage": batch.scenario, "n": len(y)}
-        if position:
-            row |= _predict(model, X, y)
-        _, row["train_seconds"] = timed(partial(model.partial_fit, X, y))
+    for batch, step in zip(stream.batches, steps, strict=True):
+        if step.found is None:
+            continue
+        row: Row = {"batch": batch.number, "stage": batch.scenario, "n": len(step.y), **step.found}
+        row |= {"predict_seconds": step.predict_seconds, "train_seconds": step.learn_seconds}
         if isinstance(model, BaseADFClassifier):
             report = model.history_[-1]
             row |= {"drift": report.drift} | {f"accuracy_{name}": value for name, value in report.accuracy.items()}
-        if position:
-            rows.append(row)
+        rows.append(row)
     return rows
 
 
-def _predict(model: Any, X: Any, y: AnyArray) -> Row:
-    """Return how a model does on records it has not learnt."""
-    has_shares = hasattr(model, "predict_proba")
-    answers, seconds = timed(partial(model.predict_proba if has_shares else model.predict, X))
-    loss = log_loss(answers, model.classes_, y) if has_shares else None
-    best = model.classes_[answers.argmax(axis=1)] if has_shares else answers
-    row: Row = {"accuracy": float(np.mean(best == y)), "log_loss": loss, "predict_seconds": seconds}
-    return row | (measure_probabilities(answers, model.classes_, y) if has_shares else {})
+def _judge_classes(model: Any, answers: AnyArray, y: AnyArray) -> Row:
+    """Return how good predicted classes are."""
+    return {"accuracy": float(np.mean(answers == y)), "log_loss": None}
+
+
+def _judge_shares(model: Any, answers: Float64Array, y: AnyArray) -> Row:
+    """Return how good class probabilities are."""
+    row = {
+        "accuracy": float(np.mean(model.classes_[answers.argmax(axis=1)] == y)),
+        "log_loss": log_loss(answers, model.classes_, y),
+    }
+    return row | measure_probabilities(answers, model.classes_, y)

@@ -188,9 +188,12 @@ PROTOCOLS = {
     PREQUENTIAL: EvaluationProtocol(
         evaluate_prequential,
         (
-            *(*SHARED, "adforest.adaptation.metrics"),
+            *(*SHARED, "adforest.adaptation.metrics", "nextbatch.protocols"),
             *(f"experiments.running.{name}" for name in ("prequential", "probability_metrics")),
         ),
     ),
-    ONLINE: EvaluationProtocol(evaluate_online, (*SHARED, "experiments.running.online", "experiments.specs.trivial")),
+    ONLINE: EvaluationProtocol(
+        evaluate_online,
+        (*SHARED, "experiments.running.online", "experiments.rivals.outside", "nextbatch.protocols"),
+    ),
 }

@@ -13,9 +13,9 @@ from adforest import AdaptiveDecisionForestClassifier, PaperADFClassifier
 from adforest.adaptation.tuning import Tuning
 from adforest.libraries import require
 from experiments import rivals
+from experiments.rivals.outside import MAJORITY, MARKOV, NO_CHANGE
 from experiments.specs.run_spec import MethodSpec, Scalar
 from experiments.specs.sources import Stream
-from experiments.specs.trivial import MAJORITY, MARKOV, NO_CHANGE, TrivialClassifier
 
 PAPER_TREES = 10  # of every forest, unless a method is asked for with others
 N_TREES = int(AdaptiveDecisionForestClassifier().n_estimators)  # ADF's default
@@ -260,17 +260,24 @@ METHODS = {
     "CIRF-S paper": Method(partial(rivals.CIRFClassifier, base_forest="sysfor"), _paper_leaf, one_hot=True),
     "NCMC": Method(rivals.NCMClassifier, one_hot=True),
     "NCMF": Method(rivals.NCMForestClassifier, one_hot=True),
-    "HT": _river("hoeffding_tree"),
-    "HAT": _river("hoeffding_adaptive_tree"),
-    "OzaBag": _river("oza_bagging"),
-    "LeveragingBag": _river("leveraging_bagging"),
-    "ARF": _river("adaptive_random_forest"),
-    "SRP": _river("streaming_random_patches"),
-    "AMF": _river("mondrian_forest", one_hot=True),
+    "HT": _river("ht"),
+    "HAT": _river("hat"),
+    "OzaBag": _river("oza"),
+    "LeveragingBag": _river("leveraging"),
+    "ARF": _river("arf"),
+    "SRP": _river("srp"),
+    "AMF": _river("amf", one_hot=True),
     "KNN": _river("knn", one_hot=True),
-    **{f"{name} (MOA)": _moa(name) for name in ("HT", "HAT", "OzaBag", "LeveragingBag", "ARF", "SRP")},
+    "HT (MOA)": _moa("ht"),
+    "HAT (MOA)": _moa("hat"),
+    "OzaBag (MOA)": _moa("oza"),
+    "LeveragingBag (MOA)": _moa("leveraging"),
+    "ARF (MOA)": _moa("arf"),
+    "SRP (MOA)": _moa("srp"),
     "LightGBM": Method(rivals.ContinuedLightGBMClassifier, library="lightgbm"),
     "LightGBM last 3": _lightgbm(3),
     "LightGBM all": _lightgbm(None),
-    **{rule.capitalize(): Method(partial(TrivialClassifier, rule)) for rule in (NO_CHANGE, MAJORITY, MARKOV)},
+    "No change": Method(partial(rivals.TrivialClassifier, NO_CHANGE)),
+    "Majority": Method(partial(rivals.TrivialClassifier, MAJORITY)),
+    "Markov": Method(partial(rivals.TrivialClassifier, MARKOV)),
 }

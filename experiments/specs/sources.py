@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
@@ -11,32 +10,15 @@ from pathlib import Path
 
 import numpy as np
 
-from adforest.libraries import require
 from adforest.simulation import Batch, make_house
 from adforest.simulation.house import Dataset
 from experiments.specs.generators import GENERATORS
 from experiments.specs.run_spec import StreamSpec
-from experiments.streams.datasets import FOLDER_VARIABLE, NAMES, STREAM_FOLDER, STREAMS, load_dataset, load_stream
+from experiments.streams.datasets import NAMES, STREAMS, load_dataset, load_stream
 from experiments.streams.order import cut_in_order
 from experiments.streams.scenarios import simulate_scenarios
-from experiments.streams.uci import CLASS_COLUMN
 
 DATASET_SIZES = {"arem": 42_239, "avila": 20_867, "eb": 45_781, "house": 300_000, "ldpa": 164_860, "uifwa": 149_332}
-STREAM_SIZES = {"elec2": 45_312, "gas": 6_697, "hotel": 119_390, "outdoor": 4_000}
-COVTYPE = "covtype100k"  # forest cover types
-# Samples of the streams that `load_stream` does not know: tables with the class in the column `class`.
-TABLE_SIZES = {
-    "and_vertebrates": 32_209,
-    "animal_complaints": 42_413,
-    "beijing_pm25": 41_757,
-    COVTYPE: 100_000,
-    "football": 49_520,
-    "nycflights": 336_776,
-    "occupancy": 20_560,
-    "steel_load": 35_040,
-    "us_accidents": 50_000,
-    "weatherAUS": 142_193,
-}
 IN_ORDER = "in order"  # the variant that cuts a file as it lies into consecutive batches
 
 
@@ -186,7 +168,7 @@ def digest_records(name: str, folder: Path | None) -> str:
         If it cannot be found.
     """
     try:
-        data = _load_in_order(name, folder) if name in (*STREAMS, *TABLE_SIZES) else load_dataset(name, folder)
+        data = load_stream(name, folder) if name in STREAMS else load_dataset(name, folder)
     except FileNotFoundError as error:
         raise FileNotFoundError(
             f"{error} On this command line: --data FOLDER, or --quick, which needs no files."
@@ -199,7 +181,7 @@ def digest_records(name: str, folder: Path | None) -> str:
 
 def _open_in_order(spec: StreamSpec, seed: int, folder: Path | None) -> Stream:
     """Return a real stream in batches; nothing is drawn, so that all seeds see the same records."""
-    return _cut_in_order(_load_in_order(spec.name, folder), spec)
+    return _cut_in_order(load_stream(spec.name, folder), spec)
 
 
 def _cut_in_order(data: Dataset, spec: StreamSpec) -> Stream:
@@ -218,35 +200,8 @@ def _cut_in_order(data: Dataset, spec: StreamSpec) -> Stream:
 
 def _size_in_order(spec: StreamSpec) -> int:
     """Return how many records are taken of a real stream."""
-    size = {**TABLE_SIZES, **STREAM_SIZES}[spec.name]
+    size = STREAMS[spec.name].n_records
     return min(size, int(dict(spec.options).get("n_samples") or size))
-
-
-def _load_in_order(name: str, folder: Path | None) -> Dataset:
-    """Return a real stream."""
-    return _load_table(name, folder) if name in TABLE_SIZES else load_stream(name, folder)
-
-
-def _load_table(name: str, folder: Path | None) -> Dataset:
-    """Return a table in the order of its file: text as codes of its sorted values, and the class in ``class``."""
-    where = folder or os.environ.get(FOLDER_VARIABLE)
-    path = Path(where or "") / STREAM_FOLDER / f"{name}.parquet"
-    if not path.is_file():
-        raise FileNotFoundError(f"'{path}' is not there; expected it in the folder that {FOLDER_VARIABLE} names.")
-    table = require("pyarrow.parquet", name, "data").read_table(path)
-    names = tuple(one for one in table.column_names if one != CLASS_COLUMN)
-    categories, columns = {}, []
-    for one in names:
-        values = table[one].to_numpy()
-        if values.dtype == object:
-            is_there = np.array([value is not None for value in values])
-            categories[one], codes = np.unique(values[is_there].astype(np.str_), return_inverse=True)
-            values = np.full(len(is_there), np.nan)
-            values[is_there] = codes
-        columns.append(values)
-    y = table[CLASS_COLUMN].to_numpy().astype(np.str_)
-    is_categorical = tuple(one in categories for one in names)
-    return Dataset(name, np.column_stack(columns).astype(np.float64), y, names, is_categorical, categories)
 
 
 # Generated streams
@@ -268,6 +223,6 @@ CUTTING = (HERE, "experiments.streams.order", "experiments.streams.scenarios")
 SOURCES = {
     **{name: Source(_cut_dataset, _size_dataset, CUTTING, is_loaded=True) for name in NAMES},
     "house": Source(_cut_dataset, _size_dataset, (*CUTTING, "adforest.simulation.house")),
-    **{name: Source(_open_in_order, _size_in_order, CUTTING[:2], is_loaded=True) for name in (*STREAMS, *TABLE_SIZES)},
+    **{name: Source(_open_in_order, _size_in_order, CUTTING[:2], is_loaded=True) for name in STREAMS},
     **{name: Source(_generate, generator.size, generator.modules) for name, generator in GENERATORS.items()},
 }

@@ -1,8 +1,9 @@
-"""Data sets by name: the paper's six, five of them from files or UCI's archives, and four streams in time order."""
+"""Data sets by name: the paper's six, five of them from files or UCI's archives, and the real streams of nextbatch."""
 
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,12 +15,12 @@ from numpy.typing import NDArray
 
 from adforest.simulation.house import Dataset, make_house
 from experiments.streams.uci import CLASS_COLUMN, SOURCES, Columns, cache_folder, fetch_archive, read_archive
+from nextbatch.streams import DataError, load_table, read_recipes
 
 FOLDER_VARIABLE = "ADFOREST_DATA"
 FILES = tuple(SOURCES)
 NAMES = (*FILES, "house")
-STREAMS = ("elec2", "gas", "hotel", "outdoor")
-STREAM_FOLDER = "streams"  # below the folder of the data sets
+STREAMS = {name: one for name, one in read_recipes().items() if not (one.is_generated or name in FILES)}
 
 # The paper counts six predictors for AReM, which leaves no room for the clock.
 DROPPED = {"arem": ("time",)}
@@ -72,17 +73,15 @@ def load_dataset(name: str, folder: str | os.PathLike[str] | None = None) -> Dat
 
 
 def load_stream(name: str, folder: str | os.PathLike[str] | None = None) -> Dataset:
-    """Return a real stream: records in the order in which they came.
+    """Return a real stream of nextbatch: records in the order in which they came.
 
     Parameters
     ----------
-    name : {"elec2", "gas", "hotel", "outdoor"}
-        ``"elec2"``: electricity prices, up or down (Harries 1999). ``"gas"``: a gas sensor array over 36 months
-        (Vergara et al. 2012). ``"hotel"``: hotel bookings by the day their outcome was known (Antonio et al. 2019).
-        ``"outdoor"``: objects filmed outdoors (Losing et al. 2015).
+    name : str
+        One of `STREAMS`; `nextbatch list` and the recipes in ``benchmarks/nextbatch`` say what they are.
     folder : path, optional
-        Where ``streams/<name>.parquet`` lies, with the class in the column ``class``. By default the folder named by
-        the environment variable ``ADFOREST_DATA``.
+        Where ``<name>.parquet`` lies, or a subfolder ``streams`` with it; the class is in the column ``class``. By
+        default the folder named by the environment variable ``ADFOREST_DATA``.
 
     Returns
     -------
@@ -93,10 +92,8 @@ def load_stream(name: str, folder: str | os.PathLike[str] | None = None) -> Data
     ------
     FileNotFoundError
         If there is no such file.
-    ImportError
-        If pyarrow, which reads the files, is not installed.
     ValueError
-        If there is no stream of that name, or its file has no column ``class``.
+        If there is no stream of that name, or its table is not the one whose digest the recipe has.
 
     Examples
     --------
@@ -107,22 +104,18 @@ def load_stream(name: str, folder: str | os.PathLike[str] | None = None) -> Data
     if name not in STREAMS:
         raise ValueError(f"there is no stream {name!r}; expected one of {', '.join(STREAMS)}.")
     where = os.environ.get(FOLDER_VARIABLE) if folder is None else folder
-    table = Path(where or "") / STREAM_FOLDER / f"{name}.parquet"
-    if not where or not table.is_file():
-        looked = (
-            f"looked for '{table}' and did not find it" if where else f"got no folder and {FOLDER_VARIABLE} is not set"
-        )
+    recipe = replace(STREAMS[name], folder=os.fspath(where or ""))
+    if not where or recipe.find() is None:
+        looked = f"looked in '{where}'" if where else f"got no folder and {FOLDER_VARIABLE} is not set"
         raise FileNotFoundError(
-            f"load_stream({name!r}) {looked}; expected a file '{STREAM_FOLDER}/{table.name}' in the folder of the data "
-            f"sets. Put it there, or point folder=... or {FOLDER_VARIABLE} at the folder that holds it."
+            f"load_stream({name!r}) {looked}; expected a file 'streams/{name}.parquet' in the folder of the data sets. "
+            f"Put it there, or point folder=... or {FOLDER_VARIABLE} at the folder that holds it."
         )
-    columns = _read_columns(table)
-    if CLASS_COLUMN not in columns:
-        raise ValueError(
-            f"'{table}' has the columns {', '.join(columns)}; expected one that is called '{CLASS_COLUMN}' and holds "
-            "the classes. Rename it."
-        )
-    return _make_dataset(name, columns)
+    try:
+        table = load_table(recipe)
+    except DataError as error:
+        raise ValueError(str(error)) from None
+    return _make_dataset(name, {str(column): table[column].to_numpy() for column in table.columns})
 
 
 def _make_dataset(name: str, columns: Columns) -> Dataset:

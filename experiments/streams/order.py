@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from adforest.adaptation.scenario import scenario_of
 from adforest.simulation.batch import Batch, check_count
+from nextbatch.streams import batch_starts
 
 
 def cut_in_order(X: NDArray[np.float64], y: NDArray[np.generic], batch_size: int) -> list[Batch]:
@@ -36,10 +37,9 @@ def cut_in_order(X: NDArray[np.float64], y: NDArray[np.generic], batch_size: int
     [(4, 'MUC'), (4, 'MKC')]
     """
     check_count("batch_size", batch_size)
-    starts = [start for start in range(0, len(y), batch_size) if 2 * (len(y) - start) >= batch_size]
     known: set[object] = set()
     batches = []
-    for number, start in enumerate(starts, start=1):
+    for number, start in enumerate(batch_starts(len(y), batch_size), start=1):
         records, classes = X[start : start + batch_size], y[start : start + batch_size]
         found = np.unique(classes).tolist()
         none = (X[:0], y[:0])

@@ -16,7 +16,7 @@ from experiments.specs import selections
 from experiments.specs.methods import PAPER_TREES, is_installed, with_default_trees
 from experiments.specs.options import Options
 from experiments.specs.run_spec import ONLINE, MethodSpec, RunSpec, StreamSpec
-from experiments.specs.sources import COVTYPE, IN_ORDER
+from experiments.specs.sources import IN_ORDER
 
 SUMMARY = (
     "record by record: ADF-R against rules that look at labels alone and River's learners; batch sizes, late labels"
@@ -34,7 +34,7 @@ METHODS = {
     **{name: MethodSpec.of(name, grace_period=None) for name in MOA},  # MOA's own
 }
 
-REAL = {"elec2": "elec2", "outdoor": "outdoor", "covtype": COVTYPE}
+REAL = {"elec2": "elec2", "outdoor": "outdoor", "covtype": "covtype100k"}
 GENERATED = {"labels in a cycle": "cycle", "labels in runs": "runs", "independent labels": "independent"}
 WHOLE = {"elec2": 45_312, "covtype": 20_000}  # samples that only ADF-R and the rules are run on
 BATCH_SIZES = (1, 5, 20, 100, 1_000)

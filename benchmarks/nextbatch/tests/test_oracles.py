@@ -135,7 +135,7 @@ def test_labels_come_as_many_batches_late_as_the_protocol_says(delay):
 
 def test_with_equal_time_batches_wait_and_are_learnt_joined(monkeypatch):
     clock = {"now": 0.0}
-    monkeypatch.setattr(protocols.time, "process_time", lambda: clock["now"])
+    monkeypatch.setattr(protocols, "process_time", lambda: clock["now"])
 
     class Slow(Diary):
         def partial_fit(self, X, y):

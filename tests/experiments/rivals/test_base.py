@@ -19,7 +19,6 @@ from experiments.rivals import (
     NCMClassifier,
     NCMForestClassifier,
     RefitForestClassifier,
-    SklearnForestClassifier,
 )
 
 OWN = [
@@ -30,8 +29,6 @@ OWN = [
     CIRFClassifier(base_forest="sysfor", random_state=0),
     NCMClassifier(),
     NCMForestClassifier(random_state=0),
-    SklearnForestClassifier(random_state=0),
-    SklearnForestClassifier(window=None, random_state=0),
 ]
 FORESTS = OWN[:3]
 NUMERICAL = OWN[3:7]
@@ -228,7 +225,7 @@ def test_there_is_nothing_learnt_before_learning(name):
     model = getattr(rivals, name)()
     for attribute in ("classes_", "n_features_in_", "feature_names_in_"):
         assert not hasattr(model, attribute)
-    assert {"fit", "partial_fit", "predict"} <= set(dir(model))
+    assert {"partial_fit", "predict"} <= set(dir(model))
     assert hasattr(model, "predict_proba") == (name != "NCMClassifier")
 
 

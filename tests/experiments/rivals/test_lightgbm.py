@@ -1,4 +1,4 @@
-"""LightGBM continued: declared classes are learnt late, others make it start again. LightGBM refitted on a window."""
+"""LightGBM continued: declared classes are learnt late, others make it start again."""
 
 import pickle
 
@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from experiments.rivals import ContinuedLightGBMClassifier, RefitLightGBMClassifier
+from experiments.rivals import ContinuedLightGBMClassifier
 
 pytest.importorskip("lightgbm", reason="LightGBM is not installed: pip install 'adforest[experiments]'")
 
 
-@parametrize_with_checks([ContinuedLightGBMClassifier(), RefitLightGBMClassifier(5)])
+@parametrize_with_checks([ContinuedLightGBMClassifier()])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -98,68 +98,3 @@ def test_the_seed_fixes_the_model_and_a_pickle_goes_on_learning():
     for one in (model, copy):
         one.partial_fit(*clusters(5, ["walk", "sit"]))
     np.testing.assert_array_equal(copy.predict_proba(X), model.predict_proba(X))
-
-
-# --- refitted
-
-
-def refit(window, batches, **settings):
-    model = RefitLightGBMClassifier(10, window=window, random_state=0, **settings)
-    for batch in batches:
-        model.partial_fit(*batch)
-    return model
-
-
-@pytest.mark.parametrize("window", [1, 2, None])
-@pytest.mark.parametrize("classes", [["walk", "sit"], ["walk", "sit", "run"]])
-def test_a_refit_is_a_fit_on_the_last_batches_together(window, classes):
-    batches = [clusters(seed, classes) for seed in range(4)]
-    kept = batches[-window:] if window else batches
-    whole = [tuple(np.concatenate(parts) for parts in zip(*kept, strict=True))]
-    model, X = refit(window, batches), clusters(9, classes)[0]
-    # Classes are coded by arrival, which need not be the same: answers are compared in the order of classes_.
-    np.testing.assert_allclose(model.predict_proba(X), refit(None, whole).predict_proba(X), rtol=0.02, atol=0.01)
-    assert model.booster_.num_trees() == 10 * (1 if len(classes) == 2 else 3)
-
-
-def test_a_refit_is_lightgbm_s_own_classifier():
-    from lightgbm import LGBMClassifier
-
-    X, y = clusters(0, ["walk", "sit", "run"])
-    codes = np.array([list(dict.fromkeys(y)).index(value) for value in y])
-    own = LGBMClassifier(n_estimators=10, n_jobs=1, verbosity=-1, deterministic=True, force_col_wise=True)
-    expected = own.fit(X, codes).booster_.predict(X)
-    order = np.argsort(list(dict.fromkeys(y)))
-    np.testing.assert_allclose(refit(None, [(X, y)], n_jobs=1).predict_proba(X), expected[:, order])
-
-
-def test_a_refit_learns_classes_when_they_come_and_forgets_what_leaves_the_window():
-    batches = [clusters(0, ["walk", "sit"]), clusters(1, ["walk", "sit"]), clusters(2, ["run"])]
-    X, y = clusters(3, ["run", "sit", "walk"])
-    assert refit(None, batches).score(X, y) > 0.98
-    assert refit(3, batches).score(X, y) > 0.98
-    model = refit(1, batches)
-    assert model.booster_ is None
-    assert model.classes_.tolist() == ["run", "sit", "walk"]
-    assert model.predict_proba(X).tolist() == [[1.0, 0.0, 0.0]] * len(X)
-    model.partial_fit(*clusters(4, ["sit", "walk"]))
-    assert (model.predict_proba(X)[:, 0] == 0).all()
-    assert model.score(X[y != "run"], y[y != "run"]) > 0.98
-
-
-def test_a_refit_takes_categories_missing_values_and_a_caller_s_array():
-    rng = np.random.default_rng(0)
-    colour = rng.choice(["red", "blue", "green"], 400)
-    frame = pd.DataFrame({"size": np.where(rng.random(400) < 0.3, np.nan, rng.normal(size=400)), "colour": colour})
-    model = refit(None, [(frame[:200], colour[:200] == "blue"), (frame[200:], colour[200:] == "blue")])
-    assert model.score(frame, colour == "blue") == 1
-    assert model.predict(frame.assign(colour="mauve")).shape == (400,)
-    X, y = clusters(0, ["walk", "sit"])
-    kept, changed = refit(None, [(X.copy(), y)]), refit(None, [(X, y)])
-    X[:] = 0
-    for one in (kept, changed):
-        one.partial_fit(*clusters(1, ["walk", "sit"]))
-    new = clusters(2, ["walk", "sit"])[0]
-    np.testing.assert_array_equal(kept.predict_proba(new), changed.predict_proba(new))
-    copy = pickle.loads(pickle.dumps(kept))
-    np.testing.assert_array_equal(copy.predict_proba(new), kept.predict_proba(new))

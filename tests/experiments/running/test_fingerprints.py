@@ -33,7 +33,8 @@ def package(tmp_path, monkeypatch):
 def checkout(tmp_path, monkeypatch):
     """Copy the experiments, and let fingerprints be taken of the copy."""
     copy = tmp_path / "checkout"
-    shutil.copytree(fingerprints.CHECKOUT / "experiments", copy / "experiments")
+    for folder in ("experiments", fingerprints.NEXTBATCH):
+        shutil.copytree(fingerprints.CHECKOUT / folder, copy / folder)
     monkeypatch.setattr(fingerprints, "CHECKOUT", copy)
     return copy / "experiments"
 
@@ -46,7 +47,7 @@ def append(file, text):
 # Methods that run no tree of ours.
 ADAPTERS = {name for name, method in METHODS.items() if method.library}
 ADF = {name for name in METHODS if name.startswith("ADF")}
-TRIVIAL = {"No change", "Majority", "Markov"}  # whose code is not in the package
+OUTSIDE = ADAPTERS - {"LightGBM"} | {"No change", "Majority", "Markov"}  # nextbatch's learners
 
 
 @pytest.mark.parametrize("ending", ["pyx", "pxd"])
@@ -55,7 +56,7 @@ def test_a_changed_kernel_is_another_method(ending, package):
     for file in sorted((package / KERNELS).glob(f"*.{ending}")):
         text = file.read_text()
         file.write_text(f"{text}\n# changed\n")
-        assert changed(before, digests()) == set(METHODS) - ADAPTERS - TRIVIAL, file.name
+        assert changed(before, digests()) == set(METHODS) - ADAPTERS - OUTSIDE, file.name
         file.write_text(text)
     assert changed(before, digests()) == set()
 
@@ -71,10 +72,12 @@ def test_a_copy_has_the_same_fingerprint(package, monkeypatch):
     [
         ("adaptation/voting.py", ADF),
         ("classifier.py", ADF),
-        ("base.py", set(METHODS) - TRIVIAL),
-        ("encoding/tables.py", set(METHODS) - TRIVIAL),
+        ("base.py", set(METHODS) - OUTSIDE),
+        ("encoding/tables.py", set(METHODS) - OUTSIDE),
         ("experiments/rivals/cirf.py", {"CIRF", "CIRF paper", "CIRF-S paper"}),
-        ("experiments/rivals/river.py", {"HT", "HAT", "ARF", "OzaBag", "LeveragingBag", "SRP", "AMF", "KNN"}),
+        ("experiments/rivals/outside.py", OUTSIDE),
+        ("benchmarks/nextbatch/src/nextbatch/learners/refits.py", OUTSIDE),
+        ("benchmarks/nextbatch/src/nextbatch/page.py", set()),
         ("experiments/rivals/ncm_tree.py", {"NCMF"}),
         ("monitor/trees.py", set()),
         ("demo/picture.py", set()),
@@ -84,7 +87,8 @@ def test_a_copy_has_the_same_fingerprint(package, monkeypatch):
 )
 def test_changed_code_is_another_method_where_it_is_run(file, expected, package, checkout):
     before = digests()
-    append((checkout.parent if file.startswith("experiments/") else package) / file, "\nEXTRA = 1\n")
+    is_outside = file.startswith(("experiments/", "benchmarks/"))
+    append((checkout.parent if is_outside else package) / file, "\nEXTRA = 1\n")
     assert changed(before, digests()) == expected
 
 
@@ -148,6 +152,9 @@ def test_protocols_depend_on_what_measures(checkout):
     append(checkout / "reporting" / "plots.py", "\nEXTRA = 1\n")
     assert changed_protocols() == []
     append(checkout / "running" / "prequential.py", "\nEXTRA = 1\n")
+    assert changed_protocols() == [PREQUENTIAL]
+    before[PREQUENTIAL] = digests(PREQUENTIAL)["ADF-R"]["protocol"]
+    append(checkout.parent / fingerprints.NEXTBATCH / "protocols.py", "\nEXTRA = 1\n")
     assert changed_protocols() == [PREQUENTIAL]
     append(checkout / "running" / "measures.py", "\nEXTRA = 1\n")
     assert changed_protocols() == [HOLDOUT, PREQUENTIAL]

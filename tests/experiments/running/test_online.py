@@ -3,12 +3,13 @@ from itertools import count
 import numpy as np
 import pytest
 
-from experiments.running import online, timing
+from experiments.running import online
 from experiments.running.online import make_learner, run_online
 from experiments.running.protocols import find_protocol
 from experiments.specs.methods import make_model
 from experiments.specs.run_spec import ONLINE, MethodSpec, RunSpec, StreamSpec
 from experiments.specs.sources import open_stream
+from nextbatch import protocols
 
 RUNS = StreamSpec.of("labels", "runs", n_batches=150, batch_size=1)
 
@@ -28,7 +29,7 @@ def delayed(spec, delay):
 
 
 def test_each_sample_is_predicted_before_its_label_is_learnt(monkeypatch):
-    monkeypatch.setattr(timing, "process_time", count().__next__)  # a clock that goes on by a second a look
+    monkeypatch.setattr(protocols, "process_time", count().__next__)  # a clock that goes on by a second a look
     monkeypatch.setattr(online, "ROW_SAMPLES", 100)
     evaluation = evaluate(RUNS, "ADF-R")
     X, y = samples(RUNS)

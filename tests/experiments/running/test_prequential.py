@@ -2,12 +2,12 @@ from itertools import count
 
 import pytest
 
-from experiments.running import timing
 from experiments.running.measures import log_loss
 from experiments.running.protocols import find_protocol
 from experiments.specs.methods import make_model
 from experiments.specs.run_spec import PREQUENTIAL, MethodSpec, RunSpec, StreamSpec
 from experiments.specs.sources import open_stream
+from nextbatch import protocols
 
 VANISHING = StreamSpec.of("classes", "vanishing", n_batches=8, batch_size=60)
 
@@ -19,7 +19,7 @@ def evaluate(stream, name):
 
 @pytest.mark.parametrize("method", ["RF last 3", "ADF-R", "NCMC", "ADF-R paper"])
 def test_the_next_batch_is_answered_before_it_is_learnt(method, monkeypatch):
-    monkeypatch.setattr(timing, "process_time", count().__next__)  # a clock that goes on by a second a look
+    monkeypatch.setattr(protocols, "process_time", count().__next__)  # a clock that goes on by a second a look
     evaluation = evaluate(VANISHING, method)
     stream = open_stream(VANISHING, 0, None)
     model = make_model(MethodSpec(method), stream, 0)

@@ -112,6 +112,8 @@ def test_changed_code_is_run_again_and_nothing_else(tmp_path, monkeypatch):
         folder = getattr(fingerprints, name)
         code = folder if name == "PACKAGE" else folder / "experiments"
         shutil.copytree(code, tmp_path / code.name, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+        if name == "CHECKOUT":
+            shutil.copytree(folder / fingerprints.NEXTBATCH, tmp_path / fingerprints.NEXTBATCH)
         monkeypatch.setattr(fingerprints, name, tmp_path / code.name if name == "PACKAGE" else tmp_path)
     runs = [RunSpec(HOUSE, MethodSpec(name)) for name in ("RF batch", "CIRF", "NCMC")]
     monkeypatch.setattr(fingerprints, "LOADED", fingerprints._stamp_code())

@@ -1,13 +1,16 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from adforest.simulation import make_house
 from experiments.running.fingerprints import digest_stream
 from experiments.specs.run_spec import StreamSpec
-from experiments.specs.sources import COVTYPE, DATASET_SIZES, IN_ORDER, SOURCES, STREAM_SIZES, open_stream, stream_size
+from experiments.specs.sources import DATASET_SIZES, IN_ORDER, SOURCES, digest_records, open_stream, stream_size
+from experiments.streams import datasets
 from experiments.streams.datasets import NAMES, STREAMS
+from nextbatch.streams import digest_table, normalize
 
 SMALL = {"n_samples": 1200}
 
@@ -16,7 +19,8 @@ def test_every_data_set_is_a_source_of_known_size():
     assert set(NAMES) <= set(SOURCES)
     assert set(DATASET_SIZES) == set(NAMES)
     assert set(STREAMS) <= set(SOURCES)
-    assert set(STREAM_SIZES) == set(STREAMS)
+    assert {"elec2", "gas", "hotel", "outdoor", "covtype100k"} <= set(STREAMS)
+    assert stream_size(StreamSpec.of("gas", IN_ORDER, batch_size=150)) == 6_697
 
 
 @pytest.mark.parametrize(("variant", "n_batches"), [("34", 34), ("28", 28), ("big", 34), ("whole", 1)])
@@ -62,21 +66,20 @@ def test_missing_stream_says_what_to_do(tmp_path):
         digest_stream(StreamSpec.of("elec2", IN_ORDER, batch_size=100), tmp_path)
 
 
-def write_files(folder, price=0.0):
-    """Write two small files whose prices begin at a number."""
-    pa = pytest.importorskip("pyarrow")
-    from pyarrow import parquet
-
+def write_files(folder, monkeypatch, price=0.0):
+    """Write two small files whose prices begin at a number, and let one of them be the table of its recipe."""
     columns = {"day": ["2", None, "3"] * 4, "price": price + np.arange(12.0), "class": ["up", "down"] * 6}
     (folder / "streams").mkdir(parents=True)
-    parquet.write_table(pa.table(columns), folder / "streams" / "elec2.parquet")
-    parquet.write_table(pa.table({"time": np.arange(12.0)} | columns), folder / "arem.parquet")
+    pd.DataFrame(columns).to_parquet(folder / "streams" / "elec2.parquet")
+    pd.DataFrame({"time": np.arange(12.0)} | columns).to_parquet(folder / "arem.parquet")
+    recipe = replace(STREAMS["elec2"], sha256=digest_table(normalize(pd.DataFrame(columns))), n_records=12)
+    monkeypatch.setitem(datasets.STREAMS, "elec2", recipe)
     return folder
 
 
 @pytest.fixture
-def folder(tmp_path):
-    return write_files(tmp_path)
+def folder(tmp_path, monkeypatch):
+    return write_files(tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("name", ["elec2", "arem"])
@@ -92,10 +95,10 @@ def test_files_are_cut_in_their_order_whatever_the_seed(name, folder):
 
 
 @pytest.mark.parametrize("name", ["elec2", "arem"])
-def test_other_records_are_another_stream(name, tmp_path):
+def test_other_records_are_another_stream(name, tmp_path, monkeypatch):
     spec = StreamSpec.of(name, IN_ORDER, batch_size=5)
     one, same, other = (
-        digest_stream(spec, write_files(tmp_path / folder, price))
+        digest_stream(spec, write_files(tmp_path / folder, monkeypatch, price))
         for folder, price in (("one", 0.0), ("same", 0.0), ("other", 1.0))
     )
     assert one == same != other
@@ -116,17 +119,10 @@ def test_the_first_samples_of_a_stream_can_be_had_alone(folder):
     assert stream.n_samples == stream_size(spec) == 5
 
 
-def test_cover_types_are_read_from_their_file(tmp_path):
-    spec = StreamSpec.of(COVTYPE, IN_ORDER, batch_size=2, n_samples=6)
-    with pytest.raises(FileNotFoundError, match=r"covtype100k\.parquet.*ADFOREST_DATA.*--data FOLDER, or --quick"):
-        digest_stream(spec, tmp_path)
-    pa = pytest.importorskip("pyarrow")
-    from pyarrow import parquet
-
-    (tmp_path / "streams").mkdir()
-    columns = {"a": np.arange(8.0), "b": np.ones(8), "class": list("12345671")}
-    parquet.write_table(pa.table(columns), tmp_path / "streams" / f"{COVTYPE}.parquet")
-    stream = open_stream(spec, 0, tmp_path)
-    assert [one.y_train.tolist() for one in stream.batches] == [["1", "2"], ["3", "4"], ["5", "6"]]
-    assert stream.batches[1].X_train.tolist() == [[2, 1], [3, 1]]
-    assert stream.n_categories == (0, 0)
+def test_a_table_that_is_not_the_recipe_s_is_refused(folder):
+    table = pd.read_parquet(folder / "streams" / "elec2.parquet")
+    table.loc[3, "price"] += 1
+    table.to_parquet(folder / "streams" / "elec2.parquet")
+    digest_records.cache_clear()
+    with pytest.raises(ValueError, match=r"table of 'elec2' has the digest .* a value, a column or the order changed"):
+        digest_stream(StreamSpec.of("elec2", IN_ORDER, batch_size=5), folder)

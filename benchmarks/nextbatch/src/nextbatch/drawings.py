@@ -99,7 +99,8 @@ def draw_curves(
         parts.append(f'<polyline fill="none" {style} points="{points}"><title>{escape(line.name)}</title></polyline>')
         parts.append(_line(right + 12, 20 + 18 * i, right + 34, 20 + 18 * i, style))
         parts.append(_text(right + 40, 24 + 18 * i, line.name))
-    parts.append(_text((left + right) / 2, bottom + 32, "sample" if protocol.per_record else "batch", "middle"))
+    said = f"{'sample' if protocol.per_record else 'batch'}; height: accuracy on it"
+    parts.append(_text((left + right) / 2, bottom + 32, said, "middle"))
     return _svg(max(280, 30 + 18 * len(shown)), f"Accuracy over time on {recipe.name}", parts)
 
 

@@ -105,6 +105,7 @@ def make_page(rows: Sequence[Row], recipes: dict[str, Recipe]) -> str:
 <p>* Defaults of a learner were chosen while looking at results on this stream.</p>
 {"".join(details)}
 <h2>Reading it</h2>
+<p>A click on a heading of a table sorts by that column.</p>
 <p>Accuracy counts each sample of a stream once, and each stream once in a mean. The rank is the mean of the ranks
 by accuracy; a learner that was not run on every stream has none. A run that reached a limit or ended with an error
 counts with the accuracy of the rule {FALLBACK}. Kappa is how much of a rule's errors are gone. Regret is the accuracy

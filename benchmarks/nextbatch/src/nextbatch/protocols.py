@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import resource
 import sys
-import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from time import process_time
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from nextbatch.learners.base import Labels, Learner, frame_of
+from nextbatch.learners.base import Learner, frame_of
 from nextbatch.measures import Scores
 from nextbatch.streams import Batch
 
@@ -125,6 +125,82 @@ def join_batches(batches: Sequence[Batch]) -> Batch:
     return pd.concat([X for X, _ in batches], ignore_index=True), np.concatenate([y for _, y in batches])
 
 
+@dataclass(frozen=True)
+class Step:
+    """What came of one batch.
+
+    Attributes
+    ----------
+    found : object
+        What was made of its prediction; None before anything was learnt.
+    y : array
+        Its labels.
+    known : array or None
+        The labels that were learnt after it was predicted.
+    predict_seconds, learn_seconds : float
+        CPU seconds.
+    is_late : bool
+        Whether what was due to be learnt has to wait for time.
+    """
+
+    found: Any
+    y: Any
+    known: Any
+    predict_seconds: float
+    learn_seconds: float
+    is_late: bool
+
+
+def predict_then_learn(
+    predict: Callable[[Any], Any],
+    learn: Callable[[Any, Any], object],
+    judge: Callable[[Any, Any], Any],
+    batches: Iterable[tuple[Any, Any]],
+    *,
+    delay: int = 0,
+    budget: float = 0.0,
+) -> Iterator[Step]:
+    """Predict each batch before its labels are learnt.
+
+    Parameters
+    ----------
+    predict, learn : callables
+        Given samples, and samples with labels. Only they are timed.
+    judge : callable
+        Given what was predicted, and the labels, before they are learnt; what it returns is `Step.found`.
+    batches : iterable of pairs
+        Samples in any form that can be copied, and labels.
+    delay : int
+        Labels of a batch are learnt after so many further batches were predicted.
+    budget : float
+        CPU seconds for 1,000 samples, see `Protocol`; 0 for no limit.
+    """
+    waiting: deque[tuple[Any, Any]] = deque()
+    used, arrived, is_fitted = 0.0, 0, False
+    for X, y in batches:
+        found = known = None
+        predicting = learning = 0.0
+        if is_fitted:
+            shown = X.copy()
+            start = process_time()
+            said = predict(shown)
+            predicting = process_time() - start
+            found = judge(said, y)
+        arrived += len(y)
+        waiting.append((X, y))
+        is_due = len(waiting) > delay
+        is_late = bool(is_due and is_fitted and budget and used + predicting > budget * arrived / 1_000)
+        if is_due and not is_late:
+            X_known, known = join_batches([waiting.popleft() for _ in range(len(waiting) - delay)])
+            shown, labels = X_known.copy(), known.copy()
+            start = process_time()
+            learn(shown, labels)
+            learning = process_time() - start
+            is_fitted = True
+        used += predicting + learning
+        yield Step(found, y, known, predicting, learning, is_late)
+
+
 def evaluate(
     learner: Learner, batches: Sequence[Batch], protocol: Protocol, on_batch: Callable[[int], object] = lambda n: None
 ) -> dict[str, Any]:
@@ -146,34 +222,20 @@ def evaluate(
     """
     learner.reset()
     scores = Scores([y for _, y in batches], step=CURVE_STEP if protocol.per_record else 1)
-    waiting: deque[Batch] = deque()
-    base, used, arrived, n_late = peak_megabytes(), 0.0, 0, 0
-    is_fitted = False
-    for number, (X, y) in enumerate(batches):
-        seconds = 0.0
-        found: pd.DataFrame | None = None
-        if is_fitted:
-            shown = X.copy()
-            start = time.process_time()
-            found = frame_of(learner, shown)
-            seconds += time.process_time() - start
-        arrived += len(y)
-        waiting.append((X, y))
-        due = len(waiting) > protocol.delay
-        if due and protocol.budget and is_fitted and used + seconds > protocol.budget * arrived / 1_000:
-            due, n_late = False, n_late + 1
-        known: Labels | None = None
-        if due:
-            ready = [waiting.popleft() for _ in range(len(waiting) - protocol.delay)]
-            X_known, y_known = join_batches(ready)
-            known = y_known.copy()
-            start = time.process_time()
-            learner.partial_fit(X_known.copy(), known.copy())
-            seconds += time.process_time() - start
-            is_fitted = True
-        used += seconds
-        scores.count(found, y, known, seconds, max(0.0, peak_megabytes() - base))
-        on_batch(number + 1)
+    base, n_late = peak_megabytes(), 0
+    steps = predict_then_learn(
+        learner.predict_proba,
+        learner.partial_fit,
+        lambda found, y: frame_of(found, learner, len(y)),
+        batches,
+        delay=protocol.delay,
+        budget=protocol.budget,
+    )
+    for number, step in enumerate(steps, start=1):
+        n_late += step.is_late
+        megabytes = max(0.0, peak_megabytes() - base)
+        scores.count(step.found, step.y, step.known, step.predict_seconds + step.learn_seconds, megabytes)
+        on_batch(number)
     return scores.summary() | {"late": n_late / max(1, len(batches) - 1)}
 
 

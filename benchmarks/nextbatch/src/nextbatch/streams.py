@@ -207,9 +207,19 @@ def cut_batches(
 
 
 def _slices(table: pd.DataFrame, size: int) -> Iterator[Batch]:
-    """Yield consecutive slices of a table; the last only if it has at least half as many samples."""
+    """Yield the batches of a table."""
     X = table.drop(columns=CLASS)
     y = table[CLASS].to_numpy(dtype=object)
-    for start in range(0, len(y), size):
-        if 2 * (len(y) - start) >= min(size, len(y)):
-            yield X.iloc[start : start + size].reset_index(drop=True), y[start : start + size]
+    for start in batch_starts(len(y), size):
+        yield X.iloc[start : start + size].reset_index(drop=True), y[start : start + size]
+
+
+def batch_starts(n_samples: int, size: int) -> list[int]:
+    """Return where batches begin; a remainder is a batch if it has at least half as many samples.
+
+    Examples
+    --------
+    >>> batch_starts(11, 4), batch_starts(9, 4)
+    ([0, 4, 8], [0, 4])
+    """
+    return [start for start in range(0, n_samples, size) if 2 * (n_samples - start) >= size]

@@ -67,25 +67,24 @@ class Selected:
 
     def predict_proba(self, X: pd.DataFrame) -> pd.DataFrame:
         """Return what the best learner says."""
-        return frame_of(self.best, X)
+        return frame_of(self.best.predict_proba(X), self.best, len(X))
 
 
-def frame_of(learner: Learner, X: pd.DataFrame) -> pd.DataFrame:
+def frame_of(found: Any, learner: Any, n_samples: int) -> pd.DataFrame:
     """Return a learner's class probabilities as a data frame, whatever form it gives them in; check them."""
-    found = learner.predict_proba(X)
     if not isinstance(found, pd.DataFrame):
-        found = pd.DataFrame(np.asarray(found, dtype=np.float64), columns=list(learner.classes_))  # type: ignore[attr-defined]
+        found = pd.DataFrame(np.asarray(found, dtype=np.float64), columns=list(learner.classes_))
     values = found.to_numpy(dtype=np.float64)
-    if len(values) != len(X) or not np.isfinite(values).all() or (values < 0).any():
+    if len(values) != n_samples or not np.isfinite(values).all() or (values < 0).any():
         raise ValueError(
             f"predict_proba returned {values.shape[0]} rows of probabilities from {np.min(values, initial=0):g} to "
-            f"{np.max(values, initial=0):g} for {len(X)} samples; expected a row of finite numbers from 0 on for each."
+            f"{np.max(values, initial=0):g} for {n_samples} samples; expected a row of finite numbers from 0 on each."
         )
     return found
 
 
 def predict_labels(learner: Learner, X: pd.DataFrame) -> Labels:
     """Return the most probable class of each sample."""
-    found = frame_of(learner, X)
+    found = frame_of(learner.predict_proba(X), learner, len(X))
     labels: Labels = found.columns.to_numpy(dtype=object)[found.to_numpy().argmax(axis=1)]
     return labels

@@ -44,7 +44,7 @@ class Refit:
         self.encoder.learn(X)
         self.batches.append((X, y))
         labels = np.concatenate([one for _, one in self.batches])
-        self.classes_, codes = np.unique(labels.astype(str), return_inverse=True)
+        self.classes_, codes = np.unique(np.array(labels.tolist()), return_inverse=True)
         self.model = None
         if len(self.classes_) > 1:
             self.categorical = self.encoder.categorical(X, MOST_CATEGORIES.get(self.library))
@@ -52,13 +52,17 @@ class Refit:
             self.model = MAKERS[self.library](self.random_state, self.categorical, self.parameters)
             if self.library == "hgb":  # it cannot bin a column without any value
                 table[:, np.isnan(table).all(axis=0)] = 0.0
-            self.model.fit(table, codes)
+            more = {"categorical_feature": self.categorical or "auto"} if self.library == "lightgbm" else {}
+            self.model.fit(table, codes, **more)
 
     def predict_proba(self, X: pd.DataFrame) -> Any:
         """Return class probabilities; the only class of the window is certain."""
         if self.model is None:
             return np.ones((len(X), 1))
-        return self.model.predict_proba(self._table(X))
+        if self.library != "lightgbm":
+            return self.model.predict_proba(self._table(X))
+        found = self.model.booster_.predict(self._table(X))  # its classifier would warn of columns without names
+        return found if found.ndim == 2 else np.column_stack([1 - found, found])
 
     def _table(self, X: pd.DataFrame) -> Any:
         """Return samples as the library takes them: categories as codes, or in a type of its own."""
@@ -96,18 +100,8 @@ def make_lightgbm(seed: int, categorical: list[int], parameters: dict[str, Any])
     """Return LightGBM's classifier."""
     from lightgbm import LGBMClassifier
 
-    parent: Any = LGBMClassifier
-
-    class Named(parent):  # type: ignore[misc]
-        """Passes on which columns hold categories, which only `fit` takes."""
-
-        def fit(self, X: Any, y: Any) -> Any:
-            return super().fit(X, y, categorical_feature=categorical or "auto")
-
-        def predict_proba(self, X: Any) -> Any:
-            return self.booster_.predict(X) if self.n_classes_ > 2 else _both(self.booster_.predict(X))
-
-    return Named(random_state=seed, n_jobs=1, deterministic=True, force_col_wise=True, verbosity=-1, **parameters)
+    options = {"deterministic": True, "force_col_wise": True, "verbosity": -1}
+    return LGBMClassifier(random_state=seed, n_jobs=1, **options, **parameters)
 
 
 def make_xgboost(seed: int, categorical: list[int], parameters: dict[str, Any]) -> Any:
@@ -123,11 +117,6 @@ def make_catboost(seed: int, categorical: list[int], parameters: dict[str, Any])
 
     options = {"random_seed": seed, "thread_count": 1, "verbose": False, "allow_writing_files": False}
     return CatBoostClassifier(cat_features=categorical, **options, **parameters)
-
-
-def _both(positive: Any) -> Any:
-    """Return the probabilities of two classes from that of the second."""
-    return np.column_stack([1 - positive, positive])
 
 
 MAKERS = {
