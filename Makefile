@@ -150,12 +150,12 @@ manylinux: ## a wheel of PYTHON for Linux systems with glibc GLIBC or newer in d
 sdist: build/tools ## the sources of what is committed, in dist/
 	build/tools/$(BIN)/python -m build --sdist --outdir dist
 
-sbom: .venv/build ## what adforest and the libraries it asks for are, with versions and licences: build/sbom.cdx.json (CycloneDX)
-	rm -rf build/sbom
-	$(PYTHON) -m venv build/sbom
-	build/sbom/$(BIN)/pip install -q .
+sbom: ## what adforest and the libraries it asks for are, with versions and licences: build/sbom.cdx.json (CycloneDX)
+	rm -rf build/sbom build/sbom-tools
 	$(PYTHON) -m venv build/sbom-tools
 	build/sbom-tools/$(BIN)/pip install -q cyclonedx-bom
+	$(PYTHON) -m venv --without-pip build/sbom # pip would be listed, too
+	build/sbom-tools/$(BIN)/pip --python build/sbom/$(BIN)/python install -q .
 	build/sbom-tools/$(BIN)/cyclonedx-py environment --pyproject pyproject.toml --output-file build/sbom.cdx.json build/sbom/$(BIN)/python
 
 check-dist: build/tools ## files in dist/: readable by PyPI, small enough, without symbols
