@@ -1,4 +1,4 @@
-"""Learn batch after batch into a model file: each is answered, learnt and saved with its digest, or none of that."""
+"""Learn batches into a model file: each is predicted, learnt and saved with its digest, or none of these."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ChangedError(ValueError):
 
 
 class Part(NamedTuple):
-    """What is learnt with a batch, and known again by it.
+    """Digest by which a batch, or a file that ends with it, is recognised.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class Part(NamedTuple):
 
 
 class Learner:
-    """A model and its file, which is that of the last batch learnt at any moment.
+    """A model and its file, which is replaced after each batch.
 
     Parameters
     ----------
@@ -74,9 +74,9 @@ class Learner:
     Attributes
     ----------
     reading : dict
-        How files are read: as noted in the model, but for what was given.
+        Options for reading files: those stored in the model, updated by those given.
     n_unlabelled : int
-        Samples without a class that were left out of the files read to their end.
+        Number of samples without a class that were left out.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class Learner:
         self._take_over(self.origins)
 
     def reload(self) -> bool:
-        """Take the model that another program put there, and return whether it is another one than that in memory."""
+        """Load the model file again, and return whether it is another model than that in memory."""
         before = None if self.is_new else (self.origins, self.model.history_[-1])
         if real_path(self.path) != self.file.real:
             self.file.lock()
@@ -128,7 +128,7 @@ class Learner:
         return self.is_new or before != (self.origins, self.model.history_[-1])
 
     def write_again(self) -> None:
-        """Write the model that is in memory, where the file was removed."""
+        """Write the model in memory, after the file was removed."""
         with holding_signals(), naming_unwritten(self.path):
             self.file.save(self.model)
 
@@ -147,7 +147,7 @@ class Learner:
             raise ValueError(_as_option(str(error), parameters)) from None
 
     def _checked_target(self, target: str | None) -> str:
-        """Return the target, given or noted, or raise if there is none or if they differ."""
+        """Return the target, given or stored, or raise if there is none or if they differ."""
         noted = self.origins.target
         if noted is not None and target not in (None, noted):
             raise ValueError(
@@ -159,7 +159,7 @@ class Learner:
         return target or str(noted)
 
     def n_learnt(self) -> int:
-        """Return how many batches more than at the beginning are in the file, also if the last was hardly written."""
+        """Return how many batches were learnt into the file since the beginning."""
         from adforest import load
 
         return load(self.path).n_batches_ - self._n_before if self.path.exists() else 0
@@ -169,14 +169,14 @@ class Learner:
         return digest in self._known
 
     def doubt(self, path: Path) -> str:
-        """Return why a file may not be all there yet, nothing if there is no sign of that or it was learnt already."""
+        """Return why a file may be unfinished, empty if there is no sign of that or it was learnt already."""
         return "" if self.is_known(fingerprint(path).digest) else self._check_limits(path).doubt
 
     def batches(self, path: Path) -> Iterator[tuple[Any, tuple[Part, ...]]]:
-        """Yield the batches of a file that were not learnt yet, with what stands for each.
+        """Yield the batches of a file that were not learnt yet, with their digests.
 
-        A file is one batch unless it is large. What is in the batch before an error is not a batch: it comes again once
-        the file is corrected. A text file that went on since it was learnt is learnt from where it stopped.
+        A file is one batch unless it is large. Records before an error are not learnt until the file is corrected. Of a
+        text file that was appended to since it was learnt, the new records are learnt.
         """
         before = _state_of(path)
         for batch, parts in self._members(path) if path.suffix.lower() == ".zip" else self._file(path):
@@ -223,7 +223,7 @@ class Learner:
         self.n_unlabelled += batches.n_unlabelled
 
     def pieces(self, paths: list[Path]) -> Iterator[tuple[Any, tuple[Part, ...]]]:
-        """Yield the batches of so many records that were not learnt yet, with what stands for each."""
+        """Yield the batches of `batch_size` records that were not learnt yet, with their digests."""
         for path in paths:
             self._check_limits(path)
         for batch, parts in self._pieces(paths, self.batch_size):
@@ -274,7 +274,7 @@ class Learner:
         return Part(digest, n_bytes, n_samples)
 
     def _check_limits(self, path: Path) -> Survey:
-        """Return how much a file holds, or raise if that is too much; asked again of the same file, it knows."""
+        """Return the size of a file, or raise if it is beyond the limits; the last result is kept."""
         state = _state_of(path)
         if self._surveyed is not None and self._surveyed[:2] == (path, state):
             return self._surveyed[2]
@@ -287,7 +287,7 @@ class Learner:
         return found
 
     def _piece_size(self, path: Path) -> int | None:
-        """Return how many records at once a file is to be learnt by, None where it is one batch."""
+        """Return the number of records per piece of a large file, None where a file is one batch."""
         found = self._check_limits(path)
         if self.batch_size is not None:
             return self.batch_size
@@ -312,11 +312,11 @@ class Learner:
         ----------
         batch : FileBatch
         parts : sequence of Part
-            What stands for it.
+            Its digests.
         tell : callable
-            Gets the report once the model is written; no signal comes between the two.
+            Called with the report once the model is written; signals wait until it returns.
         noted : callable
-            Returns what is noted in the model that has learnt the batch, given that and what was noted so far.
+            Returns the origins to be saved, given the model that has learnt the batch and the origins so far.
         """
         from copy import copy
 
@@ -340,7 +340,7 @@ class Learner:
         return report
 
     def _take_over(self, origins: Any) -> None:
-        """Note what is known of the batches learnt."""
+        """Take over the origins of the batches learnt."""
         self.origins = origins
         self._known = set(origins.digests)
         self._sized = {digest: (n_bytes, n_samples) for digest, n_bytes, n_samples in origins.sized()}
@@ -348,7 +348,7 @@ class Learner:
         self._piece_sizes = {n_samples for n_bytes, n_samples in self._sized.values() if not n_bytes}
 
     def _read(self, paths: list[Path], batch_size: int | None) -> Any:
-        """Read batches; what columns hold is what the model learnt that they do."""
+        """Read batches with the column types that the model has learnt."""
         from adforest.reading import read_batches
 
         types = None if self.is_new else known_types(self.model) | {self.target: class_type(self.model)}
@@ -373,7 +373,7 @@ class Learner:
         )
 
     def _header_place(self, path: Path) -> str:
-        """Return how an error about the columns of a file calls it."""
+        """Return the place of the column names of a file, for errors."""
         from adforest.reading.files import open_sources
 
         archives = [parent for parent in path.parents if parent.is_file()]
@@ -402,7 +402,7 @@ def _without(names: Sequence[str], others: Sequence[str]) -> list[str]:
 
 
 def _with_last(batches: Iterable[Any]) -> Iterator[tuple[Any, bool]]:
-    """Yield each of several things, and whether it is the last; what is raised after one comes after it."""
+    """Yield each item and whether it is the last; an error is raised after the items before it."""
     waiting: list[tuple[Any, bool]] = []
     try:
         for following in batches:

@@ -1,4 +1,4 @@
-"""Trees: one at a time, from any node on, as deep as one likes, with the nodes that the latest batch made marked."""
+"""Trees: one at a time, from any node on, to a chosen depth, with the nodes of the latest batch marked."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class TreeChoice:
     depth: int = 4
 
     def fitting(self, state: State) -> ShownTree:
-        """Return the choice, or as much of it as the model has: trees are replaced as batches come."""
+        """Return the choice, corrected where the model does not have it: trees are replaced as batches come."""
         forest = self.forest if self.forest in FORESTS and state.forest(self.forest) is not None else ACTIVE
         trees = find_forest(state, forest).trees
         if self.tree is None or self.tree >= len(trees) or self.forest not in ("", forest):
@@ -123,7 +123,7 @@ def _form(choice: ShownTree, state: State) -> Markup:
 
 
 def _path(model: Any, choice: ShownTree) -> Markup | None:
-    """Return the way from the root to the node that the drawing begins with."""
+    """Return the path from the root to the first node of the drawing."""
     if not choice.node:
         return None
     steps = view_path(model, choice.forest, choice.tree, choice.node)
@@ -199,7 +199,7 @@ def _node(view: NodeView, text: str, room: tuple[float, float, float], choice: S
 
 
 def _words(view: NodeView) -> str:
-    """Return what is written into a node."""
+    """Return the text of a node."""
     if view.condition is not None:
         return words.shortened(view.condition.left.replace("<=", "≤"), LONGEST) + "?"
     named = [
