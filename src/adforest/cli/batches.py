@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -193,3 +194,25 @@ def content_digest(batch: Any, before: bytes) -> bytes:
         found.update(f"{name}\0{values.dtype}\0".encode())
         found.update(repr(values.tolist()).encode() if values.dtype == object else values.tobytes())
     return found.digest()
+
+
+def part_of(batch: Any, start: int, stop: int | None = None) -> Any:
+    """Return some of the records of a batch."""
+    if not start and stop is None:
+        return batch
+    length = (len(batch.y) if stop is None else stop) - start
+    X, y = batch.X.slice(start, length), batch.y[start : start + length]
+    return replace(batch, X=X, y=y, first_row=batch.first_row + start)
+
+
+def with_last(batches: Iterable[Any]) -> Iterator[tuple[Any, bool]]:
+    """Yield each item and whether it is the last; an error is raised after the items before it."""
+    waiting: list[tuple[Any, bool]] = []
+    try:
+        for following in batches:
+            yield from waiting
+            waiting = [(following, False)]
+    except Exception:
+        yield from waiting
+        raise
+    yield from ((one, True) for one, _ in waiting)

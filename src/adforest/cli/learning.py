@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +15,9 @@ from adforest.cli.batches import (
     for_prediction,
     known_types,
     learnt_columns,
+    part_of,
     shown,
+    with_last,
     with_noted,
 )
 from adforest.cli.model_file import ModelFile, Signature, naming_unwritten, real_path
@@ -61,7 +63,7 @@ class Learner:
     file : ModelFile
         The model file; a new model is made if there is none.
     target : str or None
-        The column that holds the classes; None for the one noted in the model.
+        The column that holds the classes; None for the one stored in the model.
     parameters : dict of str to str
         Parameters of the model, as they were given.
     reading : dict
@@ -69,7 +71,7 @@ class Learner:
     batch_size : int or None
         Samples in a batch; None for one batch a file, unless it is large.
     limits : Limits
-        What a file may hold at most.
+        Maximum size of files.
 
     Attributes
     ----------
@@ -193,12 +195,12 @@ class Learner:
         start = self._learnt_part(path, found)
         batches = self._read([path], self._piece_size(path))
         n_samples, digest = 0, start.digest
-        for batch, is_last in _with_last(batches):
+        for batch, is_last in with_last(batches):
             n_samples += len(batch.y)
             n_old = max(len(batch.y) - (n_samples - start.n_samples), 0)
             if n_old >= len(batch.y):
                 continue
-            rest = _from(batch, n_old)
+            rest = part_of(batch, n_old)
             whole = (Part(found.digest, found.n_bytes, n_samples),) if is_last else ()
             if is_last and n_samples == len(batch.y):  # the file is one batch, known by its bytes
                 pieces: tuple[Part, ...] = ()
@@ -244,9 +246,9 @@ class Learner:
             n_old = 0
             if is_first:
                 lengths = sorted((one for one in self._piece_sizes if one < len(batch.y)), reverse=True)
-                starts = (one for one in lengths if self.is_known(content_digest(_from(batch, 0, one), before)))
+                starts = (one for one in lengths if self.is_known(content_digest(part_of(batch, 0, one), before)))
                 n_old, is_first = next(starts, 0), False
-            yield _from(batch, n_old), (Part(digest, 0, len(batch.y)),)
+            yield part_of(batch, n_old), (Part(digest, 0, len(batch.y)),)
         self.n_unlabelled += batches.n_unlabelled
 
     def _learnt_part(self, path: Path, found: Fingerprint) -> Part:
@@ -359,7 +361,8 @@ class Learner:
         if self.is_new or self.model.column_changes == "allow":
             return
         learnt, came = learnt_columns(self.model), batch.X.column_names
-        lacks, adds = _without(learnt, came), _without(came, learnt)
+        known, there = set(learnt), set(came)
+        lacks, adds = [name for name in learnt if name not in there], [name for name in came if name not in known]
         if not lacks and not adds:
             return
         parts = [
@@ -384,34 +387,6 @@ class Learner:
 def _state_of(path: Path) -> Signature:
     """Return what changes when a file is written to."""
     return Signature.of(os.stat(path))
-
-
-def _from(batch: Any, start: int, stop: int | None = None) -> Any:
-    """Return some of the records of a batch."""
-    if not start and stop is None:
-        return batch
-    length = (len(batch.y) if stop is None else stop) - start
-    X, y = batch.X.slice(start, length), batch.y[start : start + length]
-    return replace(batch, X=X, y=y, first_row=batch.first_row + start)
-
-
-def _without(names: Sequence[str], others: Sequence[str]) -> list[str]:
-    """Return those of some names that are not among others."""
-    known = set(others)
-    return [name for name in names if name not in known]
-
-
-def _with_last(batches: Iterable[Any]) -> Iterator[tuple[Any, bool]]:
-    """Yield each item and whether it is the last; an error is raised after the items before it."""
-    waiting: list[tuple[Any, bool]] = []
-    try:
-        for following in batches:
-            yield from waiting
-            waiting = [(following, False)]
-    except Exception:
-        yield from waiting
-        raise
-    yield from ((one, True) for one, _ in waiting)
 
 
 def _as_option(message: str, parameters: Mapping[str, str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import zipfile
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -124,15 +124,19 @@ def survey(path: Path, limits: Limits = Limits()) -> Survey:
     from adforest.reading.paths import TEXT_SUFFIXES, suffix_of
     from adforest.reading.sources import find_sources
 
-    if suffix_of(path) in (*TEXT_SUFFIXES, ".zip"):
-        found = _Text()
-        for source in find_sources(path, "utf-8"):
-            with naming(source.path), source.open() as stream:
-                found.count(path, _pieces(stream), limits)
-        is_plain = path.suffix.lower() in TEXT_SUFFIXES
-        doubt = "its last line has no end" if is_plain and not found.is_ended else ""
-        return Survey(found.n_bytes, found.n_lines, doubt=doubt)
-    return _table(path)
+    if suffix_of(path) not in (*TEXT_SUFFIXES, ".zip"):
+        return _table(path)
+    n_bytes, n_lines, is_ended = 0, 0, True
+    for source in find_sources(path, "utf-8"):
+        end = b"\n"
+        with naming(source.path), source.open() as stream:
+            for piece in _pieces(stream):
+                n_bytes, n_lines, end = n_bytes + len(piece), n_lines + piece.count(b"\n"), (end + piece)[-2:]
+                limits.check(path, Survey(n_bytes, n_lines - 1))  # but for the names of columns
+        is_ended = end.endswith(LINE_ENDS)
+        n_lines += not is_ended
+    is_unfinished = path.suffix.lower() in TEXT_SUFFIXES and not is_ended
+    return Survey(n_bytes, n_lines, doubt="its last line has no end" if is_unfinished else "")
 
 
 def ends_a_line(path: Path, n_bytes: int) -> bool:
@@ -141,30 +145,6 @@ def ends_a_line(path: Path, n_bytes: int) -> bool:
         file.seek(max(n_bytes - 2, 0))
         before, after = file.read(min(n_bytes, 2)), file.read(1)
     return before.endswith(LINE_ENDS) or after in (b"\n", b"\r")
-
-
-@dataclass
-class _Text:
-    """Counts of text that is read piece by piece."""
-
-    n_bytes: int = 0
-    n_lines: int = 0
-    _last: bytes = field(default=b"\n")
-
-    def count(self, path: Path, pieces: Iterator[bytes], limits: Limits) -> None:
-        """Count one more file, or raise once it is beyond limits."""
-        self._last = b"\n"
-        for piece in pieces:
-            self.n_bytes += len(piece)
-            self.n_lines += piece.count(b"\n")
-            self._last = (self._last + piece)[-2:]
-            limits.check(path, Survey(self.n_bytes, self.n_lines - 1))  # but for the names of columns
-        self.n_lines += not self.is_ended
-
-    @property
-    def is_ended(self) -> bool:
-        """Whether the last line has an end."""
-        return self._last.endswith(LINE_ENDS)
 
 
 def _table(path: Path) -> Survey:

@@ -18,7 +18,7 @@ from email.message import EmailMessage
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from adforest.cli.output import counted, printable, remark
@@ -42,11 +42,13 @@ class Delivery(ABC):
 
     timeout: float
     retry: float
+    identity: ClassVar[tuple[str, ...]]  # names of the attributes that identify a receiver
 
     @property
-    @abstractmethod
     def key(self) -> str:
         """Id of the receiver in an outbox: the same in every process, and no secret."""
+        parts = (type(self).__name__.lower(), *(getattr(self, name) for name in self.identity))
+        return sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     @abstractmethod
     def deliver(self, alert: Alert) -> None:
@@ -56,15 +58,11 @@ class Delivery(ABC):
         """End a delivery under way that would outlive this process; called from another thread."""
 
 
-def _key(*parts: object) -> str:
-    """Return a digest of what identifies a receiver."""
-    return sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
 @dataclass(frozen=True)
 class Command(Delivery):
     """Runs a program that gets the alert as JSON on its standard input, and its parts in the environment."""
 
+    identity = ("command",)
     command: tuple[str, ...]
     timeout: float
     retry: float = 1.0
@@ -72,11 +70,6 @@ class Command(Delivery):
 
     def __str__(self) -> str:
         return f"the command {shlex.quote(Path(self.command[0]).name)}"
-
-    @property
-    def key(self) -> str:
-        """A digest of the command."""
-        return _key("command", self.command)
 
     def deliver(self, alert: Alert) -> None:
         """Run the program in a process group, which is killed after the timeout."""
@@ -135,6 +128,7 @@ def _kill_group(process: subprocess.Popen[bytes]) -> None:
 class Webhook(Delivery):
     """Posts the alert as JSON to a web address; the delivery succeeds with a 2xx response only."""
 
+    identity = ("webhook",)
     webhook: str
     headers: Mapping[str, str]
     timeout: float
@@ -142,11 +136,6 @@ class Webhook(Delivery):
 
     def __str__(self) -> str:
         return f"the webhook at {urlsplit(self.webhook).hostname}"
-
-    @property
-    def key(self) -> str:
-        """A digest of the address."""
-        return _key("webhook", self.webhook)
 
     def deliver(self, alert: Alert) -> None:
         """Post the alert; redirects are not followed, since headers and content are for this address."""
@@ -175,6 +164,7 @@ class Mail(Delivery):
         User name, and the environment variable with the password.
     """
 
+    identity = ("mail", "host", "port")
     mail: tuple[str, ...]
     sender: str
     host: str
@@ -187,11 +177,6 @@ class Mail(Delivery):
 
     def __str__(self) -> str:
         return f"mail to {', '.join(self.mail)} by {self.host}:{self.port}"
-
-    @property
-    def key(self) -> str:
-        """A digest of receivers and server."""
-        return _key("mail", self.mail, self.host, self.port)
 
     def deliver(self, alert: Alert) -> None:
         """Send a mail."""
