@@ -218,7 +218,7 @@ def test_a_trial(capsys, tmp_path):
     with Receiver(200) as receiver:
         path = rules(tmp_path, rule("new class") + f'[[deliver]]\nwebhook = "{receiver.address}"\n')
         assert run(capsys, "alert", path, "--test")[0] == 0
-    assert receiver.got[0]["message"] == "this is a trial: alerts of adforest arrive here"
+    assert receiver.got[0]["message"] == "this is a test: alerts of adforest arrive here"
     code, _, err = run(capsys, "alert", path, "--test")  # nobody is there any more
     assert code == 1
     assert "Connection refused" in err

@@ -87,7 +87,7 @@ def test_one_tree(capsys, model):
 
 def test_a_model_without_records_and_one_of_arrays(capsys, model, tmp_path):
     adforest.load(model).save(tmp_path / "m.adf", samples=False)
-    assert "none kept: it answers, but cannot learn" in run(capsys, "inspect", tmp_path / "m.adf")[1]
+    assert "none kept: it can predict, but not learn" in run(capsys, "inspect", tmp_path / "m.adf")[1]
     adforest.AdaptiveDecisionForestClassifier(2).fit(np.eye(4), [0, 1, 0, 1]).save(tmp_path / "m.adf")
     code, out, err = run(capsys, "inspect", tmp_path / "m.adf")
     assert (code, err) == (0, "")

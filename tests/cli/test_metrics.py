@@ -5,7 +5,7 @@ import re
 import pytest
 
 import adforest
-from adforest.cli.file_log import FileLog
+from adforest.cli.folder import FileLog
 from adforest.monitor.metrics import Status, figures_of, metrics_text, read_status, status_path, written_status
 from adforest.monitor.model_view import ModelView
 from alert_receivers import free_port, rule, rules, webhook

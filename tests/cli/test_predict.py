@@ -98,7 +98,7 @@ def test_labels_keep_their_type(capsys, tmp_path, kind):
             ["-o", "there.csv"],
             "'there.csv' is there already. Name another file with --out, or replace it with --force.",
         ),
-        (["-o", "o.csv", "--keep", "label"], "--keep names 'label', which is what a column of answers is called."),
+        (["-o", "o.csv", "--keep", "label"], "--keep names 'label', which is the name of a column of predictions."),
         (["-o", "o.csv", "--keep", "no"], "line 1 of 'new.csv' lacks 'no', which is to be kept; its columns are 'id'"),
     ],
 )

@@ -16,8 +16,7 @@ import pytest
 
 import adforest
 from adforest.cli import watching
-from adforest.cli.file_log import FileLog
-from adforest.cli.folder import Folder
+from adforest.cli.folder import FileLog, Folder
 from adforest.cli.learning import Learner
 from adforest.cli.model_file import ConflictError, ModelFile
 from adforest.storage import atomic

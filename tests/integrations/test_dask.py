@@ -166,14 +166,14 @@ def test_a_model_is_sent_once_until_it_changes(pair):
     X, y, _ = delayed_parts(BATCHES[0], 3)
     model = DaskAdaptiveDecisionForestClassifier(3, random_state=0, client=pair).fit(X, y)
     model.score(X, y)
-    first = model._sent.future
+    first = model._sent[1]
     assert model.score(X, y) == model.to_local().score(*BATCHES[0][:2])
-    assert model._sent.future is first
+    assert model._sent[1] is first
     model.set_params(answer_for="everything").score(X, y)
-    second = model._sent.future
+    second = model._sent[1]
     model.partial_fit(X, y).score(X, y)
-    assert len({first.key, second.key, model._sent.future.key}) == 3
-    pair.cancel(model._sent.future)  # as if it had been lost with a worker
+    assert len({first.key, second.key, model._sent[1].key}) == 3
+    pair.cancel(model._sent[1])  # as if it had been lost with a worker
     assert model.score(X, y) == model.to_local().score(*BATCHES[0][:2])
     assert not hasattr(pickle.loads(pickle.dumps(model)), "_sent")
 

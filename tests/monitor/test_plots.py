@@ -107,7 +107,7 @@ def timeline(first, last, seed=0):
 def test_batches_are_named_with_when_they_were_learnt(n_batches):
     course = thin(timeline(range(1, n_batches + 1), range(1, n_batches + 1)))
     assert course.learnt_at[-1] == 1.7e9 + 60 * n_batches
-    (tick, first), *others = course.ticks
+    (tick, first), *others = course.ticks()
     assert first == ("batch 20\n2023-11-14 22:33" if n_batches == 100 else "batch 2,000\n2023-11-16")
     assert tick == n_batches / 5
     assert others[0][1] == ("40\n22:53" if n_batches == 100 else "4,000\n2023-11-17")
@@ -116,9 +116,9 @@ def test_batches_are_named_with_when_they_were_learnt(n_batches):
 def test_batches_of_which_nobody_knows_when():
     whole = timeline(range(1, 101), range(1, 101))
     unknown = replace(whole, learnt_at=(None,) * 100)
-    assert [text for _, text in thin(unknown).ticks] == ["batch 20", "40", "60", "80", "100"]
+    assert [text for _, text in thin(unknown).ticks()] == ["batch 20", "40", "60", "80", "100"]
     half = replace(whole, learnt_at=(*unknown.learnt_at[:50], *whole.learnt_at[50:]))
-    assert [text for _, text in thin(half).ticks][1:4] == ["40\n", "60\n2023-11-14 23:13", "80\n23:33"]
+    assert [text for _, text in thin(half).ticks()][1:4] == ["40\n", "60\n2023-11-14 23:13", "80\n23:33"]
 
 
 def test_short_series_stay_as_they_are():

@@ -1,4 +1,4 @@
-"""`adforest` in the shell: learn, watch, predict, look at and hand on models, without a line of Python."""
+"""The command line: learn, predict, inspect, serve and export models without Python code."""
 
 from adforest.cli.running import main, program
 

@@ -1,12 +1,13 @@
-"""Where the batches of a command come from, what columns are known to hold, and what stands for a batch."""
+"""Files of a command, how they are read, the known types of their columns, and digests of batches."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -48,7 +49,7 @@ def found_files(sources: Sequence[str], order: str | None) -> Iterator[list[Path
 
 
 def with_noted(reading: Mapping[str, Any], origins: Any) -> dict[str, Any]:
-    """Return how files are read: as the first batch of the model was, but for what is given now.
+    """Return the options for reading files: those of the model's first batch, updated by those given now.
 
     Lists that are given, such as columns to drop, are added to the noted ones; only `columns` replaces them.
     """
@@ -61,13 +62,13 @@ def with_noted(reading: Mapping[str, Any], origins: Any) -> dict[str, Any]:
 
 
 def for_prediction(reading: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those options that say how files are written, and not what is learnt from them."""
+    """Return the options about the format of files, without those about learning."""
     of_learning = ("drop", "columns", "categorical", "order", "unlabelled")
     return {name: value for name, value in reading.items() if name not in of_learning}
 
 
 def reading_for_prediction(model: Any, reading: Mapping[str, Any]) -> dict[str, Any]:
-    """Return how files that a model is to answer are read: as noted in the model, but for what is given now."""
+    """Return the options for files to be predicted: those stored in the model, updated by those given now."""
     from adforest.origins import origins_of
 
     return for_prediction(with_noted(reading, origins_of(model)))
@@ -97,7 +98,7 @@ def column_names(path: Path, reading: Mapping[str, Any]) -> list[str]:
 
 
 def shown(path: Path) -> str:
-    """Return how a file is called in a line of output."""
+    """Return the name of a file in output."""
     return "standard input" if path.parent.name.startswith(SPOOL_PREFIX) else path.name
 
 
@@ -115,7 +116,7 @@ def learnt_columns(model: Any) -> list[str]:
 
 
 def known_types(model: Any) -> dict[str, Any]:
-    """Return what the columns of a model hold, as `read_batches` takes it; not those that were all missing so far."""
+    """Return the types of a model's columns for `read_batches`, except of those whose values were all missing."""
     import pyarrow as pa
 
     from adforest.base import get_fitted
@@ -148,13 +149,13 @@ def class_type(model: Any) -> Any:
 
 
 def about_records(paths: Sequence[Path]) -> float | None:
-    """Return about how many records files hold, for a progress bar; None where that cannot be told at a glance."""
+    """Return about how many records files hold, for a progress bar; None where reading would be needed."""
     found = [_about_records(path) for path in paths]
     return None if None in found else sum(one for one in found if one is not None)
 
 
 def _about_records(path: Path) -> float | None:
-    """Return what a Parquet file says, and of text as many lines as there are if all are as long as the first ones."""
+    """Return the number of a Parquet file; of text, an estimate from the length of the first lines."""
     from pyarrow import ArrowException, parquet
 
     from adforest.reading.paths import TEXT_SUFFIXES
@@ -174,13 +175,13 @@ def _about_records(path: Path) -> float | None:
 
 
 def content_digest(batch: Any, before: bytes) -> bytes:
-    """Return what stands for a batch that is a piece of one or several files, and for all pieces before it.
+    """Return a digest of a batch that is a piece of one or several files, and of all pieces before it.
 
     Parameters
     ----------
     batch : FileBatch
     before : bytes
-        What stood for the piece before, nothing for the first one: two pieces of the same records are two batches.
+        Digest of the previous piece, empty for the first: two pieces of the same records are two batches.
     """
     from adforest.origins import DIGEST_BYTES
     from adforest.reading.layout import NAMED
@@ -192,3 +193,25 @@ def content_digest(batch: Any, before: bytes) -> bytes:
         found.update(f"{name}\0{values.dtype}\0".encode())
         found.update(repr(values.tolist()).encode() if values.dtype == object else values.tobytes())
     return found.digest()
+
+
+def part_of(batch: Any, start: int, stop: int | None = None) -> Any:
+    """Return some of the records of a batch."""
+    if not start and stop is None:
+        return batch
+    length = (len(batch.y) if stop is None else stop) - start
+    X, y = batch.X.slice(start, length), batch.y[start : start + length]
+    return replace(batch, X=X, y=y, first_row=batch.first_row + start)
+
+
+def with_last(batches: Iterable[Any]) -> Iterator[tuple[Any, bool]]:
+    """Yield each item and whether it is the last; an error is raised after the items before it."""
+    waiting: list[tuple[Any, bool]] = []
+    try:
+        for following in batches:
+            yield from waiting
+            waiting = [(following, False)]
+    except Exception:
+        yield from waiting
+        raise
+    yield from ((one, True) for one, _ in waiting)

@@ -1,4 +1,4 @@
-"""Count how a model answers labelled records, file after file, without holding them."""
+"""Test models on labelled files without holding them in memory, and compare two models."""
 
 from __future__ import annotations
 
@@ -8,7 +8,16 @@ from math import log
 from pathlib import Path
 from typing import Any
 
-from adforest.cli.batches import class_type, known_types, learnt_columns, reading_for_prediction, shown, with_noted
+from adforest.cli.batches import (
+    class_type,
+    found_files,
+    known_types,
+    learnt_columns,
+    reading_for_prediction,
+    records_of,
+    shown,
+    with_noted,
+)
 from adforest.cli.output import counted, remark
 from adforest.cli.surveying import fingerprint
 from adforest.origins import origins_of
@@ -18,7 +27,7 @@ MIN_PROBABILITY = 1e-15  # what a probability of 0 counts as in the log loss, as
 
 
 def warn_of_learnt(model: Any, name: str, paths: Sequence[Path]) -> None:
-    """Say how many of some files a model has learnt; of archives that is not known."""
+    """Warn if a model has learnt some of the files; archives are not checked."""
     known = set(origins_of(model).digests)
     n_learnt = sum(path.suffix.lower() != ".zip" and fingerprint(path).digest in known for path in paths if known)
     if n_learnt:
@@ -26,7 +35,7 @@ def warn_of_learnt(model: Any, name: str, paths: Sequence[Path]) -> None:
 
 
 class Evaluation:
-    """How often each class was answered for each."""
+    """Counts of pairs of true and predicted class."""
 
     def __init__(self, model: Any, target: str, reading: Mapping[str, Any]) -> None:
         self._model = model
@@ -41,12 +50,12 @@ class Evaluation:
         self._files: list[dict[str, Any]] = []
 
     def add(self, path: Path, advance: Callable[[int], None]) -> None:
-        """Answer the records of a file, and compare; the function is told of how many each time."""
+        """Predict the records of a file and count; the function is called with the number of records each time."""
         for truth, _ in self.answers(path):
             advance(len(truth))
 
     def answers(self, path: Path) -> Iterator[tuple[list[Any], list[Any]]]:
-        """Answer the records of a file, compare, and yield classes and answers of some at a time."""
+        """Predict the records of a file, count, and yield true and predicted classes of some at a time."""
         from adforest.reading import read_batches
 
         n_samples = n_right = 0
@@ -61,7 +70,7 @@ class Evaluation:
         self._files.append({"file": shown(path), "records": n_samples, "accuracy": n_right / n_samples})
 
     def _compare(self, batch: Any) -> tuple[list[Any], list[Any]]:
-        """Count the answers to a batch, and return its classes and them."""
+        """Predict a batch, count, and return true and predicted classes."""
         import numpy as np
 
         classes = self._model.classes_.tolist()
@@ -77,7 +86,7 @@ class Evaluation:
         return truth, answers
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all that was counted."""
+        """Return metrics and counts."""
         total = sum(self._pairs.values())
         right = Counter({one: n for (one, other), n in self._pairs.items() if one == other})
         of_class, answered = Counter[Any](), Counter[Any]()
@@ -109,6 +118,150 @@ class Evaluation:
         }
 
     def _taken_for(self, value: Any) -> Any:
-        """Return the wrong class that a class was answered with most often, if it was."""
+        """Return the wrong class that was predicted most often for a class, if there is one."""
         wrong = {other: n for (one, other), n in self._pairs.items() if one == value and other != value}
         return max(wrong, key=lambda other: (wrong[other], str(other)), default=None)
+
+
+class Comparison:
+    """Counts of correct predictions of two models, each alone and both.
+
+    Parameters
+    ----------
+    models : list of two models
+    target : str
+        The column that holds the classes.
+    reading : dict
+        How files are read.
+    """
+
+    def __init__(self, models: Sequence[Any], target: str, reading: Mapping[str, Any]) -> None:
+        self._evaluations = [Evaluation(model, target, reading) for model in models]
+        self._n_only = [0, 0]
+        self._n_same = 0
+
+    def add(self, path: Path, advance: Callable[[int], None]) -> None:
+        """Predict the records of a file with both models; the function is called with the number each time."""
+        first, second = self._evaluations
+        for (truth, ours), (other_truth, theirs) in zip(first.answers(path), second.answers(path), strict=True):
+            if truth != other_truth:
+                raise ValueError(f"the two models read '{path}' in different ways. Give the options for files to both.")
+            advance(len(truth))
+            for label, one, other in zip(truth, ours, theirs, strict=True):
+                self._n_same += one == other
+                self._n_only[0] += one == label != other
+                self._n_only[1] += other == label != one
+
+    def as_dict(self, names: Sequence[str]) -> dict[str, Any]:
+        """Return metrics and counts, with names for the models."""
+        from scipy.stats import binomtest
+
+        found = [one.as_dict() for one in self._evaluations]
+        wanted = ("accuracy", "balanced_accuracy", "log_loss")
+        differ = sum(self._n_only)
+        return {
+            "records": found[0]["records"],
+            "models": [
+                {"model": name} | {key: one[key] for key in wanted} for name, one in zip(names, found, strict=True)
+            ],
+            "same_answer": self._n_same,
+            "only_first_right": self._n_only[0],
+            "only_second_right": self._n_only[1],
+            "p_value": float(binomtest(self._n_only[1], differ).pvalue) if differ else None,
+        }
+
+
+def learnt_between(first: Any, second: Any) -> dict[str, Any]:
+    """Return how two models differ in what they learnt."""
+    from adforest.origins import origins_of
+
+    models = {"first": first, "second": second}
+    digests = [origins_of(model).digests for model in (first, second)]
+    common = len(set(digests[0]) & set(digests[1]))
+    n_same = _n_same(first, second)
+    parameters = {
+        name: (value, second.get_params().get(name))
+        for name, value in first.get_params().items()
+        if repr(value) != repr(second.get_params().get(name))
+    }
+    return {
+        "sizes": {
+            "batches": tuple(model.n_batches_ for model in models.values()),
+            "records": tuple(model.n_samples_seen_ for model in models.values()),
+            "classes": tuple(len(model.classes_) for model in models.values()),
+            "columns": tuple(model.n_features_in_ for model in models.values()),
+            "leaves": tuple(model.permanent_forest_.n_leaves for model in models.values()),
+        },
+        "parameters": parameters,
+        "digests_in_common": common,
+        "batches_in_common": n_same,
+        "only": {name: _since(model, n_same) for name, model in models.items()},
+    }
+
+
+def _n_same(first: Any, second: Any) -> int:
+    """Return how many first batches two models have in common, as far as their histories reach."""
+    pairs = zip(_batches(first), _batches(second), strict=False)
+    before: int = first.history_[0].batch - 1
+    if before != second.history_[0].batch - 1:
+        return 0
+    n_same = 0
+    for one, two in pairs:
+        if one != two:
+            break
+        n_same += 1
+    return before + n_same
+
+
+def _batches(model: Any) -> list[tuple[Any, ...]]:
+    """Return figures that identify the batches of a model."""
+    return [(one.batch, one.n_samples, one.accuracy, one.new_classes) for one in model.history_]
+
+
+def _since(model: Any, n_same: int) -> dict[str, Any]:
+    """Return what a model learnt after its first batches."""
+    reports = [one for one in model.history_ if one.batch > n_same]
+    tested = [(one.accuracy["vote"], one.n_samples) for one in reports if "vote" in one.accuracy]
+    n_tested = sum(n for _, n in tested)
+    return {
+        "batches": model.n_batches_ - n_same,
+        "records": sum(one.n_samples for one in reports),
+        "accuracy": sum(accuracy * n for accuracy, n in tested) / n_tested if n_tested else None,
+        "new_classes": [value for one in reports for value in one.new_classes],
+        "drift": [one.batch for one in reports if one.drift != "none"],
+    }
+
+
+def prediction_changes(first: Any, second: Any, sources: Sequence[str], reading: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how the predictions of two models for files differ; one file at a time is in memory."""
+    models = first, second
+    shared = [value for value in first.classes_.tolist() if value in second.classes_.tolist()]
+    pairs: Counter[tuple[Any, Any]] = Counter()
+    n_samples, moved = 0, 0.0
+    with found_files(sources, None) as paths:
+        for path in paths:
+            (labels, proba), (others, theirs) = (_answers(model, path, reading, shared) for model in models)
+            pairs.update(zip(labels, others, strict=True))
+            n_samples += len(labels)
+            moved += float(abs(proba - theirs).max(axis=1, initial=0.0).sum())
+    differ = [(pair, n) for pair, n in pairs.most_common() if pair[0] != pair[1]]
+    return {
+        "records": n_samples,
+        "differ": sum(n for _, n in differ),
+        "mean_probability_difference": moved / n_samples if n_samples else 0.0,
+        "pairs": [{"first": one, "second": two, "records": n} for (one, two), n in differ],
+    }
+
+
+def _answers(model: Any, path: Path, reading: Mapping[str, Any], classes: Sequence[Any]) -> tuple[list[Any], Any]:
+    """Return the predicted labels of the records of a file, and the probabilities of some classes."""
+    import numpy as np
+
+    indices = [model.classes_.tolist().index(value) for value in classes]
+    labels: list[Any] = []
+    proba = [np.empty((0, len(indices)))]
+    for X, _ in records_of(model, [path], reading):
+        found = model.predict_proba(X)
+        labels += model.classes_[found.argmax(axis=1)].tolist()
+        proba.append(found[:, indices])
+    return labels, np.vstack(proba)

@@ -1,9 +1,9 @@
-"""Learn batch after batch into a model file: each is answered, learnt and saved with its digest, or none of that."""
+"""Learn batches into a model file: each is predicted, learnt and saved with its digest, or none of these."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +15,9 @@ from adforest.cli.batches import (
     for_prediction,
     known_types,
     learnt_columns,
+    part_of,
     shown,
+    with_last,
     with_noted,
 )
 from adforest.cli.model_file import ModelFile, Signature, naming_unwritten, real_path
@@ -37,7 +39,7 @@ class ChangedError(ValueError):
 
 
 class Part(NamedTuple):
-    """What is learnt with a batch, and known again by it.
+    """Digest by which a batch, or a file that ends with it, is recognised.
 
     Attributes
     ----------
@@ -54,14 +56,14 @@ class Part(NamedTuple):
 
 
 class Learner:
-    """A model and its file, which is that of the last batch learnt at any moment.
+    """A model and its file, which is replaced after each batch.
 
     Parameters
     ----------
     file : ModelFile
         The model file; a new model is made if there is none.
     target : str or None
-        The column that holds the classes; None for the one noted in the model.
+        The column that holds the classes; None for the one stored in the model.
     parameters : dict of str to str
         Parameters of the model, as they were given.
     reading : dict
@@ -69,14 +71,14 @@ class Learner:
     batch_size : int or None
         Samples in a batch; None for one batch a file, unless it is large.
     limits : Limits
-        What a file may hold at most.
+        Maximum size of files.
 
     Attributes
     ----------
     reading : dict
-        How files are read: as noted in the model, but for what was given.
+        Options for reading files: those stored in the model, updated by those given.
     n_unlabelled : int
-        Samples without a class that were left out of the files read to their end.
+        Number of samples without a class that were left out.
     """
 
     def __init__(
@@ -120,7 +122,7 @@ class Learner:
         self._take_over(self.origins)
 
     def reload(self) -> bool:
-        """Take the model that another program put there, and return whether it is another one than that in memory."""
+        """Load the model file again, and return whether it is another model than that in memory."""
         before = None if self.is_new else (self.origins, self.model.history_[-1])
         if real_path(self.path) != self.file.real:
             self.file.lock()
@@ -128,7 +130,7 @@ class Learner:
         return self.is_new or before != (self.origins, self.model.history_[-1])
 
     def write_again(self) -> None:
-        """Write the model that is in memory, where the file was removed."""
+        """Write the model in memory, after the file was removed."""
         with holding_signals(), naming_unwritten(self.path):
             self.file.save(self.model)
 
@@ -147,7 +149,7 @@ class Learner:
             raise ValueError(_as_option(str(error), parameters)) from None
 
     def _checked_target(self, target: str | None) -> str:
-        """Return the target, given or noted, or raise if there is none or if they differ."""
+        """Return the target, given or stored, or raise if there is none or if they differ."""
         noted = self.origins.target
         if noted is not None and target not in (None, noted):
             raise ValueError(
@@ -159,7 +161,7 @@ class Learner:
         return target or str(noted)
 
     def n_learnt(self) -> int:
-        """Return how many batches more than at the beginning are in the file, also if the last was hardly written."""
+        """Return how many batches were learnt into the file since the beginning."""
         from adforest import load
 
         return load(self.path).n_batches_ - self._n_before if self.path.exists() else 0
@@ -169,14 +171,14 @@ class Learner:
         return digest in self._known
 
     def doubt(self, path: Path) -> str:
-        """Return why a file may not be all there yet, nothing if there is no sign of that or it was learnt already."""
+        """Return why a file may be unfinished, empty if there is no sign of that or it was learnt already."""
         return "" if self.is_known(fingerprint(path).digest) else self._check_limits(path).doubt
 
     def batches(self, path: Path) -> Iterator[tuple[Any, tuple[Part, ...]]]:
-        """Yield the batches of a file that were not learnt yet, with what stands for each.
+        """Yield the batches of a file that were not learnt yet, with their digests.
 
-        A file is one batch unless it is large. What is in the batch before an error is not a batch: it comes again once
-        the file is corrected. A text file that went on since it was learnt is learnt from where it stopped.
+        A file is one batch unless it is large. Records before an error are not learnt until the file is corrected. Of a
+        text file that was appended to since it was learnt, the new records are learnt.
         """
         before = _state_of(path)
         for batch, parts in self._members(path) if path.suffix.lower() == ".zip" else self._file(path):
@@ -193,12 +195,12 @@ class Learner:
         start = self._learnt_part(path, found)
         batches = self._read([path], self._piece_size(path))
         n_samples, digest = 0, start.digest
-        for batch, is_last in _with_last(batches):
+        for batch, is_last in with_last(batches):
             n_samples += len(batch.y)
             n_old = max(len(batch.y) - (n_samples - start.n_samples), 0)
             if n_old >= len(batch.y):
                 continue
-            rest = _from(batch, n_old)
+            rest = part_of(batch, n_old)
             whole = (Part(found.digest, found.n_bytes, n_samples),) if is_last else ()
             if is_last and n_samples == len(batch.y):  # the file is one batch, known by its bytes
                 pieces: tuple[Part, ...] = ()
@@ -223,7 +225,7 @@ class Learner:
         self.n_unlabelled += batches.n_unlabelled
 
     def pieces(self, paths: list[Path]) -> Iterator[tuple[Any, tuple[Part, ...]]]:
-        """Yield the batches of so many records that were not learnt yet, with what stands for each."""
+        """Yield the batches of `batch_size` records that were not learnt yet, with their digests."""
         for path in paths:
             self._check_limits(path)
         for batch, parts in self._pieces(paths, self.batch_size):
@@ -244,9 +246,9 @@ class Learner:
             n_old = 0
             if is_first:
                 lengths = sorted((one for one in self._piece_sizes if one < len(batch.y)), reverse=True)
-                starts = (one for one in lengths if self.is_known(content_digest(_from(batch, 0, one), before)))
+                starts = (one for one in lengths if self.is_known(content_digest(part_of(batch, 0, one), before)))
                 n_old, is_first = next(starts, 0), False
-            yield _from(batch, n_old), (Part(digest, 0, len(batch.y)),)
+            yield part_of(batch, n_old), (Part(digest, 0, len(batch.y)),)
         self.n_unlabelled += batches.n_unlabelled
 
     def _learnt_part(self, path: Path, found: Fingerprint) -> Part:
@@ -274,7 +276,7 @@ class Learner:
         return Part(digest, n_bytes, n_samples)
 
     def _check_limits(self, path: Path) -> Survey:
-        """Return how much a file holds, or raise if that is too much; asked again of the same file, it knows."""
+        """Return the size of a file, or raise if it is beyond the limits; the last result is kept."""
         state = _state_of(path)
         if self._surveyed is not None and self._surveyed[:2] == (path, state):
             return self._surveyed[2]
@@ -287,7 +289,7 @@ class Learner:
         return found
 
     def _piece_size(self, path: Path) -> int | None:
-        """Return how many records at once a file is to be learnt by, None where it is one batch."""
+        """Return the number of records per piece of a large file, None where a file is one batch."""
         found = self._check_limits(path)
         if self.batch_size is not None:
             return self.batch_size
@@ -312,11 +314,11 @@ class Learner:
         ----------
         batch : FileBatch
         parts : sequence of Part
-            What stands for it.
+            Its digests.
         tell : callable
-            Gets the report once the model is written; no signal comes between the two.
+            Called with the report once the model is written; signals wait until it returns.
         noted : callable
-            Returns what is noted in the model that has learnt the batch, given that and what was noted so far.
+            Returns the origins to be saved, given the model that has learnt the batch and the origins so far.
         """
         from copy import copy
 
@@ -340,7 +342,7 @@ class Learner:
         return report
 
     def _take_over(self, origins: Any) -> None:
-        """Note what is known of the batches learnt."""
+        """Take over the origins of the batches learnt."""
         self.origins = origins
         self._known = set(origins.digests)
         self._sized = {digest: (n_bytes, n_samples) for digest, n_bytes, n_samples in origins.sized()}
@@ -348,7 +350,7 @@ class Learner:
         self._piece_sizes = {n_samples for n_bytes, n_samples in self._sized.values() if not n_bytes}
 
     def _read(self, paths: list[Path], batch_size: int | None) -> Any:
-        """Read batches; what columns hold is what the model learnt that they do."""
+        """Read batches with the column types that the model has learnt."""
         from adforest.reading import read_batches
 
         types = None if self.is_new else known_types(self.model) | {self.target: class_type(self.model)}
@@ -359,7 +361,8 @@ class Learner:
         if self.is_new or self.model.column_changes == "allow":
             return
         learnt, came = learnt_columns(self.model), batch.X.column_names
-        lacks, adds = _without(learnt, came), _without(came, learnt)
+        known, there = set(learnt), set(came)
+        lacks, adds = [name for name in learnt if name not in there], [name for name in came if name not in known]
         if not lacks and not adds:
             return
         parts = [
@@ -373,7 +376,7 @@ class Learner:
         )
 
     def _header_place(self, path: Path) -> str:
-        """Return how an error about the columns of a file calls it."""
+        """Return the place of the column names of a file, for errors."""
         from adforest.reading.files import open_sources
 
         archives = [parent for parent in path.parents if parent.is_file()]
@@ -384,34 +387,6 @@ class Learner:
 def _state_of(path: Path) -> Signature:
     """Return what changes when a file is written to."""
     return Signature.of(os.stat(path))
-
-
-def _from(batch: Any, start: int, stop: int | None = None) -> Any:
-    """Return some of the records of a batch."""
-    if not start and stop is None:
-        return batch
-    length = (len(batch.y) if stop is None else stop) - start
-    X, y = batch.X.slice(start, length), batch.y[start : start + length]
-    return replace(batch, X=X, y=y, first_row=batch.first_row + start)
-
-
-def _without(names: Sequence[str], others: Sequence[str]) -> list[str]:
-    """Return those of some names that are not among others."""
-    known = set(others)
-    return [name for name in names if name not in known]
-
-
-def _with_last(batches: Iterable[Any]) -> Iterator[tuple[Any, bool]]:
-    """Yield each of several things, and whether it is the last; what is raised after one comes after it."""
-    waiting: list[tuple[Any, bool]] = []
-    try:
-        for following in batches:
-            yield from waiting
-            waiting = [(following, False)]
-    except Exception:
-        yield from waiting
-        raise
-    yield from ((one, True) for one, _ in waiting)
 
 
 def _as_option(message: str, parameters: Mapping[str, str]) -> str:

@@ -15,7 +15,7 @@ from adforest.storage.locks import holder_of, lock_file, note_holder
 
 
 class Signature(NamedTuple):
-    """What changes when a file is written to or replaced."""
+    """Identity of a file's content: it changes when the file is written to or replaced."""
 
     device: int
     inode: int
@@ -24,7 +24,7 @@ class Signature(NamedTuple):
 
     @classmethod
     def of(cls, found: os.stat_result) -> Signature:
-        """Return it from what the system says of a file."""
+        """Return the signature for the status of a file."""
         return cls(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
 
 
@@ -33,7 +33,7 @@ class ConflictError(ValueError):
 
 
 class NotWrittenError(OSError):
-    """A file could not be written: the system's error, in words that name it."""
+    """A file could not be written; the message names it."""
 
     def __str__(self) -> str:
         return str(self.args[1])
@@ -41,7 +41,7 @@ class NotWrittenError(OSError):
 
 @contextmanager
 def naming_unwritten(path: Path) -> Iterator[None]:
-    """Turn errors of the system into such that name the file which cannot be written."""
+    """Replace errors of the system by `NotWrittenError`, which names the file."""
     try:
         yield
     except OSError as error:
@@ -49,7 +49,7 @@ def naming_unwritten(path: Path) -> Iterator[None]:
 
 
 class ModelFile:
-    """A model file, and what was last read from it or written to it.
+    """A model file, and its signature when it was last read or written.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class ModelFile:
         As it was given; it may be a link to the file.
 
     keep : int
-        How many of the models that are replaced are kept, see `adforest.cli.versions`.
+        How many earlier versions are kept, see `adforest.cli.versions`.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class ModelFile:
         return self.path.exists()
 
     def load(self) -> Any:
-        """Return the model that is there, and remember which file that was."""
+        """Return the model, and remember the signature of the file."""
         from adforest import load
 
         before = self._found()
@@ -97,7 +97,7 @@ class ModelFile:
             drop_versions(self.real, self.keep)
 
     def _give_way(self) -> None:
-        """Make sure that what is about to be replaced may be, and is kept."""
+        """Check that the file may be replaced, and keep it as a version."""
         self.check()
         if self.keep and self._batch and self.real.exists():
             keep_version(self.real, self._batch)
@@ -116,7 +116,7 @@ class ModelFile:
         return self._signature is not None and self._found() is None
 
     def lock(self) -> None:
-        """Keep other processes from learning into the file, however they name it, until `release`.
+        """Lock the file, so that no other process learns into it under any name, until `release`.
 
         The lock is on ``.NAME.lock`` beside the file that links lead to, and on the file itself, which may have other
         names (hard links). It ends with the process, however that ends.
@@ -141,11 +141,11 @@ class ModelFile:
             self._locks = locks.pop_all()
 
     def release(self) -> None:
-        """Let others learn into the file."""
+        """Release the lock."""
         self._locks.close()
 
     def _found(self) -> Signature | None:
-        """Return what the file is now, None if there is none."""
+        """Return the signature of the file, None if there is none."""
         try:
             return Signature.of(os.stat(self.real))
         except FileNotFoundError:
@@ -159,7 +159,7 @@ class ModelFile:
         )
 
     def _warn_of_names(self, n_names: int) -> None:
-        """Say what becomes of other names of the file."""
+        """Warn if the file has other names, which are not updated."""
         if n_names > 1:
             remark(
                 f"warning: '{self.path}' has {n_names} names (hard links); this one alone gets what is learnt, others "

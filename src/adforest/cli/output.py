@@ -24,7 +24,7 @@ CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-
 
 # name=[...], name='...' or name=..., as errors of the library advise
 ADVICE = re.compile(r"\b([a-z][a-z_]+)=(\[[^\]]*\]|'[^']*'|\"[^\"]*\"|\.\.\.)")
-# what pandas would do, which nobody types in a shell
+# advice about pandas, which does not apply to a shell
 PANDAS = re.compile(r"(?:, for example)? with pd\.[^;]*?errors='coerce'\)(?:, which makes [^;]*?missing)?")
 CURES = re.compile(
     r"convert them in every batch: .+?; if they are names, make the column a category, X\[(.+?)\]\.as.+?features"
@@ -51,7 +51,7 @@ def as_json_line(value: Any) -> str:
 
 
 def say(text: str = "", style: str = "") -> None:
-    """Print lines of a result, without control characters in them."""
+    """Print lines of a result; control characters are escaped."""
     print(styled("\n".join(map(printable, text.split("\n"))), style), flush=True)
 
 
@@ -74,7 +74,7 @@ class LogFormat(StrEnum):
     JSON = "json"
 
 
-_log_format: list[LogFormat | None] = [None]  # of the command that runs; None where nobody keeps a log of it
+_log_format: list[LogFormat | None] = [None]  # of the current command; None for commands without a log
 
 
 def set_log_format(chosen: LogFormat | None) -> None:
@@ -160,7 +160,7 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]
 
 
 def styled(text: str, style: str) -> str:
-    """Return text with a style of rich, as it is where nobody sees styles."""
+    """Return text with a style of rich; unchanged where the output is no terminal."""
     if not style or not sys.stdout.isatty():
         return text
     from rich.console import Console
@@ -173,14 +173,14 @@ def styled(text: str, style: str) -> str:
 
 
 class Bar:
-    """A progress bar with the time left, on standard error; nothing where nobody watches."""
+    """A progress bar with the time left, on standard error; nothing where that is no terminal."""
 
     def __init__(self, progress: Any, task: Any) -> None:
         self._progress = progress
         self._task = task
 
     def advance(self, amount: float, what: str = "") -> None:
-        """Move on."""
+        """Advance the bar."""
         if self._progress is not None:
             self._progress.update(self._task, advance=amount, **({"description": what} if what else {}))
 
@@ -236,7 +236,7 @@ def _is_figure(text: str) -> bool:
 
 
 def as_plain(value: Any) -> Any:
-    """Return a value in the types of JSON; what is no number there is null."""
+    """Return a value in the types of JSON; NaN and infinity are null."""
     if isinstance(value, dict):
         return {str(key): as_plain(one) for key, one in value.items()}
     if isinstance(value, list | tuple):
@@ -249,12 +249,12 @@ def as_plain(value: Any) -> Any:
 
 
 def option(name: str) -> str:
-    """Return how the shell calls a parameter."""
+    """Return a parameter as an option of the command line."""
     return f"--{name.replace('_', '-')}"
 
 
 def in_shell_words(message: str) -> str:
-    """Return a message of the library whose advice is about options instead of parameters.
+    """Return a message of the library with options instead of parameters in its advice.
 
     Examples
     --------

@@ -14,13 +14,13 @@ from typing import Any
 
 STANDARD_OUTPUT = "-"
 FORMATS = (".parquet", ".csv", ".jsonl")
-FORMULA = r"^[=+\-@＝＋－＠\t\r\n]"  # what makes a spreadsheet run a text
-NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"  # which is none
+FORMULA = r"^[=+\-@＝＋－＠\t\r\n]"  # text that a spreadsheet would run
+NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"  # which it would not
 LABEL, CONFIDENCE = "label", "confidence"
 
 
 def check_output(path: str, force: bool) -> None:
-    """Raise unless a table can be written to a path: by its suffix, and whether a file is there."""
+    """Raise if the suffix of a path is not known, or if the file exists and may not be replaced."""
     if path == STANDARD_OUTPUT:
         return
     if Path(path).suffix.lower() not in FORMATS:
@@ -32,7 +32,7 @@ def check_output(path: str, force: bool) -> None:
 
 
 def check_free(path: Path, force: bool) -> None:
-    """Raise if a file is there that may not be replaced."""
+    """Raise if a file exists and may not be replaced."""
     if path.exists() and not force:
         raise ValueError(f"'{path}' is there already. Name another file with --out, or replace it with --force.")
 
@@ -63,7 +63,7 @@ def _writer(file: Any, suffix: str, schema: Any) -> Any:
     from pyarrow import csv, parquet
 
     if suffix == ".parquet":
-        # Shares of classes hardly repeat: a dictionary of them costs time and saves nothing.
+        # Probabilities hardly repeat: a dictionary of them costs time and saves nothing.
         coded = [field.name for field in schema if not str(field.type).startswith(("double", "float"))]
         writer = parquet.ParquetWriter(file, schema, use_dictionary=coded, write_statistics=False)
         return writer
@@ -74,7 +74,7 @@ def _writer(file: Any, suffix: str, schema: Any) -> Any:
 
 
 class JsonLinesWriter:
-    """Writes a JSON object a record; what is missing is null."""
+    """Writes one JSON object per record; missing values are null."""
 
     def __init__(self, file: Any) -> None:
         self._file = file
@@ -94,19 +94,19 @@ def probability_columns(model: Any, keep: Sequence[str], *, has_probabilities: b
     taken = [name for name in keep if name in (LABEL, CONFIDENCE, *names)]
     if taken:
         raise ValueError(
-            f"--keep names {taken[0]!r}, which is what a column of answers is called. Rename the column in the file."
+            f"--keep names {taken[0]!r}, which is the name of a column of predictions. Rename the column in the file."
         )
     return names
 
 
 def predicted(model: Any, X: Any, kept: Any, names: Sequence[str]) -> tuple[Any, Any]:
-    """Return the answers to some records as a table, and how often each class is the label.
+    """Return the predictions for some records as a table, and how often each class is the label.
 
     Parameters
     ----------
     model : AdaptiveDecisionForestClassifier
     X, kept : pyarrow.Table
-        The records, and columns to stand before the answers.
+        The records, and columns to be written before the predictions.
     names : sequence of str
         Names of the probabilities' columns, or none to leave them out.
     """
@@ -125,9 +125,9 @@ def predicted(model: Any, X: Any, kept: Any, names: Sequence[str]) -> tuple[Any,
 
 
 def without_formulas(table: Any) -> Any:
-    """Return a table in which no text and no name of a column begins as a formula of a spreadsheet does.
+    """Return a table in which no text and no column name begins as a formula of a spreadsheet.
 
-    Such a text has an apostrophe before it, by which spreadsheets know that it is text. Numbers written as text stay.
+    Such text is prefixed with an apostrophe, which marks it as text. Numbers written as text are left as they are.
     """
     import pyarrow as pa
     from pyarrow import compute

@@ -1,4 +1,4 @@
-"""What is told of each batch: a row of a table, or an object of JSON."""
+"""Output for each batch: a row of a table, or an object of JSON."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WIDEST_NAME = 32  # of a file
 
 
 class BatchTable:
-    """Prints a row a batch as they are learnt, and what it comes to at the end."""
+    """Prints a row per batch, and a summary at the end."""
 
     def __init__(
         self, files: Sequence[Path], print_line: Any, *, as_json: bool, log_format: LogFormat = LogFormat.TEXT
@@ -53,7 +53,7 @@ class BatchTable:
             start = perf_counter()
 
     def add(self, report: Any, files: Sequence[Path], seconds: float) -> None:
-        """Tell of a batch."""
+        """Print the row of a batch."""
         self.n_batches += 1
         self.n_samples += report.n_samples
         accuracy = report.accuracy.get("vote")
@@ -69,7 +69,7 @@ class BatchTable:
             self.print(self._row(report, files, accuracy, seconds), STYLES.get(report.drift, ""))
 
     def tell(self, event: str, level: str, text: str, **fields: Any) -> None:
-        """Tell of something that is no batch: a line of text, or its fields."""
+        """Print another event: a line of text, or its fields."""
         if self._format == LogFormat.TEXT:
             self.print(f"{utc(time.time())}  {text}")
         else:
@@ -104,13 +104,13 @@ class BatchTable:
         return line
 
     def _line(self, *cells: str) -> str:
-        """Return cells as wide as their columns."""
+        """Return cells padded to the widths of their columns."""
         at, batch, name, records, scenario, drift, accuracy, answers, seconds = cells
         start = f"{at:<20}  {batch:>6}  {name:<{self._width}}  {records:>9}  {scenario:<7}  {drift:<9}"
         return f"{start}  {accuracy:>8}  {answers:<9}  {seconds:>7}"
 
     def close(self, learner: Any, seconds: float, stopped: str = "") -> None:
-        """Tell what it comes to, and which signal stopped it, if one did."""
+        """Print the summary, and the signal that stopped the command, if there was one."""
         mean = self._n_right / self._n_judged if self._n_judged else None
         if self._format != LogFormat.TEXT:
             totals = {"batches": self.n_batches, "records": self.n_samples, "passed_over": self.n_skipped}

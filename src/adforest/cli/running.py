@@ -1,4 +1,4 @@
-"""Run a command: what is raised becomes one line and an exit code."""
+"""Run a command: errors become one line and an exit code."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def program() -> NoReturn:
 
 
 def _print_any_name() -> None:
-    """Let names of files that are no text of the terminal's encoding be printed, with their bytes as escapes."""
+    """Print file names that the terminal cannot encode with escapes."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -103,7 +103,7 @@ def _tell(error: Exception) -> int:
 
 
 def _with_notes(message: str, error: BaseException) -> str:
-    """Return a message and what was noted where the error passed by, each a sentence."""
+    """Return a message and the notes of the error, each a sentence."""
     notes = getattr(error, "__notes__", ())
     stop = "" if not notes or message.endswith((".", "?", "!")) else "."
     return " ".join([message + stop, *notes])

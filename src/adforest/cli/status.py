@@ -1,4 +1,4 @@
-"""The status of a command that learns: beside the model, as metrics for node_exporter, and for systemd."""
+"""Status of a command that learns: in a file beside the model, as metrics for node_exporter, and for systemd."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from adforest.cli.output import remark
 
 
 class StatusFiles:
-    """Writes the status beside a model, and metrics where they are asked for.
+    """Writes the status of a model, and metrics if a file is given.
 
     Parameters
     ----------
@@ -33,14 +33,14 @@ class StatusFiles:
         self._told = ""
 
     def write(self, files_waiting: int = 0, files_rejected: int | None = None) -> None:
-        """Write what has changed; a disk that is full does not stop learning, and is told of once.
+        """Write what has changed; errors, such as a full disk, do not stop learning and are printed once.
 
         Parameters
         ----------
         files_waiting : int
-            That are there and not learnt yet.
+            Number of files that are not learnt yet.
         files_rejected : int, optional
-            That were ever set aside; by default as many as before.
+            Number of files that were ever set aside; by default as before.
         """
         outbox = self._rules.outbox
         n_rejected = self._status.files_rejected if files_rejected is None else files_rejected

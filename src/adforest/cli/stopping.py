@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and SIGHUP as an error like others: Typer would end an interrupted command without a word."""
+"""Ctrl-C, SIGTERM and SIGHUP as errors with a message; Typer would end an interrupted command without one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class SignalError(KeyboardInterrupt):
 
 
 class StoppedError(Exception):
-    """The command was interrupted; its notes say what is kept.
+    """The command was interrupted; its notes say what was saved.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class StoppedError(Exception):
 
 
 class _Signals:
-    """Signals that wait until something is done that must not be cut in two."""
+    """Signals, delayed while a block runs that must not be interrupted."""
 
     n_holding = 0
     waiting: int | None = None
@@ -76,7 +76,7 @@ def stopped_by_signals() -> Iterator[None]:
 
 
 def keep_signals() -> None:
-    """Keep pyarrow from taking signals while it reads CSV: it hands them on in another thread, and loses some."""
+    """Keep pyarrow from handling signals while it reads CSV, since it loses some."""
     from pyarrow import enable_signal_handlers
 
     enable_signal_handlers(False)
@@ -89,7 +89,7 @@ def was_stopped() -> bool:
 
 @contextmanager
 def holding_signals() -> Iterator[None]:
-    """Let signals wait until the block ends: what was saved is also told."""
+    """Delay signals until the block ends, so that a batch that was saved is also printed."""
     _Signals.n_holding += 1
     try:
         yield

@@ -1,11 +1,11 @@
-"""What is known of a file before it is read: what stands for it, how much it holds, and whether it is all there."""
+"""Survey of a file before it is read: its digest, its size, and whether it is complete."""
 
 from __future__ import annotations
 
 import hashlib
 import zipfile
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,14 +17,14 @@ END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"  # of Arrow
 
 
 class Fingerprint(NamedTuple):
-    """What stands for the bytes of a file, and for beginnings of it.
+    """Digest of a file, and digests of its beginnings.
 
     Attributes
     ----------
     digest : bytes
     n_bytes : int
     beginnings : dict of int to bytes
-        By number of bytes: what stands for so many of the first ones.
+        By number of bytes: digest of these first bytes.
     """
 
     digest: bytes
@@ -34,18 +34,18 @@ class Fingerprint(NamedTuple):
 
 @dataclass(frozen=True)
 class Survey:
-    """How much there is in a file.
+    """Size of a file.
 
     Attributes
     ----------
     n_bytes : int
-        What it takes uncompressed.
+        Uncompressed size.
     n_rows : int
-        Lines of text, or records: at least as many as there are records.
+        Lines of text, or records: at least the number of records.
     n_values : int
-        Rows times columns, of files that say both; 0 of text.
+        Rows times columns, if the file has both; 0 for text.
     doubt : str
-        Why it may not be all there yet, nothing if there is no sign of that.
+        Why it may be unfinished, empty if there is no sign of that.
     """
 
     n_bytes: int
@@ -56,7 +56,7 @@ class Survey:
 
 @dataclass(frozen=True)
 class Limits:
-    """What a file may hold at most; one that holds more is refused before any of it is learnt.
+    """Maximum size of files; larger ones are refused before any of them is learnt.
 
     Attributes
     ----------
@@ -93,13 +93,13 @@ class Limits:
 
 
 def fingerprint(path: Path, sizes: Collection[int] = ()) -> Fingerprint:
-    """Return what stands for a file, which may be a member of a zip archive as if that were a folder.
+    """Return the digests of a file, or of a member of a zip archive, whose path is in the archive.
 
     Parameters
     ----------
     path : Path
     sizes : collection of int
-        Numbers of bytes of which the beginnings are wanted; those longer than the file are left out.
+        Lengths of the beginnings; those longer than the file are left out.
     """
     marks = sorted(sizes, reverse=True)
     found, n_bytes, beginnings = hashlib.blake2b(digest_size=DIGEST_BYTES), 0, {}
@@ -116,55 +116,35 @@ def fingerprint(path: Path, sizes: Collection[int] = ()) -> Fingerprint:
 
 
 def survey(path: Path, limits: Limits = Limits()) -> Survey:
-    """Return how much a file holds, or raise if it is damaged or beyond limits; memory does not grow with it.
+    """Return the size of a file, or raise if it is damaged or beyond limits, in constant memory.
 
-    What is compressed is unpacked to its end, so that nothing is learnt of a file of which the end is missing.
+    Compressed files are read to their end, so that nothing is learnt of a truncated one.
     """
     from adforest.reading.formats import naming
     from adforest.reading.paths import TEXT_SUFFIXES, suffix_of
     from adforest.reading.sources import find_sources
 
-    if suffix_of(path) in (*TEXT_SUFFIXES, ".zip"):
-        found = _Text()
-        for source in find_sources(path, "utf-8"):
-            with naming(source.path), source.open() as stream:
-                found.count(path, _pieces(stream), limits)
-        is_plain = path.suffix.lower() in TEXT_SUFFIXES
-        doubt = "its last line has no end" if is_plain and not found.is_ended else ""
-        return Survey(found.n_bytes, found.n_lines, doubt=doubt)
-    return _table(path)
+    if suffix_of(path) not in (*TEXT_SUFFIXES, ".zip"):
+        return _table(path)
+    n_bytes, n_lines, is_ended = 0, 0, True
+    for source in find_sources(path, "utf-8"):
+        end = b"\n"
+        with naming(source.path), source.open() as stream:
+            for piece in _pieces(stream):
+                n_bytes, n_lines, end = n_bytes + len(piece), n_lines + piece.count(b"\n"), (end + piece)[-2:]
+                limits.check(path, Survey(n_bytes, n_lines - 1))  # but for the names of columns
+        is_ended = end.endswith(LINE_ENDS)
+        n_lines += not is_ended
+    is_unfinished = path.suffix.lower() in TEXT_SUFFIXES and not is_ended
+    return Survey(n_bytes, n_lines, doubt="its last line has no end" if is_unfinished else "")
 
 
 def ends_a_line(path: Path, n_bytes: int) -> bool:
-    """Return whether a line of a text file ends with its first bytes, so many, or with the next one."""
+    """Return whether a line of a text file ends after a number of bytes."""
     with open(path, "rb") as file:
         file.seek(max(n_bytes - 2, 0))
         before, after = file.read(min(n_bytes, 2)), file.read(1)
     return before.endswith(LINE_ENDS) or after in (b"\n", b"\r")
-
-
-@dataclass
-class _Text:
-    """Counts of text that is read piece by piece."""
-
-    n_bytes: int = 0
-    n_lines: int = 0
-    _last: bytes = field(default=b"\n")
-
-    def count(self, path: Path, pieces: Iterator[bytes], limits: Limits) -> None:
-        """Count one more file, or raise once it is beyond limits."""
-        self._last = b"\n"
-        for piece in pieces:
-            self.n_bytes += len(piece)
-            self.n_lines += piece.count(b"\n")
-            self._last = (self._last + piece)[-2:]
-            limits.check(path, Survey(self.n_bytes, self.n_lines - 1))  # but for the names of columns
-        self.n_lines += not self.is_ended
-
-    @property
-    def is_ended(self) -> bool:
-        """Whether the last line has an end."""
-        return self._last.endswith(LINE_ENDS)
 
 
 def _table(path: Path) -> Survey:

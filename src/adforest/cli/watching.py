@@ -1,4 +1,4 @@
-"""Learn what appears in a folder, for weeks: what passes by itself is waited for, what does not is set aside."""
+"""Learn the files of a folder as they appear: after temporary errors try again, after others set the file aside."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from adforest.cli.file_log import FileLog
-from adforest.cli.folder import Folder
+from adforest.cli.folder import FileLog, Folder
 from adforest.cli.learning import ChangedError, Learner
 from adforest.cli.model_file import ConflictError, NotWrittenError
 from adforest.cli.output import in_shell_words, remark
@@ -22,12 +21,12 @@ RELOAD, REFUSE = "reload", "refuse"
 
 
 def is_transient(error: BaseException) -> bool:
-    """Return whether an error may pass by itself: the system's own, which say nothing about what a file holds."""
+    """Return whether an error may be temporary: one of the system, which does not depend on the content of a file."""
     return isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno is not None)
 
 
 class Backoff:
-    """How long to wait for something that fails, longer every time; what fails is told once."""
+    """Waiting times after failures, longer every time; a problem is printed once."""
 
     def __init__(self, interval: float) -> None:
         self._interval = interval
@@ -36,7 +35,7 @@ class Backoff:
         self._told = ""
 
     def failed(self, problem: str) -> float:
-        """Tell of a problem, and return the seconds to wait."""
+        """Print a new problem, and return the seconds to wait."""
         if not self._n_failures:
             self._since = time.monotonic()
         if problem != self._told:
@@ -46,14 +45,14 @@ class Backoff:
         return min(LONGEST_WAIT, self._interval * 2.0 ** min(self._n_failures, 20))
 
     def succeeded(self) -> None:
-        """Tell that it goes on, if something had failed."""
+        """Print that the problem is over, if there was one."""
         if self._n_failures:
             remark(f"it goes on after {time.monotonic() - self._since:.0f} s")
         self._n_failures, self._told = 0, ""
 
     @property
     def seconds(self) -> float:
-        """For how long it has failed."""
+        """Seconds since the first failure."""
         return time.monotonic() - self._since if self._n_failures else 0.0
 
 
@@ -69,9 +68,9 @@ def read_changes(given: Sequence[str]) -> dict[str, str]:
 
 
 class Challenger:
-    """A second model that learns what the champion has learnt, and is judged on the same batches.
+    """A second model that learns what the champion has learnt, and is tested on the same batches.
 
-    Whatever goes wrong with it is told, and never stops the champion.
+    Its errors are printed as warnings, and never stop the champion.
 
     Parameters
     ----------
@@ -95,7 +94,7 @@ class Challenger:
         path : Path
         table : BatchTable
         is_bad : bool
-            Whether the champion could not learn the file to its end: that is told by others.
+            Whether the champion could not learn the file, which has been printed already.
         """
         try:
             self._take_changed()
@@ -110,7 +109,7 @@ class Challenger:
                 remark(f"warning: the challenger cannot learn {path.name} ({' '.join(str(error).split())}); it goes on")
 
     def _tell(self, path: Path, table: Any, report: Any) -> None:
-        """Tell of a batch."""
+        """Print the row of a batch."""
         accuracy = report.accuracy.get("vote")
         told = "-" if accuracy is None else f"{accuracy:.3f}"
         text = f"challenger: batch {report.batch}, {path.name}, accuracy {told}"
@@ -140,7 +139,7 @@ class Watcher:
     interval : float
         Seconds between two looks.
     max_attempts : int
-        How often a file may end the process, or its memory, before it is set aside.
+        How often a file may crash the process, or exhaust its memory, before it is set aside.
     on_conflict : {"reload", "refuse"}
         What to do about a model file that another program changed.
     challenger : Challenger, optional
@@ -168,14 +167,14 @@ class Watcher:
         self._backoff = Backoff(self.interval)
 
     def run(self, show: Any, *, once: bool) -> None:
-        """Look and learn until nothing is left to do, or until a signal comes.
+        """Poll the folder and learn until nothing is left to do, or until a signal comes.
 
         Parameters
         ----------
         show : callable
-            Told what is being done.
+            Called with what is being done.
         once : bool
-            Whether to end when nothing is left, and to raise what does not pass by itself in time.
+            Whether to end when nothing is left, and to raise temporary errors that last too long.
         """
         notify("READY=1")
         while True:
@@ -204,7 +203,7 @@ class Watcher:
             self._wait(pause)
 
     def _look(self, show: Any) -> None:
-        """Take what is there, in its order, up to the first file that must be waited for."""
+        """Learn the files that are ready, in their order, up to the first temporary error."""
         self.learner.file.check()
         if self.learner.file.is_gone():
             remark(f"warning: '{self.learner.path}' was removed; it is written again, with all that was learnt")
@@ -216,18 +215,18 @@ class Watcher:
             notify("WATCHDOG=1")
 
     def _write_status(self) -> None:
-        """Tell the monitor and Prometheus what is left to do, and how much was set aside."""
+        """Write the numbers of waiting and rejected files."""
         self.status.write(self.folder.n_waiting, self.log.n_rejected)
 
     def _wait(self, seconds: float) -> None:
-        """Wait, and let the watchdog know that this is meant."""
+        """Wait, with signs of life to the watchdog of systemd."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
             notify("WATCHDOG=1")
             time.sleep(min(left, 5.0))
 
     def _reload(self, conflict: ConflictError) -> None:
-        """Take the model that another program put there, and learn what it does not know."""
+        """Load the model that another program wrote, and learn what it does not know."""
         from adforest import ModelFileError
 
         try:
@@ -242,7 +241,7 @@ class Watcher:
             self.rules.begin(self.learner)
 
     def _take(self, path: Path) -> None:
-        """Learn a file, or find that it is known, not finished, or no batch."""
+        """Learn a file, unless it is known, unfinished or invalid."""
         if not self.folder.is_unchanged(path):
             return
         n_before = self.log.begin(path, self.folder.signature(path))
@@ -266,7 +265,7 @@ class Watcher:
             self._put_aside(path, " ".join(in_shell_words(str(problem)).split()))
 
     def _learn(self, path: Path) -> Exception | None:
-        """Learn a file, and return what is wrong with it for good; raise what may pass."""
+        """Learn a file, and return a permanent error; raise temporary ones."""
         from adforest.reading.layout import MissingTargetError
 
         learner, n_before = self.learner, self.table.n_batches
@@ -296,7 +295,7 @@ class Watcher:
         return None
 
     def _put_aside(self, path: Path, reason: str) -> None:
-        """Move a file aside, and tell of it."""
+        """Move a file aside, and print that."""
         self.n_rejected += 1
         self.rules.rejected(path, reason)
         try:
@@ -312,6 +311,6 @@ class Watcher:
 
 
 def _told(error: Exception) -> str:
-    """Return how an error is told that may pass."""
+    """Return the text of a temporary error."""
     text = " ".join(str(error).split())
     return f"there is not enough memory ({text})" if isinstance(error, MemoryError) else text

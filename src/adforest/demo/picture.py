@@ -1,4 +1,4 @@
-"""The demo's picture: accuracy above, ADF-R's verdicts in a strip, seconds below, batch by batch."""
+"""The demo's picture, batch by batch: accuracy, ADF-R's reports, seconds of learning."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def _label_lines(axes: Axes, run: DemoRun, measure: str, unit: str = "") -> None
 
 
 def _draw_verdicts(axes: Axes, run: DemoRun) -> None:
-    """Draw what ADF-R made of each batch: new classes, drift, and a colour for the forest that answers."""
+    """Draw ADF-R's report of each batch: new classes, drift, and the forest with the most weight."""
     for result in run.batches:
         if result.n_new_classes:
             text = f"+{result.n_new_classes}"

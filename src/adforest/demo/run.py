@@ -24,7 +24,7 @@ TITLES = {OURS: OURS, "RF batch": "RF on the batch", "RF last 3": "RF on the las
 
 @dataclass(frozen=True)
 class DemoSettings:
-    """How many houses to draw, and the seed of the houses, the batches and every forest."""
+    """Number of houses, and the random seed of houses, batches and forests."""
 
     n_samples: int = SAMPLES
     seed: int = 0
@@ -32,7 +32,7 @@ class DemoSettings:
 
 @dataclass(frozen=True)
 class BatchResult:
-    """What one batch of the demo came to.
+    """Results of one batch of the demo.
 
     Attributes
     ----------
@@ -41,11 +41,11 @@ class BatchResult:
     stage : str
         The protocol's name of its recipe, such as ``"MUC-1"``.
     scenario, drift, answering, n_new_classes : str, str, str, int
-        ADF-R's own verdicts on it, see `adforest.adaptation.report.BatchReport`.
+        Fields of ADF-R's report, see `adforest.adaptation.report.BatchReport`.
     n_train, n_test : int
         Its samples to learn and to be tested on.
     accuracy, seconds : dict of str to float
-        By method: the share of the test set it gets right after learning, and the CPU seconds of learning.
+        By method: accuracy on the test set after learning, and the CPU seconds of learning.
     """
 
     batch: int
@@ -62,7 +62,7 @@ class BatchResult:
 
 @dataclass(frozen=True)
 class DemoRun:
-    """Everything the table and the picture are drawn from."""
+    """All results that the table and the picture show."""
 
     settings: DemoSettings
     max_features: int
@@ -82,7 +82,7 @@ def run_demo(settings: DemoSettings, on_progress: Callable[[float], None] = lamb
     ----------
     settings : DemoSettings
     on_progress : callable, optional
-        Called after each batch with the share of the work done.
+        Called after each batch with the fraction of the work that is done.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The demo in words: what was compared, the table, and what its figures say."""
+"""Text of the demo: what was compared, the table, and a summary of its figures."""
 
 from __future__ import annotations
 

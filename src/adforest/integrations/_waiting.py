@@ -1,4 +1,4 @@
-"""Samples that are collected one at a time, to be learnt as one batch."""
+"""Samples that are collected one by one, to be learnt as one batch."""
 
 from __future__ import annotations
 

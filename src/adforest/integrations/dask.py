@@ -6,12 +6,12 @@ Needs ``pip install 'adforest[dask]'``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 from sklearn.base import clone
 
 from adforest.adaptive import AdaptiveDecisionForestClassifier
-from adforest.base import FittedModel, get_fitted, lock_of, set_fitted
+from adforest.base import get_fitted, lock_of, set_fitted
 from adforest.growers import building_on
 from adforest.integrations._cluster import NAMES, ClusterClassifier, accuracy, count_correct
 from adforest.merging import BatchSource, LocalBatch
@@ -29,16 +29,6 @@ except ImportError as error:
     ) from error
 
 __all__ = ["DaskAdaptiveDecisionForestClassifier"]
-
-
-class _Sent(NamedTuple):
-    """A model that was sent to the workers, and its dependencies."""
-
-    model: FittedModel[Any]
-    client: Any
-    answer_for: str
-    column_changes: str
-    future: Any
 
 
 class DaskAdaptiveDecisionForestClassifier(ClusterClassifier):
@@ -193,16 +183,16 @@ class DaskAdaptiveDecisionForestClassifier(ClusterClassifier):
 
     def _sent_model(self) -> Any:
         """Return the predictor for the workers: sent there once, or delayed where there is no cluster."""
-        model, (answer_for, changes) = self._checked(), (self.answer_for, self.column_changes)
+        model = self._checked()
         try:
             client = self._cluster_client()
         except ValueError:
             return dask.delayed(self._predictor(), traverse=False)
-        before: _Sent | None = getattr(self, "_sent", None)
-        if before is None or before[:4] != (model, client, answer_for, changes) or before.future.status != "finished":
-            future = Cluster(client).send(self._predictor(), to_all=True)
-            self._sent = before = _Sent(model, client, answer_for, changes, future)
-        return before.future
+        made_of = (model, client, self.answer_for, self.column_changes)
+        before = getattr(self, "_sent", None)
+        if before is None or before[0] != made_of or before[1].status != "finished":
+            self._sent = before = made_of, Cluster(client).send(self._predictor(), to_all=True)
+        return before[1]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on some samples, in one pass over the partitions.

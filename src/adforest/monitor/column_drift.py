@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
@@ -90,31 +89,23 @@ class ColumnView:
     distance_by_block: tuple[float | None, ...]
 
 
-class Fractions(NamedTuple):
-    """By column and cell: fractions of the past and of the last batches; 0 where there are no samples."""
-
-    past: Float64Array
-    last: Float64Array
-
-
 def column_views(encoder: TableEncoder, sketches: ColumnSketches, importance: Float64Array) -> tuple[ColumnView, ...]:
     """Return the columns, worst first."""
     sketches = sketches.with_early_counted(encoder.n_categories[: len(sketches.bounds)]).with_columns(
         encoder.n_features
     )
     last = sketches.last.sum(axis=0)
-    fractions = Fractions(_fractions(sketches.past), _fractions(last))
+    past, now = _fractions(sketches.past), _fractions(last)
     over_time = sketches.over_time
     distance = np.nan_to_num(sketches.distances)
     usual = _mean_known(over_time.distance[:-1])
     unseen = sketches.last_unseen.sum(axis=0) / np.maximum(last.sum(axis=1), 1)
     unseen_before = sketches.past_unseen / np.maximum(sketches.past.sum(axis=1), 1)
-    is_categorical = encoder.is_categorical
     impact = distance * importance
     has_past = sketches.past.sum(axis=1) > 0
     views = []
     for column in np.lexsort((-distance, -impact)).tolist():
-        bins, outside = _bins(encoder, sketches, column, fractions, is_categorical=bool(is_categorical[column]))
+        bins, outside = _bins(encoder, sketches, column, past[column].tolist(), now[column].tolist())
         views.append(
             ColumnView(
                 name=write_column(encoder.names, column),
@@ -127,9 +118,9 @@ def column_views(encoder: TableEncoder, sketches: ColumnSketches, importance: Fl
                 impact=float(impact[column]),
                 bins=bins,
                 outside=outside,
-                missing=float(fractions.last[column, MISSING]),
+                missing=float(now[column, MISSING]),
                 unseen=float(unseen[column]),
-                missing_before=float(fractions.past[column, MISSING]) if has_past[column] else None,
+                missing_before=float(past[column, MISSING]) if has_past[column] else None,
                 unseen_before=float(unseen_before[column]) if has_past[column] else None,
                 missing_by_block=none_where_unknown(over_time.missing[:, column]),
                 unseen_by_block=none_where_unknown(over_time.unseen[:, column]),
@@ -140,14 +131,13 @@ def column_views(encoder: TableEncoder, sketches: ColumnSketches, importance: Fl
 
 
 def _bins(
-    encoder: TableEncoder, sketches: ColumnSketches, column: int, fractions: Fractions, *, is_categorical: bool
+    encoder: TableEncoder, sketches: ColumnSketches, column: int, past: list[float], last: list[float]
 ) -> tuple[tuple[BinView, ...], float]:
     """Return the bins of a column, and the fraction of the last batches outside of its range."""
     bounds = sketches.bounds[column][np.isfinite(sketches.bounds[column])].tolist()
-    past, last = fractions.past[column].tolist(), fractions.last[column].tolist()
     found: list[BinView] = []
     outside = 0.0
-    if is_categorical:
+    if encoder.is_categorical[column]:
         values = encoder.category_values(column)
         for place, code in enumerate(bounds):
             value = values[int(code)] if int(code) < len(values) else None

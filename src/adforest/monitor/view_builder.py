@@ -13,7 +13,7 @@ from adforest.adaptation.memory import sample_bytes
 from adforest.adaptation.report import FORESTS, METRICS
 from adforest.adaptation.scoring import VOTE
 from adforest.adaptation.steps import answering_votes
-from adforest.base import FittedModel, get_fitted
+from adforest.base import get_fitted
 from adforest.classifier import BaseADFClassifier, mean_importances
 from adforest.encoding.rebuilding import write_value
 from adforest.forest._kernels import routing
@@ -21,7 +21,7 @@ from adforest.monitor.column_drift import column_views, none_where_unknown
 from adforest.monitor.expectation import Record, expectation, followed
 from adforest.monitor.health import freshness_of, health_at, health_of
 from adforest.monitor.model_view import ClassView, EventView, ForestView, MemoryView, ModelView, Series, Timeline
-from adforest.snapshot import Snapshot
+from adforest.snapshot import FittedForests, Snapshot
 from adforest.tracking import BatchBlock, ClassLives, Track
 
 LAST_BATCHES = 3  # that count as the last ones where columns have not been counted yet
@@ -32,16 +32,15 @@ class Seen(NamedTuple):
     """Parts of a model or a snapshot."""
 
     kind: str
-    model: FittedModel[Any]
+    model: FittedForests
     state: State
-    track: Track
     has_samples: bool
 
 
 def view_of(estimator: Any) -> ModelView:
     """Return the view of a model or snapshot."""
     seen = _seen(estimator)
-    model, state, track = seen.model, seen.state, seen.track
+    model, state, track = seen.model, seen.state, seen.model.track
     history, sketches = track.history, track.columns
     record = followed(history.reports)
     importance = mean_importances(state, model.encoder)
@@ -79,14 +78,12 @@ def _seen(estimator: Any) -> Seen:
         frozen = get_fitted(estimator)
         is_paper = frozen.state.settings.algorithm == "paper"
         kind = "PaperADFClassifier" if is_paper else "AdaptiveDecisionForestClassifier"
-        return Seen(kind, frozen, frozen.state, frozen.track, estimator.has_samples)
+        return Seen(kind, frozen, frozen.state, estimator.has_samples)
     if not isinstance(estimator, BaseADFClassifier):
         kinds = "AdaptiveDecisionForestClassifier, PaperADFClassifier or Snapshot"
         raise TypeError(f"got {type(estimator).__name__}; expected a fitted {kinds}")
     model = get_fitted(estimator)
-    return Seen(
-        type(estimator).__name__, model, estimator._answering_state(model.state), model.track, model.has_samples
-    )
+    return Seen(type(estimator).__name__, model, estimator._answering_state(model.state), model.has_samples)
 
 
 def _timeline(blocks: Sequence[BatchBlock], reports: Sequence[BatchReport], record: Record) -> Timeline:
@@ -153,14 +150,14 @@ def _events(track: Track, names: list[str]) -> tuple[EventView, ...]:
     return tuple(sorted(found, key=lambda one: (one.batch, one.kind == "class gone"))[-MAX_EVENTS:])
 
 
-def _class_names(model: FittedModel[Any]) -> list[str]:
+def _class_names(model: FittedForests) -> list[str]:
     """Return class values as they are written, by code."""
     return [write_value(value) for value in model.labels.by_arrival.tolist()]
 
 
 def _classes(seen: Seen, since: int) -> tuple[ClassView, ...]:
     """Return the classes, sorted; since is the first of the last batches."""
-    model, lives = seen.model, seen.track.classes
+    model, lives = seen.model, seen.model.track.classes
     n_classes, memory = len(model.labels.by_arrival), seen.state.memory
     kept = np.bincount(memory.y, minlength=n_classes)
     per_sample = _sample_bytes(seen.state)

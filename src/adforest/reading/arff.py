@@ -1,4 +1,4 @@
-"""ARFF, Weka's file format, read line by line: dense data with numeric, nominal, string and date attributes."""
+"""Read ARFF, Weka's file format, line by line: dense data with numeric, nominal, string and date attributes."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class ArffFile(TextFile):
                     return
 
     def locate(self, record: int, column: str) -> tuple[str, str]:
-        """Return how an error calls a record, counted from 0 without bad lines; what is missing is a question mark."""
+        """Return the place of a record for errors, counted from 0 without bad lines; its fields are not known."""
         with self._data() as numbered:
             line, _ = next(islice(self._rows(numbered, BadLines(are_skipped=True)), record, None))
         return self._place(line), ""
@@ -188,7 +188,7 @@ class ArffFile(TextFile):
         )
 
     def _place(self, number: int) -> str:
-        """Return how an error calls a line."""
+        """Return the place of a line for errors."""
         return f"line {number} of '{self.path}'"
 
 

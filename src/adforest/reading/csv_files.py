@@ -1,4 +1,4 @@
-"""CSV files: what their columns hold is guessed, and what does not fit the guess is named by its line."""
+"""CSV files: column types are inferred, and an error about a value that does not fit names its line."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ WORDS = {"double": "a number", "int64": "a whole number", "bool": "true or false
 
 @dataclass(frozen=True)
 class Head:
-    """What is known of a file before it is read.
+    """Properties of a file that are known before it is read.
 
     Attributes
     ----------
     schema : pyarrow.Schema
-        Names and guessed types of the columns.
+        Names and inferred types of the columns.
     suspects : frozenset of str
-        Columns guessed to be numbers although some of their fields are none, or text that cannot be decoded.
+        Columns inferred to be numbers although some of their fields are not, or text that cannot be decoded.
     is_empty : bool
         Whether there is no line beside the names.
     """
@@ -42,7 +42,7 @@ class Head:
 
 @dataclass(frozen=True)
 class CsvFile(TableFile):
-    """A CSV file; what its columns hold is guessed from their values."""
+    """A CSV file; column types are inferred from the values."""
 
     reader: CsvReader
     bad_lines: BadLines
@@ -56,7 +56,7 @@ class CsvFile(TableFile):
 
     @property
     def header_place(self) -> str:
-        """How an error about the columns calls the file: with the line that names them."""
+        """The line of the column names, for errors."""
         return f"line {self.reader.header_line} of '{self.path}'"
 
     @property
@@ -92,7 +92,7 @@ class CsvFile(TableFile):
             self._meet(row)
 
     def check(self, wanted: Mapping[str, Any]) -> None:
-        """Raise if a column holds something that cannot be read as what the column was guessed to hold."""
+        """Raise if a value does not fit the inferred type of its column."""
         suspects = {name: kind for name, kind in wanted.items() if name in self._head.suspects}
         n_samples = 0
         for block, odd in self._blocks(suspects, deque()) if suspects else ():
@@ -101,7 +101,7 @@ class CsvFile(TableFile):
                 raise self._refused(odd, n_samples)
 
     def locate(self, record: int, column: str) -> tuple[str, str]:
-        """Return how an error calls a record, counted from 0 without bad lines, and what one of its fields says."""
+        """Return the place of a record for errors, counted from 0 without bad lines, and the text of a field."""
         names = self.schema.names
         found = self.reader.row(record, n_fields=len(names))
         if found is None:
@@ -110,7 +110,7 @@ class CsvFile(TableFile):
 
     @cached_property
     def _head(self) -> Head:
-        """What is guessed from the first megabyte, or from all of the file."""
+        """What is inferred from the first megabyte, or from all of the file."""
         if self.reader.is_blank:
             return Head(pa.schema([]), frozenset(), is_empty=True)
         bad: list[Any] = []
@@ -119,7 +119,7 @@ class CsvFile(TableFile):
             return self._judged(table, is_empty=not table.num_rows and not bad)
 
     def _judged(self, table: Any, *, is_empty: bool) -> Head:
-        """Return what the columns of a table are, and which are not quite that."""
+        """Return the types of the columns of a table, and the columns with values that may not fit."""
         schema, suspects = table.schema, []
         for place, name in enumerate(self._names(schema)):
             kind = self._suspected(name, table.column(place))
@@ -136,7 +136,7 @@ class CsvFile(TableFile):
             raise self.reader.source.undecodable() from None
 
     def _suspected(self, name: str, column: Any) -> Any:
-        """Return what a column is meant to be that Arrow takes for something else, None if Arrow is right."""
+        """Return the intended type of a column where Arrow infers another one, None if Arrow is right."""
         if pa.types.is_binary(column.type):
             return pa.string()
         numbers, is_target = self.reader.format.numbers, name == self.reader.format.target

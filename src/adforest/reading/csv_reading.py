@@ -1,4 +1,4 @@
-"""How CSV is read: by Arrow in blocks, as values or as the text they are written in, and by lines to find a place."""
+"""Read CSV: by Arrow in blocks, as values or as text, and line by line to find the place of an error."""
 
 from __future__ import annotations
 
@@ -36,22 +36,22 @@ Row: TypeAlias = tuple[int, list[str]]
 
 @dataclass(frozen=True)
 class CsvFormat:
-    """How CSV files are written.
+    """Format of CSV files.
 
     Attributes
     ----------
     target : str or None
         The column of the classes, if there is one.
     header : str
-        A column that is there, which tells the delimiter.
+        The name of an existing column, by which the delimiter is found.
     delimiter : str or None
-        What parts columns, None to find out.
+        The delimiter, None to detect it.
     numbers : NumberFormat
-        How numbers are written.
+        Format of numbers.
     na_values : tuple of str
-        What stands for a missing value beside what usually does.
+        Missing values in addition to the usual ones.
     known : frozenset of str
-        Columns of which earlier batches told what they hold: they cannot be read as text any more.
+        Columns whose types are known from earlier batches: they cannot be read as text any more.
     """
 
     target: str | None
@@ -97,7 +97,7 @@ class CsvReader:
 
     @cached_property
     def delimiter(self) -> str:
-        """What parts the columns: given, told by the suffix, or the one that makes a column that is there one."""
+        """The delimiter: given, that of the suffix, or the one with which the existing column is found."""
         if self.format.delimiter or suffix_of(self.source.path) == ".tsv":
             return self.format.delimiter or "\t"
         n_names = {}
@@ -220,7 +220,7 @@ class CsvReader:
         return block.set_column(place, self.format.target, text.column(place))
 
     def _options(self, on_bad: Callable[[Any], None], block_size: int = 0, **convert: Any) -> dict[str, Any]:
-        """Return what Arrow is to know; on one thread it numbers rows."""
+        """Return options of Arrow; on one thread it numbers rows."""
 
         def pass_on(row: Any) -> str:
             on_bad(row)

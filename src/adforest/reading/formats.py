@@ -1,6 +1,6 @@
-"""Files of tables, read piece by piece: Parquet and Arrow; CSV, JSON lines and ARFF have modules of their own.
+"""Files of tables, read in pieces: Parquet and Arrow; CSV, JSON lines and ARFF have modules of their own.
 
-Every file says what its columns hold and yields the wanted ones as record batches. Errors name the file.
+Every file has a schema and yields columns as record batches. Errors name the file.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def open_files(path: Path, encoding: str, csv_format: CsvFormat, bad_lines: BadL
     encoding : str
         The encoding of text files.
     csv_format : CsvFormat
-        How CSV files are written.
+        Format of CSV files.
     bad_lines : BadLines
         What happens to lines with a wrong number of fields.
     """
@@ -56,7 +56,7 @@ def _text_file(source: Source, csv_format: CsvFormat, bad_lines: BadLines) -> Ta
 
 
 def judged_whole(file: TableFile) -> TableFile:
-    """Return a file of which all is looked at to say what its columns hold."""
+    """Return a file whose column types are inferred from all of it."""
     return replace(file, is_judged_whole=True) if isinstance(file, CsvFile | JsonFile) else file
 
 
@@ -83,7 +83,7 @@ def read_blocks(file: TableFile, wanted: Mapping[str, Any]) -> Iterator[Any]:
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Turn errors of the libraries that read files into errors that name the file and say what to do."""
+    """Replace errors of the libraries that read files by errors that name the file and say what to do."""
     try:
         yield
     except MemoryError:  # Arrow's too, which is no fault of the file

@@ -1,4 +1,4 @@
-"""What the columns of a stream of files hold: judged by the first file, asked of all others."""
+"""Column types of a stream of files: inferred from the first file, required of all others."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class MissingTargetError(InputError):
 
 @dataclass(frozen=True)
 class Choice:
-    """What the user asked for.
+    """Columns that the user chose.
 
     Attributes
     ----------
     target : str or None
-        The column that holds the classes; None where records are only to be answered.
+        The column that holds the classes; None where records are only to be predicted.
     columns : tuple of str or None
         The columns to learn from, None for all.
     drop : tuple of str
@@ -45,7 +45,7 @@ class Choice:
     categorical : tuple of str
         Columns to be read as text, whatever they look like.
     types : dict of str to Arrow type, or None
-        What columns hold, as far as earlier batches told; None if there were none.
+        Types known from earlier batches; None if there were none.
     """
 
     target: str | None
@@ -72,9 +72,9 @@ class Layout:
     types : dict of str to Arrow type
         The features in their order, the target last if there is one.
     like : str
-        What an error says other files or batches should be like.
+        The file or batches that others are compared with, for errors.
     unlabelled : Skipped
-        What happens to records without a class.
+        How to handle records without a class.
     """
 
     choice: Choice

@@ -1,4 +1,4 @@
-"""Which files a stream is made of, and in which order they come."""
+"""Find the files of a stream, and sort them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Samples to be answered, from files of any size: the columns that a model knows, and some to be kept beside them."""
+"""Samples to be predicted, from files of any size: the columns that a model knows, and columns to be kept."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def read_records(
     n_samples: int = 1 << 16,
     **reading: Any,
 ) -> Iterator[tuple[Any, Any]]:
-    """Yield tables of records, and tables of the columns to be kept beside them; memory holds one of each.
+    """Yield tables of records, and tables of the columns to be kept; memory holds one of each.
 
     Parameters
     ----------
@@ -29,11 +29,11 @@ def read_records(
     keep : list of str, optional
         Columns to be kept as they are; of a CSV file as text.
     may_lack : bool, default=False
-        Whether some of the columns, not all, may lack.
+        Whether some of the columns may be missing.
     n_samples : int
         Samples in a table, about.
     **reading
-        How files are written: ``order``, ``delimiter``, ``decimal``, … as in `read_batches`.
+        Format of the files: ``order``, ``delimiter``, ``decimal``, … as in `read_batches`.
 
     Yields
     ------
@@ -82,5 +82,5 @@ def _read(
 
 
 def _parted(table: Any, wanted: Mapping[str, Any], keep: Sequence[str]) -> tuple[Any, Any]:
-    """Return the columns to be answered, and those to be kept."""
+    """Return the columns to be predicted from, and those to be kept."""
     return table.select(list(wanted)), table.select(list(keep))

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from adforest.reading.paths import COMPRESSIONS, TEXT_SUFFIXES, natural_key, suffix_of
 
-START_BYTES = 1 << 10  # enough for what marks a format
+START_BYTES = 1 << 10  # enough to identify a format
 HOW_TO_ENCODE = "Pass the encoding of the file, for example encoding='cp1252' or 'latin-1'."
 
 
@@ -153,7 +153,7 @@ class TextFile(TableFile):
 
 @dataclass
 class Skipped:
-    """What happens to lines or records that cannot be used, and what happened to them so far.
+    """How to handle invalid lines or records, and how many were left out so far.
 
     Attributes
     ----------
@@ -174,7 +174,7 @@ class BadLines(Skipped):
     """Lines whose number of fields is wrong."""
 
     def meet(self, place: Callable[[], str], n_found: int, n_expected: int) -> None:
-        """Count a line, or raise an error about it; its place is looked for only where it is said."""
+        """Count a line, or raise an error about it; its place is computed only if it is needed."""
         fields = "1 field" if n_found == 1 else f"{n_found} fields"
         if not self.are_skipped:
             raise ValueError(
@@ -242,7 +242,7 @@ def _damaged(path: Path, error: Exception) -> ValueError:
 
 
 def spool(stream: BinaryIO, folder: Path) -> Path:
-    """Write what comes from a stream, to its end, to a file whose suffix says its format.
+    """Write a stream to a file with the suffix of its format.
 
     Parquet, Arrow, zip, gzip, zstandard and bzip2 are known by their first bytes, JSON lines and ARFF by their first
     character; all else is CSV. Of what is compressed, only CSV can be told.
@@ -266,7 +266,7 @@ def spool(stream: BinaryIO, folder: Path) -> Path:
 
 
 def _suffix(start: bytes) -> str:
-    """Return the suffix of the format that the first bytes announce."""
+    """Return the suffix of the format that the first bytes identify."""
     marks = {
         b"PAR1": ".parquet",
         b"ARROW1": ".arrow",

@@ -1,4 +1,4 @@
-"""Alerts: rules checked at every batch, and how someone is told of what they find."""
+"""Alerts: rules that are checked at every batch, and delivery of messages by command, webhook or mail."""
 
 from adforest.cli.alerts.checking import Alerts, read_alerts
 

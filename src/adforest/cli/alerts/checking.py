@@ -1,7 +1,7 @@
-"""Check rules at every batch, and tell of what they find; a receiver that fails never stops learning.
+"""Check rules at every batch and make alerts; a receiver that fails never stops learning.
 
-What rules over several batches need, and the alerts of a batch, are saved with the model in one write: whoever learns
-on finds them there. From the model alerts go to the outbox, which sends them until they have arrived.
+The state of rules over several batches and the alerts of a batch are saved with the model in one write, so that the
+next command goes on from there. From the model alerts go to the outbox, and are sent until they have arrived.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def read_alerts(path: Path | None) -> Alerts:
 
 
 class Alerts:
-    """Rules, what they find, and who is told. As a context it ends with what is due sent."""
+    """Rules, their alerts and the receivers. A context manager: at its end pending alerts are sent."""
 
     def __init__(self, rules: list[Rule], deliveries: list[Delivery]) -> None:
         self.rules = rules
@@ -65,14 +65,14 @@ class Alerts:
         self._close()
 
     def _close(self) -> None:
-        """Send what is due, and close the outbox."""
+        """Send pending alerts, and close the outbox."""
         if self._sender is not None:
             self._sender.close()
         if self.outbox is not None:
             self.outbox.close()
 
     def begin(self, learner: Any) -> None:
-        """Open the outbox of a model, and send the alerts that are there or were saved with the last batch.
+        """Open the outbox of a model, and send its pending alerts and those saved with the last batch.
 
         It is called again where another program put another model into the file, or the file is a link to another one.
         """
@@ -86,7 +86,7 @@ class Alerts:
         self.check_age()
 
     def look(self, batch: Any) -> None:
-        """Look at a batch before it is learnt, as far as some rule asks for that."""
+        """Compute from a batch, before it is learnt, what some rule needs."""
         wanted = {rule.when for rule in self.rules}
         self._files = [str(path) for path in batch.files]
         self._fractions = {MISSING: missing_fractions(batch.X)} if MISSING in wanted else {}
@@ -94,14 +94,14 @@ class Alerts:
             self._fractions[UNSEEN] = unseen_fractions(batch.X, self._learner.model)
 
     def noted(self, model: Any, origins: Any) -> Any:
-        """Return what is saved with a batch: what rules found in it, in how many batches in a row, and the alerts."""
-        if not self.rules:  # nobody looks at this batch: what is found in the next one does not follow what was before
+        """Return the origins to be saved with a batch: for each rule the number of batches in a row, and the alerts."""
+        if not self.rules:  # a batch that is not checked ends every row of batches
             return replace(origins, rule_counts=())
         *before, report = model.history_
         looked = Looked(self._fractions, self._health(model))
         known, counts, alerts = dict(origins.rule_counts), [], []
         for rule in self.rules:
-            # What a new rule would have told of the batches before is not told now.
+            # A new rule makes no alerts of earlier batches.
             so_far = Counter(dict(known[str(rule)])) if str(rule) in known else _counted(rule, before)
             findings = rule.find(report, looked)
             now = {one.about: so_far[one.about] + 1 for one in findings}
@@ -112,12 +112,12 @@ class Alerts:
         return replace(origins, rule_counts=tuple(counts), alerts=(*self._not_kept, *map(json.dumps, alerts)))
 
     def tell(self) -> None:
-        """Hand over to the outbox what was saved with the last batch."""
+        """Move the alerts that were saved with the last batch to the outbox."""
         alerts = self._learner.origins.alerts if self.rules else ()
         self._not_kept = [one for one in alerts if not self._keep(json.loads(one))]
 
     def check_age(self) -> None:
-        """Tell if no batch has come for longer than a rule allows, once until the next one comes."""
+        """Make an alert if no batch has come for longer than a rule allows, once until the next one comes."""
         rules = [rule for rule in self.rules if rule.when == NO_BATCH]
         if not rules or self._learner.is_new:
             return
@@ -132,19 +132,19 @@ class Alerts:
                 self._keep(self._alert(rule, message, hours, (str(last.learnt_at),), batch=last.batch))
 
     def rejected(self, path: Path, reason: str) -> None:
-        """Tell of a file that cannot be learnt, before it is moved: a process killed in between tells of it again."""
+        """Make an alert of a file that cannot be learnt, before it is moved: after a crash it is made again."""
         with suppress(FileNotFoundError):
             status = path.stat()
             for rule in self.rules:
                 if rule.when == REJECTED:
-                    # Not with the name first: a program may take what begins with a dash for an option.
+                    # The name is not first: a program may take text that begins with a dash for an option.
                     message = f"the file {path.name} cannot be learnt and is set aside: {reason}"
                     same = (path.name, str(status.st_size), str(status.st_mtime_ns))
                     self._keep(self._alert(rule, message, path.name, same, files=[str(path)]))
 
     def send_trial(self) -> list[str]:
-        """Tell all receivers at once that this is a trial, and return what went wrong."""
-        trial = self._alert("trial", "this is a trial: alerts of adforest arrive here", None, (str(time.time_ns()),))
+        """Send a test message to all receivers, and return the failures."""
+        trial = self._alert("trial", "this is a test: alerts of adforest arrive here", None, (str(time.time_ns()),))
         remark(f"alert: {trial['message']}")
         failures = []
         for delivery in self.deliveries:
@@ -156,7 +156,7 @@ class Alerts:
         return failures
 
     def send_waiting(self, model: Path, seconds: float) -> int:
-        """Send the alerts in the outbox of a model for so many seconds, and return how much is left."""
+        """Send the alerts in the outbox of a model for some seconds, and return how many are left."""
         if not outbox_path(model).exists():
             return 0
         self.outbox = Outbox(outbox_path(model))
@@ -166,7 +166,7 @@ class Alerts:
         return self.outbox.n_waiting()
 
     def _health(self, model: Any) -> Any:
-        """Return the verdict on a model where a rule asks for it."""
+        """Return the health of a model where a rule needs it."""
         if all(rule.when != HEALTH for rule in self.rules):
             return None
         from adforest.monitor import ModelView
@@ -174,7 +174,7 @@ class Alerts:
         return ModelView.from_estimator(model).health
 
     def _keep(self, alert: dict[str, Any], receivers: list[str] | None = None) -> bool:
-        """Put an alert into the outbox, and tell of it on standard error unless it was there before."""
+        """Put an alert into the outbox, and print it on standard error if it is new; return whether it is kept."""
         assert self.outbox is not None
         receivers = [one.key for one in self.deliveries] if receivers is None else receivers
         try:
@@ -190,7 +190,7 @@ class Alerts:
         return True
 
     def _not_delivered(self, delivery: Delivery, n_failures: int, problem: str) -> None:
-        """Tell the other receivers of one that has failed as often in a row as a rule says."""
+        """Make an alert for the other receivers if one has failed as often in a row as a rule says."""
         for rule in self.rules:
             if rule.when == NOT_DELIVERED and n_failures == max(1, int(rule.limit or 1)):
                 assert self.outbox is not None
@@ -224,7 +224,7 @@ class Alerts:
         batch: int | None = None,
         files: list[str] | None = None,
     ) -> dict[str, Any]:
-        """Return an alert; its id is that of another one where all that makes it the same is the same."""
+        """Return an alert; its id is a digest of model, rule and the parts in `same`."""
         model = None if self._learner is None else str(self._learner.path)
         made_of = (str(outbox_path(Path(model or "."))), str(rule), *same)
         content: Mapping[str, Any] = as_plain(
@@ -243,7 +243,7 @@ class Alerts:
 
 
 def _counted(rule: Rule, reports: list[Any]) -> Counter[str]:
-    """Return in how many of the last reports in a row a rule finds something, as far as reports alone tell."""
+    """Return in how many of the last reports in a row a rule finds something, from reports alone."""
     so_far: Counter[str] = Counter()
     for report in reports[-rule.batches :]:
         so_far = Counter({one.about: so_far[one.about] + 1 for one in rule.find(report, Looked({}))})

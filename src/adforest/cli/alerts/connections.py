@@ -1,4 +1,4 @@
-"""Connections that end when the time for a delivery is over: a socket's own timeout starts anew with every byte."""
+"""HTTP and SMTP with a limit on the total time; the timeout of a socket restarts with every byte."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any
 
 
 class Deadline:
-    """Cuts the connections it is told of once its time is over."""
+    """Closes connections when their time is over."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -27,7 +27,7 @@ class Deadline:
         self._timer.daemon = True
 
     def watch(self, connection: socket.socket) -> None:
-        """Cut a connection, also where TLS is wrapped around it later, at the end of the time."""
+        """Close a connection at the end of the time, also if TLS is started on it later."""
         self._watched.append(socket.socket(fileno=os.dup(connection.fileno())))
 
     def _cut(self) -> None:
@@ -38,7 +38,7 @@ class Deadline:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Raise `TimeoutError` if the block takes longer, whatever it makes of connections that were cut."""
+        """Raise `TimeoutError` if the block takes longer, whatever error the closed connections cause."""
         self._timer.start()
         try:
             yield
@@ -54,14 +54,14 @@ class Deadline:
 
 
 class _Http(http.client.HTTPConnection):
-    """A connection that a deadline watches."""
+    """An HTTP connection with a deadline."""
 
     def __init__(self, *arguments: Any, deadline: Deadline, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._deadline = deadline
 
     def connect(self) -> None:
-        """Connect, and have it watched before TLS begins."""
+        """Connect, and register the socket before TLS begins."""
         super().connect()
         self._deadline.watch(self.sock)
 
@@ -71,7 +71,7 @@ class _Https(http.client.HTTPSConnection, _Http):
 
 
 class _Opener(urllib.request.HTTPHandler, urllib.request.HTTPSHandler):
-    """Opens such connections, by the proxies of the environment as usual."""
+    """Opens such connections, through the proxies of the environment as usual."""
 
     def __init__(self, deadline: Deadline) -> None:
         super().__init__()
@@ -88,7 +88,7 @@ class _Opener(urllib.request.HTTPHandler, urllib.request.HTTPSHandler):
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Leaves an answer that leads elsewhere as it is."""
+    """Does not follow redirects."""
 
     def redirect_request(self, *_: Any) -> None:
         """Return no other request."""
@@ -96,7 +96,7 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 
 
 def post(address: str, content: bytes, headers: Mapping[str, str], timeout: float) -> int:
-    """Post something to an address, and return the status of the answer, which is not followed anywhere."""
+    """Send a POST request, and return the status of the response; redirects are not followed."""
     deadline = Deadline(timeout)
     opener = urllib.request.build_opener(_Opener(deadline), _NoRedirects)
     request = urllib.request.Request(address, content, dict(headers), method="POST")

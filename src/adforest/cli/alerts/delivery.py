@@ -1,6 +1,6 @@
-"""How someone is told of an alert: a command is run, a web address gets a request, or a mail is sent.
+"""Delivery of an alert: run a command, send a request to a webhook, or send a mail.
 
-What identifies a receiver may be secret (an address with a token in it, an argument, a header): none of it is printed.
+Addresses, arguments and headers may be secrets, such as an address with a token in it: none of them is printed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from email.message import EmailMessage
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from adforest.cli.output import counted, printable, remark
@@ -26,7 +26,7 @@ from adforest.cli.output import counted, printable, remark
 Alert = Mapping[str, Any]
 MESSAGE = "{message}"  # stands for the message in an argument of a command
 IN_ENVIRONMENT = ("id", "time", "message", "rule", "batch", "model")  # of an alert, as ADFOREST_ID and so on
-MAX_SAID = 200  # characters of what a program says of its failure
+MAX_SAID = 200  # characters of the error output of a program
 
 
 class Delivery(ABC):
@@ -42,11 +42,13 @@ class Delivery(ABC):
 
     timeout: float
     retry: float
+    identity: ClassVar[tuple[str, ...]]  # names of the attributes that identify a receiver
 
     @property
-    @abstractmethod
     def key(self) -> str:
-        """Identifies the receiver in an outbox: the same in every process, and no secret."""
+        """Id of the receiver in an outbox: the same in every process, and no secret."""
+        parts = (type(self).__name__.lower(), *(getattr(self, name) for name in self.identity))
+        return sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     @abstractmethod
     def deliver(self, alert: Alert) -> None:
@@ -56,15 +58,11 @@ class Delivery(ABC):
         """End a delivery under way that would outlive this process; called from another thread."""
 
 
-def _key(*parts: object) -> str:
-    """Return a digest of what identifies a receiver."""
-    return sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
 @dataclass(frozen=True)
 class Command(Delivery):
     """Runs a program that gets the alert as JSON on its standard input, and its parts in the environment."""
 
+    identity = ("command",)
     command: tuple[str, ...]
     timeout: float
     retry: float = 1.0
@@ -73,23 +71,18 @@ class Command(Delivery):
     def __str__(self) -> str:
         return f"the command {shlex.quote(Path(self.command[0]).name)}"
 
-    @property
-    def key(self) -> str:
-        """What stands for the command."""
-        return _key("command", self.command)
-
     def deliver(self, alert: Alert) -> None:
-        """Run the program, in a group of processes that ends with its time."""
+        """Run the program in a process group, which is killed after the timeout."""
         arguments = [str(alert["message"]) if one == MESSAGE else one for one in self.command]
         given = {f"ADFOREST_{name.upper()}": str(alert[name]) for name in IN_ENVIRONMENT if alert.get(name) is not None}
-        # Files instead of pipes: what the program leaves running in the background may keep them open.
+        # Files instead of pipes, which processes in the background may keep open.
         with TemporaryFile() as said, TemporaryFile() as stdin:
             stdin.write(json.dumps(alert).encode() + b"\n")
             stdin.seek(0)
             process = subprocess.Popen(
                 arguments,
                 stdin=stdin,
-                stdout=subprocess.DEVNULL,  # nothing it prints may stand among our own results
+                stdout=subprocess.DEVNULL,  # its output must not mix with our results
                 stderr=said,
                 env=os.environ | given,
                 start_new_session=True,
@@ -108,13 +101,13 @@ class Command(Delivery):
                 raise ValueError(f"it ended with code {code}{self._shown(said.read(10_000))}")
 
     def cancel(self) -> None:
-        """Kill the program, if it runs, with all that it started."""
+        """Kill the program, if it is running, with its child processes."""
         for process in list(self._running):
             if process.poll() is None:
                 _kill_group(process)
 
     def _shown(self, said: bytes) -> str:
-        """Return the end of what a program said of its failure, without its arguments."""
+        """Return the end of the error output of a program, without its arguments."""
         text = " ".join(said.decode("utf-8", "replace").split())
         for argument in sorted(self.command[1:], key=len, reverse=True):
             text = text.replace(argument, "…") if len(argument) > 3 else text
@@ -122,7 +115,7 @@ class Command(Delivery):
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:
-    """Kill a program with all that it started."""
+    """Kill a program with its child processes."""
     if hasattr(os, "killpg"):
         with suppress(ProcessLookupError):  # it has just ended
             os.killpg(process.pid, signal.SIGKILL)
@@ -133,8 +126,9 @@ def _kill_group(process: subprocess.Popen[bytes]) -> None:
 
 @dataclass(frozen=True)
 class Webhook(Delivery):
-    """Posts the alert as JSON to a web address; an answer of success (2xx) is a delivery, nothing else is."""
+    """Posts the alert as JSON to a web address; the delivery succeeds with a 2xx response only."""
 
+    identity = ("webhook",)
     webhook: str
     headers: Mapping[str, str]
     timeout: float
@@ -143,13 +137,8 @@ class Webhook(Delivery):
     def __str__(self) -> str:
         return f"the webhook at {urlsplit(self.webhook).hostname}"
 
-    @property
-    def key(self) -> str:
-        """What stands for the address."""
-        return _key("webhook", self.webhook)
-
     def deliver(self, alert: Alert) -> None:
-        """Post the alert; what leads elsewhere is not followed, since headers and content are for this address."""
+        """Post the alert; redirects are not followed, since headers and content are for this address."""
         from adforest.cli.alerts.connections import post
 
         headers = {"Content-Type": "application/json", "User-Agent": "adforest", "Idempotency-Key": str(alert["id"])}
@@ -172,9 +161,10 @@ class Mail(Delivery):
         The mail server.
     tls : {"none", "starttls", "ssl"}
     user, password_variable : str or None
-        Who logs in, and the environment variable that holds the password.
+        User name, and the environment variable with the password.
     """
 
+    identity = ("mail", "host", "port")
     mail: tuple[str, ...]
     sender: str
     host: str
@@ -187,11 +177,6 @@ class Mail(Delivery):
 
     def __str__(self) -> str:
         return f"mail to {', '.join(self.mail)} by {self.host}:{self.port}"
-
-    @property
-    def key(self) -> str:
-        """What stands for the receivers."""
-        return _key("mail", self.mail, self.host, self.port)
 
     def deliver(self, alert: Alert) -> None:
         """Send a mail."""
@@ -211,5 +196,5 @@ class Mail(Delivery):
             if self.user is not None:
                 server.login(self.user, os.environ[str(self.password_variable)])
             refused = server.send_message(message)
-        if refused:  # the others have it: to send it again would be to tell them again
+        if refused:  # the others have it, and would get it twice if it were sent again
             remark(f"warning: {self}: {counted(len(refused), 'receiver')} refused: {', '.join(refused)}")

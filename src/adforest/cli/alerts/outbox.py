@@ -12,8 +12,8 @@ from pathlib import Path
 from threading import RLock
 from typing import Any, NamedTuple
 
-MAX_KEPT = 10_000  # alerts that are known after they were delivered, so that none is told twice
-MAX_AGE = 7 * 24 * 3600.0  # seconds after which an alert that nobody took is given up
+MAX_KEPT = 10_000  # delivered alerts whose ids are kept, so that none is sent twice
+MAX_AGE = 7 * 24 * 3600.0  # seconds after which an alert that could not be delivered is given up
 WAITING, DELIVERED, GIVEN_UP = range(3)
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS alerts (number INTEGER PRIMARY KEY, id TEXT UNIQUE NOT NULL, made REAL NOT NULL,
@@ -46,13 +46,13 @@ class Waiting(NamedTuple):
 
 
 def outbox_path(model: Path) -> Path:
-    """Return where the alerts of a model wait."""
+    """Return the path of the outbox of a model."""
     real = Path(os.path.realpath(model))
     return real.with_name(f".{real.name}.alerts")
 
 
 class Outbox:
-    """Alerts that wait, for each receiver; threads may share it.
+    """Pending alerts of each receiver; threads may share it.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class Outbox:
             database.execute("DELETE FROM deliveries WHERE number NOT IN (SELECT number FROM alerts)")
 
     def put(self, alert: dict[str, Any], receivers: Sequence[str]) -> bool:
-        """Keep an alert for some receivers; return False for one that was kept before, as its id tells."""
+        """Store an alert for some receivers; return False if its id is stored already."""
         with self._change() as database:
             made = database.execute(
                 "INSERT OR IGNORE INTO alerts (id, made, body) VALUES (?, ?, ?)",
@@ -88,9 +88,9 @@ class Outbox:
         return True
 
     def next_for(self, receiver: str) -> tuple[Waiting | None, float | None]:
-        """Return the alert that a receiver is to get now, and when the next one is due where there is none now.
+        """Return the next alert for a receiver, or None and the time when the next one is due.
 
-        One that could not be delivered stands behind the others: a receiver that never takes it gets those.
+        Alerts that could not be delivered come after the others, so that they do not block these.
         """
         with self._change() as database:
             row = database.execute(
@@ -105,35 +105,35 @@ class Outbox:
             return None, due
 
     def delivered(self, receiver: str, number: int) -> None:
-        """Note that a receiver has an alert."""
+        """Record that an alert was delivered to a receiver."""
         with self._change() as database:
             self._set(database, receiver, number, DELIVERED, 0.0)
             self._count(database, receiver, "delivered")
 
     def failed(self, receiver: str, number: int, due: float) -> None:
-        """Note that an alert could not be delivered, and when to try again."""
+        """Record that an alert could not be delivered, and when to try again."""
         with self._change() as database:
             self._set(database, receiver, number, WAITING, due)
             self._count(database, receiver, "failed")
 
     def give_up(self, receiver: str, number: int) -> None:
-        """Send an alert to a receiver no more."""
+        """Give up an alert for a receiver."""
         with self._change() as database:
             self._set(database, receiver, number, GIVEN_UP, 0.0)
 
     def send_now(self) -> None:
-        """Make all that waits due at once."""
+        """Make all pending alerts due now."""
         with self._change() as database:
             database.execute(f"UPDATE deliveries SET due = 0 WHERE state = {WAITING}")
 
     def n_waiting(self, receiver: str | None = None) -> int:
-        """Return how many alerts wait for a receiver, or for any."""
+        """Return the number of pending alerts of a receiver, or of all."""
         with self._change() as database:
             query = f"SELECT COUNT(*) FROM deliveries WHERE state = {WAITING} AND ? IN (receiver, '')"
             return int(database.execute(query, (receiver or "",)).fetchone()[0])
 
     def totals(self) -> dict[str, int]:
-        """Return how many deliveries there were, and attempts that failed, since the file was made."""
+        """Return the numbers of deliveries and of failed attempts since the file was made."""
         with self._change() as database:
             row = database.execute("SELECT TOTAL(delivered), TOTAL(failed) FROM receivers").fetchone()
         return {"delivered": int(row[0]), "failed": int(row[1])}
@@ -157,7 +157,7 @@ class Outbox:
 
     @contextmanager
     def _change(self) -> Iterator[sqlite3.Connection]:
-        """Hold one transaction: all of it is on disk at the end, or nothing."""
+        """Run a block in one transaction."""
         with self._lock:
             self._database.execute("BEGIN IMMEDIATE")
             try:

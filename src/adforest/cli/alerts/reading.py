@@ -1,4 +1,4 @@
-"""Read a TOML file of rules and deliveries; what is wrong in it is said before anything is learnt."""
+"""Read a TOML file of rules and receivers; errors in it are raised before anything is learnt."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from adforest.cli.alerts.rules import FORMER_LEVELS, HEALTH, HEALTH_LEVELS, KIND
 
 TIMEOUT = 10.0  # seconds within which a receiver must have answered
 RETRY = 1.0  # seconds until the first attempt after one that failed
-# Programs that pass their arguments on to a shell: what stands in the message would be run.
+# Programs that pass their arguments to a shell, which would run commands in the message.
 SHELLS = {"sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "csh", "tcsh", "busybox", "cmd", "powershell"}
 SHELLS |= {"pwsh", "ssh", "su", "runuser", "script", "watch", "parallel", "xargs", "at", "batch", "eval"}
 SHELLS |= {"awk", "gawk", "mawk", "nawk", "sed"}  # whose first argument is a program
@@ -42,7 +42,7 @@ def read_file(path: Path) -> tuple[list[Rule], list[Delivery]]:
 
 
 class TomlTable:
-    """A table of the file, from which values are taken; those not asked for are mistakes."""
+    """A table of the file, from which values are taken; unknown ones are errors."""
 
     def __init__(self, path: Path, values: dict[str, Any], where: str = "", *, is_secret: bool = False) -> None:
         self._path = path
@@ -88,7 +88,7 @@ class TomlTable:
         return ValueError(f"'{self._path}': {self._where}{problem}. Correct it.")
 
     def finish(self) -> None:
-        """Raise if something was not asked for."""
+        """Raise if an unknown value is left."""
         if self._values:
             raise self.wrong(f"{next(iter(self._values))} is not known here")
 

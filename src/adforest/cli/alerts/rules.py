@@ -1,4 +1,4 @@
-"""Rules of alerts: what they look at in a batch, and what they say of it."""
+"""Rules of alerts: what they find in a batch, and the messages."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ MISSING, UNSEEN, NEW_CLASS, HEALTH = "missing above", "unseen categories above",
 NO_BATCH, REJECTED, NOT_DELIVERED = "no batch for", "files rejected", "alerts not delivered"
 HEALTH_LEVELS = ("warning", "critical")
 FORMER_LEVELS = {"watch": "warning", "act": "critical"}
-MAX_NAMED = 5  # of what a rule found in one batch, in the message; the alert's values list more
+MAX_NAMED = 5  # matches of one batch named in the message; the values of the alert list more
 MAX_VALUES = 1_000
 
 
 @dataclass(frozen=True)
 class Match:
-    """Something that a rule is about.
+    """Something that a rule has found.
 
     Attributes
     ----------
     about : str
-        What it was found in: a column, a class, or nothing for the batch as a whole.
+        The column or class; empty for the batch as a whole.
     value : object
-        A figure, or what was found.
+        The figure or class that was found.
     message : str
         A sentence without its full stop.
     """
@@ -35,14 +35,14 @@ class Match:
 
 
 class Looked(NamedTuple):
-    """What rules look at besides the report of a batch.
+    """Input of rules besides the report of a batch.
 
     Attributes
     ----------
     fractions : dict of str to dict of str to float
         By kind of rule and column: the fraction of records, as far as it was counted.
     health : Health or None
-        The verdict after the batch, where a rule asks for it.
+        Health of the model after the batch, where a rule needs it.
     """
 
     fractions: Mapping[str, Mapping[str, float]]
@@ -58,15 +58,15 @@ class Rule:
     when : str
         One of `KINDS`.
     limit : float or None
-        The figure that a value must be below or above.
+        The limit that a value must be below or above.
     columns : tuple of str
         Columns that it looks at, none for all.
     batches : int
         Batches in a row in which it must be found.
     repeat : bool
-        Whether it is told at every batch in which it is found, and not only at the first of several in a row.
+        Whether there is an alert at every batch in which it is found, not only at the first of several in a row.
     level : str or None
-        The verdict on the model's health from which on it is told.
+        The level of health from which on there is an alert.
     """
 
     when: str
@@ -85,7 +85,7 @@ class Rule:
         return f"{self.when}{limit}{level}{columns}{row}{', told at every batch' if self.repeat else ''}"
 
     def find(self, report: Any, looked: Looked) -> list[Match]:
-        """Return what there is in a batch, nothing for a rule that is about something else.
+        """Return what the rule finds in a batch; nothing for a rule that is not about batches.
 
         Parameters
         ----------
@@ -97,12 +97,12 @@ class Rule:
         return [one for one in found if not self.columns or one.about in self.columns]
 
     def is_due(self, n_in_a_row: int) -> bool:
-        """Return whether something is told that was found in so many batches in a row."""
+        """Return whether there is an alert of something that was found in so many batches in a row."""
         return n_in_a_row == self.batches or (self.repeat and n_in_a_row > self.batches)
 
 
 def message_of(rule: Rule, report: Any, found: Sequence[Match]) -> str:
-    """Return one sentence for all that a rule found in a batch."""
+    """Return one message for everything that a rule found in a batch."""
     if len(found) == 1:
         return found[0].message
     more = ", …" if len(found) > MAX_NAMED else ""
@@ -145,7 +145,7 @@ def _fraction_above(rule: Rule, report: Any, looked: Looked) -> list[Match]:
 
 
 def _of_values(rule: Rule) -> str:
-    """Return what is true of the values that a rule counts."""
+    """Return the condition that a rule counts values by."""
     return "are missing" if rule.when == MISSING else "were never seen before"
 
 
@@ -157,7 +157,7 @@ def _health(rule: Rule, report: Any, looked: Looked) -> list[Match]:
 
 
 class Kind(NamedTuple):
-    """What a rule may be about.
+    """A kind of rules.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Send the alerts of an outbox in parallel to learning: one thread per receiver, so that a slow one delays no other."""
+"""Send the alerts of an outbox in the background: one thread per receiver, so that a slow one delays no other."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Sender:
     outbox : Outbox
     deliveries : list of Delivery
     on_failure : callable
-        Is told of a delivery that has failed, how often in a row, and why.
+        Called with a receiver that failed, the number of failures in a row, and the reason.
     """
 
     def __init__(
@@ -40,12 +40,12 @@ class Sender:
             thread.start()
 
     def wake(self) -> None:
-        """Look for alerts at once."""
+        """Send new alerts at once."""
         for wake in self._wakes:
             wake.set()
 
     def close(self, seconds: float = CLOSING) -> None:
-        """Send what is due, each alert once at most, for so many seconds, and tell what is left for the next time."""
+        """Send alerts that are due, each once at most, for some seconds, and print how many are left."""
         self._is_closing.set()
         self.wake()
         end = time.monotonic() + seconds
@@ -91,7 +91,7 @@ class Sender:
         return 0, 0.0
 
     def _note_failure(self, delivery: Delivery, waiting: Waiting, n_failures: int, problem: str) -> float:
-        """Note that an attempt failed, the first of several in a row aloud, and return how long to pause."""
+        """Record a failed attempt, print the first of several in a row, and return how long to pause."""
         pauses = [min(delivery.retry * 2.0 ** min(n, 30), MAX_PAUSE) for n in (waiting.attempts, n_failures - 1)]
         if time.time() - waiting.made > MAX_AGE:
             self._outbox.give_up(delivery.key, waiting.number)
@@ -105,7 +105,7 @@ class Sender:
 
 
 def _problem(delivery: Delivery, waiting: Waiting) -> str:
-    """Deliver an alert, and return what went wrong, nothing if it arrived."""
+    """Deliver an alert, and return the error as text, empty if there was none."""
     try:
         delivery.deliver(waiting.alert)
     except Exception as error:  # whatever a receiver does, learning goes on

@@ -77,7 +77,7 @@ def compare(
     Neither learns anything. Whether the difference may be chance is McNemar's exact test on the records that one of
     them predicts right and the other wrong.
     """
-    from adforest.cli.comparison import Comparison
+    from adforest.cli.evaluation import Comparison
     from adforest.cli.model_file import load_model
 
     names, models = [str(first), str(second)], [load_model(first), load_model(second)]
@@ -112,7 +112,7 @@ def diff(
     as_json: AsJson = False,
 ) -> None:
     """Compare two models: what one learnt and the other did not, and where their predictions for files differ."""
-    from adforest.cli.comparison import learnt_between, prediction_changes
+    from adforest.cli.evaluation import learnt_between, prediction_changes
     from adforest.cli.model_file import load_model
 
     models = load_model(first), load_model(second)

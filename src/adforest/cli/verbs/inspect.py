@@ -1,4 +1,4 @@
-"""Show what is in a model file."""
+"""Show the content of a model file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BARS = "▁▂▃▄▅▆▇█"
 
 def inspect(
     model: ModelArgument,
-    tree: Annotated[int | None, typer.Option(min=0, help="Show this tree instead, counted from 0.")] = None,
+    tree: Annotated[int | None, typer.Option(min=0, help="Show only this tree, counted from 0.")] = None,
     forest: Annotated[
         str, typer.Option(help='The forest of the tree: "permanent", "active", "temporary" or "newest".')
     ] = "permanent",
@@ -27,7 +27,7 @@ def inspect(
     batches: Annotated[int, typer.Option(min=0, help="How many of the last batches to list.")] = 10,
     as_json: AsJson = False,
 ) -> None:
-    """Show what is in a model: classes, columns, forests, drift over time, the last batches; or one of its trees."""
+    """Show the content of a model: classes, columns, forests, drift, the last batches; or one of its trees."""
     from adforest.cli.model_file import load_model
 
     loaded = load_model(model)
@@ -117,7 +117,7 @@ def _show(found: dict[str, Any], path: Path, n_shown: int) -> None:
     kept = (
         f"{found['records_kept']:,} kept to learn from"
         if found["can_learn"]
-        else "none kept: it answers, but cannot learn"
+        else "none kept: it can predict, but not learn"
     )
     say(f"{counted(found['batches'], 'batch')}, {counted(found['records'], 'record')}, {kept}")
     if found["parameters"]:
@@ -126,7 +126,7 @@ def _show(found: dict[str, Any], path: Path, n_shown: int) -> None:
     total = max(sum(one["records"] for one in found["classes"]), 1)
     print_table(
         "classes",
-        ("class", "records", "share", "first batch", "last batch"),
+        ("class", "records", "fraction", "first batch", "last batch"),
         [
             (
                 str(one["class"]),
@@ -145,7 +145,7 @@ def _show(found: dict[str, Any], path: Path, n_shown: int) -> None:
         [(one["column"], one["holds"], _number(one["values"]), f"{one['importance']:.3f}") for one in columns],
     )
     print_table(
-        f"forests; the {found['answering']} one answers, or has most of the vote",
+        f"forests; the {found['answering']} one has the most weight in the vote",
         ("forest", "trees", "leaves", "depth", "vote"),
         [
             (
@@ -201,7 +201,7 @@ def _source(report: dict[str, Any]) -> str:
 
 
 def _in_words(stretches: list[dict[str, Any]]) -> str:
-    """Return the stretches of drift as an enumeration."""
+    """Return the runs of batches with drift as text."""
     if not stretches:
         return "none"
     told = [

@@ -160,9 +160,8 @@ def forget(
 
     No tree is grown from them any more. Trees that were grown from them stay, as the output says.
     """
-    from adforest.cli.forgetting import forget_records
     from adforest.cli.model_file import load_model, locked
-    from adforest.cli.versions import versions_of
+    from adforest.cli.versions import forget_records, versions_of
 
     load_model(model)
     with locked(model) as file:

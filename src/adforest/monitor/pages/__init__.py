@@ -1,3 +1,3 @@
-"""The monitor's pages: sections made of a model's view, figures as SVG, the style sheet and the script."""
+"""The monitor's pages: sections made from the view of a model, figures as SVG, the style sheet and the script."""
 
 __all__: list[str] = []

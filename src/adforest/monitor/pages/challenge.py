@@ -1,4 +1,4 @@
-"""The challenger beside its champion: accuracy of both on the same batches."""
+"""Challenger and champion: accuracy of both on the same batches."""
 
 from __future__ import annotations
 

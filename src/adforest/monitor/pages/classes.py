@@ -1,4 +1,4 @@
-"""Classes: born, gone, returned, and what memory keeps of each."""
+"""Classes: when each was present, and the samples of it in memory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ORDER = ("new", "returned", "gone", "present", "declared")
 
 
 def classes_part(view: ModelView) -> Markup:
-    """Return a row a class: when it was there, how it is now, and what memory keeps of it."""
+    """Return a row per class: when it was present, its status, and the samples in memory."""
     ordered = sorted(view.classes, key=lambda one: (ORDER.index(one.status), -one.n_samples))
     shown, rest = ordered[:MOST], ordered[MOST:]
     events = _by_class(view.events)
@@ -37,7 +37,7 @@ def classes_part(view: ModelView) -> Markup:
 
 
 def _lead(view: ModelView) -> str:
-    """Return how many classes there are, and what memory holds."""
+    """Return the numbers of classes by status and of samples in memory."""
     by_status = {status: [one.value for one in view.classes if one.status == status] for status in STATUS}
     told = [words.count(view.n_classes, "class", "classes") + " known"]
     for status in ("new", "returned", "gone", "declared"):
@@ -80,7 +80,7 @@ def _row(one: ClassView, events: list[EventView], view: ModelView, most_kept: in
 
 
 def _strip(one: ClassView, events: list[EventView], n_batches: int) -> Markup:
-    """Return when a class was there, as bars over all batches."""
+    """Return the batches in which a class was present, as bars."""
     plot = Plot(Scale(0.5, max(n_batches, 1) + 0.5), Scale(0, 1), STRIP)
     shapes = []
     for first, last in _stays(one, events):
@@ -89,9 +89,9 @@ def _strip(one: ClassView, events: list[EventView], n_batches: int) -> Markup:
 
 
 def _stays(one: ClassView, events: list[EventView]) -> list[tuple[int, int]]:
-    """Return from which batch to which a class was there.
+    """Return the runs of batches in which a class was present.
 
-    Returns that are older than the events that are kept are not known: the class counts as there from its first batch.
+    Returns before the first stored event are not known: the class counts as present from its first batch.
     """
     if one.first_batch is None or one.last_batch is None:
         return []

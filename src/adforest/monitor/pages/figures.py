@@ -1,4 +1,4 @@
-"""Parts of the page, figures with their tables, and tables: what all sections are made of."""
+"""Building blocks of all sections: parts of the page, figures with their tables, and tables."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from adforest.monitor.pages.thinning import Course
 
 
 def part(name: str, title: str, *content: Child, lead: Child = None) -> Markup:
-    """Return a section of the page; its mark changes with its content, so that only what changed is swapped."""
+    """Return a section of the page with a digest of its content, so that only changed sections are replaced."""
     head = [tag("h2", title, id=f"{name}-title"), tag("p", lead, class_="lead") if lead else None]
     return marked("section", name, join([*head, *content]), class_="part", aria_labelledby=f"{name}-title")
 
 
 def marked(element: str, name: str, content: Markup, **attributes: object) -> Markup:
-    """Return an element of the page with a name and a mark by which a changed one is known."""
+    """Return an element of the page with a name and a digest of its content."""
     mark = blake2b(content.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
     return tag(element, content, id=name, data_part=name, data_mark=mark, **attributes)
 
@@ -32,7 +32,7 @@ def figure(
     table: Markup | None = None,
     class_: str = "",
 ) -> Markup:
-    """Return plots with a title, a key and, folded, the figures that they show.
+    """Return plots with a title, a key and a table that can be opened.
 
     Parameters
     ----------
@@ -41,11 +41,11 @@ def figure(
     title : str
     *plots : Markup
     note : text, optional
-        What is drawn, in a sentence.
+        A sentence about what is drawn.
     key : list of (class, text)
         What colours mean.
     table : Markup, optional
-        What is shown, as a table. Rows with a place (see `table_of`) are what the reader steps through.
+        The same as a table. With `places` (see `table_of`), the reader can step through its rows.
     class_ : str
     """
     head = [tag("h3", title), tag("p", note, class_="note") if note else None, key_of(key) if key else None]
@@ -80,7 +80,7 @@ def over_time(
     below : Markup, optional
         A second plot.
     """
-    drawn = plot.draw(shapes, label=label, above=above, x_ticks=course.ticks, y_ticks=y_ticks)
+    drawn = plot.draw(shapes, label=label, above=above, x_ticks=course.ticks(8 if is_wide else 4), y_ticks=y_ticks)
     rows = zip(course.batches, *columns.values(), strict=True)
     return figure(
         *(name, title, drawn, below or Markup()),
@@ -92,7 +92,7 @@ def over_time(
 
 
 def fold(table: Markup, title: str) -> Markup:
-    """Return a table that is opened by the reader; its title is heard and not seen."""
+    """Return a table that can be opened; its title is for screen readers."""
     return tag("details", tag("summary", "Table", tag("span", f": {title}", class_="unseen")), table)
 
 
@@ -113,7 +113,7 @@ def swatch(kind: str) -> Markup:
 
 
 def scroll(content: Markup, label: str) -> Markup:
-    """Return what may be wider than a phone in a frame that scrolls, also by keyboard."""
+    """Return content that may be wider than a phone in a frame that scrolls, also by keyboard."""
     return tag("div", content, class_="scroll", tabindex=0, role="region", aria_label=label)
 
 
@@ -140,7 +140,7 @@ def table_of(
     words : iterable of int
         Columns of text; others are numbers, on the right.
     caption : str
-        For those who do not see what stands above.
+        For screen readers.
     class_ : str
     """
     texts = set(words)

@@ -1,4 +1,4 @@
-"""What is around every page: head, first line, style and script, foot."""
+"""Frame of every page: head, first line, style and script, footer."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def page(
     ----------
     title : str
     level : {"ok", "warning", "critical"}
-        Is the colour of its icon.
+        Determines the colour of the icon.
     *body : elements
     live : dict of str to str, optional
-        The version that is shown, and where to ask for the next one.
+        The version that is shown, and the address of events.
     skip_to : str, optional
         Where the first link leads to.
     is_alone : bool, default=False
-        Whether it needs nothing else: its style is in it, and it has no script.
+        Whether it is self-contained: with its style, and without a script.
     root : str, default="./"
         Leads from the page to the start page: links are relative, so that they hold behind any proxy.
     """
@@ -59,7 +59,7 @@ def page(
 
 
 def first_line(*names: Child, tools: Child = None) -> Markup:
-    """Return the line above all: what is looked at, whether it is live, and the switch between dark and light."""
+    """Return the first line: names, whether the page is live, and the switch between dark and light."""
     live = tag("span", "live", class_="live", id="live", data_state="waiting")
     switch = tag("button", "Dark", type="button", id="theme", aria_label="Dark or light")
     return tag("div", tag("p", *names), tag("p", live, tools, switch), class_="top")

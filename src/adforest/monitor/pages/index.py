@@ -1,4 +1,4 @@
-"""The page of a folder of models, and the one that says what is wrong."""
+"""The page of a folder of models, and error pages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PLACES = 60  # of the small figure
 
 @dataclass(frozen=True)
 class ModelSummary:
-    """What is said of a model among others.
+    """Summary of a model in a list.
 
     Attributes
     ----------
@@ -51,14 +51,14 @@ class ModelSummary:
 
 
 def index_page(title: str, models: Sequence[tuple[str, ModelSummary | str | None]], *, version: str) -> Markup:
-    """Return the page of a folder, those models first that need someone.
+    """Return the page of a folder, models with problems first.
 
     Parameters
     ----------
     title : str
         Of the folder.
     models : list of (name, ModelSummary, str or None)
-        A text says why a file could not be read; None stands for one that is still to be read.
+        A text is the reason why a file could not be read; None if it is not read yet.
     version : str
         Of all files together.
     """
@@ -84,7 +84,7 @@ def index_page(title: str, models: Sequence[tuple[str, ModelSummary | str | None
 
 
 def error_page(sentence: str, root: str) -> Markup:
-    """Return a page that says what is wrong; root leads to the start page."""
+    """Return an error page; root is the relative address of the start page."""
     content = [tag("h1", sentence), tag("p", tag("a", "Start page", href=root), class_="findings")]
     return page(sentence, CRITICAL, tag("div", content, class_=f"overview {CRITICAL} alone"), root=root)
 

@@ -1,4 +1,4 @@
-"""HTML and SVG as text: elements whose content and attributes are escaped unless they are elements themselves."""
+"""HTML and SVG elements as text; content and attributes are escaped unless they are elements."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ VOID = frozenset(("br", "hr", "img", "input", "link", "meta"))
 
 
 class Markup(str):
-    """Text that is HTML or SVG already; whatever else is text gets escaped by `tag`."""
+    """Text that is HTML or SVG; `tag` escapes all other text."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""The page of a model, and the report, which shows the same in one file."""
+"""The page of a model, and the report, which is the same as one file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from adforest.monitor.pages.trees import TreeChoice, trees_part
 from adforest.monitor.pages.what_if import what_if_part
 from adforest.storage.atomic import write_atomically
 
-SPANS = (1000, 300, 100)  # batches that may be looked at more closely
+SPANS = (1000, 300, 100)  # numbers of last batches that can be chosen
 PARTS = {
     "accuracy": "Accuracy",
     "columns": "Columns",
@@ -41,7 +41,7 @@ PARTS = {
 
 @dataclass(frozen=True)
 class Asked:
-    """What the reader chose to see.
+    """Choices of the reader.
 
     Attributes
     ----------
@@ -96,14 +96,14 @@ def model_page(
 
 
 def _challenge(loaded: LoadedModel, challenger: LoadedModel | None) -> Markup:
-    """Return how the challenger does, nothing where there is none; it may come while the page is open."""
+    """Return the section about the challenger; empty where there is none, since one may come later."""
     if challenger is None:
         return marked("section", "challenger", Markup())
     return challenge_part(challenger.name, challenge_of(loaded.model, challenger.model))
 
 
 def report_page(name: str, model: Any, view: ModelView) -> Markup:
-    """Return the same views as one page without scripts, which needs nothing else."""
+    """Return the page of a model as one self-contained file without scripts."""
     return page(
         f"{NAMES[view.health.level]} · {name}",
         view.health.level,
@@ -159,7 +159,7 @@ def _parts(model: Any, view: ModelView, asked: Asked, *, is_live: bool) -> list[
 
 
 def _spans(n_batches: int, chosen: int | None) -> Markup | None:
-    """Return links to look at the last batches alone."""
+    """Return links to the last batches alone."""
     there = [span for span in SPANS if span < n_batches]
     if not there:
         return None

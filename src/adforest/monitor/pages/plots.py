@@ -1,7 +1,7 @@
-"""Figures as SVG that stretches with the page while its letters and marks keep their size.
+"""Figures as SVG that stretches with the page, while text and markers keep their size.
 
-Across, places are shares of the width, so that one drawing serves a wide screen and a phone; down, they are pixels.
-Colours are those of the style sheet, by class.
+Horizontal positions are fractions of the width, so that one drawing fits a wide screen and a phone; vertical ones are
+pixels. Colours are those of the style sheet, by class.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ AXIS, LINE = 22, 14  # pixels below a plot, for its ticks, and for each line of 
 
 @dataclass(frozen=True)
 class Scale:
-    """Where values lie between two ends."""
+    """A linear scale between two ends."""
 
     low: float
     high: float
@@ -50,7 +50,7 @@ class Scale:
         return Scale(max(self.low, low), min(self.high, high))
 
     def share(self, values: ArrayLike) -> Float64Array:
-        """Return how far values are on the way from the low end to the high one."""
+        """Return the positions of values as fractions of the scale."""
         return (np.asarray(values, dtype=float) - self.low) / (self.high - self.low)
 
     def ticks(self, n: int, *, whole: bool = False) -> list[float]:
@@ -78,7 +78,7 @@ def batch_scale(numbers: Sequence[float] | NDArray[Any]) -> Scale:
 
 @dataclass(frozen=True)
 class Plot:
-    """The room of a figure, in which shapes are placed by value.
+    """The plotting area of a figure.
 
     Attributes
     ----------
@@ -173,7 +173,7 @@ class Plot:
         shapes : lines and bands
             What stretches with the page.
         label : str
-            What is to be seen, for those who do not see it; empty for a picture whose figures stand beside it.
+            Description for screen readers; empty for a picture whose figures are beside it.
         above : marks, dots, rules and texts
             What keeps its size, drawn above the lines.
         x_ticks, y_ticks : list of (float, str)

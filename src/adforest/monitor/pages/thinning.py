@@ -1,4 +1,4 @@
-"""What happened over time at no more places than a picture can show: neighbouring batches become their mean."""
+"""Series over time with at most as many points as a figure can show: neighbouring batches are averaged."""
 
 from __future__ import annotations
 
@@ -72,10 +72,9 @@ class Course:
         found: list[float] = self.scale.share(self.middle).tolist()
         return found
 
-    @property
-    def ticks(self) -> list[tuple[float, str]]:
-        """The batches that are named below a figure, and in a second line when they were learnt, where known."""
-        ticks = self.scale.ticks(8, whole=True)
+    def ticks(self, n: int = 8) -> list[tuple[float, str]]:
+        """Return about n batches to be named below a figure, and in a second line when they were learnt."""
+        ticks = self.scale.ticks(n, whole=True)
         numbers = [f"batch {tick:,.0f}" if place == 0 else f"{tick:,.0f}" for place, tick in enumerate(ticks)]
         is_known = np.isfinite(self.learnt_at)
         if not is_known.any():
@@ -96,7 +95,7 @@ class Course:
 
 
 def thin(timeline: Timeline, last: int | None = None, most: int = MAX_PLACES) -> Course:
-    """Return what happened in the last batches at no more than some places.
+    """Return the series of the last batches with at most some points.
 
     Parameters
     ----------

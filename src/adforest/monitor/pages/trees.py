@@ -1,4 +1,4 @@
-"""Trees: one at a time, from any node on, as deep as one likes, with the nodes that the latest batch made marked."""
+"""Trees: one at a time, from any node on, to a chosen depth, with the nodes of the latest batch marked."""
 
 from __future__ import annotations
 
@@ -32,37 +32,27 @@ class TreeChoice:
     ----------
     forest : str
         Empty for the active one, whose trees are changed where a batch perturbs them; young ones are all new.
-    tree : int or None
-        None for the one that the latest batch changed most, of those that it did not regrow.
+    tree : int
+        -1 for the one that the latest batch changed most, of those that it did not regrow.
     node : int
     depth : int
     """
 
     forest: str = ""
-    tree: int | None = None
+    tree: int = -1
     node: int = 0
     depth: int = 4
 
-    def fitting(self, state: State) -> ShownTree:
-        """Return the choice, or as much of it as the model has: trees are replaced as batches come."""
+    def fitting(self, state: State) -> TreeChoice:
+        """Return the choice, corrected where the model does not have it: trees are replaced as batches come."""
         forest = self.forest if self.forest in FORESTS and state.forest(self.forest) is not None else ACTIVE
         trees = find_forest(state, forest).trees
-        if self.tree is None or self.tree >= len(trees) or self.forest not in ("", forest):
+        if not 0 <= self.tree < len(trees) or self.forest not in ("", forest):
             n_new = [np.count_nonzero(tree.born == state.n_batches) for tree in trees]
             tree, node = int(np.argmax([n * (n < len(tree.nodes)) for n, tree in zip(n_new, trees, strict=True)])), 0
         else:
             tree, node = self.tree, self.node if self.node < len(trees[self.tree].nodes) else 0
-        return ShownTree(forest, tree, node, min(max(self.depth, 1), DEPTHS[-1]))
-
-
-@dataclass(frozen=True)
-class ShownTree:
-    """A `TreeChoice` that the model has."""
-
-    forest: str
-    tree: int
-    node: int
-    depth: int
+        return TreeChoice(forest, tree, node, min(max(self.depth, 1), DEPTHS[-1]))
 
     def link(self, **changes: Any) -> str:
         """Return the address of this choice with some changes."""
@@ -92,7 +82,7 @@ def trees_part(model: Any, choice: TreeChoice, *, is_live: bool = True) -> Marku
     )
 
 
-def _form(choice: ShownTree, state: State) -> Markup:
+def _form(choice: TreeChoice, state: State) -> Markup:
     """Return the fields by which another tree is chosen."""
     there = [name for name in FORESTS if state.forest(name) is not None]
     n_trees = len(find_forest(state, choice.forest).trees)
@@ -122,8 +112,8 @@ def _form(choice: ShownTree, state: State) -> Markup:
     )
 
 
-def _path(model: Any, choice: ShownTree) -> Markup | None:
-    """Return the way from the root to the node that the drawing begins with."""
+def _path(model: Any, choice: TreeChoice) -> Markup | None:
+    """Return the path from the root to the first node of the drawing."""
     if not choice.node:
         return None
     steps = view_path(model, choice.forest, choice.tree, choice.node)
@@ -136,7 +126,7 @@ def _path(model: Any, choice: ShownTree) -> Markup | None:
     return tag("nav", tag("ol", listed), class_="path", aria_label="From the root to the node shown first")
 
 
-def _drawing(views: list[NodeView], choice: ShownTree, *, is_live: bool) -> Markup:
+def _drawing(views: list[NodeView], choice: TreeChoice, *, is_live: bool) -> Markup:
     """Return the tree as SVG, its root on the left."""
     places = leaf_positions(views)
     texts = [_words(view) for view in views]
@@ -178,7 +168,7 @@ def _drawing(views: list[NodeView], choice: ShownTree, *, is_live: bool) -> Mark
     return tag("div", drawn, class_="scroll canvas", tabindex=0, role="region", aria_label=f"{label}; scrolls")
 
 
-def _node(view: NodeView, text: str, room: tuple[float, float, float], choice: ShownTree, *, is_live: bool) -> Markup:
+def _node(view: NodeView, text: str, room: tuple[float, float, float], choice: TreeChoice, *, is_live: bool) -> Markup:
     """Return one node: its condition, or its classes."""
     x, y, width = room
     is_leaf = view.condition is None
@@ -199,7 +189,7 @@ def _node(view: NodeView, text: str, room: tuple[float, float, float], choice: S
 
 
 def _words(view: NodeView) -> str:
-    """Return what is written into a node."""
+    """Return the text of a node."""
     if view.condition is not None:
         return words.shortened(view.condition.left.replace("<=", "≤"), LONGEST) + "?"
     named = [
