@@ -21,6 +21,12 @@ from adforest.exceptions import InputError, InputTypeError
 FloatArray: TypeAlias = NDArray[np.float64]
 
 NUMBERS, DATES, ZONED_DATES, DURATIONS = "numbers", "dates", "dates with a time zone", "durations"
+CATEGORIES, UNDECIDED = "categories", "undecided"
+CONVERSIONS = {
+    NUMBERS: " with pd.to_numeric(..., errors='coerce'), which makes other text missing",
+    DATES: " with pd.to_datetime(..., errors='coerce')",
+    ZONED_DATES: " with pd.to_datetime(..., utc=True, errors='coerce')",
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -194,14 +200,6 @@ def not_a_number(where: str, kind: str, cause: str = "") -> InputTypeError:
     """Return the error for columns that are neither numbers nor categories."""
     advice = "Convert it to numbers, or to text if its values are categories."
     return InputTypeError(f"{where} holds values of type {kind}, which are neither numbers nor text{cause}. {advice}")
-
-
-CATEGORIES, UNDECIDED = "categories", "undecided"
-CONVERSIONS = {
-    NUMBERS: " with pd.to_numeric(..., errors='coerce'), which makes other text missing",
-    DATES: " with pd.to_datetime(..., errors='coerce')",
-    ZONED_DATES: " with pd.to_datetime(..., utc=True, errors='coerce')",
-}
 
 
 def kind_of(column: Column, where: str, *, takes_text: bool) -> str:

@@ -27,6 +27,8 @@ from adforest.forest.types import Float64Array
 
 ESTIMATOR_NAME = "AdaptiveDecisionForestClassifier"
 MAX_DENSE_BYTES = 2**30  # of a sparse matrix as float64: what a laptop has to spare
+LARGEST_WEIGHT = 1e100  # sums of weights, and of their squares, are finite
+SMALLEST_WEIGHT = 1e-100  # so is what they are divided by; a weight below it is none
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -276,10 +278,6 @@ def _check_same_names(learnt: Names, arrived: Names, source: str, changes: str |
         f"{source} {has} {len(arrived)} columns but the model learnt {len(learnt)}; {' and '.join(parts)}. "
         f"{advice[0]}, {allow}or start a new model with fit()."
     )
-
-
-LARGEST_WEIGHT = 1e100  # sums of weights, and of their squares, are finite
-SMALLEST_WEIGHT = 1e-100  # so is what they are divided by; a weight below it is none
 
 
 def read_weights(given: Any, n_samples: int, source: str) -> Float64Array | None:
