@@ -167,13 +167,6 @@ def as_proba(votes: Float64Array) -> Float64Array:
     return proba
 
 
-def as_log_proba(proba: Float64Array) -> Float64Array:
-    """Return the logarithms of probabilities, minus infinity for those that are 0."""
-    with np.errstate(divide="ignore"):
-        logs: Float64Array = np.log(proba)
-    return logs
-
-
 class FittedAttributes(Generic[StateT]):
     """Predictions and attributes of a fitted model, of a classifier or of a snapshot of one."""
 
@@ -259,7 +252,9 @@ class ProbabilityMixin(FittedAttributes[StateT]):
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        return as_log_proba(self.predict_proba(X))
+        with np.errstate(divide="ignore"):
+            logs: Float64Array = np.log(self.predict_proba(X))
+        return logs
 
 
 class BatchClassifier(FittedAttributes[StateT], ClassifierMixin, BaseEstimator):  # type: ignore[misc]

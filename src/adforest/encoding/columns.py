@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from adforest.encoding.odd_values import N_JUDGED
 from adforest.encoding.text_columns import PLAIN, shown
 from adforest.exceptions import InputError, InputTypeError
-
-FloatArray: TypeAlias = NDArray[np.float64]
+from adforest.forest.types import Float64Array
 
 NUMBERS, DATES, ZONED_DATES, DURATIONS = "numbers", "dates", "dates with a time zone", "durations"
 CATEGORIES, UNDECIDED = "categories", "undecided"
@@ -60,7 +59,7 @@ class Moments:
         Type of the input, for errors.
     """
 
-    seconds: FloatArray
+    seconds: Float64Array
     kind: str
     dtype: str
 
@@ -74,7 +73,7 @@ class Moments:
         return cls(seconds, ZONED_DATES if has_zone else DATES, str(values.dtype))
 
 
-Column: TypeAlias = FloatArray | Coded | Moments
+Column: TypeAlias = Float64Array | Coded | Moments
 
 
 def is_empty(column: Column) -> bool:
@@ -91,7 +90,7 @@ def take_rows(column: Column, index: NDArray[Any]) -> Column:
         return replace(column, codes=column.codes[index])
     if isinstance(column, Moments):
         return replace(column, seconds=column.seconds[index])
-    taken: FloatArray = column[index]
+    taken: Float64Array = column[index]
     return taken
 
 
@@ -109,7 +108,7 @@ def code_values(values: list[Any], where: str) -> Coded:
     return Coded(codes, plain_values(kept, where))
 
 
-def code_numbers(numbers: FloatArray) -> Coded:
+def code_numbers(numbers: Float64Array) -> Coded:
     """Return a column of numbers as categories, NaN as missing."""
     known = ~np.isnan(numbers)
     values, first, inverse = np.unique(numbers[known], return_index=True, return_inverse=True)
@@ -224,9 +223,9 @@ def kind_of(column: Column, where: str, *, takes_text: bool) -> str:
     return NUMBERS
 
 
-def as_numbers(column: Column, kind: str, where: str) -> FloatArray:
+def as_numbers(column: Column, kind: str, where: str) -> Float64Array:
     """Return a column of numbers, dates or durations as floats, or raise if it holds something else."""
-    numbers: FloatArray | Moments
+    numbers: Float64Array | Moments
     if not isinstance(column, Coded):
         numbers = column
     elif not column.holds_text:
