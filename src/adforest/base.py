@@ -17,6 +17,7 @@ from adforest.encoding import EncodingRules, LabelTable, TableEncoder
 from adforest.encoding.tables import column_label
 from adforest.exceptions import InputError, InputTypeError, MissingSamplesError, ParameterError
 from adforest.forest import Samples
+from adforest.forest.forest import as_proba as as_proba
 from adforest.forest.types import AnyArray, Float64Array
 from adforest.merging import BatchPlan, BatchRules, BatchSource, LocalBatch, plan_batch
 from adforest.origins import Origins
@@ -160,20 +161,6 @@ def check_changed_parameters(estimator: Any) -> None:
         estimator._check_fixed(estimator._model.fixed)
 
 
-def as_proba(votes: Float64Array) -> Float64Array:
-    """Return votes scaled to class probabilities; uniform where there are no votes."""
-    votes[~votes.any(axis=1)] = 1.0
-    proba: Float64Array = votes / votes.sum(axis=1, keepdims=True)
-    return proba
-
-
-def as_log_proba(proba: Float64Array) -> Float64Array:
-    """Return the logarithms of probabilities, minus infinity for those that are 0."""
-    with np.errstate(divide="ignore"):
-        logs: Float64Array = np.log(proba)
-    return logs
-
-
 class FittedAttributes(Generic[StateT]):
     """Predictions and attributes of a fitted model, of a classifier or of a snapshot of one."""
 
@@ -259,7 +246,9 @@ class ProbabilityMixin(FittedAttributes[StateT]):
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        return as_log_proba(self.predict_proba(X))
+        with np.errstate(divide="ignore"):
+            logs: Float64Array = np.log(self.predict_proba(X))
+        return logs
 
 
 class BatchClassifier(FittedAttributes[StateT], ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -342,8 +331,15 @@ class BatchClassifier(FittedAttributes[StateT], ClassifierMixin, BaseEstimator):
         """Return the input of the survey of the next batch, or raise if the model cannot learn it."""
         check_parameters(self, self._rules)
         name, listed = type(self).__name__, getattr(self, "categorical_features", "from_dtype")
+        encoding = EncodingRules(
+            column_changes=getattr(self, "column_changes", None),
+            max_categories=getattr(self, "max_categories", None),
+            min_frequency=getattr(self, "min_frequency", None),
+            reuses_codes=self._reuses_codes,
+            adds_rates=self._adds_rates,
+        )
         if before is None:
-            return BatchRules(1, None, listed, name, self._encoding_rules())
+            return BatchRules(1, None, listed, name, encoding)
         self._check_fixed(before.fixed)
         if not before.has_samples:
             raise MissingSamplesError(
@@ -351,7 +347,7 @@ class BatchClassifier(FittedAttributes[StateT], ClassifierMixin, BaseEstimator):
                 "samples that trees are grown from are not in the file. Load a file saved with samples=True, or "
                 "start anew with fit()."
             )
-        return BatchRules(before.n_batches + 1, before.encoder, listed, name, self._encoding_rules())
+        return BatchRules(before.n_batches + 1, before.encoder, listed, name, encoding)
 
     def _check_fixed(self, fixed: dict[str, Any]) -> None:
         """Raise if a parameter has changed that cannot change between batches."""
@@ -362,16 +358,6 @@ class BatchClassifier(FittedAttributes[StateT], ClassifierMixin, BaseEstimator):
                     f"{name} of {type(self).__name__} was {before!r} when the model learnt its first batch and is "
                     f"{now!r} now, but it cannot change between batches. Set it back, or start anew with fit()."
                 )
-
-    def _encoding_rules(self) -> EncodingRules:
-        """Return the rules of the encoder by the current parameters that the classifier has."""
-        return EncodingRules(
-            column_changes=getattr(self, "column_changes", None),
-            max_categories=getattr(self, "max_categories", None),
-            min_frequency=getattr(self, "min_frequency", None),
-            reuses_codes=self._reuses_codes,
-            adds_rates=self._adds_rates,
-        )
 
     def _check_values(self, encoder: TableEncoder, matrix: Float64Array, source: str) -> None:
         """Raise if a table holds categories or missing values that this classifier cannot learn."""

@@ -12,7 +12,7 @@ from adforest import AdaptiveDecisionForestClassifier
 from adforest.adaptation.voting import calibration_of, shrinkage_of, unmet_classes, votes_in_parts
 from adforest.base import as_proba
 from adforest.explaining import attribution
-from adforest.explaining.correction import mean_inverses
+from adforest.explaining.attribution import mean_inverses
 from mixed_streams import BASES, MODELS, mixed_batch, mixed_model, probes
 
 

@@ -6,7 +6,7 @@ those of the paper's Algorithm 2.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -132,8 +132,6 @@ class Repair:
     knows_batch_only : bool
         Whether leaves know no samples but those of the batch. Then only these count when a leaf is tested for being
         large enough, and a leaf that is expanded in vain keeps its counts.
-    streaming : StreamingGrower or None
-        The grower, if its trees go on splitting leaves as samples come.
     """
 
     number: int
@@ -145,12 +143,6 @@ class Repair:
     expanding: list[int]
     min_samples_leaf: int
     knows_batch_only: bool
-    streaming: StreamingGrower | None = field(init=False)
-
-    def __post_init__(self) -> None:
-        # Found once: to ask for a protocol takes as long as a tree that is only added to.
-        streaming = self.grower if isinstance(self.grower, StreamingGrower) else None
-        object.__setattr__(self, "streaming", streaming)
 
     def repair_forest(
         self,
@@ -161,12 +153,15 @@ class Repair:
         n_jobs: int | None,
     ) -> Forest:
         """Return the forest after it learnt the batch; trees at skipped indices, to be replaced, stay as they are."""
+        # Found once: to ask for a protocol takes as long as a tree that is only added to.
+        streaming = self.grower if isinstance(self.grower, StreamingGrower) else None
 
         def repair(work: tuple[int, Tree, Int32Array, Assessment, int]) -> Grown:
             tree_index, tree, leaf_of, assessment, seed = work
             if tree_index in skipped:
                 return Grown(tree, leaf_of)
-            return self._repair_tree(tree, leaf_of, assessment, seed, expands=tree_index in self.expanding)
+            expands = tree_index in self.expanding
+            return self._repair_tree(tree, leaf_of, assessment, seed, streaming, expands=expands)
 
         work = zip(range(len(forest)), forest.trees, forest.leaf_of, assessments, seeds, strict=True)
         repaired = in_threads(repair, work, n_jobs)
@@ -174,7 +169,14 @@ class Repair:
         return Forest(tuple(g.tree for g in repaired), tuple(g.leaf_of for g in repaired), known)
 
     def _repair_tree(
-        self, tree: Tree, leaf_of: Int32Array, assessment: Assessment, seed: int, *, expands: bool
+        self,
+        tree: Tree,
+        leaf_of: Int32Array,
+        assessment: Assessment,
+        seed: int,
+        streaming: StreamingGrower | None,
+        *,
+        expands: bool,
     ) -> Grown:
         """Change a tree's shape where the batch perturbs it, and add the batch to its counts."""
         weights = assessment.weights.copy()
@@ -195,8 +197,11 @@ class Repair:
             editor.add(assessment.batch_counts)
         else:
             editor.add(_tally(leaf_of[in_batch], self.batch, weights, len(editor.nodes)))
-        if self.streaming is not None and expands:
-            self._stream(self.streaming, editor, tree, leaf_of)
+        if streaming is not None and expands:  # leaves that the batch reached are split where their samples ask for it
+            reached = np.unique(leaf_of[in_batch])
+            groups = self._groups(leaf_of, reached[reached >= 0], len(editor.nodes), tree)
+            if len(groups.indices):
+                streaming.stream(editor, self.samples, groups, leaf_of)
         return Grown(editor.finish(), leaf_of)
 
     def _targets(self, assessment: Assessment) -> Int32Array:
@@ -235,13 +240,6 @@ class Repair:
             if self.knows_batch_only:
                 return groups.indices[np.repeat(editor.nodes["split"][groups.node] >= 0, np.diff(groups.start))]
         return groups.indices
-
-    def _stream(self, grower: StreamingGrower, editor: TreeEditor, tree: Tree, leaf_of: Int32Array) -> None:
-        """Let a streaming grower split the leaves that the batch reached, where their samples ask for it."""
-        reached = np.unique(leaf_of[len(leaf_of) - len(self.batch) :])
-        groups = self._groups(leaf_of, reached[reached >= 0], len(editor.nodes), tree)
-        if len(groups.indices):
-            grower.stream(editor, self.samples, groups, leaf_of)
 
     def _groups(self, leaf_of: Int32Array, leaves: Int32Array, n_nodes: int, tree: Tree) -> Groups:
         """Return the samples in memory of some leaves, and how often each counts in the tree."""

@@ -30,6 +30,7 @@ from adforest.adaptation.voting import (
     with_calibration,
 )
 from adforest.forest import Samples
+from adforest.forest.forest import as_proba
 from adforest.forest.types import BoolArray, Float32Array, Float64Array, Int32Array, Int64Array
 
 Leaves: TypeAlias = Mapping[str, Int32Array]  # by forest: the leaf of each sample in each tree, (n_trees, n)
@@ -193,7 +194,7 @@ def _answers(state: State, samples: Samples, leaves: Leaves, order: Int64Array, 
     if PERMANENT in right:  # an active forest that is the permanent one has no votes of its own
         right.setdefault(ACTIVE, right[PERMANENT])
     probabilities = np.zeros((len(y), samples.n_classes))
-    probabilities[:, known] = _as_probabilities(by_name[VOTE][:, known])
+    probabilities[:, known] = as_proba(by_name[VOTE][:, known])
     given, highest = probabilities[np.arange(len(y)), y], probabilities.max(axis=1)
     squares = np.einsum("ij,ij->i", probabilities, probabilities)
     positive = probabilities[:, order[-1]] if len(order) == 2 else np.zeros(len(y))
@@ -229,10 +230,3 @@ def _votes_by_forest(
         recent = state.recent.answers(vote, reached, **counts, tuning=tuning)
         vote = state.recent.adjusted(recent, tuning)
     return alone | {VOTE: with_calibration(state, vote)}, recent
-
-
-def _as_probabilities(by_class: Float64Array) -> Float64Array:
-    """Return votes scaled to a sum of 1; where nothing speaks for any class, all are alike."""
-    by_class[~by_class.any(axis=1)] = 1.0
-    scaled: Float64Array = by_class / by_class.sum(axis=1, keepdims=True)
-    return scaled

@@ -15,12 +15,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from adforest.encoding.columns import Coded, Column, FloatArray, Moments, code_numbers
+from adforest.encoding.columns import Coded, Column, Moments, code_numbers
 from adforest.exceptions import InputTypeError
+from adforest.forest.types import BoolArray, Float64Array, Int32Array, Int64Array
 
 Value: TypeAlias = str | float
-Int32Array: TypeAlias = NDArray[np.int32]
-Int64Array: TypeAlias = NDArray[np.int64]
 
 MAX_VALUES = 65_533  # of a column: kernels have 16 bits for a code, one means missing, one the infrequent values
 RETURN_SHARE = 1 / 16  # of the room is made free at least, so that trees are not edited at every batch
@@ -55,10 +54,10 @@ class EncodingRules:
         """Whether infrequent values share a code."""
         return self.max_categories is not None or self.min_frequency is not None
 
-    def are_frequent(self, counts: Int64Array, n_samples: int) -> NDArray[np.bool_]:
+    def are_frequent(self, counts: Int64Array, n_samples: int) -> BoolArray:
         """Return which values have a code of their own, given their counts; of equal ones the first."""
         least = 0 if self.min_frequency is None else self.min_frequency
-        frequent: NDArray[np.bool_] = counts >= (least if isinstance(least, Integral) else least * n_samples)
+        frequent: BoolArray = counts >= (least if isinstance(least, Integral) else least * n_samples)
         if self.max_categories is not None and self.max_categories <= np.count_nonzero(frequent):
             top = np.argsort(-counts, kind="stable")[: self.max_categories - 1]
             frequent = np.zeros(len(counts), dtype=bool)
@@ -93,7 +92,7 @@ class Categories:
     code: Int32Array
     count: Int64Array
     last_batch: Int32Array
-    coded_as: FloatArray
+    coded_as: Float64Array
     n_codes: int = 0
     infrequent: int = -1
     n_samples: int = 0
@@ -128,11 +127,11 @@ class Categories:
             values[self.infrequent] = INFREQUENT
         return values
 
-    def translate(self, column: Column, where: str) -> FloatArray:
+    def translate(self, column: Column, where: str) -> Float64Array:
         """Return what the samples of a column are translated to, each distinct value looked up once; NaN if missing."""
         coded = self.coded(column, where)
         indices = [self.index_of.get(value, -2) for value in coded.values]
-        translated: FloatArray = self.coded_as[[*indices, -1]][coded.codes]
+        translated: Float64Array = self.coded_as[[*indices, -1]][coded.codes]
         return translated
 
     def regroups(self, before: Categories, values: Sequence[Value]) -> bool:

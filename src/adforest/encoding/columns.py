@@ -17,10 +17,15 @@ from numpy.typing import NDArray
 from adforest.encoding.odd_values import N_JUDGED
 from adforest.encoding.text_columns import PLAIN, shown
 from adforest.exceptions import InputError, InputTypeError
-
-FloatArray: TypeAlias = NDArray[np.float64]
+from adforest.forest.types import Float64Array
 
 NUMBERS, DATES, ZONED_DATES, DURATIONS = "numbers", "dates", "dates with a time zone", "durations"
+CATEGORIES, UNDECIDED = "categories", "undecided"
+CONVERSIONS = {
+    NUMBERS: " with pd.to_numeric(..., errors='coerce'), which makes other text missing",
+    DATES: " with pd.to_datetime(..., errors='coerce')",
+    ZONED_DATES: " with pd.to_datetime(..., utc=True, errors='coerce')",
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,7 +59,7 @@ class Moments:
         Type of the input, for errors.
     """
 
-    seconds: FloatArray
+    seconds: Float64Array
     kind: str
     dtype: str
 
@@ -68,7 +73,7 @@ class Moments:
         return cls(seconds, ZONED_DATES if has_zone else DATES, str(values.dtype))
 
 
-Column: TypeAlias = FloatArray | Coded | Moments
+Column: TypeAlias = Float64Array | Coded | Moments
 
 
 def is_empty(column: Column) -> bool:
@@ -85,7 +90,7 @@ def take_rows(column: Column, index: NDArray[Any]) -> Column:
         return replace(column, codes=column.codes[index])
     if isinstance(column, Moments):
         return replace(column, seconds=column.seconds[index])
-    taken: FloatArray = column[index]
+    taken: Float64Array = column[index]
     return taken
 
 
@@ -103,7 +108,7 @@ def code_values(values: list[Any], where: str) -> Coded:
     return Coded(codes, plain_values(kept, where))
 
 
-def code_numbers(numbers: FloatArray) -> Coded:
+def code_numbers(numbers: Float64Array) -> Coded:
     """Return a column of numbers as categories, NaN as missing."""
     known = ~np.isnan(numbers)
     values, first, inverse = np.unique(numbers[known], return_index=True, return_inverse=True)
@@ -196,14 +201,6 @@ def not_a_number(where: str, kind: str, cause: str = "") -> InputTypeError:
     return InputTypeError(f"{where} holds values of type {kind}, which are neither numbers nor text{cause}. {advice}")
 
 
-CATEGORIES, UNDECIDED = "categories", "undecided"
-CONVERSIONS = {
-    NUMBERS: " with pd.to_numeric(..., errors='coerce'), which makes other text missing",
-    DATES: " with pd.to_datetime(..., errors='coerce')",
-    ZONED_DATES: " with pd.to_datetime(..., utc=True, errors='coerce')",
-}
-
-
 def kind_of(column: Column, where: str, *, takes_text: bool) -> str:
     """Return what kind a column is by its values, "undecided" if all are missing.
 
@@ -226,9 +223,9 @@ def kind_of(column: Column, where: str, *, takes_text: bool) -> str:
     return NUMBERS
 
 
-def as_numbers(column: Column, kind: str, where: str) -> FloatArray:
+def as_numbers(column: Column, kind: str, where: str) -> Float64Array:
     """Return a column of numbers, dates or durations as floats, or raise if it holds something else."""
-    numbers: FloatArray | Moments
+    numbers: Float64Array | Moments
     if not isinstance(column, Coded):
         numbers = column
     elif not column.holds_text:

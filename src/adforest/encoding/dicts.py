@@ -13,21 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from adforest.encoding.columns import (
-    CATEGORIES,
-    NUMBERS,
-    UNDECIDED,
-    Coded,
-    Column,
-    FloatArray,
-    Moments,
-    is_empty,
-    object_column,
-)
+from adforest.encoding.columns import CATEGORIES, NUMBERS, UNDECIDED, Coded, Column, Moments, is_empty, object_column
 from adforest.encoding.encoder import TableEncoder
 from adforest.encoding.frames import Names
 from adforest.encoding.tables import Table, source_of
 from adforest.exceptions import InputError, InputTypeError
+from adforest.forest.types import Float64Array
 
 TEXT = "text"
 PLAIN = {float: NUMBERS, int: NUMBERS, bool: NUMBERS, str: TEXT}
@@ -126,7 +117,7 @@ def table_of_dicts(samples: Sequence[Mapping[Hashable, Any]], names: Names) -> T
     return Table(len(samples), len(names), names, content, SOURCE)
 
 
-def row_of_dict(sample: Mapping[Hashable, Any], encoder: TableEncoder) -> FloatArray:
+def row_of_dict(sample: Mapping[Hashable, Any], encoder: TableEncoder) -> Float64Array:
     """Return one sample to be predicted as a matrix, in microseconds if its values are plain numbers and text."""
     row = _plain_row(sample, encoder)
     if row is not None and not np.isinf(row).any():
@@ -134,7 +125,7 @@ def row_of_dict(sample: Mapping[Hashable, Any], encoder: TableEncoder) -> FloatA
     return encoder.translate(table_of_dicts([sample], encoder.names or ()))
 
 
-def _plain_row(sample: Mapping[Hashable, Any], encoder: TableEncoder) -> FloatArray | None:
+def _plain_row(sample: Mapping[Hashable, Any], encoder: TableEncoder) -> Float64Array | None:
     """Return a sample's numbers and codes, or None if it holds anything else than plain numbers and known texts."""
     if not PLAIN_KINDS.issuperset(encoder.kinds):
         return None

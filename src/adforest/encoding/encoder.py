@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adforest.encoding.categories import Categories, EncodingRules, Int32Array, Int64Array, Value
-from adforest.encoding.columns import CATEGORIES, NUMBERS, UNDECIDED, FloatArray, as_numbers, kind_of
+from adforest.encoding.categories import Categories, EncodingRules, Value
+from adforest.encoding.columns import CATEGORIES, NUMBERS, UNDECIDED, as_numbers, kind_of
 from adforest.encoding.frames import Names
 from adforest.encoding.rates import CategoryRates
 from adforest.encoding.surveys import ColumnSurvey, TableSurvey
@@ -31,6 +31,7 @@ from adforest.encoding.tables import (
 )
 from adforest.encoding.text_columns import expression_of, warning_of
 from adforest.exceptions import warn_caller
+from adforest.forest.types import BoolArray, Float64Array, Int32Array, Int64Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,12 +112,12 @@ class TableEncoder:
         return np.array(self.names, dtype=object) if are_text(self.names) else None
 
     @property
-    def is_categorical(self) -> NDArray[np.bool_]:
+    def is_categorical(self) -> BoolArray:
         """Which columns are categorical, also those listed as such whose values have all been missing so far."""
         return np.array([known is not None for known in self.categories])
 
     @property
-    def n_categories(self) -> NDArray[np.int32]:
+    def n_categories(self) -> Int32Array:
         """Number of codes of every column of matrices, 0 for numerical ones."""
         codes = [0 if known is None else known.n_codes for known in self.categories]
         return np.array([*codes, *[0] * len(self.rate_columns)], dtype=np.int32)
@@ -152,7 +153,7 @@ class TableEncoder:
         takes_text = isinstance(categorical_features, str)  # "from_dtype", or it would have been refused
         return cls(table.names, kinds, categories, takes_text, estimator_name), table
 
-    def translate(self, X: Any, column_changes: str | None = None) -> FloatArray:
+    def translate(self, X: Any, column_changes: str | None = None) -> Float64Array:
         """Return samples to be predicted as a matrix; categories never learnt become NaN or, if grouped, infrequent.
 
         Parameters
@@ -174,7 +175,7 @@ class TableEncoder:
             warn_caller(warning)
         return self.matrix_of(table)
 
-    def matrix_of(self, table: Table) -> FloatArray:
+    def matrix_of(self, table: Table) -> Float64Array:
         """Return a table whose columns are those learnt as a matrix, C-contiguous; it may share memory with it."""
         if isinstance(table.content, np.ndarray) and set(self.kinds) <= {NUMBERS, UNDECIDED}:
             return np.ascontiguousarray(table.content)
@@ -189,7 +190,7 @@ class TableEncoder:
                 matrix[:, position] = as_numbers(column, kind, where)
         return self._with_rates_filled(matrix)
 
-    def with_rates(self, matrix: FloatArray) -> FloatArray:
+    def with_rates(self, matrix: Float64Array) -> Float64Array:
         """Return a matrix of the columns of tables with the class rates of categories, as they are now, behind them."""
         if not self.rate_columns:
             return matrix
@@ -197,7 +198,7 @@ class TableEncoder:
         wide[:, : self.n_features] = matrix
         return self._with_rates_filled(wide)
 
-    def _with_rates_filled(self, matrix: FloatArray) -> FloatArray:
+    def _with_rates_filled(self, matrix: Float64Array) -> Float64Array:
         """Return a matrix after its last columns were filled in."""
         found = {position: self.rates[position].look_up(matrix[:, position]) for position, _ in self.rate_columns}
         for column, (position, rate) in enumerate(self.rate_columns, start=self.n_features):
@@ -210,7 +211,7 @@ class TableEncoder:
         index[self.n_features - self.n_added :] += self.n_added
         return index
 
-    def by_feature(self, added: FloatArray, axis: int = 0) -> FloatArray:
+    def by_feature(self, added: Float64Array, axis: int = 0) -> Float64Array:
         """Return what columns of matrices add to something by column of tables: rates count for their column."""
         if not self.rate_columns:
             return added
@@ -220,7 +221,7 @@ class TableEncoder:
             total[position] += moved[column]
         return np.moveaxis(total, 0, axis)
 
-    def counted(self, X: FloatArray, y: Int32Array, n_classes: int) -> TableEncoder:
+    def counted(self, X: Float64Array, y: Int32Array, n_classes: int) -> TableEncoder:
         """Return the encoder that has counted the classes of a batch, which it has encoded, by category.
 
         Parameters
@@ -236,7 +237,7 @@ class TableEncoder:
         rates = {position: known.after(X[:, position], y, n_classes) for position, known in self.rates.items()}
         return replace(self, rates=rates)
 
-    def _pass_through(self, X: Any) -> FloatArray | None:
+    def _pass_through(self, X: Any) -> Float64Array | None:
         """Return an array of finite numbers as it is if nothing needs translating: one sample costs microseconds."""
         if not self.is_plain or type(X) is not np.ndarray or X.ndim != 2 or X.dtype.kind not in "fiub":
             return None
@@ -250,7 +251,7 @@ class TableEncoder:
         table = read_table(X, source, self.estimator_name)
         return match_columns(table, self.names, self.n_features, self.estimator_name, column_changes, adds=adds)
 
-    def read(self, X: Any, source: str, column_changes: str | None) -> tuple[Table | FloatArray, str | None]:
+    def read(self, X: Any, source: str, column_changes: str | None) -> tuple[Table | Float64Array, str | None]:
         """Return a later batch, or a part of one, and what to warn of.
 
         An array that holds nothing to be learnt is returned as the matrix that it is.
@@ -259,7 +260,7 @@ class TableEncoder:
             return matrix, None
         return self._matched(X, source, column_changes, adds=True)
 
-    def survey(self, table: Table | FloatArray, source: str) -> tuple[Table | FloatArray, TableSurvey]:
+    def survey(self, table: Table | Float64Array, source: str) -> tuple[Table | Float64Array, TableSurvey]:
         """Return what there is to be learnt of a table that was matched, and the table with what was found on the way.
 
         Raises an error if a column holds another kind than was learnt.

@@ -15,7 +15,6 @@ from narwhals.exceptions import DuplicateError
 from adforest.encoding.columns import (
     Coded,
     Column,
-    FloatArray,
     Moments,
     code_values,
     complex_numbers,
@@ -24,6 +23,7 @@ from adforest.encoding.columns import (
     plain_values,
 )
 from adforest.exceptions import InputError, InputTypeError
+from adforest.forest.types import Float64Array
 
 Names: TypeAlias = tuple[Hashable, ...]
 ColumnLabel: TypeAlias = Callable[[int], str]
@@ -57,7 +57,7 @@ class Frame(NamedTuple):
 
     names: Names
     shape: tuple[int, int]
-    read: Callable[[ColumnLabel], FloatArray | list[Column]]
+    read: Callable[[ColumnLabel], Float64Array | list[Column]]
     library: str = "pandas"
 
 
@@ -100,7 +100,7 @@ def _lazy(kind: str) -> InputTypeError:
     return InputTypeError(f"X is a lazy frame ({kind}), which holds no samples yet. {collect}.")
 
 
-def _read_pandas_like(X: Any, column_label: ColumnLabel) -> FloatArray | list[Column]:
+def _read_pandas_like(X: Any, column_label: ColumnLabel) -> Float64Array | list[Column]:
     """Return the content of a frame of pandas or one like it, NumPy's numbers without a look at each column."""
     if all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in X.dtypes):
         return np.asarray(X.to_numpy(dtype=np.float64))
@@ -122,7 +122,7 @@ def _pandas_like_column(series: Any, where: str) -> Column:
     return _column(nw.from_native(series, series_only=True), where)
 
 
-def _read(frame: nw.DataFrame[Any], column_label: ColumnLabel) -> FloatArray | list[Column]:
+def _read(frame: nw.DataFrame[Any], column_label: ColumnLabel) -> Float64Array | list[Column]:
     """Return the content of a frame, in one go where all columns are numbers."""
     dtypes = list(frame.schema.values())
     if all(dtype.is_numeric() and not dtype.is_decimal() for dtype in dtypes):

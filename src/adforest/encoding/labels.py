@@ -14,6 +14,7 @@ from sklearn.utils.validation import column_or_1d
 from adforest.encoding.columns import code_values, is_missing
 from adforest.encoding.tables import ESTIMATOR_NAME
 from adforest.exceptions import InputError, InputTypeError, warn_caller
+from adforest.forest.types import Int32Array
 
 MIN_JUDGED, MANY_CLASSES = 20, 0.5  # more samples, and a larger fraction of them distinct: scikit-learn's limits
 
@@ -79,7 +80,7 @@ class LabelTable:
         """Return whether all of some class values are known."""
         return set(self.by_arrival.tolist()).issuperset(values.tolist())
 
-    def codes_of(self, values: NDArray[Any]) -> NDArray[np.int32]:
+    def codes_of(self, values: NDArray[Any]) -> Int32Array:
         """Return the codes of some class values, all of which are known."""
         known = {value: code for code, value in enumerate(self.by_arrival.tolist())}
         return np.array([known[value] for value in values.tolist()], dtype=np.int32)
@@ -107,7 +108,7 @@ class LabelTable:
         return cls(by_arrival, by_arrival[order], order)
 
 
-def distinct_labels(y: Any, source: str) -> tuple[NDArray[Any], NDArray[np.int32]]:
+def distinct_labels(y: Any, source: str) -> tuple[NDArray[Any], Int32Array]:
     """Return the class values of some samples, sorted, and every sample's position among them.
 
     Parameters
@@ -333,9 +334,9 @@ def _missing_labels(n_missing: int, source: str) -> InputError:
     )
 
 
-def _distinct(labels: NDArray[Any], source: str) -> tuple[NDArray[Any], NDArray[np.int32]]:
+def _distinct(labels: NDArray[Any], source: str) -> tuple[NDArray[Any], Int32Array]:
     """Return the distinct labels, sorted, and every label's position among them."""
-    if _holds_text(labels):  # hashing text beats sorting it
+    if _kind(labels) == "text":  # hashing text beats sorting it
         coded = code_values(labels.tolist(), source)
         values, codes = np.array(coded.values, dtype=labels.dtype), coded.codes
         order = np.argsort(values)
@@ -349,8 +350,3 @@ def _distinct(labels: NDArray[Any], source: str) -> tuple[NDArray[Any], NDArray[
 def _kind(values: NDArray[Any]) -> str:
     """Return what class values are; no two kinds mix in a model."""
     return {"U": "text", "O": "text", "b": "booleans"}.get(values.dtype.kind, "numbers")
-
-
-def _holds_text(values: NDArray[Any]) -> bool:
-    """Return whether class values are text."""
-    return values.dtype.kind in "UO"

@@ -12,8 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from adforest.encoding.categories import Int32Array, Int64Array
-from adforest.encoding.columns import FloatArray
+from adforest.forest.types import Float64Array, Int32Array, Int64Array
 
 MIN_VALUES = 100  # of a column: trees cut by fewer values as well without rates
 PRIOR_WEIGHT = 10.0  # samples that the rate over all values counts for in that of each value
@@ -40,8 +39,8 @@ class CategoryRates:
     """
 
     counts: Int64Array
-    gain: FloatArray
-    gain_squares: FloatArray
+    gain: Float64Array
+    gain_squares: Float64Array
     classes: tuple[int, ...] = ()
 
     @classmethod
@@ -49,9 +48,9 @@ class CategoryRates:
         """Return the rates of a column without values."""
         return cls(np.empty((0, 1), dtype=np.int64), np.empty(0), np.empty(0))
 
-    def look_up(self, codes: FloatArray) -> FloatArray:
+    def look_up(self, codes: Float64Array) -> Float64Array:
         """Return the rates of some samples, of shape (n_samples, n_rates); NaN where the code is."""
-        found: FloatArray = self.table[np.where(np.isnan(codes), -1, codes).astype(np.intp)]
+        found: Float64Array = self.table[np.where(np.isnan(codes), -1, codes).astype(np.intp)]
         return found
 
     def with_codes(self, n_codes: int, recycled_codes: Int32Array | None) -> CategoryRates:
@@ -76,7 +75,7 @@ class CategoryRates:
         new = best[: MAX_RATES - len(self.classes)]
         return replace(self, classes=(*self.classes, *new)) if new else self
 
-    def after(self, codes: FloatArray, y: Int32Array, n_classes: int) -> CategoryRates:
+    def after(self, codes: Float64Array, y: Int32Array, n_classes: int) -> CategoryRates:
         """Return the rates after a batch was counted, each judged by what it said of the batch before that.
 
         Parameters
@@ -114,13 +113,13 @@ class CategoryRates:
             gain_squares=np.pad(self.gain_squares, (0, more)),
         )
 
-    def _gains(self) -> tuple[FloatArray, FloatArray]:
+    def _gains(self) -> tuple[Float64Array, Float64Array]:
         """Return by code and class what a sample gains that is of the class, and one that is not."""
         rate, prior = self._rates()
         return np.log(rate / prior), np.log((1 - rate) / (1 - prior))
 
     @cached_property
-    def table(self) -> FloatArray:
+    def table(self) -> Float64Array:
         """Log odds of the class less those over all values, in steps of 0.2, float64 (n_codes + 1, n_rates).
 
         The last row is for missing values: NaN.
@@ -131,7 +130,7 @@ class CategoryRates:
             table[:-1] = np.rint((hit - miss) / STEP) + 0.0  # no -0
         return table
 
-    def _rates(self) -> tuple[FloatArray, FloatArray]:
+    def _rates(self) -> tuple[Float64Array, Float64Array]:
         """Return the rates of classes by code, drawn towards those over all values, and these."""
         total = self.counts.sum(axis=0)
         prior = total[1:] / max(int(total[0]), 1)

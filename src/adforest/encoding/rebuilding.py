@@ -10,34 +10,25 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from adforest.encoding.columns import (
-    CATEGORIES,
-    DURATIONS,
-    NUMBERS,
-    UNDECIDED,
-    ZONED_DATES,
-    Coded,
-    Column,
-    FloatArray,
-    Moments,
-)
+from adforest.encoding.columns import CATEGORIES, DURATIONS, NUMBERS, UNDECIDED, ZONED_DATES, Coded, Column, Moments
 from adforest.encoding.encoder import TableEncoder
 from adforest.encoding.tables import Table, source_of
+from adforest.forest.types import Float64Array
 
 DIGITS = 4  # significant digits of a number, if they tell it apart
 FULL_DIGITS = 17  # tell any two floats apart
 WHOLE = 1e15  # integers below are written without an exponent
 
 
-def rebuilt_table(encoder: TableEncoder, matrix: FloatArray, library: str | None) -> Table:
+def rebuilt_table(encoder: TableEncoder, matrix: Float64Array, library: str | None) -> Table:
     """Return the table that a matrix was made of, as far as the encoder knows it; the library is that of its frame."""
-    content: FloatArray | list[Column] = np.ascontiguousarray(matrix[:, : encoder.n_features])
+    content: Float64Array | list[Column] = np.ascontiguousarray(matrix[:, : encoder.n_features])
     if not set(encoder.kinds) <= {NUMBERS, UNDECIDED}:
         content = [_column(encoder, position, matrix[:, position]) for position in range(encoder.n_features)]
     return Table(len(matrix), encoder.n_features, encoder.names, content, source_of(None), library)
 
 
-def _column(encoder: TableEncoder, position: int, numbers: FloatArray) -> Column:
+def _column(encoder: TableEncoder, position: int, numbers: Float64Array) -> Column:
     """Return a column of a table."""
     kind = encoder.kinds[position]
     if kind == CATEGORIES:

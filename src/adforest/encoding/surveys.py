@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from adforest.encoding.categories import Categories, Int64Array, Value
+from adforest.encoding.categories import Categories, Value
 from adforest.encoding.columns import CATEGORIES, NUMBERS, UNDECIDED, Coded, Column, Moments, is_empty
 from adforest.encoding.frames import Names
 from adforest.encoding.odd_values import N_JUDGED
 from adforest.encoding.tables import are_text, column_label
 from adforest.exceptions import InputError, InputTypeError
+from adforest.forest.types import Int64Array
 
 if TYPE_CHECKING:
     from adforest.encoding.encoder import TableEncoder

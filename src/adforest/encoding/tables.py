@@ -20,13 +20,15 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils import check_array
 
-from adforest.encoding.columns import Coded, Column, FloatArray, Moments, object_column, take_rows
+from adforest.encoding.columns import Coded, Column, Moments, object_column, take_rows
 from adforest.encoding.frames import ColumnLabel, Names, open_frame
 from adforest.exceptions import InputError, InputTypeError, ParameterError
-from adforest.forest.types import Float64Array
+from adforest.forest.types import BoolArray, Float64Array
 
 ESTIMATOR_NAME = "AdaptiveDecisionForestClassifier"
 MAX_DENSE_BYTES = 2**30  # of a sparse matrix as float64: what a laptop has to spare
+LARGEST_WEIGHT = 1e100  # sums of weights, and of their squares, are finite
+SMALLEST_WEIGHT = 1e-100  # so is what they are divided by; a weight below it is none
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,7 +42,7 @@ class Table:
     n_samples: int
     n_columns: int
     names: Names | None
-    content: FloatArray | Sequence[Column]
+    content: Float64Array | Sequence[Column]
     source: str
     library: str | None = None
 
@@ -85,7 +87,7 @@ def read_table(X: Any, source: str, estimator_name: str) -> Table:
     frame = None if isinstance(X, (np.ndarray, list, tuple)) else open_frame(X)
     names: Names | None = None
     library: str | None = None
-    content: FloatArray | Sequence[Column]
+    content: Float64Array | Sequence[Column]
     if frame is None:
         array = _two_dimensional(X, estimator_name)
         n_samples, n_columns = array.shape
@@ -178,7 +180,7 @@ def _dense(X: Any) -> NDArray[Any]:
     return np.asarray(X.toarray())
 
 
-def _array_columns(array: NDArray[Any], column_label: ColumnLabel) -> FloatArray | list[Column]:
+def _array_columns(array: NDArray[Any], column_label: ColumnLabel) -> Float64Array | list[Column]:
     """Return the content of a 2-d array, each object column for itself."""
     if array.dtype.kind in "biuf":
         return np.asarray(array, dtype=np.float64)
@@ -224,7 +226,7 @@ def match_columns(
     return replace(table, names=names, content=content, n_columns=len(names)), None
 
 
-def _arranged(table: Table, order: Sequence[int | None]) -> FloatArray | list[Column]:
+def _arranged(table: Table, order: Sequence[int | None]) -> Float64Array | list[Column]:
     """Return the content with its columns in another order; None is a column of missing values."""
     missing = np.full(table.n_samples, np.nan)
     if isinstance(table.content, np.ndarray):
@@ -278,10 +280,6 @@ def _check_same_names(learnt: Names, arrived: Names, source: str, changes: str |
     )
 
 
-LARGEST_WEIGHT = 1e100  # sums of weights, and of their squares, are finite
-SMALLEST_WEIGHT = 1e-100  # so is what they are divided by; a weight below it is none
-
-
 def read_weights(given: Any, n_samples: int, source: str) -> Float64Array | None:
     """Return the weights of some samples, None where all are 1.
 
@@ -330,7 +328,7 @@ def check_any_weight(n_weighed: int, source: str) -> None:
         raise InputError(f"sample_weight of {source} is zero for all samples. Give at least one of them a weight.")
 
 
-def listed_columns(listed: Any, table: Table) -> NDArray[np.bool_]:
+def listed_columns(listed: Any, table: Table) -> BoolArray:
     """Return a mask of the columns that the user listed as categorical; none with "from_dtype"."""
     columns = np.arange(table.n_columns)
     is_default = isinstance(listed, str) and listed == "from_dtype"

@@ -192,3 +192,10 @@ class Forest:
         """Return the forest without leaves of samples."""
         nowhere = np.full(len(self.known), -1, dtype=np.int32)
         return Forest(self.trees, (nowhere,) * len(self.leaf_of), np.zeros_like(self.known))
+
+
+def as_proba(votes: Float64Array) -> Float64Array:
+    """Return votes scaled to class probabilities; uniform where there are no votes."""
+    votes[~votes.any(axis=1)] = 1.0
+    proba: Float64Array = votes / votes.sum(axis=1, keepdims=True)
+    return proba

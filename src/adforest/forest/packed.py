@@ -18,6 +18,9 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 # Room that is set aside: a fraction of the rows that are there, and rows at least.
 SPARE_FRACTION, MIN_SPARE = 1 / 16, 1024
+WIDTHS = np.array([2, 4, 8])  # bytes of a value, by type
+DOUBLE = 2  # the type that holds any number
+USUAL_NAN = np.array([np.nan]).view(np.uint64)[0]
 
 
 class GrowableRows(np.ndarray[Any, np.dtype[Any]]):
@@ -75,11 +78,6 @@ def _room_of(rows: AnyArray) -> GrowableRows | None:
             return base if rows.ctypes.data == base.ctypes.data and rows.flags.c_contiguous else None
         base = base.base
     return None
-
-
-WIDTHS = np.array([2, 4, 8])  # bytes of a value, by type
-DOUBLE = 2  # the type that holds any number
-USUAL_NAN = np.array([np.nan]).view(np.uint64)[0]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

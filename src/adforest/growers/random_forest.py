@@ -22,6 +22,7 @@ from adforest.parallel import in_threads
 PATH_LENGTH = 12  # nodes on a path; where a feature is tried on each path, all are drawn alike
 MIN_UNIFORM_FRACTION = 0.2  # of the entries that stand for any feature, so that none dies out
 N_ENTRIES = 4096  # entries of the list, so that probabilities are told to 0.02 %
+WORTH_BINNING = 512  # with fewer samples the grower codes nodes by their own values anyway
 
 
 def count_features(max_features: str | float | None, m: int) -> int:
@@ -72,9 +73,6 @@ def sampling_by_worth(worth: Float64Array, n_tried: int) -> Int32Array | None:
     favoured = np.repeat(np.arange(m, dtype=np.int32), times)[:N_ENTRIES]
     draws[: len(favoured)] = favoured
     return draws
-
-
-WORTH_BINNING = 512  # with fewer samples the grower codes nodes by their own values anyway
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,7 @@ from adforest.forest._kernels.sampling import are_drawn
 from adforest.forest.types import BoolArray, Float64Array, Int32Array, Int64Array
 from adforest.merging import LocalBatch
 from adforest.next_batch.experts import ExpertWeights
-from adforest.next_batch.member_input import Samples
-from adforest.next_batch.members import ANSWER, CLASSES, LEARN, LabelledSamples, LeftOut, Member
+from adforest.next_batch.members import ANSWER, CLASSES, LEARN, LabelledSamples, LeftOut, Member, Samples
 from adforest.next_batch.voting_report import VotingReport
 from adforest.parallel import spawn_seeds
 from adforest.tracking.history import MAX_REPORTS

@@ -14,7 +14,7 @@ from adforest.forest.types import Float64Array
 from adforest.libraries import require
 from adforest.merging import LocalBatch
 from adforest.next_batch.batch_vote import VOTE, RefitRules, VotingState, learn_batch, vote
-from adforest.next_batch.member_input import Samples
+from adforest.next_batch.members import Samples
 from adforest.next_batch.voting_report import VotingReport
 from adforest.parameters import ARRAY_LIKE, COMMON, Amount, Rules, Whole
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from adforest.tracking.history import MAX_BLOCKS, MAX_COLUMN_BLOCKS, MAX_REPORTS
 from adforest.tracking.track import MAX_RETURNS
 
 MAX_MOMENT = 1e11  # seconds since 1970, some three thousand years
+MAX_SUM = 1e15  # of samples
 
 
 def _is_count(value: Any) -> bool:
@@ -63,48 +64,24 @@ def _are(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
     return lambda found: type(found) is dict and all(map(check, found.values()))
 
 
-FIELDS: dict[str, Callable[[Any], bool]] = {
-    "batch": _is_count,
-    "n_samples": _is_count,
-    "scenario": _is_text,
+# By type of a field, and by name where the type does not say all.
+CHECKS: dict[Any, Callable[[Any], bool]] = {
+    int: _is_count,
+    float: _is_number,
+    str: _is_text,
+    float | None: _is_number_or_none,
+    dict[str, int]: _are(_is_count),
+    dict[str, float]: _are(_is_number),
+    dict[str, str]: _are(_is_text),
     "new_classes": lambda found: type(found) is list and all(map(_is_class, found)),
-    "drift": _is_text,
-    "perturbed": _are(_is_number),
-    "action": _are(_is_text),
-    "accuracy": _are(_is_number),
-    "n_leaves": _are(_is_count),
-    "answering": _is_text,
-    "votes": _are(_is_number),
-    "seconds": _is_number,
-    "confidence": _is_number_or_none,
-    "n_tested": _is_number,
-    "weighted_accuracy": _are(_is_number),
-    **dict.fromkeys(METRICS, _is_number_or_none),
-    "learnt_at": _is_moment,
+    **dict.fromkeys(("learnt_at", "first_at", "last_at"), _is_moment),
     "source": lambda found: type(found) is list and len(found) <= MAX_SOURCES and all(map(_is_text, found)),
     "rows": lambda found: found is None or (type(found) is list and len(found) == 2 and all(map(_is_count, found))),
 }
-BLOCK_FIELDS: dict[str, Callable[[Any], bool]] = {
-    "first": _is_count,
-    "last": _is_count,
-    "n_samples": _is_count,
-    "n_tested": _is_number,
-    "accuracy": _are(_is_number),
-    "lowest": _are(_is_number),
-    "highest": _are(_is_number),
-    "n_temporary": _is_count,
-    "n_sustained": _is_count,
-    "n_new_classes": _is_count,
-    "confidence": _is_number_or_none,
-    "votes": _are(_is_number),
-    "answering": _is_text,
-    "n_leaves": _are(_is_count),
-    "seconds": _is_number,
-    "weighted_accuracy": _are(_is_number),
-    **dict.fromkeys(METRICS, _is_number_or_none),
-    "first_at": _is_moment,
-    "last_at": _is_moment,
-}
+FIELDS, BLOCK_FIELDS = (
+    {name: CHECKS.get(name) or CHECKS[kind] for name, kind in get_type_hints(row).items()}
+    for row in (BatchReport, BatchBlock)
+)
 # Values of fields in reports and blocks that were written before the fields existed.
 ABSENT: dict[str, Any] = {
     "weighted_accuracy": {},
@@ -174,7 +151,6 @@ def _are_in_a_row(blocks: tuple[BatchBlock, ...], n_batches: int) -> bool:
     return is_power and len(expected) <= MAX_BLOCKS and [(block.first, block.last) for block in blocks] == expected
 
 
-MAX_SUM = 1e15  # of samples
 LIVES = (
     Whole("n_total", below="n_samples_and_1"),
     Array("n_samples", np.int64, ("n_lives",), low=0, below="n_samples_and_1"),
