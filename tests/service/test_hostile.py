@@ -116,7 +116,7 @@ TOO_MUCH = {
         "post",
         f"{M}/batches",
         422,
-        {"json": {"records": [{"area": 1}]}, "headers": {"idempotency-key": "x" * 201}},
+        {"json": {"records": rents(2).to_pylist()}, "headers": {"idempotency-key": "x" * 201}},
     ),
     "label": ("put", f"{M}/records/a/label", 422, {"json": {"label": "x" * 1_001}}),
     "labels": ("post", f"{M}/labels", 422, {"json": {"labels": {str(n): "low" for n in range(100_001)}}}),
