@@ -79,16 +79,22 @@ def serving(
 ) -> Iterator[str]:
     """Run a monitor in a thread as long as a block lasts, and yield its address; for the parameters see `serve`."""
     rules = _checked_rules(token, allowed_hosts, base_path)
-    with _made(path, host, port, rules) as (server, listener, address):
-        thread = Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        try:
-            while not server.started and thread.is_alive():
-                sleep(0.01)
-            yield address
-        finally:
-            server.should_exit = True
-            thread.join()
+    with _made(path, host, port, rules) as (server, listener, address), running(server, listener):
+        yield address
+
+
+@contextmanager
+def running(server: Any, listener: socket.socket) -> Iterator[None]:
+    """Run a server in a thread as long as a block lasts."""
+    thread = Thread(target=server.run, kwargs={"sockets": [listener]})
+    thread.start()
+    try:
+        while not server.started and thread.is_alive():
+            sleep(0.01)
+        yield
+    finally:
+        server.should_exit = True
+        thread.join()
 
 
 @contextmanager
@@ -112,20 +118,27 @@ def _make_server(uvicorn: Any, files: ModelFiles, listener: socket.socket, rules
     host, port = listener.getsockname()[:2]
     made = None if rules.token is not None or is_loopback(host) else new_token()
     app = make_app(files, replace(rules, token=rules.token or made), port, lambda: bool(server.should_exit))
-    config = uvicorn.Config(
+    protocol = type("MonitorProtocol", (BoundedProtocol,), {"limit": max_connections()})
+    server = uvicorn.Server(make_config(app, protocol, PATIENCE, backlog=BACKLOG))
+    return server, _address(host, port, made, rules.base_path)
+
+
+def make_config(app: Any, protocol: type, drain_seconds: int, **more: Any) -> Any:
+    """Return how uvicorn is run: quietly, without what nothing here needs."""
+    import uvicorn
+
+    return uvicorn.Config(
         app,
-        http=type("MonitorProtocol", (BoundedProtocol,), {"limit": max_connections()}),
+        http=protocol,
         ws="none",
-        backlog=BACKLOG,
         log_level="error",  # a line for every wrong request would let strangers fill a disk
         access_log=False,
         lifespan="off",
         server_header=False,
-        timeout_graceful_shutdown=PATIENCE,
+        timeout_graceful_shutdown=drain_seconds,
         interface="asgi3",
+        **more,
     )
-    server = uvicorn.Server(config)
-    return server, _address(host, port, made, rules.base_path)
 
 
 def _checked_rules(token: str | None, allowed_hosts: Sequence[str], base_path: str) -> AccessRules:
