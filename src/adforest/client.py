@@ -7,6 +7,7 @@ import random
 import time
 import uuid
 from collections.abc import Mapping, Sequence
+from itertools import count
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
@@ -16,6 +17,7 @@ from adforest.libraries import require
 
 ARROW = "application/vnd.apache.arrow.stream"
 AGAIN = (429, 503, 507)  # what is answered to a request that may be sent again
+ARROW_BOTH = {"content-type": ARROW, "accept": ARROW}
 MAX_PAUSE = 3.0  # seconds between two attempts
 
 
@@ -38,20 +40,31 @@ class _Asked(NamedTuple):
 
     method: str
     path: str
-    content: Any = None
-    json: Any = None
-    headers: dict[str, str] = {}  # noqa: RUF012
+    more: dict[str, Any]
 
 
 class _Requests:
     """What both clients send and read; the model's name is part of every path."""
 
-    def __init__(self, url: str, model: str, token: str | None, timeout: float, retries: int) -> None:
-        self.url, self.model = url.rstrip("/"), model
-        self._timeout, self._retries = timeout, retries
-        self._headers = {} if token is None else {"authorization": f"Bearer {token}"}
+    _kind: str  # of client, in httpx
+
+    def __init__(
+        self, url: str, model: str, *, token: str | None = None, timeout: float = 60.0, retries: int = 8
+    ) -> None:
+        self.url, self.model, self._retries = url.rstrip("/"), model, retries
+        httpx = require("httpx", self._kind, "client")
+        self._errors = httpx.TransportError
+        headers = {} if token is None else {"authorization": f"Bearer {token}"}
+        self._http = getattr(httpx, self._kind)(base_url=self.url, headers=headers, timeout=timeout)
         self.model_version_: int | None = None
         self.learnt_through_: int | None = None
+
+    def _create(self, target: str, parameters: Mapping[str, Any] | None, settings: Mapping[str, Any]) -> _Asked:
+        given = {"target": target, "parameters": dict(parameters or {}), **settings}
+        return _Asked("PUT", f"/v1/models/{self.model}", {"json": given})
+
+    def _info(self) -> _Asked:
+        return _Asked("GET", f"/v1/models/{self.model}", {})
 
     def _predict(self, X: Any, record_ids: Sequence[str] | None, activate: bool) -> _Asked:
         table, query = as_table(X), ""
@@ -60,12 +73,15 @@ class _Requests:
 
             table = table.append_column("record_id", pa.array([str(one) for one in record_ids]))
             query = f"?record_id=record_id&activate={'true' if activate else 'false'}"
-        return _Asked("POST", f"/v1/models/{self.model}/predict{query}", as_stream(table), None, _ARROW_BOTH)
+        return _Asked(
+            "POST", f"/v1/models/{self.model}/predict{query}", {"content": as_stream(table), "headers": ARROW_BOTH}
+        )
 
     def _label(self, record_ids: Sequence[str], y: Any, revise: bool) -> _Asked:
         labels = [value.item() if isinstance(value, np.generic) else value for value in y]
         listed = dict(zip(map(str, record_ids), labels, strict=True))
-        return _Asked("POST", f"/v1/models/{self.model}/labels", None, {"labels": listed, "revise": revise})
+        given = {"labels": listed, "revise": revise}
+        return _Asked("POST", f"/v1/models/{self.model}/labels", {"json": given})
 
     def _batch(self, X: Any, y: Any, target: str, key: str | None, wait: bool) -> _Asked:
         import pyarrow as pa
@@ -73,7 +89,7 @@ class _Requests:
         table = as_table(X).append_column(target, pa.array(np.asarray(y).tolist()))
         head = {"content-type": ARROW, "idempotency-key": key or uuid.uuid4().hex}
         path = f"/v1/models/{self.model}/batches?wait={'true' if wait else 'false'}"
-        return _Asked("POST", path, as_stream(table), None, head)
+        return _Asked("POST", path, {"content": as_stream(table), "headers": head})
 
     def _answered(self, answer: Any) -> tuple[list[Any], Any, list[str]]:
         """Return predictions, probabilities and classes of an answer, and note which version it is of."""
@@ -92,9 +108,11 @@ class _Requests:
         shares = np.column_stack([table[name].to_numpy() for name in names])
         return table["prediction"].to_pylist(), shares, [name.removeprefix("probability_") for name in names]
 
-    def _pause(self, attempt: int, answer: Any) -> float | None:
-        """Return for how long to wait before a request is sent again, None if it is not to be."""
+    def _pause(self, attempt: int, answer: Any, problem: Exception | None) -> float | None:
+        """Return for how long to wait before a request is sent again, None if it is not to be; raise with no answer."""
         if attempt >= self._retries:
+            if answer is None:
+                raise ServiceError(None, f"{self.url} cannot be reached ({problem or type(problem).__name__})")
             return None
         growing = float(min(0.1 * 2**attempt, MAX_PAUSE))
         if answer is None:
@@ -116,9 +134,6 @@ class _Requests:
         except ValueError:
             message = answer.text
         raise ServiceError(answer.status_code, message)
-
-
-_ARROW_BOTH = {"content-type": ARROW, "accept": ARROW}
 
 
 class Client(_Requests):
@@ -153,13 +168,7 @@ class Client(_Requests):
     ...     rents.label(["a1"], ["mid"])
     """
 
-    def __init__(
-        self, url: str, model: str, *, token: str | None = None, timeout: float = 60.0, retries: int = 8
-    ) -> None:
-        super().__init__(url, model, token, timeout, retries)
-        httpx = require("httpx", "Client", "client")
-        self._errors = httpx.TransportError
-        self._http = httpx.Client(base_url=self.url, headers=self._headers, timeout=timeout)
+    _kind = "Client"
 
     def __enter__(self) -> Self:
         return self
@@ -173,12 +182,11 @@ class Client(_Requests):
 
     def create(self, target: str, parameters: Mapping[str, Any] | None = None, **settings: Any) -> dict[str, Any]:
         """Make the model at the service, or change its settings, and return what is told of it."""
-        given = {"target": target, "parameters": dict(parameters or {})} | settings
-        return self._json(_Asked("PUT", f"/v1/models/{self.model}", None, given))
+        return self._json(self._create(target, parameters, settings))
 
     def info(self) -> dict[str, Any]:
         """Return settings, version and counts of the model."""
-        return self._json(_Asked("GET", f"/v1/models/{self.model}"))
+        return self._json(self._info())
 
     def predict(self, X: Any, record_ids: Sequence[str] | None = None, *, activate: bool = True) -> Any:
         """Return the most likely class of each record.
@@ -245,10 +253,7 @@ class Client(_Requests):
         dict
             What became of it, with its report.
         """
-        return self._json(self._batch(X, y, self._target(), key, wait))
-
-    def _target(self) -> str:
-        return str(self.info()["target"])
+        return self._json(self._batch(X, y, self.info()["target"], key, wait))
 
     def _json(self, asked: _Asked) -> dict[str, Any]:
         found: dict[str, Any] = self._send(asked).json()
@@ -256,22 +261,17 @@ class Client(_Requests):
 
     def _send(self, asked: _Asked) -> Any:
         """Send a request until there is an answer."""
-        attempt = 0
-        while True:
-            answer, problem = None, ""
+        for attempt in count():
+            answer, problem = None, None
             try:
-                answer = self._http.request(
-                    asked.method, asked.path, content=asked.content, json=asked.json, headers=asked.headers
-                )
+                answer = self._http.request(asked.method, asked.path, **asked.more)
             except self._errors as error:
-                problem = f"{self.url} cannot be reached ({error or type(error).__name__})"
-            pause = self._pause(attempt, answer)
+                problem = error
+            pause = self._pause(attempt, answer, problem)
             if pause is None:
-                if answer is None:
-                    raise ServiceError(None, problem)
-                return self._checked(answer)
+                break
             time.sleep(pause)
-            attempt += 1
+        return self._checked(answer)
 
 
 class AsyncClient(_Requests):
@@ -292,13 +292,7 @@ class AsyncClient(_Requests):
     ...         return await rents.predict([{"area": 70.0, "rooms": 3}])
     """
 
-    def __init__(
-        self, url: str, model: str, *, token: str | None = None, timeout: float = 60.0, retries: int = 8
-    ) -> None:
-        super().__init__(url, model, token, timeout, retries)
-        httpx = require("httpx", "AsyncClient", "client")
-        self._errors = httpx.TransportError
-        self._http = httpx.AsyncClient(base_url=self.url, headers=self._headers, timeout=timeout)
+    _kind = "AsyncClient"
 
     async def __aenter__(self) -> Self:
         return self
@@ -312,9 +306,13 @@ class AsyncClient(_Requests):
         """Close the connections."""
         await self._http.aclose()
 
+    async def create(self, target: str, parameters: Mapping[str, Any] | None = None, **settings: Any) -> dict[str, Any]:
+        """Make the model at the service, or change its settings, see `Client.create`."""
+        return await self._json(self._create(target, parameters, settings))
+
     async def info(self) -> dict[str, Any]:
         """Return settings, version and counts of the model."""
-        return await self._json(_Asked("GET", f"/v1/models/{self.model}"))
+        return await self._json(self._info())
 
     async def predict(self, X: Any, record_ids: Sequence[str] | None = None, *, activate: bool = True) -> Any:
         """Return the most likely class of each record, see `Client.predict`."""
@@ -330,8 +328,7 @@ class AsyncClient(_Requests):
 
     async def partial_fit(self, X: Any, y: Any, *, key: str | None = None, wait: bool = True) -> dict[str, Any]:
         """Send a whole labelled batch, see `Client.partial_fit`."""
-        target = str((await self.info())["target"])
-        return await self._json(self._batch(X, y, target, key, wait))
+        return await self._json(self._batch(X, y, (await self.info())["target"], key, wait))
 
     async def _json(self, asked: _Asked) -> dict[str, Any]:
         found: dict[str, Any] = (await self._send(asked)).json()
@@ -339,22 +336,17 @@ class AsyncClient(_Requests):
 
     async def _send(self, asked: _Asked) -> Any:
         """Send a request until there is an answer."""
-        attempt = 0
-        while True:
-            answer, problem = None, ""
+        for attempt in count():
+            answer, problem = None, None
             try:
-                answer = await self._http.request(
-                    asked.method, asked.path, content=asked.content, json=asked.json, headers=asked.headers
-                )
+                answer = await self._http.request(asked.method, asked.path, **asked.more)
             except self._errors as error:
-                problem = f"{self.url} cannot be reached ({error or type(error).__name__})"
-            pause = self._pause(attempt, answer)
+                problem = error
+            pause = self._pause(attempt, answer, problem)
             if pause is None:
-                if answer is None:
-                    raise ServiceError(None, problem)
-                return self._checked(answer)
+                break
             await asyncio.sleep(pause)
-            attempt += 1
+        return self._checked(answer)
 
 
 def as_table(X: Any) -> Any:

@@ -18,34 +18,49 @@ def browser():
 
 
 def learn_late(client, seed, *, is_swapped=False):
-    """Predict records, send their labels later, and wait until they are learnt."""
+    """Predict records and send their labels later; wait until they are learnt."""
+    labels = predict(client, seed)
+    version = client.get(M).json()["model_version"]
+    labels = {one: OTHER[label] if is_swapped else label for one, label in labels.items()}
+    client.post(f"{M}/labels", json={"labels": labels}).raise_for_status()
+    until(lambda: client.get(M).json()["model_version"] > version)
+
+
+def predict(client, seed):
+    """Predict records, and return their true labels by id."""
     table = rents(N, seed)
     ids = [f"{seed}-{place}" for place in range(N)]
     client.post(f"{M}/predict", json={"records": as_records(table), "record_ids": ids}).raise_for_status()
-    labels = [OTHER[one] if is_swapped else one for one in table["rent"].to_pylist()]
-    version = client.get(M).json()["model_version"]
-    client.post(f"{M}/labels", json={"labels": dict(zip(ids, labels, strict=True))}).raise_for_status()
-    until(lambda: client.get(M).json()["model_version"] > version)
+    return dict(zip(ids, table["rent"].to_pylist(), strict=True))
 
 
 def test_the_monitor_follows_a_model_that_is_served(tmp_path, browser):
     with service(tmp_path) as client, visiting(browser) as visit:
-        make(client, batch_size=N)
+        make(client, batch_size=N)  # which learns 60
         client.put(f"{M}/challenger", json={"parameters": {"max_depth": 3}}).raise_for_status()
-        for seed in range(1, 7):
+        for seed in range(1, 6):
             learn_late(client, seed)
         seen = visit(f"{str(client.base_url).rstrip('/')}/models/rents.adf")
         body = seen.page.locator("body")
         expect(body).to_contain_text("Challenger")
         expect(body).not_to_contain_text("sustained")
-        for seed in range(7, 19):
+
+        labels = predict(client, 6)  # predictions come in, and wait for their labels
+        assert client.get(M).json()["records"] == {"learnt": 5 * N, "pending": N}
+        expect(body).to_contain_text("560 kept")
+        client.post(f"{M}/labels", json={"labels": labels}).raise_for_status()
+        expect(body).to_contain_text("660 kept", timeout=PATIENCE)  # without being asked again
+
+        for seed in range(7, 19):  # the concept changes
             learn_late(client, seed, is_swapped=True)
             if any(one["drift"] == "sustained" for one in client.get(f"{M}/drift").json()["batches"]):
                 break
         else:
             pytest.fail("the drift was not noticed")
-        expect(body).to_contain_text("sustained", timeout=PATIENCE)  # without being asked again
-        assert client.post(f"{M}/challenger/promote").status_code == 200
+        expect(body).to_contain_text("sustained", timeout=PATIENCE)
+
+        promote = f"fetch('{M}/challenger/promote', {{method: 'POST'}}).then(answer => answer.status)"
+        assert seen.page.evaluate(promote) == 200
         expect(seen.page.locator("h2", has_text="Challenger")).to_have_count(0, timeout=PATIENCE)
         assert client.get(M).json()["parameters"]["max_depth"] == 3
         assert [line for line in seen.console if "error" in line.lower()] == []

@@ -61,6 +61,8 @@ def test_coroutines_do_the_same(http, client):
 
     async def ask():
         async with adforest.AsyncClient(str(http.base_url), "rents") as found:
+            made = await found.create("rent", SMALL, batch_size=1000)
+            assert (made["target"], made["batch_size"]) == ("rent", 1000)
             await found.partial_fit(X, y)
             one, many = await asyncio.gather(found.predict(X.slice(0, 1), ["async"]), found.predict_proba(X))
             await found.label(["async"], y[:1])
@@ -70,6 +72,13 @@ def test_coroutines_do_the_same(http, client):
     assert one.shape == (1,)
     assert many.shape == (40, 2)
     assert state_of(http, "async") == "labelled"
+
+
+def test_both_clients_have_the_same_methods():
+    methods = [
+        {name for name in vars(one) if not name.startswith("_")} for one in (adforest.Client, adforest.AsyncClient)
+    ]
+    assert methods[0] == methods[1]
 
 
 def test_what_is_sent_again_while_the_service_is_killed_is_done_once(tmp_path):

@@ -1,6 +1,7 @@
 """Requests of strangers: whatever comes is answered with an error that says so, and the service goes on."""
 
 import json
+import re
 import socket
 import time
 
@@ -8,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from adforest.monitor.connections import Bounded
-from served import as_csv, as_records, make, rents, service, until
+from served import SMALL, as_csv, as_records, make, rents, service, until
 
 M = "/v1/models/rents"
 ARROW = "application/vnd.apache.arrow.stream"
@@ -86,6 +87,64 @@ def test_hostile_bodies_are_refused(client, name, path):
     answer = client.post(f"{M}/{path}", content=content, headers={"content-type": kind})
     assert 400 <= answer.status_code < 500, answer.text
     assert answer.json()["error"] if "error" in answer.json() else answer.json()["report"]["reason"]
+
+
+def nulls(n_records, n_columns):
+    """Return a small Parquet file of a large table."""
+    from pyarrow import parquet
+
+    sink, column = pa.BufferOutputStream(), pa.nulls(n_records, pa.float64())
+    parquet.write_table(pa.table({f"x{place}": column for place in range(n_columns)}), sink)
+    return sink.getvalue().to_pybytes()
+
+
+PARQUET = {"content-type": "application/vnd.apache.parquet"}
+TENSOR = {"name": "x", "datatype": "FP64"}
+TOO_MUCH = {
+    "records": ("post", f"{M}/predict", 413, {"content": lambda: nulls(1_000_001, 1), "headers": PARQUET}),
+    "values": ("post", f"{M}/predict", 413, {"content": lambda: nulls(500_001, 100), "headers": PARQUET}),
+    "columns": ("post", f"{M}/predict", 413, {"json": {"columns": {f"x{n}": [1] for n in range(10_001)}}}),
+    "tensor": (
+        "post",
+        "/v2/models/rents/infer",
+        413,
+        {"json": {"inputs": [TENSOR | {"shape": [1, 10_001], "data": [0] * 10_001}]}},
+    ),
+    "name": ("post", f"{M}/predict", 422, {"json": {"columns": {"x" * 201: [1]}}}),
+    "id": ("post", f"{M}/predict", 422, {"json": {"records": [{"area": 1}], "record_ids": ["x" * 201]}}),
+    "key": (
+        "post",
+        f"{M}/batches",
+        422,
+        {"json": {"records": rents(2).to_pylist()}, "headers": {"idempotency-key": "x" * 201}},
+    ),
+    "label": ("put", f"{M}/records/a/label", 422, {"json": {"label": "x" * 1_001}}),
+    "labels": ("post", f"{M}/labels", 422, {"json": {"labels": {str(n): "low" for n in range(100_001)}}}),
+    "model name": ("put", f"/v1/models/{'x' * 65}", 422, {"json": {"target": "y"}}),
+    "parameter": ("put", "/v1/models/other", 422, {"json": {"parameters": {"n_estimators": 10_001}}}),
+    "batch": ("put", M, 422, {"json": {"batch_size": 1_000_001}}),
+    "classes": ("put", M, 422, {"json": {"max_classes": 10_001}}),
+}
+
+
+@pytest.mark.parametrize("name", TOO_MUCH)
+def test_what_is_more_than_a_limit_is_refused(client, name):
+    method, path, status, sent = TOO_MUCH[name]
+    if callable(sent.get("content")):
+        sent = sent | {"content": sent["content"]()}
+    answer = client.request(method, path, **sent)
+    assert answer.status_code == status
+    assert re.search("expected|more than|1 to", answer.json()["error"])
+
+
+def test_a_column_of_more_categories_than_a_model_knows_is_learnt(client):
+    n = 66_000
+    made = client.put("/v1/models/names", json={"target": "y", "parameters": SMALL | {"n_estimators": 1}})
+    assert made.status_code == 201
+    body = {"columns": {"name": [f"n{place}" for place in range(n)], "y": [place % 2 for place in range(n)]}}
+    answer = client.post("/v1/models/names/batches?wait=true", json=body)
+    assert (answer.status_code, answer.json()["state"]) == (200, "learnt"), answer.text
+    assert client.delete("/v1/models/names").status_code == 204
 
 
 def test_arrow_with_changed_bytes_never_ends_the_service(client):

@@ -79,16 +79,22 @@ def serving(
 ) -> Iterator[str]:
     """Run a monitor in a thread as long as a block lasts, and yield its address; for the parameters see `serve`."""
     rules = _checked_rules(token, allowed_hosts, base_path)
-    with _made(path, host, port, rules) as (server, listener, address):
-        thread = Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        try:
-            while not server.started and thread.is_alive():
-                sleep(0.01)
-            yield address
-        finally:
-            server.should_exit = True
-            thread.join()
+    with _made(path, host, port, rules) as (server, listener, address), running(server, listener):
+        yield address
+
+
+@contextmanager
+def running(server: Any, listener: socket.socket) -> Iterator[None]:
+    """Run a server in a thread as long as a block lasts."""
+    thread = Thread(target=server.run, kwargs={"sockets": [listener]})
+    thread.start()
+    try:
+        while not server.started and thread.is_alive():
+            sleep(0.01)
+        yield
+    finally:
+        server.should_exit = True
+        thread.join()
 
 
 @contextmanager
@@ -106,20 +112,28 @@ def _made(
         host, port = listener.getsockname()[:2]
         made = None if rules.token is not None or is_loopback(host) else new_token()
         pages = make_pages(files, lambda: bool(server.should_exit))
-        config = uvicorn.Config(
-            Guard(pages, replace(rules, token=rules.token or made), port),
-            http=type("MonitorProtocol", (BoundedProtocol,), {"limit": max_connections()}),
-            ws="none",
-            backlog=BACKLOG,
-            log_level="error",  # a line for every wrong request would let strangers fill a disk
-            access_log=False,
-            lifespan="off",
-            server_header=False,
-            timeout_graceful_shutdown=PATIENCE,
-            interface="asgi3",
-        )
-        server = uvicorn.Server(config)
+        app = Guard(pages, replace(rules, token=rules.token or made), port)
+        protocol = type("MonitorProtocol", (BoundedProtocol,), {"limit": max_connections()})
+        server = uvicorn.Server(make_config(app, protocol, PATIENCE, backlog=BACKLOG))
         yield server, listener, _address(host, port, made, rules.base_path)
+
+
+def make_config(app: Any, protocol: type, drain_seconds: int, **more: Any) -> Any:
+    """Return how uvicorn is run: quietly, without what nothing here needs."""
+    import uvicorn
+
+    return uvicorn.Config(
+        app,
+        http=protocol,
+        ws="none",
+        log_level="error",  # a line for every wrong request would let strangers fill a disk
+        access_log=False,
+        lifespan="off",
+        server_header=False,
+        timeout_graceful_shutdown=drain_seconds,
+        interface="asgi3",
+        **more,
+    )
 
 
 def _checked_rules(token: str | None, allowed_hosts: Sequence[str], base_path: str) -> AccessRules:

@@ -13,7 +13,7 @@ from fastapi.responses import JSONResponse
 from adforest.service import examples
 from adforest.service.bodies import ARROW, CSV, JSON, BodyError, check_id, media_type, parse_json, read_body, record_ids
 from adforest.service.predictions import Counts, as_arrow, as_json, explained, nothing_known, predict
-from adforest.service.receiving import read_content
+from adforest.service.receiving import computed, read_content
 from adforest.service.requests import AddTask, ChangeRecord, KeepRecords, RequestError, SetLabels, shown_record
 from adforest.service.served_model import MAX_TASKS, BusyError, ServedModel
 from adforest.service.served_models import ServedModels
@@ -21,7 +21,6 @@ from adforest.service.settings import label_text
 from adforest.service.task_table import BATCH
 
 T = TypeVar("T")
-INLINE = 64  # records that are answered at once, without another thread
 MAX_WAIT = 600.0  # seconds for which a request may wait for its batch
 MAX_LABELS = 100_000  # in a request
 
@@ -55,7 +54,7 @@ class Api:
         served = self._models.get(model)
         content, kind = await read_content(request), request.headers.get("content-type", JSON)
         kinds = await asyncio.wrap_future(served.kinds()) if media_type(kind) == CSV else {}
-        table, others = await _computed(len(content), lambda: read_body(content, kind, kinds))
+        table, others = await computed(len(content), lambda: read_body(content, kind, kinds))
         unknown = [name for name in others if name not in ("record_ids", "activate")]
         if unknown:
             raise BodyError(
@@ -77,14 +76,14 @@ class Api:
             raise RequestError(
                 409, f"model {model!r} has learnt nothing yet. Send batches, or records with record_ids."
             )
-        found = None if answering is None else await _computed(16 * len(table), lambda: predict(answering, table))
+        found = None if answering is None else await computed(16 * len(table), lambda: predict(answering, table))
         if ids is not None:
             await asyncio.wrap_future(served.submit(KeepRecords(ids, table, activate)))
         self._counts.add(1, len(table))
         if answering is None or found is None:
             return JSONResponse(nothing_known(len(table)))
         if media_type(request.headers.get("accept", "")) in ARROW:
-            return Response(await _computed(len(table), lambda: as_arrow(found, answering)), media_type=ARROW[0])
+            return Response(await computed(len(table), lambda: as_arrow(found, answering)), media_type=ARROW[0])
         answer = as_json(found, answering)
         if explain:
             answer["explanations"] = await run_in_threadpool(explained, answering, table)
@@ -102,14 +101,8 @@ class Api:
 
     async def set_labels(self, model: str, request: Request) -> Response:
         """Give many records their labels, all or none."""
-        given = parse_json(await read_content(request))
-        listed = given.get("labels")
-        if type(listed) is dict:
-            listed = [{"record_id": one, "label": label} for one, label in listed.items()]
-        if type(listed) is not list or not 0 < len(listed) <= MAX_LABELS:
-            raise BodyError(422, f"'labels' is no object of labels by record_id, 1 to {MAX_LABELS:,} of them.")
-        pairs = [_pair(one) for one in listed]
-        answer = await self._label(model, pairs, _revise(given))
+        content = await read_content(request)
+        answer = await self._label(model, *await computed(len(content), lambda: _labels(content)))
         counts = {name: answer["outcomes"].count(name) for name in ("created", "same", "revised")}
         return JSONResponse(counts)
 
@@ -149,7 +142,7 @@ class Api:
         notes = await self._ask(served, lambda: _kinds_and_labels(served))
         target = served.store.settings.target
         text = [target] if notes[1] == "str" else []
-        table, others = await _computed(len(content), lambda: read_body(content, kind, notes[0], text, target))
+        table, others = await computed(len(content), lambda: read_body(content, kind, notes[0], text, target))
         if others:
             raise BodyError(422, f"{next(iter(others))[:80]!r} is not known; expected records or columns.")
         key = request.headers.get("idempotency-key")
@@ -184,11 +177,6 @@ class Api:
         return await asyncio.wrap_future(served.call(action))
 
 
-async def _computed(size: int, action: Callable[[], T]) -> T:
-    """Compute something at once where it is small, else in another thread."""
-    return action() if size <= 16 * INLINE else await run_in_threadpool(action)
-
-
 def _pair(given: Any) -> tuple[str, str]:
     """Return a record id and its label as JSON text."""
     if type(given) is not dict or set(given) != {"record_id", "label"}:
@@ -197,6 +185,17 @@ def _pair(given: Any) -> tuple[str, str]:
         return check_id(given["record_id"]), label_text(given["label"])
     except ValueError as error:
         raise BodyError(422, str(error)) from None
+
+
+def _labels(content: bytes) -> tuple[list[tuple[str, str]], bool]:
+    """Return the record ids and labels of a body, and whether labels may be replaced."""
+    given = parse_json(content)
+    listed = given.get("labels")
+    if type(listed) is dict:
+        listed = [{"record_id": one, "label": label} for one, label in listed.items()]
+    if type(listed) is not list or not 0 < len(listed) <= MAX_LABELS:
+        raise BodyError(422, f"'labels' is no object of labels by record_id, 1 to {MAX_LABELS:,} of them.")
+    return [_pair(one) for one in listed], _revise(given)
 
 
 def _revise(given: dict[str, Any]) -> bool:

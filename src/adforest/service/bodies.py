@@ -122,9 +122,9 @@ def table_of(found: Mapping[str, Any], target: str | None = None) -> pa.Table:
     if records is not None:
         if type(records) is not list or not all(type(one) is dict for one in records):
             raise BodyError(422, "'records' is no list of objects, such as [{\"area\": 70}].")
-        _check_shape(len(records), len(records[0]) if records else 0)
+        check_shape(len(records), len(records[0]) if records else 0)
         names = list(dict.fromkeys(name for one in records for name in one))
-        _check_shape(len(records), len(names))
+        check_shape(len(records), len(names))
         columns = {name: [one.get(name) for one in records] for name in names}
     elif type(columns) is not dict or not all(type(one) is list for one in columns.values()):
         raise BodyError(422, "'columns' is no object of lists, such as {\"area\": [70]}.")
@@ -163,7 +163,7 @@ def _column(name: str, values: list[Any]) -> pa.Array:
 
 def _checked(table: pa.Table, target: str | None) -> pa.Table:
     """Return a table in few types, or raise if it is too large or its columns cannot be learnt."""
-    _check_shape(len(table), table.num_columns)
+    check_shape(len(table), table.num_columns)
     names = table.column_names
     if len(set(names)) != len(names):
         raise BodyError(422, "a column stands twice in the table. Rename one.")
@@ -189,7 +189,7 @@ def _check_text(table: pa.Table) -> None:
             raise BodyError(422, f"column {name!r} holds text of more than {MAX_TEXT:,} bytes. Drop it, or shorten it.")
 
 
-def _check_shape(n_records: int, n_columns: int) -> None:
+def check_shape(n_records: int, n_columns: int) -> None:
     """Raise if a table is larger than is allowed."""
     if n_records > MAX_RECORDS or n_columns > MAX_COLUMNS or n_records * n_columns > MAX_CELLS:
         raise BodyError(
@@ -204,7 +204,7 @@ def _read_csv(content: bytes, text: set[str]) -> pa.Table:
     from pyarrow import csv
 
     header = content.split(b"\n", 1)[0]
-    _check_shape(content.count(b"\n"), header.count(b",") + 1)
+    check_shape(content.count(b"\n"), header.count(b",") + 1)
     options = csv.ConvertOptions(column_types=dict.fromkeys(text, pa.string()), strings_can_be_null=True)
     return csv.read_csv(io.BytesIO(content), convert_options=options)
 
@@ -215,7 +215,7 @@ def _read_parquet(content: bytes) -> pa.Table:
 
     file = parquet.ParquetFile(io.BytesIO(content))
     about = file.metadata
-    _check_shape(about.num_rows, len(file.schema_arrow))
+    check_shape(about.num_rows, len(file.schema_arrow))
     size = sum(about.row_group(place).total_byte_size for place in range(about.num_row_groups))
     if size > MAX_UNPACKED:
         raise BodyError(413, f"the Parquet file unpacks to {size:,} bytes; expected {MAX_UNPACKED:,} at most.")
@@ -249,7 +249,7 @@ def _check_message(metadata: bytes) -> None:
     batch = header + struct.unpack_from("<I", metadata, header)[0]
     length = _field(metadata, batch, 0)
     n_rows = 0 if length is None else struct.unpack_from("<q", metadata, length)[0]
-    _check_shape(n_rows, 1)
+    check_shape(n_rows, 1)
     if _field(metadata, batch, 3) is not None:
         raise BodyError(415, "the Arrow data is compressed; expected it as it is. Write it without compression.")
 

@@ -11,23 +11,20 @@ from typing import Any
 
 import pyarrow as pa
 from fastapi import FastAPI, Request, Response
-from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
 
 from adforest.base import get_fitted
 from adforest.service import examples
-from adforest.service.bodies import BodyError, parse_json, table_of
+from adforest.service.bodies import BodyError, check_shape, parse_json, table_of
 from adforest.service.predictions import Counts, Predicted, predict
-from adforest.service.receiving import read_content
+from adforest.service.receiving import computed, read_content
 from adforest.service.requests import RequestError
 from adforest.service.served_model import Answering
 from adforest.service.served_models import ServedModels
-from adforest.service.tables import normalised
 
 DATATYPES = ("BOOL", "UINT8", "UINT16", "UINT32", "UINT64", "INT8", "INT16", "INT32", "INT64", "FP16", "FP32", "FP64")
 TEXT = "BYTES"
 OUTPUTS = ("predict", "predict_proba")
-INLINE = 64  # records that are answered at once
 
 
 class OpenInference:
@@ -90,13 +87,9 @@ class OpenInference:
     async def infer(self, model: str, request: Request, version: str = "") -> Response:
         """Predict; the id of the request is in the answer."""
         answering = self._answering(model, version)
-        given = parse_json(await read_content(request))
-        table = _table(given.get("inputs"))
-        wanted = _wanted(given.get("outputs"))
-        if len(table) <= INLINE:
-            found = predict(answering, table)
-        else:
-            found = await run_in_threadpool(predict, answering, table)
+        content = await read_content(request)
+        given, table, wanted = await computed(len(content), lambda: _read(content))
+        found = await computed(16 * len(table), lambda: predict(answering, table))
         self._counts.add(1, len(table))
         about = {"model_name": model, "model_version": str(answering.version)}
         if type(given.get("id")) is str:
@@ -113,6 +106,12 @@ class OpenInference:
         if version not in ("", str(answering.version)):
             raise RequestError(404, f"model {model!r} is of version {answering.version}, not {version[:80]!r}.")
         return answering
+
+
+def _read(content: bytes) -> tuple[dict[str, Any], pa.Table, tuple[str, ...]]:
+    """Return what a body holds, its tensors as a table, and the names of the outputs that it asks for."""
+    given = parse_json(content)
+    return given, _table(given.get("inputs")), _wanted(given.get("outputs"))
 
 
 def _wanted(given: Any) -> tuple[str, ...]:
@@ -140,8 +139,8 @@ def _table(inputs: Any) -> pa.Table:
         if len(shape) == 2 and shape[1] != 1:
             if len(inputs) > 1:
                 raise BodyError(422, f"tensor {name[:80]!r} has {shape[1]} columns; expected one a tensor.")
-            table = pa.table({str(place): pa.array(flat[place :: shape[1]]) for place in range(shape[1])})
-            return normalised(table)
+            check_shape(*shape)
+            return table_of({"columns": {str(place): flat[place :: shape[1]] for place in range(shape[1])}})
         columns[name] = flat
     return table_of({"columns": columns})
 

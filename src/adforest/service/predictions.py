@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from adforest.base import as_proba, get_fitted
+from adforest.client import as_stream
 from adforest.service.served_model import Answering
 
 
@@ -60,12 +61,8 @@ def as_arrow(found: Predicted, answering: Answering) -> bytes:
     for place, one in enumerate(found.classes):
         columns[f"probability_{as_key(one)}"] = pa.array(np.ascontiguousarray(found.probabilities[:, place]))
     table = pa.table(columns)
-    table = table.replace_schema_metadata({name: str(value) for name, value in version_of(answering).items()})
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    content: bytes = sink.getvalue().to_pybytes()
-    return content
+    about = {name: str(value) for name, value in version_of(answering).items()}
+    return as_stream(table.replace_schema_metadata(about))
 
 
 def nothing_known(n_records: int) -> dict[str, Any]:

@@ -11,13 +11,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from threading import Thread
-from time import sleep
 from typing import TYPE_CHECKING, Any
 
 from adforest.libraries import require
+from adforest.monitor import launch
 from adforest.monitor.access import AccessRules, Guard, is_loopback, new_token
-from adforest.monitor.launch import listen
+from adforest.monitor.launch import listen, running
 
 if TYPE_CHECKING:
     from adforest.service.predictions import Counts
@@ -88,16 +87,8 @@ def run(options: ServiceOptions, say: Callable[[str], object] = print) -> None:
 @contextmanager
 def serving(options: ServiceOptions) -> Iterator[str]:
     """Run a service in a thread as long as a block lasts, and yield its address."""
-    with _made(options) as (server, listener, address, _):
-        thread = Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        try:
-            while not server.started and thread.is_alive():
-                sleep(0.01)
-            yield address.partition("?")[0].rstrip("/")
-        finally:
-            server.should_exit = True
-            thread.join()
+    with _made(options) as (server, listener, address, _), running(server, listener):
+        yield address.partition("?")[0].rstrip("/")
 
 
 @contextmanager
@@ -172,20 +163,12 @@ def _make_app(
 
 def make_config(app: Any, options: ServiceOptions) -> Any:
     """Return how uvicorn is run."""
-    import uvicorn
-
     from adforest.service.connections import limited_protocol
 
-    return uvicorn.Config(
+    return launch.make_config(
         app,
-        http=limited_protocol(MAX_CONNECTIONS, options.workers),
-        ws="none",
-        log_level="error",  # a line for every wrong request would let strangers fill a disk
-        access_log=False,
-        lifespan="off",
-        server_header=False,
-        timeout_graceful_shutdown=DRAIN_SECONDS,
-        interface="asgi3",
+        limited_protocol(MAX_CONNECTIONS, options.workers),
+        DRAIN_SECONDS,
         proxy_headers=options.proxy is not None,
         ssl_certfile=options.certificate,
         ssl_keyfile=options.key,

@@ -1,14 +1,21 @@
-"""Bodies of requests as they come: not more than so many bytes, not longer than so many seconds."""
+"""Bodies of requests as they come: not more than so many bytes, not longer than so many seconds; large ones are read
+in another thread, so that other requests are answered meanwhile.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from typing import TypeVar
 
 from fastapi import Request
+from fastapi.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
 from adforest.service.bodies import BodyError
 
+T = TypeVar("T")
+INLINE = 1_024  # bytes that are read, or numbers that are computed, at once
 MAX_BODY = 64 << 20  # bytes
 SECONDS = 60.0  # within which a body must have come
 
@@ -33,3 +40,8 @@ async def read_content(request: Request) -> bytes:
     except TimeoutError:
         raise BodyError(408, f"the body did not come within {SECONDS:g} seconds.") from None
     return b"".join(chunks)
+
+
+async def computed(size: int, action: Callable[[], T]) -> T:
+    """Compute something at once where it is small, else in another thread."""
+    return action() if size <= INLINE else await run_in_threadpool(action)
