@@ -79,6 +79,17 @@ def test_a_chapter_of_another_behaviour_is_noticed():
         check_page_chapter(PageChapter("## T\n\n*Q*\n\n```console\n$ python -m experiments splitting\n```"))
 
 
+def test_a_chapter_is_left_if_a_method_of_it_has_changed(monkeypatch):
+    chapter = next(one for one in PAGE if one.study == "streams")
+    measured = chapter.provenance.behaviour
+    monkeypatch.setattr(running, "fingerprint_behaviour", lambda method: measured[method.label])
+    assert running.is_current(chapter)
+    for label in measured:
+        changed = measured | {label: "0123456789"}
+        monkeypatch.setattr(running, "fingerprint_behaviour", lambda method, changed=changed: changed[method.label])
+        assert not running.is_current(chapter)
+
+
 def test_provenance_is_read_as_it_was_written():
     text = chapter_as_markdown(replace(CHAPTER, provenance=PROVENANCE))
     assert read_provenance(text) == PROVENANCE

@@ -141,7 +141,7 @@ class CapyMOA:
 
     def train(self, rows: NDArray[np.float64], y: Sequence[Any]) -> None:
         """Learn rows of numbers one by one."""
-        from capymoa.instance import LabeledInstance
+        from capymoa.core import LabeledInstance
 
         for row, label in zip(rows, y, strict=True):
             code = self.classes.setdefault(label, len(self.classes))
@@ -151,7 +151,7 @@ class CapyMOA:
 
     def votes(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return MOA's votes by the code of the class; none where they leave the range of a float."""
-        from capymoa.instance import Instance
+        from capymoa.core import Instance
 
         votes = np.zeros((len(rows), ROOM))
         for vote, row in zip(votes, rows, strict=True):
@@ -175,6 +175,8 @@ class CapyMOA:
             codes = self.encoder.codes
             room = {j: max(ROOM, 2 * len(codes[name])) for j, name in enumerate(X.columns) if name in codes}
             self.start(X.shape[1], room)
+        for label in sorted(set(y.tolist())):
+            self.classes.setdefault(label, len(self.classes))
         self.train(self._rows(X), y.tolist())
 
     def predict_proba(self, X: pd.DataFrame) -> pd.DataFrame:
