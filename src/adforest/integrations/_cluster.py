@@ -11,8 +11,7 @@ import numpy as np
 from adforest.adaptive import AdaptiveDecisionForestClassifier
 from adforest.base import get_fitted, set_fitted
 from adforest.encoding.labels import distinct_labels
-from adforest.encoding.tables import source_of
-from adforest.encoding.tables import read_weights
+from adforest.encoding.tables import read_weights, source_of
 from adforest.merging.sums import exact_sums
 from adforest.snapshot import Snapshot
 
