@@ -202,13 +202,13 @@ def test_rules_in_words(capsys, tmp_path):
     code, out, err = run(capsys, "alert", path)
     assert (code, err) == (0, "")
     assert out.splitlines() == [
-        "when: accuracy below 0.8, 2 batches in a row, told at every batch",
-        "when: missing above 0.25 in a, b",
-        "tell: mail to a@b.org by localhost:25",
+        "rule: accuracy below 0.8, 2 batches in a row, told at every batch",
+        "rule: missing above 0.25 in a, b",
+        "receiver: mail to a@b.org by localhost:25",
     ]
     (as_json,) = json_lines(run(capsys, "alert", path, "--json")[1])
     assert as_json == {
-        "rules": [line.removeprefix("when: ") for line in out.splitlines()[:2]],
+        "rules": [line.removeprefix("rule: ") for line in out.splitlines()[:2]],
         "receivers": ["mail to a@b.org by localhost:25"],
         "failures": [],
     }

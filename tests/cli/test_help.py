@@ -10,6 +10,7 @@ import pytest
 
 import adforest
 from adforest import AdaptiveDecisionForestClassifier
+from adforest.cli.alerts.rules import KINDS
 from adforest.cli.app import COMMANDS
 from adforest.cli.output import in_shell_words
 from adforest.cli.parameters import MODEL, READING, read_value
@@ -59,6 +60,19 @@ def test_every_option_is_in_the_help_of_its_verb(capsys):
         assert f"--{name.replace('_', '-')} " in out
     assert all(one.help.endswith(".") for one in READING.parameters())
     assert {"na_values", "drop", "columns", "categorical"} == {one.name for one in READING.parameters() if one.is_list}
+
+
+def test_options_are_numbers_or_text():
+    is_number = {one.name: one.is_number for one in MODEL.parameters()}
+    assert {name for name, number in is_number.items() if not number} >= {"class_weight", "base_forest", "max_features"}
+    assert is_number["max_depth"]
+    assert is_number["random_state"]
+
+
+def test_the_help_of_alert_names_every_kind_of_rule(capsys):
+    _, out, _ = run(capsys, "alert", "--help")
+    text = " ".join(out.split())
+    assert [kind for kind in KINDS if f'"{kind}"' not in text] == []
 
 
 @pytest.mark.parametrize(

@@ -161,7 +161,7 @@ def test_how_well_it_answers(capsys, model, new, tmp_path):
 def test_files_that_were_learnt_and_classes_never_seen(capsys, model, tmp_path):
     learnt = model.parent / "months/month-1.csv"
     _, _, err = run(capsys, "evaluate", learnt, "-m", model)
-    assert err == "adforest: warning: 1 file learnt by this model: new records are harder\n"
+    assert err == "adforest: warning: 1 file learnt by this model: metrics on new records are usually lower\n"
     (tmp_path / "x.csv").write_text("size,rooms,street,rent\n50,2,Ring,unheard of\n50,2,Ring,low\n")
     (found,) = json_lines(run(capsys, "evaluate", tmp_path / "x.csv", "-m", model, "--json")[1])
     unheard = next(one for one in found["classes"] if one["class"] == "unheard of")

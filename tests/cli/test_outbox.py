@@ -168,7 +168,9 @@ def test_what_was_not_delivered_is_sent_by_the_next_command(capsys, folder, tmp_
     path = rules(tmp_path, rule("accuracy below", limit=1.0) + webhook(f"http://127.0.0.1:{port}/", retry=0.01))
     *_, err = learn(capsys, folder, path)
     assert "1 alert for the webhook at 127.0.0.1 not delivered yet: the next command sends them" in err
-    assert run(capsys, "alert", path, "-m", tmp_path / "m.adf")[1].endswith(f"wait: 1 alert of {tmp_path / 'm.adf'}\n")
+    assert run(capsys, "alert", path, "-m", tmp_path / "m.adf")[1].endswith(
+        f"not sent yet: 1 alert of {tmp_path / 'm.adf'}\n"
+    )
     with Receiver(204, port=port) as receiver:
         *_, err = learn(capsys, folder, path)
         assert told(err) == []  # nothing new to tell

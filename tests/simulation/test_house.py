@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
@@ -36,3 +37,12 @@ def test_same_seed_same_table():
 def test_a_careful_forest_is_right_about_87_times_in_100(house):
     forest = RandomForestClassifier(10, min_samples_leaf=20, random_state=0).fit(house.X[:50_000], house.y[:50_000])
     assert forest.score(house.X[50_000:], house.y[50_000:]) == pytest.approx(0.87, abs=0.015)
+
+
+def test_data_frame_has_real_categories():
+    house = make_house(50, random_state=0)
+    frame = house.to_pandas()
+    assert list(frame.columns) == list(house.feature_names)
+    assert isinstance(frame["View"].dtype, pd.CategoricalDtype)
+    assert list(frame["View"]) == ["ny"[int(code)] for code in house.X[:, 8]]
+    np.testing.assert_array_equal(frame["Area"], house.X[:, 0])

@@ -31,7 +31,7 @@ def warn_of_learnt(model: Any, name: str, paths: Sequence[Path]) -> None:
     known = set(origins_of(model).digests)
     n_learnt = sum(path.suffix.lower() != ".zip" and fingerprint(path).digest in known for path in paths if known)
     if n_learnt:
-        remark(f"warning: {counted(n_learnt, 'file')} learnt by {name}: new records are harder")
+        remark(f"warning: {counted(n_learnt, 'file')} learnt by {name}: metrics on new records are usually lower")
 
 
 class Evaluation:

@@ -105,9 +105,8 @@ class BatchTable:
 
     def _line(self, *cells: str) -> str:
         """Return cells padded to the widths of their columns."""
-        at, batch, name, records, scenario, drift, accuracy, answers, seconds = cells
-        start = f"{at:<20}  {batch:>6}  {name:<{self._width}}  {records:>9}  {scenario:<7}  {drift:<9}"
-        return f"{start}  {accuracy:>8}  {answers:<9}  {seconds:>7}"
+        widths = ("<20", ">6", f"<{self._width}", ">9", "<7", "<9", ">8", "<9", ">7")
+        return "  ".join(format(cell, width) for cell, width in zip(cells, widths, strict=True))
 
     def close(self, learner: Any, seconds: float, stopped: str = "") -> None:
         """Print the summary, and the signal that stopped the command, if there was one."""

@@ -17,7 +17,6 @@ from adforest.cli.parameters import read_value
 from adforest.cli.status import StatusFiles, notify
 
 LONGEST_WAIT = 60.0  # seconds between two attempts at something that fails
-RELOAD, REFUSE = "reload", "refuse"
 
 
 def is_transient(error: BaseException) -> bool:
@@ -187,8 +186,8 @@ class Watcher:
                     self._write_status()
                     return
             except ConflictError as error:
-                if self.on_conflict == REFUSE:
-                    raise ConflictError(f"{error}; --on-conflict is {REFUSE}. What is there was kept.") from None
+                if self.on_conflict == "refuse":
+                    raise ConflictError(f"{error}; --on-conflict is refuse. What is there was kept.") from None
                 self._reload(error)
                 continue
             except Exception as error:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 RENTS = np.array(["under 300", "300-349", "350-399", "400-449", "450-499", "500-599", "600 or more"])
 LARGE_AREA = 400
@@ -42,6 +46,25 @@ class Dataset:
     feature_names: tuple[str, ...]
     categorical: tuple[bool, ...]
     categories: dict[str, NDArray[np.str_]]
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the samples as a data frame whose categorical columns hold their labels.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One column per feature, without the class.
+        """
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                name: pd.Categorical.from_codes(np.nan_to_num(column, nan=-1).astype(np.intp), self.categories[name])
+                if is_categorical
+                else column
+                for name, column, is_categorical in zip(self.feature_names, self.X.T, self.categorical, strict=True)
+            }
+        )
 
 
 def make_house(n_samples: int = 300_000, *, random_state: int | np.random.Generator | None = None) -> Dataset:

@@ -43,11 +43,11 @@ def alert(
         print_json(told if model is None else told | {"waiting": waiting})
         return int(is_failed)
     for rule in found.rules:
-        say(f"when: {rule}")
+        say(f"rule: {rule}")
     for delivery in found.deliveries:
-        say(f"tell: {delivery}")
+        say(f"receiver: {delivery}")
     if not found.deliveries:
-        say("tell: standard error only; add a table [[deliver]] with command, webhook or mail")
+        say("receiver: standard error only; add a table [[deliver]] with command, webhook or mail")
     if waiting is not None:
-        say(f"wait: {counted(waiting, 'alert')} of {model}")
+        say(f"not sent yet: {counted(waiting, 'alert')} of {model}")
     return int(is_failed)

@@ -56,7 +56,7 @@ def evaluate(
         say(f"and {counted(len(found['classes']) - SHOWN, 'class')} more; --json lists all\n")
     say(
         f"{counted(found['records'], 'record')}: accuracy {found['accuracy']:.3f}, log loss {found['log_loss']:.3f}, "
-        f"mean recall of the classes {found['balanced_accuracy']:.3f}"
+        f"balanced accuracy {found['balanced_accuracy']:.3f}"
         + (f"; {counted(found['unlabelled'], 'record')} without a class left out" if found["unlabelled"] else "")
     )
 
@@ -97,7 +97,7 @@ def compare(
     say(
         f"{counted(found['records'], 'record')}, {found['same_answer'] / found['records']:.1%} predicted alike; only A "
         f"is right on {found['only_first_right']:,}, only B on {found['only_second_right']:,}"
-        + (f" (p = {found['p_value']:.2g} if that is chance)" if differ else "")
+        + (f" (McNemar's test: p = {found['p_value']:.2g})" if differ else "")
     )
 
 

@@ -110,8 +110,8 @@ def rollback(
         return
     say(f"{model}: {counted(n_now, 'batch')}, was {counted(n_then, 'batch')}, kept as a version")
     if later:
-        again = "passed over" if pass_over else "learnt again when they are met again"
-        say(f"{counted(len(later), 'batch')} learnt since: {again}")
+        again = "not be learnt again" if pass_over else "be learnt again when their files are read again"
+        say(f"{counted(len(later), 'batch')} learnt since then will {again}")
 
 
 def promote(
