@@ -110,8 +110,9 @@ y = (X[:, 0] + X[:, 1] * X[:, 2] > 0).astype(int)
 joblib.dump(RandomForestClassifier(20, random_state=0).fit(X, y), "m.joblib")
 about = {"name": "made", "implementation": "mlserver_sklearn.SKLearnModel", "parameters": {"uri": "./m.joblib"}}
 json.dump(about, open("model-settings.json", "w"))
-ports = {"host": "127.0.0.1", "http_port": 18080, "grpc_port": 18081, "metrics_port": 18082, "parallel_workers": 0, "debug": False}
-json.dump(ports, open("settings.json", "w"))
+ports = {"http_port": 18080, "grpc_port": 18081, "metrics_port": 18082}
+about = {"host": "127.0.0.1", "parallel_workers": 0, "debug": False}
+json.dump(ports | about, open("settings.json", "w"))
 """
 
 

@@ -1,10 +1,12 @@
 """`adforest serve` in a process of its own: killed, stopped, asked for long, and its learner killed."""
 
+import json
 import os
 import random
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -70,6 +72,15 @@ def test_a_log_with_changed_bits_is_told(tmp_path):
     segment.write_bytes(content)
     with pytest.raises(RuntimeError, match=r"damaged: entry 1 is not as it was written"):
         Process(tmp_path)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads memory and descriptors in /proc")
+def test_memory_and_descriptors_stay_flat_in_a_short_soak():
+    benchmark = Path(__file__).parents[2] / "benchmarks" / "service.py"
+    command = [sys.executable, str(benchmark), "soak", "0.05"]
+    said = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert said.returncode == 0, said.stdout + said.stderr
+    assert json.loads(said.stdout)["requests"] >= 1_200
 
 
 def test_two_services_do_not_share_a_folder(tmp_path):
