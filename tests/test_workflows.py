@@ -2,6 +2,7 @@
 
 import importlib.util
 import re
+import subprocess
 import tomllib
 import zipfile
 from pathlib import Path
@@ -84,3 +85,10 @@ def test_a_wheel_that_is_not_as_it_should_be(tool, tmp_path, capsys, name, conte
         wheel.writestr(name, content)
     assert tool.main([str(tmp_path / "a.whl")]) == 1
     assert said in capsys.readouterr().out
+
+
+def test_the_compiler_of_manylinux_wheels_is_one_that_a_shell_can_start():
+    """It is handed on within quotes, in which a shell expands nothing."""
+    shown = subprocess.run(["make", "-n", "manylinux"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    (compiler,) = re.findall(r"CC='([^']*ziglang[^']*)'", shown)
+    assert re.search(r"/python -m ziglang cc -target \w+-linux-gnu\.2\.\d+$", compiler)
