@@ -1,7 +1,10 @@
 """Workflows run make targets that exist, and take actions by the hash of a commit."""
 
+import ast
 import importlib.util
 import re
+import subprocess
+import sys
 import tomllib
 import zipfile
 from pathlib import Path
@@ -84,3 +87,26 @@ def test_a_wheel_that_is_not_as_it_should_be(tool, tmp_path, capsys, name, conte
         wheel.writestr(name, content)
     assert tool.main([str(tmp_path / "a.whl")]) == 1
     assert said in capsys.readouterr().out
+
+
+def test_the_compiler_of_manylinux_wheels_is_one_that_a_shell_can_start():
+    """It is handed on within quotes, in which a shell expands nothing."""
+    shown = subprocess.run(["make", "-n", "manylinux"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    (compiler,) = re.findall(r"CC='([^']*ziglang[^']*)'", shown)
+    assert re.search(r"/python -m ziglang cc -target \w+-linux-gnu\.2\.\d+$", compiler)
+
+
+def test_types_of_libraries_that_make_check_does_not_install_are_skipped():
+    """Else mypy fails in an environment that has these tools alone, as that of a newcomer and of the workflow."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    skipped = {name.partition(".")[0] for one in project["tool"]["mypy"]["overrides"] for name in one["module"]}
+    locked = (ROOT / "packaging" / "constraints.txt").read_text(encoding="utf-8")
+    installed = {name.replace("-", "_") for name in re.findall(r"^([\w.-]+)==", locked, flags=re.MULTILINE)}
+    ours = {"adforest", "experiments", "nextbatch", "__future__"} | set(sys.stdlib_module_names)
+    for folder in project["tool"]["mypy"]["files"]:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+                names += [node.module] if isinstance(node, ast.ImportFrom) and not node.level else []
+                for name in {one.partition(".")[0] for one in names}:
+                    assert name in ours | skipped | installed, f"{path.relative_to(ROOT)} imports {name}"
