@@ -6,27 +6,22 @@ accuracy and log loss on the next batch, means over batches and seeds, and CPU m
 """
 
 import argparse
-import os
 import time
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from threadpoolctl import threadpool_limits
 from timing import print_line  # first: it puts the experiments on the path
-from voting import BATCH_SIZES
+from voting import BATCH_SIZES, read_frame
 
 from adforest import AdaptiveDecisionForestClassifier
 from experiments.specs.methods import read_tuning
-from experiments.streams.datasets import FOLDER_VARIABLE, STREAM_FOLDER
 
 
 def measure(name: str, n_estimators: int, seeds: range, n_batches: int, tuning: str) -> dict[str, Any]:
     size = BATCH_SIZES[name]
-    frame = pd.read_parquet(Path(os.environ[FOLDER_VARIABLE]) / STREAM_FOLDER / f"{name}.parquet")
-    frame = frame[frame["class"].notna()][: n_batches * size]
+    frame = read_frame(name)[: n_batches * size]
     X, y = frame.drop(columns="class"), frame["class"]
     reports, seconds = [], 0.0
     for seed in seeds:

@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 from timing import print_line
 
 from adforest import AdaptiveDecisionForestClassifier, NextBatchVotingClassifier
-from experiments.streams.datasets import FOLDER_VARIABLE, STREAM_FOLDER
+from experiments.streams.datasets import FOLDER_VARIABLE
 
 BATCH_SIZES = {
     "elec2": 1_000,
@@ -47,11 +47,16 @@ BOOSTING = {
 }
 
 
+def read_frame(name: str) -> pd.DataFrame:
+    """Return the samples of a stream that have a class."""
+    frame = pd.read_parquet(Path(os.environ[FOLDER_VARIABLE]) / "streams" / f"{name}.parquet")
+    return frame[frame["class"].notna()]
+
+
 def read_batches(name: str, part: str) -> list[tuple[pd.DataFrame, Any]]:
     """Return the first batches of a stream, or those that come after them."""
     size = BATCH_SIZES[name]
-    frame = pd.read_parquet(Path(os.environ[FOLDER_VARIABLE]) / STREAM_FOLDER / f"{name}.parquet")
-    frame = frame[frame["class"].notna()]
+    frame = read_frame(name)
     n = size * (min(size * MAX_BATCHES, MAX_SAMPLES) // size)
     frame = frame[:n] if part == "first" else frame[n : 2 * n]
     X, y = frame.drop(columns="class"), frame["class"].to_numpy()

@@ -10,6 +10,7 @@ import pytest
 from aiosmtpd.controller import Controller
 
 import adforest
+from adforest.cli.alerts import connections
 from alert_receivers import Receiver, free_port, learn, rule, rules, told
 from cli_commands import MOMENT, SMALL, content, json_lines, learnt, month, run, write_months
 from table_files import write
@@ -114,6 +115,27 @@ def test_receivers_that_fail_never_stop_learning(capsys, folder, tmp_path):
     waiting = [line for line in err.splitlines() if "1 alert for" in line]
     assert len(waiting) == len(deliveries)
     assert all(line.endswith(" not delivered yet: the next command sends them") for line in waiting)
+
+
+def test_a_late_timer_changes_no_message(monkeypatch):
+    """The timeouts of sockets may come before the timer of the whole delivery."""
+
+    class NeverOver:
+        def __init__(self, *_):
+            self.daemon = False
+
+        start = cancel = lambda self: None
+
+    monkeypatch.setattr(connections, "Timer", NeverOver)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        with pytest.raises(TimeoutError, match=r"no answer within 0\.1 s"):
+            connections.post(f"http://127.0.0.1:{port}/", b"{}", {}, 0.1)
+        with (
+            pytest.raises(TimeoutError, match=r"no answer within 0\.1 s"),
+            connections.opened_mail_server("127.0.0.1", port, None, 0.1),
+        ):
+            pass
 
 
 def test_what_each_rule_finds(capsys, folder, tmp_path):

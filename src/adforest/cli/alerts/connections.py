@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from threading import Timer
+from time import monotonic
 from typing import Any
 
 
@@ -39,12 +40,14 @@ class Deadline:
     @contextmanager
     def held(self) -> Iterator[None]:
         """Raise `TimeoutError` if the block takes longer, whatever error the closed connections cause."""
+        end = monotonic() + self.seconds
         self._timer.start()
         try:
             yield
         except Exception:
-            if not self._is_over:
+            if monotonic() < end:
                 raise
+            self._is_over = True  # a socket's own timeout may come before the timer
         finally:
             self._timer.cancel()
             for one in self._watched:
